@@ -1,0 +1,172 @@
+//! The binary interface between compiled programs and this runtime on the CPU device.
+//!
+//! Everything is `repr(C)`; the compiler lays the same structures out in LLVM IR. A change here is
+//! a change of [`ABI_VERSION`].
+//!
+//! A kernel is compiled to up to three functions:
+//! * `thread(ThreadContext*, void** arguments)` runs one thread; every device function that is not
+//!   inlined takes the `ThreadContext*` as an additional first parameter;
+//! * `thread_instrumented`, the same with counting and tracing calls;
+//! * `block_loop(BlockContext*, void** arguments)`, for kernels without barriers and warp
+//!   operations only: runs all threads of a block as a loop, vectorised.
+//!
+//! `arguments[i]` points to the i-th kernel argument, as in `cudaLaunchKernel`.
+
+use std::ffi::{c_char, c_void};
+
+/// Version of this interface; part of every image.
+pub const ABI_VERSION: u32 = 1;
+
+/// First word of a [`CpuImage`] (`SIRIUSIM` in ASCII, little endian).
+pub const IMAGE_MAGIC: u64 = u64::from_le_bytes(*b"SIRIUSIM");
+
+/// What `__cudaRegisterFatBinary`'s wrapper points to on the CPU device.
+#[repr(C)]
+pub struct CpuImage {
+    /// [`IMAGE_MAGIC`].
+    pub magic: u64,
+    /// [`ABI_VERSION`].
+    pub version: u32,
+    /// Length of `kernels`.
+    pub kernel_count: u32,
+    /// The kernels of the image.
+    pub kernels: *const CpuKernel,
+    /// Length of `variables`.
+    pub variable_count: u64,
+    /// The device variables of the image.
+    pub variables: *const CpuVariable,
+}
+
+/// A compiled kernel.
+#[repr(C)]
+pub struct CpuKernel {
+    /// Mangled name, as `__cudaRegisterFunction` gives it.
+    pub name: *const c_char,
+    /// Name for people.
+    pub display_name: *const c_char,
+    /// Runs one thread.
+    pub thread: unsafe extern "C" fn(*mut ThreadContext, *const *const c_void),
+    /// Runs one thread, counting and tracing.
+    pub thread_instrumented: unsafe extern "C" fn(*mut ThreadContext, *const *const c_void),
+    /// Runs all threads of a block; null when the kernel needs fibers.
+    pub block_loop: Option<unsafe extern "C" fn(*mut BlockContext, *const *const c_void)>,
+    /// Bytes of static shared memory; dynamic shared memory follows, aligned to 128.
+    pub static_shared_bytes: u64,
+    /// Alignment of the shared memory, at most 128.
+    pub shared_align: u32,
+    /// `__launch_bounds__` maximum, or 1024.
+    pub max_threads: u32,
+    /// Number of arguments.
+    pub argument_count: u32,
+    /// Bit 0: has block barriers. Bit 1: has warp operations. Bit 2: prints, asserts or traps.
+    /// Bit 3: uses dynamic shared memory.
+    pub flags: u32,
+    /// Size in bytes of each argument, `argument_count` long.
+    pub argument_sizes: *const u32,
+    /// Largest stack frame that one thread needs, in bytes; 0 when unknown.
+    pub stack_bytes: u64,
+}
+
+/// A device variable.
+#[repr(C)]
+pub struct CpuVariable {
+    /// Name in the device module, as `__cudaRegisterVar` gives it.
+    pub name: *const c_char,
+    /// Its storage.
+    pub address: *mut c_void,
+    /// Its size.
+    pub bytes: u64,
+    /// 1 for `__constant__`.
+    pub constant: u32,
+    /// 1 for `__managed__`.
+    pub managed: u32,
+}
+
+/// One block that is running.
+#[repr(C)]
+pub struct BlockContext {
+    /// `blockIdx`.
+    pub block_index: [u32; 3],
+    /// `gridDim`.
+    pub grid_size: [u32; 3],
+    /// `blockDim`.
+    pub block_size: [u32; 3],
+    /// Bytes of dynamic shared memory.
+    pub dynamic_shared_bytes: u32,
+    /// Start of static shared memory.
+    pub shared: *mut u8,
+    /// Start of dynamic shared memory.
+    pub dynamic_shared: *mut u8,
+    /// Counters of the running worker; never null in instrumented code.
+    pub counters: *mut Counters,
+    /// The runtime's own state of the block.
+    pub runtime: *mut c_void,
+}
+
+/// One thread that is running; passed to every device function.
+#[repr(C)]
+pub struct ThreadContext {
+    /// `threadIdx`.
+    pub thread_index: [u32; 3],
+    /// Lane within the warp, `linear thread index % 32`.
+    pub lane: u32,
+    /// Its block.
+    pub block: *mut BlockContext,
+    /// Linear thread index within the block.
+    pub linear_index: u32,
+    /// Unused, zero.
+    pub reserved: u32,
+}
+
+/// What instrumented code counts (`SIRIUS_STATS`). Bytes and barriers are counted by the runtime.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Counters {
+    /// IR instructions other than phi, debug and lifetime, summed over threads. Instrumented code
+    /// adds a basic block's count when it enters the block.
+    pub instructions: u64,
+    /// Bytes loaded from global memory.
+    pub global_load_bytes: u64,
+    /// Bytes stored to global memory.
+    pub global_store_bytes: u64,
+    /// Bytes loaded from shared memory.
+    pub shared_load_bytes: u64,
+    /// Bytes stored to shared memory.
+    pub shared_store_bytes: u64,
+    /// Barriers, once a block.
+    pub barriers: u64,
+}
+
+/// Access kinds of `__sirius_access`.
+pub mod access {
+    /// A load.
+    pub const LOAD: u32 = 0;
+    /// A store.
+    pub const STORE: u32 = 1;
+    /// An atomic update (read and write).
+    pub const ATOMIC: u32 = 2;
+}
+
+// Functions that compiled kernels call. All take the thread's context first.
+//
+//   void  __sirius_barrier(ThreadContext*)                               __syncthreads
+//   u32   __sirius_barrier_reduce(ThreadContext*, u32 predicate, u32 op) op 0 count, 1 and, 2 or
+//   void  __sirius_named_barrier(ThreadContext*, u32 id, u32 threads)    bar.sync id, threads (0: all)
+//   void  __sirius_warp_barrier(ThreadContext*, u32 mask)                __syncwarp
+//   u32   __sirius_shuffle(ThreadContext*, u32 mask, u32 value, u32 operand, u32 clamp_and_segment,
+//                          u32 mode, u32* in_range)                      shfl.sync; mode 0 up 1 down
+//                                                                        2 bfly 3 idx; operands as PTX's
+//   u32   __sirius_vote(ThreadContext*, u32 mask, u32 predicate, u32 op) op 0 all 1 any 2 uni 3 ballot
+//   u32   __sirius_match(ThreadContext*, u32 mask, u64 value, u32 all, u32* predicate)
+//   u32   __sirius_active_mask(ThreadContext*)
+//   void  __sirius_trap(ThreadContext*)                                  never returns
+//   void  __sirius_assert_fail(ThreadContext*, char* message, char* file, u32 line, char* function)
+//   i32   __sirius_vprintf(ThreadContext*, char* format, void* arguments)
+//   u64   __sirius_clock(ThreadContext*), u64 __sirius_global_timer(ThreadContext*)
+//   void* __sirius_device_malloc(ThreadContext*, u64), void __sirius_device_free(ThreadContext*, void*)
+//   void  __sirius_access(ThreadContext*, void* address, u64 bytes, u32 kind)   instrumented code only;
+//         the runtime tells global, shared and local memory apart, counts bytes and writes the trace
+//   void  __sirius_unsupported(ThreadContext*, char* what)               never returns: names the feature
+//
+// Host code calls, right before each launch on the CPU device:
+//   void  __sirius_launch_site(u32 site)   the LaunchId (first member's, bit 31 set, for a fused launch)

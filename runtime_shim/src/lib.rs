@@ -1,0 +1,2 @@
+//! The runtime that CUDA programs link on the CPU device.
+pub mod abi;

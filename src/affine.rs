@@ -1,0 +1,166 @@
+//! Quasi-affine expressions and the sets that guards make of them.
+//!
+//! These are what the kernel stage writes and the dependence stage renders as isl text. They keep
+//! structure where isl strings would lose it: parameters are named by what they are, so that a
+//! launch can put its own values in their place, and products of a variable with a parameter are
+//! kept as [`Variable::Product`] instead of being given up.
+
+use serde::{Deserialize, Serialize};
+
+/// An axis of a grid or block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Axis {
+    /// The fastest axis.
+    X,
+    /// The middle axis.
+    Y,
+    /// The slowest axis.
+    Z,
+}
+
+impl Axis {
+    /// The three axes, fastest first.
+    pub const ALL: [Self; 3] = [Self::X, Self::Y, Self::Z];
+
+    /// 0, 1 or 2.
+    pub fn index(self) -> usize {
+        self as usize
+    }
+
+    /// `x`, `y` or `z`.
+    pub fn name(self) -> &'static str {
+        ["x", "y", "z"][self.index()]
+    }
+}
+
+/// What a quasi-affine expression ranges over, inside one kernel model.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Variable {
+    /// `blockIdx` on an axis: 0 up to the grid's extent less one.
+    Block(Axis),
+    /// `threadIdx` on an axis: 0 up to the block's extent less one.
+    Thread(Axis),
+    /// The trip counter of loop `KernelModel::loops[n]`: 0, 1, 2, …
+    Loop(usize),
+    /// The value of product `KernelModel::products[n]` at this instance.
+    Product(usize),
+    /// A uniform value of the launch, `KernelModel::parameters[n]`.
+    Parameter(usize),
+    /// `floor(expression / divisor)`, the divisor positive.
+    Floor(Box<Affine>, i64),
+}
+
+/// `constant + Σ coefficient · variable`, in mathematical integers. Terms are sorted by variable,
+/// no coefficient is zero and no variable stands twice.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Affine {
+    /// The constant term.
+    pub constant: i64,
+    /// Coefficient and variable of each other term.
+    pub terms: Vec<(i64, Variable)>,
+}
+
+impl Affine {
+    /// The expression that is always `value`.
+    pub fn constant(value: i64) -> Self {
+        Self {
+            constant: value,
+            terms: Vec::new(),
+        }
+    }
+
+    /// The expression that is one variable.
+    pub fn variable(variable: Variable) -> Self {
+        Self {
+            constant: 0,
+            terms: vec![(1, variable)],
+        }
+    }
+
+    /// The value, when no variable occurs.
+    pub fn as_constant(&self) -> Option<i64> {
+        self.terms.is_empty().then_some(self.constant)
+    }
+
+    /// `self + other`; `None` when a coefficient leaves 64 bits.
+    pub fn add(&self, other: &Self) -> Option<Self> {
+        let mut terms = self.terms.clone();
+        for (coefficient, variable) in &other.terms {
+            match terms.binary_search_by(|(_, probe)| probe.cmp(variable)) {
+                Ok(at) => terms[at].0 = terms[at].0.checked_add(*coefficient)?,
+                Err(at) => terms.insert(at, (*coefficient, variable.clone())),
+            }
+        }
+        terms.retain(|(coefficient, _)| *coefficient != 0);
+        Some(Self {
+            constant: self.constant.checked_add(other.constant)?,
+            terms,
+        })
+    }
+
+    /// `self · factor`; `None` when a coefficient leaves 64 bits.
+    pub fn scale(&self, factor: i64) -> Option<Self> {
+        if factor == 0 {
+            return Some(Self::constant(0));
+        }
+        let terms = self
+            .terms
+            .iter()
+            .map(|(coefficient, variable)| {
+                Some((coefficient.checked_mul(factor)?, variable.clone()))
+            })
+            .collect::<Option<_>>()?;
+        Some(Self {
+            constant: self.constant.checked_mul(factor)?,
+            terms,
+        })
+    }
+
+    /// `self - other`; `None` when a coefficient leaves 64 bits.
+    pub fn subtract(&self, other: &Self) -> Option<Self> {
+        self.add(&other.scale(-1)?)
+    }
+
+    /// `floor(self / divisor)` for a positive divisor, exact for constants and whole multiples.
+    pub fn floor_divide(&self, divisor: i64) -> Self {
+        assert!(divisor > 0, "floor_divide needs a positive divisor");
+        let whole = self.constant % divisor == 0
+            && self
+                .terms
+                .iter()
+                .all(|(coefficient, _)| coefficient % divisor == 0);
+        if whole {
+            let terms = self
+                .terms
+                .iter()
+                .map(|(c, v)| (c / divisor, v.clone()))
+                .collect();
+            return Self {
+                constant: self.constant / divisor,
+                terms,
+            };
+        }
+        match self.as_constant() {
+            Some(value) => Self::constant(value.div_euclid(divisor)),
+            None => Self::variable(Variable::Floor(Box::new(self.clone()), divisor)),
+        }
+    }
+
+    /// `self - divisor · floor(self / divisor)`: the remainder in `0 .. divisor`.
+    pub fn modulo(&self, divisor: i64) -> Option<Self> {
+        self.subtract(&self.floor_divide(divisor).scale(divisor)?)
+    }
+}
+
+/// `expression >= 0` or `expression == 0`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Constraint {
+    /// The expression is at least zero.
+    NonNegative(Affine),
+    /// The expression is zero.
+    Zero(Affine),
+}
+
+/// A union of conjunctions: a point belongs when all constraints of at least one conjunction hold.
+/// `[[]]` is everything, `[]` is nothing.
+pub type Guard = Vec<Vec<Constraint>>;

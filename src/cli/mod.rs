@@ -1,0 +1,218 @@
+//! nvcc's command line -> [`Invocation`]; finding the tools; running them.
+//!
+//! The types here are what the rest of the compiler sees of the command line. Invariant: nothing
+//! after this stage looks at `argv` or at the environment for an option.
+
+use std::path::PathBuf;
+
+/// What one run of the program is asked to do.
+#[derive(Clone, Debug)]
+pub enum Invocation {
+    /// Compile, and perhaps link.
+    Build(Build),
+    /// `sirius-rs analyze`: the report, building nothing.
+    Analyze {
+        /// What would be compiled.
+        build: Build,
+        /// The report's form.
+        format: ReportFormat,
+        /// Where it goes; `None`: standard output.
+        output: Option<PathBuf>,
+    },
+    /// Text for standard output (`--version`, `--help`, …), and success.
+    Print(String),
+}
+
+/// For which device the program is built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Device {
+    /// PTX and machine code for NVIDIA GPUs, linked with the CUDA runtime.
+    Cuda,
+    /// Host code, linked with our own runtime.
+    Cpu,
+}
+
+/// Where a build stops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// An executable (or with [`Build::shared`] a shared library).
+    Link,
+    /// `-c`: one object an input.
+    Compile,
+    /// `-ptx`: one PTX file an input.
+    Ptx,
+    /// `-cubin`: one cubin an input.
+    Cubin,
+    /// `-fatbin`: one fat binary an input.
+    Fatbin,
+    /// `-E`: preprocessed text.
+    Preprocess,
+}
+
+/// What an input file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    /// `.cu`, or `-x cu`.
+    Cuda,
+    /// `.cpp .cc .cxx`, or `-x c++`.
+    Cxx,
+    /// `.c`, or `-x c`.
+    C,
+    /// `.o .obj .a .so`: for the linker.
+    Object,
+}
+
+/// One input of a build.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Input {
+    /// As on the command line.
+    pub path: PathBuf,
+    /// What it is.
+    pub language: Language,
+}
+
+/// One target of `-gencode`/`-arch`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Architecture {
+    /// `80` for `sm_80`/`compute_80`, already mapped up to what the toolkit knows.
+    pub number: u32,
+    /// Machine code for it (`sm_`).
+    pub machine_code: bool,
+    /// PTX for it (`compute_`).
+    pub ptx: bool,
+}
+
+/// nvcc's numeric options.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Numerics {
+    /// `-fmad` (default true): multiply and add contract.
+    pub contract: bool,
+    /// `-use_fast_math`.
+    pub fast_math: bool,
+    /// `-ftz`: single-precision denormals become zero.
+    pub flush_to_zero: bool,
+    /// `-prec-div` (default true).
+    pub precise_division: bool,
+    /// `-prec-sqrt` (default true).
+    pub precise_square_root: bool,
+}
+
+/// Form of a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReportFormat {
+    /// For people.
+    Text,
+    /// For tools; DESIGN §4.
+    Json,
+    /// Graphviz.
+    Dot,
+    /// A page.
+    Html,
+}
+
+/// `--sirius-fusion=`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fusion {
+    /// Nothing is fused; everything else is the same.
+    Off,
+    /// Thread- and block-width fusion (P1).
+    Local,
+    /// All that is built.
+    All,
+}
+
+/// The options that begin with `--sirius-`.
+#[derive(Clone, Debug)]
+pub struct SiriusOptions {
+    /// `--sirius-fusion=off|local|all`.
+    pub fusion: Fusion,
+    /// `--sirius-report=FILE`, form by its ending.
+    pub report: Option<(PathBuf, ReportFormat)>,
+    /// `--sirius-stop-after=STAGE`.
+    pub stop_after: Option<crate::pipeline::Stage>,
+    /// `--sirius-dump=STAGE` (may be given several times), to standard error.
+    pub dump: Vec<crate::pipeline::Stage>,
+    /// `--sirius-max-fusions=N`.
+    pub max_fusions: Option<usize>,
+    /// `--sirius-keep-syncs`.
+    pub keep_synchronisations: bool,
+    /// `--sirius-orientation=NAME`, `auto` by default.
+    pub orientation: String,
+}
+
+/// A compilation as the stages see it.
+#[derive(Clone, Debug)]
+pub struct Build {
+    /// Where it stops.
+    pub phase: Phase,
+    /// Its inputs, in order.
+    pub inputs: Vec<Input>,
+    /// `-o`.
+    pub output: Option<PathBuf>,
+    /// `--sirius-device`.
+    pub device: Device,
+    /// `-O0` to `-O3` (host code; nvcc's device code is always optimised unless `-G`).
+    pub optimisation: u8,
+    /// `-g`.
+    pub host_debug: bool,
+    /// `-G`: device debug; switches device optimisation and fusion off.
+    pub device_debug: bool,
+    /// `-lineinfo`.
+    pub line_info: bool,
+    /// `-shared`.
+    pub shared: bool,
+    /// Arguments for every clang front-end run, already in clang's spelling: `-I -D -U -std -include
+    /// -isystem -w …`.
+    pub front_end_arguments: Vec<String>,
+    /// `-Xcompiler` arguments and other ones for host compilation only (`-Wall -fPIC -fopenmp`).
+    pub host_arguments: Vec<String>,
+    /// Arguments for the final link, in order: `-L -l -Wl,…`.
+    pub link_arguments: Vec<String>,
+    /// `-Xptxas` arguments.
+    pub ptxas_arguments: Vec<String>,
+    /// Targets, at least one.
+    pub architectures: Vec<Architecture>,
+    /// Numeric options.
+    pub numerics: Numerics,
+    /// `-default-stream per-thread`.
+    pub per_thread_default_stream: bool,
+    /// `-maxrregcount`.
+    pub maximum_registers: Option<u32>,
+    /// `-cudart` shared instead of static.
+    pub shared_cudart: bool,
+    /// `-ccbin`: the host compiler that links; `None`: clang++ or g++ as found.
+    pub host_compiler: Option<PathBuf>,
+    /// `-v`: print each command to standard error with `#$ ` before it.
+    pub verbose: bool,
+    /// `-dryrun`: print, run nothing.
+    pub dry_run: bool,
+    /// `-keep`/`-save-temps`: where intermediate files stay.
+    pub keep_directory: Option<PathBuf>,
+    /// Our own options.
+    pub sirius: SiriusOptions,
+}
+
+/// The tools and folders of a build, all by absolute path.
+#[derive(Clone, Debug)]
+pub struct Toolchain {
+    /// `clang++` of LLVM 22.
+    pub clang: PathBuf,
+    /// The toolkit's root: `include`, `lib` or `lib64`, `nvvm/libdevice`, `bin`.
+    pub toolkit: PathBuf,
+    /// Its include folder.
+    pub toolkit_include: PathBuf,
+    /// Its library folder (with `libcudart_static.a`).
+    pub toolkit_lib: PathBuf,
+    /// `libdevice.10.bc`.
+    pub libdevice: PathBuf,
+    /// `ptxas`, when found.
+    pub ptxas: Option<PathBuf>,
+    /// `fatbinary`, when found.
+    pub fatbinary: Option<PathBuf>,
+    /// The toolkit's version, such as (13, 5).
+    pub version: (u32, u32),
+    /// Our compatibility header, included before every CUDA source.
+    pub compatibility_header: PathBuf,
+    /// `libsirius_runtime.a`, when found (needed for the cpu device only).
+    pub runtime_library: Option<PathBuf>,
+}

@@ -1,0 +1,57 @@
+//! [`Program`](crate::program::Program) + [`VerifiedPlan`](crate::verify::VerifiedPlan) ->
+//! [`Artifact`]: fused kernels, rewritten host code, PTX or CPU code, linking.
+//!
+//! Invariant: originals stay. Every launch of the source can still run its original kernel from
+//! its original image; fusion adds an image and a guarded choice.
+
+use crate::launch::LaunchId;
+use std::path::PathBuf;
+
+/// A finished file.
+#[derive(Clone, Debug)]
+pub struct Artifact {
+    /// What was written.
+    pub path: PathBuf,
+}
+
+/// A fused kernel as the host must launch it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FusedKernel {
+    /// Its name in the fused image.
+    pub name: String,
+    /// Index of its group in the plan.
+    pub group: usize,
+    /// What the host passes, in order.
+    pub parameters: Vec<FusedParameter>,
+}
+
+/// Where the host takes a parameter of a fused kernel from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FusedParameter {
+    /// An argument of a member launch.
+    Argument {
+        /// Which member.
+        launch: LaunchId,
+        /// Position among its kernel's parameters.
+        argument: usize,
+    },
+    /// The device address of `Program::variables[variable]`.
+    VariableAddress {
+        /// Index into the program's variables.
+        variable: usize,
+    },
+}
+
+/// A device image ready to be embedded or linked.
+#[derive(Clone, Debug)]
+pub enum DeviceImage {
+    /// A fat binary: the bytes that the wrapper points to.
+    Fatbin(Vec<u8>),
+    /// A host object that defines a `CpuImage` (see `runtime_shim::abi`) under `symbol`.
+    CpuObject {
+        /// The object file.
+        object: PathBuf,
+        /// The symbol that the wrapper points to.
+        symbol: String,
+    },
+}

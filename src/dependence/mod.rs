@@ -1,0 +1,109 @@
+//! [`crate::launch::LaunchGraph`] + [`crate::kernel::KernelModel`]s -> [`Uar`]: the unified access-relation graph (paper §3).
+//!
+//! Invariant: whenever in some run two nodes touch a common byte and at least one writes it, there
+//! is an edge between them (in host order, and against it where a common loop allows) whose
+//! relation contains the pair of (block, thread), unless a condition that the edge names fails.
+
+use crate::diagnostics::Location;
+use crate::expression::{Condition, Expression};
+use crate::launch::{LaunchId, NodeId, Operand, ValueId};
+use petgraph::graph::DiGraph;
+use serde::{Deserialize, Serialize};
+
+/// Which accesses conflict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DependenceKind {
+    /// Write, then read.
+    Flow,
+    /// Read, then write.
+    Anti,
+    /// Write, then write.
+    Output,
+}
+
+/// The smallest unit of the grid inside which a dependence stays, under the identity map.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Width {
+    /// Source and sink are the same thread of the same block.
+    Thread,
+    /// Source and sink are in the same block.
+    Block,
+    /// Anything else.
+    Global,
+}
+
+/// What a fused launch must test before it runs, else the originals run.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Guard {
+    /// A condition over launch operands.
+    Holds {
+        /// What class it is, for the report: `shape`, `wrap`, `parameter`, ….
+        class: String,
+        /// The condition.
+        condition: Condition<ValueId>,
+    },
+    /// The bytes `[pointer + low, pointer + high)` of two pointer operands do not overlap.
+    RangesDisjoint {
+        /// One side.
+        left: PointerRange,
+        /// The other side.
+        right: PointerRange,
+    },
+    /// The launch's own configuration is one that CUDA would run: no empty or too large extent,
+    /// at most 1024 threads, shared memory within the limit.
+    ConfigurationValid {
+        /// Whose.
+        launch: LaunchId,
+    },
+}
+
+/// A range of bytes behind a pointer argument.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct PointerRange {
+    /// The launch whose argument it is.
+    pub launch: LaunchId,
+    /// Which operand (an [`Operand::Argument`] of 64 bits).
+    pub operand: Operand,
+    /// First byte, relative to the pointer's run-time value.
+    pub low_bytes: Expression<ValueId>,
+    /// One past the last byte.
+    pub high_bytes: Expression<ValueId>,
+}
+
+/// An edge of the unified graph.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Edge {
+    /// The earlier node.
+    pub source: NodeId,
+    /// The later node.
+    pub sink: NodeId,
+    /// Name of the buffer, for people.
+    pub buffer: String,
+    /// Flow, anti or output.
+    pub kind: DependenceKind,
+    /// Its width, given that `conditions` hold.
+    pub width: Width,
+    /// `[params] -> { source[bx,by,bz,tx,ty,tz] -> sink[bx,by,bz,tx,ty,tz] : … }`, in isl's notation.
+    pub relation: String,
+    /// True when the relation is exact and the edge a *must*.
+    pub exact: bool,
+    /// What the width relies on (equal shapes, preconditions of both models).
+    pub conditions: Vec<Guard>,
+    /// When all of these hold the edge does not exist (disjoint ranges). Empty: it always exists.
+    pub absent_if: Vec<Guard>,
+    /// The sink belongs to a later iteration of a common host loop.
+    pub carried: bool,
+    /// Why it is as wide as it is, for people; empty for thread width.
+    pub because: String,
+    /// Where the widening access stands.
+    pub location: Location,
+}
+
+/// The unified graph: a node of the petgraph is a node of the launch graph, at the same index.
+#[derive(Clone, Debug, Default)]
+pub struct Uar {
+    /// Nodes in the launch graph's order; edges as found.
+    pub graph: DiGraph<NodeId, Edge>,
+}

@@ -1,0 +1,134 @@
+//! What the compiler says about a program: where, what, and why not.
+//!
+//! Three kinds of "no" exist and never mix: a *user error* (clang's own message or one sentence of
+//! ours, with nvcc's exit status), a [`Rejection`] ("these two launches stay apart because …": a
+//! result, typed and located) and *our bug* (a check of ours failed). Nothing in this module
+//! prints; rendering happens at the edge, in [`crate::report`] and in `main`.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// A place in the user's source, taken from `!dbg`. The path is as the user wrote it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Location {
+    /// Path as on the command line or in the include.
+    pub file: String,
+    /// Line, counted from 1; 0 when unknown.
+    pub line: u32,
+    /// Column, counted from 1; 0 when unknown.
+    pub column: u32,
+}
+
+impl fmt::Display for Location {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.line == 0 {
+            return formatter.write_str("<unknown>");
+        }
+        write!(formatter, "{}:{}", self.file, self.line)
+    }
+}
+
+/// Why two launches stay apart. The strings in reports are the snake-case names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RejectionReason {
+    /// A dependence crosses blocks of the grid.
+    GlobalDependence,
+    /// Two pointers may name overlapping memory and no run-time test can tell.
+    MayAlias,
+    /// The host touches device-visible memory, or does I/O, between the launches.
+    HostAccess,
+    /// A copy, set or symbol copy between the launches depends on the first.
+    CopyBetween,
+    /// The launches are on different streams.
+    Stream,
+    /// An unknown call, callback, event record, allocation or free stands between.
+    Fence,
+    /// A barrier of a member would be reached by part of a block only.
+    DivergentBarrier,
+    /// The launches have different shapes, or are not on one path of the host program.
+    Shape,
+    /// A path from a member to a member leaves the group.
+    NotConvex,
+    /// A kernel does something that is not modelled (spinning, inline asm, cooperative launch, …).
+    OpaqueKernel,
+    /// A subscript could not be proven to stay in one thread or block.
+    UnprovenIndex,
+    /// The fused kernel would exceed a limit of the device.
+    Resources,
+    /// Independent launches whose kernels differ; nothing is gained by joining them yet.
+    NotSimilar,
+    /// Switched off on the command line.
+    Disabled,
+}
+
+impl RejectionReason {
+    /// All reasons, in the order of the documentation's table.
+    pub const ALL: [Self; 14] = [
+        Self::GlobalDependence,
+        Self::MayAlias,
+        Self::HostAccess,
+        Self::CopyBetween,
+        Self::Stream,
+        Self::Fence,
+        Self::DivergentBarrier,
+        Self::Shape,
+        Self::NotConvex,
+        Self::OpaqueKernel,
+        Self::UnprovenIndex,
+        Self::Resources,
+        Self::NotSimilar,
+        Self::Disabled,
+    ];
+
+    /// The name that reports use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::GlobalDependence => "global_dependence",
+            Self::MayAlias => "may_alias",
+            Self::HostAccess => "host_access",
+            Self::CopyBetween => "copy_between",
+            Self::Stream => "stream",
+            Self::Fence => "fence",
+            Self::DivergentBarrier => "divergent_barrier",
+            Self::Shape => "shape",
+            Self::NotConvex => "not_convex",
+            Self::OpaqueKernel => "opaque_kernel",
+            Self::UnprovenIndex => "unproven_index",
+            Self::Resources => "resources",
+            Self::NotSimilar => "not_similar",
+            Self::Disabled => "disabled",
+        }
+    }
+}
+
+/// Two things stay apart, and why: a result, not an error.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rejection {
+    /// The class of reason.
+    pub reason: RejectionReason,
+    /// One sentence for the CUDA programmer.
+    pub message: String,
+    /// What a developer of this compiler wants to know (relation, ids); may be empty.
+    pub detail: String,
+    /// Where the obstacle stands.
+    pub location: Location,
+}
+
+/// How bad a [`Diagnostic`] is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Severity {
+    /// Compilation goes on.
+    Warning,
+    /// Compilation ends with a non-zero status.
+    Error,
+}
+
+/// One sentence for the user about the command line or the program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// How bad it is.
+    pub severity: Severity,
+    /// The sentence, without the program's name and without a final newline.
+    pub message: String,
+}

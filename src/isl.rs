@@ -1,0 +1,1 @@
+//! Everything the project needs of isl, safe and owned; the only unsafe isl site.

@@ -1,0 +1,211 @@
+//! Device IR -> [`KernelModel`]: iteration domain, access relations, barriers, features.
+//!
+//! A model over-approximates what one launch of the kernel may do to memory. Invariant: every
+//! byte that an execution reads or writes through global, constant or shared memory is covered by
+//! an [`Access`] of the model at that block, thread and loop iteration, *provided that* all of the
+//! model's [`KernelModel::preconditions`] hold for the launch. What is not understood is an access
+//! with `subscript: None` (anywhere in the buffer) or `target: Target::Unknown` (anywhere), or a
+//! reason in [`KernelModel::opaque`]; never silence.
+//!
+//! Products of a variable with a run-time parameter (`blockIdx.x * blockDim.x`, `row * columns`,
+//! `iteration * gridDim.x * blockDim.x`) are not affine. They are kept as [`Product`]s: an extra
+//! dimension `q = e · p`, about which the dependence stage knows, for two instances with the same
+//! parameter value p ≥ 0, that `e < e'` implies `q + p <= q'`, `e = e'` implies `q = q'` and
+//! `e > e'` implies `q >= q' + p`. This is the block base of the design and delinearisation alike.
+
+use crate::affine::{Affine, Axis, Guard};
+use crate::diagnostics::Location;
+use crate::expression::{Condition, Expression};
+use crate::program::KernelId;
+use serde::{Deserialize, Serialize};
+
+/// Index of an access in [`KernelModel::accesses`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct AccessId(pub usize);
+
+/// A uniform value that a launch gives to a kernel.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum KernelSymbol {
+    /// `gridDim` on an axis, at least 1.
+    GridSize(Axis),
+    /// `blockDim` on an axis, at least 1.
+    BlockSize(Axis),
+    /// The integer of `bits` bits at byte `offset_bytes` of kernel argument `argument`, read as
+    /// `signed` or unsigned. Scalars have offset 0; fields of structs passed by value have theirs.
+    Argument {
+        /// Position among the kernel's parameters.
+        argument: usize,
+        /// Byte offset within the argument.
+        offset_bytes: u32,
+        /// Width, 8 to 64.
+        bits: u32,
+        /// Two's complement or unsigned reading.
+        signed: bool,
+    },
+    /// Some value that is the same for all threads of one launch, and unknown. Two launches never
+    /// share one.
+    Opaque(usize),
+}
+
+/// `q = factor · parameter`, evaluated at each instance.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Product {
+    /// The multiplied expression; may mention products of smaller index.
+    pub factor: Affine,
+    /// Index into [`KernelModel::parameters`]. Negative values are excluded by a precondition.
+    pub parameter: usize,
+}
+
+/// A natural loop: `Variable::Loop(n)` counts its iterations from 0.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Loop {
+    /// The enclosing loop, always of smaller index.
+    pub parent: Option<usize>,
+    /// True when all threads of a block run the same number of iterations.
+    pub uniform_in_block: bool,
+    /// The loop's place in the source.
+    pub location: Location,
+}
+
+/// What an access touches.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Target {
+    /// Memory reached from the pointer at `offset_bytes` of kernel argument `argument`.
+    Argument {
+        /// Position among the kernel's parameters.
+        argument: usize,
+        /// Byte offset of the pointer within the argument (structs by value), else 0.
+        offset_bytes: u32,
+    },
+    /// A `__device__`, `__managed__` or `__constant__` variable, by its name in the device module.
+    Global(String),
+    /// A shared variable, by its name in the device module; dynamic shared memory is one variable.
+    Shared(String),
+    /// Could be any global memory.
+    Unknown,
+    /// Could be any shared memory of the block.
+    UnknownShared,
+}
+
+/// What an access does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum AccessKind {
+    /// Reads only.
+    Read,
+    /// Writes only.
+    Write,
+    /// Commutative atomic update whose result is unused.
+    Reduction,
+    /// Any other atomic: reads and writes.
+    Atomic,
+}
+
+/// One load, store, atomic or memory intrinsic of the kernel.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Access {
+    /// Its index.
+    pub id: AccessId,
+    /// Read, write, or both.
+    pub kind: AccessKind,
+    /// What it touches.
+    pub target: Target,
+    /// First byte touched, relative to the target's start; `None`: anywhere in it.
+    pub subscript: Option<Affine>,
+    /// Bytes touched from there; meaningless without a subscript.
+    pub size_bytes: u32,
+    /// The instances that may execute it (over-approximation when not `exact`), over block, thread,
+    /// the loops in `loops`, products and parameters.
+    pub domain: Guard,
+    /// Enclosing loops, outermost first.
+    pub loops: Vec<usize>,
+    /// True when domain and subscript are exactly what is executed.
+    pub exact: bool,
+    /// For an inexact access: what was not understood, in a few words; else empty.
+    pub why_inexact: String,
+    /// A load that the device may serve from a non-coherent path (`!invariant.load`).
+    pub invariant_load: bool,
+    /// A `volatile` access.
+    pub volatile: bool,
+    /// Its place in the source.
+    pub location: Location,
+}
+
+/// A block-wide barrier.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Barrier {
+    /// Proven that all live threads of a block reach it together, and that no thread has returned
+    /// before it.
+    pub uniform: bool,
+    /// Enclosing loops, outermost first.
+    pub loops: Vec<usize>,
+    /// Its place in the source.
+    pub location: Location,
+}
+
+/// A parameter of the kernel function.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KernelParameter {
+    /// Size in parameter space.
+    pub size_bytes: u32,
+    /// Alignment in parameter space.
+    pub align_bytes: u32,
+    /// True for a plain pointer.
+    pub is_pointer: bool,
+}
+
+/// The uniform bounds within which an access stays, relative to its target's start: what a guard
+/// compares when two pointers may overlap.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Footprint {
+    /// The argument or global that is touched.
+    pub target: Target,
+    /// First byte that may be touched, `None` when unbounded.
+    pub low_bytes: Option<Expression<KernelSymbol>>,
+    /// One past the last byte that may be touched, `None` when unbounded.
+    pub high_bytes: Option<Expression<KernelSymbol>>,
+    /// Whether any access to the target writes.
+    pub written: bool,
+}
+
+/// Everything the rest of the compiler knows about a kernel.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KernelModel {
+    /// Its id.
+    pub id: KernelId,
+    /// Mangled name.
+    pub name: String,
+    /// Name as the user wrote it, demangled, without parameters.
+    pub display_name: String,
+    /// Place of its definition.
+    pub location: Location,
+    /// Its formal parameters.
+    pub formals: Vec<KernelParameter>,
+    /// The uniform values that expressions mention; `Variable::Parameter(n)` is the n-th.
+    pub parameters: Vec<Expression<KernelSymbol>>,
+    /// Its loops, outer before inner.
+    pub loops: Vec<Loop>,
+    /// Its products.
+    pub products: Vec<Product>,
+    /// Its accesses to global, constant and shared memory, in program order.
+    pub accesses: Vec<Access>,
+    /// Its block-wide barriers, in program order.
+    pub barriers: Vec<Barrier>,
+    /// Per argument or global that is accessed, where.
+    pub footprints: Vec<Footprint>,
+    /// What a launch must satisfy for the model to hold: no wrap of 32-bit indices, no negative
+    /// product parameter, …. Each is needed.
+    pub preconditions: Vec<Condition<KernelSymbol>>,
+    /// Reasons why the kernel must not be fused at all (each a short clause: "uses inline
+    /// assembly"), with their places. Empty for a modelled kernel.
+    pub opaque: Vec<(String, Location)>,
+    /// Executes warp-collective operations.
+    pub warp_operations: bool,
+    /// Prints, asserts or traps: an effect that the host can see.
+    pub prints: bool,
+    /// Bytes of static shared memory.
+    pub static_shared_bytes: u64,
+    /// Uses dynamic shared memory.
+    pub dynamic_shared: bool,
+    /// `__launch_bounds__` maximum of threads a block, when given.
+    pub max_threads: Option<u32>,
+}

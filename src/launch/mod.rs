@@ -1,0 +1,311 @@
+//! Host IR -> [`LaunchGraph`]: launches, copies, allocations, synchronisation and control flow.
+//!
+//! Plain data with ids; no LLVM pointers. Invariants: every instruction of a host function that
+//! contains a launch and that may touch device-visible memory, do I/O, leave the program, or
+//! otherwise be observed by or observe a kernel, is a [`Node`]; two operands with the same
+//! [`ValueId`] have the same value whenever both are evaluated in one iteration of their innermost
+//! common loop; two different [`BufferId`]s never overlap while both are alive.
+
+use crate::diagnostics::Location;
+use crate::expression::Expression;
+use crate::program::KernelId;
+use serde::{Deserialize, Serialize};
+
+/// Index into [`LaunchGraph::nodes`]; nodes are numbered in host order (reverse postorder).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct NodeId(pub usize);
+
+/// The number that canonicalisation gave to a launch site; the folded launch call carries it as
+/// its first argument, so that code generation finds it again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct LaunchId(pub u32);
+
+/// Index into [`LaunchGraph::values`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct ValueId(pub usize);
+
+/// Index into [`LaunchGraph::buffers`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct BufferId(pub usize);
+
+/// Index into [`LaunchGraph::blocks`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct HostBlockId(pub usize);
+
+/// Which component of a launch a value is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Operand {
+    /// Grid extent on axis 0, 1 or 2 (an unsigned 32-bit value).
+    Grid(u8),
+    /// Block extent on axis 0, 1 or 2 (an unsigned 32-bit value).
+    Block(u8),
+    /// Bytes of dynamic shared memory.
+    SharedBytes,
+    /// The stream handle.
+    Stream,
+    /// The value at `offset_bytes` of an argument, `bits` wide (pointers: 64), read `signed` or not.
+    Argument {
+        /// Position among the kernel's parameters.
+        argument: usize,
+        /// Byte offset within a struct passed by value, else 0.
+        offset_bytes: u32,
+        /// Width in bits, 8 to 64.
+        bits: u32,
+        /// Two's complement or unsigned reading.
+        signed: bool,
+    },
+}
+
+/// A host value that a launch uses.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostValue {
+    /// Its value, when known at compile time.
+    pub constant: Option<i64>,
+    /// A launch and operand that has this value: where a guard takes it from. Other launches may
+    /// share the value.
+    pub witness: (LaunchId, Operand),
+    /// The innermost loop in whose iterations it may differ; `None`: computed once.
+    pub varies_in: Option<usize>,
+}
+
+/// Where a device pointer points.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Root {
+    /// Into this allocation.
+    Buffer(BufferId),
+    /// Unknown memory; the pointer *value less its offset* has this identity.
+    Value(ValueId),
+}
+
+/// A device pointer as the host knows it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pointer {
+    /// What it points into.
+    pub root: Root,
+    /// Byte offset from the root's start, where the host knows it.
+    pub offset_bytes: Option<Expression<ValueId>>,
+    /// All allocations that it can point into, when points-to bounded them; else `None`. For
+    /// `Root::Buffer` this is that buffer alone.
+    pub may_point_to: Option<Vec<BufferId>>,
+    /// True when it is proven to be device-only memory (from `cudaMalloc` and its kin), which the
+    /// host cannot touch.
+    pub device_only: bool,
+}
+
+/// What an allocation is made by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MemoryKind {
+    /// `cudaMalloc` and its kin.
+    Device,
+    /// `cudaMallocManaged`, `__managed__`.
+    Managed,
+    /// `cudaMallocHost`, `cudaHostAlloc`, registered memory.
+    Pinned,
+    /// A `__device__` variable.
+    DeviceVariable,
+    /// A `__constant__` variable.
+    Constant,
+}
+
+/// An allocation site or a device variable.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Buffer {
+    /// The variable that holds the pointer where debug information tells, else `buffer<n>`.
+    pub name: String,
+    /// What made it.
+    pub memory: MemoryKind,
+    /// True when one pointer value to it is one allocation: the site runs once, or every use sees
+    /// the same run of it. Pointers into a buffer that is not unique may be to different
+    /// allocations of one site.
+    pub unique: bool,
+    /// Its size, where known.
+    pub bytes: Option<Expression<ValueId>>,
+    /// The device variable's name in the device module, for variables.
+    pub variable: Option<String>,
+    /// Place of the allocation.
+    pub location: Location,
+}
+
+/// The stream of a launch or copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Stream {
+    /// The default stream (null or `cudaStreamLegacy`).
+    Default,
+    /// A stream handle with this identity.
+    Handle(ValueId),
+    /// Unknown.
+    Unknown,
+}
+
+/// An argument of a launch.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Argument {
+    /// The pieces that are known, by byte offset: a scalar has one piece at 0, a struct one for
+    /// each integer or pointer field whose value is known.
+    pub pieces: Vec<ArgumentPiece>,
+    /// Equal ids mean bit-equal whole arguments.
+    pub identity: Option<ValueId>,
+}
+
+/// A known part of an argument.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ArgumentPiece {
+    /// Byte offset within the argument.
+    pub offset_bytes: u32,
+    /// Width in bits.
+    pub bits: u32,
+    /// Its value. For integers `HostValue::constant` is the sign-extended reading; whoever needs
+    /// the unsigned one masks to `bits`.
+    pub value: ValueId,
+    /// For pointers, where it points.
+    pub pointer: Option<Pointer>,
+}
+
+/// One kernel launch site.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Launch {
+    /// Its number.
+    pub id: LaunchId,
+    /// The kernel that it runs; `None` when unknown (a function pointer).
+    pub kernel: Option<KernelId>,
+    /// Grid extents x, y, z.
+    pub grid: [ValueId; 3],
+    /// Block extents x, y, z.
+    pub block: [ValueId; 3],
+    /// Bytes of dynamic shared memory.
+    pub shared_bytes: ValueId,
+    /// Its stream.
+    pub stream: Stream,
+    /// Its arguments.
+    pub arguments: Vec<Argument>,
+    /// Cooperative, or with attributes that are not modelled: never fused.
+    pub special: bool,
+}
+
+/// Memory that a copy, set, free or other operation touches on the device side.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Touch {
+    /// Where.
+    pub pointer: Pointer,
+    /// How many bytes from there, where known.
+    pub bytes: Option<Expression<ValueId>>,
+}
+
+/// What happens at a node.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum NodeKind {
+    /// A kernel launch.
+    Launch(Launch),
+    /// A copy (`cudaMemcpy*`, symbol copies). Device sides are touched; host sides are not listed.
+    Copy {
+        /// What it reads on the device.
+        reads: Vec<Touch>,
+        /// What it writes on the device.
+        writes: Vec<Touch>,
+        /// Its stream.
+        stream: Stream,
+        /// The host waits for it, or it reads or writes host memory.
+        host_side: bool,
+    },
+    /// A fill (`cudaMemset*`).
+    Set {
+        /// What it writes.
+        writes: Touch,
+        /// Its stream.
+        stream: Stream,
+    },
+    /// An allocation.
+    Allocation {
+        /// What it makes.
+        buffer: BufferId,
+    },
+    /// A free; waits for the device.
+    Free {
+        /// What it frees.
+        pointer: Option<Pointer>,
+    },
+    /// `cudaDeviceSynchronize`, `cudaStreamSynchronize`, `cudaThreadSynchronize`,
+    /// `cudaEventSynchronize`.
+    Synchronise,
+    /// Queries and error checks without effect on kernels (`cudaGetLastError`, …).
+    ErrorCheck,
+    /// A stream is made, destroyed or waits for an event; an event is recorded.
+    StreamOperation,
+    /// The host reads or writes memory that kernels may see, or accesses volatile or atomic memory.
+    HostAccess,
+    /// I/O, clocks, unknown calls and everything else: a fence.
+    Opaque {
+        /// The called function or a few words.
+        what: String,
+    },
+}
+
+/// One operation of the host.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Node {
+    /// Its id.
+    pub id: NodeId,
+    /// What it is.
+    pub kind: NodeKind,
+    /// The block it stands in.
+    pub block: HostBlockId,
+    /// Its place in the source (for a launch: of the `<<<>>>`).
+    pub location: Location,
+}
+
+/// A basic block of a host function, condensed: blocks keep their edges, of their instructions only
+/// nodes are kept.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostBlock {
+    /// Its function, an index into [`LaunchGraph::functions`].
+    pub function: usize,
+    /// Its nodes, in order.
+    pub nodes: Vec<NodeId>,
+    /// Where control goes: branch targets, normal and unwind destinations.
+    pub successors: Vec<HostBlockId>,
+    /// Its immediate dominator; `None` for the entry and for unreachable blocks.
+    pub immediate_dominator: Option<HostBlockId>,
+    /// Its innermost loop, an index into [`LaunchGraph::loops`].
+    pub innermost_loop: Option<usize>,
+}
+
+/// A natural loop of the host.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostLoop {
+    /// The enclosing loop.
+    pub parent: Option<usize>,
+    /// Its header.
+    pub header: HostBlockId,
+    /// Number of iterations, where constant.
+    pub trip: Option<i64>,
+}
+
+/// A host function that was analysed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostFunction {
+    /// Mangled name.
+    pub name: String,
+    /// Its entry block.
+    pub entry: HostBlockId,
+    /// True when it may be entered more than once in a run (not `main`): values computed "once"
+    /// are once a call.
+    pub repeated: bool,
+}
+
+/// What the host does to the device.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LaunchGraph {
+    /// Functions that contain nodes.
+    pub functions: Vec<HostFunction>,
+    /// All blocks of those functions.
+    pub blocks: Vec<HostBlock>,
+    /// All loops of those functions.
+    pub loops: Vec<HostLoop>,
+    /// All operations, in host order.
+    pub nodes: Vec<Node>,
+    /// Values of launches.
+    pub values: Vec<HostValue>,
+    /// Allocations and device variables.
+    pub buffers: Vec<Buffer>,
+}

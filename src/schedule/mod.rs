@@ -1,0 +1,56 @@
+//! [`crate::dependence::Uar`] -> [`FusionPlan`]: which launches become one (paper §4).
+//!
+//! A plan is edits only, plain data that serialises. Nothing here is trusted: [`crate::verify`]
+//! judges every plan from the models alone.
+
+use crate::dependence::Guard;
+use crate::diagnostics::Rejection;
+use crate::launch::{LaunchId, NodeId};
+use serde::{Deserialize, Serialize};
+
+/// How a member's (block, thread) becomes one of the fused kernel.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ThreadMap {
+    /// Block b, thread t stay block b, thread t; the fused launch has the member's shape.
+    Identity,
+}
+
+/// A launch in a group.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Member {
+    /// Which launch.
+    pub launch: LaunchId,
+    /// Its map.
+    pub map: ThreadMap,
+    /// A block-wide barrier stands before its segment (always false for the first member).
+    pub barrier_before: bool,
+}
+
+/// Launches that become one, at the place of the last.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FusionGroup {
+    /// At least two members, in host order.
+    pub members: Vec<Member>,
+    /// Name of the orientation; `v` is fully vertical.
+    pub orientation: String,
+    /// What is tested at run time; when one fails the originals run, in order.
+    pub guards: Vec<Guard>,
+}
+
+/// The edits to a program.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FusionPlan {
+    /// Disjoint groups.
+    pub groups: Vec<FusionGroup>,
+}
+
+/// Two consecutive launches in host order that stay apart.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Missed {
+    /// The earlier launch.
+    pub source: NodeId,
+    /// The later launch.
+    pub sink: NodeId,
+    /// Why.
+    pub rejection: Rejection,
+}
