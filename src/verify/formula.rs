@@ -4,9 +4,9 @@
 //! normal form is dropped, a product of two unknowns becomes an unknown of its own), so that
 //! whatever is found to follow does follow.
 
-use super::emptiness::is_empty;
 use super::polynomial::{Atom, Polynomial, normal_form};
 use crate::expression::Condition;
+use crate::isl::Set;
 use std::collections::BTreeMap;
 
 /// A condition in normal form.
@@ -140,15 +140,27 @@ impl ParameterNames {
         let name = self.name(monomial);
         match &monomial[0] {
             Atom::Value(_) | Atom::Private(..) => None,
-            Atom::Reading { value, bits, signed, whole, .. } => {
+            Atom::Reading {
+                value,
+                bits,
+                signed,
+                whole,
+                ..
+            } => {
                 let size = 1i128 << bits;
-                let (low, high) = if *signed { (-size / 2, size / 2) } else { (0, size) };
+                let (low, high) = if *signed {
+                    (-size / 2, size / 2)
+                } else {
+                    (0, size)
+                };
                 let range = format!("{low} <= {name} and {name} < {high}");
                 if *signed || !whole {
                     return Some(range);
                 }
                 let value = self.name(&vec![Atom::Value(*value)]);
-                Some(format!("{range} and ({name} = {value} or {name} = {value} + {size})"))
+                Some(format!(
+                    "{range} and ({name} = {value} or {name} = {value} + {size})"
+                ))
             }
             Atom::Floor(numerator, divisor) => {
                 let divisor = divisor.as_constant()?;
@@ -159,11 +171,15 @@ impl ParameterNames {
             }
             Atom::Minimum(a, b) => {
                 let (a, b) = (self.text(a), self.text(b));
-                Some(format!("(({name} = {a} and {a} <= {b}) or ({name} = {b} and {b} <= {a}))"))
+                Some(format!(
+                    "(({name} = {a} and {a} <= {b}) or ({name} = {b} and {b} <= {a}))"
+                ))
             }
             Atom::Maximum(a, b) => {
                 let (a, b) = (self.text(a), self.text(b));
-                Some(format!("(({name} = {a} and {a} >= {b}) or ({name} = {b} and {b} >= {a}))"))
+                Some(format!(
+                    "(({name} = {a} and {a} >= {b}) or ({name} = {b} and {b} >= {a}))"
+                ))
             }
         }
     }
@@ -212,7 +228,7 @@ impl Assumptions {
         constraints.extend(self.constraints(&mut names));
         constraints.extend(names.facts());
         let set = format!("{}{{ [] : {} }}", names.prefix(), constraints.join(" and "));
-        is_empty(&set) == Some(true)
+        Set::parse(&set).is_ok_and(|set| set.is_empty().unwrap_or(false))
     }
 
     /// Whether two polynomials are equal. False when that could not be found out.

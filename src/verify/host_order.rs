@@ -20,13 +20,16 @@ pub(super) fn nodes_between(graph: &LaunchGraph, from: NodeId, to: NodeId) -> Op
     {
         return None;
     }
-    let header = first_block.innermost_loop.map(|index| graph.loops[index].header);
+    let header = first_block
+        .innermost_loop
+        .map(|index| graph.loops[index].header);
     let after_first = reachable(graph, first, header);
     let after_last = reachable(graph, last, header);
     if after_first.contains(&first) || after_last.contains(&last) {
         return None;
     }
-    let position = |block: HostBlockId, node| graph.blocks[block.0].nodes.iter().position(|n| *n == node);
+    let position =
+        |block: HostBlockId, node| graph.blocks[block.0].nodes.iter().position(|n| *n == node);
     let (start, end) = (position(first, from)?, position(last, to)?);
     if first == last {
         return (start < end).then(|| first_block.nodes[start + 1..end].to_vec());

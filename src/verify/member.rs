@@ -12,6 +12,8 @@ pub(super) struct Member<'a> {
     pub(super) model: &'a KernelModel,
     /// Grid x, y, z, then block x, y, z.
     pub(super) extents: [Polynomial; 6],
+    /// Bytes of dynamic shared memory, where constant.
+    pub(super) dynamic_shared_bytes: Option<u64>,
     /// The model's parameters.
     pub(super) parameters: Vec<Polynomial>,
     /// The place of each access.
@@ -37,6 +39,10 @@ impl<'a> Member<'a> {
             launch,
             model,
             extents: [gx, gy, gz, bx, by, bz],
+            dynamic_shared_bytes: values
+                .resolve(launch.shared_bytes)
+                .as_constant()
+                .and_then(|bytes| u64::try_from(bytes).ok()),
             parameters: Vec::new(),
             places: Vec::new(),
         };
@@ -44,7 +50,9 @@ impl<'a> Member<'a> {
             let polynomial = normal_form(parameter, &mut |symbol| member.symbol(values, symbol));
             // What has no normal form is some value that nobody else has.
             let private = Atom::Private(launch.id, PRIVATE_PARAMETERS + index);
-            member.parameters.push(polynomial.unwrap_or(Polynomial::atom(private)));
+            member
+                .parameters
+                .push(polynomial.unwrap_or(Polynomial::atom(private)));
         }
         for access in &model.accesses {
             let place = Place::of_target(graph, values, launch, &access.target);
@@ -58,13 +66,17 @@ impl<'a> Member<'a> {
         Some(match symbol {
             KernelSymbol::GridSize(axis) => self.extents[axis.index()].clone(),
             KernelSymbol::BlockSize(axis) => self.extents[3 + axis.index()].clone(),
-            KernelSymbol::Opaque(index) => {
-                Polynomial::atom(Atom::Private(self.launch.id, *index))
-            }
-            KernelSymbol::Argument { argument, offset_bytes, bits, signed } => {
+            KernelSymbol::Opaque(index) => Polynomial::atom(Atom::Private(self.launch.id, *index)),
+            KernelSymbol::Argument {
+                argument,
+                offset_bytes,
+                bits,
+                signed,
+            } => {
                 let argument = self.launch.arguments.get(*argument)?;
                 let mut pieces = argument.pieces.iter();
-                match pieces.find(|piece| piece.offset_bytes == *offset_bytes && piece.bits >= *bits)
+                match pieces
+                    .find(|piece| piece.offset_bytes == *offset_bytes && piece.bits >= *bits)
                 {
                     Some(piece) => reading(values, piece.value, piece.bits, *bits, *signed)?,
                     None => Polynomial::atom(Atom::Reading {
@@ -94,7 +106,7 @@ impl<'a> Member<'a> {
     ) -> Option<(Polynomial, Polynomial)> {
         let mut footprints = self.model.footprints.iter();
         let footprint = footprints.find(|footprint| footprint.target == *target)?;
-        let mut bound = |expression| normal_form(expression, &mut |s| self.symbol(values, s));
+        let bound = |expression| normal_form(expression, &mut |s| self.symbol(values, s));
         let low = bound(footprint.low_bytes.as_ref()?)?;
         let high = bound(footprint.high_bytes.as_ref()?)?;
         Some((low, high))
@@ -105,7 +117,10 @@ impl<'a> Member<'a> {
         for (extent, maximum) in self.extents.iter().zip(MAXIMUM_EXTENTS) {
             let least = Formula::less_equal(&Polynomial::constant(1), extent);
             let most = Formula::less_equal(extent, &Polynomial::constant(maximum));
-            least.into_iter().chain(most).for_each(|bound| assumptions.assume(bound));
+            least
+                .into_iter()
+                .chain(most)
+                .for_each(|bound| assumptions.assume(bound));
         }
         let [.., x, y, z] = &self.extents;
         let threads = x.multiply(y).and_then(|area| area.multiply(z));

@@ -17,10 +17,16 @@ pub(super) struct Values {
 impl Values {
     /// Those that are constant in the launch graph.
     pub(super) fn constants(graph: &LaunchGraph) -> Self {
-        let known = graph.values.iter().enumerate().filter_map(|(index, value)| {
-            Some((ValueId(index), Polynomial::constant(value.constant?)))
-        });
-        Self { known: known.collect() }
+        let known = graph
+            .values
+            .iter()
+            .enumerate()
+            .filter_map(|(index, value)| {
+                Some((ValueId(index), Polynomial::constant(value.constant?)))
+            });
+        Self {
+            known: known.collect(),
+        }
     }
 
     /// The value as a polynomial: a constant, or the representative of those equal to it.
@@ -94,7 +100,10 @@ impl Place {
         target: &Target,
     ) -> Self {
         match target {
-            Target::Argument { argument, offset_bytes } => {
+            Target::Argument {
+                argument,
+                offset_bytes,
+            } => {
                 let piece = launch.arguments.get(*argument).and_then(|argument| {
                     let mut pieces = argument.pieces.iter();
                     pieces.find(|piece| piece.offset_bytes == *offset_bytes && piece.bits == 64)
@@ -116,14 +125,20 @@ impl Place {
                     .map(|(index, _)| BufferId(index))
                     .collect();
                 match named.as_slice() {
-                    [] => Self { variable: Some(name.clone()), ..Self::default() },
+                    [] => Self {
+                        variable: Some(name.clone()),
+                        ..Self::default()
+                    },
                     [one] => Self {
                         root: Some(RootIdentity::Buffer(*one)),
                         root_offset: Some(Polynomial::default()),
                         candidates: Some(vec![*one]),
                         ..Self::default()
                     },
-                    _ => Self { candidates: Some(named), ..Self::default() },
+                    _ => Self {
+                        candidates: Some(named),
+                        ..Self::default()
+                    },
                 }
             }
             Target::Shared(_) | Target::Unknown | Target::UnknownShared => Self::default(),
@@ -133,13 +148,14 @@ impl Place {
     /// The place that a host-side pointer names.
     pub(super) fn of_pointer(values: &Values, pointer: &Pointer) -> Self {
         let offset = pointer.offset_bytes.as_ref();
-        let root_offset =
-            offset.and_then(|offset| normal_form(offset, &mut |value| Some(values.resolve(*value))));
+        let root_offset = offset
+            .and_then(|offset| normal_form(offset, &mut |value| Some(values.resolve(*value))));
         let (root, candidates) = match &pointer.root {
             Root::Buffer(buffer) => (RootIdentity::Buffer(*buffer), Some(vec![*buffer])),
-            Root::Value(value) => {
-                (RootIdentity::Value(values.resolve(*value)), pointer.may_point_to.clone())
-            }
+            Root::Value(value) => (
+                RootIdentity::Value(values.resolve(*value)),
+                pointer.may_point_to.clone(),
+            ),
         };
         Self {
             value: None,

@@ -129,9 +129,8 @@ pub(super) fn normal_form<L>(
     expression: &Expression<L>,
     leaf: &mut impl FnMut(&L) -> Option<Polynomial>,
 ) -> Option<Polynomial> {
-    let mut both = |a: &Expression<L>, b: &Expression<L>| {
-        Some((normal_form(a, leaf)?, normal_form(b, leaf)?))
-    };
+    let mut both =
+        |a: &Expression<L>, b: &Expression<L>| Some((normal_form(a, leaf)?, normal_form(b, leaf)?));
     match expression {
         Expression::Constant(value) => Some(Polynomial::constant(*value)),
         Expression::Leaf(symbol) => leaf(symbol),

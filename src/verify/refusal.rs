@@ -5,7 +5,10 @@ use thiserror::Error;
 
 /// A reason why a plan must not be carried out. Launches are named by the number of their site.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[allow(missing_docs, reason = "each variant's sentence says what it is, with its fields")]
+#[allow(
+    missing_docs,
+    reason = "each variant's sentence says what it is, with its fields"
+)]
 pub enum Refusal {
     #[error("group {group} has fewer than two members")]
     TooFewMembers { group: usize },
@@ -26,15 +29,31 @@ pub enum Refusal {
     #[error("launches {} and {} are not proven to be on one stream", first.0, second.0)]
     DifferentStream { first: LaunchId, second: LaunchId },
     #[error("{what} (node {}) stands between launch {} and its new place", node.0, launch.0)]
-    Fence { launch: LaunchId, node: NodeId, what: String },
+    Fence {
+        launch: LaunchId,
+        node: NodeId,
+        what: String,
+    },
     #[error("launch {} prints and would move below {what} (node {})", launch.0, node.0)]
-    PrintingMoves { launch: LaunchId, node: NodeId, what: String },
+    PrintingMoves {
+        launch: LaunchId,
+        node: NodeId,
+        what: String,
+    },
     #[error("launches {} and {} both print", first.0, second.0)]
     PrintsTwice { first: LaunchId, second: LaunchId },
     #[error("launch {} would move below {what} (node {}), which may touch the same memory", launch.0, node.0)]
-    Reordered { launch: LaunchId, node: NodeId, what: String },
+    Reordered {
+        launch: LaunchId,
+        node: NodeId,
+        what: String,
+    },
     #[error("launches {} and {} are neither known nor tested to have the same {extent}", first.0, second.0)]
-    DifferentShape { first: LaunchId, second: LaunchId, extent: String },
+    DifferentShape {
+        first: LaunchId,
+        second: LaunchId,
+        extent: String,
+    },
     #[error("nothing tests that launch {} has a configuration that CUDA accepts", launch.0)]
     ConfigurationUnchecked { launch: LaunchId },
     #[error("launch {} has {what}", launch.0)]
@@ -42,13 +61,29 @@ pub enum Refusal {
     #[error("the model of launch {} needs a condition that nothing tests (precondition {index})", launch.0)]
     PreconditionUnchecked { launch: LaunchId, index: usize },
     #[error("launches {} and {} may touch a common byte from different blocks ({what})", first.0, second.0)]
-    CrossesBlocks { first: LaunchId, second: LaunchId, what: String },
+    CrossesBlocks {
+        first: LaunchId,
+        second: LaunchId,
+        what: String,
+    },
     #[error("launches {} and {} may touch a common byte from different threads of a block, and no barrier stands between ({what})", first.0, second.0)]
-    MissingBarrier { first: LaunchId, second: LaunchId, what: String },
+    MissingBarrier {
+        first: LaunchId,
+        second: LaunchId,
+        what: String,
+    },
     #[error("pointers of launches {} and {} may overlap, and nothing tests that they do not ({what})", first.0, second.0)]
-    MayAlias { first: LaunchId, second: LaunchId, what: String },
+    MayAlias {
+        first: LaunchId,
+        second: LaunchId,
+        what: String,
+    },
     #[error("launches {} and {} touch one buffer and it is not known where ({what})", first.0, second.0)]
-    UnprovenIndex { first: LaunchId, second: LaunchId, what: String },
+    UnprovenIndex {
+        first: LaunchId,
+        second: LaunchId,
+        what: String,
+    },
     #[error("a barrier of launch {} ({location}) may be reached by part of a block only", launch.0)]
     DivergentBarrier { launch: LaunchId, location: String },
     #[error("launches {} and {} use the same shared memory and no barrier stands between", first.0, second.0)]
