@@ -290,7 +290,13 @@ fn slots_of(array: Value, fill: &[Value]) -> Option<Vec<Value>> {
             Some(0)
         } else if pointer.opcode() == Some(LLVMOpcode::LLVMGetElementPtr) {
             let parts = pointer.operands();
-            (parts[0] == array && parts.len() == 2).then(|| parts[1].integer())?
+            if parts[0] != array {
+                continue;
+            }
+            if parts.len() != 2 {
+                return None;
+            }
+            Some(parts[1].integer()?)
         } else {
             None
         };
