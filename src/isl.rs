@@ -513,7 +513,12 @@ mod tests {
     #[test]
     fn bad_text_is_an_error_and_harms_nothing() {
         assert!(matches!(Set::parse("{ ["), Err(IslError::Invalid(_))));
-        assert!(Set::parse("{ [i] : i = 1 and i = 2 }").unwrap().is_empty().unwrap());
+        assert!(
+            Set::parse("{ [i] : i = 1 and i = 2 }")
+                .unwrap()
+                .is_empty()
+                .unwrap()
+        );
     }
 
     #[test]
