@@ -6,6 +6,7 @@
 //! kept as [`Variable::Product`] instead of being given up.
 
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// An axis of a grid or block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -164,3 +165,87 @@ pub enum Constraint {
 /// A union of conjunctions: a point belongs when all constraints of at least one conjunction hold.
 /// `[[]]` is everything, `[]` is nothing.
 pub type Guard = Vec<Vec<Constraint>>;
+
+impl fmt::Display for Variable {
+    /// isl's notation: `bx`, `ty`, `i0` (loop), `q0` (product), `p0` (parameter), `floor((e)/d)`.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Block(axis) => write!(formatter, "b{}", axis.name()),
+            Self::Thread(axis) => write!(formatter, "t{}", axis.name()),
+            Self::Loop(index) => write!(formatter, "i{index}"),
+            Self::Product(index) => write!(formatter, "q{index}"),
+            Self::Parameter(index) => write!(formatter, "p{index}"),
+            Self::Floor(numerator, divisor) => write!(formatter, "floor(({numerator})/{divisor})"),
+        }
+    }
+}
+
+impl fmt::Display for Affine {
+    /// isl's notation, variables before the constant: `4q0 + 4tx - 8`.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut first = true;
+        for (coefficient, variable) in &self.terms {
+            let sign = match (*coefficient < 0, first) {
+                (false, true) => "",
+                (true, true) => "-",
+                (false, false) => " + ",
+                (true, false) => " - ",
+            };
+            formatter.write_str(sign)?;
+            match coefficient.unsigned_abs() {
+                1 => write!(formatter, "{variable}")?,
+                // isl reads `2floor(...)` as one name, so the product is written out there.
+                size if matches!(variable, Variable::Floor(..)) => {
+                    write!(formatter, "{size}*{variable}")?
+                }
+                size => write!(formatter, "{size}{variable}")?,
+            }
+            first = false;
+        }
+        match (self.constant, first) {
+            (value, true) => write!(formatter, "{value}"),
+            (0, false) => Ok(()),
+            (value, false) if value < 0 => write!(formatter, " - {}", value.unsigned_abs()),
+            (value, false) => write!(formatter, " + {value}"),
+        }
+    }
+}
+
+impl fmt::Display for Constraint {
+    /// isl's notation: `4tx - 8 >= 0`.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NonNegative(expression) => write!(formatter, "{expression} >= 0"),
+            Self::Zero(expression) => write!(formatter, "{expression} = 0"),
+        }
+    }
+}
+
+/// Writes a guard in isl's notation: `true`, `false`, or conjunctions joined by `or`.
+pub fn write_guard(formatter: &mut fmt::Formatter<'_>, guard: &Guard) -> fmt::Result {
+    if guard.is_empty() {
+        return formatter.write_str("false");
+    }
+    for (index, conjunction) in guard.iter().enumerate() {
+        if index > 0 {
+            formatter.write_str(" or ")?;
+        }
+        if conjunction.is_empty() {
+            formatter.write_str("true")?;
+        }
+        let grouped = guard.len() > 1 && conjunction.len() > 1;
+        if grouped {
+            formatter.write_str("(")?;
+        }
+        for (position, constraint) in conjunction.iter().enumerate() {
+            if position > 0 {
+                formatter.write_str(" and ")?;
+            }
+            write!(formatter, "{constraint}")?;
+        }
+        if grouped {
+            formatter.write_str(")")?;
+        }
+    }
+    Ok(())
+}

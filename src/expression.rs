@@ -7,6 +7,7 @@
 //! as "the guard does not hold".
 
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// An integer expression over leaves of type `L`, in mathematical integers.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -185,5 +186,56 @@ impl<L: Clone + PartialEq> Condition<L> {
                     .collect::<Option<_>>()?,
             ),
         })
+    }
+}
+
+impl<L: fmt::Display> fmt::Display for Expression<L> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        /// Factors: sums and differences in parentheses.
+        struct Factor<'a, L>(&'a Expression<L>);
+        impl<L: fmt::Display> fmt::Display for Factor<'_, L> {
+            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                match self.0 {
+                    Expression::Add(..) | Expression::Subtract(..) => {
+                        write!(formatter, "({})", self.0)
+                    }
+                    other => write!(formatter, "{other}"),
+                }
+            }
+        }
+        match self {
+            Self::Constant(value) => write!(formatter, "{value}"),
+            Self::Leaf(leaf) => write!(formatter, "{leaf}"),
+            Self::Add(a, b) => write!(formatter, "{a} + {b}"),
+            Self::Subtract(a, b) => write!(formatter, "{a} - {}", Factor(b)),
+            Self::Multiply(a, b) => write!(formatter, "{}*{}", Factor(a), Factor(b)),
+            Self::FloorDivide(a, b) => write!(formatter, "floor(({a})/{})", Factor(b)),
+            Self::Minimum(a, b) => write!(formatter, "min({a}, {b})"),
+            Self::Maximum(a, b) => write!(formatter, "max({a}, {b})"),
+        }
+    }
+}
+
+impl<L: fmt::Display> fmt::Display for Condition<L> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (parts, empty, word) = match self {
+            Self::LessEqual(a, b) => return write!(formatter, "{a} <= {b}"),
+            Self::Equal(a, b) => return write!(formatter, "{a} = {b}"),
+            Self::All(parts) => (parts, "true", " and "),
+            Self::Any(parts) => (parts, "false", " or "),
+        };
+        if parts.is_empty() {
+            return formatter.write_str(empty);
+        }
+        for (index, part) in parts.iter().enumerate() {
+            if index > 0 {
+                formatter.write_str(word)?;
+            }
+            match part {
+                Self::All(_) | Self::Any(_) => write!(formatter, "({part})")?,
+                other => write!(formatter, "{other}")?,
+            }
+        }
+        Ok(())
     }
 }

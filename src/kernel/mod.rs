@@ -13,6 +13,8 @@
 //! parameter value p ≥ 0, that `e < e'` implies `q + p <= q'`, `e = e'` implies `q = q'` and
 //! `e > e'` implies `q >= q' + p`. This is the block base of the design and delinearisation alike.
 
+mod display;
+
 use crate::affine::{Affine, Axis, Guard};
 use crate::diagnostics::Location;
 use crate::expression::{Condition, Expression};

@@ -1,0 +1,180 @@
+//! Kernel models as text: what `--sirius-dump=kernel` shows and what filetests compare.
+
+use super::{Access, AccessKind, Footprint, KernelModel, KernelSymbol, Target};
+use crate::affine::write_guard;
+use std::fmt;
+
+impl fmt::Display for KernelSymbol {
+    /// `gridDim.x`, `blockDim.y`, `arg2` (signed, at offset 0), `arg2+8:u16`.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::GridSize(axis) => write!(formatter, "gridDim.{}", axis.name()),
+            Self::BlockSize(axis) => write!(formatter, "blockDim.{}", axis.name()),
+            Self::Argument {
+                argument,
+                offset_bytes,
+                bits,
+                signed,
+            } => {
+                write!(formatter, "arg{argument}")?;
+                if *offset_bytes != 0 {
+                    write!(formatter, "+{offset_bytes}")?;
+                }
+                if (*bits, *signed) != (32, true) {
+                    write!(formatter, ":{}{bits}", if *signed { "s" } else { "u" })?;
+                }
+                Ok(())
+            }
+            Self::Opaque(index) => write!(formatter, "opaque{index}"),
+        }
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Argument {
+                argument,
+                offset_bytes: 0,
+            } => write!(formatter, "arg{argument}"),
+            Self::Argument {
+                argument,
+                offset_bytes,
+            } => write!(formatter, "arg{argument}+{offset_bytes}"),
+            Self::Global(name) => write!(formatter, "@{name}"),
+            Self::Shared(name) => write!(formatter, "shared @{name}"),
+            Self::Unknown => formatter.write_str("anywhere"),
+            Self::UnknownShared => formatter.write_str("shared anywhere"),
+        }
+    }
+}
+
+impl fmt::Display for AccessKind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Reduction => "reduction",
+            Self::Atomic => "atomic",
+        })
+    }
+}
+
+impl fmt::Display for Access {
+    /// `must read arg0[4q0 + 4tx .. +4] : p1 - q0 - tx - 1 >= 0`; `may` when not exact.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let certainty = if self.exact { "must" } else { "may" };
+        write!(formatter, "{certainty} {} {}", self.kind, self.target)?;
+        match &self.subscript {
+            Some(subscript) => write!(formatter, "[{subscript} .. +{}]", self.size_bytes)?,
+            None => formatter.write_str("[*]")?,
+        }
+        formatter.write_str(" : ")?;
+        write_guard(formatter, &self.domain)?;
+        if !self.loops.is_empty() {
+            let loops: Vec<_> = self.loops.iter().map(|index| format!("i{index}")).collect();
+            write!(formatter, " in {}", loops.join(","))?;
+        }
+        if self.invariant_load {
+            formatter.write_str(" invariant")?;
+        }
+        if self.volatile {
+            formatter.write_str(" volatile")?;
+        }
+        if !self.why_inexact.is_empty() {
+            write!(formatter, " ({})", self.why_inexact)?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Footprint {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let verb = if self.written { "writes" } else { "reads" };
+        write!(formatter, "{verb} {} within [", self.target)?;
+        match &self.low_bytes {
+            Some(low) => write!(formatter, "{low}")?,
+            None => formatter.write_str("?")?,
+        }
+        formatter.write_str(", ")?;
+        match &self.high_bytes {
+            Some(high) => write!(formatter, "{high}")?,
+            None => formatter.write_str("?")?,
+        }
+        formatter.write_str(")")
+    }
+}
+
+impl fmt::Display for KernelModel {
+    /// One line for each thing that the model says, in a fixed order.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(formatter, "kernel {}", self.display_name)?;
+        for (index, parameter) in self.parameters.iter().enumerate() {
+            writeln!(formatter, "  p{index} = {parameter}")?;
+        }
+        for (index, product) in self.products.iter().enumerate() {
+            writeln!(
+                formatter,
+                "  q{index} = ({}) * p{}",
+                product.factor, product.parameter
+            )?;
+        }
+        for (index, each) in self.loops.iter().enumerate() {
+            write!(formatter, "  loop i{index}")?;
+            if let Some(parent) = each.parent {
+                write!(formatter, " in i{parent}")?;
+            }
+            let uniform = if each.uniform_in_block {
+                "uniform"
+            } else {
+                "divergent"
+            };
+            writeln!(formatter, " {uniform}")?;
+        }
+        for access in &self.accesses {
+            writeln!(formatter, "  {access}")?;
+        }
+        for barrier in &self.barriers {
+            let uniform = if barrier.uniform {
+                "uniform"
+            } else {
+                "divergent"
+            };
+            write!(formatter, "  barrier {uniform}")?;
+            if !barrier.loops.is_empty() {
+                let loops: Vec<_> = barrier.loops.iter().map(|at| format!("i{at}")).collect();
+                write!(formatter, " in {}", loops.join(","))?;
+            }
+            writeln!(formatter)?;
+        }
+        for footprint in &self.footprints {
+            writeln!(formatter, "  {footprint}")?;
+        }
+        for condition in &self.preconditions {
+            writeln!(formatter, "  requires {condition}")?;
+        }
+        for (reason, _) in &self.opaque {
+            writeln!(formatter, "  opaque: {reason}")?;
+        }
+        if self.warp_operations {
+            writeln!(formatter, "  warp operations")?;
+        }
+        if self.prints {
+            writeln!(formatter, "  prints")?;
+        }
+        if self.static_shared_bytes > 0 {
+            writeln!(
+                formatter,
+                "  static shared {} bytes",
+                self.static_shared_bytes
+            )?;
+        }
+        if self.dynamic_shared {
+            writeln!(formatter, "  dynamic shared")?;
+        }
+        if let Some(threads) = self.max_threads {
+            writeln!(formatter, "  at most {threads} threads")?;
+        }
+        Ok(())
+    }
+}
