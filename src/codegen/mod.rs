@@ -52,14 +52,6 @@ pub enum CodegenError {
         /// Barriers after.
         after: usize,
     },
-    /// A tool of the toolkit failed, or could not be run.
-    #[error("{tool} failed: {message}")]
-    Tool {
-        /// Its name.
-        tool: String,
-        /// What it said.
-        message: String,
-    },
 }
 
 /// A finished file.
