@@ -5,10 +5,11 @@
 //! look at options again.
 
 use super::architecture;
+use super::draft::{Draft, Information, is_host_option};
 use super::help;
-use super::options::{
-    Arity, Class, Draft, Information, device, host_compiler, is_host_option, report_format,
-};
+use super::nvcc_options::host_compiler;
+use super::options::{Arity, Class};
+use super::sirius_options::{device, report_format};
 use super::spelling::{Argument, split_arguments, split_list, split_words};
 use super::toolchain;
 use super::{
