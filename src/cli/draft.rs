@@ -99,11 +99,11 @@ impl Draft {
         ];
         const ONLY_AT_LINK: [&str; 3] = ["-Wl,", "-L", "-l"];
         let begins = |prefix: &&str| argument.starts_with(*prefix);
-        if ONLY_AT_LINK.iter().any(|prefix| begins(prefix)) {
+        if ONLY_AT_LINK.iter().any(begins) {
             self.build.link_arguments.push(argument.to_owned());
             return;
         }
-        if AT_LINK.iter().any(|prefix| begins(prefix)) {
+        if AT_LINK.iter().any(begins) {
             self.build.link_arguments.push(argument.to_owned());
         }
         self.build.host_arguments.push(argument.to_owned());
