@@ -4,8 +4,55 @@
 //! Invariant: originals stay. Every launch of the source can still run its original kernel from
 //! its original image; fusion adds an image and a guarded choice.
 
+pub mod cpu;
+pub mod device;
+mod group;
+mod guard;
+mod host;
+mod ir;
+mod launch_call;
+mod link;
+mod registration;
+
 use crate::launch::LaunchId;
 use std::path::PathBuf;
+
+/// Why no artifact was made.
+#[derive(Debug, thiserror::Error)]
+pub enum CodegenError {
+    /// LLVM's builder refused an instruction: our bug.
+    #[error("internal error: {0}")]
+    Builder(#[from] inkwell::builder::BuilderError),
+    /// Stage results do not fit together: our bug.
+    #[error("internal error: {0}")]
+    Inconsistent(String),
+    /// A file could not be written.
+    #[error("cannot write {}", .0.display())]
+    Write(PathBuf),
+    /// The CPU device's runtime library is not there.
+    #[error(
+        "the CPU device's runtime library libsirius_runtime.a was not found beside the compiler; \
+         build it with scripts/setup or set SIRIUS_RUNTIME"
+    )]
+    NoRuntime,
+    /// A tool that was run failed; it carries the tool's own words.
+    #[error(transparent)]
+    Tool(#[from] crate::cli::command::ToolError),
+    /// LLVM refused something that we made: our bug.
+    #[error("internal error: LLVM: {0}")]
+    Llvm(String),
+    /// A guard names a host value that no member of its group carries: our bug.
+    #[error("internal error: a guard needs host value {0}, which no member has")]
+    GuardOperand(usize),
+    /// A pass copied a barrier: our bug.
+    #[error("internal error: a pass changed the number of barriers from {before} to {after}")]
+    BarrierChanged {
+        /// Barriers before.
+        before: usize,
+        /// Barriers after.
+        after: usize,
+    },
+}
 
 /// A finished file.
 #[derive(Clone, Debug)]

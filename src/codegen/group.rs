@@ -1,0 +1,416 @@
+//! The functions that a fused group adds to the host module.
+//!
+//! Invariant: `sirius.group.G` launches each member's work exactly once: fused when every guard of
+//! the group holds, else by the original launches in order. `sirius.flush.G` launches the first
+//! `pending` members, unfused.
+
+use super::guard::{Operands, emit_guards};
+use super::host::MemberCall;
+use super::launch_call::{
+    Launcher, OPERANDS_BEFORE_ARGUMENTS, SHARED_BYTES, announce_site, launch_kernel, operand_slot,
+    variable_address,
+};
+use super::{CodegenError, FusedKernel, FusedParameter};
+use crate::kernel::KernelModel;
+use crate::launch::{LaunchId, Operand, ValueId};
+use crate::program::Program;
+use crate::schedule::FusionGroup;
+use inkwell::IntPredicate;
+use inkwell::builder::Builder;
+use inkwell::module::Linkage;
+use inkwell::types::{BasicMetadataTypeEnum, BasicTypeEnum, IntType};
+use inkwell::values::{BasicValueEnum, FunctionValue, IntValue, PointerValue};
+use std::collections::HashMap;
+
+/// `i32 sirius.group.G(operands of all members)`: fused behind its guard, else the originals.
+pub(super) fn build_group_function<'ctx>(
+    program: &Program<'ctx>,
+    models: &[KernelModel],
+    group: &FusionGroup,
+    kernel: &FusedKernel,
+    members: &[MemberCall<'_, 'ctx>],
+    launcher: &Launcher,
+) -> Result<FunctionValue<'ctx>, CodegenError> {
+    let context = program.context;
+    let function = add_operand_function(
+        program,
+        &format!("sirius.group.{}", kernel.group),
+        members,
+        &[],
+    );
+    let builder = context.create_builder();
+    let [entry, fused, separate] =
+        ["entry", "fused", "separate"].map(|name| context.append_basic_block(function, name));
+    builder.position_at_end(entry);
+    let operands = GroupOperands::new(program, models, members, &builder, function)?;
+
+    // Slots for the arguments of the fused kernel, addresses of device variables among them.
+    let mut holds = context.bool_type().const_all_ones();
+    let mut slots = Vec::new();
+    for parameter in &kernel.parameters {
+        slots.push(match parameter {
+            FusedParameter::Argument { launch, argument } => {
+                let index = operands
+                    .position(*launch, OPERANDS_BEFORE_ARGUMENTS + argument)
+                    .ok_or_else(|| CodegenError::Inconsistent("missing argument".into()))?;
+                operand_slot(
+                    &builder,
+                    function,
+                    index,
+                    operands.in_memory[index].is_some(),
+                )?
+            }
+            FusedParameter::VariableAddress { variable } => {
+                let (slot, status) = variable_address(program, &builder, *variable)?;
+                let found = builder.build_int_compare(
+                    IntPredicate::EQ,
+                    status,
+                    context.i32_type().const_zero(),
+                    "found",
+                )?;
+                holds = builder.build_and(holds, found, "holds")?;
+                slot
+            }
+        });
+    }
+    let guard = emit_guards(context, &program.host, &builder, &operands, &group.guards)?;
+    let guard = builder.build_and(guard, holds, "run.fused")?;
+    builder.build_conditional_branch(guard, fused, separate)?;
+
+    builder.position_at_end(fused);
+    let int = context.i32_type();
+    if launcher.announce_site {
+        let site = u64::from(members[0].launch.id.0) | 1 << 31;
+        announce_site(program, &builder, int.const_int(site, false))?;
+    }
+    let last = members.len() - 1;
+    let mut configuration: Vec<BasicValueEnum<'_>> = (0..OPERANDS_BEFORE_ARGUMENTS)
+        .map(|index| operands.parameters[operands.starts[last] + index])
+        .collect();
+    configuration[SHARED_BYTES] = largest_shared(&builder, &operands)?.into();
+    let key = program
+        .host
+        .get_global(&fused_key(kernel.group))
+        .ok_or_else(|| CodegenError::Inconsistent("the fused kernel has no key".into()))?;
+    let status = launch_kernel(
+        program,
+        &builder,
+        launcher,
+        key.as_pointer_value().into(),
+        &configuration,
+        &slots,
+    )?;
+    builder.build_return(Some(&status))?;
+
+    builder.position_at_end(separate);
+    let mut status = int.const_zero();
+    for (member, start) in members.iter().zip(&operands.starts) {
+        let arguments = &operands.parameters[*start..*start + member.operands.len()];
+        status = member
+            .build_call(&builder, arguments)?
+            .try_as_basic_value()
+            .unwrap_basic()
+            .into_int_value();
+    }
+    builder.build_return(Some(&status))?;
+    Ok(function)
+}
+
+/// The host symbol that stands for a group's fused kernel.
+pub(super) fn fused_key(group: usize) -> String {
+    format!("sirius.fused.key.{group}")
+}
+
+/// Segments overlay their dynamic shared memory, so the fused launch needs the most of any member.
+fn largest_shared<'ctx>(
+    builder: &Builder<'ctx>,
+    operands: &GroupOperands<'_, 'ctx>,
+) -> Result<IntValue<'ctx>, CodegenError> {
+    let mut largest: Option<IntValue<'ctx>> = None;
+    for start in &operands.starts {
+        let bytes = operands.parameters[start + SHARED_BYTES].into_int_value();
+        largest = Some(match largest {
+            None => bytes,
+            Some(other) => {
+                let more = builder.build_int_compare(IntPredicate::UGT, bytes, other, "more")?;
+                builder
+                    .build_select(more, bytes, other, "shared")?
+                    .into_int_value()
+            }
+        });
+    }
+    largest.ok_or_else(|| CodegenError::Inconsistent("empty group".into()))
+}
+
+/// `void sirius.flush.G(i32 pending, operands of all members but the last)`: issues the first
+/// `pending` members, unfused.
+pub(super) fn build_flush_function<'ctx>(
+    program: &Program<'ctx>,
+    kernel: &FusedKernel,
+    members: &[MemberCall<'_, 'ctx>],
+) -> Result<FunctionValue<'ctx>, CodegenError> {
+    let context = program.context;
+    let int = context.i32_type();
+    let members = &members[..members.len() - 1];
+    let function = add_operand_function(
+        program,
+        &format!("sirius.flush.{}", kernel.group),
+        members,
+        &[int.into()],
+    );
+    let parameters = function.get_params();
+    let pending = parameters[0].into_int_value();
+    let builder = context.create_builder();
+    builder.position_at_end(context.append_basic_block(function, "entry"));
+    let done = context.append_basic_block(function, "done");
+    let mut start = 1;
+    for (index, member) in (0_u64..).zip(members) {
+        let issue = context.append_basic_block(function, "issue");
+        let more = builder.build_int_compare(
+            IntPredicate::UGT,
+            pending,
+            int.const_int(index, false),
+            "more",
+        )?;
+        builder.build_conditional_branch(more, issue, done)?;
+        builder.position_at_end(issue);
+        member.build_call(&builder, &parameters[start..start + member.operands.len()])?;
+        start += member.operands.len();
+    }
+    builder.build_unconditional_branch(done)?;
+    builder.position_at_end(done);
+    builder.build_return(None)?;
+    Ok(function)
+}
+
+fn add_operand_function<'ctx>(
+    program: &Program<'ctx>,
+    name: &str,
+    members: &[MemberCall<'_, 'ctx>],
+    before: &[BasicMetadataTypeEnum<'ctx>],
+) -> FunctionValue<'ctx> {
+    let context = program.context;
+    let mut types = before.to_vec();
+    for member in members {
+        types.extend(
+            member
+                .operands
+                .iter()
+                .map(|value| BasicMetadataTypeEnum::from(value.get_type())),
+        );
+    }
+    let type_ = if before.is_empty() {
+        context.i32_type().fn_type(&types, false)
+    } else {
+        context.void_type().fn_type(&types, false)
+    };
+    program
+        .host
+        .add_function(name, type_, Some(Linkage::Internal))
+}
+
+/// The operands of a group function, for its guards and its launches.
+struct GroupOperands<'a, 'ctx> {
+    members: &'a [MemberCall<'a, 'ctx>],
+    /// The group function's parameters.
+    parameters: Vec<BasicValueEnum<'ctx>>,
+    in_memory: Vec<Option<BasicTypeEnum<'ctx>>>,
+    /// Where each member's operands begin.
+    starts: Vec<usize>,
+    values: HashMap<ValueId, IntValue<'ctx>>,
+    pieces: HashMap<(LaunchId, Operand), IntValue<'ctx>>,
+    maximum_threads: HashMap<LaunchId, u32>,
+    static_shared_bytes: u64,
+}
+
+impl<'a, 'ctx> GroupOperands<'a, 'ctx> {
+    fn new(
+        program: &Program<'ctx>,
+        models: &[KernelModel],
+        members: &'a [MemberCall<'a, 'ctx>],
+        builder: &Builder<'ctx>,
+        function: FunctionValue<'ctx>,
+    ) -> Result<Self, CodegenError> {
+        let mut operands = Self {
+            members,
+            parameters: function.get_params(),
+            in_memory: members
+                .iter()
+                .flat_map(|member| member.in_memory.iter().copied())
+                .collect(),
+            starts: Vec::new(),
+            values: HashMap::new(),
+            pieces: HashMap::new(),
+            maximum_threads: HashMap::new(),
+            static_shared_bytes: 0,
+        };
+        let mut start = 0;
+        for member in members {
+            operands.starts.push(start);
+            operands.add_member(program, builder, member, start)?;
+            start += member.operands.len();
+            let model = member.launch.kernel.and_then(|kernel| models.get(kernel.0));
+            let model = model.ok_or_else(|| CodegenError::Inconsistent("unknown kernel".into()))?;
+            operands.static_shared_bytes += model.static_shared_bytes;
+            let limit = model.max_threads.unwrap_or(1024).min(1024);
+            operands.maximum_threads.insert(member.launch.id, limit);
+        }
+        Ok(operands)
+    }
+
+    fn position(&self, launch: LaunchId, index: usize) -> Option<usize> {
+        let member = self
+            .members
+            .iter()
+            .position(|member| member.launch.id == launch)?;
+        (index < self.members[member].operands.len()).then(|| self.starts[member] + index)
+    }
+
+    fn add_member(
+        &mut self,
+        program: &Program<'ctx>,
+        builder: &Builder<'ctx>,
+        member: &MemberCall<'_, 'ctx>,
+        start: usize,
+    ) -> Result<(), CodegenError> {
+        let context = program.context;
+        let (int, long) = (context.i32_type(), context.i64_type());
+        let launch = member.launch;
+        let parameters = self.parameters.clone();
+        let shapes: [(usize, &[ValueId; 3], fn(u8) -> Operand); 2] = [
+            (start, &launch.grid, Operand::Grid),
+            (start + 2, &launch.block, Operand::Block),
+        ];
+        for (at, ids, operand) in shapes {
+            let packed = parameters[at].into_int_value();
+            let low = builder.build_int_truncate(packed, int, "x")?;
+            let high = builder.build_right_shift(packed, long.const_int(32, false), false, "y")?;
+            let depth = parameters[at + 1].into_int_value();
+            let extents = [
+                builder.build_int_z_extend(low, long, "x")?,
+                high,
+                builder.build_int_z_extend(depth, long, "z")?,
+            ];
+            for (axis, (extent, id)) in (0_u8..).zip(extents.into_iter().zip(ids)) {
+                self.values.entry(*id).or_insert(extent);
+                self.pieces.insert((launch.id, operand(axis)), extent);
+            }
+        }
+        let shared = parameters[start + SHARED_BYTES].into_int_value();
+        self.values.entry(launch.shared_bytes).or_insert(shared);
+        self.pieces
+            .insert((launch.id, Operand::SharedBytes), shared);
+        for (index, argument) in launch.arguments.iter().enumerate() {
+            let at = start + OPERANDS_BEFORE_ARGUMENTS + index;
+            for piece in &argument.pieces {
+                let value = self.piece(program, builder, at, piece.offset_bytes, piece.bits)?;
+                let Some(value) = value else { continue };
+                for signed in [true, false] {
+                    let operand = Operand::Argument {
+                        argument: index,
+                        offset_bytes: piece.offset_bytes,
+                        bits: piece.bits,
+                        signed,
+                    };
+                    let wide = builder.build_int_cast_sign_flag(value, long, signed, "wide")?;
+                    self.pieces.insert((launch.id, operand), wide);
+                    if signed {
+                        self.values.entry(piece.value).or_insert(wide);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// An integer of `bits` bits at `offset_bytes` of the operand at `at`; `None` when the operand
+    /// is no integer or pointer there.
+    fn piece(
+        &self,
+        program: &Program<'ctx>,
+        builder: &Builder<'ctx>,
+        at: usize,
+        offset_bytes: u32,
+        bits: u32,
+    ) -> Result<Option<IntValue<'ctx>>, CodegenError> {
+        let context = program.context;
+        let Some(bits) = std::num::NonZeroU32::new(bits).filter(|bits| bits.get() <= 64) else {
+            return Ok(None);
+        };
+        let type_ = context
+            .custom_width_int_type(bits)
+            .map_err(|error| CodegenError::Inconsistent(error.to_string()))?;
+        let value = self.parameters[at];
+        if self.in_memory[at].is_some() {
+            let memory = value.into_pointer_value();
+            return Ok(Some(self.load_field(
+                program,
+                builder,
+                memory,
+                offset_bytes,
+                type_,
+            )?));
+        }
+        Ok(match value {
+            BasicValueEnum::PointerValue(pointer) if bits.get() == 64 && offset_bytes == 0 => {
+                Some(builder.build_ptr_to_int(pointer, type_, "address")?)
+            }
+            BasicValueEnum::IntValue(integer) => {
+                let width = integer.get_type().get_bit_width();
+                let shift = u64::from(offset_bytes) * 8;
+                if shift + u64::from(bits.get()) > u64::from(width) {
+                    return Ok(None);
+                }
+                let shift = integer.get_type().const_int(shift, false);
+                let shifted = builder.build_right_shift(integer, shift, false, "field")?;
+                Some(if bits.get() == width {
+                    shifted
+                } else {
+                    builder.build_int_truncate(shifted, type_, "field")?
+                })
+            }
+            // A struct passed as a value: its memory image has the field.
+            BasicValueEnum::StructValue(_) => {
+                let memory = builder.build_alloca(value.get_type(), "argument")?;
+                builder.build_store(memory, value)?;
+                Some(self.load_field(program, builder, memory, offset_bytes, type_)?)
+            }
+            _ => None,
+        })
+    }
+
+    fn load_field(
+        &self,
+        program: &Program<'ctx>,
+        builder: &Builder<'ctx>,
+        memory: PointerValue<'ctx>,
+        offset_bytes: u32,
+        type_: IntType<'ctx>,
+    ) -> Result<IntValue<'ctx>, CodegenError> {
+        let context = program.context;
+        let offset = context.i64_type().const_int(offset_bytes.into(), false);
+        // SAFETY: the offset lies within the argument, by the launch graph's invariant.
+        let address = unsafe { builder.build_gep(context.i8_type(), memory, &[offset], "field")? };
+        Ok(builder
+            .build_load(type_, address, "field")?
+            .into_int_value())
+    }
+}
+
+impl<'ctx> Operands<'ctx> for GroupOperands<'_, 'ctx> {
+    fn value(&self, value: ValueId) -> Option<IntValue<'ctx>> {
+        self.values.get(&value).copied()
+    }
+
+    fn operand(&self, launch: LaunchId, operand: Operand) -> Option<IntValue<'ctx>> {
+        self.pieces.get(&(launch, operand)).copied()
+    }
+
+    fn static_shared_bytes(&self) -> u64 {
+        self.static_shared_bytes
+    }
+
+    fn maximum_threads(&self, launch: LaunchId) -> u32 {
+        self.maximum_threads.get(&launch).copied().unwrap_or(0)
+    }
+}

@@ -1,0 +1,276 @@
+//! Guards in LLVM IR: what a fused launch tests before it runs.
+//!
+//! Invariant: the emitted value is true only if every guard holds in mathematical integers. All
+//! arithmetic is done in 64 bits with overflow bits collected; an overflow, like a division by
+//! something that is not positive, makes the whole test false, and the originals run.
+
+use super::CodegenError;
+use crate::dependence::{Guard, PointerRange};
+use crate::expression::{Condition, Expression};
+use crate::launch::{LaunchId, Operand, ValueId};
+use inkwell::IntPredicate;
+use inkwell::builder::Builder;
+use inkwell::context::Context;
+use inkwell::intrinsics::Intrinsic;
+use inkwell::module::Module;
+use inkwell::values::IntValue;
+
+/// Where a guard finds its operands: 64-bit values at the place where the guard is evaluated.
+pub trait Operands<'ctx> {
+    /// The run-time value of a host value, sign-extended to 64 bits.
+    fn value(&self, value: ValueId) -> Option<IntValue<'ctx>>;
+    /// The run-time value of an operand of a member, as [`Operand`] says it is read.
+    fn operand(&self, launch: LaunchId, operand: Operand) -> Option<IntValue<'ctx>>;
+    /// Static shared memory of the fused kernel, in bytes.
+    fn static_shared_bytes(&self) -> u64;
+    /// The most threads a block that the launch's own kernel accepts.
+    fn maximum_threads(&self, launch: LaunchId) -> u32;
+}
+
+/// Emits the conjunction of `guards` at the builder's position, as an `i1`.
+///
+/// # Errors
+/// When a guard names a value that no member carries: our bug, since plans are verified.
+pub fn emit_guards<'ctx>(
+    context: &'ctx Context,
+    module: &Module<'ctx>,
+    builder: &Builder<'ctx>,
+    operands: &dyn Operands<'ctx>,
+    guards: &[Guard],
+) -> Result<IntValue<'ctx>, CodegenError> {
+    let mut emitter = Emitter {
+        context,
+        module,
+        builder,
+        operands,
+        failed: context.bool_type().const_zero(),
+    };
+    let mut holds = context.bool_type().const_all_ones();
+    for guard in guards {
+        let one = emitter.guard(guard)?;
+        holds = builder.build_and(holds, one, "holds")?;
+    }
+    let clean = builder.build_not(emitter.failed, "exact")?;
+    Ok(builder.build_and(holds, clean, "guard")?)
+}
+
+struct Emitter<'a, 'ctx> {
+    context: &'ctx Context,
+    module: &'a Module<'ctx>,
+    builder: &'a Builder<'ctx>,
+    operands: &'a dyn Operands<'ctx>,
+    /// Set when some arithmetic left 64 bits.
+    failed: IntValue<'ctx>,
+}
+
+impl<'ctx> Emitter<'_, 'ctx> {
+    fn guard(&mut self, guard: &Guard) -> Result<IntValue<'ctx>, CodegenError> {
+        match guard {
+            Guard::Holds { condition, .. } => self.condition(condition),
+            Guard::RangesDisjoint { left, right } => {
+                let (left_low, left_high) = self.range(left)?;
+                let (right_low, right_high) = self.range(right)?;
+                let before = self.compare(IntPredicate::SLE, left_high, right_low)?;
+                let after = self.compare(IntPredicate::SLE, right_high, left_low)?;
+                Ok(self.builder.build_or(before, after, "disjoint")?)
+            }
+            Guard::ConfigurationValid { launch } => self.configuration(*launch),
+        }
+    }
+
+    fn condition(
+        &mut self,
+        condition: &Condition<ValueId>,
+    ) -> Result<IntValue<'ctx>, CodegenError> {
+        match condition {
+            Condition::LessEqual(left, right) => {
+                let (left, right) = (self.expression(left)?, self.expression(right)?);
+                self.compare(IntPredicate::SLE, left, right)
+            }
+            Condition::Equal(left, right) => {
+                let (left, right) = (self.expression(left)?, self.expression(right)?);
+                self.compare(IntPredicate::EQ, left, right)
+            }
+            Condition::All(parts) => {
+                let mut all = self.context.bool_type().const_all_ones();
+                for part in parts {
+                    let one = self.condition(part)?;
+                    all = self.builder.build_and(all, one, "all")?;
+                }
+                Ok(all)
+            }
+            Condition::Any(parts) => {
+                let mut any = self.context.bool_type().const_zero();
+                for part in parts {
+                    let one = self.condition(part)?;
+                    any = self.builder.build_or(any, one, "any")?;
+                }
+                Ok(any)
+            }
+        }
+    }
+
+    fn expression(
+        &mut self,
+        expression: &Expression<ValueId>,
+    ) -> Result<IntValue<'ctx>, CodegenError> {
+        let long = self.context.i64_type();
+        Ok(match expression {
+            Expression::Constant(value) => long.const_int(value.cast_unsigned(), true),
+            Expression::Leaf(value) => self
+                .operands
+                .value(*value)
+                .ok_or(CodegenError::GuardOperand(value.0))?,
+            Expression::Add(a, b) => self.checked("llvm.sadd.with.overflow", a, b)?,
+            Expression::Subtract(a, b) => self.checked("llvm.ssub.with.overflow", a, b)?,
+            Expression::Multiply(a, b) => self.checked("llvm.smul.with.overflow", a, b)?,
+            Expression::FloorDivide(a, b) => {
+                let (a, b) = (self.expression(a)?, self.expression(b)?);
+                self.floor_divide(a, b)?
+            }
+            Expression::Minimum(a, b) => self.choose(IntPredicate::SLE, a, b)?,
+            Expression::Maximum(a, b) => self.choose(IntPredicate::SGE, a, b)?,
+        })
+    }
+
+    fn checked(
+        &mut self,
+        intrinsic: &str,
+        a: &Expression<ValueId>,
+        b: &Expression<ValueId>,
+    ) -> Result<IntValue<'ctx>, CodegenError> {
+        let (a, b) = (self.expression(a)?, self.expression(b)?);
+        self.checked_values(intrinsic, a, b)
+    }
+
+    fn checked_values(
+        &mut self,
+        intrinsic: &str,
+        a: IntValue<'ctx>,
+        b: IntValue<'ctx>,
+    ) -> Result<IntValue<'ctx>, CodegenError> {
+        let long = self.context.i64_type();
+        let function = Intrinsic::find(intrinsic)
+            .and_then(|found| found.get_declaration(self.module, &[long.into()]))
+            .ok_or_else(|| CodegenError::Inconsistent(format!("{intrinsic} is missing")))?;
+        let pair = self
+            .builder
+            .build_call(function, &[a.into(), b.into()], "checked")?
+            .try_as_basic_value()
+            .unwrap_basic()
+            .into_struct_value();
+        let value = self
+            .builder
+            .build_extract_value(pair, 0, "value")?
+            .into_int_value();
+        let overflow = self
+            .builder
+            .build_extract_value(pair, 1, "overflow")?
+            .into_int_value();
+        self.failed = self.builder.build_or(self.failed, overflow, "failed")?;
+        Ok(value)
+    }
+
+    /// Rounds towards minus infinity. A divisor that is not positive fails the guard; one is
+    /// divided by instead, so that nothing traps.
+    fn floor_divide(
+        &mut self,
+        a: IntValue<'ctx>,
+        b: IntValue<'ctx>,
+    ) -> Result<IntValue<'ctx>, CodegenError> {
+        let long = self.context.i64_type();
+        let (zero, one) = (long.const_zero(), long.const_int(1, false));
+        let builder = self.builder;
+        let bad = self.compare(IntPredicate::SLT, b, one)?;
+        self.failed = builder.build_or(self.failed, bad, "failed")?;
+        let b = builder
+            .build_select(bad, one, b, "divisor")?
+            .into_int_value();
+        let quotient = builder.build_int_signed_div(a, b, "quotient")?;
+        let remainder = builder.build_int_signed_rem(a, b, "remainder")?;
+        let below = self.compare(IntPredicate::SLT, remainder, zero)?;
+        let correction = builder.build_int_s_extend(below, long, "correction")?;
+        Ok(builder.build_int_add(quotient, correction, "floor")?)
+    }
+
+    fn choose(
+        &mut self,
+        predicate: IntPredicate,
+        a: &Expression<ValueId>,
+        b: &Expression<ValueId>,
+    ) -> Result<IntValue<'ctx>, CodegenError> {
+        let (a, b) = (self.expression(a)?, self.expression(b)?);
+        let first = self.compare(predicate, a, b)?;
+        Ok(self
+            .builder
+            .build_select(first, a, b, "chosen")?
+            .into_int_value())
+    }
+
+    fn compare(
+        &self,
+        predicate: IntPredicate,
+        a: IntValue<'ctx>,
+        b: IntValue<'ctx>,
+    ) -> Result<IntValue<'ctx>, CodegenError> {
+        Ok(self.builder.build_int_compare(predicate, a, b, "compare")?)
+    }
+
+    /// `[low, high)` of a pointer range as addresses.
+    fn range(
+        &mut self,
+        range: &PointerRange,
+    ) -> Result<(IntValue<'ctx>, IntValue<'ctx>), CodegenError> {
+        let base = self.operand(range.launch, range.operand)?;
+        let low = self.expression(&range.low_bytes)?;
+        let high = self.expression(&range.high_bytes)?;
+        let low = self.checked_values("llvm.sadd.with.overflow", base, low)?;
+        let high = self.checked_values("llvm.sadd.with.overflow", base, high)?;
+        Ok((low, high))
+    }
+
+    fn operand(&self, launch: LaunchId, operand: Operand) -> Result<IntValue<'ctx>, CodegenError> {
+        self.operands.operand(launch, operand).ok_or_else(|| {
+            CodegenError::Inconsistent(format!("launch {} has no operand {operand:?}", launch.0))
+        })
+    }
+
+    /// What CUDA accepts for any launch without opt-in: extents from 1, grid up to 2^31 - 1 and
+    /// 65,535, block up to 1024, 1024 and 64 with at most the kernel's own limit of threads, and 48 KiB
+    /// of shared memory including the static part of the *fused* kernel.
+    fn configuration(&mut self, launch: LaunchId) -> Result<IntValue<'ctx>, CodegenError> {
+        let long = self.context.i64_type();
+        let mut holds = self.context.bool_type().const_all_ones();
+        let limits: [(fn(u8) -> Operand, [u64; 3]); 2] = [
+            (Operand::Grid, [0x7fff_ffff, 65_535, 65_535]),
+            (Operand::Block, [1024, 1024, 64]),
+        ];
+        for (operand, maxima) in limits {
+            for (axis, maximum) in (0_u8..).zip(maxima) {
+                let extent = self.operand(launch, operand(axis))?;
+                let low = self.compare(IntPredicate::SGE, extent, long.const_int(1, false))?;
+                let high =
+                    self.compare(IntPredicate::SLE, extent, long.const_int(maximum, false))?;
+                holds = self.builder.build_and(holds, low, "valid")?;
+                holds = self.builder.build_and(holds, high, "valid")?;
+            }
+        }
+        let mut threads = long.const_int(1, false);
+        for axis in 0..3 {
+            let extent = self.operand(launch, Operand::Block(axis))?;
+            threads = self.checked_values("llvm.smul.with.overflow", threads, extent)?;
+        }
+        let most = long.const_int(self.operands.maximum_threads(launch).into(), false);
+        let few = self.compare(IntPredicate::SLE, threads, most)?;
+        holds = self.builder.build_and(holds, few, "valid")?;
+        let shared = self.operand(launch, Operand::SharedBytes)?;
+        let room = long.const_int(
+            49_152_u64.saturating_sub(self.operands.static_shared_bytes()),
+            false,
+        );
+        let fits = self
+            .builder
+            .build_int_compare(IntPredicate::ULE, shared, room, "fits")?;
+        Ok(self.builder.build_and(holds, fits, "valid")?)
+    }
+}

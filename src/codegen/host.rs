@@ -1,0 +1,409 @@
+//! The host side of fusion: members move down to the last one's place, behind a guard.
+//!
+//! Invariants. A launch that moves is never lost: from its old place on it is *pending*, and every
+//! edge that leaves the region between the first and the last member issues what is pending,
+//! unfused and in order, before anything else happens there (DESIGN §2, "Moving"). Its operands are
+//! taken at its old place, structs passed in memory by copy. At the last member's place the group
+//! function tests the guards and launches either the fused kernel or the originals in order.
+
+use super::group::{build_flush_function, build_group_function};
+use super::launch_call::{Launcher, OPERANDS_BEFORE_ARGUMENTS, by_value_type, is_launch_function};
+use super::{CodegenError, FusedKernel};
+use crate::kernel::KernelModel;
+use crate::launch::{Launch, LaunchGraph, LaunchId, NodeKind};
+use crate::program::Program;
+use crate::schedule::FusionGroup;
+use crate::verify::VerifiedPlan;
+use inkwell::attributes::AttributeLoc;
+use inkwell::basic_block::BasicBlock;
+use inkwell::builder::Builder;
+use inkwell::types::{BasicType, BasicTypeEnum};
+use inkwell::values::{
+    BasicMetadataValueEnum, BasicValueEnum, CallSiteValue, FunctionValue, InstructionOpcode,
+    InstructionValue, IntValue, PointerValue,
+};
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// Rewrites the launches of every group of `plan` in [`Program::host`]. `fused` names the fused
+/// kernel of each group; `keys` the host symbols under which they are registered, by group.
+///
+/// # Errors
+/// When the plan and the host module do not fit together: our bug.
+pub fn rewrite_launches(
+    program: &Program<'_>,
+    graph: &LaunchGraph,
+    models: &[KernelModel],
+    plan: &VerifiedPlan,
+    fused: &[FusedKernel],
+    launcher: &Launcher,
+) -> Result<(), CodegenError> {
+    let calls = launch_calls(program);
+    let launches: HashMap<LaunchId, (usize, &Launch)> = graph
+        .nodes
+        .iter()
+        .filter_map(|node| match &node.kind {
+            NodeKind::Launch(launch) => Some((launch.id, (node.id.0, launch))),
+            _ => None,
+        })
+        .collect();
+    let mut flushes: BTreeMap<(usize, usize), Vec<Flush<'_>>> = BTreeMap::new();
+    for kernel in fused {
+        let group = &plan.plan().groups[kernel.group];
+        let members = group
+            .members
+            .iter()
+            .map(|member| {
+                let missing =
+                    || CodegenError::Inconsistent(format!("no launch {}", member.launch.0));
+                let call = *calls.get(&member.launch).ok_or_else(missing)?;
+                let (_, launch) = *launches.get(&member.launch).ok_or_else(missing)?;
+                MemberCall::new(call, launch)
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        let last = members
+            .last()
+            .ok_or_else(|| CodegenError::Inconsistent("empty group".into()))?;
+        let place = launches[&last.launch.id].0;
+        let flush = move_group(program, models, group, kernel, &members, launcher)?;
+        flushes
+            .entry((place, kernel.group))
+            .or_default()
+            .extend(flush);
+    }
+    issue_pending(program, flushes.into_values().flatten().collect())
+}
+
+/// The call of every launch site.
+fn launch_calls<'ctx>(program: &Program<'ctx>) -> HashMap<LaunchId, InstructionValue<'ctx>> {
+    let mut calls = HashMap::new();
+    for function in program.host.get_functions() {
+        for instruction in function
+            .get_basic_blocks()
+            .iter()
+            .flat_map(|b| b.get_instructions())
+        {
+            let Ok(call) = CallSiteValue::try_from(instruction) else {
+                continue;
+            };
+            if !call.get_called_fn_value().is_some_and(is_launch_function) {
+                continue;
+            }
+            let site = operand_value(instruction, 0)
+                .filter(|site| site.is_int_value())
+                .and_then(|site| site.into_int_value().get_zero_extended_constant())
+                .and_then(|site| u32::try_from(site).ok());
+            if let Some(site) = site {
+                calls.insert(LaunchId(site), instruction);
+            }
+        }
+    }
+    calls
+}
+
+fn operand_value<'ctx>(
+    instruction: InstructionValue<'ctx>,
+    index: usize,
+) -> Option<BasicValueEnum<'ctx>> {
+    instruction.get_operand(u32::try_from(index).ok()?)?.value()
+}
+
+/// A member's launch, as found in the host module.
+pub(super) struct MemberCall<'a, 'ctx> {
+    pub(super) launch: &'a Launch,
+    call: InstructionValue<'ctx>,
+    callee: FunctionValue<'ctx>,
+    block: BasicBlock<'ctx>,
+    /// Site and stub: constants that stay with the call.
+    fixed: [BasicValueEnum<'ctx>; 2],
+    /// Everything after the stub.
+    pub(super) operands: Vec<BasicValueEnum<'ctx>>,
+    /// The pointee of each operand that is passed in memory.
+    pub(super) in_memory: Vec<Option<BasicTypeEnum<'ctx>>>,
+}
+
+impl<'a, 'ctx> MemberCall<'a, 'ctx> {
+    fn new(instruction: InstructionValue<'ctx>, launch: &'a Launch) -> Result<Self, CodegenError> {
+        let broken = || CodegenError::Inconsistent(format!("launch {} is malformed", launch.id.0));
+        let callee = CallSiteValue::try_from(instruction)
+            .ok()
+            .and_then(CallSiteValue::get_called_fn_value)
+            .ok_or_else(broken)?;
+        let count = callee.count_params() as usize;
+        let values = (0..count)
+            .map(|index| operand_value(instruction, index).ok_or_else(broken))
+            .collect::<Result<Vec<_>, _>>()?;
+        if values.len() < 2 + OPERANDS_BEFORE_ARGUMENTS {
+            return Err(broken());
+        }
+        let in_memory = (2..count)
+            .map(|index| by_value_type(callee, index))
+            .collect();
+        Ok(Self {
+            launch,
+            call: instruction,
+            callee,
+            block: instruction.get_parent().ok_or_else(broken)?,
+            fixed: [values[0], values[1]],
+            operands: values[2..].to_vec(),
+            in_memory,
+        })
+    }
+
+    /// Calls the original launch with other operands.
+    pub(super) fn build_call(
+        &self,
+        builder: &Builder<'ctx>,
+        operands: &[BasicValueEnum<'ctx>],
+    ) -> Result<CallSiteValue<'ctx>, CodegenError> {
+        let arguments: Vec<BasicMetadataValueEnum<'ctx>> = self
+            .fixed
+            .iter()
+            .chain(operands)
+            .map(|value| (*value).into())
+            .collect();
+        let call = builder.build_call(self.callee, &arguments, "")?;
+        for index in 0..self.callee.count_params() {
+            let location = AttributeLoc::Param(index);
+            for attribute in self.callee.attributes(location) {
+                call.add_attribute(location, attribute);
+            }
+        }
+        Ok(call)
+    }
+}
+
+/// A place where pending launches of one group are issued.
+struct Flush<'ctx> {
+    block: BasicBlock<'ctx>,
+    pending: PointerValue<'ctx>,
+    slots: Vec<PointerValue<'ctx>>,
+    slot_types: Vec<Option<BasicTypeEnum<'ctx>>>,
+    function: FunctionValue<'ctx>,
+}
+
+/// Moves one group; returns where its pending launches have to be issued.
+fn move_group<'ctx>(
+    program: &Program<'ctx>,
+    models: &[KernelModel],
+    group: &FusionGroup,
+    kernel: &FusedKernel,
+    members: &[MemberCall<'_, 'ctx>],
+    launcher: &Launcher,
+) -> Result<Vec<Flush<'ctx>>, CodegenError> {
+    let context = program.context;
+    let host = members[0]
+        .block
+        .get_parent()
+        .ok_or_else(|| detached(members[0].launch))?;
+    let entry = host
+        .get_first_basic_block()
+        .ok_or_else(|| detached(members[0].launch))?;
+    let group_function = build_group_function(program, models, group, kernel, members, launcher)?;
+    let flush_function = build_flush_function(program, kernel, members)?;
+    let exits = exits_of_region(members)?;
+
+    // Slots live in the entry block, so that a group inside a loop does not grow the stack.
+    let builder = context.create_builder();
+    let first = entry
+        .get_first_instruction()
+        .ok_or_else(|| detached(members[0].launch))?;
+    builder.position_before(&first);
+    let int = context.i32_type();
+    let pending = builder.build_alloca(int, "sirius.pending")?;
+    builder.build_store(pending, int.const_zero())?;
+    let mut slots = Vec::new();
+    let mut slot_types = Vec::new();
+    for member in members {
+        for (value, in_memory) in member.operands.iter().zip(&member.in_memory) {
+            let type_ = in_memory.unwrap_or(value.get_type());
+            slots.push(builder.build_alloca(type_, "sirius.operand")?);
+            slot_types.push(in_memory.is_none().then_some(type_));
+        }
+    }
+
+    let mut next_slot = 0;
+    let mut position = 0_u64;
+    for member in members {
+        builder.position_before(&member.call);
+        for (value, in_memory) in member.operands.iter().zip(&member.in_memory) {
+            let slot = slots[next_slot];
+            next_slot += 1;
+            match in_memory {
+                None => {
+                    builder.build_store(slot, *value)?;
+                }
+                Some(type_) => {
+                    let bytes = type_
+                        .size_of()
+                        .ok_or_else(|| CodegenError::Inconsistent("unsized argument".into()))?;
+                    builder
+                        .build_memcpy(slot, 1, value.into_pointer_value(), 1, bytes)
+                        .map_err(|error| CodegenError::Inconsistent(error.to_string()))?;
+                }
+            }
+        }
+        position += 1;
+        if position < members.len() as u64 {
+            builder.build_store(pending, int.const_int(position, false))?;
+            replace_status(member.call, int.const_zero());
+        } else {
+            let arguments = load_slots(&builder, &slots, &slot_types)?;
+            let status = builder
+                .build_call(group_function, &arguments, "sirius.status")?
+                .try_as_basic_value()
+                .unwrap_basic();
+            builder.build_store(pending, int.const_zero())?;
+            replace_status(member.call, status.into_int_value());
+        }
+    }
+    // The last member never pends, so its slots are not read by a flush.
+    let before_last: usize = members[..members.len() - 1]
+        .iter()
+        .map(|m| m.operands.len())
+        .sum();
+    slots.truncate(before_last);
+    slot_types.truncate(before_last);
+    Ok(exits
+        .into_iter()
+        .map(|block| Flush {
+            block,
+            pending,
+            slots: slots.clone(),
+            slot_types: slot_types.clone(),
+            function: flush_function,
+        })
+        .collect())
+}
+
+fn detached(launch: &Launch) -> CodegenError {
+    CodegenError::Inconsistent(format!(
+        "launch {} stands outside of a function",
+        launch.id.0
+    ))
+}
+
+/// A moved launch reports success at its old place: errors of its configuration are found by the
+/// guard, and reported at the new place by the original launch.
+fn replace_status<'ctx>(call: InstructionValue<'ctx>, status: IntValue<'ctx>) {
+    if let Ok(old) = IntValue::try_from(call) {
+        old.replace_all_uses_with(status);
+    }
+    call.erase_from_basic_block();
+}
+
+fn load_slots<'ctx>(
+    builder: &Builder<'ctx>,
+    slots: &[PointerValue<'ctx>],
+    types: &[Option<BasicTypeEnum<'ctx>>],
+) -> Result<Vec<BasicMetadataValueEnum<'ctx>>, CodegenError> {
+    slots
+        .iter()
+        .zip(types)
+        .map(|(slot, type_)| match type_ {
+            Some(type_) => Ok(builder.build_load(*type_, *slot, "operand")?.into()),
+            None => Ok((*slot).into()),
+        })
+        .collect()
+}
+
+/// Blocks that are entered when the region between the first and the last member is left on
+/// another way than through the last member.
+fn exits_of_region<'ctx>(
+    members: &[MemberCall<'_, 'ctx>],
+) -> Result<Vec<BasicBlock<'ctx>>, CodegenError> {
+    let (first, last) = (members[0].block, members[members.len() - 1].block);
+    if first == last {
+        return Ok(Vec::new());
+    }
+    let mut predecessors: HashMap<BasicBlock<'_>, Vec<BasicBlock<'_>>> = HashMap::new();
+    let function = first
+        .get_parent()
+        .ok_or_else(|| detached(members[0].launch))?;
+    for block in function.get_basic_blocks() {
+        for successor in successors(block) {
+            predecessors.entry(successor).or_default().push(block);
+        }
+    }
+    let below = reach(first, last, successors);
+    let above = reach(last, first, |block| {
+        predecessors.get(&block).cloned().unwrap_or_default()
+    });
+    let region: HashSet<_> = below.intersection(&above).copied().collect();
+    for member in members {
+        if member.block != first && member.block != last && !region.contains(&member.block) {
+            return Err(CodegenError::Inconsistent(format!(
+                "launch {} is not on the way to its group",
+                member.launch.id.0
+            )));
+        }
+    }
+    let mut exits = Vec::new();
+    for block in function.get_basic_blocks() {
+        let left = |from: &BasicBlock<'_>| *from == first || region.contains(from);
+        let entered = predecessors
+            .get(&block)
+            .is_some_and(|from| from.iter().any(left));
+        if entered && block != last && !region.contains(&block) {
+            exits.push(block);
+        }
+    }
+    Ok(exits)
+}
+
+/// Blocks other than `from` and `stop` that are reached from `from` without passing either.
+fn reach<'ctx>(
+    from: BasicBlock<'ctx>,
+    stop: BasicBlock<'ctx>,
+    next: impl Fn(BasicBlock<'ctx>) -> Vec<BasicBlock<'ctx>>,
+) -> HashSet<BasicBlock<'ctx>> {
+    let mut seen = HashSet::new();
+    let mut work = next(from);
+    while let Some(block) = work.pop() {
+        if block != from && block != stop && seen.insert(block) {
+            work.extend(next(block));
+        }
+    }
+    seen
+}
+
+fn successors(block: BasicBlock<'_>) -> Vec<BasicBlock<'_>> {
+    let Some(terminator) = block.get_terminator() else {
+        return Vec::new();
+    };
+    terminator
+        .get_operands()
+        .flatten()
+        .filter_map(|operand| operand.block())
+        .collect()
+}
+
+/// Puts calls of the flush functions at the top of exit blocks, groups in the order of their
+/// places: dependences between groups run that way.
+fn issue_pending(program: &Program<'_>, flushes: Vec<Flush<'_>>) -> Result<(), CodegenError> {
+    let builder = program.context.create_builder();
+    let mut by_block: HashMap<BasicBlock<'_>, Vec<Flush<'_>>> = HashMap::new();
+    for flush in flushes {
+        by_block.entry(flush.block).or_default().push(flush);
+    }
+    for (block, flushes) in by_block {
+        let place = block
+            .get_instructions()
+            .find(|instruction| {
+                !matches!(
+                    instruction.get_opcode(),
+                    InstructionOpcode::Phi | InstructionOpcode::LandingPad
+                )
+            })
+            .ok_or_else(|| CodegenError::Inconsistent("block without end".into()))?;
+        builder.position_before(&place);
+        let int = program.context.i32_type();
+        for flush in flushes {
+            let pending = builder.build_load(int, flush.pending, "pending")?;
+            let mut arguments: Vec<BasicMetadataValueEnum<'_>> = vec![pending.into()];
+            arguments.extend(load_slots(&builder, &flush.slots, &flush.slot_types)?);
+            builder.build_call(flush.function, &arguments, "")?;
+            builder.build_store(flush.pending, int.const_zero())?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,244 @@
+//! Folded launches become calls of the runtime again.
+//!
+//! Invariant: after [`define_launch_functions`] no `sirius.launch.N` is without a body, so the host
+//! module links like any other.
+
+use super::CodegenError;
+use crate::program::Program;
+use inkwell::attributes::{Attribute, AttributeLoc};
+use inkwell::builder::Builder;
+use inkwell::module::Linkage;
+use inkwell::types::BasicTypeEnum;
+use inkwell::values::{
+    BasicMetadataValueEnum, BasicValueEnum, FunctionValue, IntValue, PointerValue,
+};
+
+/// How launches are spelled for the device that is built for.
+pub struct Launcher {
+    /// `cudaLaunchKernel`, or its per-thread-default-stream twin.
+    pub launch_function: &'static str,
+    /// The call that tells the CPU device which launch site follows.
+    pub announce_site: bool,
+}
+
+/// Gives every `sirius.launch.N` of the host module its body: arguments into slots, then
+/// `cudaLaunchKernel`. After this the module is plain code again.
+///
+/// # Errors
+/// When LLVM refuses to build the code: our bug.
+pub fn define_launch_functions(
+    program: &Program<'_>,
+    launcher: &Launcher,
+) -> Result<(), CodegenError> {
+    let context = program.context;
+    for function in program.host.get_functions() {
+        if !is_launch_function(function) || function.count_basic_blocks() > 0 {
+            continue;
+        }
+        drop_attributes(function);
+        function.set_linkage(Linkage::Internal);
+        let builder = context.create_builder();
+        builder.position_at_end(context.append_basic_block(function, "entry"));
+        let parameters = function.get_params();
+        let slots = (OPERANDS_BEFORE_ARGUMENTS + 2..parameters.len())
+            .map(|index| argument_slot(&builder, function, index))
+            .collect::<Result<Vec<_>, _>>()?;
+        if launcher.announce_site {
+            announce_site(program, &builder, parameters[0].into_int_value())?;
+        }
+        let status = launch_kernel(
+            program,
+            &builder,
+            launcher,
+            parameters[1],
+            &parameters[2..2 + OPERANDS_BEFORE_ARGUMENTS],
+            &slots,
+        )?;
+        builder.build_return(Some(&status))?;
+    }
+    Ok(())
+}
+
+/// Operands of a folded launch between the stub and the kernel's arguments: grid x and y, grid z,
+/// block x and y, block z, shared bytes, stream.
+pub(super) const OPERANDS_BEFORE_ARGUMENTS: usize = 6;
+
+pub(super) fn is_launch_function(function: FunctionValue<'_>) -> bool {
+    function
+        .get_name()
+        .to_bytes()
+        .starts_with(b"sirius.launch.")
+}
+
+/// Index of the dynamic shared bytes among the operands of a launch.
+pub(super) const SHARED_BYTES: usize = 4;
+
+/// The type behind a `byval` parameter.
+pub(super) fn by_value_type<'ctx>(
+    function: FunctionValue<'ctx>,
+    index: usize,
+) -> Option<BasicTypeEnum<'ctx>> {
+    let kind = Attribute::get_named_enum_kind_id("byval");
+    let location = AttributeLoc::Param(u32::try_from(index).ok()?);
+    let attribute = function
+        .attributes(location)
+        .into_iter()
+        .find(|attribute| attribute.is_type() && attribute.get_enum_kind_id() == kind)?;
+    // SAFETY: the attribute belongs to a function of the module, whose context outlives 'ctx; only
+    // the borrow of the attribute object narrowed the lifetime.
+    let type_ = unsafe {
+        inkwell::types::AnyTypeEnum::new(llvm_sys::core::LLVMGetTypeAttributeValue(
+            attribute.as_mut_ptr(),
+        ))
+    };
+    type_.try_into().ok()
+}
+
+/// The address of parameter `index` of a launch function as `cudaLaunchKernel` wants it.
+fn argument_slot<'ctx>(
+    builder: &Builder<'ctx>,
+    function: FunctionValue<'ctx>,
+    index: usize,
+) -> Result<PointerValue<'ctx>, CodegenError> {
+    operand_slot(
+        builder,
+        function,
+        index,
+        by_value_type(function, index).is_some(),
+    )
+}
+
+pub(super) fn operand_slot<'ctx>(
+    builder: &Builder<'ctx>,
+    function: FunctionValue<'ctx>,
+    index: usize,
+    in_memory: bool,
+) -> Result<PointerValue<'ctx>, CodegenError> {
+    let value = u32::try_from(index)
+        .ok()
+        .and_then(|index| function.get_nth_param(index))
+        .ok_or_else(|| CodegenError::Inconsistent("missing parameter".into()))?;
+    if in_memory {
+        return Ok(value.into_pointer_value());
+    }
+    let slot = builder.build_alloca(value.get_type(), "argument")?;
+    builder.build_store(slot, value)?;
+    Ok(slot)
+}
+
+/// The address of a device variable in a slot, and the status of asking for it.
+pub(super) fn variable_address<'ctx>(
+    program: &Program<'ctx>,
+    builder: &Builder<'ctx>,
+    variable: usize,
+) -> Result<(PointerValue<'ctx>, IntValue<'ctx>), CodegenError> {
+    let missing = || CodegenError::Inconsistent("device variable without shadow".into());
+    let variable = program.variables.get(variable).ok_or_else(missing)?;
+    let shadow = program
+        .host
+        .get_global(&variable.shadow)
+        .ok_or_else(missing)?;
+    let pointer = program.context.ptr_type(inkwell::AddressSpace::default());
+    let slot = builder.build_alloca(pointer, "address")?;
+    let type_ = program
+        .context
+        .i32_type()
+        .fn_type(&[pointer.into(), pointer.into()], false);
+    let function = declared(program, "cudaGetSymbolAddress", type_);
+    let status = builder
+        .build_call(
+            function,
+            &[slot.into(), shadow.as_pointer_value().into()],
+            "status",
+        )?
+        .try_as_basic_value()
+        .unwrap_basic()
+        .into_int_value();
+    Ok((slot, status))
+}
+
+/// Stores the slots' addresses into an array and calls the runtime.
+pub(super) fn launch_kernel<'ctx>(
+    program: &Program<'ctx>,
+    builder: &Builder<'ctx>,
+    launcher: &Launcher,
+    function: BasicValueEnum<'ctx>,
+    configuration: &[BasicValueEnum<'ctx>],
+    slots: &[PointerValue<'ctx>],
+) -> Result<IntValue<'ctx>, CodegenError> {
+    let context = program.context;
+    let pointer = context.ptr_type(inkwell::AddressSpace::default());
+    let count = u32::try_from(slots.len().max(1))
+        .map_err(|_| CodegenError::Inconsistent("too many arguments".into()))?;
+    let array_type = pointer.array_type(count);
+    let array = builder.build_alloca(array_type, "arguments")?;
+    for (index, slot) in (0_u64..).zip(slots) {
+        let index = context.i64_type().const_int(index, false);
+        // SAFETY: the index is below the array's length.
+        let element = unsafe { builder.build_gep(pointer, array, &[index], "argument")? };
+        builder.build_store(element, *slot)?;
+    }
+    let (int, long) = (context.i32_type(), context.i64_type());
+    let type_ = int.fn_type(
+        &[
+            pointer.into(),
+            long.into(),
+            int.into(),
+            long.into(),
+            int.into(),
+            pointer.into(),
+            long.into(),
+            pointer.into(),
+        ],
+        false,
+    );
+    let callee = declared(program, launcher.launch_function, type_);
+    let arguments: Vec<BasicMetadataValueEnum<'_>> = [function]
+        .iter()
+        .chain(&configuration[..SHARED_BYTES])
+        .copied()
+        .chain([array.into()])
+        .chain(configuration[SHARED_BYTES..].iter().copied())
+        .map(BasicMetadataValueEnum::from)
+        .collect();
+    Ok(builder
+        .build_call(callee, &arguments, "status")?
+        .try_as_basic_value()
+        .unwrap_basic()
+        .into_int_value())
+}
+
+pub(super) fn announce_site<'ctx>(
+    program: &Program<'ctx>,
+    builder: &Builder<'ctx>,
+    site: IntValue<'ctx>,
+) -> Result<(), CodegenError> {
+    let context = program.context;
+    let type_ = context
+        .void_type()
+        .fn_type(&[context.i32_type().into()], false);
+    let function = declared(program, "__sirius_launch_site", type_);
+    builder.build_call(function, &[site.into()], "")?;
+    Ok(())
+}
+
+/// The function of this name, declared when the module does not have it.
+pub(super) fn declared<'ctx>(
+    program: &Program<'ctx>,
+    name: &str,
+    type_: inkwell::types::FunctionType<'ctx>,
+) -> FunctionValue<'ctx> {
+    program
+        .host
+        .get_function(name)
+        .unwrap_or_else(|| program.host.add_function(name, type_, None))
+}
+
+/// A launch function's declaration promised things about memory that its body does not keep.
+fn drop_attributes(function: FunctionValue<'_>) {
+    for attribute in function.attributes(AttributeLoc::Function) {
+        if attribute.is_enum() {
+            function.remove_enum_attribute(AttributeLoc::Function, attribute.get_enum_kind_id());
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! Device images inside the host module, and their registration with the runtime.
+//!
+//! Invariant: every unit keeps its own registration, only its dummy image is replaced; the fused
+//! image adds a wrapper and a registration of its own, run right after the first unit's. Host IR is
+//! the same for both devices, only what a wrapper's data pointer points to differs.
+
+use super::group::fused_key;
+use super::launch_call::declared;
+use super::{CodegenError, DeviceImage, FusedKernel};
+use crate::program::Program;
+use inkwell::AddressSpace;
+use inkwell::module::Linkage;
+use inkwell::values::{
+    BasicMetadataValueEnum, CallSiteValue, FunctionValue, GlobalValue, InstructionOpcode,
+    PointerValue,
+};
+
+/// Replaces each unit's dummy image by the real one.
+///
+/// # Errors
+/// When the host module lacks a unit's image global: our bug.
+pub fn embed_unit_images(
+    program: &Program<'_>,
+    images: &[DeviceImage],
+) -> Result<(), CodegenError> {
+    for (index, (unit, image)) in program.units.iter().zip(images).enumerate() {
+        let Some(dummy) = program.host.get_global(&unit.image_global) else {
+            return Err(CodegenError::Inconsistent(format!(
+                "no image of unit {index}"
+            )));
+        };
+        let real = image_global(program, &format!("sirius.image.{index}"), image);
+        dummy.as_pointer_value().replace_all_uses_with(real);
+        // SAFETY: the dummy has no use left.
+        unsafe { dummy.delete() };
+    }
+    Ok(())
+}
+
+/// Adds the host symbols that stand for fused kernels.
+pub fn add_fused_keys(program: &Program<'_>, fused: &[FusedKernel]) {
+    let byte = program.context.i8_type();
+    for kernel in fused {
+        let key = program
+            .host
+            .add_global(byte, None, &fused_key(kernel.group));
+        key.set_linkage(Linkage::Internal);
+        key.set_initializer(&byte.const_zero());
+    }
+}
+
+/// Adds the fused image and registers its kernels under their keys.
+///
+/// # Errors
+/// When the host module has no registration to extend: our bug.
+pub fn register_fused_image(
+    program: &Program<'_>,
+    image: &DeviceImage,
+    fused: &[FusedKernel],
+) -> Result<(), CodegenError> {
+    let context = program.context;
+    let host = &program.host;
+    let pointer = context.ptr_type(AddressSpace::default());
+    let (int, void) = (context.i32_type(), context.void_type());
+    let null = pointer.const_null();
+
+    let data = image_global(program, "sirius.image.fused", image);
+    let wrapper = context.const_struct(
+        &[
+            int.const_int(FATBIN_WRAPPER_MAGIC, false).into(),
+            int.const_int(1, false).into(),
+            data.into(),
+            null.into(),
+        ],
+        false,
+    );
+    let wrapper_global = host.add_global(wrapper.get_type(), None, "sirius.fused.wrapper");
+    wrapper_global.set_linkage(Linkage::Internal);
+    wrapper_global.set_constant(true);
+    wrapper_global.set_initializer(&wrapper);
+    wrapper_global.set_section(Some(".nvFatBinSegment"));
+    wrapper_global.set_alignment(8);
+    let handle_global = host.add_global(pointer, None, "sirius.fused.handle");
+    handle_global.set_linkage(Linkage::Internal);
+    handle_global.set_initializer(&null);
+
+    let register = host.add_function(
+        "sirius.fused.register",
+        void.fn_type(&[], false),
+        Some(Linkage::Internal),
+    );
+    let builder = context.create_builder();
+    builder.position_at_end(context.append_basic_block(register, "entry"));
+    let open = declared(
+        program,
+        "__cudaRegisterFatBinary",
+        pointer.fn_type(&[pointer.into()], false),
+    );
+    let handle = builder
+        .build_call(open, &[wrapper_global.as_pointer_value().into()], "handle")?
+        .try_as_basic_value()
+        .unwrap_basic();
+    builder.build_store(handle_global.as_pointer_value(), handle)?;
+    let add_type = int.fn_type(
+        &[
+            pointer.into(),
+            pointer.into(),
+            pointer.into(),
+            pointer.into(),
+            int.into(),
+            pointer.into(),
+            pointer.into(),
+            pointer.into(),
+            pointer.into(),
+            pointer.into(),
+        ],
+        false,
+    );
+    let add = declared(program, "__cudaRegisterFunction", add_type);
+    for kernel in fused {
+        let key = host
+            .get_global(&fused_key(kernel.group))
+            .ok_or_else(|| CodegenError::Inconsistent("fused kernel without key".into()))?;
+        let name = builder.build_global_string_ptr(&kernel.name, "sirius.fused.name")?;
+        let name: BasicMetadataValueEnum<'_> = name.as_pointer_value().into();
+        let no_limit = int.const_all_ones();
+        builder.build_call(
+            add,
+            &[
+                handle.into(),
+                key.as_pointer_value().into(),
+                name,
+                name,
+                no_limit.into(),
+                null.into(),
+                null.into(),
+                null.into(),
+                null.into(),
+                null.into(),
+            ],
+            "",
+        )?;
+    }
+    let close = declared(
+        program,
+        "__cudaRegisterFatBinaryEnd",
+        void.fn_type(&[pointer.into()], false),
+    );
+    builder.build_call(close, &[handle.into()], "")?;
+    let unregister = build_unregister(program, handle_global)?;
+    let at_exit = declared(program, "atexit", int.fn_type(&[pointer.into()], false));
+    builder.build_call(
+        at_exit,
+        &[unregister.as_global_value().as_pointer_value().into()],
+        "",
+    )?;
+    builder.build_return(None)?;
+    call_after_unit_registration(program, register)
+}
+
+/// First word of the structure that `__cudaRegisterFatBinary` takes.
+const FATBIN_WRAPPER_MAGIC: u64 = 0x466_243b1;
+
+fn image_global<'ctx>(
+    program: &Program<'ctx>,
+    name: &str,
+    image: &DeviceImage,
+) -> PointerValue<'ctx> {
+    match image {
+        DeviceImage::Fatbin(bytes) => {
+            let data = program.context.const_string(bytes, false);
+            let global = program.host.add_global(data.get_type(), None, name);
+            global.set_linkage(Linkage::Internal);
+            global.set_constant(true);
+            global.set_initializer(&data);
+            global.set_section(Some(".nv_fatbin"));
+            global.set_alignment(16);
+            global.as_pointer_value()
+        }
+        DeviceImage::CpuObject { symbol, .. } => {
+            let byte = program.context.i8_type();
+            program
+                .host
+                .add_global(byte, None, symbol)
+                .as_pointer_value()
+        }
+    }
+}
+
+fn build_unregister<'ctx>(
+    program: &Program<'ctx>,
+    handle_global: GlobalValue<'ctx>,
+) -> Result<FunctionValue<'ctx>, CodegenError> {
+    let context = program.context;
+    let pointer = context.ptr_type(AddressSpace::default());
+    let type_ = context.void_type().fn_type(&[], false);
+    let function =
+        program
+            .host
+            .add_function("sirius.fused.unregister", type_, Some(Linkage::Internal));
+    let builder = context.create_builder();
+    builder.position_at_end(context.append_basic_block(function, "entry"));
+    let handle = builder.build_load(pointer, handle_global.as_pointer_value(), "handle")?;
+    let close = declared(
+        program,
+        "__cudaUnregisterFatBinary",
+        context.void_type().fn_type(&[pointer.into()], false),
+    );
+    builder.build_call(close, &[handle.into()], "")?;
+    builder.build_return(None)?;
+    Ok(function)
+}
+
+/// Calls `register` before every return of the first function that registers a unit.
+fn call_after_unit_registration(
+    program: &Program<'_>,
+    register: FunctionValue<'_>,
+) -> Result<(), CodegenError> {
+    let registers = |function: &FunctionValue<'_>| {
+        function
+            .get_basic_blocks()
+            .iter()
+            .flat_map(|block| block.get_instructions())
+            .any(|instruction| {
+                CallSiteValue::try_from(instruction)
+                    .ok()
+                    .and_then(CallSiteValue::get_called_fn_value)
+                    .is_some_and(|f| f.get_name().to_bytes() == b"__cudaRegisterFatBinary")
+            })
+    };
+    let constructor = program
+        .host
+        .get_functions()
+        .find(|function| *function != register && registers(function))
+        .ok_or_else(|| CodegenError::Inconsistent("no unit registers an image".into()))?;
+    let builder = program.context.create_builder();
+    for block in constructor.get_basic_blocks() {
+        if let Some(end) = block.get_terminator()
+            && end.get_opcode() == InstructionOpcode::Return
+        {
+            builder.position_before(&end);
+            builder.build_call(register, &[], "")?;
+        }
+    }
+    Ok(())
+}
