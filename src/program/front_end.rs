@@ -228,6 +228,12 @@ impl Arguments {
             "-include",
         ]);
         self.0.push(toolchain.compatibility_header.clone().into());
+        // Where CUDA 13 keeps cub, thrust and libcu++, which cooperative groups include as well.
+        let libraries = toolchain.toolkit_include.join("cccl");
+        if libraries.is_dir() {
+            self.add(["-isystem"]);
+            self.0.push(libraries.into());
+        }
         if build.per_thread_default_stream {
             self.add([
                 "-Xclang",
