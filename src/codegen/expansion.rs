@@ -40,11 +40,7 @@ struct Expansion<'a, 'ctx> {
 
 impl<'a, 'ctx> Expansion<'a, 'ctx> {
     /// Starts with the values that stand for given constants; new instructions go before `place`.
-    fn new(
-        module: &'a Module<'ctx>,
-        place: Value,
-        replacements: HashMap<Value, Value>,
-    ) -> Self {
+    fn new(module: &'a Module<'ctx>, place: Value, replacements: HashMap<Value, Value>) -> Self {
         Self {
             module,
             builder: Builder::before(place),

@@ -9,16 +9,16 @@
 
 mod aliasing;
 mod segment;
+#[cfg(test)]
+mod tests;
 
 use super::device::{self, device_target_machine, run_passes};
-use super::ir::{
-    Block, Builder, DebugScope, FUNCTION_ATTRIBUTES, RETURN_ATTRIBUTES, Type, Value,
-};
+use super::ir::{Block, Builder, DebugScope, FUNCTION_ATTRIBUTES, RETURN_ATTRIBUTES, Type, Value};
 use super::{CodegenError, FusedKernel, FusedParameter};
 use crate::kernel::KernelModel;
 use crate::launch::{Launch, LaunchGraph, LaunchId, NodeKind, ValueId};
 use crate::program::Program;
-use crate::schedule::{FusionGroup, ThreadMap};
+use crate::schedule::{FusionGroup, FusionPlan, ThreadMap};
 use crate::verify::VerifiedPlan;
 use aliasing::PointerFacts;
 use inkwell::module::Module;
@@ -39,6 +39,15 @@ pub fn build_fused_module<'ctx>(
     kernels: &[KernelModel],
     plan: &VerifiedPlan,
 ) -> Result<(Module<'ctx>, Vec<FusedKernel>), CodegenError> {
+    build_groups(program, graph, kernels, plan.plan())
+}
+
+fn build_groups<'ctx>(
+    program: &Program<'ctx>,
+    graph: &LaunchGraph,
+    kernels: &[KernelModel],
+    plan: &FusionPlan,
+) -> Result<(Module<'ctx>, Vec<FusedKernel>), CodegenError> {
     let launches: HashMap<LaunchId, &Launch> = graph
         .nodes
         .iter()
@@ -53,7 +62,7 @@ pub fn build_fused_module<'ctx>(
         module.set_data_layout(&unit.device.get_data_layout());
     }
     let mut fused = Vec::new();
-    for (index, group) in plan.plan().groups.iter().enumerate() {
+    for (index, group) in plan.groups.iter().enumerate() {
         let members = group
             .members
             .iter()
@@ -85,7 +94,9 @@ pub fn build_fused_module<'ctx>(
         }
     }
     forward_values(&module)?;
-    module.verify().map_err(|message| CodegenError::Llvm(message.to_string()))?;
+    module
+        .verify()
+        .map_err(|message| CodegenError::Llvm(message.to_string()))?;
     Ok((module, fused))
 }
 
@@ -128,7 +139,10 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         Ok(Some(FusedKernel {
             name: function.name(),
             group: self.index,
-            parameters: parameters.into_iter().map(|parameter| parameter.source).collect(),
+            parameters: parameters
+                .into_iter()
+                .map(|parameter| parameter.source)
+                .collect(),
         }))
     }
 
@@ -142,7 +156,10 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
             let own = types.len() - body.variables.len();
             let mut list = Vec::new();
             for (argument, ty) in types[..own].iter().enumerate() {
-                let identity = launch.arguments.get(argument).and_then(|known| known.identity);
+                let identity = launch
+                    .arguments
+                    .get(argument)
+                    .and_then(|known| known.identity);
                 let position = argument as u32 + 1;
                 let in_memory = body.function.type_attribute(position, "byval");
                 let equal = parameters.iter().position(|before| {
@@ -193,17 +210,31 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         let function = Value::add_function(self.module, &self.name(), ty);
         function.set_call_convention(device::KERNEL_CALL_CONVENTION);
         if let Some(first) = bodies.first() {
-            first.function.copy_attributes(FUNCTION_ATTRIBUTES, function, FUNCTION_ATTRIBUTES);
+            first
+                .function
+                .copy_attributes(FUNCTION_ATTRIBUTES, function, FUNCTION_ATTRIBUTES);
         }
         function.remove_attribute(FUNCTION_ATTRIBUTES, "alwaysinline");
         function.add_attribute(FUNCTION_ATTRIBUTES, "convergent", 0);
-        let limit = self.members.iter().filter_map(|(_, model)| model.max_threads).min();
+        let limit = self
+            .members
+            .iter()
+            .filter_map(|(_, model)| model.max_threads)
+            .min();
         if let Some(limit) = limit {
             function.set_string_attribute("nvvm.maxntid", &limit.to_string());
         }
-        let sources: Vec<&FusedParameter> =
-            parameters.iter().map(|parameter| &parameter.source).collect();
-        let facts = PointerFacts::of(self.program, self.graph, self.group, &self.members, &sources);
+        let sources: Vec<&FusedParameter> = parameters
+            .iter()
+            .map(|parameter| &parameter.source)
+            .collect();
+        let facts = PointerFacts::of(
+            self.program,
+            self.graph,
+            self.group,
+            &self.members,
+            &sources,
+        );
         for (index, parameter) in parameters.iter().enumerate() {
             let position = index as u32 + 1;
             if let Some((body, from)) = parameter.attributes {
@@ -242,8 +273,10 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
                 // Threads may have left the segment before on different ways.
                 self.synchronise(&builder, "llvm.nvvm.bar.warp.sync", u64::from(u32::MAX));
             }
-            let arguments: Vec<Value> =
-                places[position].iter().map(|index| parameters[*index]).collect();
+            let arguments: Vec<Value> = places[position]
+                .iter()
+                .map(|index| parameters[*index])
+                .collect();
             let call = builder.call(body.function.value_type(), body.function, &arguments);
             for at in 1..=arguments.len() as u32 {
                 body.function.copy_function_attributes_to_call(at, call, at);
@@ -276,12 +309,13 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         let mut name = format!("sirius_fused_{}", self.index);
         for (_, model) in &self.members {
             name.push('_');
-            name.extend(
-                model
-                    .display_name
-                    .chars()
-                    .map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '_' }),
-            );
+            name.extend(model.display_name.chars().map(|letter| {
+                if letter.is_ascii_alphanumeric() {
+                    letter
+                } else {
+                    '_'
+                }
+            }));
         }
         name.truncate(200);
         name

@@ -1,8 +1,12 @@
 //! Which pointer parameters of a fused kernel point to memory that nothing else in it touches.
+//!
+//! LLVM takes `noalias` to mean also that no call touches the memory, a barrier included, after
+//! which another thread's store must be seen. Where threads of a block synchronise, only memory
+//! that the group does not write qualifies.
 
 use crate::codegen::FusedParameter;
 use crate::dependence::{Guard, PointerRange};
-use crate::kernel::{KernelModel, Target};
+use crate::kernel::{AccessKind, KernelModel, Target};
 use crate::launch::{ArgumentPiece, BufferId, Launch, LaunchGraph, LaunchId, Operand, Root};
 use crate::program::Program;
 use crate::schedule::FusionGroup;
@@ -12,6 +16,10 @@ pub(super) struct PointerFacts<'a> {
     graph: &'a LaunchGraph,
     group: &'a FusionGroup,
     pointers: Vec<Pointer>,
+    /// Arguments that their launch writes through.
+    written: Vec<(LaunchId, usize)>,
+    /// Threads wait for each other somewhere in the fused kernel.
+    synchronises: bool,
     /// Some member reaches memory through a pointer that is not a parameter.
     unknown: bool,
 }
@@ -42,9 +50,30 @@ impl<'a> PointerFacts<'a> {
         parameters: &[&FusedParameter],
     ) -> Self {
         let unknown = members.iter().any(|(launch, model)| {
-            let reaches = model.accesses.iter().any(|access| access.target == Target::Unknown);
+            let reaches = model
+                .accesses
+                .iter()
+                .any(|access| access.target == Target::Unknown);
             reaches || launch.arguments.len() != model.formals.len()
         });
+        let written = members
+            .iter()
+            .flat_map(|(launch, model)| {
+                model
+                    .accesses
+                    .iter()
+                    .filter_map(|access| match access.target {
+                        Target::Argument { argument, .. } if access.kind != AccessKind::Read => {
+                            Some((launch.id, argument))
+                        }
+                        _ => None,
+                    })
+            })
+            .collect();
+        let synchronises = group.members.iter().any(|member| member.barrier_before)
+            || members
+                .iter()
+                .any(|(_, model)| !model.barriers.is_empty() || model.warp_operations);
         let mut pointers = Vec::new();
         for (index, parameter) in parameters.iter().enumerate() {
             match parameter {
@@ -75,6 +104,8 @@ impl<'a> PointerFacts<'a> {
             graph,
             group,
             pointers,
+            written,
+            synchronises,
             unknown,
         }
     }
@@ -82,11 +113,20 @@ impl<'a> PointerFacts<'a> {
     /// Whether what the parameter points to is reached through no other pointer of the group: all
     /// others have provably different roots, or a guard compares the touched ranges.
     pub(super) fn alone(&self, parameter: usize) -> bool {
-        let (own, others): (Vec<&Pointer>, Vec<&Pointer>) =
-            self.pointers.iter().partition(|pointer| pointer.parameter == parameter);
-        !self.unknown
-            && own.len() == 1
-            && others.iter().all(|other| self.distinct(own[0], other))
+        let (own, others): (Vec<&Pointer>, Vec<&Pointer>) = self
+            .pointers
+            .iter()
+            .partition(|pointer| pointer.parameter == parameter);
+        !self.unknown && own.len() == 1 && others.iter().all(|other| self.distinct(own[0], other))
+    }
+
+    /// Variables may be written by anybody.
+    fn is_written(&self, pointer: &Pointer) -> bool {
+        pointer.uses.is_empty()
+            || pointer
+                .uses
+                .iter()
+                .any(|at| self.written.contains(&(at.launch, at.argument)))
     }
 
     fn distinct(&self, left: &Pointer, right: &Pointer) -> bool {
@@ -112,7 +152,10 @@ impl<'a> PointerFacts<'a> {
         };
         !left.uses.is_empty()
             && !right.uses.is_empty()
-            && left.uses.iter().all(|one| right.uses.iter().all(|two| compared(one, two)))
+            && left
+                .uses
+                .iter()
+                .all(|one| right.uses.iter().all(|two| compared(one, two)))
     }
 }
 
@@ -144,7 +187,11 @@ fn pointers_of(
         return Vec::new();
     };
     let whole = formal.is_pointer;
-    let pieces: Vec<_> = known.pieces.iter().filter(|piece| piece.pointer.is_some()).collect();
+    let pieces: Vec<_> = known
+        .pieces
+        .iter()
+        .filter(|piece| piece.pointer.is_some())
+        .collect();
     if whole {
         let piece = pieces.first();
         let value = piece.map(|piece| piece.value);
@@ -164,12 +211,19 @@ fn pointers_of(
         }
         return vec![Pointer {
             parameter: index,
-            root: piece.and_then(|piece| piece.pointer.as_ref()).map(|p| p.root.clone()),
+            root: piece
+                .and_then(|piece| piece.pointer.as_ref())
+                .map(|p| p.root.clone()),
             uses,
         }];
     }
     // Scalars hold no pointers; a struct of eight bytes and more may.
-    if formal.size_bytes < 8 || known.pieces.iter().any(|piece| scalar(piece, formal.size_bytes)) {
+    if formal.size_bytes < 8
+        || known
+            .pieces
+            .iter()
+            .any(|piece| scalar(piece, formal.size_bytes))
+    {
         return Vec::new();
     }
     let mut found: Vec<Pointer> = pieces

@@ -41,9 +41,16 @@ impl<'ctx> Segment<'ctx> {
             CodegenError::Inconsistent(format!("no kernel '{}' in its unit", kernel.name))
         })?;
         isolate(&module, function);
-        run_passes(&module, "always-inline,globaldce", &device_target_machine("sm_80")?)?;
+        run_passes(
+            &module,
+            "always-inline,globaldce",
+            &device_target_machine("sm_80")?,
+        )?;
         let Some(function) = Value::function(&module, &kernel.name) else {
-            return Err(CodegenError::Inconsistent(format!("lost kernel '{}'", kernel.name)));
+            return Err(CodegenError::Inconsistent(format!(
+                "lost kernel '{}'",
+                kernel.name
+            )));
         };
         if calls_program_code(function) {
             return Ok(None);
@@ -66,9 +73,8 @@ impl<'ctx> Segment<'ctx> {
         target
             .link_in_module(self.module)
             .map_err(|message| CodegenError::Llvm(message.to_string()))?;
-        let function = Value::function(target, &self.name).ok_or_else(|| {
-            CodegenError::Inconsistent(format!("lost segment '{}'", self.name))
-        })?;
+        let function = Value::function(target, &self.name)
+            .ok_or_else(|| CodegenError::Inconsistent(format!("lost segment '{}'", self.name)))?;
         function.set_linkage(Linkage::LLVMInternalLinkage);
         function.remove_attribute(FUNCTION_ATTRIBUTES, "noinline");
         function.remove_attribute(FUNCTION_ATTRIBUTES, "optnone");
@@ -122,8 +128,7 @@ fn strip_stale_reads(function: Value) {
         if name.starts_with("llvm.nvvm.ldg.") || name.starts_with("llvm.nvvm.ldu.") {
             let arguments = instruction.call_arguments();
             let alignment = arguments[1].constant_integer().unwrap_or(1) as u32;
-            let load =
-                Builder::before(instruction).load(instruction.ty(), arguments[0], alignment);
+            let load = Builder::before(instruction).load(instruction.ty(), arguments[0], alignment);
             instruction.replace_uses_with(load);
             instruction.erase();
         }
@@ -175,7 +180,11 @@ fn take_variables(
     for block in old.blocks() {
         block.move_to(new);
     }
-    for (index, (before, after)) in old.parameters().into_iter().zip(new.parameters()).enumerate()
+    for (index, (before, after)) in old
+        .parameters()
+        .into_iter()
+        .zip(new.parameters())
+        .enumerate()
     {
         old.copy_attributes(index as u32 + 1, new, index as u32 + 1);
         before.replace_uses_with(after);
@@ -224,7 +233,13 @@ fn rename(module: &Module, prefix: &str) {
         if shared || !global.is_declaration() {
             let plain: String = name
                 .chars()
-                .map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '_' })
+                .map(|letter| {
+                    if letter.is_ascii_alphanumeric() {
+                        letter
+                    } else {
+                        '_'
+                    }
+                })
                 .collect();
             global.set_name(&format!("{prefix}{plain}"));
         }
