@@ -40,6 +40,8 @@ pub(super) fn canonicalise(
     stubs: &BTreeSet<String>,
 ) -> Result<bool, ProgramError> {
     let machine = passes::host_machine()?;
+    // clang makes complete-object destructors aliases of base-object ones.
+    ir::call_through_aliases(host);
     let wrappers = launches::make_wrappers(host, stubs);
     launches::fold(host, &wrappers);
     inline_drivers(host, stubs);
