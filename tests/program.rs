@@ -104,7 +104,8 @@ fn describe(case: &Path, text: &str) -> Result<String, Failed> {
     }
 }
 
-/// Kernels, variables, launches in host order, results of functions that read memory again, and floating-point operations by device function.
+/// Kernels, variables, launches in host order, results of functions that read memory again, and
+/// floating-point operations by device function.
 fn summary(program: &Program<'_>) -> Result<String, Failed> {
     let mut text = String::new();
     for kernel in &program.kernels {
