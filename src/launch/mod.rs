@@ -6,6 +6,14 @@
 //! [`ValueId`] have the same value whenever both are evaluated in one iteration of their innermost
 //! common loop; two different [`BufferId`]s never overlap while both are alive.
 
+mod calls;
+mod cfg;
+mod host_ir;
+mod memory;
+mod nodes;
+mod points_to;
+mod values;
+
 use crate::diagnostics::Location;
 use crate::expression::Expression;
 use crate::program::KernelId;
