@@ -1,1 +1,545 @@
-//! Everything the project needs of isl, safe and owned; the only unsafe isl site.
+//! Everything the project needs of isl (the integer set library), safe and owned.
+//!
+//! Invariants: this is the only place that calls isl; every thread has one isl context, which
+//! outlives every object made in it; each operation runs under a budget of isl's own elementary
+//! operations, so that none runs away; isl never aborts the process and never prints. Whoever gets
+//! [`IslError::Quota`] knows nothing about the answer and must assume the worst.
+//!
+//! The crate `isl-rs` builds and links the library. Of its generated bindings nothing is used: they
+//! leak every string and hide the difference between a quota and a failure.
+
+use std::cell::Cell;
+use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_ulong, c_void};
+use std::ptr::NonNull;
+use std::rc::Rc;
+
+// Naming the crate is what links the static library.
+use isl_rs as _;
+
+/// Why isl gave no answer.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum IslError {
+    /// The operation would have cost more than its budget.
+    #[error("the polyhedral operation is too expensive")]
+    Quota,
+    /// Text that isl does not read, or spaces that do not match.
+    #[error("isl refused an operation: {0}")]
+    Invalid(String),
+}
+
+/// What an isl operation gives.
+pub type Result<T> = std::result::Result<T, IslError>;
+
+/// Elementary operations that one call may cost, unless [`with_operation_budget`] says otherwise;
+/// well under a second.
+pub const DEFAULT_OPERATION_BUDGET: u64 = 400_000;
+
+/// Runs `work` with another budget for each isl call that it makes on this thread.
+pub fn with_operation_budget<T>(operations: u64, work: impl FnOnce() -> T) -> T {
+    let context = context();
+    let before = context.budget.replace(operations);
+    let result = work();
+    context.budget.set(before);
+    result
+}
+
+/// A set of integer points in a named space, with parameters: an `isl_set`.
+pub struct Set {
+    raw: NonNull<c_void>,
+    context: Rc<Context>,
+}
+
+/// A binary relation between integer points, with parameters: an `isl_map`.
+pub struct Map {
+    raw: NonNull<c_void>,
+    context: Rc<Context>,
+}
+
+impl Set {
+    /// Reads isl's notation, such as `[n] -> { a[i] : 0 <= i < n }`.
+    ///
+    /// # Errors
+    /// [`IslError::Invalid`] when the text is not a set.
+    pub fn parse(text: &str) -> Result<Self> {
+        let context = context();
+        let text = c_string(text)?;
+        context.start();
+        // SAFETY: the context lives; the text is NUL-terminated and only read during the call.
+        let raw = unsafe { isl_set_read_from_str(context.raw.as_ptr(), text.as_ptr()) };
+        Self::own(context, raw)
+    }
+
+    /// The points in both.
+    ///
+    /// # Errors
+    /// Quota, or different spaces.
+    pub fn intersect(&self, other: &Self) -> Result<Self> {
+        self.binary(isl_set_intersect, other)
+    }
+
+    /// The points in either.
+    ///
+    /// # Errors
+    /// Quota, or different spaces.
+    pub fn union(&self, other: &Self) -> Result<Self> {
+        self.binary(isl_set_union, other)
+    }
+
+    /// Whether there is no point for any value of the parameters.
+    ///
+    /// # Errors
+    /// Quota.
+    pub fn is_empty(&self) -> Result<bool> {
+        self.context.start();
+        // SAFETY: the object lives and is only read.
+        let answer = unsafe { isl_set_is_empty(self.raw.as_ptr()) };
+        self.context.decide(answer)
+    }
+
+    /// Whether every point is in `other`.
+    ///
+    /// # Errors
+    /// Quota, or different spaces.
+    pub fn is_subset(&self, other: &Self) -> Result<bool> {
+        self.context.start();
+        // SAFETY: both objects live, in one context, and are only read.
+        let answer = unsafe { isl_set_is_subset(self.raw.as_ptr(), other.raw.as_ptr()) };
+        self.context.decide(answer)
+    }
+
+    /// Forgets `count` dimensions from position `first` on: there is some value of them.
+    ///
+    /// # Errors
+    /// Quota, or a range outside the space.
+    pub fn project_out(&self, first: usize, count: usize) -> Result<Self> {
+        let (first, count) = (dimension(first)?, dimension(count)?);
+        self.context.start();
+        // SAFETY: isl_set_copy gives a reference that the call consumes.
+        let raw =
+            unsafe { isl_set_project_out(isl_set_copy(self.raw.as_ptr()), DIM_SET, first, count) };
+        Self::own(self.context.clone(), raw)
+    }
+
+    /// The image under `map`.
+    ///
+    /// # Errors
+    /// Quota, or a map from another space.
+    pub fn apply(&self, map: &Map) -> Result<Self> {
+        self.context.start();
+        // SAFETY: the copies are references that the call consumes; one context.
+        let raw = unsafe {
+            isl_set_apply(
+                isl_set_copy(self.raw.as_ptr()),
+                isl_map_copy(map.raw.as_ptr()),
+            )
+        };
+        Self::own(self.context.clone(), raw)
+    }
+
+    /// For a set of wrapped pairs `{ [a[…] -> b[…]] }`, the relation.
+    ///
+    /// # Errors
+    /// Quota, or not a set of pairs.
+    pub fn unwrap(&self) -> Result<Map> {
+        self.context.start();
+        // SAFETY: isl_set_copy gives a reference that the call consumes.
+        let raw = unsafe { isl_set_unwrap(isl_set_copy(self.raw.as_ptr())) };
+        Map::own(self.context.clone(), raw)
+    }
+
+    /// The same set in fewer pieces where isl sees how.
+    ///
+    /// # Errors
+    /// Quota.
+    pub fn coalesce(&self) -> Result<Self> {
+        self.unary(isl_set_coalesce)
+    }
+
+    /// The first point in lexicographic order, for each value of the parameters.
+    ///
+    /// # Errors
+    /// Quota, or a set without a first point.
+    pub fn lexmin(&self) -> Result<Self> {
+        self.unary(isl_set_lexmin)
+    }
+
+    /// The last point in lexicographic order, for each value of the parameters.
+    ///
+    /// # Errors
+    /// Quota, or a set without a last point.
+    pub fn lexmax(&self) -> Result<Self> {
+        self.unary(isl_set_lexmax)
+    }
+
+    /// In isl's notation.
+    ///
+    /// # Errors
+    /// Quota.
+    pub fn to_text(&self) -> Result<String> {
+        self.context.start();
+        // SAFETY: the object lives; the string is freed by `take_text`.
+        self.context
+            .take_text(unsafe { isl_set_to_str(self.raw.as_ptr()) })
+    }
+
+    fn unary(&self, operation: UnaryOperation) -> Result<Self> {
+        self.context.start();
+        // SAFETY: isl_set_copy gives a reference that the operation consumes.
+        let raw = unsafe { operation(isl_set_copy(self.raw.as_ptr())) };
+        Self::own(self.context.clone(), raw)
+    }
+
+    fn binary(&self, operation: BinaryOperation, other: &Self) -> Result<Self> {
+        self.context.start();
+        // SAFETY: the copies are references that the operation consumes; one context a thread, and
+        // neither object can leave its thread.
+        let raw = unsafe {
+            operation(
+                isl_set_copy(self.raw.as_ptr()),
+                isl_set_copy(other.raw.as_ptr()),
+            )
+        };
+        Self::own(self.context.clone(), raw)
+    }
+
+    fn own(context: Rc<Context>, raw: *mut c_void) -> Result<Self> {
+        match NonNull::new(raw) {
+            Some(raw) => Ok(Self { raw, context }),
+            None => Err(context.failure()),
+        }
+    }
+}
+
+impl Map {
+    /// Reads isl's notation, such as `{ a[i] -> b[j] : j = i + 1 }`.
+    ///
+    /// # Errors
+    /// [`IslError::Invalid`] when the text is not a map.
+    pub fn parse(text: &str) -> Result<Self> {
+        let context = context();
+        let text = c_string(text)?;
+        context.start();
+        // SAFETY: the context lives; the text is NUL-terminated and only read during the call.
+        let raw = unsafe { isl_map_read_from_str(context.raw.as_ptr(), text.as_ptr()) };
+        Self::own(context, raw)
+    }
+
+    /// The pairs in both.
+    ///
+    /// # Errors
+    /// Quota, or different spaces.
+    pub fn intersect(&self, other: &Self) -> Result<Self> {
+        self.binary(isl_map_intersect, other)
+    }
+
+    /// The pairs in either.
+    ///
+    /// # Errors
+    /// Quota, or different spaces.
+    pub fn union(&self, other: &Self) -> Result<Self> {
+        self.binary(isl_map_union, other)
+    }
+
+    /// Whether there is no pair for any value of the parameters.
+    ///
+    /// # Errors
+    /// Quota.
+    pub fn is_empty(&self) -> Result<bool> {
+        self.context.start();
+        // SAFETY: the object lives and is only read.
+        let answer = unsafe { isl_map_is_empty(self.raw.as_ptr()) };
+        self.context.decide(answer)
+    }
+
+    /// Whether every pair is in `other`.
+    ///
+    /// # Errors
+    /// Quota, or different spaces.
+    pub fn is_subset(&self, other: &Self) -> Result<bool> {
+        self.context.start();
+        // SAFETY: both objects live, in one context, and are only read.
+        let answer = unsafe { isl_map_is_subset(self.raw.as_ptr(), other.raw.as_ptr()) };
+        self.context.decide(answer)
+    }
+
+    /// First `self`, then `next`.
+    ///
+    /// # Errors
+    /// Quota, or spaces that do not meet.
+    pub fn apply_range(&self, next: &Self) -> Result<Self> {
+        self.binary(isl_map_apply_range, next)
+    }
+
+    /// The relation from sinks to sources.
+    ///
+    /// # Errors
+    /// Quota.
+    pub fn reverse(&self) -> Result<Self> {
+        self.unary(isl_map_reverse)
+    }
+
+    /// The same relation in fewer pieces where isl sees how.
+    ///
+    /// # Errors
+    /// Quota.
+    pub fn coalesce(&self) -> Result<Self> {
+        self.unary(isl_map_coalesce)
+    }
+
+    /// In isl's notation.
+    ///
+    /// # Errors
+    /// Quota.
+    pub fn to_text(&self) -> Result<String> {
+        self.context.start();
+        // SAFETY: the object lives; the string is freed by `take_text`.
+        self.context
+            .take_text(unsafe { isl_map_to_str(self.raw.as_ptr()) })
+    }
+
+    fn unary(&self, operation: UnaryOperation) -> Result<Self> {
+        self.context.start();
+        // SAFETY: isl_map_copy gives a reference that the operation consumes.
+        let raw = unsafe { operation(isl_map_copy(self.raw.as_ptr())) };
+        Self::own(self.context.clone(), raw)
+    }
+
+    fn binary(&self, operation: BinaryOperation, other: &Self) -> Result<Self> {
+        self.context.start();
+        // SAFETY: the copies are references that the operation consumes; one context a thread, and
+        // neither object can leave its thread.
+        let raw = unsafe {
+            operation(
+                isl_map_copy(self.raw.as_ptr()),
+                isl_map_copy(other.raw.as_ptr()),
+            )
+        };
+        Self::own(self.context.clone(), raw)
+    }
+
+    fn own(context: Rc<Context>, raw: *mut c_void) -> Result<Self> {
+        match NonNull::new(raw) {
+            Some(raw) => Ok(Self { raw, context }),
+            None => Err(context.failure()),
+        }
+    }
+}
+
+impl Clone for Set {
+    fn clone(&self) -> Self {
+        // SAFETY: copying counts one more reference to a living object; it cannot fail for one.
+        let raw = unsafe { isl_set_copy(self.raw.as_ptr()) };
+        Self {
+            raw: NonNull::new(raw).unwrap_or(self.raw),
+            context: self.context.clone(),
+        }
+    }
+}
+
+impl Drop for Set {
+    fn drop(&mut self) {
+        // SAFETY: this object owns one reference, given back once.
+        unsafe { isl_set_free(self.raw.as_ptr()) };
+    }
+}
+
+impl Drop for Map {
+    fn drop(&mut self) {
+        // SAFETY: this object owns one reference, given back once.
+        unsafe { isl_map_free(self.raw.as_ptr()) };
+    }
+}
+
+/// A thread's isl context: freed when the thread's last object and the thread itself are gone.
+struct Context {
+    raw: NonNull<c_void>,
+    budget: Cell<u64>,
+}
+
+impl Context {
+    fn new() -> Self {
+        // SAFETY: allocation has no precondition; isl exits the process when memory is out, so a
+        // null pointer does not come back.
+        let raw = unsafe { isl_ctx_alloc() };
+        let raw = NonNull::new(raw).expect("isl could not allocate its context");
+        // SAFETY: the context was just made. "Continue" makes failures come back as null or -1
+        // instead of aborting the process.
+        unsafe { isl_options_set_on_error(raw.as_ptr(), ON_ERROR_CONTINUE) };
+        Self {
+            raw,
+            budget: Cell::new(DEFAULT_OPERATION_BUDGET),
+        }
+    }
+
+    /// Gives the next call its budget and forgets earlier failures.
+    fn start(&self) {
+        // SAFETY: the context lives; these calls set counters and flags.
+        unsafe {
+            isl_ctx_reset_error(self.raw.as_ptr());
+            isl_ctx_reset_operations(self.raw.as_ptr());
+            isl_ctx_set_max_operations(self.raw.as_ptr(), self.budget.get() as c_ulong);
+        }
+    }
+
+    fn decide(&self, answer: c_int) -> Result<bool> {
+        match answer {
+            0 => Ok(false),
+            1 => Ok(true),
+            _ => Err(self.failure()),
+        }
+    }
+
+    fn take_text(&self, text: *mut c_char) -> Result<String> {
+        if text.is_null() {
+            return Err(self.failure());
+        }
+        // SAFETY: isl returned a NUL-terminated string from malloc, which is ours to free; it is
+        // copied first.
+        unsafe {
+            let owned = CStr::from_ptr(text).to_string_lossy().into_owned();
+            libc::free(text.cast());
+            Ok(owned)
+        }
+    }
+
+    fn failure(&self) -> IslError {
+        // SAFETY: the context lives; the message is a static string of isl's or null.
+        unsafe {
+            if isl_ctx_last_error(self.raw.as_ptr()) == ERROR_QUOTA {
+                return IslError::Quota;
+            }
+            let message = isl_ctx_last_error_msg(self.raw.as_ptr());
+            IslError::Invalid(if message.is_null() {
+                String::from("no reason given")
+            } else {
+                CStr::from_ptr(message).to_string_lossy().into_owned()
+            })
+        }
+    }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        // SAFETY: every object holds an Rc of this context, so none is left.
+        unsafe { isl_ctx_free(self.raw.as_ptr()) };
+    }
+}
+
+fn context() -> Rc<Context> {
+    thread_local! {
+        static CONTEXT: Rc<Context> = Rc::new(Context::new());
+    }
+    CONTEXT.with(Rc::clone)
+}
+
+fn c_string(text: &str) -> Result<CString> {
+    CString::new(text).map_err(|_| IslError::Invalid(String::from("a NUL byte in the text")))
+}
+
+fn dimension(number: usize) -> Result<c_uint> {
+    c_uint::try_from(number).map_err(|_| IslError::Invalid(String::from("too many dimensions")))
+}
+
+type UnaryOperation = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
+type BinaryOperation = unsafe extern "C" fn(*mut c_void, *mut c_void) -> *mut c_void;
+
+/// `isl_dim_set`.
+const DIM_SET: c_int = 3;
+/// `ISL_ON_ERROR_CONTINUE`.
+const ON_ERROR_CONTINUE: c_int = 1;
+/// `isl_error_quota`.
+const ERROR_QUOTA: c_int = 6;
+
+// SAFETY: the signatures are those of isl's headers; enumerations are C ints there, `isl_bool` is
+// an enumeration of -1, 0, 1, and `__isl_take` pointers are consumed also when the call fails.
+unsafe extern "C" {
+    fn isl_ctx_alloc() -> *mut c_void;
+    fn isl_ctx_free(context: *mut c_void);
+    fn isl_ctx_reset_error(context: *mut c_void);
+    fn isl_ctx_reset_operations(context: *mut c_void);
+    fn isl_ctx_set_max_operations(context: *mut c_void, operations: c_ulong);
+    fn isl_ctx_last_error(context: *mut c_void) -> c_int;
+    fn isl_ctx_last_error_msg(context: *mut c_void) -> *const c_char;
+    fn isl_options_set_on_error(context: *mut c_void, value: c_int) -> c_int;
+
+    fn isl_set_read_from_str(context: *mut c_void, text: *const c_char) -> *mut c_void;
+    fn isl_set_copy(set: *mut c_void) -> *mut c_void;
+    fn isl_set_free(set: *mut c_void) -> *mut c_void;
+    fn isl_set_intersect(left: *mut c_void, right: *mut c_void) -> *mut c_void;
+    fn isl_set_union(left: *mut c_void, right: *mut c_void) -> *mut c_void;
+    fn isl_set_is_empty(set: *mut c_void) -> c_int;
+    fn isl_set_is_subset(left: *mut c_void, right: *mut c_void) -> c_int;
+    fn isl_set_project_out(
+        set: *mut c_void,
+        kind: c_int,
+        first: c_uint,
+        count: c_uint,
+    ) -> *mut c_void;
+    fn isl_set_apply(set: *mut c_void, map: *mut c_void) -> *mut c_void;
+    fn isl_set_unwrap(set: *mut c_void) -> *mut c_void;
+    fn isl_set_coalesce(set: *mut c_void) -> *mut c_void;
+    fn isl_set_lexmin(set: *mut c_void) -> *mut c_void;
+    fn isl_set_lexmax(set: *mut c_void) -> *mut c_void;
+    fn isl_set_to_str(set: *mut c_void) -> *mut c_char;
+
+    fn isl_map_read_from_str(context: *mut c_void, text: *const c_char) -> *mut c_void;
+    fn isl_map_copy(map: *mut c_void) -> *mut c_void;
+    fn isl_map_free(map: *mut c_void) -> *mut c_void;
+    fn isl_map_intersect(left: *mut c_void, right: *mut c_void) -> *mut c_void;
+    fn isl_map_union(left: *mut c_void, right: *mut c_void) -> *mut c_void;
+    fn isl_map_is_empty(map: *mut c_void) -> c_int;
+    fn isl_map_is_subset(left: *mut c_void, right: *mut c_void) -> c_int;
+    fn isl_map_apply_range(left: *mut c_void, right: *mut c_void) -> *mut c_void;
+    fn isl_map_reverse(map: *mut c_void) -> *mut c_void;
+    fn isl_map_coalesce(map: *mut c_void) -> *mut c_void;
+    fn isl_map_to_str(map: *mut c_void) -> *mut c_char;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intersects_and_decides() {
+        let low = Set::parse("[n] -> { a[i] : 0 <= i < n }").unwrap();
+        let high = Set::parse("[n] -> { a[i] : i >= n }").unwrap();
+        assert!(low.intersect(&high).unwrap().is_empty().unwrap());
+        assert!(!low.is_empty().unwrap());
+        assert!(low.is_subset(&low.union(&high).unwrap()).unwrap());
+        let first = low.lexmin().unwrap().to_text().unwrap();
+        assert_eq!(first, "[n] -> { a[i = 0] : n > 0 }");
+    }
+
+    #[test]
+    fn bad_text_is_an_error_and_harms_nothing() {
+        assert!(matches!(Set::parse("{ ["), Err(IslError::Invalid(_))));
+        assert!(
+            Set::parse("{ [i] : i = 1 and i = 2 }")
+                .unwrap()
+                .is_empty()
+                .unwrap()
+        );
+    }
+
+    #[test]
+    fn a_small_budget_is_a_quota() {
+        let hard = "{ [a,b,c,d] : 12a + 7b - 13c + 5d >= 3 and 0 <= a <= 90 and 0 <= b <= 9 and \
+                    0 <= c and c <= 2a + b and 7a - 11b + 3c - 17d >= 1 and 4a < 3d + 2c }";
+        let hard = Set::parse(hard).unwrap();
+        let quota = with_operation_budget(1, || hard.is_empty());
+        assert_eq!(quota, Err(IslError::Quota));
+        assert!(hard.is_empty().is_ok());
+    }
+
+    #[test]
+    fn wrapped_pairs_become_maps() {
+        let pairs = Set::parse("{ [i, j, k] : j = i + k and k = 1 }").unwrap();
+        let pairs = pairs.project_out(2, 1).unwrap();
+        let shape = Map::parse("{ [i, j] -> [s[i] -> t[j]] }").unwrap();
+        let relation = pairs.apply(&shape).unwrap().unwrap().unwrap();
+        assert_eq!(relation.to_text().unwrap(), "{ s[i0] -> t[1 + i0] }");
+        let inverse = relation.reverse().unwrap();
+        let back = relation.apply_range(&inverse).unwrap();
+        assert_eq!(back.to_text().unwrap(), "{ s[i0] -> s[i0] }");
+    }
+}

@@ -1,16 +1,45 @@
-//! sirius-rs compiles CUDA programs with nvcc's command line and fuses their kernels.
+//! sirius-rs compiles CUDA programs. It takes nvcc's command line, reads the *whole* program (host
+//! and device side of every source) as LLVM IR, finds kernel launches that can run as one, proves
+//! it, rewrites both sides and links a program that gives the same results with fewer launches.
+//! It implements SIRIUS (Li et al., MLSys 2023).
+//!
+//! # The map
+//! Data flows through the stages in the order of the modules below; a stage uses only modules above
+//! it (a test enforces that), and [`pipeline`] has the one straight-line function that runs
+//! them.
+//!
+//! | stage | from | to |
+//! |---|---|---|
+//! | [`cli`] | `argv` | [`cli::Invocation`] |
+//! | [`program`] | sources | [`program::Program`]: LLVM modules, canonicalised |
+//! | [`launch`] | host IR | [`launch::LaunchGraph`]: launches, copies, allocations, control flow |
+//! | [`kernel`] | device IR | [`kernel::KernelModel`]: domains, access relations, barriers |
+//! | [`dependence`] | both | [`dependence::Uar`]: the unified graph, each edge with its width |
+//! | [`schedule`] | the graph | [`schedule::FusionPlan`]: which launches become one |
+//! | [`verify`] | a plan | [`verify::VerifiedPlan`], or a refusal |
+//! | [`codegen`] | a verified plan | objects and programs |
+//! | [`report`] | all of it | text, JSON, DOT, HTML |
+//!
+//! # The invariants
+//! * The unfused program, run in launch order, is the specification.
+//! * What an analysis does not understand it over-approximates: a *may* access, a rejection with a
+//!   reason, or a guard that is tested at run time. Never an assumption.
+//! * Code generation accepts only a [`verify::VerifiedPlan`], and the verifier shares no algorithm
+//!   with the planner.
+//! * Originals always stay in the program; a fused launch is a guarded choice.
+//! * Only [`program`], [`launch`], [`kernel`] and [`codegen`] see LLVM; only [`isl`] sees isl.
 
-pub mod affine;
-pub mod cli;
-pub mod codegen;
-pub mod dependence;
 pub mod diagnostics;
 pub mod expression;
+pub mod affine;
 pub mod isl;
-pub mod kernel;
-pub mod launch;
 pub mod pipeline;
+pub mod cli;
 pub mod program;
-pub mod report;
+pub mod launch;
+pub mod kernel;
+pub mod dependence;
 pub mod schedule;
 pub mod verify;
+pub mod codegen;
+pub mod report;

@@ -3,7 +3,19 @@
 //! The types here are what the rest of the compiler sees of the command line. Invariant: nothing
 //! after this stage looks at `argv` or at the environment for an option.
 
+pub mod architecture;
+pub mod command;
+mod help;
+mod options;
+mod parse;
+mod spelling;
+pub mod toolchain;
+
 use std::path::PathBuf;
+
+pub use command::{Output, ToolError, run_tool};
+pub use parse::{Surroundings, UsageError, parse, parse_command_line};
+pub use toolchain::{ToolchainError, find_toolchain};
 
 /// What one run of the program is asked to do.
 #[derive(Clone, Debug)]

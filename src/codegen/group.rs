@@ -18,8 +18,8 @@ use crate::schedule::FusionGroup;
 use inkwell::IntPredicate;
 use inkwell::builder::Builder;
 use inkwell::module::Linkage;
-use inkwell::types::{BasicMetadataTypeEnum, BasicTypeEnum};
-use inkwell::values::{BasicValueEnum, FunctionValue, IntValue};
+use inkwell::types::{BasicMetadataTypeEnum, BasicTypeEnum, IntType};
+use inkwell::values::{BasicValueEnum, FunctionValue, IntValue, PointerValue};
 use std::collections::HashMap;
 
 /// `i32 sirius.group.G(operands of all members)`: fused behind its guard, else the originals.
@@ -342,21 +342,14 @@ impl<'a, 'ctx> GroupOperands<'a, 'ctx> {
             .map_err(|error| CodegenError::Inconsistent(error.to_string()))?;
         let value = self.parameters[at];
         if self.in_memory[at].is_some() {
-            let offset = context.i64_type().const_int(offset_bytes.into(), false);
-            // SAFETY: the offset lies within the argument, by the launch graph's invariant.
-            let address = unsafe {
-                builder.build_gep(
-                    context.i8_type(),
-                    value.into_pointer_value(),
-                    &[offset],
-                    "field",
-                )?
-            };
-            return Ok(Some(
-                builder
-                    .build_load(type_, address, "field")?
-                    .into_int_value(),
-            ));
+            let memory = value.into_pointer_value();
+            return Ok(Some(self.load_field(
+                program,
+                builder,
+                memory,
+                offset_bytes,
+                type_,
+            )?));
         }
         Ok(match value {
             BasicValueEnum::PointerValue(pointer) if bits.get() == 64 && offset_bytes == 0 => {
@@ -376,8 +369,31 @@ impl<'a, 'ctx> GroupOperands<'a, 'ctx> {
                     builder.build_int_truncate(shifted, type_, "field")?
                 })
             }
+            // A struct passed as a value: its memory image has the field.
+            BasicValueEnum::StructValue(_) => {
+                let memory = builder.build_alloca(value.get_type(), "argument")?;
+                builder.build_store(memory, value)?;
+                Some(self.load_field(program, builder, memory, offset_bytes, type_)?)
+            }
             _ => None,
         })
+    }
+
+    fn load_field(
+        &self,
+        program: &Program<'ctx>,
+        builder: &Builder<'ctx>,
+        memory: PointerValue<'ctx>,
+        offset_bytes: u32,
+        type_: IntType<'ctx>,
+    ) -> Result<IntValue<'ctx>, CodegenError> {
+        let context = program.context;
+        let offset = context.i64_type().const_int(offset_bytes.into(), false);
+        // SAFETY: the offset lies within the argument, by the launch graph's invariant.
+        let address = unsafe { builder.build_gep(context.i8_type(), memory, &[offset], "field")? };
+        Ok(builder
+            .build_load(type_, address, "field")?
+            .into_int_value())
     }
 }
 

@@ -8,6 +8,7 @@ mod group;
 mod guard;
 mod host;
 mod launch_call;
+mod link;
 mod registration;
 
 use crate::launch::LaunchId;
@@ -31,6 +32,9 @@ pub enum CodegenError {
          build it with scripts/setup or set SIRIUS_RUNTIME"
     )]
     NoRuntime,
+    /// A tool that was run failed; it carries the tool's own words.
+    #[error(transparent)]
+    Tool(#[from] crate::cli::command::ToolError),
     /// LLVM refused something that we made: our bug.
     #[error("internal error: LLVM: {0}")]
     Llvm(String),

@@ -3,6 +3,15 @@
 //! Invariant: whenever in some run two nodes touch a common byte and at least one writes it, there
 //! is an edge between them (in host order, and against it where a common loop allows) whose
 //! relation contains the pair of (block, thread), unless a condition that the edge names fails.
+//! Fences (unknown calls, host accesses, stream operations) have no edges: they order everything.
+
+mod describe;
+mod edges;
+mod instance;
+mod polynomial;
+mod relation;
+
+pub use edges::build_uar;
 
 use crate::diagnostics::Location;
 use crate::expression::{Condition, Expression};

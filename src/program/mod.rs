@@ -7,15 +7,152 @@
 //!   `sirius.launch.N`: `i32 (i32 site, ptr stub, i64 grid_xy, i32 grid_z, i64 block_xy,
 //!   i32 block_z, i64 shared_bytes, ptr stream, …kernel arguments)`, packed like `dim3` (x in the
 //!   low, y in the high half). An argument is passed with the type of the slot that the stub
-//!   stored it to; structs passed in memory are `ptr byval(T)`. `site` is a constant, unique in
+//!   stored it to: a struct is a first-class value of its struct type, or `ptr byval(T)` when it is
+//!   large or holds a union. `site` is a constant, unique in
 //!   the module: the [`crate::launch::LaunchId`]. Code generation turns these calls back.
 //! * [`Program::analysis`] holds a canonical copy of every kernel, everything it calls inlined,
 //!   loops simplified and not rotated, unrolled or vectorised.
 
+mod canonicalise_device;
+mod canonicalise_host;
+mod front_end;
+mod ir;
+mod launches;
+mod names;
+mod numerics;
+mod passes;
+mod remake;
+mod runtime_effects;
+
+pub use canonicalise_device::{DEVICE_INLINING, DEVICE_PIPELINE};
+pub use canonicalise_host::{HOST_PIPELINE, HOST_PROMOTION, LARGEST_INLINED_INSTRUCTIONS};
+
+use crate::cli::{Build, Language, Toolchain};
 use inkwell::context::Context;
 use inkwell::module::Module;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
+use thiserror::Error;
+
+/// Reads the sources of a build: runs clang, decides numerics, links and canonicalises.
+///
+/// Objects and libraries among the inputs are left to the linker.
+///
+/// # Errors
+/// [`ProgramError::FrontEnd`] is a user error and carries clang's own text; the others say what
+/// failed on this machine or in this compiler.
+pub fn read_program<'ctx>(
+    context: &'ctx Context,
+    build: &Build,
+    toolchain: &Toolchain,
+) -> Result<Program<'ctx>, ProgramError> {
+    let mut warnings = String::new();
+    let mut hosts = Vec::new();
+    let mut units = Vec::new();
+    let mut registered = Vec::new();
+    let sources: Vec<_> = build
+        .inputs
+        .iter()
+        .filter(|input| input.language != Language::Object)
+        .collect();
+    let architecture = front_end::lowest_architecture(build);
+    for (index, input) in sources.iter().enumerate() {
+        let unit = front_end::compile(context, input, build, toolchain)?;
+        warnings += &unit.warnings;
+        names::separate_local_symbols(&unit.host, index, sources.len());
+        let found = names::registrations(&unit.host);
+        if let Some(device) = unit.device {
+            canonicalise_device::decide_numerics(&device, build.numerics, architecture)?;
+            units.push(Unit {
+                source: unit.source,
+                device,
+                image_global: found.image.clone().unwrap_or_default(),
+            });
+            registered.push(found);
+        }
+        hosts.push(unit.host);
+    }
+    let host = link(context, hosts)?;
+    let (kernels, variables) = names::assign(&registered);
+    let stubs = kernels.iter().map(|kernel| kernel.stub.clone()).collect();
+    let host_visible_memory = canonicalise_host::canonicalise(&host, &stubs)?
+        || variables.iter().any(|variable| variable.managed);
+    let analysis =
+        canonicalise_device::analysis_module(context, &units, &kernels, &variables, architecture)?;
+    Ok(Program {
+        context,
+        host,
+        units,
+        analysis,
+        kernels,
+        variables,
+        host_visible_memory,
+        warnings,
+    })
+}
+
+/// Why a program could not be read.
+#[derive(Debug, Error)]
+pub enum ProgramError {
+    /// clang refused a source. The user sees `message` as it is.
+    #[error("{message}")]
+    FrontEnd {
+        /// As on the command line.
+        source_file: PathBuf,
+        /// clang's standard error.
+        message: String,
+        /// clang's exit status; `None` when a signal ended it.
+        status: Option<i32>,
+    },
+    /// A file or tool could not be used.
+    #[error("{what}: {error}")]
+    Files {
+        /// What was tried.
+        what: String,
+        /// What the system says.
+        error: std::io::Error,
+    },
+    /// clang's output is not bitcode that this LLVM reads.
+    #[error("cannot read the bitcode of {}: {message}", source_file.display())]
+    Bitcode {
+        /// Which source it was made from.
+        source_file: PathBuf,
+        /// LLVM's message.
+        message: String,
+    },
+    /// The units define a symbol twice, or differ in how they were compiled.
+    #[error("the translation units do not link: {message}")]
+    Link {
+        /// LLVM's message.
+        message: String,
+    },
+    /// A check of ours failed, or LLVM refused a pipeline of ours.
+    #[error("internal error in {pipeline}: {message}")]
+    Pass {
+        /// The step.
+        pipeline: String,
+        /// What LLVM says.
+        message: String,
+    },
+}
+
+fn link<'ctx>(
+    context: &'ctx Context,
+    modules: Vec<Module<'ctx>>,
+) -> Result<Module<'ctx>, ProgramError> {
+    let mut modules = modules.into_iter();
+    let whole = modules
+        .next()
+        .unwrap_or_else(|| context.create_module("host"));
+    for module in modules {
+        whole
+            .link_in_module(module)
+            .map_err(|error| ProgramError::Link {
+                message: error.to_string(),
+            })?;
+    }
+    Ok(whole)
+}
 
 /// Index of a kernel in [`Program::kernels`], and of its model in the list of models.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -38,6 +175,8 @@ pub struct Program<'ctx> {
     /// Some host module calls an API that makes host-visible memory writable by kernels (managed,
     /// pinned, mapped, registered memory).
     pub host_visible_memory: bool,
+    /// What clang warned about, as it printed it, for standard error.
+    pub warnings: String,
 }
 
 /// The device side of one translation unit.
@@ -47,7 +186,8 @@ pub struct Unit<'ctx> {
     /// Its device module, numerics decided, otherwise as clang made it.
     pub device: Module<'ctx>,
     /// The name in [`Program::host`] of the global that holds this unit's device image (the dummy
-    /// that clang embedded; code generation replaces it).
+    /// that clang embedded; code generation replaces it). Empty when the unit registers nothing:
+    /// it has no kernel and no device variable, and clang embeds no image.
     pub image_global: String,
 }
 

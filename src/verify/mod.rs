@@ -1,9 +1,54 @@
-//! An independent judge of plans: [`FusionPlan`] -> [`VerifiedPlan`] or a refusal.
+//! An independent judge of plans: [`FusionPlan`] -> [`VerifiedPlan`] or refusals.
 //!
-//! It recomputes from models and launch graph alone that every pair of conflicting accesses stays
-//! ordered, and may not import the algorithms of [`crate::schedule`] or [`crate::dependence`].
+//! # The theory
+//! The unfused program, run in launch order, is the specification: it fixes, for every pair of
+//! accesses to a common byte of which one writes, which comes first. A run that keeps all those
+//! orders reads the same values everywhere and leaves the same bytes. A plan changes orders in two
+//! ways only, and each is judged by itself.
+//!
+//! *On the host*, a group runs at the place of its last member, so its other members move down past
+//! what stands between. That is the same whether the guards hold or not (the originals then run at
+//! that place too), so nothing may be assumed here: no moved launch may pass a node that may touch
+//! a buffer that it touches (one writing), unless that node is itself moved further down; nor a node
+//! that the host program can observe. Every pair of conflicting nodes keeps its order, which makes
+//! the result acyclic and every group convex: a path that leaves a group and comes back to it would
+//! hold a node that one member passes in conflict. Launches still pending where control leaves the
+//! region are issued there in their old order by code generation and pass no more than was checked.
+//! Between the first and the last member neither is met again, and each member is on every path
+//! to the next ([`host_order`]), so that they run in step.
+//!
+//! *On the device*, every thread runs its instances of the members in order, with the identity map
+//! from each member's blocks and threads. The order of two conflicting instances is kept when they
+//! are in one thread, or in one block with a barrier between their segments; whatever else is lost.
+//! So for each pair of members and of accesses the set of conflicting instances in different blocks,
+//! and without a barrier in different threads, must be *empty* ([`conflict`]). The models promise
+//! that their accesses cover what happens if their preconditions hold; the group's guards must imply
+//! these, as well as equal shapes, which make the identity a bijection, and valid configurations,
+//! since CUDA skips an invalid launch and runs the rest.
+//!
+//! Barriers of members must be met by whole blocks; inside a segment nothing changes otherwise.
+//! Storage in shared memory that two members use (dynamic, or of the same kernel) and warp operations
+//! need a barrier before. Anything unknown refuses.
+//!
+//! It recomputes all this from models, launch graph and plan alone, and may not use the algorithms
+//! of [`crate::schedule`] or [`crate::dependence`], of which it knows only the plain types.
 
-use crate::schedule::FusionPlan;
+mod conflict;
+mod device;
+mod formula;
+mod host;
+mod host_order;
+mod member;
+mod place;
+mod polynomial;
+mod refusal;
+
+pub use refusal::Refusal;
+
+use crate::kernel::KernelModel;
+use crate::launch::{Launch, LaunchGraph, LaunchId, NodeId, NodeKind};
+use crate::schedule::{FusionGroup, FusionPlan};
+use std::collections::BTreeMap;
 
 /// A plan that passed; the only one that code generation accepts.
 #[derive(Clone, Debug)]
@@ -15,5 +60,115 @@ impl VerifiedPlan {
     /// The plan itself.
     pub fn plan(&self) -> &FusionPlan {
         &self.plan
+    }
+}
+
+/// Judges a plan. `kernels` is indexed by [`KernelId`](crate::program::KernelId).
+///
+/// # Errors
+/// Everything that speaks against the plan, in the order of its groups.
+pub fn verify(
+    graph: &LaunchGraph,
+    kernels: &[KernelModel],
+    plan: FusionPlan,
+) -> Result<VerifiedPlan, Vec<Refusal>> {
+    let (sites, mut refusals) = sites(graph, &plan);
+    let mut groups = Vec::new();
+    for (index, group) in plan.groups.iter().enumerate() {
+        match members(&sites, kernels, index, group) {
+            Ok(members) => groups.push((group, members)),
+            Err(reasons) => refusals.extend(reasons),
+        }
+    }
+    for (_, members) in &groups {
+        let others: Vec<_> = groups
+            .iter()
+            .map(|(_, members)| members.as_slice())
+            .collect();
+        refusals.extend(host::refusals(graph, kernels, members, &others));
+    }
+    // The device side presumes that members run in step, so it is asked only then.
+    if refusals.is_empty() {
+        for (group, members) in &groups {
+            refusals.extend(device::refusals(graph, group, members));
+        }
+    }
+    match refusals.is_empty() {
+        true => Ok(VerifiedPlan { plan }),
+        false => Err(refusals),
+    }
+}
+
+/// A member's launch in the graph.
+#[derive(Clone, Copy)]
+struct Site<'a> {
+    node: NodeId,
+    launch: &'a Launch,
+    model: &'a KernelModel,
+}
+
+type Sites<'a> = BTreeMap<LaunchId, Vec<(NodeId, &'a Launch)>>;
+
+fn sites<'a>(graph: &'a LaunchGraph, plan: &FusionPlan) -> (Sites<'a>, Vec<Refusal>) {
+    let mut sites = Sites::new();
+    for node in &graph.nodes {
+        if let NodeKind::Launch(launch) = &node.kind {
+            sites.entry(launch.id).or_default().push((node.id, launch));
+        }
+    }
+    let mut refusals = Vec::new();
+    let mut seen = Vec::new();
+    for member in plan.groups.iter().flat_map(|group| &group.members) {
+        match seen.contains(&member.launch) {
+            true => refusals.push(Refusal::DuplicateMember {
+                launch: member.launch,
+            }),
+            false => seen.push(member.launch),
+        }
+    }
+    (sites, refusals)
+}
+
+fn members<'a>(
+    sites: &Sites<'a>,
+    kernels: &'a [KernelModel],
+    index: usize,
+    group: &FusionGroup,
+) -> Result<Vec<Site<'a>>, Vec<Refusal>> {
+    let mut refusals = Vec::new();
+    let mut members = Vec::new();
+    if group.members.len() < 2 {
+        refusals.push(Refusal::TooFewMembers { group: index });
+    }
+    for (position, member) in group.members.iter().enumerate() {
+        let launch = member.launch;
+        if position == 0 && member.barrier_before {
+            refusals.push(Refusal::BarrierFirst { launch });
+        }
+        let Some([(node, site)]) = sites.get(&launch).map(Vec::as_slice) else {
+            refusals.push(Refusal::UnknownLaunch { launch });
+            continue;
+        };
+        if site.special {
+            refusals.push(Refusal::SpecialLaunch { launch });
+        }
+        let model = site.kernel.and_then(|kernel| kernels.get(kernel.0));
+        let Some(model) = model.filter(|model| Some(model.id) == site.kernel) else {
+            refusals.push(Refusal::UnknownKernel { launch });
+            continue;
+        };
+        for (reason, _) in &model.opaque {
+            let reason = reason.clone();
+            refusals.push(Refusal::OpaqueKernel { launch, reason });
+        }
+        members.push(Site {
+            node: *node,
+            launch: site,
+            model,
+        });
+    }
+    match refusals.is_empty() {
+        true => Ok(members),
+        false => Err(refusals),
     }
 }

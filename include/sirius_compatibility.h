@@ -1,0 +1,136 @@
+/*
+ * Included by sirius-rs before every CUDA source, after clang's own CUDA wrapper: what nvcc, or an
+ * older CUDA toolkit, gives to every program and clang with a current toolkit does not.
+ *
+ * Everything here is an inline function with the meaning that CUDA's manuals give. Functions that
+ * clang has, but as inline PTX that no analysis sees through, are declared a second time with
+ * enable_if, which overload resolution prefers to clang's own.
+ */
+#ifndef SIRIUS_COMPATIBILITY_H
+#define SIRIUS_COMPATIBILITY_H
+
+#if defined(__cplusplus) && defined(__CUDACC__)
+
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <math.h>
+#include <cuda_runtime.h>
+
+/* ---- Runtime calls that CUDA 13 dropped after a decade of deprecation. ---- */
+
+#if CUDART_VERSION >= 13000
+static inline __host__ cudaError_t cudaThreadSynchronize(void) { return cudaDeviceSynchronize(); }
+static inline __host__ cudaError_t cudaThreadExit(void) { return cudaDeviceReset(); }
+#endif
+
+/* ---- min and max on the host: nvcc declares these for both sides, clang for the device. ---- */
+
+#define SIRIUS_MINIMUM_MAXIMUM(result, left, right)                                                \
+  static inline __host__ result min(left a, right b) {                                             \
+    return static_cast<result>(b) < static_cast<result>(a) ? static_cast<result>(b)                \
+                                                           : static_cast<result>(a);               \
+  }                                                                                                \
+  static inline __host__ result max(left a, right b) {                                             \
+    return static_cast<result>(a) < static_cast<result>(b) ? static_cast<result>(b)                \
+                                                           : static_cast<result>(a);               \
+  }
+#define SIRIUS_MINIMUM_MAXIMUM_OF_INTEGERS(type)                                                   \
+  SIRIUS_MINIMUM_MAXIMUM(type, type, type)                                                         \
+  SIRIUS_MINIMUM_MAXIMUM(unsigned type, unsigned type, unsigned type)                              \
+  SIRIUS_MINIMUM_MAXIMUM(unsigned type, type, unsigned type)                                       \
+  SIRIUS_MINIMUM_MAXIMUM(unsigned type, unsigned type, type)
+SIRIUS_MINIMUM_MAXIMUM_OF_INTEGERS(int)
+SIRIUS_MINIMUM_MAXIMUM_OF_INTEGERS(long)
+SIRIUS_MINIMUM_MAXIMUM_OF_INTEGERS(long long)
+#undef SIRIUS_MINIMUM_MAXIMUM_OF_INTEGERS
+#undef SIRIUS_MINIMUM_MAXIMUM
+
+/* Of a number and a NaN, CUDA's functions give the number, as fmin and fmax do. */
+#define SIRIUS_MINIMUM_MAXIMUM(result, left, right, smaller, larger)                               \
+  static inline __host__ result min(left a, right b) { return smaller(a, b); }                     \
+  static inline __host__ result max(left a, right b) { return larger(a, b); }
+SIRIUS_MINIMUM_MAXIMUM(float, float, float, ::fminf, ::fmaxf)
+SIRIUS_MINIMUM_MAXIMUM(double, double, double, ::fmin, ::fmax)
+SIRIUS_MINIMUM_MAXIMUM(double, float, double, ::fmin, ::fmax)
+SIRIUS_MINIMUM_MAXIMUM(double, double, float, ::fmin, ::fmax)
+#undef SIRIUS_MINIMUM_MAXIMUM
+
+/* ---- Loads and stores with a cache hint: a hint changes no value, so they are plain here. ---- */
+
+#define SIRIUS_PREFERRED __attribute__((enable_if(true, "")))
+#define SIRIUS_LOAD(name, type)                                                                    \
+  static inline __device__ type name(const type *pointer) SIRIUS_PREFERRED { return *pointer; }
+#define SIRIUS_STORE(name, type)                                                                   \
+  static inline __device__ void name(type *pointer, type value) SIRIUS_PREFERRED {                 \
+    *pointer = value;                                                                              \
+  }
+#define SIRIUS_CACHE_HINTS(type)                                                                   \
+  SIRIUS_LOAD(__ldca, type)                                                                        \
+  SIRIUS_LOAD(__ldcg, type)                                                                        \
+  SIRIUS_LOAD(__ldcs, type)                                                                        \
+  SIRIUS_LOAD(__ldlu, type)                                                                        \
+  SIRIUS_STORE(__stcg, type)                                                                       \
+  SIRIUS_STORE(__stcs, type)                                                                       \
+  SIRIUS_STORE(__stwb, type)                                                                       \
+  SIRIUS_STORE(__stwt, type)
+SIRIUS_CACHE_HINTS(char)
+SIRIUS_CACHE_HINTS(signed char)
+SIRIUS_CACHE_HINTS(short)
+SIRIUS_CACHE_HINTS(int)
+SIRIUS_CACHE_HINTS(long)
+SIRIUS_CACHE_HINTS(long long)
+SIRIUS_CACHE_HINTS(unsigned char)
+SIRIUS_CACHE_HINTS(unsigned short)
+SIRIUS_CACHE_HINTS(unsigned int)
+SIRIUS_CACHE_HINTS(unsigned long)
+SIRIUS_CACHE_HINTS(unsigned long long)
+SIRIUS_CACHE_HINTS(float)
+SIRIUS_CACHE_HINTS(double)
+SIRIUS_CACHE_HINTS(char2)
+SIRIUS_CACHE_HINTS(char4)
+SIRIUS_CACHE_HINTS(short2)
+SIRIUS_CACHE_HINTS(short4)
+SIRIUS_CACHE_HINTS(int2)
+SIRIUS_CACHE_HINTS(int4)
+SIRIUS_CACHE_HINTS(longlong2)
+SIRIUS_CACHE_HINTS(uchar2)
+SIRIUS_CACHE_HINTS(uchar4)
+SIRIUS_CACHE_HINTS(ushort2)
+SIRIUS_CACHE_HINTS(ushort4)
+SIRIUS_CACHE_HINTS(uint2)
+SIRIUS_CACHE_HINTS(uint4)
+SIRIUS_CACHE_HINTS(ulonglong2)
+SIRIUS_CACHE_HINTS(float2)
+SIRIUS_CACHE_HINTS(float4)
+SIRIUS_CACHE_HINTS(double2)
+#undef SIRIUS_CACHE_HINTS
+#undef SIRIUS_STORE
+#undef SIRIUS_LOAD
+
+/* ---- Funnel shifts: clang's are inline PTX. ---- */
+
+static inline __device__ unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift)
+    SIRIUS_PREFERRED {
+  unsigned long long both = (static_cast<unsigned long long>(high) << 32) | low;
+  return static_cast<unsigned>((both << (shift & 31)) >> 32);
+}
+static inline __device__ unsigned __funnelshift_lc(unsigned low, unsigned high, unsigned shift)
+    SIRIUS_PREFERRED {
+  unsigned long long both = (static_cast<unsigned long long>(high) << 32) | low;
+  return static_cast<unsigned>((both << (shift < 32 ? shift : 32)) >> 32);
+}
+static inline __device__ unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift)
+    SIRIUS_PREFERRED {
+  unsigned long long both = (static_cast<unsigned long long>(high) << 32) | low;
+  return static_cast<unsigned>(both >> (shift & 31));
+}
+static inline __device__ unsigned __funnelshift_rc(unsigned low, unsigned high, unsigned shift)
+    SIRIUS_PREFERRED {
+  unsigned long long both = (static_cast<unsigned long long>(high) << 32) | low;
+  return static_cast<unsigned>(both >> (shift < 32 ? shift : 32));
+}
+#undef SIRIUS_PREFERRED
+
+#endif
+#endif

@@ -1,0 +1,336 @@
+//! `-arch`, `-code` and `-gencode` -> [`Architecture`]s that LLVM and the toolkit both know.
+//!
+//! Invariant: what leaves here is at least one target, sorted by number, each number once.
+
+use super::Architecture;
+use super::parse::UsageError;
+use super::spelling::split_list;
+
+/// What LLVM 22 and a CUDA toolkit both know, with the first and last major version of the toolkit.
+const KNOWN: [(u32, u32, u32); 20] = [
+    (50, 11, 12),
+    (52, 11, 12),
+    (53, 11, 12),
+    (60, 11, 12),
+    (61, 11, 12),
+    (62, 11, 12),
+    (70, 11, 12),
+    (72, 11, 12),
+    (75, 11, u32::MAX),
+    (80, 11, u32::MAX),
+    (86, 11, u32::MAX),
+    (87, 11, u32::MAX),
+    (88, 13, u32::MAX),
+    (89, 11, u32::MAX),
+    (90, 12, u32::MAX),
+    (100, 12, u32::MAX),
+    (103, 12, u32::MAX),
+    (110, 13, u32::MAX),
+    (120, 12, u32::MAX),
+    (121, 12, u32::MAX),
+];
+
+/// Compiled for when nothing is asked: machine code, and PTX for newer GPUs.
+const DEFAULT: Architecture = Architecture {
+    number: 80,
+    machine_code: true,
+    ptx: true,
+};
+
+/// The architecture options of a command line, as written.
+#[derive(Debug, Default)]
+pub(super) struct ArchitectureOptions {
+    /// `-arch`.
+    pub architecture: Option<String>,
+    /// `-code`, one entry each.
+    pub code: Vec<String>,
+    /// `-gencode`, one entry each: `arch=compute_80,code=[sm_80,compute_80]`.
+    pub generate_code: Vec<String>,
+}
+
+/// The numbers that a toolkit of this major version and LLVM 22 know, ascending.
+pub fn known_architectures(toolkit_major: u32) -> Vec<u32> {
+    KNOWN
+        .iter()
+        .filter(|(_, first, last)| (*first..=*last).contains(&toolkit_major))
+        .map(|(number, ..)| *number)
+        .collect()
+}
+
+/// Resolves the options. `installed` lists the compute capabilities of the machine's GPUs (as `80`)
+/// for `-arch=native`. Warnings are added to `warnings`.
+///
+/// An architecture older than the toolkit's oldest is mapped up to it with one warning.
+/// `-gencode arch=compute_X,code=sm_Y` is compiled as one target for Y.
+///
+/// # Errors
+/// A malformed or unknown architecture, or `-code` without `-arch`.
+pub(super) fn resolve(
+    options: &ArchitectureOptions,
+    toolkit_major: u32,
+    installed: &dyn Fn() -> Vec<u32>,
+    warnings: &mut Vec<String>,
+) -> Result<Vec<Architecture>, UsageError> {
+    let mut resolver = Resolver {
+        known: known_architectures(toolkit_major),
+        targets: Vec::new(),
+        mapped: None,
+    };
+    match options.architecture.as_deref() {
+        None if !options.code.is_empty() => return Err(UsageError::CodeWithoutArchitecture),
+        None => {}
+        Some("native") => {
+            let found = installed();
+            if found.is_empty() {
+                warnings.push(
+                    "Cannot find valid GPU for '-arch=native', default arch is used".to_owned(),
+                );
+            }
+            for installed in found {
+                // PTX of the newest known architecture serves a GPU that is newer still.
+                if let Some(&number) = resolver.known.iter().rfind(|known| **known <= installed) {
+                    resolver.target(number, true, true);
+                }
+            }
+        }
+        Some(all @ ("all" | "all-major")) => {
+            let numbers = resolver.known.clone();
+            let oldest = numbers.first().copied();
+            for number in numbers {
+                if all == "all" || number % 10 == 0 || Some(number) == oldest {
+                    resolver.target(number, true, false);
+                }
+            }
+            if let Some(last) = resolver
+                .targets
+                .iter_mut()
+                .rfind(|target| target.number % 10 == 0)
+            {
+                last.ptx = true;
+            }
+        }
+        Some(name) if options.code.is_empty() => {
+            let (number, real) = resolver.number(name)?;
+            resolver.target(number, real, true);
+        }
+        Some(name) => {
+            virtual_only(name, resolver.number(name)?.1)?;
+            resolver.codes(&options.code)?;
+        }
+    }
+    for specification in &options.generate_code {
+        resolver.generate_code(specification)?;
+    }
+    if let Some((name, number)) = resolver.mapped {
+        warnings.push(format!(
+            "gpu architecture '{name}' is older than this CUDA toolkit compiles for, sm_{number} \
+             is used instead"
+        ));
+    }
+    if resolver.targets.is_empty() {
+        resolver.targets.push(DEFAULT);
+    }
+    resolver.targets.sort();
+    Ok(resolver.targets)
+}
+
+/// The state of [`resolve`].
+struct Resolver {
+    known: Vec<u32>,
+    targets: Vec<Architecture>,
+    /// The first name that was mapped up, and to which number.
+    mapped: Option<(String, u32)>,
+}
+
+impl Resolver {
+    fn target(&mut self, number: u32, machine_code: bool, ptx: bool) {
+        match self
+            .targets
+            .iter_mut()
+            .find(|target| target.number == number)
+        {
+            Some(target) => {
+                target.machine_code |= machine_code;
+                target.ptx |= ptx;
+            }
+            None => self.targets.push(Architecture {
+                number,
+                machine_code,
+                ptx,
+            }),
+        }
+    }
+
+    /// The number of `sm_80` or `compute_80`, mapped up, and whether it is a real architecture.
+    fn number(&mut self, name: &str) -> Result<(u32, bool), UsageError> {
+        let unsupported = || UsageError::UnsupportedArchitecture(name.to_owned());
+        let (digits, real) = match (name.strip_prefix("sm_"), name.strip_prefix("compute_")) {
+            (Some(digits), _) => (digits, true),
+            (None, Some(digits)) => (digits, false),
+            (None, None) => return Err(unsupported()),
+        };
+        if digits
+            .strip_suffix(['a', 'f'])
+            .is_some_and(|rest| rest.parse::<u32>().is_ok())
+        {
+            return Err(UsageError::Refused(format!(
+                "Architecture-specific target '{name}' is not available in this version, use the \
+                 plain one"
+            )));
+        }
+        let number: u32 = digits.parse().map_err(|_| unsupported())?;
+        if self.known.contains(&number) {
+            return Ok((number, real));
+        }
+        match self.known.first() {
+            Some(&oldest) if number < oldest && number >= 10 => {
+                self.mapped.get_or_insert_with(|| (name.to_owned(), oldest));
+                Ok((oldest, real))
+            }
+            _ => Err(unsupported()),
+        }
+    }
+
+    fn codes(&mut self, codes: &[String]) -> Result<(), UsageError> {
+        for code in codes {
+            let (number, real) = self.number(code)?;
+            self.target(number, real, !real);
+        }
+        Ok(())
+    }
+
+    /// One `-gencode` specification.
+    fn generate_code(&mut self, specification: &str) -> Result<(), UsageError> {
+        let malformed = || UsageError::MalformedGenerateCode(specification.to_owned());
+        let (mut architecture, mut code) = (None, None);
+        let mut rest = specification.trim();
+        while !rest.is_empty() {
+            let (key, value) = rest.split_once('=').ok_or_else(malformed)?;
+            let value_end = if let Some(list) = value.strip_prefix('[') {
+                list.find(']').ok_or_else(malformed)? + 2
+            } else if let Some(list) = value.strip_prefix('"') {
+                list.find('"').ok_or_else(malformed)? + 2
+            } else {
+                value.find(',').unwrap_or(value.len())
+            };
+            let (value, tail) = value.split_at(value_end);
+            match key.trim() {
+                "arch" => architecture = Some(value.trim()),
+                "code" => {
+                    code = Some(split_list(value.trim_matches(['[', ']', '"'])));
+                }
+                _ => return Err(malformed()),
+            }
+            rest = tail.strip_prefix(',').unwrap_or(tail).trim();
+        }
+        let name = architecture.ok_or_else(malformed)?;
+        let (number, real) = self.number(name)?;
+        virtual_only(name, real)?;
+        match code {
+            Some(codes) if !codes.is_empty() => self.codes(&codes)?,
+            _ => self.target(number, false, true),
+        }
+        Ok(())
+    }
+}
+
+fn virtual_only(name: &str, real: bool) -> Result<(), UsageError> {
+    if real {
+        Err(UsageError::ArchitectureMustBeVirtual(name.to_owned()))
+    } else {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Targets as text: `80mp` is sm_80 with machine code and PTX.
+    fn targets(architecture: Option<&str>, code: &[&str], generate: &[&str]) -> String {
+        let options = ArchitectureOptions {
+            architecture: architecture.map(str::to_owned),
+            code: code.iter().map(|text| (*text).to_owned()).collect(),
+            generate_code: generate.iter().map(|text| (*text).to_owned()).collect(),
+        };
+        let mut warnings = Vec::new();
+        match resolve(&options, 13, &Vec::new, &mut warnings) {
+            Err(error) => error.to_string(),
+            Ok(found) => {
+                let mut words: Vec<String> = found
+                    .iter()
+                    .map(|target| {
+                        format!(
+                            "{}{}{}",
+                            target.number,
+                            if target.machine_code { "m" } else { "" },
+                            if target.ptx { "p" } else { "" }
+                        )
+                    })
+                    .collect();
+                words.extend(warnings.iter().map(|_| "warning".to_owned()));
+                words.join(" ")
+            }
+        }
+    }
+
+    #[test]
+    fn architectures_resolve_as_nvcc_does() {
+        assert_eq!(targets(None, &[], &[]), "80mp");
+        assert_eq!(targets(Some("sm_90"), &[], &[]), "90mp");
+        assert_eq!(targets(Some("compute_90"), &[], &[]), "90p");
+        assert_eq!(
+            targets(Some("compute_80"), &["sm_80", "sm_86"], &[]),
+            "80m 86m"
+        );
+        assert_eq!(targets(Some("sm_35"), &[], &[]), "75mp warning");
+        assert_eq!(
+            targets(
+                None,
+                &[],
+                &[
+                    "arch=compute_60,code=sm_60",
+                    "arch=compute_70,code=[sm_70,compute_70]"
+                ]
+            ),
+            "75mp warning"
+        );
+        assert_eq!(
+            targets(
+                None,
+                &[],
+                &[
+                    "arch=compute_75,code=[compute_75,sm_75]",
+                    "code=sm_86,arch=compute_86"
+                ]
+            ),
+            "75mp 86m"
+        );
+        assert_eq!(
+            targets(None, &[], &["arch=compute_80,code=\"sm_80,compute_80\""]),
+            "80mp"
+        );
+        assert_eq!(targets(Some("native"), &[], &[]), "80mp warning");
+        assert!(targets(Some("all"), &[], &[]).ends_with("120mp 121m"));
+        assert!(targets(Some("all-major"), &[], &[]).starts_with("75m 80m 90m"));
+    }
+
+    #[test]
+    fn wrong_architectures_are_refused() {
+        assert_eq!(
+            targets(Some("sm_99"), &[], &[]),
+            "Unsupported gpu architecture 'sm_99'"
+        );
+        assert_eq!(
+            targets(Some("pascal"), &[], &[]),
+            "Unsupported gpu architecture 'pascal'"
+        );
+        assert_eq!(targets(None, &["sm_80"], &[]), "-arch option not specified");
+        assert_eq!(
+            targets(None, &[], &["arch=sm_80,code=sm_80"]),
+            "Value of -arch option ('sm_80') must be a virtual code architecture"
+        );
+        assert!(targets(None, &[], &["arch=compute_80,code=[sm_80"]).contains("gencode"));
+        assert!(targets(Some("sm_90a"), &[], &[]).contains("sm_90a"));
+    }
+}

@@ -1,0 +1,579 @@
+//! A command line -> [`Invocation`]: applies the rows of the option table in order, then settles
+//! what depends on several options (phase, inputs, architectures, dependency files).
+//!
+//! Invariant: an [`Invocation`] that leaves here is complete and consistent; later stages need not
+//! look at options again.
+
+use super::architecture;
+use super::help;
+use super::options::{
+    Arity, Class, Draft, Information, device, host_compiler, is_host_option, report_format,
+};
+use super::spelling::{Argument, split_arguments, split_list, split_words};
+use super::toolchain;
+use super::{
+    Build, Device, Fusion, Input, Invocation, Language, Numerics, Phase, ReportFormat,
+    SiriusOptions,
+};
+use crate::diagnostics::{Diagnostic, Severity};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// A command line that cannot be carried out. The text is one sentence without the program's name;
+/// `main` prints it as `sirius-rs fatal   : …`.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum UsageError {
+    /// In no row of the table.
+    #[error("Unknown option '{0}'")]
+    UnknownOption(String),
+    /// An option at the end of the line that takes a value.
+    #[error("argument expected after '{0}'")]
+    MissingValue(String),
+    /// A flag with a value.
+    #[error("no argument expected after '{0}'")]
+    UnexpectedValue(String),
+    /// A value that the option does not have.
+    #[error("Value '{value}' is not defined for option '{option}'")]
+    UndefinedValue {
+        /// The option's long name.
+        option: &'static str,
+        /// What was given.
+        value: String,
+    },
+    /// Neither `true` nor `false`.
+    #[error("'{0}': expected true or false")]
+    NotBoolean(String),
+    /// An architecture that the toolkit or LLVM does not know.
+    #[error("Unsupported gpu architecture '{0}'")]
+    UnsupportedArchitecture(String),
+    /// `-code` alone.
+    #[error("-arch option not specified")]
+    CodeWithoutArchitecture,
+    /// `sm_` where only `compute_` may stand.
+    #[error("Value of -arch option ('{0}') must be a virtual code architecture")]
+    ArchitectureMustBeVirtual(String),
+    /// A `-gencode` that is not `arch=…,code=…`.
+    #[error(
+        "Malformed value '{0}' for option '-gencode', expected arch=compute_NN,code=[sm_NN,...]"
+    )]
+    MalformedGenerateCode(String),
+    /// A feature that is refused; the sentence says why.
+    #[error("{0}")]
+    Refused(String),
+    /// Nothing to compile.
+    #[error("No input files specified; use option --help for more information")]
+    NoInput,
+    /// An input whose ending says nothing.
+    #[error("Don't know what to do with '{0}'")]
+    UnknownInput(String),
+    /// An input that does not exist.
+    #[error("Cannot find input file '{0}'")]
+    MissingInput(String),
+    /// `-c a b -o x`.
+    #[error("A single input file is required for a non-link phase when an outputfile is specified")]
+    SeveralInputs,
+    /// Two phases that exclude each other.
+    #[error("Options '{0}' and '{1}' cannot be used together")]
+    ConflictingPhases(&'static str, &'static str),
+    /// An options file that cannot be read.
+    #[error("Cannot read options file '{path}': {reason}")]
+    OptionsFile {
+        /// Its path.
+        path: String,
+        /// What the system says.
+        reason: String,
+    },
+    /// An argument that is not UTF-8.
+    #[error("Argument '{0}' is not valid UTF-8")]
+    NotUtf8(String),
+}
+
+impl UsageError {
+    /// The exit status that nvcc gives for it.
+    pub fn exit_status(&self) -> u8 {
+        1
+    }
+}
+
+/// What reading a command line needs to know of the machine.
+pub struct Surroundings<'a> {
+    /// An environment variable.
+    pub environment: &'a dyn Fn(&str) -> Option<String>,
+    /// The toolkit's (major, minor), when one is found.
+    pub toolkit_version: Option<(u32, u32)>,
+    /// The compute capabilities of the GPUs present (80 for 8.0), for `-arch=native`.
+    pub installed_gpus: &'a dyn Fn() -> Vec<u32>,
+    /// Whether a file exists.
+    pub exists: &'a dyn Fn(&Path) -> bool,
+}
+
+/// Reads a command line (without the program's name) in this machine's surroundings.
+///
+/// Gives what is asked, and warnings.
+///
+/// # Errors
+/// One sentence, with nvcc's wording where nvcc has one; see [`UsageError::exit_status`].
+pub fn parse(
+    arguments: &[OsString],
+    environment: &impl Fn(&str) -> Option<String>,
+) -> Result<(Invocation, Vec<Diagnostic>), UsageError> {
+    let toolkit_version = toolchain::find_toolkit(environment)
+        .ok()
+        .and_then(|root| toolchain::toolkit_version(&root));
+    let surroundings = Surroundings {
+        environment,
+        toolkit_version,
+        installed_gpus: &toolchain::installed_gpus,
+        exists: &Path::exists,
+    };
+    parse_command_line(arguments, &surroundings)
+}
+
+/// [`parse`] with explicit surroundings.
+///
+/// # Errors
+/// As [`parse`].
+pub fn parse_command_line(
+    arguments: &[OsString],
+    surroundings: &Surroundings<'_>,
+) -> Result<(Invocation, Vec<Diagnostic>), UsageError> {
+    let mut words = Vec::new();
+    for argument in arguments {
+        let Some(word) = argument.to_str() else {
+            return Err(UsageError::NotUtf8(argument.to_string_lossy().into_owned()));
+        };
+        words.push(word.to_owned());
+    }
+    let analysis = match words.first().map(String::as_str) {
+        Some("analyze") => Some(AnalysisOptions::take(&mut words)?),
+        _ => None,
+    };
+    let variable = |name: &str| {
+        (surroundings.environment)(name)
+            .map(|text| split_words(&text))
+            .unwrap_or_default()
+    };
+    let mut line = variable("NVCC_PREPEND_FLAGS");
+    line.extend(variable("SIRIUS_FLAGS"));
+    line.extend(words);
+    line.extend(variable("NVCC_APPEND_FLAGS"));
+    let line = expand_options_files(line, 0)?;
+
+    let mut draft = Draft::new(default_build(surroundings)?);
+    let inputs = apply(&mut draft, &line)?;
+    if let Some(information) = draft.information {
+        return Ok((
+            Invocation::Print(print(information, &draft, surroundings)),
+            Vec::new(),
+        ));
+    }
+    let (build, warnings) = settle(draft, inputs, surroundings)?;
+    let invocation = match analysis {
+        Some(AnalysisOptions { format }) => {
+            let output = build.output.clone();
+            let ending = output
+                .as_deref()
+                .and_then(Path::extension)
+                .and_then(|ending| report_format(&ending.to_string_lossy()));
+            let format = format.or(ending).unwrap_or(ReportFormat::Text);
+            Invocation::Analyze {
+                build: Build {
+                    output: None,
+                    ..build
+                },
+                format,
+                output,
+            }
+        }
+        None => Invocation::Build(build),
+    };
+    let diagnostics = warnings
+        .into_iter()
+        .map(|message| Diagnostic {
+            severity: Severity::Warning,
+            message,
+        })
+        .collect();
+    Ok((invocation, diagnostics))
+}
+
+/// What only `sirius-rs analyze` takes.
+struct AnalysisOptions {
+    format: Option<ReportFormat>,
+}
+
+impl AnalysisOptions {
+    /// Removes `analyze` and `--format` from the words.
+    fn take(words: &mut Vec<String>) -> Result<Self, UsageError> {
+        let mut format = None;
+        let mut rest = Vec::new();
+        let mut given = words.drain(..).skip(1);
+        while let Some(word) = given.next() {
+            let value = if word == "--format" {
+                given.next().ok_or(UsageError::MissingValue(word))?
+            } else if let Some(value) = word.strip_prefix("--format=") {
+                value.to_owned()
+            } else {
+                rest.push(word);
+                continue;
+            };
+            format = match report_format(&value) {
+                Some(found) if value != "txt" => Some(found),
+                _ => {
+                    return Err(UsageError::UndefinedValue {
+                        option: "format",
+                        value,
+                    });
+                }
+            };
+        }
+        drop(given);
+        *words = rest;
+        Ok(Self { format })
+    }
+}
+
+/// The build when no option is given.
+fn default_build(surroundings: &Surroundings<'_>) -> Result<Build, UsageError> {
+    let device = match (surroundings.environment)("SIRIUS_DEVICE") {
+        None => Device::Cuda,
+        Some(name) if name.is_empty() => Device::Cuda,
+        Some(name) => device(&name).ok_or_else(|| {
+            UsageError::Refused(format!(
+                "The environment variable SIRIUS_DEVICE is '{name}', expected cuda or cpu"
+            ))
+        })?,
+    };
+    let host_compiler = (surroundings.environment)("NVCC_CCBIN")
+        .filter(|text| !text.is_empty())
+        .map(|text| host_compiler(Path::new(&text)));
+    Ok(Build {
+        phase: Phase::Link,
+        inputs: Vec::new(),
+        output: None,
+        device,
+        optimisation: 2,
+        host_debug: false,
+        device_debug: false,
+        line_info: false,
+        shared: false,
+        front_end_arguments: Vec::new(),
+        host_arguments: Vec::new(),
+        link_arguments: Vec::new(),
+        ptxas_arguments: Vec::new(),
+        architectures: Vec::new(),
+        numerics: Numerics {
+            contract: true,
+            fast_math: false,
+            flush_to_zero: false,
+            precise_division: true,
+            precise_square_root: true,
+        },
+        per_thread_default_stream: false,
+        maximum_registers: None,
+        shared_cudart: false,
+        host_compiler,
+        verbose: false,
+        dry_run: false,
+        keep_directory: None,
+        sirius: SiriusOptions {
+            fusion: Fusion::All,
+            report: None,
+            stop_after: None,
+            dump: Vec::new(),
+            max_fusions: None,
+            keep_synchronisations: false,
+            orientation: "auto".to_owned(),
+        },
+    })
+}
+
+/// Puts the contents of `--options-file` files in place of the option.
+fn expand_options_files(words: Vec<String>, depth: usize) -> Result<Vec<String>, UsageError> {
+    /// Deep enough for people, and a file that names itself ends.
+    const DEEPEST: usize = 16;
+    let mut expanded = Vec::new();
+    let mut rest = words.into_iter();
+    while let Some(word) = rest.next() {
+        let files = match word.as_str() {
+            "--options-file" | "-optf" => rest
+                .next()
+                .ok_or_else(|| UsageError::MissingValue(word.clone()))?,
+            _ => match word
+                .strip_prefix("--options-file=")
+                .or(word.strip_prefix("-optf="))
+            {
+                Some(files) => files.to_owned(),
+                None => {
+                    expanded.push(word);
+                    continue;
+                }
+            },
+        };
+        for path in split_list(&files) {
+            let fail = |reason: String| UsageError::OptionsFile {
+                path: path.clone(),
+                reason,
+            };
+            if depth == DEEPEST {
+                return Err(fail("options files are nested too deeply".to_owned()));
+            }
+            let text = std::fs::read_to_string(&path).map_err(|error| fail(error.to_string()))?;
+            expanded.extend(expand_options_files(split_words(&text), depth + 1)?);
+        }
+    }
+    Ok(expanded)
+}
+
+/// Carries out every option in order; gives the inputs.
+fn apply(draft: &mut Draft, line: &[String]) -> Result<Vec<String>, UsageError> {
+    let mut inputs = Vec::new();
+    let mut unknown = Vec::new();
+    let mut scalars: BTreeMap<&'static str, String> = BTreeMap::new();
+    for argument in split_arguments(line)? {
+        let (row, value) = match argument {
+            Argument::Input(path) => {
+                inputs.push(path.to_owned());
+                continue;
+            }
+            Argument::Unknown(text) if is_host_option(text) => {
+                draft.host_argument(text);
+                continue;
+            }
+            Argument::Unknown(text) => {
+                unknown.push(text.to_owned());
+                continue;
+            }
+            Argument::Option { row, value } => (row, value.unwrap_or_default()),
+        };
+        let effect = match &row.class {
+            Class::Reject(sentence) => return Err(UsageError::Refused((*sentence).to_owned())),
+            Class::Ignore => continue,
+            Class::Honour(effect) => effect,
+        };
+        if row.arity == Arity::List {
+            for piece in split_list(&value) {
+                effect(draft, &piece)?;
+            }
+            continue;
+        }
+        if row.arity == Arity::Scalar {
+            let before = scalars.insert(row.long, value.clone());
+            // SIRIUS_FLAGS are defaults, which the command line may change in silence.
+            if before.is_some_and(|before| before != value) && !row.long.starts_with("sirius-") {
+                draft.warnings.push(format!(
+                    "incompatible redefinition for option '{}', the last value of this option was \
+                     used",
+                    row.long
+                ));
+            }
+        }
+        effect(draft, &value)?;
+    }
+    for text in unknown {
+        match (draft.forward_to_compiler, draft.forward_to_linker) {
+            (false, false) => return Err(UsageError::UnknownOption(text)),
+            (true, _) => draft.host_argument(&text),
+            (false, true) => draft.build.link_arguments.push(text),
+        }
+    }
+    Ok(inputs)
+}
+
+/// Settles what depends on several options.
+fn settle(
+    draft: Draft,
+    inputs: Vec<String>,
+    surroundings: &Surroundings<'_>,
+) -> Result<(Build, Vec<String>), UsageError> {
+    let Draft {
+        mut build,
+        phases,
+        language,
+        architecture,
+        dependencies,
+        keep,
+        keep_directory,
+        output_directory,
+        mut warnings,
+        ..
+    } = draft;
+    if inputs.is_empty() {
+        return Err(UsageError::NoInput);
+    }
+    for path in inputs {
+        let language = input_language(&path, language)?;
+        if !(surroundings.exists)(Path::new(&path)) {
+            return Err(UsageError::MissingInput(path));
+        }
+        build.inputs.push(Input {
+            path: path.into(),
+            language,
+        });
+    }
+    build.phase = one_phase(&phases)?;
+    // Whole-program architecture lists start from the newest toolkit when none is found: the CPU
+    // device needs none, and the cuda device says so by itself.
+    let toolkit_major = surroundings.toolkit_version.map_or(13, |(major, _)| major);
+    build.architectures = architecture::resolve(
+        &architecture,
+        toolkit_major,
+        surroundings.installed_gpus,
+        &mut warnings,
+    )?;
+    if keep {
+        build.keep_directory = Some(keep_directory.unwrap_or_else(|| PathBuf::from(".")));
+    }
+    let sources = build
+        .inputs
+        .iter()
+        .filter(|input| input.language != Language::Object)
+        .count();
+    if let Some(rule) = dependencies.only {
+        build.phase = Phase::Preprocess;
+        build.host_arguments.push(rule.to_owned());
+    }
+    if build.phase != Phase::Link && build.output.is_some() && build.inputs.len() > 1 {
+        return Err(UsageError::SeveralInputs);
+    }
+    if let Some(directory) = output_directory
+        && build.output.is_none()
+    {
+        build.output = Some(output_in(&directory, &build)?);
+    }
+    if dependencies.only.is_some() || dependencies.beside.is_some() {
+        if sources != 1 {
+            return Err(UsageError::Refused(
+                "Dependency files (-M, -MM, -MD, -MMD) need exactly one source file in this version"
+                    .to_owned(),
+            ));
+        }
+        let source = build
+            .inputs
+            .iter()
+            .find(|input| input.language != Language::Object);
+        let stem = source
+            .and_then(|input| input.path.file_stem())
+            .unwrap_or_default();
+        let output = build.output.clone().unwrap_or_else(|| match build.phase {
+            Phase::Link => PathBuf::from("a.out"),
+            _ => Path::new(stem).with_extension("o"),
+        });
+        let mut words: Vec<String> = Vec::new();
+        let mut file = dependencies.file;
+        if let Some(beside) = dependencies.beside {
+            words.push(beside.to_owned());
+            let beside_output = if output.extension().is_some_and(|ending| ending == "o") {
+                output.with_extension("d")
+            } else {
+                PathBuf::from(format!("{}.d", output.display()))
+            };
+            file.get_or_insert_with(|| beside_output.display().to_string());
+        }
+        if let Some(file) = file {
+            words.extend(["-MF".to_owned(), file]);
+        }
+        let target = match dependencies.only {
+            // The rule's target is the object, wherever the rule itself goes.
+            Some(_) => Path::new(stem).with_extension("o").display().to_string(),
+            None => output.display().to_string(),
+        };
+        words.extend(["-MT".to_owned(), dependencies.target.unwrap_or(target)]);
+        if dependencies.phony {
+            words.push("-MP".to_owned());
+        }
+        build.host_arguments.extend(words);
+    }
+    Ok((build, warnings))
+}
+
+/// What an input is, by its ending, or by `-x` unless it is for the linker.
+fn input_language(path: &str, asked: Option<Language>) -> Result<Language, UsageError> {
+    let name = Path::new(path);
+    let ending = name
+        .extension()
+        .map(|ending| ending.to_string_lossy().into_owned());
+    let shared_object = name
+        .file_name()
+        .is_some_and(|name| name.to_string_lossy().contains(".so."));
+    let by_ending = match ending.as_deref() {
+        Some("cu") => Some(Language::Cuda),
+        Some("cpp" | "cc" | "cxx" | "C" | "c++") => Some(Language::Cxx),
+        Some("c") => Some(Language::C),
+        Some("o" | "obj" | "a" | "so") => Some(Language::Object),
+        _ if shared_object => Some(Language::Object),
+        _ => None,
+    };
+    match (by_ending, asked) {
+        (Some(Language::Object), _) => Ok(Language::Object),
+        (_, Some(asked)) => Ok(asked),
+        (Some(found), None) => Ok(found),
+        (None, None) => match ending.as_deref() {
+            Some("ptx" | "cubin" | "fatbin" | "ii" | "i" | "gpu") => {
+                Err(UsageError::Refused(format!(
+                    "Input '{path}': inputs of this kind are not supported, only sources, objects and libraries"
+                )))
+            }
+            _ => Err(UsageError::UnknownInput(path.to_owned())),
+        },
+    }
+}
+
+/// The one phase that was asked for. As in nvcc, `-c` yields to a more special phase.
+fn one_phase(phases: &[(Phase, &'static str)]) -> Result<Phase, UsageError> {
+    let mut chosen: Option<(Phase, &'static str)> = None;
+    for &(phase, spelled) in phases {
+        match chosen {
+            None | Some((Phase::Compile, _)) => chosen = Some((phase, spelled)),
+            Some((before, _)) if before == phase || phase == Phase::Compile => {}
+            Some((_, before)) => return Err(UsageError::ConflictingPhases(before, spelled)),
+        }
+    }
+    Ok(chosen.map_or(Phase::Link, |(phase, _)| phase))
+}
+
+/// Where `-odir` puts the output.
+fn output_in(directory: &Path, build: &Build) -> Result<PathBuf, UsageError> {
+    let [input] = build.inputs.as_slice() else {
+        return Err(UsageError::Refused(
+            "Option -odir needs exactly one input file in this version".to_owned(),
+        ));
+    };
+    let ending = match build.phase {
+        Phase::Link => return Ok(directory.join("a.out")),
+        Phase::Compile => "o",
+        Phase::Ptx => "ptx",
+        Phase::Cubin => "cubin",
+        Phase::Fatbin => "fatbin",
+        Phase::Preprocess => "ii",
+    };
+    let stem = input.path.file_stem().unwrap_or_default();
+    Ok(directory.join(Path::new(stem).with_extension(ending)))
+}
+
+/// The text of an informational option.
+fn print(information: Information, draft: &Draft, surroundings: &Surroundings<'_>) -> String {
+    let architectures = |prefix: &str| {
+        let major = surroundings.toolkit_version.map_or(13, |(major, _)| major);
+        architecture::known_architectures(major)
+            .iter()
+            .map(|number| format!("{prefix}{number}\n"))
+            .collect::<String>()
+    };
+    match information {
+        Information::Help => help::help(),
+        Information::Version => help::version(
+            toolchain::find_toolkit(surroundings.environment)
+                .ok()
+                .and_then(|root| toolchain::toolkit_release(&root)),
+        ),
+        Information::VirtualArchitectures => architectures("compute_"),
+        Information::RealArchitectures => architectures("sm_"),
+        Information::LinkFlags => toolchain::link_flags(
+            draft.build.device,
+            draft.build.shared_cudart,
+            surroundings.environment,
+        ),
+    }
+}

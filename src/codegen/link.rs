@@ -1,0 +1,140 @@
+//! Host code to objects, objects to programs.
+//!
+//! Invariant: what is linked is an ordinary program of the host compiler; everything of ours is in
+//! ordinary objects and in the runtime library.
+
+use super::{CodegenError, DeviceImage};
+use crate::cli::command::run_tool;
+use crate::cli::{Build, Device, Language, Toolchain};
+use inkwell::module::Module;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// Compiles the rewritten host module to an object file. The host compiler's own optimiser and
+/// back end do it, so that every `-Xcompiler` option means what it says.
+///
+/// # Errors
+/// When the module cannot be written or clang fails.
+pub fn compile_host(
+    module: &Module<'_>,
+    build: &Build,
+    toolchain: &Toolchain,
+    folder: &Path,
+    object: &Path,
+) -> Result<(), CodegenError> {
+    let bitcode = folder.join("host.bc");
+    if !module.write_bitcode_to_path(&bitcode) {
+        return Err(CodegenError::Write(bitcode));
+    }
+    let mut arguments: Vec<OsString> = vec!["-x".into(), "ir".into(), "-c".into()];
+    arguments.push(format!("-O{}", build.optimisation).into());
+    arguments.push("-Wno-unused-command-line-argument".into());
+    if build.shared {
+        arguments.push("-fPIC".into());
+    }
+    arguments.extend(build.host_arguments.iter().map(OsString::from));
+    arguments.extend([bitcode.into_os_string(), "-o".into(), object.into()]);
+    run_tool(&toolchain.clang, &arguments, build)?;
+    Ok(())
+}
+
+/// The objects of CPU device images; none for fat binaries, which are embedded.
+pub fn image_objects<'a>(images: impl IntoIterator<Item = &'a DeviceImage>) -> Vec<PathBuf> {
+    images
+        .into_iter()
+        .filter_map(|image| match image {
+            DeviceImage::Fatbin(_) => None,
+            DeviceImage::CpuObject { object, .. } => Some(object.clone()),
+        })
+        .collect()
+}
+
+/// Joins objects into one (`-c` for the CPU device).
+///
+/// # Errors
+/// When the linker fails.
+pub fn join_objects(
+    build: &Build,
+    toolchain: &Toolchain,
+    objects: &[PathBuf],
+    output: &Path,
+) -> Result<(), CodegenError> {
+    let mut arguments: Vec<OsString> = vec!["-r".into(), "-nostdlib".into()];
+    arguments.extend(objects.iter().map(OsString::from));
+    arguments.extend(["-o".into(), output.into()]);
+    run_tool(&toolchain.clang, &arguments, build)?;
+    Ok(())
+}
+
+/// Links objects, the user's objects and libraries and the device's runtime into `output`.
+///
+/// # Errors
+/// When the runtime library is missing or the linker fails.
+pub fn link(
+    build: &Build,
+    toolchain: &Toolchain,
+    objects: &[PathBuf],
+    output: &Path,
+) -> Result<(), CodegenError> {
+    let linker = build.host_compiler.as_ref().unwrap_or(&toolchain.clang);
+    let mut arguments: Vec<OsString> = Vec::new();
+    if build.shared {
+        arguments.push("-shared".into());
+    }
+    arguments.extend(build.host_arguments.iter().map(OsString::from));
+    arguments.extend(["-o".into(), output.into()]);
+    arguments.extend(objects.iter().map(OsString::from));
+    let inputs = build
+        .inputs
+        .iter()
+        .filter(|input| input.language == Language::Object);
+    arguments.extend(inputs.map(|input| input.path.clone().into_os_string()));
+    arguments.extend(link_arguments(build).map(OsString::from));
+    arguments.extend(runtime_arguments(build, toolchain)?);
+    run_tool(linker, &arguments, build)?;
+    Ok(())
+}
+
+/// What a plain host compiler needs on its command line to link our objects.
+///
+/// # Errors
+/// When the CPU device's runtime library is missing.
+pub fn runtime_arguments(
+    build: &Build,
+    toolchain: &Toolchain,
+) -> Result<Vec<OsString>, CodegenError> {
+    let mut arguments: Vec<OsString> = Vec::new();
+    match build.device {
+        Device::Cuda => {
+            let mut folder = OsString::from("-L");
+            folder.push(&toolchain.toolkit_lib);
+            arguments.push(folder);
+            arguments.push(
+                if build.shared_cudart {
+                    "-lcudart"
+                } else {
+                    "-lcudart_static"
+                }
+                .into(),
+            );
+        }
+        Device::Cpu => {
+            let library = toolchain
+                .runtime_library
+                .as_ref()
+                .ok_or(CodegenError::NoRuntime)?;
+            arguments.push(library.into());
+        }
+    }
+    arguments.extend(["-lrt", "-lpthread", "-ldl", "-lm", "-lstdc++"].map(OsString::from));
+    Ok(arguments)
+}
+
+/// The user's link arguments; the CPU device is its own CUDA runtime.
+fn link_arguments(build: &Build) -> impl Iterator<Item = &String> {
+    const RUNTIMES: [&str; 4] = ["-lcudart", "-lcudart_static", "-lcudadevrt", "-lcuda"];
+    build
+        .link_arguments
+        .iter()
+        .filter(|argument| build.device == Device::Cuda || !RUNTIMES.contains(&argument.as_str()))
+}

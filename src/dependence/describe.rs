@@ -1,0 +1,192 @@
+//! Dependences in words, for the CUDA programmer.
+
+use super::Width;
+use super::instance::Place;
+use crate::affine::{Affine, Variable};
+use crate::kernel::{Access, AccessKind, KernelModel};
+use crate::launch::{LaunchGraph, NodeId, NodeKind};
+
+/// Why two launches of different shape have no thread or block in common.
+pub(super) fn different_shapes(source: &KernelModel, sink: &KernelModel) -> String {
+    format!(
+        "`{}` and `{}` are launched with different grids or blocks",
+        source.display_name, sink.display_name
+    )
+}
+
+/// Why a dependence between two accesses is as wide as it is; empty for thread width.
+pub(super) fn accesses(
+    source: &KernelModel,
+    sink: &KernelModel,
+    (earlier, later): (&Access, &Access),
+    buffer: &str,
+    width: Width,
+) -> String {
+    let where_else = match width {
+        Width::Thread => return String::new(),
+        Width::Block => "another thread of the block",
+        Width::Global => "another block",
+    };
+    let how = |model: &KernelModel, access: &Access| match &access.subscript {
+        Some(subscript) => format!("`{buffer}[{}]`", element(model, access, subscript)),
+        None if access.why_inexact.is_empty() => format!("`{buffer}` at an unknown place"),
+        None => format!("`{buffer}` at an unknown place ({})", access.why_inexact),
+    };
+    let same = earlier.subscript == later.subscript && earlier.subscript.is_some();
+    let object = if same || earlier.subscript.is_none() {
+        String::from("which")
+    } else {
+        format!("and {}", how(source, earlier))
+    };
+    if same {
+        format!(
+            "`{}` {} {}, which `{}` {} in {where_else}",
+            sink.display_name,
+            verb(later),
+            how(sink, later),
+            source.display_name,
+            verb(earlier)
+        )
+    } else {
+        format!(
+            "`{}` {} {}, {object} is what `{}` {} in {where_else}",
+            sink.display_name,
+            verb(later),
+            how(sink, later),
+            source.display_name,
+            verb(earlier)
+        )
+    }
+}
+
+/// Why two pointers keep two launches apart.
+pub(super) fn may_alias(
+    (source, from): (&KernelModel, &Place),
+    (sink, to): (&KernelModel, &Place),
+) -> String {
+    if from.name == to.name {
+        return format!(
+            "`{}` and `{}` use parts of `{}` that may overlap",
+            source.display_name, sink.display_name, to.name
+        );
+    }
+    format!(
+        "{} of `{}` and {} of `{}` may overlap",
+        quoted(from),
+        source.display_name,
+        quoted(to),
+        sink.display_name
+    )
+}
+
+/// Why a copy, set, free or unknown kernel is tied to another operation.
+pub(super) fn whole(
+    graph: &LaunchGraph,
+    (source, from): (NodeId, &str),
+    (sink, to): (NodeId, &str),
+    certain: bool,
+) -> String {
+    let word = |node: NodeId| match &graph.nodes[node.0].kind {
+        NodeKind::Launch(_) => "a launch",
+        NodeKind::Copy { .. } => "a copy",
+        NodeKind::Set { .. } => "a set",
+        NodeKind::Free { .. } => "a free",
+        _ => "an operation",
+    };
+    let may = if certain { "" } else { "may " };
+    format!(
+        "{} of `{from}` and {} of `{to}` {may}touch the same bytes",
+        word(source),
+        word(sink)
+    )
+}
+
+fn verb(access: &Access) -> &'static str {
+    match access.kind {
+        AccessKind::Read => "reads",
+        AccessKind::Write => "writes",
+        AccessKind::Reduction | AccessKind::Atomic => "updates",
+    }
+}
+
+fn quoted(place: &Place) -> String {
+    if place.name.contains(' ') {
+        place.name.clone()
+    } else {
+        format!("`{}`", place.name)
+    }
+}
+
+/// A byte subscript as an element index in CUDA's words, where it is one.
+fn element(model: &KernelModel, access: &Access, subscript: &Affine) -> String {
+    let size = i64::from(access.size_bytes.max(1));
+    let whole = subscript.constant % size == 0
+        && subscript
+            .terms
+            .iter()
+            .all(|(coefficient, _)| coefficient % size == 0);
+    if whole {
+        affine(model, subscript, size)
+    } else {
+        format!("byte {}", affine(model, subscript, 1))
+    }
+}
+
+fn affine(model: &KernelModel, expression: &Affine, divisor: i64) -> String {
+    let mut text = String::new();
+    for (coefficient, name) in &expression.terms {
+        let coefficient = coefficient / divisor;
+        let sign = match (coefficient < 0, text.is_empty()) {
+            (false, true) => "",
+            (true, true) => "-",
+            (false, false) => " + ",
+            (true, false) => " - ",
+        };
+        text.push_str(sign);
+        if coefficient.unsigned_abs() != 1 {
+            text.push_str(&format!("{}*", coefficient.unsigned_abs()));
+        }
+        text.push_str(&variable(model, name));
+    }
+    let constant = expression.constant / divisor;
+    if text.is_empty() {
+        return constant.to_string();
+    }
+    match constant {
+        0 => {}
+        value if value < 0 => text.push_str(&format!(" - {}", value.unsigned_abs())),
+        value => text.push_str(&format!(" + {value}")),
+    }
+    text
+}
+
+fn variable(model: &KernelModel, variable: &Variable) -> String {
+    match variable {
+        Variable::Block(axis) => format!("blockIdx.{}", axis.name()),
+        Variable::Thread(axis) => format!("threadIdx.{}", axis.name()),
+        Variable::Loop(index) => format!("i{index}"),
+        Variable::Parameter(index) => parameter(model, *index),
+        Variable::Product(index) => match model.products.get(*index) {
+            Some(product) => {
+                let factor = affine(model, &product.factor, 1);
+                let parameter = parameter(model, product.parameter);
+                if product.factor.terms.len() + usize::from(product.factor.constant != 0) > 1 {
+                    format!("({factor})*{parameter}")
+                } else {
+                    format!("{factor}*{parameter}")
+                }
+            }
+            None => format!("q{index}"),
+        },
+        Variable::Floor(numerator, divisor) => {
+            format!("({})/{divisor}", affine(model, numerator, 1))
+        }
+    }
+}
+
+fn parameter(model: &KernelModel, index: usize) -> String {
+    match model.parameters.get(index) {
+        Some(expression) => expression.to_string(),
+        None => format!("p{index}"),
+    }
+}

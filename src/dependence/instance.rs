@@ -1,0 +1,440 @@
+//! A kernel model at one launch: uniform values, places touched, and what must hold.
+//!
+//! Invariant: where a value is not known it becomes a value of its own (never equal to another),
+//! and where a precondition cannot be stated in host values the instance is *broken*: nothing that
+//! its model says about subscripts may be used.
+
+use super::Guard;
+use super::polynomial::{Atom, Polynomial};
+use super::relation::{Facts, Shape};
+use crate::affine::Axis;
+use crate::expression::{Condition, Expression};
+use crate::kernel::{AccessKind, KernelModel, KernelSymbol, Target};
+use crate::launch::{
+    ArgumentPiece, BufferId, Launch, LaunchGraph, NodeId, Operand, Pointer, Root, ValueId,
+};
+use std::collections::BTreeMap;
+
+/// Where memory is reached from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Base {
+    /// An allocation or a known variable.
+    Buffer(BufferId),
+    /// Behind a pointer value less its offset.
+    Value(ValueId),
+    /// A device variable that the launch graph does not list.
+    Variable(String),
+    /// Anywhere on the device.
+    Anything,
+}
+
+/// A pointer as far as it is known.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    pub(super) base: Base,
+    /// The pointer itself, where it is a value.
+    pub(super) pointer: Option<ValueId>,
+    /// Bytes from the base.
+    pub(super) offset: Option<Polynomial>,
+    pub(super) may_point_to: Option<Vec<BufferId>>,
+    /// The launch operand that holds the pointer, for guards.
+    pub(super) operand: Option<Operand>,
+    /// For people.
+    pub(super) name: String,
+}
+
+/// All accesses of a launch to one target.
+pub(super) struct TargetUse {
+    pub(super) place: Place,
+    /// Indices into the model's accesses: those that read, those that write.
+    pub(super) reads: Vec<usize>,
+    pub(super) writes: Vec<usize>,
+    /// First byte and one past the last, relative to the pointer.
+    pub(super) footprint: Option<(Expression<ValueId>, Expression<ValueId>)>,
+}
+
+/// A launch whose kernel is modelled.
+pub(super) struct Instance<'a> {
+    pub(super) node: NodeId,
+    pub(super) launch: &'a Launch,
+    pub(super) model: &'a KernelModel,
+    pub(super) shape: Shape,
+    pub(super) uses: Vec<TargetUse>,
+    /// What the model relies on, undecided at compile time.
+    pub(super) conditions: Vec<Guard>,
+    /// The same as facts about the uniform values.
+    pub(super) facts: Facts,
+    /// Why the model cannot be used at this launch.
+    pub(super) broken: Option<String>,
+}
+
+impl<'a> Instance<'a> {
+    /// The model at the launch.
+    pub(super) fn new(
+        graph: &LaunchGraph,
+        node: NodeId,
+        launch: &'a Launch,
+        model: &'a KernelModel,
+    ) -> Self {
+        let mut readings = Vec::new();
+        let extent = |values: &[ValueId; 3], readings: &mut Vec<Condition<ValueId>>| {
+            [0, 1, 2].map(|axis| {
+                match host_value(graph, values[axis], 32, false, readings) {
+                    Some(expression) => leaf_polynomial(&expression),
+                    // A witness of another width: the value has no reading as an extent.
+                    None => Polynomial::atom(Atom::SinkSide(Box::new(Atom::Value(values[axis])))),
+                }
+            })
+        };
+        let grid = extent(&launch.grid, &mut readings);
+        let block = extent(&launch.block, &mut readings);
+        let mut broken = None;
+        let mut stated = Vec::new();
+        for precondition in &model.preconditions {
+            let at_launch = precondition
+                .substitute(&mut |symbol| host_symbol(graph, launch, symbol, &mut readings));
+            match at_launch {
+                None => {
+                    broken = Some(String::from(
+                        "its indices depend on values that the host program does not show",
+                    ));
+                }
+                Some(condition) => stated.push(condition),
+            }
+        }
+        let uses = target_uses(graph, node, launch, model, &mut readings);
+        // The parameters' own readings are conditions as well.
+        for parameter in &model.parameters {
+            let _ = parameter
+                .substitute(&mut |symbol| host_symbol(graph, launch, symbol, &mut readings));
+        }
+        stated.extend(readings);
+        let mut conditions = Vec::new();
+        let mut facts = Facts::new();
+        for condition in stated {
+            match condition.decided() {
+                Some(true) => {}
+                Some(false) => {
+                    broken = Some(String::from("its indices may wrap around at this launch"));
+                }
+                None => {
+                    collect_facts(&condition, &mut facts);
+                    let guard = Guard::Holds {
+                        class: String::from("wrap"),
+                        condition,
+                    };
+                    if !conditions.contains(&guard) {
+                        conditions.push(guard);
+                    }
+                }
+            }
+        }
+        Self {
+            node,
+            launch,
+            model,
+            shape: Shape { grid, block },
+            uses,
+            conditions,
+            facts,
+            broken,
+        }
+    }
+
+    /// The values of the model's parameters when it runs with `shape`.
+    pub(super) fn parameters(&self, graph: &LaunchGraph, shape: &Shape) -> Vec<Polynomial> {
+        let mut ignored = Vec::new();
+        self.model
+            .parameters
+            .iter()
+            .enumerate()
+            .map(|(index, parameter)| {
+                let mut leaf = |symbol: &KernelSymbol| {
+                    Some(match symbol {
+                        KernelSymbol::GridSize(axis) => shape.grid[axis.index()].clone(),
+                        KernelSymbol::BlockSize(axis) => shape.block[axis.index()].clone(),
+                        _ => match host_symbol(graph, self.launch, symbol, &mut ignored) {
+                            Some(expression) => leaf_polynomial(&expression),
+                            None => Polynomial::atom(Atom::Private(self.node, symbol.clone())),
+                        },
+                    })
+                };
+                Polynomial::from_expression(parameter, &mut leaf).unwrap_or_else(|| {
+                    // Too large to write down: a value of its own.
+                    let symbol = KernelSymbol::Opaque(usize::MAX - index);
+                    Polynomial::atom(Atom::Private(self.node, symbol))
+                })
+            })
+            .collect()
+    }
+
+    /// A place that is the whole device, for launches that are not modelled.
+    pub(super) fn anywhere() -> Place {
+        Place {
+            base: Base::Anything,
+            pointer: None,
+            offset: None,
+            may_point_to: None,
+            operand: None,
+            name: String::from("device memory"),
+        }
+    }
+}
+
+/// The place that a pointer of the launch graph names.
+pub(super) fn pointer_place(graph: &LaunchGraph, pointer: &Pointer) -> Place {
+    let name = match &pointer.root {
+        Root::Buffer(buffer) => graph.buffers[buffer.0].name.clone(),
+        Root::Value(_) => match pointer.may_point_to.as_deref() {
+            Some([only]) => graph.buffers[only.0].name.clone(),
+            _ => String::from("memory behind a pointer"),
+        },
+    };
+    let (base, may_point_to) = match pointer.root {
+        Root::Buffer(buffer) => (Base::Buffer(buffer), Some(vec![buffer])),
+        Root::Value(value) => (Base::Value(value), pointer.may_point_to.clone()),
+    };
+    Place {
+        base,
+        pointer: None,
+        offset: pointer.offset_bytes.as_ref().and_then(host_polynomial),
+        may_point_to,
+        operand: None,
+        name,
+    }
+}
+
+/// The polynomial of an expression of the launch graph.
+pub(super) fn host_polynomial(expression: &Expression<ValueId>) -> Option<Polynomial> {
+    Polynomial::from_expression(expression, &mut |value: &ValueId| {
+        Some(Polynomial::atom(Atom::Value(*value)))
+    })
+}
+
+fn leaf_polynomial(expression: &Expression<ValueId>) -> Polynomial {
+    match expression {
+        Expression::Leaf(value) => Polynomial::atom(Atom::Value(*value)),
+        other => Polynomial::constant(other.as_constant().unwrap_or(0)),
+    }
+}
+
+/// A kernel symbol as a host value; what its reading relies on is added to `readings`.
+fn host_symbol(
+    graph: &LaunchGraph,
+    launch: &Launch,
+    symbol: &KernelSymbol,
+    readings: &mut Vec<Condition<ValueId>>,
+) -> Option<Expression<ValueId>> {
+    let extent = |values: &[ValueId; 3], axis: &Axis, readings: &mut Vec<_>| {
+        host_value(graph, values[axis.index()], 32, false, readings)
+    };
+    match symbol {
+        KernelSymbol::GridSize(axis) => extent(&launch.grid, axis, readings),
+        KernelSymbol::BlockSize(axis) => extent(&launch.block, axis, readings),
+        KernelSymbol::Opaque(_) => None,
+        KernelSymbol::Argument {
+            argument,
+            offset_bytes,
+            bits,
+            signed,
+        } => {
+            let piece = find_piece(launch, *argument, *offset_bytes)?;
+            let constant = graph.values[piece.value.0].constant.is_some();
+            if piece.bits != *bits && !(constant && piece.bits > *bits) {
+                return None;
+            }
+            host_value(graph, piece.value, *bits, *signed, readings)
+        }
+    }
+}
+
+/// A host value read with `bits` and `signed`: its constant, or itself when its witness reads it
+/// the same way, or differs in the sign only (then the value must be in both ranges).
+fn host_value(
+    graph: &LaunchGraph,
+    value: ValueId,
+    bits: u32,
+    signed: bool,
+    readings: &mut Vec<Condition<ValueId>>,
+) -> Option<Expression<ValueId>> {
+    let host = &graph.values[value.0];
+    if let Some(constant) = host.constant {
+        return read_constant(constant, bits, signed).map(Expression::Constant);
+    }
+    let (witness_bits, witness_signed) = match host.witness.1 {
+        Operand::Grid(_) | Operand::Block(_) => (32, false),
+        Operand::SharedBytes => (64, false),
+        Operand::Stream => return None,
+        Operand::Argument { bits, signed, .. } => (bits, signed),
+    };
+    if witness_bits != bits {
+        return None;
+    }
+    let leaf = Expression::Leaf(value);
+    if witness_signed != signed {
+        let reading = if witness_signed {
+            Condition::LessEqual(Expression::Constant(0), leaf.clone())
+        } else {
+            let largest = i64::MAX >> (64 - bits.clamp(1, 64));
+            Condition::LessEqual(leaf.clone(), Expression::Constant(largest))
+        };
+        if !readings.contains(&reading) {
+            readings.push(reading);
+        }
+    }
+    Some(leaf)
+}
+
+/// The low `bits` of a constant, read as asked; `None` for what 64 signed bits do not hold.
+fn read_constant(constant: i64, bits: u32, signed: bool) -> Option<i64> {
+    let unused = 64 - bits.clamp(1, 64);
+    if signed {
+        return Some((constant << unused) >> unused);
+    }
+    let value = ((constant as u64) << unused) >> unused;
+    i64::try_from(value).ok()
+}
+
+fn find_piece(launch: &Launch, argument: usize, offset_bytes: u32) -> Option<&ArgumentPiece> {
+    launch
+        .arguments
+        .get(argument)?
+        .pieces
+        .iter()
+        .find(|piece| piece.offset_bytes == offset_bytes)
+}
+
+fn target_uses(
+    graph: &LaunchGraph,
+    node: NodeId,
+    launch: &Launch,
+    model: &KernelModel,
+    readings: &mut Vec<Condition<ValueId>>,
+) -> Vec<TargetUse> {
+    let mut by_target: BTreeMap<&Target, TargetUse> = BTreeMap::new();
+    for (index, access) in model.accesses.iter().enumerate() {
+        if matches!(access.target, Target::Shared(_) | Target::UnknownShared) {
+            continue;
+        }
+        let entry = by_target.entry(&access.target).or_insert_with(|| {
+            let bounds = model
+                .footprints
+                .iter()
+                .find(|footprint| footprint.target == access.target);
+            let mut bound = |bytes: Option<&Option<Expression<KernelSymbol>>>| {
+                bytes?
+                    .as_ref()?
+                    .substitute(&mut |symbol| host_symbol(graph, launch, symbol, readings))
+            };
+            let low = bound(bounds.map(|footprint| &footprint.low_bytes));
+            let high = bound(bounds.map(|footprint| &footprint.high_bytes));
+            TargetUse {
+                place: target_place(graph, node, launch, &access.target),
+                reads: Vec::new(),
+                writes: Vec::new(),
+                footprint: low.zip(high),
+            }
+        });
+        // Accesses that differ in their place in the source only count once.
+        let same = |known: &usize| {
+            let known = &model.accesses[*known];
+            known.subscript == access.subscript
+                && known.size_bytes == access.size_bytes
+                && known.domain == access.domain
+                && known.exact == access.exact
+        };
+        let (reads, writes) = match access.kind {
+            AccessKind::Read => (true, false),
+            AccessKind::Write => (false, true),
+            AccessKind::Reduction | AccessKind::Atomic => (true, true),
+        };
+        if reads && !entry.reads.iter().any(same) {
+            entry.reads.push(index);
+        }
+        if writes && !entry.writes.iter().any(same) {
+            entry.writes.push(index);
+        }
+    }
+    by_target.into_values().collect()
+}
+
+fn target_place(graph: &LaunchGraph, _node: NodeId, launch: &Launch, target: &Target) -> Place {
+    let zero = Some(Polynomial::default());
+    match target {
+        Target::Argument {
+            argument,
+            offset_bytes,
+        } => {
+            let operand = Operand::Argument {
+                argument: *argument,
+                offset_bytes: *offset_bytes,
+                bits: 64,
+                signed: false,
+            };
+            let place = match find_piece(launch, *argument, *offset_bytes) {
+                None => Place {
+                    name: format!("memory behind argument {argument}"),
+                    ..Instance::anywhere()
+                },
+                Some(piece) => match &piece.pointer {
+                    Some(pointer) => Place {
+                        pointer: Some(piece.value),
+                        ..pointer_place(graph, pointer)
+                    },
+                    None => Place {
+                        base: Base::Value(piece.value),
+                        pointer: Some(piece.value),
+                        offset: zero,
+                        may_point_to: None,
+                        operand: None,
+                        name: format!("memory behind argument {argument}"),
+                    },
+                },
+            };
+            Place {
+                operand: Some(operand),
+                ..place
+            }
+        }
+        Target::Global(name) => {
+            let listed = graph
+                .buffers
+                .iter()
+                .position(|buffer| buffer.variable.as_deref() == Some(name));
+            match listed {
+                Some(index) => Place {
+                    base: Base::Buffer(BufferId(index)),
+                    pointer: None,
+                    offset: zero,
+                    may_point_to: Some(vec![BufferId(index)]),
+                    operand: None,
+                    name: graph.buffers[index].name.clone(),
+                },
+                None => Place {
+                    base: Base::Variable(name.clone()),
+                    pointer: None,
+                    offset: zero,
+                    may_point_to: None,
+                    operand: None,
+                    name: name.clone(),
+                },
+            }
+        }
+        Target::Unknown | Target::Shared(_) | Target::UnknownShared => Instance::anywhere(),
+    }
+}
+
+/// What a condition says about uniform values, each polynomial at least zero.
+fn collect_facts(condition: &Condition<ValueId>, facts: &mut Facts) {
+    let difference =
+        |larger, smaller| host_polynomial(larger)?.subtract(&host_polynomial(smaller)?);
+    match condition {
+        Condition::LessEqual(a, b) => facts.extend(difference(b, a)),
+        Condition::Equal(a, b) => {
+            facts.extend(difference(a, b));
+            facts.extend(difference(b, a));
+        }
+        Condition::All(parts) => parts.iter().for_each(|part| collect_facts(part, facts)),
+        Condition::Any(_) => {}
+    }
+}

@@ -1,0 +1,241 @@
+//! Integer polynomials over host values: the normal form in which two launches' uniform values are
+//! compared.
+//!
+//! Invariant: two expressions that have equal polynomials have equal values; the converse does not
+//! hold. Coefficients that leave 64 bits give `None`, never a wrapped number.
+
+use crate::expression::Expression;
+use crate::kernel::KernelSymbol;
+use crate::launch::{NodeId, ValueId};
+use std::collections::BTreeMap;
+
+/// An indeterminate.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Atom {
+    /// A host value, in the reading of its witness.
+    Value(ValueId),
+    /// A value that only one launch knows: its node, and the symbol of its kernel.
+    Private(NodeId, KernelSymbol),
+    /// Another value of the same name on the sink's side, where source and sink may see different
+    /// runs of the loop that it varies in.
+    SinkSide(Box<Self>),
+    /// `floor(a / b)`.
+    FloorDivide(Box<Polynomial>, Box<Polynomial>),
+    /// `min(a, b)`.
+    Minimum(Box<Polynomial>, Box<Polynomial>),
+    /// `max(a, b)`.
+    Maximum(Box<Polynomial>, Box<Polynomial>),
+}
+
+/// A product of indeterminates, sorted; empty for the constant term.
+pub(super) type Monomial = Vec<Atom>;
+
+/// `Σ coefficient · monomial`; no coefficient is zero.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Polynomial {
+    /// By monomial.
+    pub(super) terms: BTreeMap<Monomial, i64>,
+}
+
+impl Polynomial {
+    pub(super) fn constant(value: i64) -> Self {
+        let mut terms = BTreeMap::new();
+        if value != 0 {
+            terms.insert(Vec::new(), value);
+        }
+        Self { terms }
+    }
+
+    pub(super) fn atom(atom: Atom) -> Self {
+        Self {
+            terms: BTreeMap::from([(vec![atom], 1)]),
+        }
+    }
+
+    pub(super) fn as_constant(&self) -> Option<i64> {
+        match self.terms.len() {
+            0 => Some(0),
+            1 => self.terms.get(&Vec::new()).copied(),
+            _ => None,
+        }
+    }
+
+    pub(super) fn add(&self, other: &Self) -> Option<Self> {
+        let mut sum = self.clone();
+        for (monomial, coefficient) in &other.terms {
+            let entry = sum.terms.entry(monomial.clone()).or_insert(0);
+            *entry = entry.checked_add(*coefficient)?;
+        }
+        sum.terms.retain(|_, coefficient| *coefficient != 0);
+        Some(sum)
+    }
+
+    pub(super) fn scale(&self, factor: i64) -> Option<Self> {
+        self.multiply(&Self::constant(factor))
+    }
+
+    pub(super) fn subtract(&self, other: &Self) -> Option<Self> {
+        self.add(&other.scale(-1)?)
+    }
+
+    pub(super) fn multiply(&self, other: &Self) -> Option<Self> {
+        let mut product = Self::default();
+        for (left, a) in &self.terms {
+            for (right, b) in &other.terms {
+                let mut monomial = left.clone();
+                monomial.extend(right.iter().cloned());
+                monomial.sort();
+                let entry = product.terms.entry(monomial).or_insert(0);
+                *entry = entry.checked_add(a.checked_mul(*b)?)?;
+            }
+        }
+        product.terms.retain(|_, coefficient| *coefficient != 0);
+        Some(product)
+    }
+
+    /// The greatest positive number that divides every coefficient, and what is left; `(0, 0)` for
+    /// zero.
+    pub(super) fn split_content(&self) -> (i64, Self) {
+        let mut content = 0u64;
+        for coefficient in self.terms.values() {
+            content = greatest_common_divisor(content, coefficient.unsigned_abs());
+        }
+        let Ok(content) = i64::try_from(content) else {
+            return (1, self.clone());
+        };
+        if content <= 1 {
+            return (content, self.clone());
+        }
+        let terms = self
+            .terms
+            .iter()
+            .map(|(monomial, coefficient)| (monomial.clone(), coefficient / content))
+            .collect();
+        (content, Self { terms })
+    }
+
+    /// The polynomial of a host expression, each leaf through `leaf`.
+    pub(super) fn from_expression<L>(
+        expression: &Expression<L>,
+        leaf: &mut impl FnMut(&L) -> Option<Self>,
+    ) -> Option<Self> {
+        let mut both = |a: &Expression<L>, b: &Expression<L>| {
+            Some((
+                Self::from_expression(a, leaf)?,
+                Self::from_expression(b, leaf)?,
+            ))
+        };
+        Some(match expression {
+            Expression::Constant(value) => Self::constant(*value),
+            Expression::Leaf(symbol) => return leaf(symbol),
+            Expression::Add(a, b) => both(a, b).and_then(|(a, b)| a.add(&b))?,
+            Expression::Subtract(a, b) => both(a, b).and_then(|(a, b)| a.subtract(&b))?,
+            Expression::Multiply(a, b) => both(a, b).and_then(|(a, b)| a.multiply(&b))?,
+            Expression::FloorDivide(a, b) => {
+                let (a, b) = both(a, b)?;
+                match (a.as_constant(), b.as_constant()) {
+                    (Some(a), Some(b)) if b > 0 => Self::constant(a.div_euclid(b)),
+                    _ => Self::atom(Atom::FloorDivide(Box::new(a), Box::new(b))),
+                }
+            }
+            Expression::Minimum(a, b) => {
+                let (a, b) = both(a, b)?;
+                match a.subtract(&b)?.as_constant() {
+                    Some(difference) if difference <= 0 => a,
+                    Some(_) => b,
+                    None => Self::atom(Atom::Minimum(Box::new(a), Box::new(b))),
+                }
+            }
+            Expression::Maximum(a, b) => {
+                let (a, b) = both(a, b)?;
+                match a.subtract(&b)?.as_constant() {
+                    Some(difference) if difference >= 0 => a,
+                    Some(_) => b,
+                    None => Self::atom(Atom::Maximum(Box::new(a), Box::new(b))),
+                }
+            }
+        })
+    }
+
+    /// The same polynomial with every value for which `unstable` holds, and every private value,
+    /// as the sink's own.
+    pub(super) fn on_sink_side(&self, unstable: &impl Fn(ValueId) -> bool) -> Self {
+        let mut image = Self::default();
+        for (monomial, coefficient) in &self.terms {
+            let mut renamed: Monomial = monomial
+                .iter()
+                .map(|atom| atom.on_sink_side(unstable))
+                .collect();
+            renamed.sort();
+            image.terms.insert(renamed, *coefficient);
+        }
+        image
+    }
+}
+
+impl Atom {
+    fn on_sink_side(&self, unstable: &impl Fn(ValueId) -> bool) -> Self {
+        let both = |a: &Polynomial, b: &Polynomial| {
+            (
+                Box::new(a.on_sink_side(unstable)),
+                Box::new(b.on_sink_side(unstable)),
+            )
+        };
+        match self {
+            Self::Value(value) if unstable(*value) => Self::SinkSide(Box::new(self.clone())),
+            Self::Value(_) | Self::Private(..) | Self::SinkSide(_) => self.clone(),
+            Self::FloorDivide(a, b) => {
+                let (a, b) = both(a, b);
+                Self::FloorDivide(a, b)
+            }
+            Self::Minimum(a, b) => {
+                let (a, b) = both(a, b);
+                Self::Minimum(a, b)
+            }
+            Self::Maximum(a, b) => {
+                let (a, b) = both(a, b);
+                Self::Maximum(a, b)
+            }
+        }
+    }
+}
+
+fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value(index: usize) -> Polynomial {
+        Polynomial::atom(Atom::Value(ValueId(index)))
+    }
+
+    #[test]
+    fn equal_values_meet_in_one_form() {
+        let (n, b) = (value(0), value(1));
+        let left = n.add(&b).unwrap().multiply(&b).unwrap();
+        let right = b
+            .multiply(&b)
+            .unwrap()
+            .add(&b.multiply(&n).unwrap())
+            .unwrap();
+        assert_eq!(left, right);
+        assert_eq!(left.subtract(&right).unwrap().as_constant(), Some(0));
+        assert_eq!(left.scale(6).unwrap().split_content(), (6, left));
+    }
+
+    #[test]
+    fn overflow_is_no_answer() {
+        assert!(
+            Polynomial::constant(i64::MAX)
+                .add(&Polynomial::constant(1))
+                .is_none()
+        );
+        assert!(Polynomial::constant(i64::MAX).scale(2).is_none());
+    }
+}

@@ -1,0 +1,131 @@
+//! Device modules: numerics decided in each unit, then one canonical copy of all kernels.
+//!
+//! What the pipelines guarantee: [`DEVICE_INLINING`] puts everything that a kernel calls directly
+//! and without recursion into the kernel (unless `__noinline__`), so that numerics are decided for
+//! whole kernels; it leaves the rest as clang made it. [`DEVICE_PIPELINE`] turns memory of a thread
+//! into SSA values, folds, removes loads that repeat a load or store of the same thread, and puts
+//! loops into simplified, closed form; no loop is rotated, unrolled or vectorised, no access to
+//! memory is added, and none is moved out of its loop.
+
+use super::ir::{self, Place, Value};
+use super::names;
+use super::numerics;
+use super::{DeviceVariable, Kernel, ProgramError, Unit, passes};
+use crate::cli::Numerics;
+use inkwell::module::Module;
+use petgraph::graph::DiGraph;
+use std::collections::{BTreeSet, HashMap};
+
+/// What runs on each unit's device module before numerics are decided.
+pub const DEVICE_INLINING: &str = "always-inline,function(sroa,early-cse)";
+
+/// What makes the analysis copy canonical.
+pub const DEVICE_PIPELINE: &str = "always-inline,globaldce,function(sroa,early-cse<memssa>,\
+    instcombine<no-verify-fixpoint>,simplifycfg,sccp,early-cse<memssa>,\
+    instcombine<no-verify-fixpoint>,simplifycfg,adce,loop-simplify,lcssa)";
+
+/// The calling convention of kernels.
+const PTX_KERNEL: u32 = 71;
+
+/// Inlines what kernels call and decides the numerics of a unit's device module, in place.
+///
+/// # Errors
+/// [`ProgramError::Pass`] when LLVM refuses a pipeline or makes an invalid module.
+pub(super) fn decide_numerics(
+    device: &Module<'_>,
+    numerics: Numerics,
+    architecture: u32,
+) -> Result<(), ProgramError> {
+    let recursive = recursive_functions(device);
+    for function in ir::functions(device) {
+        let inlined = !function.is_declaration()
+            && function.calling_convention() != PTX_KERNEL
+            && !function.has_attribute("noinline")
+            && !function.has_attribute("optnone")
+            && !recursive.contains(&function);
+        if inlined {
+            function.add_attribute(Place::Function, "alwaysinline", 0);
+        }
+    }
+    passes::run(
+        device,
+        DEVICE_INLINING,
+        &passes::device_machine(architecture)?,
+    )?;
+    numerics::decide(device, numerics);
+    passes::verify(device, "deciding numerics")
+}
+
+/// Links canonical copies of all units' kernels into one module.
+///
+/// # Errors
+/// [`ProgramError::Pass`] or [`ProgramError::Link`] when LLVM refuses.
+pub(super) fn analysis_module<'ctx>(
+    context: &'ctx inkwell::context::Context,
+    units: &[Unit<'ctx>],
+    kernels: &[Kernel],
+    variables: &[DeviceVariable],
+    architecture: u32,
+) -> Result<Module<'ctx>, ProgramError> {
+    let mut analysis: Option<Module<'ctx>> = None;
+    for (index, unit) in units.iter().enumerate() {
+        let copy = unit.device.clone();
+        names::rename_device_symbols(&copy, index, kernels, variables);
+        match &analysis {
+            None => analysis = Some(copy),
+            Some(whole) => whole
+                .link_in_module(copy)
+                .map_err(|error| ProgramError::Link {
+                    message: error.to_string(),
+                })?,
+        }
+    }
+    let analysis = analysis.unwrap_or_else(|| context.create_module("analysis"));
+    analysis.set_name("analysis");
+    // A helper that is called as a whole in the original (`__noinline__`) is looked into here.
+    let recursive = recursive_functions(&analysis);
+    for function in ir::functions(&analysis) {
+        if !function.is_declaration()
+            && function.calling_convention() != PTX_KERNEL
+            && !recursive.contains(&function)
+        {
+            function.remove_attribute("noinline");
+            function.add_attribute(Place::Function, "alwaysinline", 0);
+        }
+    }
+    if !units.is_empty() {
+        passes::run(
+            &analysis,
+            DEVICE_PIPELINE,
+            &passes::device_machine(architecture)?,
+        )?;
+    }
+    passes::verify(&analysis, "the device pipeline")?;
+    Ok(analysis)
+}
+
+/// Functions that can call themselves through direct calls.
+pub(super) fn recursive_functions(module: &Module<'_>) -> BTreeSet<Value> {
+    let mut graph = DiGraph::<Value, ()>::new();
+    let nodes: HashMap<Value, _> = ir::functions(module)
+        .into_iter()
+        .map(|function| (function, graph.add_node(function)))
+        .collect();
+    let mut recursive = BTreeSet::new();
+    for (function, node) in &nodes {
+        for call in function.instructions() {
+            if let Some(called) = call.called_function() {
+                if called == *function {
+                    recursive.insert(called);
+                }
+                graph.update_edge(*node, nodes[&called], ());
+            }
+        }
+    }
+    for component in petgraph::algo::tarjan_scc(&graph) {
+        if component.len() > 1 {
+            recursive.extend(component.into_iter().map(|node| graph[node]));
+        }
+    }
+    recursive
+}

@@ -1,0 +1,226 @@
+//! Host modules: launches folded, units linked, what launches inlined into its callers, simplified.
+//!
+//! What the pipelines guarantee: every launch whose kernel is known is a call of
+//! `sirius.launch.N`; functions that launch or call the CUDA runtime are inlined into the functions
+//! that call them, up to [`LARGEST_INLINED_INSTRUCTIONS`], as are small helpers that they use, so
+//! that a grid size, a pointer or a loop bound is one SSA value at all its uses. Loops are in
+//! simplified, closed form; none is rotated, unrolled or vectorised, and no launch is duplicated,
+//! hoisted or sunk. Functions that neither launch nor call the runtime stay as clang made them.
+
+use super::canonicalise_device::recursive_functions;
+use super::ir::{self, Place, Value};
+use super::launches;
+use super::runtime_effects;
+use super::{ProgramError, passes};
+use inkwell::module::Module;
+use std::collections::{BTreeSet, HashMap};
+
+/// What brings stubs and arguments of launches together, before the second round of folding.
+pub const HOST_PROMOTION: &str = "sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>";
+
+/// What makes the host code that drives the device canonical.
+pub const HOST_PIPELINE: &str = "sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,\
+    simplifycfg,sroa,early-cse<memssa>,gvn,instcombine<no-verify-fixpoint>,simplifycfg,\
+    adce,loop-simplify,lcssa";
+
+/// A function is inlined as long as it stays below this many instructions, all its own inlined
+/// calls counted; the limit for the functions that use it is ten times that.
+pub const LARGEST_INLINED_INSTRUCTIONS: usize = 4_000;
+
+/// A helper that neither launches nor calls the runtime is inlined below this size.
+const LARGEST_HELPER_INSTRUCTIONS: usize = 200;
+
+/// Makes the linked host module canonical, in place. Returns whether the program makes memory that
+/// the device writes and the host reads.
+///
+/// # Errors
+/// [`ProgramError::Pass`] when LLVM refuses a pipeline or a step made an invalid module.
+pub(super) fn canonicalise(
+    host: &Module<'_>,
+    stubs: &BTreeSet<String>,
+) -> Result<bool, ProgramError> {
+    let machine = passes::host_machine()?;
+    let wrappers = launches::make_wrappers(host, stubs);
+    launches::fold(host, &wrappers);
+    inline_drivers(host, stubs);
+    passes::run(host, "always-inline", &machine)?;
+    passes::verify(host, "folding launches")?;
+    let drivers = direct_drivers(host, stubs);
+    for driver in &drivers {
+        run(*driver, HOST_PROMOTION, &machine)?;
+    }
+    // A kernel that was handed to a helper function is known only now.
+    if launches::fold(host, &wrappers) > 0 {
+        passes::run(host, "always-inline", &machine)?;
+        for driver in &drivers {
+            run(*driver, HOST_PROMOTION, &machine)?;
+        }
+    }
+    launches::remove_wrappers(host);
+    let host_visible_memory = runtime_effects::makes_host_visible_memory(host);
+    runtime_effects::declare(host, host_visible_memory);
+    for driver in direct_drivers(host, stubs) {
+        run(driver, HOST_PIPELINE, &machine)?;
+    }
+    launches::number_sites(host);
+    passes::verify(host, "the host pipeline")?;
+    Ok(host_visible_memory)
+}
+
+fn run(
+    function: Value,
+    pipeline: &str,
+    machine: &inkwell::targets::TargetMachine,
+) -> Result<(), ProgramError> {
+    match function.as_function() {
+        Some(function) => passes::run_on_function(function, pipeline, machine),
+        None => Ok(()),
+    }
+}
+
+/// True for a function of the CUDA runtime's or driver's interface, or a folded launch.
+fn drives_device(name: &str) -> bool {
+    let capital = |rest: &str| rest.starts_with(|first: char| first.is_ascii_uppercase());
+    name.starts_with("sirius.")
+        || name.strip_prefix("cuda").is_some_and(capital)
+        || name.strip_prefix("cu").is_some_and(capital)
+        || name.starts_with("__cudaPushCallConfiguration")
+}
+
+/// Registration code and stubs stay as clang made them.
+fn is_scaffolding(function: Value, stubs: &BTreeSet<String>) -> bool {
+    let name = function.name();
+    name.starts_with("__cuda_") || name.starts_with("sirius.") || stubs.contains(&name)
+}
+
+/// The functions that call the device interface themselves.
+fn direct_drivers(host: &Module<'_>, stubs: &BTreeSet<String>) -> Vec<Value> {
+    ir::functions(host)
+        .into_iter()
+        .filter(|function| !function.is_declaration() && !is_scaffolding(*function, stubs))
+        .filter(|function| {
+            function.instructions().into_iter().any(|call| {
+                call.called_function().is_some_and(|called| {
+                    called.is_declaration() && drives_device(&called.name())
+                        || stubs.contains(&called.name())
+                })
+            })
+        })
+        .collect()
+}
+
+/// Marks for inlining what launches or calls the runtime, and the small helpers around.
+fn inline_drivers(host: &Module<'_>, stubs: &BTreeSet<String>) {
+    let recursive = recursive_functions(host);
+    let functions: Vec<_> = ir::functions(host)
+        .into_iter()
+        .filter(|function| !function.is_declaration() && !is_scaffolding(*function, stubs))
+        .collect();
+    let calls: HashMap<Value, Vec<Value>> = functions
+        .iter()
+        .map(|function| {
+            let called = function
+                .instructions()
+                .into_iter()
+                .filter_map(Value::called_function)
+                .collect();
+            (*function, called)
+        })
+        .collect();
+    let drivers = transitive_drivers(&calls, stubs);
+    let mut sizes = Sizes {
+        calls: &calls,
+        drivers: &drivers,
+        recursive: &recursive,
+        memory: HashMap::new(),
+    };
+    // What drivers call, transitively: only there do helpers matter.
+    let mut near = drivers.clone();
+    let mut open: Vec<_> = drivers.iter().copied().collect();
+    while let Some(function) = open.pop() {
+        for called in calls.get(&function).into_iter().flatten() {
+            if calls.contains_key(called) && near.insert(*called) {
+                open.push(*called);
+            }
+        }
+    }
+    for function in near {
+        if sizes.inlined(function) {
+            function.remove_attribute("noinline");
+            function.remove_attribute("optnone");
+            function.add_attribute(Place::Function, "alwaysinline", 0);
+        }
+    }
+}
+
+/// Functions that reach the device interface through direct calls.
+fn transitive_drivers(
+    calls: &HashMap<Value, Vec<Value>>,
+    stubs: &BTreeSet<String>,
+) -> BTreeSet<Value> {
+    let mut drivers = BTreeSet::new();
+    loop {
+        let before = drivers.len();
+        for (function, called) in calls {
+            let drives = called.iter().any(|called| {
+                drivers.contains(called)
+                    || stubs.contains(&called.name())
+                    || (!calls.contains_key(called) && drives_device(&called.name()))
+            });
+            if drives {
+                drivers.insert(*function);
+            }
+        }
+        if drivers.len() == before {
+            return drivers;
+        }
+    }
+}
+
+/// Sizes of functions with their inlined calls, computed once each.
+struct Sizes<'a> {
+    calls: &'a HashMap<Value, Vec<Value>>,
+    drivers: &'a BTreeSet<Value>,
+    recursive: &'a BTreeSet<Value>,
+    memory: HashMap<Value, usize>,
+}
+
+impl Sizes<'_> {
+    /// Whether calls of the function are inlined.
+    fn inlined(&mut self, function: Value) -> bool {
+        if self.recursive.contains(&function)
+            || !self.calls.contains_key(&function)
+            || function.is_interposable()
+            || function.name() == "main"
+            || function.has_attribute("returns_twice")
+        {
+            return false;
+        }
+        let driver = self.drivers.contains(&function);
+        if !driver && function.has_attribute("noinline") {
+            return false;
+        }
+        let limit = if driver {
+            LARGEST_INLINED_INSTRUCTIONS
+        } else {
+            LARGEST_HELPER_INSTRUCTIONS
+        };
+        self.of(function) <= limit
+    }
+
+    /// Instructions of the function once its calls are inlined.
+    fn of(&mut self, function: Value) -> usize {
+        if let Some(size) = self.memory.get(&function) {
+            return *size;
+        }
+        let mut size = function.instructions().len();
+        // Recursive functions are never inlined, so this ends.
+        for called in self.calls.get(&function).cloned().unwrap_or_default() {
+            if self.inlined(called) {
+                size = size.saturating_add(self.of(called));
+            }
+        }
+        self.memory.insert(function, size);
+        size
+    }
+}

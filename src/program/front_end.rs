@@ -1,0 +1,257 @@
+//! clang as the front end: sources to LLVM bitcode, with no pass run.
+//!
+//! Invariant: what the user sees of a front-end run is clang's own text, once: warnings of the host
+//! side, errors of the side that fails first (the host's when both do).
+
+use super::ProgramError;
+use crate::cli::{Architecture, Build, Input, Language, Toolchain};
+use inkwell::context::Context;
+use inkwell::module::Module;
+use std::ffi::OsString;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// What clang made of one source.
+pub(super) struct FrontEndUnit<'ctx> {
+    /// As on the command line.
+    pub(super) source: PathBuf,
+    /// Its host module.
+    pub(super) host: Module<'ctx>,
+    /// Its device module, for CUDA sources.
+    pub(super) device: Option<Module<'ctx>>,
+    /// clang's warnings.
+    pub(super) warnings: String,
+}
+
+/// Runs clang over one source: the two sides of a CUDA source at the same time.
+///
+/// # Errors
+/// [`ProgramError::FrontEnd`] with clang's text and exit status; others when clang cannot be run.
+pub(super) fn compile<'ctx>(
+    context: &'ctx Context,
+    input: &Input,
+    build: &Build,
+    toolchain: &Toolchain,
+) -> Result<FrontEndUnit<'ctx>, ProgramError> {
+    let folder = tempfile::tempdir().map_err(|error| ProgramError::Files {
+        what: "cannot make a temporary folder".into(),
+        error,
+    })?;
+    let host_bitcode = folder.path().join("host.bc");
+    let device_bitcode = folder.path().join("device.bc");
+    let image = folder.path().join("image");
+    std::fs::write(&image, IMAGE_PLACEHOLDER).map_err(|error| ProgramError::Files {
+        what: format!("cannot write {}", image.display()),
+        error,
+    })?;
+
+    let mut host = Command::new(&toolchain.clang);
+    host.args(host_arguments(
+        input,
+        build,
+        toolchain,
+        &image,
+        &host_bitcode,
+    ));
+    let mut device = (input.language == Language::Cuda).then(|| {
+        let mut device = Command::new(&toolchain.clang);
+        device.args(device_arguments(input, build, toolchain, &device_bitcode));
+        device
+    });
+    let (host_output, device_output) = std::thread::scope(|scope| {
+        let device = device
+            .as_mut()
+            .map(|device| scope.spawn(|| device.output()));
+        let host = host.output();
+        let device = device.map(|thread| {
+            thread
+                .join()
+                .unwrap_or_else(|_| Err(std::io::Error::other("the thread that ran clang died")))
+        });
+        (host, device)
+    });
+    let warnings = accept(host_output, input, toolchain)?;
+    if let Some(output) = device_output {
+        accept(output, input, toolchain)?;
+    }
+    let read = |path: &Path| {
+        Module::parse_bitcode_from_path(path, context).map_err(|error| ProgramError::Bitcode {
+            source_file: input.path.clone(),
+            message: error.to_string(),
+        })
+    };
+    Ok(FrontEndUnit {
+        source: input.path.clone(),
+        host: read(&host_bitcode)?,
+        device: device
+            .is_some()
+            .then(|| read(&device_bitcode))
+            .transpose()?,
+        warnings,
+    })
+}
+
+/// The contents of the device image that clang embeds; code generation replaces it.
+const IMAGE_PLACEHOLDER: &[u8] = b"sirius-image-placeholder";
+
+/// The architecture that device code is made for: the smallest asked for, whose PTX every other
+/// one can run.
+pub(super) fn lowest_architecture(build: &Build) -> u32 {
+    build
+        .architectures
+        .iter()
+        .map(|architecture: &Architecture| architecture.number)
+        .min()
+        .unwrap_or(75)
+}
+
+fn accept(
+    output: std::io::Result<Output>,
+    input: &Input,
+    toolchain: &Toolchain,
+) -> Result<String, ProgramError> {
+    let output = output.map_err(|error| ProgramError::Files {
+        what: format!("cannot run {}", toolchain.clang.display()),
+        error,
+    })?;
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    if output.status.success() {
+        return Ok(text);
+    }
+    Err(ProgramError::FrontEnd {
+        source_file: input.path.clone(),
+        message: text,
+        status: output.status.code(),
+    })
+}
+
+fn host_arguments(
+    input: &Input,
+    build: &Build,
+    toolchain: &Toolchain,
+    image: &Path,
+    output: &Path,
+) -> Vec<OsString> {
+    let mut arguments = Arguments::default();
+    match input.language {
+        Language::Cuda => {
+            arguments.cuda(build, toolchain);
+            arguments.add([
+                "--cuda-host-only",
+                "-Xclang",
+                "-fcuda-include-gpubinary",
+                "-Xclang",
+            ]);
+            arguments.0.push(image.into());
+        }
+        Language::C => {
+            arguments.add(["-x", "c", "-isystem"]);
+            arguments.0.push(toolchain.toolkit_include.clone().into());
+        }
+        Language::Cxx | Language::Object => {
+            arguments.add(["-x", "c++", "-isystem"]);
+            arguments.0.push(toolchain.toolkit_include.clone().into());
+        }
+    }
+    arguments.add([if build.host_debug {
+        "-g"
+    } else {
+        "-gline-tables-only"
+    }]);
+    // At -O0 clang would mark every function `optnone`; the level that runs is codegen's.
+    arguments
+        .0
+        .push(format!("-O{}", build.optimisation.clamp(1, 3)).into());
+    arguments.shared(build);
+    arguments
+        .0
+        .extend(build.host_arguments.iter().map(OsString::from));
+    arguments.input_output(input, output);
+    arguments.0
+}
+
+fn device_arguments(
+    input: &Input,
+    build: &Build,
+    toolchain: &Toolchain,
+    output: &Path,
+) -> Vec<OsString> {
+    let mut arguments = Arguments::default();
+    arguments.cuda(build, toolchain);
+    arguments.add(["--cuda-device-only"]);
+    arguments
+        .0
+        .push(format!("--offload-arch=sm_{}", lowest_architecture(build)).into());
+    // nvcc optimises device code whatever -O says.
+    arguments.add([
+        if build.device_debug {
+            "-g"
+        } else {
+            "-gline-tables-only"
+        },
+        "-O2",
+    ]);
+    arguments.add([if build.numerics.contract {
+        "-ffp-contract=fast"
+    } else {
+        "-ffp-contract=off"
+    }]);
+    if build.numerics.flush_to_zero || build.numerics.fast_math {
+        arguments.add(["-fgpu-flush-denormals-to-zero"]);
+    }
+    if build.numerics.fast_math {
+        arguments.add(["-fgpu-approx-transcendentals"]);
+    }
+    arguments.shared(build);
+    arguments.input_output(input, output);
+    arguments.0
+}
+
+#[derive(Default)]
+struct Arguments(Vec<OsString>);
+
+impl Arguments {
+    fn add<const N: usize>(&mut self, arguments: [&str; N]) {
+        self.0.extend(arguments.map(OsString::from));
+    }
+
+    fn cuda(&mut self, build: &Build, toolchain: &Toolchain) {
+        self.add(["-x", "cuda"]);
+        let mut path = OsString::from("--cuda-path=");
+        path.push(&toolchain.toolkit);
+        self.0.push(path);
+        // The device library stays out, so that mathematics stays as calls. That option drops the
+        // version from which clang chooses how launches are configured; it is given back.
+        self.add([
+            "-nocudalib",
+            "-Xclang",
+            "-target-sdk-version=12.8",
+            "-Wno-unknown-cuda-version",
+            "-include",
+        ]);
+        self.0.push(toolchain.compatibility_header.clone().into());
+        if build.per_thread_default_stream {
+            self.add([
+                "-Xclang",
+                "-fgpu-default-stream=per-thread",
+                "-DCUDA_API_PER_THREAD_DEFAULT_STREAM=1",
+            ]);
+        }
+    }
+
+    fn shared(&mut self, build: &Build) {
+        self.add(["-Xclang", "-disable-llvm-passes"]);
+        if std::io::stderr().is_terminal() {
+            self.add(["-fcolor-diagnostics"]);
+        }
+        self.0
+            .extend(build.front_end_arguments.iter().map(OsString::from));
+    }
+
+    fn input_output(&mut self, input: &Input, output: &Path) {
+        self.add(["-emit-llvm", "-c", "-o"]);
+        self.0.push(output.into());
+        self.0.push(input.path.clone().into());
+    }
+}

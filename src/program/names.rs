@@ -1,0 +1,203 @@
+//! Kernels and device variables of a unit, from clang's registration code, and names that are
+//! unique in the whole program.
+//!
+//! Without relocatable device code each unit has its own device symbols: two units may both have a
+//! `__constant__ float c[4]`. Invariant: in the linked host module, stubs, shadows and images keep
+//! their unit's identity because whatever is local to a unit was renamed before linking.
+
+use super::ir::{self, Value};
+use super::{DeviceVariable, Kernel, KernelId};
+use inkwell::module::Module;
+use llvm_sys::LLVMOpcode;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What a host module registers with the CUDA runtime.
+#[derive(Debug, Default)]
+pub(super) struct Registrations {
+    /// Host stub and kernel name.
+    pub(super) kernels: Vec<(String, String)>,
+    /// Device variables.
+    pub(super) variables: Vec<RegisteredVariable>,
+    /// The global that holds the embedded device image.
+    pub(super) image: Option<String>,
+}
+
+/// A device variable as registered.
+#[derive(Clone, Debug)]
+pub(super) struct RegisteredVariable {
+    /// The host shadow.
+    pub(super) shadow: String,
+    /// Name in the device module.
+    pub(super) name: String,
+    /// Size.
+    pub(super) bytes: u64,
+    /// `__constant__`.
+    pub(super) constant: bool,
+    /// `__managed__`.
+    pub(super) managed: bool,
+}
+
+/// Gives the symbols of unit `unit` that are local to it names that no other unit has.
+pub(super) fn separate_local_symbols(host: &Module<'_>, unit: usize, units: usize) {
+    if let Some(image) = image_global(host) {
+        image.set_name(&format!("sirius.image.{unit}"));
+    }
+    if units < 2 {
+        return;
+    }
+    let symbols = ir::functions(host).into_iter().chain(ir::globals(host));
+    for symbol in symbols {
+        let name = symbol.name();
+        if symbol.is_local()
+            && !symbol.is_declaration()
+            && !name.is_empty()
+            && !name.starts_with("sirius.")
+            && !name.starts_with("llvm.")
+        {
+            symbol.set_name(&format!("{name}.{unit}"));
+        }
+    }
+}
+
+/// Reads what clang's registration code of a host module says.
+pub(super) fn registrations(host: &Module<'_>) -> Registrations {
+    let mut found = Registrations {
+        image: image_global(host).map(Value::name),
+        ..Registrations::default()
+    };
+    for function in ir::functions(host) {
+        for call in function.instructions() {
+            let Some(called) = call.called_name() else {
+                continue;
+            };
+            let arguments = call.arguments();
+            let integer = |index: usize| {
+                arguments
+                    .get(index)
+                    .and_then(|argument: &Value| argument.integer())
+                    .unwrap_or(0)
+            };
+            match called.as_str() {
+                "__cudaRegisterFunction" => {
+                    if let Some(name) = arguments[2].c_string() {
+                        found.kernels.push((arguments[1].name(), name));
+                    }
+                }
+                "__cudaRegisterVar" => {
+                    if let Some(name) = arguments[2].c_string() {
+                        found.variables.push(RegisteredVariable {
+                            shadow: arguments[1].name(),
+                            name,
+                            bytes: integer(5).unsigned_abs(),
+                            constant: integer(6) != 0,
+                            managed: false,
+                        });
+                    }
+                }
+                "__cudaRegisterManagedVar" => {
+                    if let Some(name) = arguments[3].c_string() {
+                        found.variables.push(RegisteredVariable {
+                            shadow: arguments[1].name(),
+                            name,
+                            bytes: integer(4).unsigned_abs(),
+                            constant: false,
+                            managed: true,
+                        });
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    found
+}
+
+/// The lists of kernels and variables of all units, with names that are unique in the program.
+pub(super) fn assign(units: &[Registrations]) -> (Vec<Kernel>, Vec<DeviceVariable>) {
+    let mut taken = BTreeSet::new();
+    let mut unique = |name: &str, unit: usize| {
+        let mut candidate = name.to_owned();
+        if taken.contains(&candidate) {
+            candidate = format!("{name}.{unit}");
+        }
+        taken.insert(candidate.clone());
+        candidate
+    };
+    let (mut kernels, mut variables) = (Vec::new(), Vec::new());
+    for (unit, registered) in units.iter().enumerate() {
+        for (stub, name) in &registered.kernels {
+            kernels.push(Kernel {
+                id: KernelId(kernels.len()),
+                name: name.clone(),
+                unique_name: unique(name, unit),
+                stub: stub.clone(),
+                unit,
+            });
+        }
+        for variable in &registered.variables {
+            variables.push(DeviceVariable {
+                name: variable.name.clone(),
+                unique_name: unique(&variable.name, unit),
+                shadow: variable.shadow.clone(),
+                unit,
+                bytes: variable.bytes,
+                constant: variable.constant,
+                managed: variable.managed,
+            });
+        }
+    }
+    (kernels, variables)
+}
+
+/// Renames the symbols of a copy of unit `unit`'s device module for the merged analysis module.
+pub(super) fn rename_device_symbols(
+    copy: &Module<'_>,
+    unit: usize,
+    kernels: &[Kernel],
+    variables: &[DeviceVariable],
+) {
+    let names: BTreeMap<&str, &str> = kernels
+        .iter()
+        .filter(|kernel| kernel.unit == unit)
+        .map(|kernel| (kernel.name.as_str(), kernel.unique_name.as_str()))
+        .chain(
+            variables
+                .iter()
+                .filter(|variable| variable.unit == unit)
+                .map(|variable| (variable.name.as_str(), variable.unique_name.as_str())),
+        )
+        .collect();
+    for symbol in ir::functions(copy).into_iter().chain(ir::globals(copy)) {
+        let name = symbol.name();
+        if let Some(unique) = names.get(name.as_str()) {
+            if *unique != name {
+                symbol.set_name(unique);
+            }
+            if !symbol.is_declaration() {
+                // Kernels of templates are weak; this copy is the only one of its name.
+                symbol.make_external();
+            }
+        } else if !symbol.is_declaration() && !name.starts_with("llvm.") {
+            // Helpers and unregistered kernels: another unit's of the same name is another one.
+            symbol.make_internal();
+        }
+    }
+}
+
+/// The private constant that `__cuda_fatbin_wrapper` points to.
+fn image_global(host: &Module<'_>) -> Option<Value> {
+    let wrapper = ir::globals(host)
+        .into_iter()
+        .find(|global| global.name().starts_with("__cuda_fatbin_wrapper"))?;
+    let image = *wrapper.initializer()?.operands().get(2)?;
+    if image.is_global_variable() {
+        return Some(image);
+    }
+    // Under a constant expression.
+    (image
+        .opcode()
+        .is_none_or(|opcode| opcode == LLVMOpcode::LLVMGetElementPtr))
+    .then(|| image.operands().first().copied())
+    .flatten()
+    .filter(|inner| inner.is_global_variable())
+}

@@ -1,0 +1,274 @@
+//! The memory effects of CUDA's host interface, so that LLVM carries host values across launches
+//! and runtime calls.
+//!
+//! Invariant: an effect is narrowed only when no memory that the host can read is written by the
+//! device behind the host's back: no managed, pinned, mapped or registered memory, no host
+//! functions in streams, no host pointer handed to a kernel.
+
+use super::ir::{self, Place, Value};
+use super::launches;
+use inkwell::module::Module;
+use llvm_sys::{LLVMOpcode, LLVMTypeKind};
+
+/// Whether some function of the module may make host-visible memory writable by the device.
+pub(super) fn makes_host_visible_memory(module: &Module<'_>) -> bool {
+    let named = ir::functions(module).into_iter().any(|function| {
+        let name = function.name();
+        !function.users().is_empty() && makes_visible(&name)
+    });
+    named || passes_host_pointer(module)
+}
+
+/// Declares the true effects of launches and of the runtime's functions.
+pub(super) fn declare(module: &Module<'_>, host_visible_memory: bool) {
+    if host_visible_memory {
+        return;
+    }
+    for launch in launches::launch_functions(module) {
+        launch.add_attribute(
+            Place::Function,
+            "memory",
+            ARGUMENTS_READ | INACCESSIBLE_READ_WRITE,
+        );
+    }
+    for function in ir::functions(module) {
+        if !function.is_declaration() {
+            continue;
+        }
+        let name = function.name();
+        let name = name
+            .strip_suffix("_ptsz")
+            .or_else(|| name.strip_suffix("_v2"))
+            .unwrap_or(&name);
+        let Some((_, memory, returns)) = EFFECTS.iter().find(|(known, ..)| *known == name) else {
+            continue;
+        };
+        function.add_attribute(Place::Function, "nounwind", 0);
+        function.add_attribute(Place::Function, "memory", *memory);
+        if *returns {
+            function.add_attribute(Place::Function, "willreturn", 0);
+        }
+        for (index, parameter) in function.signature().1.iter().enumerate() {
+            if parameter.kind() == LLVMTypeKind::LLVMPointerTypeKind {
+                // `captures(none)`: host pointers are not kept beyond the call.
+                function.add_attribute(Place::Parameter(index as u32), "captures", 0);
+            }
+        }
+    }
+}
+
+// `memory(…)` in LLVM's encoding: two bits a location, 1 for read and 2 for write.
+const ARGUMENTS_READ: u64 = 0b01;
+const ARGUMENTS_WRITE: u64 = 0b10;
+const ARGUMENTS_READ_WRITE: u64 = 0b11;
+const INACCESSIBLE_READ_WRITE: u64 = 0b1100;
+
+/// Functions with known effects: name, memory, and whether it returns even if the device hangs.
+const EFFECTS: &[(&str, u64, bool)] = &[
+    ("cudaGetLastError", INACCESSIBLE_READ_WRITE, true),
+    ("cudaPeekAtLastError", INACCESSIBLE_READ_WRITE, true),
+    ("cudaGetErrorString", INACCESSIBLE_READ_WRITE, true),
+    ("cudaGetErrorName", INACCESSIBLE_READ_WRITE, true),
+    (
+        "cudaMalloc",
+        ARGUMENTS_WRITE | INACCESSIBLE_READ_WRITE,
+        true,
+    ),
+    (
+        "cudaMallocAsync",
+        ARGUMENTS_WRITE | INACCESSIBLE_READ_WRITE,
+        true,
+    ),
+    (
+        "cudaMallocPitch",
+        ARGUMENTS_WRITE | INACCESSIBLE_READ_WRITE,
+        true,
+    ),
+    ("cudaFree", INACCESSIBLE_READ_WRITE, false),
+    ("cudaFreeAsync", INACCESSIBLE_READ_WRITE, true),
+    (
+        "cudaMemcpy",
+        ARGUMENTS_READ_WRITE | INACCESSIBLE_READ_WRITE,
+        false,
+    ),
+    (
+        "cudaMemcpyAsync",
+        ARGUMENTS_READ_WRITE | INACCESSIBLE_READ_WRITE,
+        false,
+    ),
+    (
+        "cudaMemcpy2D",
+        ARGUMENTS_READ_WRITE | INACCESSIBLE_READ_WRITE,
+        false,
+    ),
+    (
+        "cudaMemcpyToSymbol",
+        ARGUMENTS_READ | INACCESSIBLE_READ_WRITE,
+        false,
+    ),
+    (
+        "cudaMemcpyToSymbolAsync",
+        ARGUMENTS_READ | INACCESSIBLE_READ_WRITE,
+        false,
+    ),
+    (
+        "cudaMemcpyFromSymbol",
+        ARGUMENTS_WRITE | INACCESSIBLE_READ_WRITE,
+        false,
+    ),
+    (
+        "cudaMemcpyFromSymbolAsync",
+        ARGUMENTS_WRITE | INACCESSIBLE_READ_WRITE,
+        false,
+    ),
+    ("cudaMemset", INACCESSIBLE_READ_WRITE, false),
+    ("cudaMemsetAsync", INACCESSIBLE_READ_WRITE, true),
+    ("cudaMemset2D", INACCESSIBLE_READ_WRITE, false),
+    ("cudaDeviceSynchronize", INACCESSIBLE_READ_WRITE, false),
+    ("cudaThreadSynchronize", INACCESSIBLE_READ_WRITE, false),
+    ("cudaStreamSynchronize", INACCESSIBLE_READ_WRITE, false),
+    ("cudaEventSynchronize", INACCESSIBLE_READ_WRITE, false),
+    (
+        "cudaEventCreate",
+        ARGUMENTS_WRITE | INACCESSIBLE_READ_WRITE,
+        true,
+    ),
+    (
+        "cudaEventCreateWithFlags",
+        ARGUMENTS_WRITE | INACCESSIBLE_READ_WRITE,
+        true,
+    ),
+    ("cudaEventRecord", INACCESSIBLE_READ_WRITE, true),
+    (
+        "cudaEventElapsedTime",
+        ARGUMENTS_WRITE | INACCESSIBLE_READ_WRITE,
+        true,
+    ),
+    ("cudaEventQuery", INACCESSIBLE_READ_WRITE, true),
+    ("cudaEventDestroy", INACCESSIBLE_READ_WRITE, true),
+    (
+        "cudaStreamCreate",
+        ARGUMENTS_WRITE | INACCESSIBLE_READ_WRITE,
+        true,
+    ),
+    (
+        "cudaStreamCreateWithFlags",
+        ARGUMENTS_WRITE | INACCESSIBLE_READ_WRITE,
+        true,
+    ),
+    (
+        "cudaStreamCreateWithPriority",
+        ARGUMENTS_WRITE | INACCESSIBLE_READ_WRITE,
+        true,
+    ),
+    ("cudaStreamDestroy", INACCESSIBLE_READ_WRITE, true),
+    ("cudaStreamQuery", INACCESSIBLE_READ_WRITE, true),
+    ("cudaStreamWaitEvent", INACCESSIBLE_READ_WRITE, true),
+    ("cudaSetDevice", INACCESSIBLE_READ_WRITE, true),
+    (
+        "cudaGetDevice",
+        ARGUMENTS_WRITE | INACCESSIBLE_READ_WRITE,
+        true,
+    ),
+    (
+        "cudaGetDeviceCount",
+        ARGUMENTS_WRITE | INACCESSIBLE_READ_WRITE,
+        true,
+    ),
+    (
+        "cudaGetDeviceProperties",
+        ARGUMENTS_WRITE | INACCESSIBLE_READ_WRITE,
+        true,
+    ),
+    (
+        "cudaDeviceGetAttribute",
+        ARGUMENTS_WRITE | INACCESSIBLE_READ_WRITE,
+        true,
+    ),
+    (
+        "cudaMemGetInfo",
+        ARGUMENTS_WRITE | INACCESSIBLE_READ_WRITE,
+        true,
+    ),
+    ("cudaFuncSetAttribute", INACCESSIBLE_READ_WRITE, true),
+    ("cudaFuncSetCacheConfig", INACCESSIBLE_READ_WRITE, true),
+];
+
+/// The names of functions after which a kernel, a copy or a host function in a stream may change
+/// memory that the host reads. The driver interface counts as a whole: its calls are not modelled.
+fn makes_visible(name: &str) -> bool {
+    const MARKS: [&str; 13] = [
+        "cudaMallocManaged",
+        "cudaMallocHost",
+        "cudaHostAlloc",
+        "cudaHostRegister",
+        "cudaHostGetDevicePointer",
+        "cudaImportExternalMemory",
+        "cudaIpc",
+        "cudaExternalMemory",
+        "cudaGraphics",
+        "cudaLaunchHostFunc",
+        "cudaStreamAddCallback",
+        "cudaGraph",
+        "__cudaRegisterManagedVar",
+    ];
+    let driver = name
+        .strip_prefix("cu")
+        .is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_uppercase()));
+    driver || MARKS.iter().any(|mark| name.starts_with(mark))
+}
+
+/// A pointer into host memory is an argument of a launch: the device could only use it where the
+/// host's pages are visible to it.
+fn passes_host_pointer(module: &Module<'_>) -> bool {
+    ir::functions(module)
+        .into_iter()
+        .flat_map(Value::instructions)
+        .filter(|instruction| launches::is_launch(*instruction))
+        .any(|launch| {
+            let by_value: Vec<_> = launch.called_function().map_or(Vec::new(), |called| {
+                (0..called.parameters().len() as u32)
+                    .map(|index| called.by_value(index).is_some())
+                    .collect()
+            });
+            launch
+                .arguments()
+                .into_iter()
+                .enumerate()
+                .skip(launches::CONFIGURATION_PARAMETERS as usize)
+                .any(|(index, argument)| !by_value[index] && is_host_memory(argument, 8))
+        })
+}
+
+fn is_host_memory(value: Value, depth: usize) -> bool {
+    if depth == 0 || value.type_of().kind() != LLVMTypeKind::LLVMPointerTypeKind {
+        return false;
+    }
+    if value.is_global_variable() {
+        return true;
+    }
+    match value.opcode() {
+        Some(LLVMOpcode::LLVMAlloca) => true,
+        Some(LLVMOpcode::LLVMGetElementPtr | LLVMOpcode::LLVMPHI | LLVMOpcode::LLVMSelect) => value
+            .operands()
+            .into_iter()
+            .any(|operand| is_host_memory(operand, depth - 1)),
+        Some(LLVMOpcode::LLVMCall | LLVMOpcode::LLVMInvoke) => value
+            .called_name()
+            .is_some_and(|name| HOST_ALLOCATORS.contains(&name.as_str())),
+        _ => false,
+    }
+}
+
+/// Functions that return host memory.
+const HOST_ALLOCATORS: [&str; 9] = [
+    "malloc",
+    "calloc",
+    "realloc",
+    "aligned_alloc",
+    "mmap",
+    "_Znwm",
+    "_Znam",
+    "_ZnwmSt11align_val_t",
+    "_ZnamSt11align_val_t",
+];

@@ -1,0 +1,379 @@
+//! The sets of conflicting instances, as text for isl.
+//!
+//! A set here contains every pair of instances of two accesses that touch a common byte from
+//! different blocks, or from different threads of one block, whenever the assumptions hold. It may
+//! contain more: a product of a variable with a run-time value is replaced by an unknown about which
+//! only true statements are made. So an empty set proves that there is no such pair.
+
+use super::formula::{Assumptions, ParameterNames};
+use super::member::Member;
+use super::polynomial::Polynomial;
+use crate::affine::{Affine, Axis, Constraint, Guard, Variable};
+use crate::isl::Set;
+use crate::kernel::Access;
+use std::collections::BTreeSet;
+
+/// Which pairs of instances are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Apart {
+    /// In different blocks of the grid.
+    Blocks,
+    /// In different threads of the same block.
+    Threads,
+}
+
+/// Whether no two instances that are apart touch a common byte, where offset `x` of the first
+/// access is offset `x + difference` of the second. `None` when that could not be found out.
+pub(super) fn never_meet(
+    assumptions: &Assumptions,
+    (source, source_access): (&Member<'_>, &Access),
+    (sink, sink_access): (&Member<'_>, &Access),
+    difference: &Polynomial,
+    apart: Apart,
+) -> Option<bool> {
+    let mut set = ConflictSet::default();
+    let source = set.side("s", source, source_access)?;
+    let sink = set.side("t", sink, sink_access)?;
+    let first = set.affine(&source, source_access.subscript.as_ref()?)?;
+    let second = set.affine(&sink, sink_access.subscript.as_ref()?)?;
+    let shift = set.names.text(difference);
+    let (first_size, second_size) = (source_access.size_bytes, sink_access.size_bytes);
+    if first_size == 0 || second_size == 0 {
+        return None;
+    }
+    set.require(format!("{first} + {shift} < {second} + {second_size}"));
+    set.require(format!("{second} < {first} + {shift} + {first_size}"));
+    for member in [&source, &sink] {
+        set.products(member)?;
+    }
+    set.product_pairs(assumptions, &source, &sink)?;
+    let (equal, different) = match apart {
+        Apart::Blocks => ("", "b"),
+        Apart::Threads => ("b", "t"),
+    };
+    for kind in equal.chars() {
+        for axis in Axis::ALL {
+            set.require(format!("s{kind}{0} = t{kind}{0}", axis.name()));
+        }
+    }
+    // One question for each way of being apart keeps the sets small.
+    let all = Axis::ALL.iter().enumerate().flat_map(|(index, axis)| {
+        ["<", ">"].map(|order| {
+            let mut ways: Vec<_> = Axis::ALL[..index]
+                .iter()
+                .map(|axis| format!("s{different}{0} = t{different}{0}", axis.name()))
+                .collect();
+            ways.push(format!(
+                "s{different}{0} {order} t{different}{0}",
+                axis.name()
+            ));
+            ways.join(" and ")
+        })
+    });
+    for way in all {
+        if !Set::parse(&set.text(assumptions, &way))
+            .ok()?
+            .is_empty()
+            .ok()?
+        {
+            return Some(false);
+        }
+    }
+    Some(true)
+}
+
+#[derive(Clone, Debug, Default)]
+struct ConflictSet {
+    names: ParameterNames,
+    variables: BTreeSet<String>,
+    constraints: Vec<String>,
+}
+
+/// One of the two instances.
+struct Side<'a> {
+    letter: &'static str,
+    member: &'a Member<'a>,
+    /// The products that it mentions, directly or through others.
+    products: BTreeSet<usize>,
+}
+
+impl ConflictSet {
+    fn require(&mut self, constraint: String) {
+        self.constraints.push(constraint);
+    }
+
+    fn text(&self, assumptions: &Assumptions, way: &str) -> String {
+        let mut names = self.names.clone();
+        let mut constraints = vec![way.to_string()];
+        constraints.extend(self.constraints.iter().cloned());
+        constraints.extend(assumptions.constraints(&mut names));
+        constraints.extend(names.facts());
+        let variables: Vec<_> = self.variables.iter().cloned().collect();
+        format!(
+            "{}{{ [{}] : {} }}",
+            names.prefix(),
+            variables.join(", "),
+            constraints.join(" and ")
+        )
+    }
+
+    /// Declares an instance of an access: its ranges and its domain.
+    fn side<'a>(
+        &mut self,
+        letter: &'static str,
+        member: &'a Member<'a>,
+        access: &Access,
+    ) -> Option<Side<'a>> {
+        for (index, kind) in ["b", "t"].into_iter().enumerate() {
+            for axis in Axis::ALL {
+                let name = format!("{letter}{kind}{}", axis.name());
+                let extent = self.names.text(&member.extents[3 * index + axis.index()]);
+                self.require(format!("0 <= {name} and {name} < {extent}"));
+                self.variables.insert(name);
+            }
+        }
+        let mut products = BTreeSet::new();
+        let subscript = access.subscript.iter();
+        for affine in subscript.chain(guard_expressions(&access.domain)) {
+            collect_products(member, affine, &mut products);
+        }
+        let side = Side {
+            letter,
+            member,
+            products,
+        };
+        let domain = self.guard(&side, &access.domain)?;
+        self.require(domain);
+        Some(side)
+    }
+
+    fn guard(&mut self, side: &Side<'_>, guard: &Guard) -> Option<String> {
+        let mut alternatives = Vec::new();
+        for conjunction in guard {
+            let mut parts = vec!["0 = 0".to_string()];
+            for constraint in conjunction {
+                parts.push(match constraint {
+                    Constraint::NonNegative(affine) => {
+                        format!("{} >= 0", self.affine(side, affine)?)
+                    }
+                    Constraint::Zero(affine) => format!("{} = 0", self.affine(side, affine)?),
+                });
+            }
+            alternatives.push(format!("({})", parts.join(" and ")));
+        }
+        Some(match alternatives.is_empty() {
+            true => "0 = 1".to_string(),
+            false => format!("({})", alternatives.join(" or ")),
+        })
+    }
+
+    /// An affine expression of one side in isl's notation.
+    fn affine(&mut self, side: &Side<'_>, affine: &Affine) -> Option<String> {
+        let mut text = format!("({}", affine.constant);
+        for (coefficient, variable) in &affine.terms {
+            let sign = if *coefficient < 0 { '-' } else { '+' };
+            let size = coefficient.unsigned_abs();
+            let variable = match variable {
+                Variable::Parameter(index) => {
+                    let parameter = side.member.parameters.get(*index)?;
+                    let scaled = self.names.text(&parameter.scale(*coefficient)?);
+                    text.push_str(&format!(" + {scaled}"));
+                    continue;
+                }
+                Variable::Block(axis) => format!("{}b{}", side.letter, axis.name()),
+                Variable::Thread(axis) => format!("{}t{}", side.letter, axis.name()),
+                Variable::Loop(index) => {
+                    let name = format!("{}i{index}", side.letter);
+                    if self.variables.insert(name.clone()) {
+                        self.require(format!("{name} >= 0"));
+                    }
+                    name
+                }
+                Variable::Product(index) => self.product_name(side, *index),
+                Variable::Floor(numerator, divisor) => {
+                    format!("floor({}/{divisor})", self.affine(side, numerator)?)
+                }
+            };
+            text.push_str(&format!(" {sign} {size}*{variable}"));
+        }
+        text.push(')');
+        Some(text)
+    }
+
+    fn product_name(&mut self, side: &Side<'_>, index: usize) -> String {
+        let name = format!("{}q{index}", side.letter);
+        self.variables.insert(name.clone());
+        name
+    }
+
+    /// States what is known of each product of one side by itself.
+    fn products(&mut self, side: &Side<'_>) -> Option<()> {
+        for index in side.products.iter().copied() {
+            let product = &side.member.model.products[index];
+            let parameter = side.member.parameters.get(product.parameter)?;
+            let name = self.product_name(side, index);
+            let factor = self.affine(side, &product.factor)?;
+            if let Some(value) = parameter.as_constant() {
+                self.require(format!("{name} = {value}*{factor}"));
+                continue;
+            }
+            if let Some(value) = product.factor.as_constant() {
+                let scaled = self.names.text(&parameter.scale(value)?);
+                self.require(format!("{name} = {scaled}"));
+                continue;
+            }
+            // The parameter is not negative, by a precondition of the model.
+            let step = self.names.text(parameter);
+            self.require(format!("{step} >= 0"));
+            if is_non_negative(side.member, &product.factor) {
+                self.require(format!("{name} >= 0"));
+            } else {
+                self.require(format!(
+                    "(({factor} >= 1 and {name} >= {step}) or ({factor} = 0 and {name} = 0) \
+                     or ({factor} <= -1 and {name} + {step} <= 0))"
+                ));
+            }
+            self.upper_bounds(side, index, &name, &factor, &step)?;
+        }
+        Some(())
+    }
+
+    /// `factor < bound` implies `q + p <= bound · p`, for the bounds that can matter: the extent of
+    /// the axis, and every parameter whose product with `p` is spoken of elsewhere.
+    fn upper_bounds(
+        &mut self,
+        side: &Side<'_>,
+        index: usize,
+        name: &str,
+        factor: &str,
+        step: &str,
+    ) -> Option<()> {
+        let product = &side.member.model.products[index];
+        let parameter = &side.member.parameters[product.parameter];
+        let extents = side.member.extents[..3].iter();
+        for (position, bound) in extents.chain(&side.member.parameters).enumerate() {
+            let limit = bound.multiply(parameter)?;
+            let axis = match product.factor.terms.as_slice() {
+                [(1, Variable::Block(axis))] if product.factor.constant == 0 => Some(axis.index()),
+                _ => None,
+            };
+            let always = axis == Some(position);
+            let spoken_of = limit.products().all(|monomial| self.names.knows(monomial));
+            if !always && !spoken_of {
+                continue;
+            }
+            let (limit, bound) = (self.names.text(&limit), self.names.text(bound));
+            match always {
+                true => self.require(format!("{name} + {step} <= {limit}")),
+                false => self.require(format!(
+                    "(({factor} >= {bound} and {name} >= {limit}) \
+                     or ({factor} < {bound} and {name} + {step} <= {limit}))"
+                )),
+            }
+        }
+        Some(())
+    }
+
+    /// States how products with one parameter value lie to each other: the axioms of
+    /// [`crate::kernel`].
+    fn product_pairs(
+        &mut self,
+        assumptions: &Assumptions,
+        source: &Side<'_>,
+        sink: &Side<'_>,
+    ) -> Option<()> {
+        let list = |side: &Side<'_>| side.products.iter().copied().collect::<Vec<_>>();
+        for first in list(source) {
+            for second in list(sink) {
+                let (left, right) = (
+                    &source.member.model.products[first],
+                    &sink.member.model.products[second],
+                );
+                let left_parameter = source.member.parameters.get(left.parameter)?;
+                let right_parameter = sink.member.parameters.get(right.parameter)?;
+                let known = left_parameter.as_constant().is_some()
+                    || left.factor.as_constant().is_some()
+                    || right.factor.as_constant().is_some();
+                if known || !assumptions.equal(left_parameter, right_parameter) {
+                    continue;
+                }
+                let step = self.names.text(left_parameter);
+                let (q, r) = (
+                    self.product_name(source, first),
+                    self.product_name(sink, second),
+                );
+                let e = self.affine(source, &left.factor)?;
+                let f = self.affine(sink, &right.factor)?;
+                self.require(format!(
+                    "(({e} < {f} and {q} + {step} <= {r}) or ({e} = {f} and {q} = {r}) \
+                     or ({e} > {f} and {q} >= {r} + {step}))"
+                ));
+            }
+        }
+        // Products of one side whose factors differ by a constant differ by a multiple.
+        for side in [source, sink] {
+            let products = list(side);
+            for (position, first) in products.iter().enumerate() {
+                for second in &products[position + 1..] {
+                    let (left, right) = (
+                        &side.member.model.products[*first],
+                        &side.member.model.products[*second],
+                    );
+                    let parameter = &side.member.parameters[left.parameter];
+                    let steps = left
+                        .factor
+                        .subtract(&right.factor)
+                        .and_then(|d| d.as_constant());
+                    if let Some(steps) = steps
+                        && parameter == &side.member.parameters[right.parameter]
+                        && parameter.as_constant().is_none()
+                    {
+                        let distance = self.names.text(&parameter.scale(steps)?);
+                        let (q, r) = (
+                            self.product_name(side, *first),
+                            self.product_name(side, *second),
+                        );
+                        self.require(format!("{q} = {r} + {distance}"));
+                    }
+                }
+            }
+        }
+        Some(())
+    }
+}
+
+fn guard_expressions(guard: &Guard) -> impl Iterator<Item = &Affine> {
+    guard.iter().flatten().map(|constraint| match constraint {
+        Constraint::NonNegative(affine) | Constraint::Zero(affine) => affine,
+    })
+}
+
+fn collect_products(member: &Member<'_>, affine: &Affine, products: &mut BTreeSet<usize>) {
+    for (_, variable) in &affine.terms {
+        match variable {
+            Variable::Product(index) => {
+                if products.insert(*index) {
+                    collect_products(member, &member.model.products[*index].factor, products);
+                }
+            }
+            Variable::Floor(numerator, _) => collect_products(member, numerator, products),
+            _ => {}
+        }
+    }
+}
+
+/// True when the expression is a sum of things that are never negative.
+fn is_non_negative(member: &Member<'_>, affine: &Affine) -> bool {
+    affine.constant >= 0
+        && affine.terms.iter().all(|(coefficient, variable)| {
+            *coefficient >= 0
+                && match variable {
+                    Variable::Block(_) | Variable::Thread(_) | Variable::Loop(_) => true,
+                    Variable::Product(index) => {
+                        is_non_negative(member, &member.model.products[*index].factor)
+                    }
+                    Variable::Floor(numerator, _) => is_non_negative(member, numerator),
+                    Variable::Parameter(_) => false,
+                }
+        })
+}

@@ -1,0 +1,403 @@
+//! The device side of a group: the fused kernel keeps the order of every conflicting pair.
+
+use super::conflict::{Apart, never_meet};
+use super::formula::{Assumptions, Formula};
+use super::member::{MAXIMUM_EXTENTS, MAXIMUM_THREADS, Member};
+use super::place::{Overlap, Place, Values};
+use super::polynomial::{Polynomial, normal_form};
+use super::{Refusal, Site};
+use crate::dependence::{Guard, PointerRange};
+use crate::expression::Condition;
+use crate::kernel::{Access, AccessKind, Target};
+use crate::launch::{LaunchGraph, Operand, ValueId};
+use crate::schedule::FusionGroup;
+use std::collections::BTreeSet;
+
+/// What speaks against running the members as one kernel.
+pub(super) fn refusals(
+    graph: &LaunchGraph,
+    group: &FusionGroup,
+    sites: &[Site<'_>],
+) -> Vec<Refusal> {
+    let values = guarded_values(graph, group);
+    let members: Vec<_> = sites
+        .iter()
+        .map(|site| Member::new(graph, &values, site.launch, site.model))
+        .collect();
+    let mut refusals: Vec<_> = members
+        .iter()
+        .filter_map(|member| configuration(group, member))
+        .collect();
+    let assumptions = assumptions(group, &values, &members);
+    let judge = Judge {
+        graph,
+        group,
+        values: &values,
+        assumptions: &assumptions,
+        members: &members,
+    };
+    refusals.extend(judge.shapes());
+    refusals.extend(judge.preconditions());
+    refusals.extend(judge.synchronisation());
+    refusals.extend(judge.resources());
+    for (position, source) in members.iter().enumerate() {
+        for (distance, sink) in members[position + 1..].iter().enumerate() {
+            let segments = &group.members[position + 1..=position + 1 + distance];
+            let barrier = segments.iter().any(|member| member.barrier_before);
+            refusals.extend(judge.pair(source, sink, barrier));
+        }
+    }
+    refusals
+}
+
+/// Constants, and values that the guards make equal.
+fn guarded_values(graph: &LaunchGraph, group: &FusionGroup) -> Values {
+    fn unite(values: &mut Values, condition: &Condition<ValueId>) {
+        match condition {
+            Condition::Equal(left, right) => {
+                let left = normal_form(left, &mut |value| Some(values.resolve(*value)));
+                let right = normal_form(right, &mut |value| Some(values.resolve(*value)));
+                if let (Some(left), Some(right)) = (left, right) {
+                    values.unite(&left, &right);
+                }
+            }
+            Condition::All(parts) => parts.iter().for_each(|part| unite(values, part)),
+            Condition::LessEqual(..) | Condition::Any(_) => {}
+        }
+    }
+    let mut values = Values::constants(graph);
+    for guard in &group.guards {
+        if let Guard::Holds { condition, .. } = guard {
+            unite(&mut values, condition);
+        }
+    }
+    values
+}
+
+fn assumptions(group: &FusionGroup, values: &Values, members: &[Member<'_>]) -> Assumptions {
+    let mut assumptions = Assumptions::default();
+    for guard in &group.guards {
+        if let Guard::Holds { condition, .. } = guard {
+            let resolve = &mut |value: &ValueId| Some(values.resolve(*value));
+            if let Some(formula) = Formula::from_condition(condition, resolve) {
+                assumptions.assume(formula);
+            }
+        }
+    }
+    // That every configuration is tested or constant is a check of its own.
+    for member in members {
+        member.assume_valid(&mut assumptions);
+    }
+    assumptions
+}
+
+/// The member's configuration is constant and valid, or tested.
+fn configuration(group: &FusionGroup, member: &Member<'_>) -> Option<Refusal> {
+    let launch = member.launch.id;
+    let constants: Vec<_> = member.extents.iter().map(Polynomial::as_constant).collect();
+    for (constant, maximum) in constants.iter().zip(MAXIMUM_EXTENTS) {
+        if let Some(extent) = constant.filter(|extent| !(1..=maximum).contains(extent)) {
+            let what = format!("an extent of {extent}, and at most {maximum} is allowed");
+            return Some(Refusal::InvalidConfiguration { launch, what });
+        }
+    }
+    let limit = member.model.max_threads.map_or(MAXIMUM_THREADS, i64::from);
+    let threads = constants[3..].iter().copied().product::<Option<i64>>();
+    if let Some(threads) = threads.filter(|threads| *threads > limit.min(MAXIMUM_THREADS)) {
+        let what = format!("{threads} threads a block, and at most {limit} are allowed");
+        return Some(Refusal::InvalidConfiguration { launch, what });
+    }
+    let tested = group.guards.contains(&Guard::ConfigurationValid { launch });
+    let known = constants.iter().all(Option::is_some) && member.dynamic_shared_bytes.is_some();
+    (!tested && !known).then_some(Refusal::ConfigurationUnchecked { launch })
+}
+
+struct Judge<'a> {
+    graph: &'a LaunchGraph,
+    group: &'a FusionGroup,
+    values: &'a Values,
+    assumptions: &'a Assumptions,
+    members: &'a [Member<'a>],
+}
+
+impl Judge<'_> {
+    fn shapes(&self) -> Vec<Refusal> {
+        let mut refusals = Vec::new();
+        for pair in self.members.windows(2) {
+            for (index, extent) in EXTENT_NAMES.iter().enumerate() {
+                if !self
+                    .assumptions
+                    .equal(&pair[0].extents[index], &pair[1].extents[index])
+                {
+                    refusals.push(Refusal::DifferentShape {
+                        first: pair[0].launch.id,
+                        second: pair[1].launch.id,
+                        extent: (*extent).to_string(),
+                    });
+                }
+            }
+        }
+        refusals
+    }
+
+    fn preconditions(&self) -> Vec<Refusal> {
+        let mut refusals = Vec::new();
+        for member in self.members {
+            for index in 0..member.model.preconditions.len() {
+                let formula = member.precondition(self.values, index);
+                if !formula.is_some_and(|formula| self.assumptions.imply(&formula)) {
+                    let launch = member.launch.id;
+                    refusals.push(Refusal::PreconditionUnchecked { launch, index });
+                }
+            }
+        }
+        refusals
+    }
+
+    fn synchronisation(&self) -> Vec<Refusal> {
+        let mut refusals = Vec::new();
+        for (position, member) in self.members.iter().enumerate() {
+            let launch = member.launch.id;
+            for barrier in member
+                .model
+                .barriers
+                .iter()
+                .filter(|barrier| !barrier.uniform)
+            {
+                let location = barrier.location.to_string();
+                refusals.push(Refusal::DivergentBarrier { launch, location });
+            }
+            let starts_converged = position == 0 || self.group.members[position].barrier_before;
+            if member.model.warp_operations && !starts_converged {
+                refusals.push(Refusal::WarpOperationsDiverged { launch });
+            }
+            for (later, other) in self.members.iter().enumerate().skip(position + 1) {
+                let between = &self.group.members[position + 1..=later];
+                let barrier = between.iter().any(|member| member.barrier_before);
+                if !barrier && share_storage(member, other) {
+                    let (first, second) = (launch, other.launch.id);
+                    refusals.push(Refusal::SharedMemoryReused { first, second });
+                }
+            }
+        }
+        refusals
+    }
+
+    fn resources(&self) -> Vec<Refusal> {
+        let first = self.members[0].launch.id;
+        let fixed: u64 = self
+            .members
+            .iter()
+            .map(|member| member.model.static_shared_bytes)
+            .sum();
+        let dynamic = self
+            .members
+            .iter()
+            .filter_map(|member| member.dynamic_shared_bytes)
+            .max();
+        let bytes = fixed.saturating_add(dynamic.unwrap_or(0));
+        let mut refusals = Vec::new();
+        if bytes > MAXIMUM_SHARED_BYTES {
+            refusals.push(Refusal::SharedMemory { first, bytes });
+        }
+        let mut bytes = 0u64;
+        let mut variables = BTreeSet::new();
+        for member in self.members {
+            for formal in &member.model.formals {
+                let align = u64::from(formal.align_bytes.max(1));
+                bytes = bytes.div_ceil(align) * align + u64::from(formal.size_bytes);
+            }
+            variables.extend(member.model.accesses.iter().filter_map(
+                |access| match &access.target {
+                    Target::Global(name) => Some(name),
+                    _ => None,
+                },
+            ));
+        }
+        // Fused kernels get the addresses of device variables as parameters.
+        bytes = bytes.div_ceil(8) * 8 + 8 * variables.len() as u64;
+        if bytes > MAXIMUM_PARAMETER_BYTES {
+            refusals.push(Refusal::ParameterSpace { first, bytes });
+        }
+        refusals
+    }
+
+    /// Every pair of conflicting accesses of two members keeps its order.
+    fn pair(&self, source: &Member<'_>, sink: &Member<'_>, barrier: bool) -> Vec<Refusal> {
+        let mut refusals = Vec::new();
+        for first in global_accesses(source) {
+            for second in global_accesses(sink) {
+                if first.kind == AccessKind::Read && second.kind == AccessKind::Read {
+                    continue;
+                }
+                if let Some(refusal) = self.accesses(source, first, sink, second, barrier)
+                    && !refusals.contains(&refusal)
+                {
+                    refusals.push(refusal);
+                }
+            }
+        }
+        refusals
+    }
+
+    fn accesses(
+        &self,
+        source: &Member<'_>,
+        first: &Access,
+        sink: &Member<'_>,
+        second: &Access,
+        barrier: bool,
+    ) -> Option<Refusal> {
+        let what = format!("{} and {}", first.location, second.location);
+        let (one, two) = (source.launch.id, sink.launch.id);
+        let places = (&source.places[first.id.0], &sink.places[second.id.0]);
+        if places.0.is_constant_memory(self.graph) || places.1.is_constant_memory(self.graph) {
+            return None;
+        }
+        let difference = match places.0.overlap(places.1) {
+            Overlap::Disjoint => return None,
+            Overlap::Unknown { same_buffer: true } => {
+                return match self.ranges_disjoint(source, first, sink, second) {
+                    true => None,
+                    false => Some(Refusal::UnprovenIndex {
+                        first: one,
+                        second: two,
+                        what,
+                    }),
+                };
+            }
+            Overlap::Unknown { same_buffer: false } => {
+                return match self.ranges_disjoint(source, first, sink, second) {
+                    true => None,
+                    false => Some(Refusal::MayAlias {
+                        first: one,
+                        second: two,
+                        what,
+                    }),
+                };
+            }
+            Overlap::SameBase(difference) => difference,
+        };
+        if self.ranges_disjoint(source, first, sink, second) {
+            return None;
+        }
+        if first.subscript.is_none() || second.subscript.is_none() {
+            return Some(Refusal::UnprovenIndex {
+                first: one,
+                second: two,
+                what,
+            });
+        }
+        let meet = |apart| {
+            let (source, sink) = ((source, first), (sink, second));
+            never_meet(self.assumptions, source, sink, &difference, apart) != Some(true)
+        };
+        if meet(Apart::Blocks) {
+            return Some(Refusal::CrossesBlocks {
+                first: one,
+                second: two,
+                what,
+            });
+        }
+        (!barrier && meet(Apart::Threads)).then_some(Refusal::MissingBarrier {
+            first: one,
+            second: two,
+            what,
+        })
+    }
+
+    /// A guard tests that what the two accesses' targets may touch does not overlap.
+    fn ranges_disjoint(
+        &self,
+        source: &Member<'_>,
+        first: &Access,
+        sink: &Member<'_>,
+        second: &Access,
+    ) -> bool {
+        self.group.guards.iter().any(|guard| match guard {
+            Guard::RangesDisjoint { left, right } => {
+                let covers = |range: &PointerRange, member: &Member<'_>, access: &Access| {
+                    self.covers(range, member, access)
+                };
+                (covers(left, source, first) && covers(right, sink, second))
+                    || (covers(right, source, first) && covers(left, sink, second))
+            }
+            Guard::Holds { .. } | Guard::ConfigurationValid { .. } => false,
+        })
+    }
+
+    /// The range is one of the access's pointer and holds all that the member may touch through it.
+    fn covers(&self, range: &PointerRange, member: &Member<'_>, access: &Access) -> bool {
+        let Operand::Argument {
+            argument,
+            offset_bytes,
+            bits: 64,
+            ..
+        } = range.operand
+        else {
+            return false;
+        };
+        let Some((low, high)) = member.footprint(self.values, &access.target) else {
+            return false;
+        };
+        let resolve = &mut |value: &ValueId| Some(self.values.resolve(*value));
+        let bounds = (
+            normal_form(&range.low_bytes, resolve),
+            normal_form(&range.high_bytes, resolve),
+        );
+        let (Some(range_low), Some(range_high)) = bounds else {
+            return false;
+        };
+        let within = |a, b| {
+            Formula::less_equal(a, b).is_some_and(|formula| self.assumptions.imply(&formula))
+        };
+        let target = Target::Argument {
+            argument,
+            offset_bytes,
+        };
+        // A range may be told by another member that got the same pointer.
+        let teller = self
+            .members
+            .iter()
+            .find(|other| other.launch.id == range.launch);
+        let told = teller.and_then(|teller| {
+            Place::of_target(self.graph, self.values, teller.launch, &target).value
+        });
+        told.is_some()
+            && told == member.places[access.id.0].value
+            && within(&range_low, &low)
+            && within(&high, &range_high)
+    }
+}
+
+fn global_accesses<'a>(member: &Member<'a>) -> impl Iterator<Item = &'a Access> + use<'a> {
+    member
+        .model
+        .accesses
+        .iter()
+        .filter(|access| !matches!(access.target, Target::Shared(_) | Target::UnknownShared))
+}
+
+/// Both use the dynamic shared memory, or run the same kernel with static shared memory.
+fn share_storage(first: &Member<'_>, second: &Member<'_>) -> bool {
+    let dynamic = first.model.dynamic_shared && second.model.dynamic_shared;
+    let uses =
+        |member: &Member<'_>| {
+            member.model.static_shared_bytes > 0
+                || member.model.accesses.iter().any(|access| {
+                    matches!(access.target, Target::Shared(_) | Target::UnknownShared)
+                })
+        };
+    dynamic || (first.model.id == second.model.id && uses(first) && uses(second))
+}
+
+const EXTENT_NAMES: [&str; 6] = [
+    "gridDim.x",
+    "gridDim.y",
+    "gridDim.z",
+    "blockDim.x",
+    "blockDim.y",
+    "blockDim.z",
+];
+const MAXIMUM_SHARED_BYTES: u64 = 48 * 1024;
+const MAXIMUM_PARAMETER_BYTES: u64 = 4096;

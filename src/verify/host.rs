@@ -1,0 +1,178 @@
+//! The host side of a group: its members run in step, and moving them down changes no order.
+
+use super::host_order::nodes_between;
+use super::place::{Overlap, Place, Values};
+use super::{Refusal, Site};
+use crate::kernel::{AccessKind, KernelModel, Target};
+use crate::launch::{Launch, LaunchGraph, Node, NodeId, NodeKind, Pointer, Stream};
+
+/// What speaks against the place of a group in the host program.
+pub(super) fn refusals(
+    graph: &LaunchGraph,
+    kernels: &[KernelModel],
+    members: &[Site<'_>],
+    groups: &[&[Site<'_>]],
+) -> Vec<Refusal> {
+    let mut refusals = Vec::new();
+    let [first, .., last] = members else {
+        return refusals;
+    };
+    for pair in members.windows(2) {
+        let (earlier, later) = (pair[0].launch.id, pair[1].launch.id);
+        if pair[0].node >= pair[1].node {
+            refusals.push(Refusal::HostOrder { earlier, later });
+        } else if nodes_between(graph, pair[0].node, pair[1].node).is_none() {
+            refusals.push(Refusal::NotOnOnePath { earlier, later });
+        }
+        let streams = (pair[0].launch.stream, pair[1].launch.stream);
+        if streams.0 == Stream::Unknown || streams.0 != streams.1 {
+            let (first, second) = (earlier, later);
+            refusals.push(Refusal::DifferentStream { first, second });
+        }
+    }
+    let mut printing = members.iter().filter(|member| member.model.prints);
+    if let (Some(one), Some(two)) = (printing.next(), printing.next()) {
+        let (first, second) = (one.launch.id, two.launch.id);
+        refusals.push(Refusal::PrintsTwice { first, second });
+    }
+    if !refusals.is_empty() || nodes_between(graph, first.node, last.node).is_none() {
+        return refusals;
+    }
+    for member in &members[..members.len() - 1] {
+        for node in nodes_between(graph, member.node, last.node)
+            .into_iter()
+            .flatten()
+        {
+            if members.iter().any(|other| other.node == node) {
+                continue;
+            }
+            let moves_further = groups.iter().any(|group| {
+                let place = group[group.len() - 1].node;
+                group.iter().any(|other| other.node == node)
+                    && place > last.node
+                    && nodes_between(graph, last.node, place).is_some()
+            });
+            if !moves_further {
+                refusals.extend(passing(graph, kernels, member, &graph.nodes[node.0]));
+            }
+        }
+    }
+    refusals
+}
+
+/// What speaks against a launch moving below a node.
+fn passing(
+    graph: &LaunchGraph,
+    kernels: &[KernelModel],
+    member: &Site<'_>,
+    node: &Node,
+) -> Option<Refusal> {
+    let launch = member.launch.id;
+    let fence = |what: &str| {
+        Some(Refusal::Fence {
+            launch,
+            node: node.id,
+            what: what.to_string(),
+        })
+    };
+    let printing = |what: &str| {
+        let what = what.to_string();
+        member.model.prints.then_some(Refusal::PrintingMoves {
+            launch,
+            node: node.id,
+            what,
+        })
+    };
+    let conflict = |what: &str, touches: &[(&Pointer, bool)]| {
+        let what = what.to_string();
+        let met = touches.iter().any(|(pointer, writes)| {
+            let place = Place::of_pointer(&Values::constants(graph), pointer);
+            touched(graph, member.launch, member.model)
+                .iter()
+                .any(|(own, written)| {
+                    (*written || *writes) && own.overlap(&place) != Overlap::Disjoint
+                })
+        });
+        met.then_some(Refusal::Reordered {
+            launch,
+            node: node.id,
+            what,
+        })
+    };
+    match &node.kind {
+        NodeKind::Launch(other) => launch_passed(graph, kernels, member, node.id, other),
+        NodeKind::Copy {
+            reads,
+            writes,
+            host_side,
+            ..
+        } => {
+            let reads = reads.iter().map(|touch| (&touch.pointer, false));
+            let writes = writes.iter().map(|touch| (&touch.pointer, true));
+            let touches: Vec<_> = reads.chain(writes).collect();
+            let prints = if *host_side {
+                printing("a copy that waits")
+            } else {
+                None
+            };
+            prints.or_else(|| conflict("a copy", &touches))
+        }
+        NodeKind::Set { writes, .. } => conflict("a set", &[(&writes.pointer, true)]),
+        NodeKind::Free {
+            pointer: Some(pointer),
+        } => printing("a free, which waits").or_else(|| conflict("a free", &[(pointer, true)])),
+        NodeKind::Free { pointer: None } => fence("a free of unknown memory"),
+        NodeKind::Synchronise => printing("a synchronisation"),
+        // New memory is nobody's yet, and an error check has no effect on kernels.
+        NodeKind::Allocation { .. } | NodeKind::ErrorCheck => None,
+        NodeKind::StreamOperation => fence("a stream or event operation"),
+        NodeKind::HostAccess => fence("an access of the host to memory that kernels may see"),
+        NodeKind::Opaque { what } => fence(what),
+    }
+}
+
+fn launch_passed(
+    graph: &LaunchGraph,
+    kernels: &[KernelModel],
+    member: &Site<'_>,
+    node: NodeId,
+    other: &Launch,
+) -> Option<Refusal> {
+    let launch = member.launch.id;
+    let model = other.kernel.and_then(|kernel| kernels.get(kernel.0));
+    let Some(model) = model.filter(|model| model.opaque.is_empty()) else {
+        let what = "the launch of a kernel that is not modelled".to_string();
+        return Some(Refusal::Reordered { launch, node, what });
+    };
+    if member.model.prints && model.prints {
+        let what = "a launch that prints".to_string();
+        return Some(Refusal::PrintingMoves { launch, node, what });
+    }
+    let theirs = touched(graph, other, model);
+    let met = touched(graph, member.launch, member.model)
+        .iter()
+        .any(|(own, written)| {
+            theirs.iter().any(|(place, writes)| {
+                (*written || *writes) && own.overlap(place) != Overlap::Disjoint
+            })
+        });
+    let what = format!("the launch of `{}`", model.display_name);
+    met.then_some(Refusal::Reordered { launch, node, what })
+}
+
+/// The places outside shared memory that a launch touches, and whether it writes there.
+fn touched(graph: &LaunchGraph, launch: &Launch, model: &KernelModel) -> Vec<(Place, bool)> {
+    let values = Values::constants(graph);
+    let mut touched: Vec<(&Target, bool)> = Vec::new();
+    for access in &model.accesses {
+        if matches!(access.target, Target::Shared(_) | Target::UnknownShared) {
+            continue;
+        }
+        let entry = (&access.target, access.kind != AccessKind::Read);
+        if !touched.contains(&entry) {
+            touched.push(entry);
+        }
+    }
+    let place = |(target, writes)| (Place::of_target(graph, &values, launch, target), writes);
+    touched.into_iter().map(place).collect()
+}

@@ -1,0 +1,221 @@
+//! Where an access points, and whether two places overlap.
+//!
+//! Invariant: [`Overlap::Disjoint`] is said only of places that share no byte while both are alive;
+//! [`Overlap::SameBase`] only of places whose every common byte has offsets that differ as told.
+
+use super::polynomial::{Atom, Polynomial, normal_form};
+use crate::kernel::Target;
+use crate::launch::{BufferId, Launch, LaunchGraph, MemoryKind, Pointer, Root, ValueId};
+use std::collections::BTreeMap;
+
+/// The values of host values: constants, and what guards make equal.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Values {
+    known: BTreeMap<ValueId, Polynomial>,
+}
+
+impl Values {
+    /// Those that are constant in the launch graph.
+    pub(super) fn constants(graph: &LaunchGraph) -> Self {
+        let known = graph
+            .values
+            .iter()
+            .enumerate()
+            .filter_map(|(index, value)| {
+                Some((ValueId(index), Polynomial::constant(value.constant?)))
+            });
+        Self {
+            known: known.collect(),
+        }
+    }
+
+    /// The value as a polynomial: a constant, or the representative of those equal to it.
+    pub(super) fn resolve(&self, value: ValueId) -> Polynomial {
+        let mut seen = vec![value];
+        loop {
+            let last = seen[seen.len() - 1];
+            let Some(polynomial) = self.known.get(&last) else {
+                return Polynomial::atom(Atom::Value(last));
+            };
+            match single_value(polynomial) {
+                Some(next) if !seen.contains(&next) => seen.push(next),
+                Some(next) => return Polynomial::atom(Atom::Value(next)),
+                None => return polynomial.clone(),
+            }
+        }
+    }
+
+    /// Takes two values, given as polynomials, for equal where one is a plain unknown.
+    pub(super) fn unite(&mut self, left: &Polynomial, right: &Polynomial) {
+        let plain = |p: &Polynomial| p.as_constant().is_some() || single_value(p).is_some();
+        if left == right || !plain(left) || !plain(right) {
+            return;
+        }
+        match (single_value(left), single_value(right)) {
+            (Some(value), _) => self.known.insert(value, right.clone()),
+            (None, Some(value)) => self.known.insert(value, left.clone()),
+            (None, None) => None,
+        };
+    }
+}
+
+/// A place that a kernel or a copy touches.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Place {
+    /// The pointer's own value; offsets count from it.
+    pub(super) value: Option<Polynomial>,
+    /// What it points into.
+    root: Option<RootIdentity>,
+    /// How far the pointer is from the root's start.
+    root_offset: Option<Polynomial>,
+    /// All allocations that it may point into.
+    candidates: Option<Vec<BufferId>>,
+    /// A device variable that the launch graph does not list.
+    variable: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum RootIdentity {
+    Buffer(BufferId),
+    Value(Polynomial),
+}
+
+/// How two places lie to each other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Overlap {
+    /// No common byte.
+    Disjoint,
+    /// Offset `x` in the first place is offset `x + difference` in the second.
+    SameBase(Polynomial),
+    /// Anything; true when both certainly lie in one buffer.
+    Unknown { same_buffer: bool },
+}
+
+impl Place {
+    /// The place of a kernel's target at a launch. Offsets count from the target's start.
+    pub(super) fn of_target(
+        graph: &LaunchGraph,
+        values: &Values,
+        launch: &Launch,
+        target: &Target,
+    ) -> Self {
+        match target {
+            Target::Argument {
+                argument,
+                offset_bytes,
+            } => {
+                let piece = launch.arguments.get(*argument).and_then(|argument| {
+                    let mut pieces = argument.pieces.iter();
+                    pieces.find(|piece| piece.offset_bytes == *offset_bytes && piece.bits == 64)
+                });
+                let Some(piece) = piece else {
+                    return Self::default();
+                };
+                let mut place = match &piece.pointer {
+                    Some(pointer) => Self::of_pointer(values, pointer),
+                    None => Self::default(),
+                };
+                place.value = Some(values.resolve(piece.value));
+                place
+            }
+            Target::Global(name) => {
+                let named = graph.buffers.iter().enumerate();
+                let named: Vec<_> = named
+                    .filter(|(_, buffer)| buffer.variable.as_ref() == Some(name))
+                    .map(|(index, _)| BufferId(index))
+                    .collect();
+                match named.as_slice() {
+                    [] => Self {
+                        variable: Some(name.clone()),
+                        ..Self::default()
+                    },
+                    [one] => Self {
+                        root: Some(RootIdentity::Buffer(*one)),
+                        root_offset: Some(Polynomial::default()),
+                        candidates: Some(vec![*one]),
+                        ..Self::default()
+                    },
+                    _ => Self {
+                        candidates: Some(named),
+                        ..Self::default()
+                    },
+                }
+            }
+            Target::Shared(_) | Target::Unknown | Target::UnknownShared => Self::default(),
+        }
+    }
+
+    /// The place that a host-side pointer names.
+    pub(super) fn of_pointer(values: &Values, pointer: &Pointer) -> Self {
+        let offset = pointer.offset_bytes.as_ref();
+        let root_offset = offset
+            .and_then(|offset| normal_form(offset, &mut |value| Some(values.resolve(*value))));
+        let (root, candidates) = match &pointer.root {
+            Root::Buffer(buffer) => (RootIdentity::Buffer(*buffer), Some(vec![*buffer])),
+            Root::Value(value) => (
+                RootIdentity::Value(values.resolve(*value)),
+                pointer.may_point_to.clone(),
+            ),
+        };
+        Self {
+            value: None,
+            root: Some(root),
+            root_offset,
+            candidates,
+            variable: None,
+        }
+    }
+
+    /// True when only `__constant__` variables are meant, which no kernel can write.
+    pub(super) fn is_constant_memory(&self, graph: &LaunchGraph) -> bool {
+        self.candidates.as_ref().is_some_and(|candidates| {
+            !candidates.is_empty()
+                && candidates
+                    .iter()
+                    .all(|buffer| graph.buffers[buffer.0].memory == MemoryKind::Constant)
+        })
+    }
+
+    /// How the two lie to each other, without any test at run time.
+    pub(super) fn overlap(&self, other: &Self) -> Overlap {
+        if let (Some(left), Some(right)) = (&self.value, &other.value)
+            && left == right
+        {
+            return Overlap::SameBase(Polynomial::default());
+        }
+        if let (Some(left), Some(right)) = (&self.candidates, &other.candidates)
+            && !left.is_empty()
+            && !right.is_empty()
+            && !left.iter().any(|buffer| right.contains(buffer))
+        {
+            return Overlap::Disjoint;
+        }
+        if let (Some(left), Some(right)) = (&self.variable, &other.variable) {
+            return match left == right {
+                true => Overlap::SameBase(Polynomial::default()),
+                false => Overlap::Disjoint,
+            };
+        }
+        if self.root.is_none() || self.root != other.root {
+            return Overlap::Unknown { same_buffer: false };
+        }
+        match (&self.root_offset, &other.root_offset) {
+            (Some(left), Some(right)) => match left.subtract(right) {
+                Some(difference) => Overlap::SameBase(difference),
+                None => Overlap::Unknown { same_buffer: true },
+            },
+            _ => Overlap::Unknown { same_buffer: true },
+        }
+    }
+}
+
+fn single_value(polynomial: &Polynomial) -> Option<ValueId> {
+    let mut terms = polynomial.terms.iter();
+    match (terms.next(), terms.next()) {
+        (Some((monomial, 1)), None) => match monomial.as_slice() {
+            [Atom::Value(value)] => Some(*value),
+            _ => None,
+        },
+        _ => None,
+    }
+}

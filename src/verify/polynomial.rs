@@ -1,0 +1,158 @@
+//! Host expressions in a normal form: integer polynomials over atoms.
+//!
+//! Two expressions that are equal as polynomials are the same value here whatever tree they came
+//! in, so that `blockDim.x * gridDim.x` of one launch meets `gridDim.x * blockDim.x` of another.
+//! Invariant: no monomial has coefficient zero, the atoms of a monomial are sorted, and arithmetic
+//! that leaves 64 bits gives `None`, which every caller takes as "unknown".
+
+use crate::expression::Expression;
+use crate::launch::{LaunchId, ValueId};
+use std::collections::BTreeMap;
+
+/// A value that the verifier does not look into.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Atom {
+    /// A host value, as the integer that guards compare (sign-extended).
+    Value(ValueId),
+    /// The integer of `bits` bits at byte `offset_bytes` of a host value, read `signed` or not, where
+    /// that differs from the value itself.
+    Reading {
+        value: ValueId,
+        offset_bytes: u32,
+        bits: u32,
+        signed: bool,
+        /// These are all the bits of the value, read unsigned.
+        whole: bool,
+    },
+    /// Something that only this launch knows, by number.
+    Private(LaunchId, usize),
+    /// `floor(numerator / divisor)`.
+    Floor(Polynomial, Polynomial),
+    /// The smaller of two.
+    Minimum(Polynomial, Polynomial),
+    /// The larger of two.
+    Maximum(Polynomial, Polynomial),
+}
+
+/// `Σ coefficient · Π atoms`; the empty product is the constant term.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Polynomial {
+    pub(super) terms: BTreeMap<Vec<Atom>, i64>,
+}
+
+impl Polynomial {
+    pub(super) fn constant(value: i64) -> Self {
+        let mut terms = BTreeMap::new();
+        if value != 0 {
+            terms.insert(Vec::new(), value);
+        }
+        Self { terms }
+    }
+
+    pub(super) fn atom(atom: Atom) -> Self {
+        Self {
+            terms: BTreeMap::from([(vec![atom], 1)]),
+        }
+    }
+
+    pub(super) fn as_constant(&self) -> Option<i64> {
+        match self.terms.len() {
+            0 => Some(0),
+            1 => self.terms.get(&Vec::new()).copied(),
+            _ => None,
+        }
+    }
+
+    /// The monomials that are products of two atoms or more.
+    pub(super) fn products(&self) -> impl Iterator<Item = &Vec<Atom>> {
+        self.terms.keys().filter(|monomial| monomial.len() > 1)
+    }
+
+    pub(super) fn add(&self, other: &Self) -> Option<Self> {
+        let mut terms = self.terms.clone();
+        for (monomial, coefficient) in &other.terms {
+            let sum = terms.entry(monomial.clone()).or_insert(0);
+            *sum = sum.checked_add(*coefficient)?;
+        }
+        terms.retain(|_, coefficient| *coefficient != 0);
+        Some(Self { terms })
+    }
+
+    pub(super) fn scale(&self, factor: i64) -> Option<Self> {
+        if factor == 0 {
+            return Some(Self::default());
+        }
+        let terms = self
+            .terms
+            .iter()
+            .map(|(monomial, coefficient)| {
+                Some((monomial.clone(), coefficient.checked_mul(factor)?))
+            })
+            .collect::<Option<_>>()?;
+        Some(Self { terms })
+    }
+
+    pub(super) fn subtract(&self, other: &Self) -> Option<Self> {
+        self.add(&other.scale(-1)?)
+    }
+
+    pub(super) fn multiply(&self, other: &Self) -> Option<Self> {
+        let mut product = Self::default();
+        for (left, a) in &self.terms {
+            for (right, b) in &other.terms {
+                let mut monomial: Vec<Atom> = left.iter().chain(right).cloned().collect();
+                monomial.sort();
+                let term = Self {
+                    terms: BTreeMap::from([(monomial, a.checked_mul(*b)?)]),
+                };
+                product = product.add(&term)?;
+            }
+        }
+        Some(product)
+    }
+
+    fn floor_divide(&self, divisor: &Self) -> Option<Self> {
+        match (self.as_constant(), divisor.as_constant()) {
+            (_, Some(1)) => Some(self.clone()),
+            (Some(a), Some(b)) if b > 0 => Some(Self::constant(a.div_euclid(b))),
+            (_, Some(b)) if b <= 0 => None,
+            _ => Some(Self::atom(Atom::Floor(self.clone(), divisor.clone()))),
+        }
+    }
+}
+
+/// The normal form of an expression, its leaves given as polynomials.
+///
+/// # Errors
+/// `None` when a leaf has no value, a divisor is not positive, or a coefficient leaves 64 bits.
+pub(super) fn normal_form<L>(
+    expression: &Expression<L>,
+    leaf: &mut impl FnMut(&L) -> Option<Polynomial>,
+) -> Option<Polynomial> {
+    let mut both =
+        |a: &Expression<L>, b: &Expression<L>| Some((normal_form(a, leaf)?, normal_form(b, leaf)?));
+    match expression {
+        Expression::Constant(value) => Some(Polynomial::constant(*value)),
+        Expression::Leaf(symbol) => leaf(symbol),
+        Expression::Add(a, b) => both(a, b).and_then(|(a, b)| a.add(&b)),
+        Expression::Subtract(a, b) => both(a, b).and_then(|(a, b)| a.subtract(&b)),
+        Expression::Multiply(a, b) => both(a, b).and_then(|(a, b)| a.multiply(&b)),
+        Expression::FloorDivide(a, b) => both(a, b).and_then(|(a, b)| a.floor_divide(&b)),
+        Expression::Minimum(a, b) => {
+            let (a, b) = both(a, b)?;
+            Some(match (a.as_constant(), b.as_constant()) {
+                (Some(a), Some(b)) => Polynomial::constant(a.min(b)),
+                _ if a == b => a,
+                _ => Polynomial::atom(Atom::Minimum(a, b)),
+            })
+        }
+        Expression::Maximum(a, b) => {
+            let (a, b) = both(a, b)?;
+            Some(match (a.as_constant(), b.as_constant()) {
+                (Some(a), Some(b)) => Polynomial::constant(a.max(b)),
+                _ if a == b => a,
+                _ => Polynomial::atom(Atom::Maximum(a, b)),
+            })
+        }
+    }
+}

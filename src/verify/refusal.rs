@@ -1,0 +1,99 @@
+//! Why a plan is refused.
+
+use crate::launch::{LaunchId, NodeId};
+use thiserror::Error;
+
+/// A reason why a plan must not be carried out. Launches are named by the number of their site.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[allow(
+    missing_docs,
+    reason = "each variant's sentence says what it is, with its fields"
+)]
+pub enum Refusal {
+    #[error("group {group} has fewer than two members")]
+    TooFewMembers { group: usize },
+    #[error("launch {} is in more than one place of the plan", launch.0)]
+    DuplicateMember { launch: LaunchId },
+    #[error("launch {} is not exactly one node of the launch graph", launch.0)]
+    UnknownLaunch { launch: LaunchId },
+    #[error("the kernel of launch {} is not known", launch.0)]
+    UnknownKernel { launch: LaunchId },
+    #[error("launch {} is cooperative or has attributes that are not modelled", launch.0)]
+    SpecialLaunch { launch: LaunchId },
+    #[error("the kernel of launch {} {reason}", launch.0)]
+    OpaqueKernel { launch: LaunchId, reason: String },
+    #[error("launch {} does not come before launch {} in host order", earlier.0, later.0)]
+    HostOrder { earlier: LaunchId, later: LaunchId },
+    #[error("launches {} and {} are not on one path of the host program", earlier.0, later.0)]
+    NotOnOnePath { earlier: LaunchId, later: LaunchId },
+    #[error("launches {} and {} are not proven to be on one stream", first.0, second.0)]
+    DifferentStream { first: LaunchId, second: LaunchId },
+    #[error("{what} (node {}) stands between launch {} and its new place", node.0, launch.0)]
+    Fence {
+        launch: LaunchId,
+        node: NodeId,
+        what: String,
+    },
+    #[error("launch {} prints and would move below {what} (node {})", launch.0, node.0)]
+    PrintingMoves {
+        launch: LaunchId,
+        node: NodeId,
+        what: String,
+    },
+    #[error("launches {} and {} both print", first.0, second.0)]
+    PrintsTwice { first: LaunchId, second: LaunchId },
+    #[error("launch {} would move below {what} (node {}), which may touch the same memory", launch.0, node.0)]
+    Reordered {
+        launch: LaunchId,
+        node: NodeId,
+        what: String,
+    },
+    #[error("launches {} and {} are neither known nor tested to have the same {extent}", first.0, second.0)]
+    DifferentShape {
+        first: LaunchId,
+        second: LaunchId,
+        extent: String,
+    },
+    #[error("nothing tests that launch {} has a configuration that CUDA accepts", launch.0)]
+    ConfigurationUnchecked { launch: LaunchId },
+    #[error("launch {} has {what}", launch.0)]
+    InvalidConfiguration { launch: LaunchId, what: String },
+    #[error("the model of launch {} needs a condition that nothing tests (precondition {index})", launch.0)]
+    PreconditionUnchecked { launch: LaunchId, index: usize },
+    #[error("launches {} and {} may touch a common byte from different blocks ({what})", first.0, second.0)]
+    CrossesBlocks {
+        first: LaunchId,
+        second: LaunchId,
+        what: String,
+    },
+    #[error("launches {} and {} may touch a common byte from different threads of a block, and no barrier stands between ({what})", first.0, second.0)]
+    MissingBarrier {
+        first: LaunchId,
+        second: LaunchId,
+        what: String,
+    },
+    #[error("pointers of launches {} and {} may overlap, and nothing tests that they do not ({what})", first.0, second.0)]
+    MayAlias {
+        first: LaunchId,
+        second: LaunchId,
+        what: String,
+    },
+    #[error("launches {} and {} touch one buffer and it is not known where ({what})", first.0, second.0)]
+    UnprovenIndex {
+        first: LaunchId,
+        second: LaunchId,
+        what: String,
+    },
+    #[error("a barrier of launch {} ({location}) may be reached by part of a block only", launch.0)]
+    DivergentBarrier { launch: LaunchId, location: String },
+    #[error("launches {} and {} use the same shared memory and no barrier stands between", first.0, second.0)]
+    SharedMemoryReused { first: LaunchId, second: LaunchId },
+    #[error("launch {} executes warp operations and does not start after a barrier", launch.0)]
+    WarpOperationsDiverged { launch: LaunchId },
+    #[error("launch {} is the first of its group and has a barrier before it", launch.0)]
+    BarrierFirst { launch: LaunchId },
+    #[error("the group of launch {} needs {bytes} bytes of shared memory", first.0)]
+    SharedMemory { first: LaunchId, bytes: u64 },
+    #[error("the group of launch {} needs {bytes} bytes of parameters", first.0)]
+    ParameterSpace { first: LaunchId, bytes: u64 },
+}

@@ -1,0 +1,6 @@
+//! From launch graphs and kernel models, made by hand, to edges and plans.
+
+#[path = "dependence/builder.rs"]
+mod builder;
+#[path = "dependence/relations.rs"]
+mod relations;

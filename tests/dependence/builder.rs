@@ -1,0 +1,369 @@
+//! Small launch graphs and kernel models by hand.
+
+use sirius_rs::affine::{Affine, Axis, Constraint, Guard, Variable};
+use sirius_rs::diagnostics::Location;
+use sirius_rs::expression::{Condition, Expression};
+use sirius_rs::kernel::{
+    Access, AccessId, AccessKind, Footprint, KernelModel, KernelParameter, KernelSymbol, Loop,
+    Product, Target,
+};
+use sirius_rs::launch::{
+    Argument, ArgumentPiece, Buffer, BufferId, HostBlock, HostBlockId, HostFunction, HostLoop,
+    HostValue, Launch, LaunchGraph, LaunchId, MemoryKind, Node, NodeId, NodeKind, Operand, Pointer,
+    Root, Stream, Touch, ValueId,
+};
+use sirius_rs::program::KernelId;
+
+pub const X: Axis = Axis::X;
+pub const Y: Axis = Axis::Y;
+
+/// `Σ coefficient · variable + constant`.
+pub fn sum(terms: &[(i64, Variable)], constant: i64) -> Affine {
+    terms.iter().fold(
+        Affine::constant(constant),
+        |sum, (coefficient, variable)| {
+            let term = Affine::variable(variable.clone())
+                .scale(*coefficient)
+                .unwrap();
+            sum.add(&term).unwrap()
+        },
+    )
+}
+
+pub fn line(line: u32) -> Location {
+    Location {
+        file: String::from("app.cu"),
+        line,
+        column: 1,
+    }
+}
+
+pub fn int_argument(argument: usize) -> KernelSymbol {
+    KernelSymbol::Argument {
+        argument,
+        offset_bytes: 0,
+        bits: 32,
+        signed: true,
+    }
+}
+
+/// An argument of a launch.
+pub enum Actual {
+    Pointer(Pointer),
+    Int(ValueId),
+}
+
+pub struct World {
+    pub graph: LaunchGraph,
+    pub kernels: Vec<KernelModel>,
+    block: HostBlockId,
+}
+
+impl World {
+    pub fn new() -> Self {
+        let mut graph = LaunchGraph::default();
+        graph.functions.push(HostFunction {
+            name: String::from("main"),
+            entry: HostBlockId(0),
+            repeated: false,
+        });
+        graph.blocks.push(HostBlock::default());
+        Self {
+            graph,
+            kernels: Vec::new(),
+            block: HostBlockId(0),
+        }
+    }
+
+    pub fn number(&mut self, value: i64) -> ValueId {
+        self.value(Some(value), None)
+    }
+
+    pub fn unknown(&mut self) -> ValueId {
+        self.value(None, None)
+    }
+
+    pub fn value(&mut self, constant: Option<i64>, varies_in: Option<usize>) -> ValueId {
+        self.graph.values.push(HostValue {
+            constant,
+            witness: (
+                LaunchId(0),
+                Operand::Argument {
+                    argument: 0,
+                    offset_bytes: 0,
+                    bits: 32,
+                    signed: true,
+                },
+            ),
+            varies_in,
+        });
+        ValueId(self.graph.values.len() - 1)
+    }
+
+    /// An unknown extent.
+    pub fn extent(&mut self) -> ValueId {
+        let value = self.unknown();
+        self.graph.values[value.0].witness.1 = Operand::Grid(0);
+        value
+    }
+
+    pub fn buffer(&mut self, name: &str) -> Pointer {
+        self.graph.buffers.push(Buffer {
+            name: name.to_owned(),
+            memory: MemoryKind::Device,
+            unique: true,
+            bytes: None,
+            variable: None,
+            location: line(1),
+        });
+        let buffer = BufferId(self.graph.buffers.len() - 1);
+        Pointer {
+            root: Root::Buffer(buffer),
+            offset_bytes: Some(Expression::Constant(0)),
+            may_point_to: Some(vec![buffer]),
+            device_only: true,
+        }
+    }
+
+    /// A pointer of which nothing is known.
+    pub fn stranger(&mut self) -> Pointer {
+        Pointer {
+            root: Root::Value(self.unknown()),
+            offset_bytes: Some(Expression::Constant(0)),
+            may_point_to: None,
+            device_only: true,
+        }
+    }
+
+    pub fn kernel(&mut self, kernel: KernelModel) -> KernelId {
+        let id = KernelId(self.kernels.len());
+        self.kernels.push(KernelModel { id, ..kernel });
+        id
+    }
+
+    pub fn launch(
+        &mut self,
+        kernel: KernelId,
+        grid: [ValueId; 3],
+        block: [ValueId; 3],
+        arguments: Vec<Actual>,
+    ) -> NodeId {
+        let id = LaunchId(self.graph.nodes.len() as u32);
+        let shared_bytes = self.number(0);
+        let arguments = arguments
+            .into_iter()
+            .map(|actual| {
+                let (bits, value, pointer) = match actual {
+                    Actual::Int(value) => (32, value, None),
+                    Actual::Pointer(pointer) => (64, self.unknown(), Some(pointer)),
+                };
+                Argument {
+                    pieces: vec![ArgumentPiece {
+                        offset_bytes: 0,
+                        bits,
+                        value,
+                        pointer,
+                    }],
+                    identity: Some(value),
+                }
+            })
+            .collect();
+        self.node(NodeKind::Launch(Launch {
+            id,
+            kernel: Some(kernel),
+            grid,
+            block,
+            shared_bytes,
+            stream: Stream::Default,
+            arguments,
+            special: false,
+        }))
+    }
+
+    pub fn node(&mut self, kind: NodeKind) -> NodeId {
+        let id = NodeId(self.graph.nodes.len());
+        self.graph.nodes.push(Node {
+            id,
+            kind,
+            block: self.block,
+            location: line(100 + id.0 as u32),
+        });
+        self.graph.blocks[self.block.0].nodes.push(id);
+        id
+    }
+
+    /// Copies `bytes` from the device to the host.
+    pub fn copy_to_host(&mut self, pointer: &Pointer, bytes: i64) -> NodeId {
+        self.node(NodeKind::Copy {
+            reads: vec![Touch {
+                pointer: pointer.clone(),
+                bytes: Some(Expression::Constant(bytes)),
+            }],
+            writes: Vec::new(),
+            stream: Stream::Default,
+            host_side: true,
+        })
+    }
+
+    /// Copies within the device.
+    pub fn copy_on_device(&mut self, from: &Pointer, to: &Pointer, bytes: i64) -> NodeId {
+        let touch = |pointer: &Pointer| Touch {
+            pointer: pointer.clone(),
+            bytes: Some(Expression::Constant(bytes)),
+        };
+        self.node(NodeKind::Copy {
+            reads: vec![touch(from)],
+            writes: vec![touch(to)],
+            stream: Stream::Default,
+            host_side: false,
+        })
+    }
+
+    /// Everything from now on stands in a new loop whose body is one block.
+    pub fn enter_loop(&mut self) -> usize {
+        let body = HostBlockId(self.graph.blocks.len());
+        let innermost = self.graph.loops.len();
+        self.graph.loops.push(HostLoop {
+            parent: None,
+            header: body,
+            trip: None,
+        });
+        self.graph.blocks[self.block.0].successors.push(body);
+        self.graph.blocks.push(HostBlock {
+            successors: vec![body],
+            immediate_dominator: Some(self.block),
+            innermost_loop: Some(innermost),
+            ..HostBlock::default()
+        });
+        self.block = body;
+        innermost
+    }
+}
+
+/// A kernel model under construction. Arguments are pointers unless said otherwise.
+pub struct Kernel {
+    pub model: KernelModel,
+}
+
+impl Kernel {
+    pub fn new(name: &str, arguments: usize) -> Self {
+        Self {
+            model: KernelModel {
+                id: KernelId(0),
+                name: name.to_owned(),
+                display_name: name.to_owned(),
+                location: line(1),
+                formals: vec![
+                    KernelParameter {
+                        size_bytes: 8,
+                        align_bytes: 8,
+                        is_pointer: true,
+                    };
+                    arguments
+                ],
+                parameters: Vec::new(),
+                loops: Vec::new(),
+                products: Vec::new(),
+                accesses: Vec::new(),
+                barriers: Vec::new(),
+                footprints: Vec::new(),
+                preconditions: Vec::new(),
+                opaque: Vec::new(),
+                warp_operations: false,
+                prints: false,
+                static_shared_bytes: 0,
+                dynamic_shared: false,
+                max_threads: None,
+            },
+        }
+    }
+
+    pub fn parameter(&mut self, symbol: KernelSymbol) -> Variable {
+        self.model.parameters.push(Expression::Leaf(symbol));
+        Variable::Parameter(self.model.parameters.len() - 1)
+    }
+
+    pub fn product(&mut self, factor: Affine, parameter: &Variable) -> Variable {
+        let Variable::Parameter(parameter) = parameter else {
+            panic!("a product is with a parameter");
+        };
+        self.model.products.push(Product {
+            factor,
+            parameter: *parameter,
+        });
+        Variable::Product(self.model.products.len() - 1)
+    }
+
+    pub fn repeat(&mut self) -> Variable {
+        self.model.loops.push(Loop {
+            parent: None,
+            uniform_in_block: true,
+            location: line(2),
+        });
+        Variable::Loop(self.model.loops.len() - 1)
+    }
+
+    pub fn access(&mut self, kind: AccessKind, argument: usize, subscript: Affine, domain: Guard) {
+        let id = AccessId(self.model.accesses.len());
+        self.model.accesses.push(Access {
+            id,
+            kind,
+            target: Target::Argument {
+                argument,
+                offset_bytes: 0,
+            },
+            subscript: Some(subscript),
+            size_bytes: 4,
+            domain,
+            loops: (0..self.model.loops.len()).collect(),
+            exact: true,
+            why_inexact: String::new(),
+            invariant_load: false,
+            volatile: false,
+            location: line(10 + id.0 as u32),
+        });
+    }
+
+    pub fn footprint(&mut self, argument: usize, high: Expression<KernelSymbol>, written: bool) {
+        self.model.footprints.push(Footprint {
+            target: Target::Argument {
+                argument,
+                offset_bytes: 0,
+            },
+            low_bytes: Some(Expression::Constant(0)),
+            high_bytes: Some(high),
+            written,
+        });
+    }
+
+    /// The grid does not wrap 32 bits.
+    pub fn precondition_no_wrap(&mut self) {
+        let threads = Expression::Leaf(KernelSymbol::GridSize(X))
+            .multiply(Expression::Leaf(KernelSymbol::BlockSize(X)));
+        self.model
+            .preconditions
+            .push(Condition::LessEqual(threads, Expression::Constant(1 << 31)));
+    }
+}
+
+/// `out[i] = f(in[i + shift])` for `i = blockIdx.x * blockDim.x + threadIdx.x < n`; arguments
+/// in, out, n.
+pub fn pointwise(name: &str, shift: i64) -> KernelModel {
+    let mut kernel = Kernel::new(name, 3);
+    let block_size = kernel.parameter(KernelSymbol::BlockSize(X));
+    let n = kernel.parameter(int_argument(2));
+    let base = kernel.product(Affine::variable(Variable::Block(X)), &block_size);
+    let thread = Variable::Thread(X);
+    let inside = vec![vec![Constraint::NonNegative(sum(
+        &[(1, n), (-1, base.clone()), (-1, thread.clone())],
+        -1,
+    ))]];
+    let index = [(4, base), (4, thread)];
+    kernel.access(AccessKind::Read, 0, sum(&index, 4 * shift), inside.clone());
+    kernel.access(AccessKind::Write, 1, sum(&index, 0), inside);
+    let bytes = Expression::Leaf(int_argument(2)).multiply(Expression::Constant(4));
+    kernel.footprint(0, bytes.clone().add(Expression::Constant(4 * shift)), false);
+    kernel.footprint(1, bytes, true);
+    kernel.precondition_no_wrap();
+    kernel.model
+}

@@ -1,0 +1,394 @@
+//! Widths and relations of edges.
+
+use crate::builder::{Actual, Kernel, World, X, Y, int_argument, pointwise, sum};
+use sirius_rs::affine::{Affine, Constraint, Variable};
+use sirius_rs::dependence::{DependenceKind, Edge, Guard, Uar, Width, build_uar};
+use sirius_rs::expression::Expression;
+use sirius_rs::isl::Map;
+use sirius_rs::kernel::{AccessKind, KernelSymbol};
+use sirius_rs::launch::{NodeId, Pointer, ValueId};
+
+fn edges(uar: &Uar, source: NodeId, sink: NodeId) -> Vec<&Edge> {
+    uar.graph
+        .edge_weights()
+        .filter(|edge| edge.source == source && edge.sink == sink && !edge.carried)
+        .collect()
+}
+
+fn only_edge(uar: &Uar, source: NodeId, sink: NodeId) -> &Edge {
+    let found = edges(uar, source, sink);
+    assert_eq!(found.len(), 1, "{found:#?}");
+    found[0]
+}
+
+fn shape(world: &mut World, extent: ValueId) -> [ValueId; 3] {
+    let one = world.number(1);
+    [extent, one, one]
+}
+
+fn actuals(from: &Pointer, to: &Pointer, n: ValueId) -> Vec<Actual> {
+    vec![
+        Actual::Pointer(from.clone()),
+        Actual::Pointer(to.clone()),
+        Actual::Int(n),
+    ]
+}
+
+/// Two pointwise kernels with a read shifted by `shift` in the second, unknown n, grid and block.
+fn chain(shift: i64) -> (Uar, NodeId, NodeId) {
+    let mut world = World::new();
+    let (x, y, z) = (world.buffer("x"), world.buffer("y"), world.buffer("z"));
+    let (grid, block, n) = (world.extent(), world.extent(), world.unknown());
+    let (grid, block) = (shape(&mut world, grid), shape(&mut world, block));
+    let scale = world.kernel(pointwise("scale", 0));
+    let second = world.kernel(pointwise("second", shift));
+    let first = world.launch(scale, grid, block, actuals(&x, &y, n));
+    let last = world.launch(second, grid, block, actuals(&y, &z, n));
+    (build_uar(&world.graph, &world.kernels), first, last)
+}
+
+#[test]
+fn pointwise_chain_of_unknown_size_is_thread_wide() {
+    let (uar, first, last) = chain(0);
+    let edge = only_edge(&uar, first, last);
+    assert_eq!(edge.width, Width::Thread, "{}", edge.because);
+    assert_eq!(edge.kind, DependenceKind::Flow);
+    assert_eq!(edge.buffer, "y");
+    assert!(edge.because.is_empty());
+    assert_eq!(edge.conditions.len(), 1, "{:?}", edge.conditions);
+    let relation = Map::parse(&edge.relation).unwrap();
+    let same = Map::parse("{ source[bx,by,bz,tx,ty,tz] -> sink[bx,by,bz,tx,ty,tz] }").unwrap();
+    assert!(relation.is_subset(&same).unwrap(), "{}", edge.relation);
+    assert!(!relation.is_empty().unwrap());
+}
+
+#[test]
+fn neighbour_across_the_block_border_is_global() {
+    for shift in [-1, 1] {
+        let (uar, first, last) = chain(shift);
+        let edge = only_edge(&uar, first, last);
+        assert_eq!(edge.width, Width::Global);
+        assert!(
+            edge.because.contains("`second` reads `y["),
+            "{}",
+            edge.because
+        );
+        assert!(edge.because.contains("another block"), "{}", edge.because);
+        assert!(edge.conditions.is_empty());
+        assert_eq!(edge.location.line, 10);
+    }
+}
+
+/// One block a row: `sums[blockIdx.x] = Σ in[blockIdx.x * columns + k]`, by thread 0 or by strides.
+#[test]
+fn row_reduction_is_block_wide() {
+    let mut world = World::new();
+    let mut rows = Kernel::new("square_rows", 3);
+    let columns = rows.parameter(int_argument(2));
+    let block_size = rows.parameter(KernelSymbol::BlockSize(X));
+    let row = rows.product(Affine::variable(Variable::Block(X)), &columns);
+    let step = rows.repeat();
+    let stride = rows.product(Affine::variable(step), &block_size);
+    let column = sum(&[(1, Variable::Thread(X)), (1, stride)], 0);
+    let inside = vec![vec![Constraint::NonNegative(
+        Affine::variable(columns)
+            .subtract(&column)
+            .unwrap()
+            .subtract(&Affine::constant(1))
+            .unwrap(),
+    )]];
+    let index = Affine::variable(row)
+        .add(&column)
+        .unwrap()
+        .scale(4)
+        .unwrap();
+    rows.access(AccessKind::Read, 0, index.clone(), inside.clone());
+    rows.access(AccessKind::Write, 1, index, inside);
+
+    let mut reduce = Kernel::new("sum_rows", 3);
+    let columns = reduce.parameter(int_argument(2));
+    let row = reduce.product(Affine::variable(Variable::Block(X)), &columns);
+    let k = reduce.repeat();
+    let first_thread = Constraint::Zero(Affine::variable(Variable::Thread(X)));
+    let mut inside = vec![first_thread.clone()];
+    inside.push(Constraint::NonNegative(sum(
+        &[(1, columns), (-1, k.clone())],
+        -1,
+    )));
+    reduce.access(
+        AccessKind::Read,
+        0,
+        sum(&[(4, row), (4, k)], 0),
+        vec![inside],
+    );
+    reduce.access(
+        AccessKind::Write,
+        1,
+        sum(&[(4, Variable::Block(X))], 0),
+        vec![vec![first_thread]],
+    );
+
+    let (x, y, sums) = (world.buffer("x"), world.buffer("y"), world.buffer("sums"));
+    let (grid, block, n) = (world.extent(), world.extent(), world.unknown());
+    let (grid, block) = (shape(&mut world, grid), shape(&mut world, block));
+    let rows = world.kernel(rows.model);
+    let reduce = world.kernel(reduce.model);
+    let first = world.launch(rows, grid, block, actuals(&x, &y, n));
+    let last = world.launch(reduce, grid, block, actuals(&y, &sums, n));
+    let uar = build_uar(&world.graph, &world.kernels);
+    let edge = only_edge(&uar, first, last);
+    assert_eq!(
+        edge.width,
+        Width::Block,
+        "{} {}",
+        edge.because,
+        edge.relation
+    );
+    assert!(
+        edge.because.contains("another thread of the block"),
+        "{}",
+        edge.because
+    );
+}
+
+#[test]
+fn transposed_read_is_global() {
+    let mut world = World::new();
+    let matrix = |name: &str, transposed: bool| {
+        let mut kernel = Kernel::new(name, 3);
+        let columns = kernel.parameter(int_argument(2));
+        let (row, column) = (Variable::Block(Y), Variable::Block(X));
+        let across = kernel.product(Affine::variable(row.clone()), &columns);
+        let down = kernel.product(Affine::variable(column.clone()), &columns);
+        let inside = vec![vec![
+            Constraint::NonNegative(sum(&[(1, columns.clone()), (-1, row.clone())], -1)),
+            Constraint::NonNegative(sum(&[(1, columns), (-1, column.clone())], -1)),
+        ]];
+        let straight = sum(&[(4, across), (4, column)], 0);
+        let turned = sum(&[(4, down), (4, row)], 0);
+        let read = if transposed { turned } else { straight.clone() };
+        kernel.access(AccessKind::Read, 0, read, inside.clone());
+        kernel.access(AccessKind::Write, 1, straight, inside);
+        kernel.model
+    };
+    let straight = world.kernel(matrix("straight", false));
+    let turned = world.kernel(matrix("turned", true));
+    let (x, y, z) = (world.buffer("x"), world.buffer("y"), world.buffer("z"));
+    let (width, height, n) = (world.extent(), world.extent(), world.unknown());
+    let one = world.number(1);
+    let (grid, block) = ([width, height, one], [one, one, one]);
+    let first = world.launch(straight, grid, block, actuals(&x, &y, n));
+    let middle = world.launch(straight, grid, block, actuals(&y, &x, n));
+    let last = world.launch(turned, grid, block, actuals(&y, &z, n));
+    let uar = build_uar(&world.graph, &world.kernels);
+    // One thread a block: what stays in the block stays in the thread.
+    let flow = edges(&uar, first, middle)
+        .into_iter()
+        .find(|edge| edge.buffer == "y")
+        .unwrap();
+    assert_eq!(flow.width, Width::Thread, "{}", flow.because);
+    assert_eq!(only_edge(&uar, first, last).width, Width::Global);
+}
+
+#[test]
+fn disjoint_parts_of_one_buffer_do_not_depend() {
+    let mut world = World::new();
+    let whole = world.buffer("whole");
+    let (z, w) = (world.buffer("z"), world.buffer("w"));
+    let grid = world.number(4);
+    let block = world.number(256);
+    let n = world.number(1000);
+    let (grid, block) = (shape(&mut world, grid), shape(&mut world, block));
+    let scale = world.kernel(pointwise("scale", 0));
+    let mut upper = whole.clone();
+    upper.offset_bytes = Some(Expression::Constant(4000));
+    let first = world.launch(scale, grid, block, actuals(&z, &whole, n));
+    let second = world.launch(scale, grid, block, actuals(&upper, &w, n));
+    let mut touching = whole.clone();
+    touching.offset_bytes = Some(Expression::Constant(3996));
+    let third = world.launch(scale, grid, block, actuals(&touching, &w, n));
+    let uar = build_uar(&world.graph, &world.kernels);
+    assert!(edges(&uar, first, second).is_empty());
+    assert_eq!(only_edge(&uar, first, third).width, Width::Global);
+}
+
+#[test]
+fn unknown_offset_is_guarded_by_ranges() {
+    let mut world = World::new();
+    let (a, b) = (world.stranger(), world.stranger());
+    let (c, d) = (world.buffer("c"), world.buffer("d"));
+    let (grid, block, n) = (world.extent(), world.extent(), world.unknown());
+    let (grid, block) = (shape(&mut world, grid), shape(&mut world, block));
+    let scale = world.kernel(pointwise("scale", 0));
+    let first = world.launch(scale, grid, block, actuals(&c, &a, n));
+    let last = world.launch(scale, grid, block, actuals(&b, &d, n));
+    let uar = build_uar(&world.graph, &world.kernels);
+    let aliases = edges(&uar, first, last);
+    // a against b, a against d, b against nothing written but a, c against d: known apart.
+    assert_eq!(aliases.len(), 2, "{aliases:#?}");
+    for edge in aliases {
+        assert_eq!(edge.width, Width::Global);
+        assert!(
+            edge.absent_if
+                .iter()
+                .any(|guard| matches!(guard, Guard::RangesDisjoint { .. }))
+        );
+        assert!(edge.because.contains("may overlap"), "{}", edge.because);
+    }
+}
+
+#[test]
+fn different_shapes_are_compared_as_they_are() {
+    let mut world = World::new();
+    let (x, y, z) = (world.buffer("x"), world.buffer("y"), world.buffer("z"));
+    let (grid, n) = (world.extent(), world.unknown());
+    let (narrow, wide) = (world.number(128), world.number(256));
+    let grid = shape(&mut world, grid);
+    let (narrow, wide) = (shape(&mut world, narrow), shape(&mut world, wide));
+    let scale = world.kernel(pointwise("scale", 0));
+    let first = world.launch(scale, grid, narrow, actuals(&x, &y, n));
+    let last = world.launch(scale, grid, wide, actuals(&y, &z, n));
+    let uar = build_uar(&world.graph, &world.kernels);
+    let edge = only_edge(&uar, first, last);
+    assert_eq!(edge.width, Width::Global);
+    assert!(
+        edge.because.contains("different grids or blocks"),
+        "{}",
+        edge.because
+    );
+}
+
+#[test]
+fn unknown_shapes_are_equal_under_a_guard() {
+    let mut world = World::new();
+    let (x, y, z) = (world.buffer("x"), world.buffer("y"), world.buffer("z"));
+    let n = world.unknown();
+    let block = world.number(256);
+    let (one_grid, other_grid) = (world.extent(), world.extent());
+    let (one_grid, other_grid) = (shape(&mut world, one_grid), shape(&mut world, other_grid));
+    let block = shape(&mut world, block);
+    let scale = world.kernel(pointwise("scale", 0));
+    let first = world.launch(scale, one_grid, block, actuals(&x, &y, n));
+    let last = world.launch(scale, other_grid, block, actuals(&y, &z, n));
+    let uar = build_uar(&world.graph, &world.kernels);
+    let edge = only_edge(&uar, first, last);
+    assert_eq!(edge.width, Width::Thread, "{}", edge.because);
+    let shapes = edge
+        .conditions
+        .iter()
+        .filter(|guard| matches!(guard, Guard::Holds { class, .. } if class == "shape"));
+    assert_eq!(shapes.count(), 1, "{:?}", edge.conditions);
+}
+
+#[test]
+fn unknown_third_axes_must_be_flat() {
+    let mut world = World::new();
+    let (x, y, z) = (world.buffer("x"), world.buffer("y"), world.buffer("z"));
+    let (grid, block, depth, n) = (
+        world.extent(),
+        world.extent(),
+        world.extent(),
+        world.unknown(),
+    );
+    let grid = shape(&mut world, grid);
+    let one = world.number(1);
+    let scale = world.kernel(pointwise("scale", 0));
+    let first = world.launch(scale, grid, [block, depth, one], actuals(&x, &y, n));
+    let last = world.launch(scale, grid, [block, depth, one], actuals(&y, &z, n));
+    let uar = build_uar(&world.graph, &world.kernels);
+    let edge = only_edge(&uar, first, last);
+    assert_eq!(edge.width, Width::Thread, "{}", edge.because);
+    assert_eq!(edge.conditions.len(), 2, "{:?}", edge.conditions);
+}
+
+#[test]
+fn copies_are_whole_ranges() {
+    let mut world = World::new();
+    let (x, y, z) = (world.buffer("x"), world.buffer("y"), world.buffer("z"));
+    let (grid, block, n) = (world.number(4), world.number(256), world.number(1000));
+    let (grid, block) = (shape(&mut world, grid), shape(&mut world, block));
+    let scale = world.kernel(pointwise("scale", 0));
+    let first = world.launch(scale, grid, block, actuals(&x, &y, n));
+    let copy = world.copy_to_host(&y, 4000);
+    let other = world.copy_on_device(&x, &z, 16);
+    let mut beyond = y.clone();
+    beyond.offset_bytes = Some(Expression::Constant(4000));
+    let apart = world.copy_to_host(&beyond, 4000);
+    let uar = build_uar(&world.graph, &world.kernels);
+    assert_eq!(only_edge(&uar, first, copy).kind, DependenceKind::Flow);
+    assert!(edges(&uar, first, other).is_empty());
+    assert!(edges(&uar, first, apart).is_empty());
+}
+
+#[test]
+fn a_host_loop_carries_dependences_back() {
+    let mut world = World::new();
+    let (x, y) = (world.buffer("x"), world.buffer("y"));
+    let (grid, block, n) = (world.extent(), world.extent(), world.unknown());
+    let (grid, block) = (shape(&mut world, grid), shape(&mut world, block));
+    let scale = world.kernel(pointwise("scale", 0));
+    world.enter_loop();
+    let first = world.launch(scale, grid, block, actuals(&x, &y, n));
+    let last = world.launch(scale, grid, block, actuals(&y, &x, n));
+    let uar = build_uar(&world.graph, &world.kernels);
+    let carried: Vec<_> = uar
+        .graph
+        .edge_weights()
+        .filter(|edge| edge.carried)
+        .collect();
+    assert!(
+        carried
+            .iter()
+            .any(|edge| edge.source == last && edge.sink == first)
+    );
+    assert!(
+        carried
+            .iter()
+            .any(|edge| edge.source == first && edge.sink == last)
+    );
+    assert!(carried.iter().all(|edge| edge.width == Width::Global));
+    assert!(
+        edges(&uar, first, last)
+            .iter()
+            .all(|edge| edge.width == Width::Thread)
+    );
+}
+
+/// `for (i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)`.
+#[test]
+fn grid_stride_loops_are_thread_wide() {
+    let mut world = World::new();
+    let mut stride = Kernel::new("stride", 3);
+    let block_size = stride.parameter(KernelSymbol::BlockSize(X));
+    let n = stride.parameter(int_argument(2));
+    stride.model.parameters.push(
+        Expression::Leaf(KernelSymbol::GridSize(X))
+            .multiply(Expression::Leaf(KernelSymbol::BlockSize(X))),
+    );
+    let all = Variable::Parameter(2);
+    let base = stride.product(Affine::variable(Variable::Block(X)), &block_size);
+    let step = stride.repeat();
+    let far = stride.product(Affine::variable(step), &all);
+    let index = sum(&[(1, base), (1, far), (1, Variable::Thread(X))], 0);
+    let inside = vec![vec![Constraint::NonNegative(
+        sum(&[(1, n)], -1).subtract(&index).unwrap(),
+    )]];
+    let bytes = index.scale(4).unwrap();
+    stride.access(AccessKind::Read, 0, bytes.clone(), inside.clone());
+    stride.access(AccessKind::Write, 1, bytes, inside);
+    let stride = world.kernel(stride.model);
+    let (x, y, z) = (world.buffer("x"), world.buffer("y"), world.buffer("z"));
+    let (grid, block, n) = (world.extent(), world.extent(), world.unknown());
+    let (grid, block) = (shape(&mut world, grid), shape(&mut world, block));
+    let first = world.launch(stride, grid, block, actuals(&x, &y, n));
+    let last = world.launch(stride, grid, block, actuals(&y, &z, n));
+    let uar = build_uar(&world.graph, &world.kernels);
+    let edge = only_edge(&uar, first, last);
+    assert_eq!(
+        edge.width,
+        Width::Thread,
+        "{} {}",
+        edge.because,
+        edge.relation
+    );
+}

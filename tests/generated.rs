@@ -1,0 +1,42 @@
+//! Random programs: kernels and host code are generated, built with fusion off and on, and compared.
+//!
+//! A seed gives a program of several cases, each a chain of launches over a few buffers with
+//! synchronisations, copies, branches, loops and sub-buffers between them. Kernels are free of races
+//! by construction: a kernel that crosses threads never writes what it reads. Runs a few seeds by
+//! default; `SIRIUS_FUZZ_SEEDS=from..to` runs others, for as long as one likes.
+
+mod generator;
+mod harness;
+
+use libtest_mimic::{Arguments, Trial};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let range = std::env::var("SIRIUS_FUZZ_SEEDS").unwrap_or_else(|_| "0..4".to_owned());
+    let bounds: Vec<u64> = range
+        .split("..")
+        .filter_map(|bound| bound.parse().ok())
+        .collect();
+    let [from, to] = bounds[..] else {
+        eprintln!("SIRIUS_FUZZ_SEEDS wants `from..to`, not {range:?}");
+        return ExitCode::FAILURE;
+    };
+    let trials = (from..to)
+        .map(|seed| {
+            Trial::test(format!("generated/{seed}"), move || {
+                let folder = tempfile::tempdir()?;
+                let source = folder.path().join(format!("seed_{seed}.cu"));
+                std::fs::write(&source, generator::program(seed))?;
+                let result = harness::check(&source);
+                if result.is_err() {
+                    let kept = std::env::temp_dir().join(format!("sirius_seed_{seed}.cu"));
+                    std::fs::copy(&source, &kept)?;
+                    eprintln!("the program of seed {seed} is kept in {}", kept.display());
+                }
+                result
+            })
+        })
+        .collect();
+    libtest_mimic::run(&arguments, trials).exit_code()
+}

@@ -1,0 +1,243 @@
+//! Builds a program for the CPU device with fusion off and on, runs both, and compares.
+
+#[path = "../oracle/mod.rs"]
+mod oracle;
+
+use libtest_mimic::Failed;
+use oracle::{Width, dependences_that_happened};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// Runs one program both ways and compares.
+pub fn check(source: &Path) -> Result<(), Failed> {
+    let text = std::fs::read_to_string(source)?;
+    let folder = tempfile::tempdir()?;
+    let expectations = Expectations::read(&text)?;
+
+    let off = Built::new(source, folder.path(), "off")?;
+    let on = Built::new(source, folder.path(), "all")?;
+    let report: Value = serde_json::from_str(&std::fs::read_to_string(&on.report)?)?;
+    expectations.check(&report, &on.messages)?;
+
+    let unfused = off.run(&expectations.arguments, &[])?;
+    let fused = on.run(&expectations.arguments, &[])?;
+    if unfused.output.stdout != fused.output.stdout {
+        return Err(format!(
+            "fusion changes the output\n--- off\n{}\n--- on\n{}",
+            String::from_utf8_lossy(&unfused.output.stdout),
+            String::from_utf8_lossy(&fused.output.stdout)
+        )
+        .into());
+    }
+    if !String::from_utf8_lossy(&unfused.output.stdout).contains("PASS") {
+        return Err("the program does not say PASS".into());
+    }
+    if unfused.memory != fused.memory {
+        return Err(format!(
+            "fusion changes memory\n--- off\n{}\n--- on\n{}",
+            unfused.memory, fused.memory
+        )
+        .into());
+    }
+    let trace = folder.path().join("trace");
+    off.run(&expectations.arguments, &[("SIRIUS_TRACE", &trace)])?;
+    compare_with_trace(&report, &trace)
+}
+
+/// The static graph must contain what happened, at least as wide.
+fn compare_with_trace(report: &Value, trace: &Path) -> Result<(), Failed> {
+    let trace = runtime_shim::trace::read_trace(trace)?;
+    let nodes = report["nodes"].as_array().ok_or("a report has nodes")?;
+    let site_of = |id: &Value| {
+        nodes
+            .iter()
+            .find(|node| node["id"] == *id)
+            .and_then(|node| node["site"].as_u64())
+    };
+    let edges = report["edges"].as_array().ok_or("a report has edges")?;
+    let mut exact = 0_usize;
+    let happened = dependences_that_happened(&trace);
+    for ((source, sink, kind), width) in &happened {
+        let predicted = edges
+            .iter()
+            .filter(|edge| {
+                site_of(&edge["src"]) == Some(u64::from(*source))
+                    && site_of(&edge["dst"]) == Some(u64::from(*sink))
+                    && edge["kind"] == *kind
+            })
+            .filter_map(|edge| edge["width"].as_str())
+            .map(Width::from_name)
+            .max();
+        match predicted {
+            None => {
+                return Err(format!(
+                    "launch {sink} depends on launch {source} ({kind}, {width:?}), \
+                     but the graph has no such edge"
+                )
+                .into());
+            }
+            Some(predicted) if predicted < *width => {
+                return Err(format!(
+                    "launch {sink} depends on launch {source} ({kind}) with width {width:?}, \
+                     but the graph says {predicted:?}"
+                )
+                .into());
+            }
+            Some(predicted) => exact += usize::from(predicted == *width),
+        }
+    }
+    println!(
+        "{exact} of {} dependences have their exact width",
+        happened.len()
+    );
+    Ok(())
+}
+
+/// What a program's leading comments promise.
+struct Expectations {
+    /// Launch sites before and after.
+    launches: Option<(u64, u64)>,
+    /// Reasons of consecutive pairs that stay apart; `None` when the file does not say.
+    missed: Option<Vec<String>>,
+    /// Command line of the program.
+    arguments: Vec<String>,
+}
+
+impl Expectations {
+    fn read(text: &str) -> Result<Self, Failed> {
+        let mut expectations = Self {
+            launches: None,
+            missed: None,
+            arguments: Vec::new(),
+        };
+        for line in text.lines() {
+            if let Some(rest) = line.strip_prefix("// expect:") {
+                let numbers: Vec<u64> = rest
+                    .split_whitespace()
+                    .filter_map(|word| word.parse().ok())
+                    .collect();
+                let [before, after] = numbers[..] else {
+                    return Err(format!("cannot read {line:?}").into());
+                };
+                expectations.launches = Some((before, after));
+            } else if let Some(rest) = line.strip_prefix("// expect-missed:") {
+                let reasons = rest.split([',', ' ']).filter(|word| !word.is_empty());
+                expectations
+                    .missed
+                    .get_or_insert_default()
+                    .extend(reasons.map(str::to_owned).filter(|reason| reason != "none"));
+            } else if let Some(rest) = line.strip_prefix("// arguments:") {
+                expectations.arguments = rest.split_whitespace().map(str::to_owned).collect();
+            }
+        }
+        Ok(expectations)
+    }
+
+    fn check(&self, report: &Value, messages: &str) -> Result<(), Failed> {
+        let nodes = report["nodes"].as_array().ok_or("a report has nodes")?;
+        let launches = nodes.iter().filter(|node| node["kind"] == "launch").count() as u64;
+        let fusions = report["fusions"].as_array().ok_or("a report has fusions")?;
+        let saved: u64 = fusions
+            .iter()
+            .filter_map(|fusion| Some(fusion["members"].as_array()?.len() as u64 - 1))
+            .sum();
+        let missed: Vec<String> = report["missed"]
+            .as_array()
+            .ok_or("a report has missed pairs")?
+            .iter()
+            .filter_map(|pair| Some(pair["reason"].as_str()?.to_owned()))
+            .collect();
+        let (before, after) = self.launches.unwrap_or((launches, launches - saved));
+        if (launches, launches - saved) != (before, after) {
+            return Err(format!(
+                "expected {before} launches -> {after}, found {launches} -> {}; missed: {:#}",
+                launches - saved,
+                report["missed"]
+            )
+            .into());
+        }
+        if let Some(expected) = &self.missed
+            && *expected != missed
+        {
+            return Err(format!(
+                "expected the reasons {expected:?}, found {missed:?}: {:#}",
+                report["missed"]
+            )
+            .into());
+        }
+        let line = format!("sirius: {before} launches -> {after}");
+        if (before != after) != messages.lines().any(|message| message == line) {
+            return Err(format!(
+                "expected the line {line:?} only when something fused, found:\n{messages}"
+            )
+            .into());
+        }
+        Ok(())
+    }
+}
+
+/// A program that was compiled for the CPU device.
+struct Built {
+    program: PathBuf,
+    report: PathBuf,
+    /// What the compiler said on standard error.
+    messages: String,
+}
+
+/// What a run left behind.
+struct Run {
+    output: Output,
+    /// The final contents of all allocations, as text.
+    memory: String,
+}
+
+impl Built {
+    fn new(source: &Path, folder: &Path, fusion: &str) -> Result<Self, Failed> {
+        let program = folder.join(fusion);
+        let report = folder.join(format!("{fusion}.json"));
+        let output = Command::new(env!("CARGO_BIN_EXE_sirius-rs"))
+            .arg(source)
+            .args(["-O2", "-std=c++17", "--sirius-device=cpu"])
+            .arg(format!("--sirius-fusion={fusion}"))
+            .arg(format!("--sirius-report={}", report.display()))
+            .arg("-o")
+            .arg(&program)
+            .env("SIRIUS_STRICT", "1")
+            .env_remove("SIRIUS_FLAGS")
+            .output()?;
+        let messages = String::from_utf8_lossy(&output.stderr).into_owned();
+        if !output.status.success() {
+            return Err(format!("does not compile with fusion {fusion}:\n{messages}").into());
+        }
+        Ok(Self {
+            program,
+            report,
+            messages,
+        })
+    }
+
+    fn run(&self, arguments: &[String], environment: &[(&str, &Path)]) -> Result<Run, Failed> {
+        let dump = self.program.with_extension("memory");
+        let _ = std::fs::remove_file(&dump);
+        let mut command = Command::new(&self.program);
+        command
+            .args(arguments)
+            .env("SIRIUS_CPU_THREADS", "1")
+            .env("SIRIUS_DUMP_MEMORY", &dump)
+            .envs(environment.iter().copied());
+        let output = command.output()?;
+        if !output.status.success() {
+            return Err(format!(
+                "{} ends with {}\n{}\n{}",
+                self.program.display(),
+                output.status,
+                String::from_utf8_lossy(&output.stdout),
+                String::from_utf8_lossy(&output.stderr)
+            )
+            .into());
+        }
+        let memory = std::fs::read_to_string(&dump)?;
+        Ok(Run { output, memory })
+    }
+}

@@ -1,0 +1,286 @@
+//! Filetests of the program stage: `tests/program/*.cu`.
+//!
+//! The first line of a case is `// test: program`; a line `// with: FILE` adds a second source, a
+//! line `// flags: …` sets numeric options (`no-fmad`, `fast-math`). What the stage made of the
+//! source stands in the trailing lines that begin with `//> `; `SIRIUS_BLESS=1` rewrites them.
+
+use inkwell::context::Context;
+use inkwell::module::Module;
+use inkwell::values::{AnyValue, InstructionOpcode};
+use libtest_mimic::{Arguments, Failed, Trial};
+use sirius_rs::cli::{
+    Architecture, Build, Device, Fusion, Input, Language, Numerics, Phase, SiriusOptions, Toolchain,
+};
+use sirius_rs::program::{Program, ProgramError, read_program};
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+fn main() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/program");
+    let mut cases: Vec<_> = std::fs::read_dir(&folder)
+        .expect("tests/program is a folder")
+        .map(|entry| entry.expect("its entries can be read").path())
+        .filter(|path| path.extension().is_some_and(|ending| ending == "cu"))
+        .filter(|path| {
+            std::fs::read_to_string(path).is_ok_and(|text| text.starts_with("// test: program"))
+        })
+        .collect();
+    cases.sort();
+    let trials = cases
+        .into_iter()
+        .map(|case| {
+            let name = case
+                .file_name()
+                .map(|name| name.to_string_lossy().into_owned())
+                .unwrap_or_default();
+            Trial::test(name, move || run(&case))
+        })
+        .collect();
+    libtest_mimic::run(&Arguments::from_args(), trials).exit();
+}
+
+fn run(case: &Path) -> Result<(), Failed> {
+    let text = std::fs::read_to_string(case)?;
+    let (source, expected): (Vec<_>, Vec<_>) =
+        text.lines().partition(|line| !line.starts_with("//> "));
+    let found: Vec<String> = describe(case, &text)?
+        .lines()
+        .map(|line| format!("//> {line}"))
+        .collect();
+    if found == expected {
+        return Ok(());
+    }
+    if std::env::var_os("SIRIUS_BLESS").is_some() {
+        let mut blessed = source.join("\n").trim_end().to_owned();
+        write!(blessed, "\n\n{}\n", found.join("\n"))?;
+        std::fs::write(case, blessed)?;
+        return Ok(());
+    }
+    Err(format!(
+        "expected:\n{}\nfound:\n{}",
+        expected.join("\n"),
+        found.join("\n")
+    )
+    .into())
+}
+
+fn describe(case: &Path, text: &str) -> Result<String, Failed> {
+    let directive = |name: &str| {
+        let prefix = format!("// {name}: ");
+        text.lines()
+            .find_map(move |line| line.strip_prefix(&prefix).map(str::to_owned))
+    };
+    let mut inputs = vec![case.to_owned()];
+    if let Some(other) = directive("with") {
+        inputs.push(case.with_file_name(other));
+    }
+    let flags = directive("flags").unwrap_or_default();
+    let numerics = Numerics {
+        contract: !flags.contains("no-fmad"),
+        fast_math: flags.contains("fast-math"),
+        flush_to_zero: flags.contains("fast-math"),
+        precise_division: !flags.contains("fast-math"),
+        precise_square_root: !flags.contains("fast-math"),
+    };
+    let header = tempfile::NamedTempFile::new()?;
+    let context = Context::create();
+    match read_program(
+        &context,
+        &build(&inputs, numerics),
+        &toolchain(header.path().to_owned())?,
+    ) {
+        Ok(program) => summary(&program),
+        Err(ProgramError::FrontEnd {
+            message, status, ..
+        }) => {
+            let folder = format!("{}/", case.parent().unwrap_or(case).display());
+            Ok(format!(
+                "status {}\n{}",
+                status.unwrap_or(-1),
+                message.replace(&folder, "")
+            ))
+        }
+        Err(error) => Err(error.to_string().into()),
+    }
+}
+
+/// Kernels, variables, launches in host order, and floating-point operations by device function.
+fn summary(program: &Program<'_>) -> Result<String, Failed> {
+    let mut text = String::new();
+    for kernel in &program.kernels {
+        let unit = &program.units[kernel.unit];
+        let present = unit.device.get_function(&kernel.name).is_some()
+            && program.analysis.get_function(&kernel.unique_name).is_some()
+            && program.host.get_function(&kernel.stub).is_some();
+        writeln!(
+            text,
+            "kernel {} as {} stub {} unit {} present {present}",
+            kernel.name, kernel.unique_name, kernel.stub, kernel.unit
+        )?;
+    }
+    for variable in &program.variables {
+        let present = program.host.get_global(&variable.shadow).is_some();
+        writeln!(
+            text,
+            "variable {} as {} shadow {} unit {} bytes {} constant {} present {present}",
+            variable.name,
+            variable.unique_name,
+            variable.shadow,
+            variable.unit,
+            variable.bytes,
+            variable.constant
+        )?;
+    }
+    writeln!(text, "host-visible memory {}", program.host_visible_memory)?;
+    for unit in &program.units {
+        let present = program.host.get_global(&unit.image_global).is_some();
+        writeln!(text, "image {} present {present}", unit.image_global)?;
+    }
+    launches(&program.host, &mut text)?;
+    for unit in &program.units {
+        floating_point(&unit.device, &mut text)?;
+    }
+    Ok(text)
+}
+
+fn launches(host: &Module<'_>, text: &mut String) -> Result<(), Failed> {
+    for function in host.get_functions() {
+        for block in function.get_basic_block_iter() {
+            for instruction in block.get_instructions() {
+                let printed = instruction.print_to_string().to_string();
+                let name = function.get_name().to_string_lossy();
+                if let Some(start) = printed.find("@sirius.launch.") {
+                    let end = printed.rfind(')').map_or(printed.len(), |end| end + 1);
+                    writeln!(text, "{name}: {}", &printed[start + 1..end])?;
+                } else if printed.contains("@__cudaPushCallConfiguration(") {
+                    writeln!(text, "{name}: not folded")?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn floating_point(device: &Module<'_>, text: &mut String) -> Result<(), Failed> {
+    for function in device.get_functions() {
+        let mut operations = Vec::new();
+        for block in function.get_basic_block_iter() {
+            for instruction in block.get_instructions() {
+                let printed = instruction.print_to_string().to_string();
+                let words: Vec<_> = printed
+                    .split_whitespace()
+                    .skip_while(|word| word.starts_with('%') || *word == "=")
+                    .collect();
+                match instruction.get_opcode() {
+                    InstructionOpcode::FAdd
+                    | InstructionOpcode::FSub
+                    | InstructionOpcode::FMul
+                    | InstructionOpcode::FDiv
+                    | InstructionOpcode::FNeg => operations.push(
+                        words
+                            .iter()
+                            .take_while(|word| !word.starts_with('%'))
+                            .copied()
+                            .collect::<Vec<_>>()
+                            .join(" "),
+                    ),
+                    InstructionOpcode::Call => {
+                        if let Some(called) = words.iter().find(|word| {
+                            word.starts_with("@llvm.fma")
+                                || word.starts_with("@__nv_")
+                                || word.starts_with("@llvm.nvvm.div")
+                                || word.contains("sqrt")
+                        }) {
+                            let name = called.split('(').next().unwrap_or_default();
+                            operations.push(name.trim_start_matches('@').to_owned());
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+        if !operations.is_empty() {
+            writeln!(
+                text,
+                "{}: {}",
+                function.get_name().to_string_lossy(),
+                operations.join(", ")
+            )?;
+        }
+    }
+    Ok(())
+}
+
+fn build(inputs: &[PathBuf], numerics: Numerics) -> Build {
+    Build {
+        phase: Phase::Link,
+        inputs: inputs
+            .iter()
+            .map(|path| Input {
+                path: path.clone(),
+                language: Language::Cuda,
+            })
+            .collect(),
+        output: None,
+        device: Device::Cpu,
+        optimisation: 2,
+        host_debug: false,
+        device_debug: false,
+        line_info: false,
+        shared: false,
+        front_end_arguments: Vec::new(),
+        host_arguments: Vec::new(),
+        link_arguments: Vec::new(),
+        ptxas_arguments: Vec::new(),
+        architectures: vec![Architecture {
+            number: 80,
+            machine_code: true,
+            ptx: true,
+        }],
+        numerics,
+        per_thread_default_stream: false,
+        maximum_registers: None,
+        shared_cudart: false,
+        host_compiler: None,
+        verbose: false,
+        dry_run: false,
+        keep_directory: None,
+        sirius: SiriusOptions {
+            fusion: Fusion::Off,
+            report: None,
+            stop_after: None,
+            dump: Vec::new(),
+            max_fusions: None,
+            keep_synchronisations: false,
+            orientation: "auto".into(),
+        },
+    }
+}
+
+fn toolchain(compatibility_header: PathBuf) -> Result<Toolchain, Failed> {
+    let clang = which::which("clang++-22")?;
+    let toolkit = ["CUDA_PATH", "CUDA_HOME"]
+        .iter()
+        .filter_map(|name| std::env::var_os(name).map(PathBuf::from))
+        .chain(
+            std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(".venv/lib"))
+                .into_iter()
+                .flatten()
+                .flatten()
+                .map(|entry| entry.path().join("site-packages/nvidia/cu13")),
+        )
+        .find(|path| path.join("include/cuda_runtime.h").exists())
+        .ok_or("no CUDA toolkit found")?;
+    Ok(Toolchain {
+        clang,
+        toolkit_include: toolkit.join("include"),
+        toolkit_lib: toolkit.join("lib"),
+        libdevice: toolkit.join("nvvm/libdevice/libdevice.10.bc"),
+        ptxas: None,
+        fatbinary: None,
+        version: (13, 5),
+        compatibility_header,
+        runtime_library: None,
+        toolkit,
+    })
+}

@@ -1,0 +1,39 @@
+//! Whole programs: each of `test_programs/` and `tests/run/` is built for the CPU device with fusion
+//! off and on, run both ways, and compared.
+//!
+//! For each program: both runs succeed and print the same bytes (the program checks itself and says
+//! PASS); the final contents of every allocation are the same; the number of launches is what the
+//! program's `// expect:` line says, and each pair that stays apart has the reason of the next
+//! `// expect-missed:` line; and the static graph contains every dependence that a trace of the
+//! unfused run shows.
+
+mod harness;
+
+use harness::check;
+use libtest_mimic::{Arguments, Trial};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut trials = Vec::new();
+    for folder in ["test_programs", "tests/run"] {
+        let Ok(entries) = std::fs::read_dir(root.join(folder)) else {
+            continue;
+        };
+        let mut sources: Vec<PathBuf> = entries
+            .filter_map(|entry| Some(entry.ok()?.path()))
+            .filter(|path| path.extension().is_some_and(|extension| extension == "cu"))
+            .collect();
+        sources.sort();
+        for source in sources {
+            let name = format!(
+                "{folder}/{}",
+                source.file_stem().unwrap_or_default().display()
+            );
+            trials.push(Trial::test(name, move || check(&source)));
+        }
+    }
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
