@@ -58,7 +58,11 @@ impl ControlFlow {
         }
         let dominators = simple_fast(&graph, nodes[0]);
         let immediate_dominator: Vec<_> = (0..count)
-            .map(|block| dominators.immediate_dominator(nodes[block]).map(NodeIndex::index))
+            .map(|block| {
+                dominators
+                    .immediate_dominator(nodes[block])
+                    .map(NodeIndex::index)
+            })
             .collect();
         let mut predecessors = vec![Vec::new(); count];
         for block in &order {
@@ -122,16 +126,25 @@ impl ControlFlow {
                         work.extend(&self.predecessors[block]);
                     }
                 }
-                NaturalLoop { header, parent: None, blocks, trip: None }
+                NaturalLoop {
+                    header,
+                    parent: None,
+                    blocks,
+                    trip: None,
+                }
             })
             .collect();
         loops.sort_by_key(|natural| {
-            (std::cmp::Reverse(natural.blocks.len()), position[natural.header])
+            (
+                std::cmp::Reverse(natural.blocks.len()),
+                position[natural.header],
+            )
         });
         for inner in 0..loops.len() {
             let header = loops[inner].header;
-            loops[inner].parent =
-                (0..inner).rev().find(|outer| loops[*outer].blocks.contains(&header));
+            loops[inner].parent = (0..inner)
+                .rev()
+                .find(|outer| loops[*outer].blocks.contains(&header));
         }
         for (index, natural) in loops.iter().enumerate() {
             for block in &natural.blocks {
@@ -145,8 +158,12 @@ impl ControlFlow {
     /// way out is the test at its head or its latch.
     fn trip(&self, function: &Function, index: usize) -> Option<i64> {
         let natural = &self.loops[index];
-        let outside =
-            |block: &usize| function.blocks[*block].successors.iter().any(|s| !natural.blocks.contains(s));
+        let outside = |block: &usize| {
+            function.blocks[*block]
+                .successors
+                .iter()
+                .any(|s| !natural.blocks.contains(s))
+        };
         let mut exits = natural.blocks.iter().filter(|block| outside(block));
         let exit = *exits.next()?;
         if exits.next().is_some() {
@@ -161,28 +178,46 @@ impl ControlFlow {
         let range = function.blocks[natural.header].instructions.clone();
         let (phi, start, step) = range.into_iter().find_map(|at| {
             let phi = &function.instructions[at];
-            let Opcode::Phi { blocks } = &phi.opcode else { return None };
+            let Opcode::Phi { blocks } = &phi.opcode else {
+                return None;
+            };
             if blocks.len() != 2 {
                 return None;
             }
             let from_latch = blocks.iter().position(|block| *block == latch)?;
-            let Operand::Integer { value: start, .. } = phi.operands[1 - from_latch] else { return None };
-            let Operand::Instruction(next) = phi.operands[from_latch] else { return None };
+            let Operand::Integer { value: start, .. } = phi.operands[1 - from_latch] else {
+                return None;
+            };
+            let Operand::Instruction(next) = phi.operands[from_latch] else {
+                return None;
+            };
             let next_instruction = &function.instructions[next];
-            let Opcode::Pure { operation: Operation::Add, .. } = next_instruction.opcode else {
+            let Opcode::Pure {
+                operation: Operation::Add,
+                ..
+            } = next_instruction.opcode
+            else {
                 return None;
             };
             match next_instruction.operands[..] {
-                [Operand::Instruction(base), Operand::Integer { value, .. }] if base == at && value > 0 => {
+                [Operand::Instruction(base), Operand::Integer { value, .. }]
+                    if base == at && value > 0 =>
+                {
                     Some(((at, next), start, value))
                 }
                 _ => None,
             }
         })?;
         let branch = function.instructions[function.blocks[exit].instructions.clone()].last()?;
-        let [Operand::Instruction(test)] = branch.operands[..] else { return None };
+        let [Operand::Instruction(test)] = branch.operands[..] else {
+            return None;
+        };
         let test = &function.instructions[test];
-        let Opcode::Pure { operation: Operation::Other(_, predicate), .. } = test.opcode else {
+        let Opcode::Pure {
+            operation: Operation::Other(_, predicate),
+            ..
+        } = test.opcode
+        else {
             return None;
         };
         let (after_step, bound) = match test.operands[..] {
@@ -193,7 +228,9 @@ impl ControlFlow {
             }
             _ => return None,
         };
-        let true_stays = natural.blocks.contains(&function.blocks[exit].successors[0]);
+        let true_stays = natural
+            .blocks
+            .contains(&function.blocks[exit].successors[0]);
         let distance = bound.checked_sub(start)?;
         if distance <= 0 || start < 0 {
             return None;
@@ -222,7 +259,11 @@ fn reverse_postorder(function: &Function) -> Vec<usize> {
     while let Some((block, next)) = stack.pop() {
         let successors = &function.blocks[block].successors;
         // The last successor first, so that the order reads like the source.
-        match successors.len().checked_sub(next + 1).map(|index| successors[index]) {
+        match successors
+            .len()
+            .checked_sub(next + 1)
+            .map(|index| successors[index])
+        {
             Some(successor) => {
                 stack.push((block, next + 1));
                 if !seen[successor] {

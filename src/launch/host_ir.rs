@@ -35,8 +35,6 @@ pub struct Function {
     pub internal: bool,
     /// Its address is used other than as a callee.
     pub address_taken: bool,
-    /// Effects by its attributes.
-    pub effects: Effects,
     /// Its blocks, the entry first; empty for a declaration.
     pub blocks: Vec<Block>,
     /// Its instructions, in block order.
@@ -313,7 +311,8 @@ impl Reader {
     unsafe fn new(module: LLVMModuleRef) -> Self {
         // SAFETY: as for `read_host_module`.
         unsafe {
-            let kind = |name: &str| LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
+            let kind =
+                |name: &str| LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
             Self {
                 module,
                 layout: LLVMGetModuleDataLayout(module),
@@ -389,8 +388,9 @@ impl Reader {
     unsafe fn function(&mut self, function: LLVMValueRef) -> Function {
         // SAFETY: as for `read_host_module`.
         unsafe {
-            let parameters: Vec<_> =
-                (0..LLVMCountParams(function)).map(|i| LLVMGetParam(function, i)).collect();
+            let parameters: Vec<_> = (0..LLVMCountParams(function))
+                .map(|i| LLVMGetParam(function, i))
+                .collect();
             let mut locals: HashMap<LLVMValueRef, Operand> = parameters
                 .iter()
                 .enumerate()
@@ -410,7 +410,10 @@ impl Reader {
                     raw.push((instruction, index));
                     instruction = LLVMGetNextInstruction(instruction);
                 }
-                blocks.push(Block { instructions: start..raw.len(), successors: Vec::new() });
+                blocks.push(Block {
+                    instructions: start..raw.len(),
+                    successors: Vec::new(),
+                });
                 block = LLVMGetNextBasicBlock(block);
             }
             let mut instructions = Vec::with_capacity(raw.len());
@@ -427,10 +430,12 @@ impl Reader {
             }
             Function {
                 name: value_name(function),
-                parameters: parameters.iter().map(|p| self.type_of(LLVMTypeOf(*p))).collect(),
+                parameters: parameters
+                    .iter()
+                    .map(|p| self.type_of(LLVMTypeOf(*p)))
+                    .collect(),
                 internal: is_internal(function),
                 address_taken: false,
-                effects: self.effects(&|kind| LLVMGetEnumAttributeAtIndex(function, FUNCTION_INDEX, kind)),
                 blocks,
                 instructions,
             }
@@ -443,7 +448,11 @@ impl Reader {
             let has = |kind| !attribute(kind).is_null();
             let memory = attribute(self.memory_attribute);
             // Two bits a location (1 reads, 2 writes): arguments, inaccessible, errno, other.
-            let bits = if memory.is_null() { u64::MAX } else { LLVMGetEnumAttributeValue(memory) };
+            let bits = if memory.is_null() {
+                u64::MAX
+            } else {
+                LLVMGetEnumAttributeValue(memory)
+            };
             Effects {
                 reads: bits & 0b0101_0101 != 0,
                 writes_arguments: bits & 0b10 != 0,
@@ -462,7 +471,9 @@ impl Reader {
                 LLVMTypeKind::LLVMIntegerTypeKind => Type::Integer(LLVMGetIntTypeWidth(ty)),
                 LLVMTypeKind::LLVMFloatTypeKind => Type::Float(32),
                 LLVMTypeKind::LLVMDoubleTypeKind => Type::Float(64),
-                LLVMTypeKind::LLVMHalfTypeKind | LLVMTypeKind::LLVMBFloatTypeKind => Type::Float(16),
+                LLVMTypeKind::LLVMHalfTypeKind | LLVMTypeKind::LLVMBFloatTypeKind => {
+                    Type::Float(16)
+                }
                 LLVMTypeKind::LLVMPointerTypeKind => Type::Pointer,
                 LLVMTypeKind::LLVMVoidTypeKind => Type::Void,
                 _ if LLVMTypeIsSized(ty) != 0 => Type::Other(LLVMStoreSizeOfType(self.layout, ty)),
@@ -478,7 +489,11 @@ impl Reader {
                 LLVMTypeKind::LLVMStructTypeKind => {
                     for element in 0..LLVMCountStructElementTypes(ty) {
                         let at = LLVMOffsetOfElement(self.layout, ty, element);
-                        self.scalar_fields(LLVMStructGetTypeAtIndex(ty, element), offset + at, fields);
+                        self.scalar_fields(
+                            LLVMStructGetTypeAtIndex(ty, element),
+                            offset + at,
+                            fields,
+                        );
                     }
                 }
                 LLVMTypeKind::LLVMArrayTypeKind => {
@@ -494,13 +509,21 @@ impl Reader {
         }
     }
 
-    unsafe fn operand(&mut self, value: LLVMValueRef, locals: &HashMap<LLVMValueRef, Operand>) -> Operand {
+    unsafe fn operand(
+        &mut self,
+        value: LLVMValueRef,
+        locals: &HashMap<LLVMValueRef, Operand>,
+    ) -> Operand {
         // SAFETY: as for `read_host_module`.
         unsafe {
             if let Some(local) = locals.get(&value) {
                 return *local;
             }
-            if LLVMIsConstant(value) != 0 { self.constant(value) } else { Operand::Undefined }
+            if LLVMIsConstant(value) != 0 {
+                self.constant(value)
+            } else {
+                Operand::Undefined
+            }
         }
     }
 
@@ -532,13 +555,16 @@ impl Reader {
                             return Operand::Float { bits: 32, pattern };
                         }
                         LLVMTypeKind::LLVMDoubleTypeKind => {
-                            return Operand::Float { bits: 64, pattern: number.to_bits() };
+                            return Operand::Float {
+                                bits: 64,
+                                pattern: number.to_bits(),
+                            };
                         }
                         _ => {}
                     }
                 }
                 LLVMValueKind::LLVMConstantPointerNullValueKind => return Operand::Null,
-                LLVMValueKind::LLVMUndefValueValueKind | LLVMValueKind::LLVMPoisonValueValueKind => {
+                LLVMValueKind::LLVMUndefValueValueKind | LLVMValueKind::LLVMPoisonValueKind => {
                     return Operand::Undefined;
                 }
                 LLVMValueKind::LLVMConstantExprValueKind
@@ -648,10 +674,15 @@ impl Reader {
         unsafe {
             let code = LLVMGetInstructionOpcode(value);
             let mut operands = Vec::new();
-            if !matches!(code, LLVMOpcode::LLVMPHI | LLVMOpcode::LLVMCall | LLVMOpcode::LLVMInvoke) {
+            if !matches!(
+                code,
+                LLVMOpcode::LLVMPHI | LLVMOpcode::LLVMCall | LLVMOpcode::LLVMInvoke
+            ) {
                 for index in 0..LLVMGetNumOperands(value).max(0) as u32 {
                     let operand = LLVMGetOperand(value, index);
-                    if !operand.is_null() && LLVMGetValueKind(operand) != LLVMValueKind::LLVMBasicBlockValueKind {
+                    if !operand.is_null()
+                        && LLVMGetValueKind(operand) != LLVMValueKind::LLVMBasicBlockValueKind
+                    {
                         operands.push(self.operand(operand, locals));
                     }
                 }
@@ -669,20 +700,22 @@ impl Reader {
                     }
                     Opcode::Phi { blocks }
                 }
-                LLVMOpcode::LLVMLoad => Opcode::Load { ordered: ordered(value) },
+                LLVMOpcode::LLVMLoad => Opcode::Load {
+                    ordered: ordered(value),
+                },
                 LLVMOpcode::LLVMStore => Opcode::Store {
                     ordered: ordered(value),
                     stored: self.type_of(LLVMTypeOf(LLVMGetOperand(value, 0))),
                 },
-                LLVMOpcode::LLVMAtomicRMW | LLVMOpcode::LLVMAtomicCmpXchg | LLVMOpcode::LLVMFence => {
-                    Opcode::Atomic
-                }
+                LLVMOpcode::LLVMAtomicRMW
+                | LLVMOpcode::LLVMAtomicCmpXchg
+                | LLVMOpcode::LLVMFence => Opcode::Atomic,
                 LLVMOpcode::LLVMAlloca => {
                     let unit = LLVMABISizeOfType(self.layout, LLVMGetAllocatedType(value));
                     let bytes = match operands.first() {
-                        Some(Operand::Integer { value, .. }) => {
-                            u64::try_from(*value).ok().and_then(|count| count.checked_mul(unit))
-                        }
+                        Some(Operand::Integer { value, .. }) => u64::try_from(*value)
+                            .ok()
+                            .and_then(|count| count.checked_mul(unit)),
                         _ => None,
                     };
                     Opcode::Alloca { bytes }
@@ -749,7 +782,8 @@ impl Reader {
                 // Metadata arguments of debug intrinsics read as undefined values.
                 let argument = LLVMGetOperand(value, index);
                 operands.push(self.operand(argument, locals));
-                let attribute = LLVMGetCallSiteEnumAttribute(value, index + 1, self.by_value_attribute);
+                let attribute =
+                    LLVMGetCallSiteEnumAttribute(value, index + 1, self.by_value_attribute);
                 if !attribute.is_null() {
                     let mut fields = Vec::new();
                     self.scalar_fields(LLVMGetTypeAttributeValue(attribute), 0, &mut fields);
@@ -764,8 +798,8 @@ impl Reader {
             let effects = match callee {
                 None => site,
                 Some(_) => {
-                    let declared =
-                        self.effects(&|kind| LLVMGetEnumAttributeAtIndex(called, FUNCTION_INDEX, kind));
+                    let declared = self
+                        .effects(&|kind| LLVMGetEnumAttributeAtIndex(called, FUNCTION_INDEX, kind));
                     Effects {
                         reads: site.reads && declared.reads,
                         writes_arguments: site.writes_arguments && declared.writes_arguments,
@@ -775,7 +809,13 @@ impl Reader {
                     }
                 }
             };
-            Opcode::Call { callee, through, effects, invoke, by_value }
+            Opcode::Call {
+                callee,
+                through,
+                effects,
+                invoke,
+                by_value,
+            }
         }
     }
 }
@@ -798,8 +838,12 @@ unsafe fn pure_operation(value: LLVMValueRef, code: LLVMOpcode) -> Option<Operat
             LLVMOpcode::LLVMTrunc => Operation::Truncate,
             LLVMOpcode::LLVMSelect => Operation::Select,
             LLVMOpcode::LLVMPtrToInt | LLVMOpcode::LLVMIntToPtr => Operation::Reinterpret,
-            LLVMOpcode::LLVMICmp => Operation::Other(code as u32, LLVMGetICmpPredicate(value) as u32),
-            LLVMOpcode::LLVMFCmp => Operation::Other(code as u32, LLVMGetFCmpPredicate(value) as u32),
+            LLVMOpcode::LLVMICmp => {
+                Operation::Other(code as u32, LLVMGetICmpPredicate(value) as u32)
+            }
+            LLVMOpcode::LLVMFCmp => {
+                Operation::Other(code as u32, LLVMGetFCmpPredicate(value) as u32)
+            }
             LLVMOpcode::LLVMAShr
             | LLVMOpcode::LLVMXor
             | LLVMOpcode::LLVMSRem
@@ -840,7 +884,10 @@ unsafe fn value_name(value: LLVMValueRef) -> String {
 unsafe fn is_internal(value: LLVMValueRef) -> bool {
     // SAFETY: called for functions and globals only.
     let linkage = unsafe { LLVMGetLinkage(value) };
-    matches!(linkage, LLVMLinkage::LLVMInternalLinkage | LLVMLinkage::LLVMPrivateLinkage)
+    matches!(
+        linkage,
+        LLVMLinkage::LLVMInternalLinkage | LLVMLinkage::LLVMPrivateLinkage
+    )
 }
 
 /// The user's place: out of the CUDA headers' own wrappers, along the inlining.
@@ -851,7 +898,11 @@ unsafe fn location(instruction: LLVMValueRef) -> Location {
         let mut found = Location::default();
         while !place.is_null() {
             let scope = LLVMDILocationGetScope(place);
-            let file = if scope.is_null() { std::ptr::null_mut() } else { LLVMDIScopeGetFile(scope) };
+            let file = if scope.is_null() {
+                std::ptr::null_mut()
+            } else {
+                LLVMDIScopeGetFile(scope)
+            };
             if !file.is_null() {
                 let mut length = 0;
                 let name = LLVMDIFileGetFilename(file, &raw mut length);

@@ -56,7 +56,11 @@ impl HostMemory {
         };
         memory.asynchronous = asynchronous_writes(host, points_to, stubs);
         loop {
-            let before = (memory.summaries.clone(), memory.conducts.clone(), memory.callbacks.clone());
+            let before = (
+                memory.summaries.clone(),
+                memory.conducts.clone(),
+                memory.callbacks.clone(),
+            );
             for (index, function) in host.functions.iter().enumerate() {
                 if !is_analysed(function, stubs) {
                     memory.conducts[index] = Conduct::Acts;
@@ -74,7 +78,13 @@ impl HostMemory {
                     memory.callbacks.places.extend(summary.places);
                 }
             }
-            if before == (memory.summaries.clone(), memory.conducts.clone(), memory.callbacks.clone()) {
+            if before
+                == (
+                    memory.summaries.clone(),
+                    memory.conducts.clone(),
+                    memory.callbacks.clone(),
+                )
+            {
                 return memory;
             }
         }
@@ -91,7 +101,11 @@ impl HostMemory {
     ) -> Writes {
         let instruction = &host.functions[function].instructions[at];
         let targets = |position: usize| {
-            let operand = instruction.operands.get(position).copied().unwrap_or(Operand::Undefined);
+            let operand = instruction
+                .operands
+                .get(position)
+                .copied()
+                .unwrap_or(Operand::Undefined);
             points_to.of(host, function, operand)
         };
         let mut writes = Writes::default();
@@ -100,13 +114,21 @@ impl HostMemory {
                 writes.places.insert((targets(1), Some(stored.bytes())));
             }
             Opcode::Atomic | Opcode::Other => writes = self.unknown_call(),
-            Opcode::Call { callee: Some(callee), effects, .. } => {
+            Opcode::Call {
+                callee: Some(callee),
+                effects,
+                ..
+            } => {
                 let called = &host.functions[*callee];
                 if called.name.starts_with(calls::FOLDED_LAUNCH) {
                     return writes;
                 }
                 if let Some(runtime) = calls::runtime_call(&called.name) {
-                    return self.runtime_writes(&runtime, instruction.operands.as_slice(), &targets);
+                    return self.runtime_writes(
+                        &runtime,
+                        instruction.operands.as_slice(),
+                        &targets,
+                    );
                 }
                 if let Some(library) = calls::library_call(&called.name) {
                     let length = match instruction.operands.get(2) {
@@ -164,11 +186,19 @@ impl HostMemory {
         match &instruction.opcode {
             Opcode::Load { ordered } => {
                 let place = points_to.of(host, function, instruction.operands[0]);
-                if *ordered || points_to.any_kernel_visible(&place) { Conduct::Acts } else { Conduct::Computes }
+                if *ordered || points_to.any_kernel_visible(&place) {
+                    Conduct::Acts
+                } else {
+                    Conduct::Computes
+                }
             }
             Opcode::Store { ordered, .. } => {
                 let place = points_to.of(host, function, instruction.operands[1]);
-                if *ordered || points_to.any_kernel_visible(&place) { Conduct::Acts } else { Conduct::Computes }
+                if *ordered || points_to.any_kernel_visible(&place) {
+                    Conduct::Acts
+                } else {
+                    Conduct::Computes
+                }
             }
             Opcode::Atomic => Conduct::Acts,
             Opcode::Call { .. } => {
@@ -182,17 +212,38 @@ impl HostMemory {
     }
 
     /// What a call amounts to; calls of the runtime that are more than questions act.
-    pub fn call_conduct(&self, host: &HostModule, stubs: &[String], function: usize, at: usize) -> Conduct {
-        let Opcode::Call { callee, effects, invoke, .. } = &host.functions[function].instructions[at].opcode
+    pub fn call_conduct(
+        &self,
+        host: &HostModule,
+        stubs: &[String],
+        function: usize,
+        at: usize,
+    ) -> Conduct {
+        let Opcode::Call {
+            callee,
+            effects,
+            invoke,
+            ..
+        } = &host.functions[function].instructions[at].opcode
         else {
             return Conduct::Computes;
         };
         let quiet = !effects.writes_elsewhere && effects.no_unwind && effects.will_return;
-        let by_attributes = if quiet { Conduct::Computes } else { Conduct::Acts };
-        let Some(callee) = *callee else { return by_attributes };
+        let by_attributes = if quiet {
+            Conduct::Computes
+        } else {
+            Conduct::Acts
+        };
+        let Some(callee) = *callee else {
+            return by_attributes;
+        };
         let called = &host.functions[callee];
         if let Some(runtime) = calls::runtime_call(&called.name) {
-            return if runtime.action == Action::Check { Conduct::Checks } else { Conduct::Acts };
+            return if runtime.action == Action::Check {
+                Conduct::Checks
+            } else {
+                Conduct::Acts
+            };
         }
         if calls::is_cuda(&called.name) {
             return Conduct::Acts;
@@ -201,12 +252,20 @@ impl HostMemory {
             // Where memory is short `operator new` throws: out of `main` that ends the program and
             // into a landing pad it is an edge; out of another function it would be neither.
             let leaves = library.throws && !invoke && host.functions[function].name != "main";
-            return if library.fence || leaves { Conduct::Acts } else { Conduct::Computes };
+            return if library.fence || leaves {
+                Conduct::Acts
+            } else {
+                Conduct::Computes
+            };
         }
         if is_analysed(called, stubs) {
             return self.conducts[callee];
         }
-        if called.name.starts_with("llvm.") { Conduct::Computes } else { by_attributes }
+        if called.name.starts_with("llvm.") {
+            Conduct::Computes
+        } else {
+            by_attributes
+        }
     }
 
     /// A library call that reads or writes, through a pointer, memory that a kernel may see.
@@ -218,7 +277,13 @@ impl HostMemory {
         at: usize,
     ) -> bool {
         let instruction = &host.functions[function].instructions[at];
-        let Opcode::Call { callee: Some(callee), .. } = &instruction.opcode else { return false };
+        let Opcode::Call {
+            callee: Some(callee),
+            ..
+        } = &instruction.opcode
+        else {
+            return false;
+        };
         let name = host.functions[*callee].name.as_str();
         if calls::is_cuda(name) || !host.functions[*callee].blocks.is_empty() {
             return false;
@@ -234,7 +299,10 @@ impl HostMemory {
     }
 
     fn unknown_call(&self) -> Writes {
-        Writes { places: self.callbacks.places.clone(), escaped: true }
+        Writes {
+            places: self.callbacks.places.clone(),
+            escaped: true,
+        }
     }
 
     fn runtime_writes(
@@ -245,21 +313,44 @@ impl HostMemory {
     ) -> Writes {
         let mut writes = Writes::default();
         for (output, bytes) in runtime.outputs {
-            writes.places.insert((targets(*output), (*bytes > 0).then_some(*bytes)));
+            writes
+                .places
+                .insert((targets(*output), (*bytes > 0).then_some(*bytes)));
         }
         match runtime.action {
-            Action::Allocate { slot, .. } | Action::SymbolAddress { slot, .. } | Action::DeviceAddress { slot, .. } => {
+            Action::Allocate { slot, .. }
+            | Action::SymbolAddress { slot, .. }
+            | Action::DeviceAddress { slot, .. } => {
                 writes.places.insert((targets(slot), Some(8)));
             }
             // A copy to the device changes no host memory but what kernels see as well.
-            Action::Copy { direction: calls::Direction::DeviceToDevice, .. } => {}
-            Action::Copy { direction: calls::Direction::Argument(kind), .. }
-                if matches!(operands.get(kind), Some(Operand::Integer { value: 1 | 3, .. })) => {}
-            Action::Copy { destination, bytes, .. } => {
-                writes.places.insert((targets(destination), literal(bytes, operands)));
+            Action::Copy {
+                direction: calls::Direction::DeviceToDevice,
+                ..
+            } => {}
+            Action::Copy {
+                direction: calls::Direction::Argument(kind),
+                ..
+            } if matches!(
+                operands.get(kind),
+                Some(Operand::Integer { value: 1 | 3, .. })
+            ) => {}
+            Action::Copy {
+                destination, bytes, ..
+            } => {
+                writes
+                    .places
+                    .insert((targets(destination), literal(bytes, operands)));
             }
-            Action::SymbolCopy { other, bytes, to_symbol: false, .. } => {
-                writes.places.insert((targets(other), literal(bytes, operands)));
+            Action::SymbolCopy {
+                other,
+                bytes,
+                to_symbol: false,
+                ..
+            } => {
+                writes
+                    .places
+                    .insert((targets(other), literal(bytes, operands)));
             }
             // A copy that was under way has landed at the latest now.
             Action::Synchronise | Action::StreamOperation => {
@@ -292,18 +383,37 @@ fn asynchronous_writes(host: &HostModule, points_to: &PointsTo, stubs: &[String]
             continue;
         }
         for instruction in &function.instructions {
-            let Opcode::Call { callee: Some(callee), .. } = &instruction.opcode else { continue };
-            let Some(runtime) = calls::runtime_call(&host.functions[*callee].name) else { continue };
+            let Opcode::Call {
+                callee: Some(callee),
+                ..
+            } = &instruction.opcode
+            else {
+                continue;
+            };
+            let Some(runtime) = calls::runtime_call(&host.functions[*callee].name) else {
+                continue;
+            };
             let destination = match runtime.action {
-                Action::Copy { destination, stream: calls::OnStream::Argument(_), .. } => destination,
+                Action::Copy {
+                    destination,
+                    stream: calls::OnStream::Argument(_),
+                    ..
+                } => destination,
                 Action::SymbolCopy {
-                    other, to_symbol: false, stream: calls::OnStream::Argument(_), ..
+                    other,
+                    to_symbol: false,
+                    stream: calls::OnStream::Argument(_),
+                    ..
                 } => other,
                 _ => continue,
             };
-            let Some(operand) = instruction.operands.get(destination) else { continue };
+            let Some(operand) = instruction.operands.get(destination) else {
+                continue;
+            };
             debug_assert!(instruction.result != Type::Void);
-            writes.places.insert((points_to.of(host, index, *operand), None));
+            writes
+                .places
+                .insert((points_to.of(host, index, *operand), None));
         }
     }
     writes

@@ -50,8 +50,6 @@ pub enum ObjectKind {
 pub struct Object {
     /// What it is.
     pub kind: ObjectKind,
-    /// Function and instruction that make it.
-    pub site: Option<(usize, usize)>,
     /// Code outside the module may reach it.
     pub escaped: bool,
     /// A kernel may reach it, and the host too.
@@ -108,9 +106,10 @@ impl PointsTo {
         match operand {
             Operand::Instruction(index) => self.values[function][index].clone(),
             Operand::Parameter(index) => self.parameters[function][index].clone(),
-            Operand::Global(global, offset) => {
-                Targets::from([Target { object: self.globals[global], offset: Some(offset) }])
-            }
+            Operand::Global(global, offset) => Targets::from([Target {
+                object: self.globals[global],
+                offset: Some(offset),
+            }]),
             Operand::Constant(index) => self.mentioned(&host.constants[index]),
             _ => Targets::new(),
         }
@@ -126,17 +125,23 @@ impl PointsTo {
         self.globals[global]
     }
 
+    /// Where a pointer of `bytes` bytes that is stored at `address` may point.
+    pub fn read(&self, address: &Targets, bytes: u64) -> Targets {
+        self.load(address, bytes)
+    }
+
     /// Two ranges may have a byte in common.
     pub fn may_overlap(&self, a: (&Targets, Option<u64>), b: (&Targets, Option<u64>)) -> bool {
         if a.0.is_empty() || b.0.is_empty() {
             return true;
         }
-        let before = |end: Option<i64>, bytes: Option<u64>, start: Option<i64>| match (end, bytes, start) {
-            (Some(from), Some(bytes), Some(start)) => {
-                i64::try_from(bytes).is_ok_and(|bytes| from.saturating_add(bytes) <= start)
-            }
-            _ => false,
-        };
+        let before =
+            |end: Option<i64>, bytes: Option<u64>, start: Option<i64>| match (end, bytes, start) {
+                (Some(from), Some(bytes), Some(start)) => {
+                    i64::try_from(bytes).is_ok_and(|bytes| from.saturating_add(bytes) <= start)
+                }
+                _ => false,
+            };
         a.0.iter().any(|left| {
             b.0.iter().any(|right| {
                 if left.object == UNKNOWN || right.object == UNKNOWN {
@@ -156,10 +161,14 @@ impl PointsTo {
 
     /// A kernel may reach one of the targets at any time.
     pub fn any_kernel_visible(&self, targets: &Targets) -> bool {
-        let unknown_visible =
-            || self.objects.iter().any(|object| object.kernel_visible && object.escaped);
+        let unknown_visible = || {
+            self.objects
+                .iter()
+                .any(|object| object.kernel_visible && object.escaped)
+        };
         targets.iter().any(|target| {
-            self.objects[target.object].kernel_visible || (target.object == UNKNOWN && unknown_visible())
+            self.objects[target.object].kernel_visible
+                || (target.object == UNKNOWN && unknown_visible())
         })
     }
 
@@ -186,13 +195,16 @@ impl PointsTo {
             contents: Vec::new(),
             changed: false,
         };
-        solver.add_object(ObjectKind::Unknown, None);
+        solver.add_object(ObjectKind::Unknown);
         solver.contents[UNKNOWN].insert(None, unknown());
         for global in &host.globals {
-            let variable = surroundings.variables.iter().find(|(shadow, _, _)| *shadow == global.name);
+            let variable = surroundings
+                .variables
+                .iter()
+                .find(|(shadow, _, _)| *shadow == global.name);
             let object = match variable {
-                Some((_, index, false)) => solver.add_object(ObjectKind::Variable(*index), None),
-                _ => solver.add_object(ObjectKind::Global, None),
+                Some((_, index, false)) => solver.add_object(ObjectKind::Variable(*index)),
+                _ => solver.add_object(ObjectKind::Global),
             };
             solver.globals.push(object);
             let outside = !global.internal || global.initializer.is_none();
@@ -205,12 +217,17 @@ impl PointsTo {
         for (index, global) in host.globals.iter().enumerate() {
             let targets = solver.mentioned(global.initializer.as_deref().unwrap_or_default());
             let object = solver.globals[index];
-            solver.contents[object].entry(None).or_default().extend(targets);
+            solver.contents[object]
+                .entry(None)
+                .or_default()
+                .extend(targets);
         }
         for (index, function) in host.functions.iter().enumerate() {
             let called_from_outside = !function.internal || function.address_taken;
             if called_from_outside {
-                solver.parameters[index].iter_mut().for_each(|targets| *targets = unknown());
+                solver.parameters[index]
+                    .iter_mut()
+                    .for_each(|targets| *targets = unknown());
             }
             if !is_analysed(function, surroundings.stubs) {
                 continue;
@@ -218,12 +235,16 @@ impl PointsTo {
             for (at, instruction) in function.instructions.iter().enumerate() {
                 let kind = match &instruction.opcode {
                     Opcode::Alloca { .. } => Some(ObjectKind::Stack),
-                    Opcode::Call { callee: Some(callee), .. } => {
+                    Opcode::Call {
+                        callee: Some(callee),
+                        ..
+                    } => {
                         let name = host.functions[*callee].name.as_str();
                         match calls::runtime_call(name) {
-                            Some(RuntimeCall { action: Action::Allocate { memory, .. }, .. }) => {
-                                Some(ObjectKind::Buffer(memory))
-                            }
+                            Some(RuntimeCall {
+                                action: Action::Allocate { memory, .. },
+                                ..
+                            }) => Some(ObjectKind::Buffer(memory)),
                             Some(_) => None,
                             None => calls::library_call(name)
                                 .filter(|library| library.allocates)
@@ -233,7 +254,7 @@ impl PointsTo {
                     _ => None,
                 };
                 if let Some(kind) = kind {
-                    let object = solver.add_object(kind, Some((index, at)));
+                    let object = solver.add_object(kind);
                     solver.sites.insert((index, at), object);
                 }
             }
@@ -241,8 +262,12 @@ impl PointsTo {
         solver
     }
 
-    fn add_object(&mut self, kind: ObjectKind, site: Option<(usize, usize)>) -> usize {
-        self.objects.push(Object { kind, site, escaped: kind == ObjectKind::Unknown, kernel_visible: false });
+    fn add_object(&mut self, kind: ObjectKind) -> usize {
+        self.objects.push(Object {
+            kind,
+            escaped: kind == ObjectKind::Unknown,
+            kernel_visible: false,
+        });
         self.contents.push(BTreeMap::new());
         self.objects.len() - 1
     }
@@ -251,9 +276,10 @@ impl PointsTo {
         operands
             .iter()
             .filter_map(|operand| match operand {
-                Operand::Global(global, _) => {
-                    Some(Target { object: *self.globals.get(*global)?, offset: None })
-                }
+                Operand::Global(global, _) => Some(Target {
+                    object: *self.globals.get(*global)?,
+                    offset: None,
+                }),
                 _ => None,
             })
             .collect()
@@ -263,9 +289,10 @@ impl PointsTo {
         let function = &host.functions[index];
         for (at, instruction) in function.instructions.iter().enumerate() {
             let operand = |solver: &Self, position: usize| {
-                instruction.operands.get(position).map_or_else(Targets::new, |operand| {
-                    solver.of(host, index, *operand)
-                })
+                instruction
+                    .operands
+                    .get(position)
+                    .map_or_else(Targets::new, |operand| solver.of(host, index, *operand))
             };
             match &instruction.opcode {
                 Opcode::Pure { operation, .. } => {
@@ -289,7 +316,14 @@ impl PointsTo {
                 }
                 Opcode::Alloca { .. } => {
                     let object = self.sites[&(index, at)];
-                    self.add_value(index, at, Targets::from([Target { object, offset: Some(0) }]));
+                    self.add_value(
+                        index,
+                        at,
+                        Targets::from([Target {
+                            object,
+                            offset: Some(0),
+                        }]),
+                    );
                 }
                 Opcode::Address { constant, scales } => {
                     let shifted = shift(&operand(self, 0), scales.is_empty().then_some(*constant));
@@ -334,23 +368,40 @@ impl PointsTo {
         let exact = match operation {
             Operation::Reinterpret => true,
             Operation::Select => true,
-            Operation::Other(..) if matches!(instruction.result, Type::Integer(1)) => return Targets::new(),
+            Operation::Other(..) if matches!(instruction.result, Type::Integer(1)) => {
+                return Targets::new();
+            }
             _ => false,
         };
         let skip = usize::from(operation == Operation::Select);
         let mut all = Targets::new();
         for operand in &instruction.operands[skip..] {
             let targets = self.of(host, function, *operand);
-            all.extend(if exact { targets } else { shift(&targets, None) });
+            all.extend(if exact {
+                targets
+            } else {
+                shift(&targets, None)
+            });
         }
         all
     }
 
     fn call(&mut self, host: &HostModule, function: usize, at: usize, stubs: &[String]) {
         let instruction = &host.functions[function].instructions[at];
-        let Opcode::Call { callee, by_value, effects, .. } = &instruction.opcode else { return };
-        let arguments: Vec<Targets> =
-            instruction.operands.iter().map(|operand| self.of(host, function, *operand)).collect();
+        let Opcode::Call {
+            callee,
+            by_value,
+            effects,
+            ..
+        } = &instruction.opcode
+        else {
+            return;
+        };
+        let arguments: Vec<Targets> = instruction
+            .operands
+            .iter()
+            .map(|operand| self.of(host, function, *operand))
+            .collect();
         let argument = |position: usize| arguments.get(position).cloned().unwrap_or_default();
         let Some(callee) = *callee else {
             arguments.iter().for_each(|targets| self.escape(targets));
@@ -375,12 +426,32 @@ impl PointsTo {
             match runtime.action {
                 Action::Allocate { slot, .. } => {
                     let object = self.sites[&(function, at)];
-                    self.store(&argument(slot), &Targets::from([Target { object, offset: Some(0) }]), 8);
+                    self.store(
+                        &argument(slot),
+                        &Targets::from([Target {
+                            object,
+                            offset: Some(0),
+                        }]),
+                        8,
+                    );
                 }
-                Action::SymbolAddress { slot, symbol } => self.store(&argument(slot), &argument(symbol), 8),
-                Action::DeviceAddress { slot, host } => self.store(&argument(slot), &argument(host), 8),
-                Action::Copy { destination, source, .. } => self.device_copy(&argument(destination), &argument(source)),
-                Action::SymbolCopy { symbol, other, to_symbol, .. } => {
+                Action::SymbolAddress { slot, symbol } => {
+                    self.store(&argument(slot), &argument(symbol), 8)
+                }
+                Action::DeviceAddress { slot, host } => {
+                    self.store(&argument(slot), &argument(host), 8)
+                }
+                Action::Copy {
+                    destination,
+                    source,
+                    ..
+                } => self.device_copy(&argument(destination), &argument(source)),
+                Action::SymbolCopy {
+                    symbol,
+                    other,
+                    to_symbol,
+                    ..
+                } => {
                     let (symbol, other) = (argument(symbol), argument(other));
                     if to_symbol {
                         self.device_copy(&symbol, &other);
@@ -402,7 +473,9 @@ impl PointsTo {
                 self.copy_contents(&argument(0), &argument(1), bytes);
             } else {
                 let written = library.writes.iter().copied();
-                for position in written.chain(library.writes_from.unwrap_or(usize::MAX)..arguments.len()) {
+                for position in
+                    written.chain(library.writes_from.unwrap_or(usize::MAX)..arguments.len())
+                {
                     let targets = shift(&argument(position), None);
                     self.store(&targets, &unknown(), 8);
                     // An end pointer points into the text.
@@ -412,7 +485,14 @@ impl PointsTo {
             }
             if library.allocates {
                 let object = self.sites[&(function, at)];
-                self.add_value(function, at, Targets::from([Target { object, offset: Some(0) }]));
+                self.add_value(
+                    function,
+                    at,
+                    Targets::from([Target {
+                        object,
+                        offset: Some(0),
+                    }]),
+                );
             } else if let Some(position) = library.returns_argument {
                 let targets = argument(position);
                 self.add_value(function, at, targets.clone());
@@ -450,7 +530,8 @@ impl PointsTo {
                 let apart = match (target.offset, cell) {
                     (Some(from), Some(cell)) => {
                         cell.saturating_add(8) <= from
-                            || from.saturating_add(i64::try_from(bytes).unwrap_or(i64::MAX)) <= *cell
+                            || from.saturating_add(i64::try_from(bytes).unwrap_or(i64::MAX))
+                                <= *cell
                     }
                     _ => false,
                 };
@@ -477,7 +558,10 @@ impl PointsTo {
             if bytes > 8 {
                 match target.offset {
                     Some(offset) if bytes <= 64 => {
-                        cells = (0..bytes as i64).step_by(8).map(|step| Some(offset + step)).collect();
+                        cells = (0..bytes as i64)
+                            .step_by(8)
+                            .map(|step| Some(offset + step))
+                            .collect();
                     }
                     _ => cells = vec![None],
                 }
@@ -544,8 +628,9 @@ impl PointsTo {
     }
 
     fn spread_escape(&mut self) {
-        let mut work: Vec<usize> =
-            (0..self.objects.len()).filter(|object| self.objects[*object].escaped).collect();
+        let mut work: Vec<usize> = (0..self.objects.len())
+            .filter(|object| self.objects[*object].escaped)
+            .collect();
         while let Some(object) = work.pop() {
             let contents: Vec<Targets> = self.contents[object].values().cloned().collect();
             for target in contents.into_iter().flatten() {
@@ -565,7 +650,12 @@ impl PointsTo {
                 continue;
             }
             for instruction in &function.instructions {
-                let Opcode::Call { callee: Some(callee), by_value, .. } = &instruction.opcode else {
+                let Opcode::Call {
+                    callee: Some(callee),
+                    by_value,
+                    ..
+                } = &instruction.opcode
+                else {
                     continue;
                 };
                 let name = host.functions[*callee].name.as_str();
@@ -582,7 +672,11 @@ impl PointsTo {
                     }
                 }
                 // What is copied to the device may hold pointers that a kernel follows.
-                if let Some(RuntimeCall { action: Action::Copy { source, .. }, .. }) = calls::runtime_call(name) {
+                if let Some(RuntimeCall {
+                    action: Action::Copy { source, .. },
+                    ..
+                }) = calls::runtime_call(name)
+                {
                     let source = self.of(host, index, instruction.operands[source]);
                     let anywhere = shift(&source, None);
                     roots.extend(self.load(&anywhere, 8));
@@ -604,7 +698,12 @@ impl PointsTo {
                 self.objects[object].kind,
                 ObjectKind::Buffer(MemoryKind::Device) | ObjectKind::Variable(_)
             );
-            work.extend(self.contents[object].values().flatten().map(|target| target.object));
+            work.extend(
+                self.contents[object]
+                    .values()
+                    .flatten()
+                    .map(|target| target.object),
+            );
             if object == UNKNOWN {
                 work.extend((0..self.objects.len()).filter(|object| self.objects[*object].escaped));
             }
@@ -617,7 +716,11 @@ impl PointsTo {
         }
         let cells = &mut self.contents[object];
         // Too many cells: one for all of them.
-        let cell = if cells.len() > 256 && !cells.contains_key(&cell) { None } else { cell };
+        let cell = if cells.len() > 256 && !cells.contains_key(&cell) {
+            None
+        } else {
+            cell
+        };
         let present = cells.entry(cell).or_default();
         self.changed |= insert(present, targets);
     }
@@ -647,7 +750,10 @@ pub fn is_memory_copy(name: &str) -> bool {
 }
 
 fn unknown() -> Targets {
-    Targets::from([Target { object: UNKNOWN, offset: None }])
+    Targets::from([Target {
+        object: UNKNOWN,
+        offset: None,
+    }])
 }
 
 fn shift(targets: &Targets, by: Option<i64>) -> Targets {
@@ -664,13 +770,19 @@ fn shift(targets: &Targets, by: Option<i64>) -> Targets {
 fn insert(present: &mut Targets, targets: &Targets) -> bool {
     let mut grew = false;
     for target in targets {
-        let any = Target { object: target.object, offset: None };
+        let any = Target {
+            object: target.object,
+            offset: None,
+        };
         if present.contains(target) || present.contains(&any) {
             continue;
         }
         present.insert(*target);
         grew = true;
-        let of_object = present.iter().filter(|other| other.object == target.object).count();
+        let of_object = present
+            .iter()
+            .filter(|other| other.object == target.object)
+            .count();
         if target.offset.is_none() || of_object > OFFSETS_PER_OBJECT {
             present.retain(|other| other.object != target.object);
             present.insert(any);

@@ -152,7 +152,9 @@ impl<'a> Numbering<'a> {
         let writers = (0..body.instructions.len())
             .filter_map(|at| {
                 let facts = self.facts;
-                let writes = facts.memory.writes(host, facts.points_to, facts.stubs, function, at);
+                let writes = facts
+                    .memory
+                    .writes(host, facts.points_to, facts.stubs, function, at);
                 (!writes.is_empty()).then_some((at, writes))
             })
             .collect();
@@ -181,11 +183,6 @@ impl<'a> Numbering<'a> {
         self.no_signed_wrap[symbol.0]
     }
 
-    /// Control flow of a numbered function and the number of its first loop.
-    pub fn flow(&self, function: usize) -> &(ControlFlow, usize) {
-        &self.flows[&function]
-    }
-
     /// The literal that a symbol is.
     pub fn literal(&self, symbol: Symbol) -> Option<i64> {
         match self.definitions[symbol.0] {
@@ -199,9 +196,15 @@ impl<'a> Numbering<'a> {
         let symbol = match operand {
             Operand::Instruction(at) => self.value(function, at),
             Operand::Parameter(index) => self.intern(Definition::Parameter(function, index), None),
-            Operand::Integer { bits, value } => self.intern(Definition::Literal { bits, value }, None),
+            Operand::Integer { bits, value } => {
+                self.intern(Definition::Literal { bits, value }, None)
+            }
             Operand::Float { bits, pattern } => {
-                let value = if bits == 32 { i64::from(pattern as u32 as i32) } else { pattern as i64 };
+                let value = if bits == 32 {
+                    i64::from(pattern as u32 as i32)
+                } else {
+                    pattern as i64
+                };
                 self.intern(Definition::Literal { bits, value }, None)
             }
             Operand::Null => self.intern(Definition::Literal { bits: 64, value: 0 }, None),
@@ -255,38 +258,86 @@ impl<'a> Numbering<'a> {
         let zero = Definition::Literal { bits: 32, value: 0 };
         match self.definitions[symbol.0].clone() {
             Definition::Literal { value, .. } => {
-                let half = if upper { (value >> 32) as i32 } else { value as i32 };
-                self.intern(Definition::Literal { bits: 32, value: half.into() }, None)
+                let half = if upper {
+                    (value >> 32) as i32
+                } else {
+                    value as i32
+                };
+                self.intern(
+                    Definition::Literal {
+                        bits: 32,
+                        value: half.into(),
+                    },
+                    None,
+                )
             }
-            Definition::Operation { operation, operands, .. } => match (operation, &operands[..]) {
+            Definition::Operation {
+                operation,
+                operands,
+                ..
+            } => match (operation, &operands[..]) {
                 (Operation::Or | Operation::Add, [left, right]) => {
                     let (a, b) = (self.half(*left, upper), self.half(*right, upper));
-                    let lower_free = || -> bool { false };
                     match (self.literal(a), self.literal(b)) {
                         // Adding disjoint halves carries nothing upwards when one low half is zero.
-                        (Some(0), _) if operation == Operation::Or || self.no_carry(*left, *right, upper) => b,
-                        (_, Some(0)) if operation == Operation::Or || self.no_carry(*left, *right, upper) => a,
-                        _ if lower_free() => a,
+                        (Some(0), _)
+                            if operation == Operation::Or
+                                || self.no_carry(*left, *right, upper) =>
+                        {
+                            b
+                        }
+                        (_, Some(0))
+                            if operation == Operation::Or
+                                || self.no_carry(*left, *right, upper) =>
+                        {
+                            a
+                        }
                         _ => self.opaque_half(symbol, upper),
                     }
                 }
                 (Operation::ZeroExtend, [inner]) if self.width(*inner) == Some(32) => {
-                    if upper { self.intern(zero, None) } else { *inner }
+                    if upper {
+                        self.intern(zero, None)
+                    } else {
+                        *inner
+                    }
                 }
-                (Operation::ZeroExtend, [_]) if upper => self.intern(zero, None),
-                (Operation::SignExtend, [inner]) if !upper && self.width(*inner) == Some(32) => *inner,
+                (Operation::ZeroExtend, [inner])
+                    if upper && self.width(*inner).is_some_and(|width| width < 32) =>
+                {
+                    self.intern(zero, None)
+                }
+                (Operation::SignExtend, [inner]) if !upper && self.width(*inner) == Some(32) => {
+                    *inner
+                }
                 (Operation::ShiftLeft, [inner, by]) if self.literal(*by) == Some(32) => {
-                    if upper { self.half(*inner, false) } else { self.intern(zero, None) }
+                    if upper {
+                        self.half(*inner, false)
+                    } else {
+                        self.intern(zero, None)
+                    }
                 }
                 (Operation::ShiftRightLogical, [inner, by]) if self.literal(*by) == Some(32) => {
-                    if upper { self.intern(zero, None) } else { self.half(*inner, true) }
+                    if upper {
+                        self.intern(zero, None)
+                    } else {
+                        self.half(*inner, true)
+                    }
                 }
                 (Operation::And, [inner, mask]) => match self.literal(*mask) {
                     Some(0xffff_ffff) => {
-                        if upper { self.intern(zero, None) } else { self.half(*inner, false) }
+                        if upper {
+                            self.intern(zero, None)
+                        } else {
+                            self.half(*inner, false)
+                        }
                     }
                     Some(-0x1_0000_0000) => {
-                        if upper { self.half(*inner, true) } else { self.intern(zero, None) }
+                        if upper {
+                            self.half(*inner, true)
+                        } else {
+                            self.intern(zero, None)
+                        }
                     }
                     _ => self.opaque_half(symbol, upper),
                 },
@@ -305,7 +356,11 @@ impl<'a> Numbering<'a> {
     }
 
     fn opaque_half(&mut self, symbol: Symbol, upper: bool) -> Symbol {
-        let definition = if upper { Definition::High(symbol) } else { Definition::Low(symbol) };
+        let definition = if upper {
+            Definition::High(symbol)
+        } else {
+            Definition::Low(symbol)
+        };
         self.derived(definition, &[symbol])
     }
 
@@ -314,18 +369,17 @@ impl<'a> Numbering<'a> {
             Definition::Literal { bits, .. } | Definition::Operation { bits, .. } => Some(*bits),
             Definition::Low(_) | Definition::High(_) => Some(32),
             Definition::Load { bytes, .. } => u32::try_from(bytes * 8).ok(),
-            Definition::Instruction(function, at) => {
-                self.facts.host.functions[*function].instructions[*at].result.scalar_bits()
-            }
+            Definition::Instruction(function, at) => self.facts.host.functions[*function]
+                .instructions[*at]
+                .result
+                .scalar_bits(),
             Definition::Parameter(function, index) => {
                 self.facts.host.functions[*function].parameters[*index].scalar_bits()
             }
             Definition::Exit(inner, _) => self.width(*inner),
-            Definition::PureCall(callee, _) => {
-                let _ = callee;
-                None
+            Definition::Offset(..) | Definition::Displaced(..) | Definition::Allocation(..) => {
+                Some(64)
             }
-            Definition::Offset(..) | Definition::Displaced(..) | Definition::Allocation(..) => Some(64),
             _ => None,
         }
     }
@@ -338,16 +392,32 @@ impl<'a> Numbering<'a> {
                 let magnitude = if *value < 0 { !*value } else { *value };
                 (65 - magnitude.leading_zeros(), *value >= 0)
             }
-            Definition::Operation { operation, bits, operands } => match operation {
+            Definition::Operation {
+                operation,
+                bits,
+                operands,
+            } => match operation {
                 Operation::ZeroExtend => {
                     let (inner, positive) = self.range(operands[0]);
                     let by_width = self.width(operands[0]).map_or(*bits, |width| width + 1);
-                    (if positive { inner.min(by_width) } else { by_width }, true)
+                    (
+                        if positive {
+                            inner.min(by_width)
+                        } else {
+                            by_width
+                        },
+                        true,
+                    )
                 }
                 Operation::SignExtend => self.range(operands[0]),
                 Operation::And => {
                     let ranges = [self.range(operands[0]), self.range(operands[1])];
-                    match ranges.iter().filter(|range| range.1).map(|range| range.0).min() {
+                    match ranges
+                        .iter()
+                        .filter(|range| range.1)
+                        .map(|range| range.0)
+                        .min()
+                    {
                         Some(least) => (least, true),
                         None => (*bits, false),
                     }
@@ -375,7 +445,10 @@ impl<'a> Numbering<'a> {
         }
         self.values.insert((function, at), own);
         let symbol = match &instruction.opcode {
-            Opcode::Pure { operation, no_signed_wrap } => {
+            Opcode::Pure {
+                operation,
+                no_signed_wrap,
+            } => {
                 let operands: Vec<Symbol> = instruction
                     .operands
                     .iter()
@@ -383,10 +456,11 @@ impl<'a> Numbering<'a> {
                     .collect();
                 match instruction.result.scalar_bits() {
                     Some(bits) => {
+                        let known = self.definitions.len();
                         let symbol = self.operation(*operation, bits, operands);
-                        if !no_signed_wrap {
-                            self.no_signed_wrap[symbol.0] = false;
-                        }
+                        // Congruent operations share a symbol: it may wrap if one of them may.
+                        let flag = &mut self.no_signed_wrap[symbol.0];
+                        *flag = *no_signed_wrap && (*flag || symbol.0 >= known);
                         symbol
                     }
                     None => own,
@@ -407,14 +481,23 @@ impl<'a> Numbering<'a> {
                         // Narrow indices are sign-extended.
                         index = self.operation(Operation::SignExtend, 64, vec![index]);
                     }
-                    let scale = self.intern(Definition::Literal { bits: 64, value: *scale }, None);
+                    let scale = self.intern(
+                        Definition::Literal {
+                            bits: 64,
+                            value: *scale,
+                        },
+                        None,
+                    );
                     let bytes = self.operation(Operation::Multiply, 64, vec![index, scale]);
                     symbol = self.derived(Definition::Displaced(symbol, bytes), &[symbol, bytes]);
                 }
                 self.offset(symbol, constant)
             }
             Opcode::Load { ordered: false } if instruction.result.scalar_bits().is_some() => {
-                let targets = self.facts.points_to.of(host, function, instruction.operands[0]);
+                let targets = self
+                    .facts
+                    .points_to
+                    .of(host, function, instruction.operands[0]);
                 if self.facts.points_to.any_kernel_visible(&targets) {
                     own
                 } else {
@@ -429,13 +512,19 @@ impl<'a> Numbering<'a> {
             }
             Opcode::Extract { indices } => {
                 let aggregate = self.operand(function, instruction.operands[0], block);
-                self.derived(Definition::Extract(aggregate, indices.clone()), &[aggregate])
+                self.derived(
+                    Definition::Extract(aggregate, indices.clone()),
+                    &[aggregate],
+                )
             }
-            Opcode::Call { callee: Some(callee), effects, .. }
-                if !effects.reads
-                    && !effects.writes_arguments
-                    && !effects.writes_elsewhere
-                    && effects.will_return =>
+            Opcode::Call {
+                callee: Some(callee),
+                effects,
+                ..
+            } if !effects.reads
+                && !effects.writes_arguments
+                && !effects.writes_elsewhere
+                && effects.will_return =>
             {
                 let operands: Vec<Symbol> = instruction
                     .operands
@@ -453,7 +542,9 @@ impl<'a> Numbering<'a> {
     /// A join of equal values is that value; every other join is its own.
     fn phi(&mut self, function: usize, at: usize, own: Symbol) -> Symbol {
         let instruction = &self.facts.host.functions[function].instructions[at];
-        let Opcode::Phi { blocks } = &instruction.opcode else { return own };
+        let Opcode::Phi { blocks } = &instruction.opcode else {
+            return own;
+        };
         let mut common = None;
         for (operand, from) in instruction.operands.iter().zip(blocks) {
             let symbol = match operand {
@@ -486,7 +577,7 @@ impl<'a> Numbering<'a> {
         let block = host.functions[function].instructions[at].block;
         let version = self.version_before(function, at, address, targets, bytes);
         if let Version::Write(writer) = version
-            && let Some(symbol) = self.written(function, writer, address, targets, bytes, copies)
+            && let Some(symbol) = self.written(function, writer, address, bytes, copies)
         {
             return self.leave_loops(symbol, function, block);
         }
@@ -497,7 +588,14 @@ impl<'a> Numbering<'a> {
         }
         let version = self.version_symbol(function, version);
         let version = self.leave_loops(version, function, block);
-        self.derived(Definition::Load { address, bytes, version }, &[address, version])
+        self.derived(
+            Definition::Load {
+                address,
+                bytes,
+                version,
+            },
+            &[address, version],
+        )
     }
 
     /// Eight bytes whose two halves were written one by one, as `dim3` is.
@@ -523,7 +621,13 @@ impl<'a> Numbering<'a> {
         let high = self.load(function, at, upper_address, &upper_targets, 4, copies);
         let low = self.operation(Operation::ZeroExtend, 64, vec![low]);
         let high = self.operation(Operation::ZeroExtend, 64, vec![high]);
-        let by = self.intern(Definition::Literal { bits: 64, value: 32 }, None);
+        let by = self.intern(
+            Definition::Literal {
+                bits: 64,
+                value: 32,
+            },
+            None,
+        );
         let high = self.operation(Operation::ShiftLeft, 64, vec![high, by]);
         Some(self.operation(Operation::Or, 64, vec![high, low]))
     }
@@ -534,38 +638,59 @@ impl<'a> Numbering<'a> {
         function: usize,
         writer: usize,
         address: Symbol,
-        targets: &Targets,
         bytes: u64,
         copies: usize,
     ) -> Option<Symbol> {
         let host = self.facts.host;
         let instruction = &host.functions[function].instructions[writer];
         match &instruction.opcode {
-            Opcode::Store { ordered: false, stored } if stored.bytes() == bytes => {
-                stored.scalar_bits().filter(|bits| u64::from(*bits) == bytes * 8)?;
+            Opcode::Store {
+                ordered: false,
+                stored,
+            } if stored.bytes() == bytes => {
+                stored
+                    .scalar_bits()
+                    .filter(|bits| u64::from(*bits) == bytes * 8)?;
                 let place = self.operand(function, instruction.operands[1], instruction.block);
                 (place == address)
                     .then(|| self.operand(function, instruction.operands[0], instruction.block))
             }
-            Opcode::Call { callee: Some(callee), .. } => {
+            Opcode::Call {
+                callee: Some(callee),
+                ..
+            } => {
                 let name = host.functions[*callee].name.as_str();
                 let place_of = |numbering: &mut Self, position: usize| {
                     numbering.operand(function, instruction.operands[position], instruction.block)
                 };
                 if is_memory_copy(name) && copies > 0 {
                     let (destination, source) = (place_of(self, 0), place_of(self, 1));
-                    let Operand::Integer { value: length, .. } = instruction.operands[2] else { return None };
+                    let Operand::Integer { value: length, .. } = instruction.operands[2] else {
+                        return None;
+                    };
                     let within = self.distance(destination, address)?;
                     if within < 0 || within.checked_add(i64::try_from(bytes).ok()?)? > length {
                         return None;
                     }
-                    let source_targets =
-                        moved(&self.facts.points_to.of(host, function, instruction.operands[1]), within);
+                    let source_targets = moved(
+                        &self
+                            .facts
+                            .points_to
+                            .of(host, function, instruction.operands[1]),
+                        within,
+                    );
                     if self.facts.points_to.any_kernel_visible(&source_targets) {
                         return None;
                     }
                     let from = self.offset(source, within);
-                    return Some(self.load(function, writer, from, &source_targets, bytes, copies - 1));
+                    return Some(self.load(
+                        function,
+                        writer,
+                        from,
+                        &source_targets,
+                        bytes,
+                        copies - 1,
+                    ));
                 }
                 let RuntimeCall { action, .. } = calls::runtime_call(name)?;
                 let slot = match action {
@@ -588,10 +713,7 @@ impl<'a> Numbering<'a> {
                     }
                 }
             }
-            _ => {
-                let _ = targets;
-                None
-            }
+            _ => None,
         }
     }
 
@@ -602,7 +724,11 @@ impl<'a> Numbering<'a> {
             _ => (symbol, 0),
         };
         let ((from_base, from), (to_base, to)) = (split(from), split(to));
-        if from_base == to_base { to.checked_sub(from) } else { None }
+        if from_base == to_base {
+            to.checked_sub(from)
+        } else {
+            None
+        }
     }
 
     fn version_before(
@@ -640,7 +766,13 @@ impl<'a> Numbering<'a> {
         }
     }
 
-    fn location(&self, function: usize, address: Symbol, targets: &Targets, bytes: u64) -> Location {
+    fn location(
+        &self,
+        function: usize,
+        address: Symbol,
+        targets: &Targets,
+        bytes: u64,
+    ) -> Location {
         let host = self.facts.host;
         let (flow, _) = &self.flows[&function];
         let mut writers: HashMap<usize, Vec<usize>> = HashMap::new();
@@ -707,7 +839,10 @@ impl<'a> Numbering<'a> {
     }
 
     fn operation(&mut self, operation: Operation, bits: u32, operands: Vec<Symbol>) -> Symbol {
-        let literals: Vec<Option<i64>> = operands.iter().map(|operand| self.literal(*operand)).collect();
+        let literals: Vec<Option<i64>> = operands
+            .iter()
+            .map(|operand| self.literal(*operand))
+            .collect();
         let folded = match (operation, &literals[..]) {
             (Operation::Add, [Some(a), Some(b)]) => Some(a.wrapping_add(*b)),
             (Operation::Subtract, [Some(a), Some(b)]) => Some(a.wrapping_sub(*b)),
@@ -718,7 +853,9 @@ impl<'a> Numbering<'a> {
                 Some(a.wrapping_shl(*b as u32))
             }
             (Operation::DivideSigned, [Some(a), Some(b)]) if *b > 0 => Some(a / b),
-            (Operation::SignExtend | Operation::Truncate | Operation::Reinterpret, [Some(a)]) => Some(*a),
+            (Operation::SignExtend | Operation::Truncate | Operation::Reinterpret, [Some(a)]) => {
+                Some(*a)
+            }
             (Operation::ZeroExtend, [Some(a)]) => match self.width(operands[0]) {
                 Some(width) if width < 64 => Some(a & ((1_i64 << width) - 1)),
                 _ => None,
@@ -731,17 +868,28 @@ impl<'a> Numbering<'a> {
             return self.intern(Definition::Literal { bits, value }, None);
         }
         match (operation, &operands[..]) {
-            (Operation::Reinterpret, [inner]) if bits == 64 && self.width(*inner) == Some(64) => return *inner,
+            (Operation::Reinterpret, [inner]) if bits == 64 && self.width(*inner) == Some(64) => {
+                return *inner;
+            }
             (Operation::Truncate, [inner]) if bits == 32 && self.width(*inner) == Some(64) => {
                 return self.half(*inner, false);
             }
             (Operation::Multiply, [inner, one]) if self.literal(*one) == Some(1) => return *inner,
-            (Operation::Add | Operation::Or, [inner, zero]) if self.literal(*zero) == Some(0) => return *inner,
+            (Operation::Add | Operation::Or, [inner, zero]) if self.literal(*zero) == Some(0) => {
+                return *inner;
+            }
             (Operation::Select, [_, a, b]) if a == b => return *a,
             _ => {}
         }
         let from = operands.clone();
-        self.derived(Definition::Operation { operation, bits, operands }, &from)
+        self.derived(
+            Definition::Operation {
+                operation,
+                bits,
+                operands,
+            },
+            &from,
+        )
     }
 
     fn leaf(&mut self, function: usize, at: usize) -> Symbol {
@@ -763,7 +911,9 @@ impl<'a> Numbering<'a> {
     /// A value used outside the loops that it varies in is their last one.
     fn leave_loops(&mut self, mut symbol: Symbol, function: usize, block: usize) -> Symbol {
         while let Some(varies_in) = self.varies_in[symbol.0] {
-            let Some((flow, first)) = self.flows.get(&function) else { break };
+            let Some((flow, first)) = self.flows.get(&function) else {
+                break;
+            };
             let index = varies_in - first;
             if flow.contains(index, block) {
                 break;
@@ -776,7 +926,10 @@ impl<'a> Numbering<'a> {
 
     /// A value that varies where the innermost of its parts does.
     fn derived(&mut self, definition: Definition, parts: &[Symbol]) -> Symbol {
-        let loops: Vec<usize> = parts.iter().filter_map(|part| self.varies_in[part.0]).collect();
+        let loops: Vec<usize> = parts
+            .iter()
+            .filter_map(|part| self.varies_in[part.0])
+            .collect();
         // The loops of the parts of one expression are nested; inner loops have higher numbers.
         let varies_in = loops.into_iter().max();
         self.intern(definition, varies_in)
@@ -789,7 +942,7 @@ impl<'a> Numbering<'a> {
         let symbol = Symbol(self.definitions.len());
         self.definitions.push(definition.clone());
         self.varies_in.push(varies_in);
-        self.no_signed_wrap.push(true);
+        self.no_signed_wrap.push(false);
         self.index.insert(definition, symbol);
         symbol
     }
