@@ -17,6 +17,17 @@
 #include <math.h>
 #include <cuda_runtime.h>
 
+/*
+ * ---- nvcc's version, which programs test. __NVCC__ itself stays undefined: CUDA's own libraries
+ * (cub, thrust, libcu++) take it for a compiler with nvcc's built-in functions and do not compile.
+ */
+
+#ifndef __CUDACC_VER_MAJOR__
+#define __CUDACC_VER_MAJOR__ (CUDART_VERSION / 1000)
+#define __CUDACC_VER_MINOR__ (CUDART_VERSION % 1000 / 10)
+#define __CUDACC_VER_BUILD__ 0
+#endif
+
 /* ---- Runtime calls that CUDA 13 dropped after a decade of deprecation. ---- */
 
 #if CUDART_VERSION >= 13000

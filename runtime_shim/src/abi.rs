@@ -22,6 +22,7 @@ pub const IMAGE_MAGIC: u64 = u64::from_le_bytes(*b"SIRIUSIM");
 
 /// What `__cudaRegisterFatBinary`'s wrapper points to on the CPU device.
 #[repr(C)]
+#[derive(Debug)]
 pub struct CpuImage {
     /// [`IMAGE_MAGIC`].
     pub magic: u64,
@@ -39,6 +40,7 @@ pub struct CpuImage {
 
 /// A compiled kernel.
 #[repr(C)]
+#[derive(Debug)]
 pub struct CpuKernel {
     /// Mangled name, as `__cudaRegisterFunction` gives it.
     pub name: *const c_char,
@@ -69,6 +71,7 @@ pub struct CpuKernel {
 
 /// A device variable.
 #[repr(C)]
+#[derive(Debug)]
 pub struct CpuVariable {
     /// Name in the device module, as `__cudaRegisterVar` gives it.
     pub name: *const c_char,
@@ -84,6 +87,7 @@ pub struct CpuVariable {
 
 /// One block that is running.
 #[repr(C)]
+#[derive(Debug)]
 pub struct BlockContext {
     /// `blockIdx`.
     pub block_index: [u32; 3],
@@ -105,6 +109,7 @@ pub struct BlockContext {
 
 /// One thread that is running; passed to every device function.
 #[repr(C)]
+#[derive(Debug)]
 pub struct ThreadContext {
     /// `threadIdx`.
     pub thread_index: [u32; 3],
@@ -170,3 +175,10 @@ pub mod access {
 //
 // Host code calls, right before each launch on the CPU device:
 //   void  __sirius_launch_site(u32 site)   the LaunchId (first member's, bit 31 set, for a fused launch)
+
+// SAFETY: images, kernels and variables are constants of the executable that nobody writes.
+unsafe impl Sync for CpuImage {}
+// SAFETY: as above.
+unsafe impl Sync for CpuKernel {}
+// SAFETY: as above.
+unsafe impl Sync for CpuVariable {}

@@ -1,2 +1,24 @@
 //! The runtime that CUDA programs link on the CPU device.
+//!
+//! Programs call the CUDA runtime's C functions ([`api`]); compiled kernels call the functions that
+//! [`abi`] lists. A launch runs inside the call that issues it, its blocks spread over all cores, so
+//! that every stream is in order by construction. What the runtime cannot do it names: an error of
+//! CUDA's where CUDA has one, else one sentence and a non-zero status, never a silent guess.
+//!
+//! Invariants: a pointer that a program got from an allocation call is in the allocation table
+//! ([`memory`]) until it is freed; a kernel runs only after its launch was found valid; code of a
+//! kernel runs only between [`execution`]'s entry and exit, so that a fault is known to be a kernel's.
+
 pub mod abi;
+pub mod api;
+pub mod environment;
+pub mod error;
+pub mod execution;
+pub mod fault;
+pub mod memory;
+pub mod memory_dump;
+pub mod printf;
+pub mod registry;
+pub mod statistics;
+pub mod termination;
+pub mod trace;

@@ -1,6 +1,6 @@
 //! The texts of `--help` and `--version`.
 
-use super::options::{Arity, Class, OPTIONS, OptionRow};
+use super::options::{Arity, Class, OptionRow, all_options};
 use std::fmt::Write as _;
 
 /// How `sirius-rs` is used, with every option of the table.
@@ -60,9 +60,7 @@ Options of sirius-rs:
     }
     let mut section = |title: &str, wanted: fn(&Class) -> bool| {
         let _ = writeln!(text, "\n{title}");
-        let rows = OPTIONS
-            .iter()
-            .filter(|row| !row.long.starts_with("sirius-"));
+        let rows = all_options().filter(|row| !row.long.starts_with("sirius-"));
         for row in rows.filter(|row| wanted(&row.class)) {
             let _ = writeln!(text, "  {}", spelled(row));
         }

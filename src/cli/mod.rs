@@ -5,9 +5,12 @@
 
 pub mod architecture;
 pub mod command;
+mod draft;
 mod help;
+mod nvcc_options;
 mod options;
 mod parse;
+mod sirius_options;
 mod spelling;
 pub mod toolchain;
 

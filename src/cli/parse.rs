@@ -5,10 +5,11 @@
 //! look at options again.
 
 use super::architecture;
+use super::draft::{Draft, Information, is_host_option};
 use super::help;
-use super::options::{
-    Arity, Class, Draft, Information, device, host_compiler, is_host_option, report_format,
-};
+use super::nvcc_options::host_compiler;
+use super::options::{Arity, Class};
+use super::sirius_options::{device, report_format};
 use super::spelling::{Argument, split_arguments, split_list, split_words};
 use super::toolchain;
 use super::{
@@ -234,6 +235,10 @@ impl AnalysisOptions {
     }
 }
 
+/// For every front-end run: what nvcc's host compiler accepts in silence, or with a warning, and clang
+/// does not. Options of users come later and win.
+const FRONT_END_DEFAULTS: [&str; 2] = ["-Wno-register", "-Wno-unknown-warning-option"];
+
 /// The build when no option is given.
 fn default_build(surroundings: &Surroundings<'_>) -> Result<Build, UsageError> {
     let device = match (surroundings.environment)("SIRIUS_DEVICE") {
@@ -258,7 +263,7 @@ fn default_build(surroundings: &Surroundings<'_>) -> Result<Build, UsageError> {
         device_debug: false,
         line_info: false,
         shared: false,
-        front_end_arguments: Vec::new(),
+        front_end_arguments: FRONT_END_DEFAULTS.map(str::to_owned).to_vec(),
         host_arguments: Vec::new(),
         link_arguments: Vec::new(),
         ptxas_arguments: Vec::new(),

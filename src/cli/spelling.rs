@@ -5,7 +5,7 @@
 //! backslash or double quotes protect one. Invariant: this module knows how options look, never
 //! what they mean.
 
-use super::options::{Arity, OPTIONS, OptionRow};
+use super::options::{Arity, OptionRow, all_options};
 use super::parse::UsageError;
 
 /// One thing on the command line.
@@ -57,7 +57,7 @@ pub(super) fn split_arguments(arguments: &[String]) -> Result<Vec<Argument<'_>>,
 /// The row of an argument, its spelling without a value, and the value attached to it.
 fn look_up(argument: &str) -> Option<(&'static OptionRow, String, Option<String>)> {
     let named = |name: &str| {
-        OPTIONS.iter().find(|row| match name.strip_prefix("--") {
+        all_options().find(|row| match name.strip_prefix("--") {
             Some(long) => row.long == long,
             None => name
                 .strip_prefix('-')
@@ -73,7 +73,7 @@ fn look_up(argument: &str) -> Option<(&'static OptionRow, String, Option<String>
         return Some((row, name.to_owned(), Some(value.to_owned())));
     }
     let text = argument.strip_prefix('-')?;
-    OPTIONS.iter().filter(|row| row.joined).find_map(|row| {
+    all_options().filter(|row| row.joined).find_map(|row| {
         let short = row.short.iter().find(|short| text.starts_with(**short))?;
         Some((
             row,

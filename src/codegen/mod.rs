@@ -4,9 +4,12 @@
 //! Invariant: originals stay. Every launch of the source can still run its original kernel from
 //! its original image; fusion adds an image and a guarded choice.
 
+pub mod cpu;
+pub mod device;
 mod group;
 mod guard;
 mod host;
+mod ir;
 mod launch_call;
 mod link;
 mod registration;
@@ -41,6 +44,14 @@ pub enum CodegenError {
     /// A guard names a host value that no member of its group carries: our bug.
     #[error("internal error: a guard needs host value {0}, which no member has")]
     GuardOperand(usize),
+    /// A pass copied a barrier: our bug.
+    #[error("internal error: a pass changed the number of barriers from {before} to {after}")]
+    BarrierChanged {
+        /// Barriers before.
+        before: usize,
+        /// Barriers after.
+        after: usize,
+    },
 }
 
 /// A finished file.

@@ -13,13 +13,49 @@
 //! parameter value p ≥ 0, that `e < e'` implies `q + p <= q'`, `e = e'` implies `q = q'` and
 //! `e > e'` implies `q >= q' + p`. This is the block base of the design and delinearisation alike.
 
+mod access;
+mod body;
+mod cfg;
 mod display;
+mod domain;
+mod features;
+mod footprint;
+mod guards;
+mod model;
+mod polynomial;
+mod privacy;
+mod ranges;
+mod read;
+mod space;
+mod uniformity;
+mod walk;
 
 use crate::affine::{Affine, Axis, Guard};
 use crate::diagnostics::Location;
 use crate::expression::{Condition, Expression};
-use crate::program::KernelId;
+use crate::program::{KernelId, Program};
+use inkwell::values::FunctionValue;
 use serde::{Deserialize, Serialize};
+
+/// Models every kernel of a program, in the order of [`Program::kernels`].
+pub fn model_kernels(program: &Program<'_>) -> Vec<KernelModel> {
+    program
+        .kernels
+        .iter()
+        .map(|kernel| {
+            let function = program.analysis.get_function(&kernel.unique_name);
+            match function.filter(|function| function.count_basic_blocks() > 0) {
+                Some(function) => model_kernel(function, kernel.id, &kernel.name),
+                None => model::absent(kernel.id, &kernel.name),
+            }
+        })
+        .collect()
+}
+
+/// Models one kernel function in canonical form; `name` is the mangled name in its unit.
+pub fn model_kernel(function: FunctionValue<'_>, id: KernelId, name: &str) -> KernelModel {
+    model::model_body(&read::read_body(function), id, name)
+}
 
 /// Index of an access in [`KernelModel::accesses`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -30,7 +30,8 @@ pub const LARGEST_INLINED_INSTRUCTIONS: usize = 4_000;
 /// A helper that neither launches nor calls the runtime is inlined below this size.
 const LARGEST_HELPER_INSTRUCTIONS: usize = 200;
 
-/// Makes the linked host module canonical, in place. Returns whether the program makes memory that
+/// Makes the linked host module canonical, in place. Launches of `unclear_stubs`, whose kernel
+/// depends on which unit's image the runtime takes, are not folded. Returns whether the program makes memory that
 /// the device writes and the host reads.
 ///
 /// # Errors
@@ -38,9 +39,14 @@ const LARGEST_HELPER_INSTRUCTIONS: usize = 200;
 pub(super) fn canonicalise(
     host: &Module<'_>,
     stubs: &BTreeSet<String>,
+    unclear_stubs: &BTreeSet<String>,
+    whole_program: bool,
 ) -> Result<bool, ProgramError> {
     let machine = passes::host_machine()?;
-    let wrappers = launches::make_wrappers(host, stubs);
+    // clang makes complete-object destructors aliases of base-object ones.
+    ir::call_through_aliases(host);
+    let clear_stubs = stubs.difference(unclear_stubs).cloned().collect();
+    let wrappers = launches::make_wrappers(host, &clear_stubs);
     launches::fold(host, &wrappers);
     inline_drivers(host, stubs);
     passes::run(host, "always-inline", &machine)?;
@@ -57,7 +63,8 @@ pub(super) fn canonicalise(
         }
     }
     launches::remove_wrappers(host);
-    let host_visible_memory = runtime_effects::makes_host_visible_memory(host);
+    // Code that is not here may allocate what this code is given.
+    let host_visible_memory = !whole_program || runtime_effects::makes_host_visible_memory(host);
     runtime_effects::declare(host, host_visible_memory);
     for driver in direct_drivers(host, stubs) {
         run(driver, HOST_PIPELINE, &machine)?;

@@ -4,13 +4,12 @@
 //! side, errors of the side that fails first (the host's when both do).
 
 use super::ProgramError;
-use crate::cli::{Architecture, Build, Input, Language, Toolchain};
+use crate::cli::{Architecture, Build, Input, Language, ToolError, Toolchain, run_tool};
 use inkwell::context::Context;
 use inkwell::module::Module;
 use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 
 /// What clang made of one source.
 pub(super) struct FrontEndUnit<'ctx> {
@@ -46,34 +45,28 @@ pub(super) fn compile<'ctx>(
         error,
     })?;
 
-    let mut host = Command::new(&toolchain.clang);
-    host.args(host_arguments(
-        input,
-        build,
-        toolchain,
-        &image,
-        &host_bitcode,
-    ));
-    let mut device = (input.language == Language::Cuda).then(|| {
-        let mut device = Command::new(&toolchain.clang);
-        device.args(device_arguments(input, build, toolchain, &device_bitcode));
-        device
-    });
+    let host = host_arguments(input, build, toolchain, &image, &host_bitcode);
+    let device = (input.language == Language::Cuda)
+        .then(|| device_arguments(input, build, toolchain, &device_bitcode));
+    let clang = |arguments: &[OsString]| run_tool(&toolchain.clang, arguments, build);
     let (host_output, device_output) = std::thread::scope(|scope| {
-        let device = device
-            .as_mut()
-            .map(|device| scope.spawn(|| device.output()));
-        let host = host.output();
-        let device = device.map(|thread| {
-            thread
-                .join()
-                .unwrap_or_else(|_| Err(std::io::Error::other("the thread that ran clang died")))
-        });
-        (host, device)
+        let device = device.as_ref().map(|device| scope.spawn(|| clang(device)));
+        (clang(&host), device.map(|thread| thread.join()))
     });
-    let warnings = accept(host_output, input, toolchain)?;
-    if let Some(output) = device_output {
-        accept(output, input, toolchain)?;
+    let failed = |error: ToolError| ProgramError::from_clang(input, error);
+    let warnings = host_output.map_err(failed)?.stderr;
+    match device_output {
+        Some(Ok(output)) => drop(output.map_err(failed)?),
+        Some(Err(panic)) => std::panic::resume_unwind(panic),
+        None => {}
+    }
+    if build.dry_run {
+        return Ok(FrontEndUnit {
+            source: input.path.clone(),
+            host: context.create_module("host"),
+            device: device.is_some().then(|| context.create_module("device")),
+            warnings,
+        });
     }
     let read = |path: &Path| {
         Module::parse_bitcode_from_path(path, context).map_err(|error| ProgramError::Bitcode {
@@ -106,24 +99,28 @@ pub(super) fn lowest_architecture(build: &Build) -> u32 {
         .unwrap_or(75)
 }
 
-fn accept(
-    output: std::io::Result<Output>,
-    input: &Input,
-    toolchain: &Toolchain,
-) -> Result<String, ProgramError> {
-    let output = output.map_err(|error| ProgramError::Files {
-        what: format!("cannot run {}", toolchain.clang.display()),
-        error,
-    })?;
-    let text = String::from_utf8_lossy(&output.stderr).into_owned();
-    if output.status.success() {
-        return Ok(text);
+impl ProgramError {
+    fn from_clang(input: &Input, error: ToolError) -> Self {
+        match error {
+            ToolError::Failed { status, stderr, .. } => Self::FrontEnd {
+                source_file: input.path.clone(),
+                message: stderr,
+                status,
+            },
+            ToolError::NotStarted { program, reason } => Self::Files {
+                what: format!("cannot run {program}"),
+                error: std::io::Error::other(reason),
+            },
+        }
     }
-    Err(ProgramError::FrontEnd {
-        source_file: input.path.clone(),
-        message: text,
-        status: output.status.code(),
-    })
+
+    /// The exit status that nvcc gives: 2 when a source is wrong, else 1.
+    pub fn exit_status(&self) -> u8 {
+        match self {
+            Self::FrontEnd { .. } => 2,
+            _ => 1,
+        }
+    }
 }
 
 fn host_arguments(
@@ -231,6 +228,12 @@ impl Arguments {
             "-include",
         ]);
         self.0.push(toolchain.compatibility_header.clone().into());
+        // Where CUDA 13 keeps cub, thrust and libcu++, which cooperative groups include as well.
+        let libraries = toolchain.toolkit_include.join("cccl");
+        if libraries.is_dir() {
+            self.add(["-isystem"]);
+            self.0.push(libraries.into());
+        }
         if build.per_thread_default_stream {
             self.add([
                 "-Xclang",

@@ -81,6 +81,29 @@ pub(super) fn function(module: &Module<'_>, name: &str) -> Option<Value> {
         .map(|function| Value(function.as_value_ref()))
 }
 
+/// Makes calls of an alias calls of the function that it stands for, where no other definition can
+/// take the alias's place.
+pub(super) fn call_through_aliases(module: &Module<'_>) {
+    // SAFETY: walks the alias list of a live module.
+    let mut next = unsafe { LLVMGetFirstGlobalAlias(module.as_mut_ptr()) };
+    while !next.is_null() {
+        let alias = Value(next);
+        // SAFETY: an alias has an aliasee; it counts only when it is a function itself.
+        let function = wrap(unsafe { LLVMIsAFunction(LLVMAliasGetAliasee(next)) });
+        if let Some(function) = function
+            && !alias.is_interposable()
+        {
+            for call in alias.users() {
+                if call.is_call() && call.operands().last() == Some(&alias) {
+                    call.set_operand(call.operands().len() as u32 - 1, function);
+                }
+            }
+        }
+        // SAFETY: `next` is an alias of a live module.
+        next = unsafe { LLVMGetNextGlobalAlias(next) };
+    }
+}
+
 /// Declares a function, or returns the one that has the name.
 pub(super) fn declare(module: &Module<'_>, name: &str, function_type: Type) -> Value {
     function(module, name).unwrap_or_else(|| {

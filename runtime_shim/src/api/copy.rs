@@ -1,0 +1,338 @@
+//! Copies and sets.
+//!
+//! A pointer into memory that the runtime knows must stay within its allocation; one that the copy's
+//! direction calls a device pointer must be known. Copies to and from arrays are not supported.
+
+use std::ffi::c_void;
+
+use super::memory::{Extent, PitchedPointer};
+use super::stream;
+use crate::error::{CudaError, CudaResult};
+use crate::{memory, termination, trace};
+
+/// `cudaPos`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Position {
+    x: usize,
+    y: usize,
+    z: usize,
+}
+
+/// `cudaMemcpy3DParms`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Copy3dParameters {
+    source_array: *mut c_void,
+    source_position: Position,
+    source: PitchedPointer,
+    destination_array: *mut c_void,
+    destination_position: Position,
+    destination: PitchedPointer,
+    extent: Extent,
+    kind: u32,
+}
+
+/// Rows of a region of three dimensions.
+#[derive(Clone, Copy, Debug)]
+struct Region {
+    start: usize,
+    pitch: usize,
+    slice: usize,
+}
+
+const HOST_TO_HOST: u32 = 0;
+const HOST_TO_DEVICE: u32 = 1;
+const DEVICE_TO_HOST: u32 = 2;
+const DEVICE_TO_DEVICE: u32 = 3;
+const DEFAULT: u32 = 4;
+
+cuda_functions! {
+    /// Copies.
+    fn cudaMemcpy = cudaMemcpy_ptds (
+        destination: *mut c_void,
+        source: *const c_void,
+        bytes: usize,
+        kind: u32,
+    ) {
+        stream::in_order(std::ptr::null_mut())?;
+        copy(destination as usize, source as usize, bytes, kind)
+    }
+
+    /// Copies, in order of the stream.
+    fn cudaMemcpyAsync = cudaMemcpyAsync_ptsz (
+        destination: *mut c_void,
+        source: *const c_void,
+        bytes: usize,
+        kind: u32,
+        stream: *mut c_void,
+    ) {
+        stream::in_order(stream)?;
+        copy(destination as usize, source as usize, bytes, kind)
+    }
+
+    /// Copies between devices, of which there is one.
+    fn cudaMemcpyPeer(
+        destination: *mut c_void,
+        destination_device: i32,
+        source: *const c_void,
+        source_device: i32,
+        bytes: usize,
+    ) {
+        stream::in_order(std::ptr::null_mut())?;
+        only_device(destination_device, source_device)?;
+        copy(destination as usize, source as usize, bytes, DEVICE_TO_DEVICE)
+    }
+
+    /// Copies between devices, of which there is one, in order of the stream.
+    fn cudaMemcpyPeerAsync(
+        destination: *mut c_void,
+        destination_device: i32,
+        source: *const c_void,
+        source_device: i32,
+        bytes: usize,
+        stream: *mut c_void,
+    ) {
+        stream::in_order(stream)?;
+        only_device(destination_device, source_device)?;
+        copy(destination as usize, source as usize, bytes, DEVICE_TO_DEVICE)
+    }
+
+    /// Copies rows.
+    fn cudaMemcpy2D = cudaMemcpy2D_ptds (
+        destination: *mut c_void,
+        destination_pitch: usize,
+        source: *const c_void,
+        source_pitch: usize,
+        width: usize,
+        height: usize,
+        kind: u32,
+    ) {
+        stream::in_order(std::ptr::null_mut())?;
+        let destination = Region::rows(destination as usize, destination_pitch);
+        let source = Region::rows(source as usize, source_pitch);
+        copy_region(destination, source, Extent { width, height, depth: 1 }, kind)
+    }
+
+    /// Copies rows, in order of the stream.
+    fn cudaMemcpy2DAsync = cudaMemcpy2DAsync_ptsz (
+        destination: *mut c_void,
+        destination_pitch: usize,
+        source: *const c_void,
+        source_pitch: usize,
+        width: usize,
+        height: usize,
+        kind: u32,
+        stream: *mut c_void,
+    ) {
+        stream::in_order(stream)?;
+        let destination = Region::rows(destination as usize, destination_pitch);
+        let source = Region::rows(source as usize, source_pitch);
+        copy_region(destination, source, Extent { width, height, depth: 1 }, kind)
+    }
+
+    /// Copies slices of rows.
+    fn cudaMemcpy3D = cudaMemcpy3D_ptds (parameters: *const Copy3dParameters) {
+        stream::in_order(std::ptr::null_mut())?;
+        // SAFETY: the program passes a structure or null.
+        copy_3d(unsafe { parameters.as_ref() })
+    }
+
+    /// Copies slices of rows, in order of the stream.
+    fn cudaMemcpy3DAsync = cudaMemcpy3DAsync_ptsz (
+        parameters: *const Copy3dParameters,
+        stream: *mut c_void,
+    ) {
+        stream::in_order(stream)?;
+        // SAFETY: as above.
+        copy_3d(unsafe { parameters.as_ref() })
+    }
+
+    /// Sets bytes.
+    fn cudaMemset = cudaMemset_ptds (pointer: *mut c_void, value: i32, bytes: usize) {
+        stream::in_order(std::ptr::null_mut())?;
+        set(pointer as usize, value, bytes)
+    }
+
+    /// Sets bytes, in order of the stream.
+    fn cudaMemsetAsync = cudaMemsetAsync_ptsz (
+        pointer: *mut c_void,
+        value: i32,
+        bytes: usize,
+        stream: *mut c_void,
+    ) {
+        stream::in_order(stream)?;
+        set(pointer as usize, value, bytes)
+    }
+
+    /// Sets rows.
+    fn cudaMemset2D = cudaMemset2D_ptds (
+        pointer: *mut c_void,
+        pitch: usize,
+        value: i32,
+        width: usize,
+        height: usize,
+    ) {
+        stream::in_order(std::ptr::null_mut())?;
+        let region = Region::rows(pointer as usize, pitch);
+        set_region(region, value, Extent { width, height, depth: 1 })
+    }
+
+    /// Sets rows, in order of the stream.
+    fn cudaMemset2DAsync = cudaMemset2DAsync_ptsz (
+        pointer: *mut c_void,
+        pitch: usize,
+        value: i32,
+        width: usize,
+        height: usize,
+        stream: *mut c_void,
+    ) {
+        stream::in_order(stream)?;
+        let region = Region::rows(pointer as usize, pitch);
+        set_region(region, value, Extent { width, height, depth: 1 })
+    }
+
+    /// Sets slices of rows.
+    fn cudaMemset3D = cudaMemset3D_ptds (pointer: PitchedPointer, value: i32, extent: Extent) {
+        stream::in_order(std::ptr::null_mut())?;
+        set_region(Region::slices(pointer, Position { x: 0, y: 0, z: 0 }), value, extent)
+    }
+
+    /// Sets slices of rows, in order of the stream.
+    fn cudaMemset3DAsync = cudaMemset3DAsync_ptsz (
+        pointer: PitchedPointer,
+        value: i32,
+        extent: Extent,
+        stream: *mut c_void,
+    ) {
+        stream::in_order(stream)?;
+        set_region(Region::slices(pointer, Position { x: 0, y: 0, z: 0 }), value, extent)
+    }
+}
+
+/// Copies `bytes` bytes after checking both ends against the direction and their allocations.
+pub fn copy(destination: usize, source: usize, bytes: usize, kind: u32) -> CudaResult {
+    let (to_device, from_device) = match kind {
+        HOST_TO_HOST | DEFAULT => (false, false),
+        HOST_TO_DEVICE => (true, false),
+        DEVICE_TO_HOST => (false, true),
+        DEVICE_TO_DEVICE => (true, true),
+        _ => return Err(CudaError::INVALID_MEMCPY_DIRECTION),
+    };
+    if bytes == 0 {
+        return Ok(());
+    }
+    check(destination, bytes, to_device)?;
+    check(source, bytes, from_device)?;
+    trace::copy(destination, source, bytes);
+    // SAFETY: known ranges lie within their allocations; others are the host's, whose size only the
+    // program knows.
+    unsafe { std::ptr::copy(source as *const u8, destination as *mut u8, bytes) };
+    Ok(())
+}
+
+impl Region {
+    fn rows(start: usize, pitch: usize) -> Self {
+        Self {
+            start,
+            pitch,
+            slice: 0,
+        }
+    }
+
+    fn slices(pointer: PitchedPointer, position: Position) -> Self {
+        let slice = pointer.pitch.saturating_mul(pointer.height);
+        let start = (pointer.pointer as usize)
+            .wrapping_add(position.z.wrapping_mul(slice))
+            .wrapping_add(position.y.wrapping_mul(pointer.pitch))
+            .wrapping_add(position.x);
+        Self {
+            start,
+            pitch: pointer.pitch,
+            slice,
+        }
+    }
+
+    fn row(self, slice: usize, row: usize) -> usize {
+        self.start
+            .wrapping_add(slice.wrapping_mul(self.slice))
+            .wrapping_add(row.wrapping_mul(self.pitch))
+    }
+
+    fn holds(self, extent: Extent) -> CudaResult {
+        let wide = extent.width <= self.pitch || (extent.height <= 1 && extent.depth <= 1);
+        if wide {
+            Ok(())
+        } else {
+            Err(CudaError::INVALID_PITCH_VALUE)
+        }
+    }
+}
+
+fn copy_region(destination: Region, source: Region, extent: Extent, kind: u32) -> CudaResult {
+    destination.holds(extent)?;
+    source.holds(extent)?;
+    for slice in 0..extent.depth {
+        for row in 0..extent.height {
+            copy(
+                destination.row(slice, row),
+                source.row(slice, row),
+                extent.width,
+                kind,
+            )?;
+        }
+    }
+    Ok(())
+}
+
+fn copy_3d(parameters: Option<&Copy3dParameters>) -> CudaResult {
+    let parameters = parameters.ok_or(CudaError::INVALID_VALUE)?;
+    if !parameters.source_array.is_null() || !parameters.destination_array.is_null() {
+        termination::notice("the CPU device has no CUDA arrays yet (cudaMemcpy3D)");
+        return Err(CudaError::NOT_SUPPORTED);
+    }
+    copy_region(
+        Region::slices(parameters.destination, parameters.destination_position),
+        Region::slices(parameters.source, parameters.source_position),
+        parameters.extent,
+        parameters.kind,
+    )
+}
+
+fn set_region(region: Region, value: i32, extent: Extent) -> CudaResult {
+    region.holds(extent)?;
+    for slice in 0..extent.depth {
+        for row in 0..extent.height {
+            set(region.row(slice, row), value, extent.width)?;
+        }
+    }
+    Ok(())
+}
+
+fn set(pointer: usize, value: i32, bytes: usize) -> CudaResult {
+    if bytes == 0 {
+        return Ok(());
+    }
+    check(pointer, bytes, true)?;
+    trace::set(pointer, bytes);
+    // SAFETY: the range lies within one allocation; the value is a byte, as C's memset takes it.
+    unsafe { std::ptr::write_bytes(pointer as *mut u8, value as u8, bytes) };
+    Ok(())
+}
+
+fn check(pointer: usize, bytes: usize, must_be_known: bool) -> CudaResult {
+    match memory::place(pointer) {
+        Some(place) if bytes <= place.bytes - (pointer - place.base) => Ok(()),
+        Some(_) => Err(CudaError::INVALID_VALUE),
+        None if must_be_known || pointer == 0 => Err(CudaError::INVALID_VALUE),
+        None => Ok(()),
+    }
+}
+
+fn only_device(destination: i32, source: i32) -> CudaResult {
+    if destination == 0 && source == 0 {
+        Ok(())
+    } else {
+        Err(CudaError::INVALID_DEVICE)
+    }
+}

@@ -1,0 +1,187 @@
+//! Kernels as functions: attributes and occupancy.
+
+use std::ffi::{c_char, c_int, c_void};
+use std::sync::atomic::Ordering;
+
+use super::{device, launch, store};
+use crate::error::{CudaError, CudaResult};
+use crate::registry::{self, KernelRecord};
+
+/// `cudaFuncAttributes`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FunctionAttributes {
+    shared_bytes: usize,
+    constant_bytes: usize,
+    local_bytes: usize,
+    max_threads_per_block: c_int,
+    registers: c_int,
+    ptx_version: c_int,
+    binary_version: c_int,
+    cache_mode: c_int,
+    max_dynamic_shared_bytes: c_int,
+    preferred_carve_out: c_int,
+    cluster_must_be_set: c_int,
+    cluster: [c_int; 3],
+    cluster_scheduling: c_int,
+    non_portable_cluster: c_int,
+    reserved: [c_int; 16],
+}
+
+/// `cudaFuncAttributeMaxDynamicSharedMemorySize`.
+const MAX_DYNAMIC_SHARED: u32 = 8;
+/// `cudaFuncAttributePreferredSharedMemoryCarveout`.
+const PREFERRED_CARVE_OUT: u32 = 9;
+
+/// Registers that each thread is said to use: enough for any block to fit.
+const REGISTERS_PER_THREAD: c_int = 32;
+
+cuda_functions! {
+    /// A kernel's attributes.
+    fn cudaFuncGetAttributes(attributes: *mut FunctionAttributes, stub: *const c_void) {
+        let record = find(stub)?;
+        let kernel = record.kernel;
+        let shared_bytes = usize::try_from(kernel.static_shared_bytes).unwrap_or(usize::MAX);
+        // SAFETY: the program passes a writable structure or null.
+        unsafe {
+            store(attributes, FunctionAttributes {
+                shared_bytes,
+                local_bytes: usize::try_from(kernel.stack_bytes).unwrap_or(usize::MAX),
+                max_threads_per_block: whole(kernel.max_threads),
+                registers: REGISTERS_PER_THREAD,
+                ptx_version: 80,
+                binary_version: 80,
+                max_dynamic_shared_bytes: whole(launch::dynamic_shared_limit(record)),
+                preferred_carve_out: -1,
+                ..FunctionAttributes::default()
+            })
+        }
+    }
+
+    /// Allows a kernel more dynamic shared memory; other attributes are hints.
+    fn cudaFuncSetAttribute(stub: *const c_void, attribute: u32, value: c_int) {
+        let record = find(stub)?;
+        match attribute {
+            MAX_DYNAMIC_SHARED => {
+                let bytes = u32::try_from(value).map_err(|_| CudaError::INVALID_VALUE)?;
+                let total = u64::from(bytes) + record.kernel.static_shared_bytes;
+                if total > u64::from(launch::SHARED_OPT_IN_BYTES) {
+                    return Err(CudaError::INVALID_VALUE);
+                }
+                record.dynamic_shared_opt_in.store(bytes, Ordering::Relaxed);
+                Ok(())
+            }
+            PREFERRED_CARVE_OUT if (-1..=100).contains(&value) => Ok(()),
+            _ => Err(CudaError::INVALID_VALUE),
+        }
+    }
+
+    /// Nothing: the caches are the processor's.
+    fn cudaFuncSetCacheConfig(stub: *const c_void, _configuration: u32) {
+        find(stub).map(drop)
+    }
+
+    /// Nothing: shared memory has no banks.
+    fn cudaFuncSetSharedMemConfig(stub: *const c_void, _configuration: u32) {
+        find(stub).map(drop)
+    }
+
+    /// A kernel's mangled name.
+    fn cudaFuncGetName(name: *mut *const c_char, stub: *const c_void) {
+        // SAFETY: the program passes a writable address or null.
+        unsafe { store(name, find(stub)?.kernel.name) }
+    }
+
+    /// Number of a kernel's parameters.
+    fn cudaFuncGetParamCount(stub: *const c_void, count: *mut usize) {
+        // SAFETY: as above.
+        unsafe { store(count, find(stub)?.kernel.argument_count as usize) }
+    }
+
+    /// Blocks of this size that a multiprocessor holds.
+    fn cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+        blocks: *mut c_int,
+        stub: *const c_void,
+        block_size: c_int,
+        dynamic_shared_bytes: usize,
+    ) {
+        let found = resident_blocks(find(stub)?, block_size, dynamic_shared_bytes)?;
+        // SAFETY: as above.
+        unsafe { store(blocks, found) }
+    }
+
+    /// The same; the flags concern caches.
+    fn cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+        blocks: *mut c_int,
+        stub: *const c_void,
+        block_size: c_int,
+        dynamic_shared_bytes: usize,
+        _flags: u32,
+    ) {
+        let found = resident_blocks(find(stub)?, block_size, dynamic_shared_bytes)?;
+        // SAFETY: as above.
+        unsafe { store(blocks, found) }
+    }
+
+    /// Dynamic shared memory that lets a multiprocessor hold so many blocks.
+    fn cudaOccupancyAvailableDynamicSMemPerBlock(
+        bytes: *mut usize,
+        stub: *const c_void,
+        blocks: c_int,
+        block_size: c_int,
+    ) {
+        let record = find(stub)?;
+        let blocks = u32::try_from(blocks).map_err(|_| CudaError::INVALID_VALUE)?;
+        if blocks == 0 || block_size <= 0 {
+            return Err(CudaError::INVALID_VALUE);
+        }
+        let share = device::SHARED_BYTES_PER_MULTIPROCESSOR / blocks;
+        let used = u32::try_from(record.kernel.static_shared_bytes).unwrap_or(u32::MAX);
+        let rest = share.saturating_sub(used).saturating_sub(RESERVED_SHARED_BYTES);
+        // SAFETY: as above.
+        unsafe { store(bytes, rest.min(launch::dynamic_shared_limit(record)) as usize) }
+    }
+
+    /// The function behind a stub: the stub, which all calls here take.
+    fn cudaGetFuncBySymbol = cudaGetKernel (function: *mut *const c_void, stub: *const c_void) {
+        find(stub)?;
+        // SAFETY: as above.
+        unsafe { store(function, stub) }
+    }
+}
+
+/// Shared memory that the system takes of each block, in bytes.
+const RESERVED_SHARED_BYTES: u32 = 1024;
+
+fn find(stub: *const c_void) -> CudaResult<&'static KernelRecord> {
+    registry::kernel(stub as usize).ok_or(CudaError::INVALID_DEVICE_FUNCTION)
+}
+
+fn resident_blocks(
+    record: &KernelRecord,
+    block_size: c_int,
+    dynamic_shared_bytes: usize,
+) -> CudaResult<c_int> {
+    let threads = u32::try_from(block_size).map_err(|_| CudaError::INVALID_VALUE)?;
+    if threads == 0 {
+        return Err(CudaError::INVALID_VALUE);
+    }
+    if threads > record.kernel.max_threads || threads > launch::THREADS_PER_BLOCK {
+        return Ok(0);
+    }
+    let shared = record
+        .kernel
+        .static_shared_bytes
+        .saturating_add(dynamic_shared_bytes as u64)
+        .saturating_add(u64::from(RESERVED_SHARED_BYTES));
+    let by_threads = device::THREADS_PER_MULTIPROCESSOR / threads.next_multiple_of(32);
+    let by_shared = u64::from(device::SHARED_BYTES_PER_MULTIPROCESSOR) / shared;
+    let blocks = by_threads.min(device::BLOCKS_PER_MULTIPROCESSOR);
+    Ok(whole(
+        blocks.min(u32::try_from(by_shared).unwrap_or(u32::MAX)),
+    ))
+}
+
+fn whole(value: u32) -> c_int {
+    c_int::try_from(value).unwrap_or(c_int::MAX)
+}

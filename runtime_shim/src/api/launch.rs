@@ -1,0 +1,263 @@
+//! Launches.
+//!
+//! A launch runs to its end inside the call. Its configuration is checked as CUDA does: an invalid
+//! launch runs nothing and returns the error. A kernel that fails (assert, trap) returns success, as an
+//! asynchronous launch would, and each later call returns the failure.
+
+use std::cell::{Cell, RefCell};
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::{Dim3, registration, stream};
+use crate::error::{CudaError, CudaResult, set_device_failure};
+use crate::execution::{Failure, Launch, grid};
+use crate::registry::{self, KernelRecord};
+use crate::{statistics, termination, trace};
+
+/// Shared memory of a block without opt-in, in bytes.
+pub const SHARED_BYTES: u32 = 48 << 10;
+
+/// Shared memory of a block with opt-in, in bytes.
+pub const SHARED_OPT_IN_BYTES: u32 = 227 << 10;
+
+/// Threads of a block.
+pub const THREADS_PER_BLOCK: u32 = 1024;
+
+/// Largest block in x, y, z.
+pub const BLOCK_LIMITS: [u32; 3] = [1024, 1024, 64];
+
+/// Largest grid in x, y, z.
+pub const GRID_LIMITS: [u32; 3] = [i32::MAX as u32, 65_535, 65_535];
+
+/// `cudaLaunchConfig_t`.
+#[repr(C)]
+#[derive(Debug)]
+pub struct LaunchConfiguration {
+    grid: Dim3,
+    block: Dim3,
+    dynamic_shared_bytes: usize,
+    stream: *mut c_void,
+    attributes: *const LaunchAttribute,
+    attribute_count: u32,
+}
+
+/// `cudaLaunchAttribute`: an id and 64 bytes of value.
+#[repr(C, align(8))]
+#[derive(Debug)]
+pub struct LaunchAttribute {
+    id: u32,
+    padding: u32,
+    value: [u64; 8],
+}
+
+/// The `<<<…>>>` before a kernel's stub is called.
+///
+/// # Safety
+/// None beyond C's.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __cudaPushCallConfiguration(
+    grid: Dim3,
+    block: Dim3,
+    shared_bytes: usize,
+    stream: *mut c_void,
+) -> u32 {
+    CONFIGURATIONS
+        .with_borrow_mut(|stack| stack.push((grid, block, shared_bytes, stream as usize)));
+    0
+}
+
+/// Sets the compiler's id of the launch that follows on this thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn __sirius_launch_site(site: u32) {
+    SITE.set(site);
+}
+
+cuda_functions! {
+    /// What a kernel's stub asks for first.
+    fn __cudaPopCallConfiguration(
+        grid: *mut Dim3,
+        block: *mut Dim3,
+        shared_bytes: *mut usize,
+        stream: *mut *mut c_void,
+    ) {
+        let pushed = CONFIGURATIONS.with_borrow_mut(Vec::pop);
+        let (grid_size, block_size, bytes, handle) = pushed.ok_or(CudaError::MISSING_CONFIGURATION)?;
+        // SAFETY: stubs pass four writable addresses.
+        unsafe {
+            grid.write(grid_size);
+            block.write(block_size);
+            shared_bytes.write(bytes);
+            stream.write(handle as *mut c_void);
+        }
+        Ok(())
+    }
+
+    /// Runs a kernel.
+    fn cudaLaunchKernel = cudaLaunchKernel_ptsz (
+        stub: *const c_void,
+        grid: Dim3,
+        block: Dim3,
+        arguments: *const *const c_void,
+        shared_bytes: usize,
+        stream: *mut c_void,
+    ) {
+        launch(stub, grid, block, arguments, shared_bytes, stream)
+    }
+
+    /// Runs a kernel. Attributes that change what a launch means are refused; hints are accepted.
+    fn cudaLaunchKernelExC = cudaLaunchKernelExC_ptsz (
+        configuration: *const LaunchConfiguration,
+        stub: *const c_void,
+        arguments: *const *const c_void,
+    ) {
+        if configuration.is_null() {
+            return Err(CudaError::INVALID_VALUE);
+        }
+        // SAFETY: the program passes a configuration with as many attributes as it says.
+        let configuration = unsafe { &*configuration };
+        for index in 0..configuration.attribute_count as usize {
+            // SAFETY: as above.
+            let attribute = unsafe { &*configuration.attributes.add(index) };
+            accept(attribute)?;
+        }
+        launch(
+            stub,
+            configuration.grid,
+            configuration.block,
+            arguments,
+            configuration.dynamic_shared_bytes,
+            configuration.stream,
+        )
+    }
+
+    /// Cooperative launches need all blocks to run at once, which this device does not do yet.
+    fn cudaLaunchCooperativeKernel = cudaLaunchCooperativeKernel_ptsz (
+        _stub: *const c_void,
+        _grid: Dim3,
+        _block: Dim3,
+        _arguments: *const *const c_void,
+        _shared_bytes: usize,
+        _stream: *mut c_void,
+    ) {
+        termination::notice("the CPU device has no cooperative launches yet \
+                             (cudaLaunchCooperativeKernel)");
+        Err(CudaError::NOT_SUPPORTED)
+    }
+}
+
+thread_local! {
+    static CONFIGURATIONS: RefCell<Vec<(Dim3, Dim3, usize, usize)>> =
+        const { RefCell::new(Vec::new()) };
+    static SITE: Cell<u32> = const { Cell::new(trace::NO_SITE) };
+}
+
+static LAUNCHES: AtomicU32 = AtomicU32::new(0);
+
+fn launch(
+    stub: *const c_void,
+    grid: Dim3,
+    block: Dim3,
+    arguments: *const *const c_void,
+    shared_bytes: usize,
+    stream: *mut c_void,
+) -> CudaResult {
+    let site = SITE.replace(trace::NO_SITE);
+    let record = registry::kernel(stub as usize).ok_or(CudaError::INVALID_DEVICE_FUNCTION)?;
+    let (grid, block) = (grid.extents(), block.extents());
+    let dynamic_shared_bytes = check(record, grid, block, shared_bytes)?;
+    stream::in_order(stream)?;
+    registration::start();
+    let ordinal = LAUNCHES.fetch_add(1, Ordering::Relaxed);
+    trace::launch(ordinal, site, grid, block, &record.name);
+    let launch = Launch {
+        kernel: record,
+        grid,
+        block,
+        dynamic_shared_bytes,
+        arguments,
+        ordinal,
+    };
+    let (counters, failure) = grid::run(&launch);
+    let blocks = launch.block_count();
+    let threads = blocks.saturating_mul(u64::from(launch.threads_per_block()));
+    statistics::launched(record, blocks, threads, &counters);
+    match failure {
+        None => {}
+        Some(Failure::Assertion) => set_device_failure(CudaError::ASSERT),
+        Some(Failure::Trap) => set_device_failure(CudaError::LAUNCH_FAILURE),
+    }
+    Ok(())
+}
+
+/// Checks a launch; returns its dynamic shared memory in bytes.
+fn check(
+    record: &KernelRecord,
+    grid: [u32; 3],
+    block: [u32; 3],
+    shared_bytes: usize,
+) -> CudaResult<u32> {
+    let outside = |extents: [u32; 3], limits: [u32; 3]| {
+        extents
+            .iter()
+            .zip(limits)
+            .any(|(extent, limit)| *extent == 0 || *extent > limit)
+    };
+    // Each extent of a block has 10 bits at most, so that the product does not wrap.
+    if outside(grid, GRID_LIMITS)
+        || outside(block, BLOCK_LIMITS)
+        || block.iter().product::<u32>() > THREADS_PER_BLOCK
+    {
+        return Err(CudaError::INVALID_CONFIGURATION);
+    }
+    if block.iter().product::<u32>() > record.kernel.max_threads {
+        return Err(CudaError::LAUNCH_OUT_OF_RESOURCES);
+    }
+    if shared_bytes as u64 > u64::from(dynamic_shared_limit(record)) {
+        return Err(CudaError::INVALID_VALUE);
+    }
+    u32::try_from(shared_bytes).map_err(|_| CudaError::INVALID_VALUE)
+}
+
+/// Dynamic shared memory that a launch of the kernel may ask for, in bytes.
+pub fn dynamic_shared_limit(record: &KernelRecord) -> u32 {
+    let used = u32::try_from(record.kernel.static_shared_bytes).unwrap_or(u32::MAX);
+    SHARED_BYTES
+        .saturating_sub(used)
+        .max(record.dynamic_shared_opt_in.load(Ordering::Relaxed))
+}
+
+fn accept(attribute: &LaunchAttribute) -> CudaResult {
+    /// `cudaLaunchAttributeCooperative`.
+    const COOPERATIVE: u32 = 2;
+    /// `cudaLaunchAttributeClusterDimension`.
+    const CLUSTER_DIMENSION: u32 = 4;
+    let meaning = match attribute.id {
+        // Ignore, access policy window, synchronisation policy, cluster scheduling preference,
+        // programmatic stream serialisation, priority, memory domains, carve-out: hints where all runs
+        // in order.
+        0 | 1 | 3 | 5 | 6 | 8 | 9 | 10 | 14 => return Ok(()),
+        COOPERATIVE if attribute.value[0] as u32 == 0 => return Ok(()),
+        COOPERATIVE => "cooperative launches",
+        CLUSTER_DIMENSION => {
+            let [x, y, z] = [
+                attribute.value[0] as u32,
+                (attribute.value[0] >> 32) as u32,
+                attribute.value[1] as u32,
+            ];
+            if [x, y, z] == [1, 1, 1] {
+                return Ok(());
+            }
+            "clusters of blocks"
+        }
+        other => {
+            termination::notice(&format!(
+                "the CPU device does not know launch attribute {other}"
+            ));
+            return Err(CudaError::NOT_SUPPORTED);
+        }
+    };
+    termination::notice(&format!(
+        "the CPU device has no {meaning} yet (cudaLaunchKernelEx)"
+    ));
+    Err(CudaError::NOT_SUPPORTED)
+}

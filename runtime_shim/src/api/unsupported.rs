@@ -1,0 +1,88 @@
+//! Calls that programs make and this device does not support: each returns `cudaErrorNotSupported` and
+//! says so once, on one line of stderr.
+
+use std::sync::Once;
+
+use crate::error::{CudaError, runtime_call};
+use crate::termination;
+
+/// Defines functions without parameters; C's calling convention lets callers pass more.
+macro_rules! unsupported {
+    ($($name:ident)*) => {$(
+        /// Not supported; says so and returns `cudaErrorNotSupported`.
+        #[unsafe(no_mangle)]
+        #[allow(non_snake_case)] // CUDA's own name.
+        pub extern "C" fn $name() -> u32 {
+            static ONCE: Once = Once::new();
+            refuse(&ONCE, stringify!($name))
+        }
+    )*};
+}
+
+unsupported! {
+    cudaStreamBeginCapture cudaStreamBeginCapture_ptsz cudaStreamBeginCaptureToGraph
+    cudaStreamBeginCaptureToGraph_ptsz cudaStreamEndCapture cudaStreamEndCapture_ptsz
+    cudaStreamGetCaptureInfo cudaStreamGetCaptureInfo_ptsz cudaStreamGetCaptureInfo_v2
+    cudaStreamGetCaptureInfo_v3 cudaStreamUpdateCaptureDependencies
+    cudaStreamUpdateCaptureDependencies_ptsz cudaThreadExchangeStreamCaptureMode
+    cudaStreamGetAttribute cudaStreamGetAttribute_ptsz cudaStreamSetAttribute
+    cudaStreamSetAttribute_ptsz cudaStreamCopyAttributes cudaStreamCopyAttributes_ptsz
+
+    cudaGraphCreate cudaGraphDestroy cudaGraphInstantiate cudaGraphInstantiateWithFlags
+    cudaGraphInstantiateWithParams cudaGraphInstantiateWithParams_ptsz cudaGraphLaunch
+    cudaGraphLaunch_ptsz cudaGraphUpload cudaGraphUpload_ptsz cudaGraphExecDestroy
+    cudaGraphExecUpdate cudaGraphAddKernelNode cudaGraphAddMemcpyNode cudaGraphAddMemcpyNode1D
+    cudaGraphAddMemsetNode cudaGraphAddHostNode cudaGraphAddChildGraphNode cudaGraphAddEmptyNode
+    cudaGraphAddEventRecordNode cudaGraphAddEventWaitNode cudaGraphAddMemAllocNode
+    cudaGraphAddMemFreeNode cudaGraphAddNode cudaGraphAddDependencies cudaGraphClone
+    cudaGraphGetNodes cudaGraphGetEdges cudaGraphGetRootNodes cudaGraphNodeGetType
+    cudaGraphKernelNodeGetParams cudaGraphKernelNodeSetParams cudaGraphExecKernelNodeSetParams
+    cudaGraphExecMemcpyNodeSetParams cudaGraphExecMemsetNodeSetParams cudaGraphDebugDotPrint
+    cudaGraphConditionalHandleCreate cudaGraphRetainUserObject cudaUserObjectCreate
+    cudaUserObjectRelease cudaDeviceGraphMemTrim cudaDeviceGetGraphMemAttribute
+    cudaDeviceSetGraphMemAttribute
+
+    cudaMallocArray cudaMalloc3DArray cudaMallocMipmappedArray cudaFreeArray
+    cudaFreeMipmappedArray cudaGetMipmappedArrayLevel cudaArrayGetInfo cudaArrayGetPlane
+    cudaMemcpyToArray cudaMemcpyFromArray cudaMemcpyArrayToArray cudaMemcpyToArrayAsync
+    cudaMemcpyFromArrayAsync cudaMemcpy2DToArray cudaMemcpy2DFromArray cudaMemcpy2DArrayToArray
+    cudaMemcpy2DToArrayAsync cudaMemcpy2DFromArrayAsync cudaMemcpy3DPeer cudaMemcpy3DPeerAsync
+    cudaMemcpyBatchAsync cudaMemcpy3DBatchAsync cudaMemcpyWithAttributesAsync
+    cudaMemcpy3DWithAttributesAsync
+    cudaCreateTextureObject cudaCreateTextureObject_v2 cudaDestroyTextureObject
+    cudaGetTextureObjectResourceDesc cudaGetTextureObjectTextureDesc
+    cudaGetTextureObjectResourceViewDesc cudaCreateSurfaceObject cudaDestroySurfaceObject
+    cudaGetSurfaceObjectResourceDesc cudaBindTexture cudaBindTexture2D cudaBindTextureToArray
+    cudaUnbindTexture cudaGetTextureReference cudaGetChannelDesc
+    cudaDeviceGetTexture1DLinearMaxWidth
+
+    cudaIpcGetEventHandle cudaIpcOpenEventHandle cudaIpcGetMemHandle cudaIpcOpenMemHandle
+    cudaIpcCloseMemHandle cudaImportExternalMemory cudaExternalMemoryGetMappedBuffer
+    cudaExternalMemoryGetMappedMipmappedArray cudaDestroyExternalMemory
+    cudaImportExternalSemaphore cudaSignalExternalSemaphoresAsync
+    cudaWaitExternalSemaphoresAsync cudaDestroyExternalSemaphore
+    cudaGraphicsUnregisterResource cudaGraphicsMapResources cudaGraphicsUnmapResources
+    cudaGraphicsResourceGetMappedPointer cudaGraphicsResourceSetMapFlags
+    cudaGraphicsSubResourceGetMappedArray cudaGraphicsGLRegisterBuffer
+    cudaGraphicsGLRegisterImage cudaGLGetDevices
+    cudaMemPoolExportToShareableHandle cudaMemPoolImportFromShareableHandle
+    cudaMemPoolExportPointer cudaMemPoolImportPointer cudaMemPoolGetAccess
+    cudaMemPrefetchBatchAsync cudaMemDiscardBatchAsync cudaMemDiscardAndPrefetchBatchAsync
+    cudaMemRangeGetAttribute cudaMemRangeGetAttributes
+
+    cudaGetDriverEntryPoint cudaGetDriverEntryPoint_ptsz cudaGetDriverEntryPointByVersion
+    cudaGetDriverEntryPointByVersion_ptsz cudaGetExportTable cudaLibraryLoadData
+    cudaLibraryLoadFromFile cudaLibraryUnload cudaLibraryGetKernel cudaLibraryGetGlobal
+    cudaLibraryGetManaged cudaKernelSetAttributeForDevice cudaFuncGetParamInfo
+    cudaOccupancyMaxPotentialClusterSize cudaOccupancyMaxActiveClusters
+    cudaDeviceGetP2PAttribute cudaDeviceRegisterAsyncNotification
+    cudaDeviceUnregisterAsyncNotification cudaDeviceFlushGPUDirectRDMAWrites
+    cudaLaunchCooperativeKernelMultiDevice
+}
+
+fn refuse(once: &Once, name: &str) -> u32 {
+    once.call_once(|| {
+        termination::notice(&format!("the CPU device does not support {name} yet"));
+    });
+    runtime_call(|| Err(CudaError::NOT_SUPPORTED))
+}

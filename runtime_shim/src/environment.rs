@@ -1,0 +1,97 @@
+//! What the user sets through environment variables, read once.
+
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+/// The runtime's settings.
+#[derive(Debug)]
+pub struct Settings {
+    /// Workers that run blocks (`SIRIUS_CPU_THREADS`, else the number of cores). With 1, blocks run in
+    /// ascending order on the thread that launches.
+    pub worker_threads: usize,
+    /// `SIRIUS_CPU=fiber`: never use a kernel's block loop.
+    pub thread_entries_only: bool,
+    /// `SIRIUS_STATS`: where counters go at exit.
+    pub statistics: Option<PathBuf>,
+    /// `SIRIUS_TRACE`: where the access trace goes.
+    pub trace: Option<PathBuf>,
+    /// `SIRIUS_DUMP_MEMORY`: where the final contents of allocations go.
+    pub memory_dump: Option<PathBuf>,
+}
+
+impl Settings {
+    /// Whether kernels run their instrumented functions.
+    pub fn instrumented(&self) -> bool {
+        self.statistics.is_some() || self.trace.is_some()
+    }
+}
+
+/// The settings; the first call reads the environment. A value that makes no sense ends the program
+/// with one sentence.
+pub fn settings() -> &'static Settings {
+    static SETTINGS: OnceLock<Settings> = OnceLock::new();
+    SETTINGS.get_or_init(|| match read(|name| std::env::var_os(name)) {
+        Ok(settings) => settings,
+        Err(sentence) => crate::termination::fail(&sentence),
+    })
+}
+
+fn read(variable: impl Fn(&str) -> Option<std::ffi::OsString>) -> Result<Settings, String> {
+    let worker_threads = match variable("SIRIUS_CPU_THREADS") {
+        None => std::thread::available_parallelism().map_or(1, usize::from),
+        Some(text) => match text.to_str().and_then(|text| text.trim().parse().ok()) {
+            Some(count @ 1..=4096) => count,
+            _ => {
+                return Err(format!(
+                    "SIRIUS_CPU_THREADS is {text:?}, but must be a number from 1 to 4096"
+                ));
+            }
+        },
+    };
+    let thread_entries_only = match variable("SIRIUS_CPU") {
+        None => false,
+        Some(text) if text.is_empty() || text == "loop" => false,
+        Some(text) if text == "fiber" => true,
+        Some(text) => {
+            return Err(format!(
+                "SIRIUS_CPU is {text:?}, but knows only `fiber` and `loop`"
+            ));
+        }
+    };
+    let path = |name| {
+        variable(name)
+            .filter(|value| !value.is_empty())
+            .map(PathBuf::from)
+    };
+    Ok(Settings {
+        worker_threads,
+        thread_entries_only,
+        statistics: path("SIRIUS_STATS"),
+        trace: path("SIRIUS_TRACE"),
+        memory_dump: path("SIRIUS_DUMP_MEMORY"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_threads_and_mode() {
+        let settings = read(|name| match name {
+            "SIRIUS_CPU_THREADS" => Some("3".into()),
+            "SIRIUS_CPU" => Some("fiber".into()),
+            _ => None,
+        })
+        .unwrap();
+        assert_eq!(settings.worker_threads, 3);
+        assert!(settings.thread_entries_only);
+        assert!(!settings.instrumented());
+    }
+
+    #[test]
+    fn refuses_nonsense() {
+        assert!(read(|name| (name == "SIRIUS_CPU_THREADS").then(|| "0".into())).is_err());
+        assert!(read(|name| (name == "SIRIUS_CPU").then(|| "gpu".into())).is_err());
+    }
+}

@@ -1,0 +1,172 @@
+//! Barriers of a block, with counts of the threads that still live.
+//!
+//! Invariant: `arrived` holds, for each warp, exactly the lanes that wait at the barrier. A barrier of
+//! all threads completes when all live threads wait there, so that threads that returned release it; a
+//! barrier of a stated number of threads counts, as the hardware does, a warp as 32 once all of its
+//! live lanes wait.
+
+use super::block::{BlockState, Waiting};
+use super::warp::WARP_LANES;
+use crate::abi::ThreadContext;
+use crate::termination;
+
+/// Barriers of a block; 0 is the one of `__syncthreads`.
+pub const NAMED_BARRIERS: usize = 16;
+
+/// Warps of the largest block.
+const WARPS: usize = 32;
+
+/// One barrier.
+#[derive(Clone, Copy, Debug)]
+pub struct Barrier {
+    arrived: [u32; WARPS],
+    arrivals: u32,
+    /// Threads that complete it; 0 for all.
+    expected: u32,
+    true_predicates: u32,
+    /// Threads and true predicates of the last completion.
+    completed: (u32, u32),
+}
+
+impl Default for Barrier {
+    fn default() -> Self {
+        Self {
+            arrived: [0; WARPS],
+            arrivals: 0,
+            expected: 0,
+            true_predicates: 0,
+            completed: (0, 0),
+        }
+    }
+}
+
+impl BlockState {
+    /// Completes a barrier if all that it waits for have arrived.
+    pub fn complete_barrier(&mut self, number: usize) {
+        let barrier = &mut self.barriers[number];
+        if barrier.arrivals == 0 {
+            return;
+        }
+        let complete = if barrier.expected == 0 {
+            barrier.arrivals == self.live
+        } else {
+            let covered: u32 = barrier
+                .arrived
+                .iter()
+                .zip(&self.warps)
+                .map(|(arrived, warp)| match *arrived {
+                    0 => 0,
+                    all if all == warp.live => WARP_LANES as u32,
+                    some => some.count_ones(),
+                })
+                .sum();
+            covered >= barrier.expected
+        };
+        if !complete {
+            return;
+        }
+        for (index, (arrived, warp)) in barrier.arrived.iter_mut().zip(&mut self.warps).enumerate()
+        {
+            warp.ready |= *arrived;
+            let mut rest = std::mem::take(arrived);
+            while rest != 0 {
+                self.lanes[index * WARP_LANES + rest.trailing_zeros() as usize].waiting =
+                    Waiting::Nothing;
+                rest &= rest - 1;
+            }
+        }
+        barrier.completed = (barrier.arrivals, barrier.true_predicates);
+        // Only a barrier of the whole block orders all of its threads.
+        self.interval += u32::from(barrier.expected == 0);
+        self.all_released |= barrier.expected == 0;
+        barrier.arrivals = 0;
+        barrier.true_predicates = 0;
+        self.counters.barriers += 1;
+    }
+}
+
+/// Waits at a barrier; returns the number of threads that took part and of their true predicates.
+///
+/// # Safety
+/// Called on the fiber of the thread that `context` describes.
+unsafe fn wait(
+    context: *mut ThreadContext,
+    number: u32,
+    expected: u32,
+    predicate: bool,
+) -> (u32, u32) {
+    // SAFETY: references into the state end before the switch.
+    unsafe {
+        let state = BlockState::of(context);
+        let linear = (*context).linear_index;
+        let index = number as usize;
+        if index >= NAMED_BARRIERS {
+            termination::fail(&format!(
+                "kernel {} uses barrier {number}, but a block has {NAMED_BARRIERS}",
+                (*state).launch().kernel.display_name
+            ));
+        }
+        if !(*state).has_lanes() {
+            // Not a kernel that runs as fibers: reports our bug.
+            BlockState::suspend(state, linear);
+        }
+        {
+            let state = &mut *state;
+            let (warp, lane) = (linear as usize / WARP_LANES, linear as usize % WARP_LANES);
+            let barrier = &mut state.barriers[index];
+            barrier.arrived[warp] |= 1 << lane;
+            barrier.arrivals += 1;
+            barrier.expected = expected;
+            barrier.true_predicates += u32::from(predicate);
+            state.lanes[linear as usize].waiting = Waiting::Barrier(number);
+            state.warps[warp].ready &= !(1 << lane);
+            state.complete_barrier(index);
+        }
+        // The last to arrive gives way as well: threads go on in ascending order.
+        BlockState::suspend(state, linear);
+        (*state).barriers[index].completed
+    }
+}
+
+/// `__syncthreads`.
+///
+/// # Safety
+/// Compiled kernels call it with the context that they were given; the same for all `__sirius_*`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __sirius_barrier(context: *mut ThreadContext) {
+    // SAFETY: as the caller promises.
+    unsafe { wait(context, 0, 0, false) };
+}
+
+/// `__syncthreads_count` (operation 0), `_and` (1), `_or` (2).
+///
+/// # Safety
+/// As for [`__sirius_barrier`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __sirius_barrier_reduce(
+    context: *mut ThreadContext,
+    predicate: u32,
+    operation: u32,
+) -> u32 {
+    // SAFETY: as the caller promises.
+    let (threads, count) = unsafe { wait(context, 0, 0, predicate != 0) };
+    match operation {
+        0 => count,
+        1 => u32::from(count == threads),
+        _ => u32::from(count > 0),
+    }
+}
+
+/// `bar.sync number, threads`; 0 threads are all of the block.
+///
+/// # Safety
+/// As for [`__sirius_barrier`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __sirius_named_barrier(
+    context: *mut ThreadContext,
+    number: u32,
+    threads: u32,
+) {
+    // SAFETY: as the caller promises.
+    unsafe { wait(context, number, threads, false) };
+}

@@ -1,0 +1,575 @@
+//! Runs one block: as the kernel's own loop, as calls of its thread function, or as fibers.
+//!
+//! Invariant: a [`BlockState`] is reached by raw pointers from fibers and from the scheduler, but only
+//! one of them runs at a time and no reference into it lives across a switch.
+
+use std::cell::Cell;
+use std::ffi::c_void;
+use std::ptr;
+
+use corosensei::{Coroutine, CoroutineResult, Yielder};
+
+use super::barrier::{Barrier, NAMED_BARRIERS};
+use super::fiber::{self, FiberStack};
+use super::warp::{WARP_LANES, Warp};
+use super::{Failure, Launch};
+use crate::abi::{BlockContext, Counters, ThreadContext};
+use crate::environment::settings;
+use crate::memory::{GuardedMapping, Place};
+use crate::termination;
+use crate::trace::{self, Access};
+
+/// How the blocks of a launch run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// The kernel's loop over the threads of a block.
+    BlockLoop,
+    /// One call of the thread function after the other, on the worker's stack.
+    Calls,
+    /// The same within one fiber, which can be abandoned when a thread traps.
+    OneFiber,
+    /// A fiber for each thread.
+    Fibers,
+}
+
+impl Method {
+    /// The fastest method that the kernel allows.
+    pub fn choose(launch: &Launch) -> Self {
+        /// Frames above this do not go on a worker's stack.
+        const LARGE_FRAME_BYTES: u64 = 1 << 20;
+        let settings = settings();
+        let record = launch.kernel;
+        if record.waits() {
+            Self::Fibers
+        } else if record.prints_or_traps() || record.kernel.stack_bytes > LARGE_FRAME_BYTES {
+            Self::OneFiber
+        } else if record.kernel.block_loop.is_some()
+            && !settings.instrumented()
+            && !settings.thread_entries_only
+        {
+            Self::BlockLoop
+        } else {
+            Self::Calls
+        }
+    }
+}
+
+/// What a thread of a block waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Waiting {
+    /// Nothing: it can run.
+    Nothing,
+    /// Barrier of that number.
+    Barrier(u32),
+    /// The other lanes of a warp operation.
+    WarpOperation,
+    /// `__activemask`: until the warp's other lanes can go no further.
+    ActiveMask,
+    /// It returned.
+    Returned,
+}
+
+/// A thread of a block that runs as fibers.
+pub struct Lane {
+    /// Its context.
+    pub context: ThreadContext,
+    /// What it waits for.
+    pub waiting: Waiting,
+    coroutine: Option<Coroutine<(), (), (), FiberStack>>,
+    yielder: *const Yielder<(), ()>,
+}
+
+/// The runtime's state of a block that runs; `BlockContext::runtime` points to it.
+pub struct BlockState {
+    /// What compiled code sees.
+    pub context: BlockContext,
+    /// The launch.
+    pub launch: *const Launch,
+    /// How it runs.
+    pub method: Method,
+    /// The threads, with [`Method::Fibers`].
+    pub lanes: Vec<Lane>,
+    /// The warps, with [`Method::Fibers`].
+    pub warps: Vec<Warp>,
+    /// Barriers by number; 0 is the one of `__syncthreads`.
+    pub barriers: [Barrier; NAMED_BARRIERS],
+    /// Threads that have not returned, with [`Method::Fibers`].
+    pub live: u32,
+    /// Block barriers that the block has passed.
+    pub interval: u32,
+    /// A block barrier was passed: threads go on from the first one, so that their order is the same
+    /// with and without a barrier between two pieces of code.
+    pub all_released: bool,
+    /// The thread that runs, when it is known.
+    pub current: *const ThreadContext,
+    /// How the kernel failed.
+    pub failure: Option<Failure>,
+    /// What instrumented code counted on this worker.
+    pub counters: Counters,
+    /// Accesses that the trace does not have yet.
+    pub accesses: Vec<Access>,
+    /// The last allocation that an access went to, and the table's generation then.
+    pub last_place: Option<(Place, u64)>,
+    /// Lowest and highest address of the block's shared memory.
+    pub shared_bounds: (usize, usize),
+    /// Lowest and highest address of the stack that runs.
+    pub local_bounds: (usize, usize),
+    /// The stack of the fiber that runs, if one does.
+    pub current_stack: Option<FiberStack>,
+    only_yielder: *const Yielder<(), ()>,
+}
+
+/// Runs blocks of one launch on one worker.
+pub struct BlockRunner<'a> {
+    launch: &'a Launch,
+    state: Box<BlockState>,
+    stacks: Vec<FiberStack>,
+    stack_bytes: usize,
+    thread: unsafe extern "C" fn(*mut ThreadContext, *const *const c_void),
+    shared: Option<GuardedMapping>,
+}
+
+/// Alignment of static and of dynamic shared memory, in bytes.
+const SHARED_ALIGNMENT: usize = 128;
+
+/// Accesses that are kept before they go to the trace.
+const ACCESS_CHUNK: usize = 1 << 16;
+
+thread_local! {
+    static RUNNING: Cell<*const BlockState> = const { Cell::new(ptr::null()) };
+}
+
+thread_local! {
+    /// The shared memory that this worker's last launch used.
+    static SHARED: Cell<Option<GuardedMapping>> = const { Cell::new(None) };
+}
+
+/// The block that this thread runs now; null when it runs no kernel.
+pub fn running() -> *const BlockState {
+    RUNNING.get()
+}
+
+impl<'a> BlockRunner<'a> {
+    /// Prepares a worker for the blocks of a launch.
+    pub fn new(launch: &'a Launch, method: Method) -> Self {
+        let kernel = launch.kernel.kernel;
+        let static_bytes = usize::try_from(kernel.static_shared_bytes)
+            .unwrap_or(usize::MAX / 2)
+            .next_multiple_of(SHARED_ALIGNMENT);
+        let dynamic_bytes =
+            (launch.dynamic_shared_bytes as usize).next_multiple_of(SHARED_ALIGNMENT);
+        let shared = shared_memory(static_bytes + dynamic_bytes);
+        // Dynamic shared memory abuts the inaccessible page; so does static memory without it.
+        let shared_start = shared.end() - static_bytes - dynamic_bytes;
+        let stack_bytes = fiber::size_class(kernel.stack_bytes);
+        let stack_count = match method {
+            Method::BlockLoop | Method::Calls => 0,
+            Method::OneFiber => 1,
+            Method::Fibers => launch.threads_per_block() as usize,
+        };
+        let mut state = Box::new(BlockState {
+            context: BlockContext {
+                block_index: [0; 3],
+                grid_size: launch.grid,
+                block_size: launch.block,
+                dynamic_shared_bytes: launch.dynamic_shared_bytes,
+                shared: shared_start as *mut u8,
+                dynamic_shared: (shared_start + static_bytes) as *mut u8,
+                counters: ptr::null_mut(),
+                runtime: ptr::null_mut(),
+            },
+            launch,
+            method,
+            lanes: Vec::new(),
+            warps: Vec::new(),
+            barriers: [Barrier::default(); NAMED_BARRIERS],
+            live: 0,
+            interval: 0,
+            all_released: false,
+            current: ptr::null(),
+            failure: None,
+            counters: Counters::default(),
+            accesses: Vec::new(),
+            last_place: None,
+            shared_bounds: (shared_start, shared.end()),
+            local_bounds: worker_stack_bounds(),
+            current_stack: None,
+            only_yielder: ptr::null(),
+        });
+        state.context.counters = &raw mut state.counters;
+        state.context.runtime = (&raw mut *state).cast();
+        Self {
+            launch,
+            state,
+            stacks: fiber::take(stack_count, stack_bytes),
+            stack_bytes,
+            thread: if settings().instrumented() {
+                kernel.thread_instrumented
+            } else {
+                kernel.thread
+            },
+            shared: Some(shared),
+        }
+    }
+
+    /// Runs one block. Returns how the kernel failed, if it did; its threads are then abandoned.
+    pub fn run(&mut self, block_index: [u32; 3]) -> Option<Failure> {
+        self.state.context.block_index = block_index;
+        self.state.interval = 0;
+        self.state.current = ptr::null();
+        RUNNING.set(&raw const *self.state);
+        match self.state.method {
+            Method::BlockLoop => self.run_loop(),
+            Method::Calls => {
+                // SAFETY: the state outlives the call, and nothing else refers to it meanwhile.
+                unsafe { call_threads(&raw mut *self.state, self.thread) };
+            }
+            Method::OneFiber => self.run_one_fiber(),
+            Method::Fibers => self.run_fibers(),
+        }
+        RUNNING.set(ptr::null());
+        self.state.flush_accesses();
+        self.state.failure
+    }
+
+    /// Ends the worker's part of the launch and returns what its blocks counted.
+    pub fn finish(mut self) -> Counters {
+        SHARED.set(self.shared.take());
+        fiber::give_back(self.stack_bytes, self.stacks);
+        self.state.counters
+    }
+
+    fn run_loop(&mut self) {
+        let Some(block_loop) = self.launch.kernel.kernel.block_loop else {
+            return;
+        };
+        // SAFETY: the compiler made the function for this kernel; contexts and arguments are valid
+        // until it returns.
+        unsafe { block_loop(&raw mut self.state.context, self.launch.arguments) };
+    }
+
+    fn run_one_fiber(&mut self) {
+        let state: *mut BlockState = &raw mut *self.state;
+        let thread = self.thread;
+        let stack = self.stacks[0];
+        let mut coroutine = Coroutine::with_stack(stack, move |yielder, ()| {
+            // SAFETY: the state outlives the fiber.
+            unsafe {
+                (*state).only_yielder = yielder;
+                call_threads(state, thread);
+            }
+        });
+        self.state.enter(Some(stack));
+        let result = coroutine.resume(());
+        self.state.enter(None);
+        if let CoroutineResult::Yield(()) = result {
+            // SAFETY: the fiber holds compiled code only, which owns nothing that must be dropped.
+            unsafe { coroutine.force_reset() };
+        }
+    }
+
+    fn run_fibers(&mut self) {
+        self.start_lanes();
+        let state: *mut BlockState = &raw mut *self.state;
+        // SAFETY: references into the state end before each switch to a fiber; fibers do the same.
+        unsafe {
+            while (*state).live > 0 && (*state).failure.is_none() {
+                let mut progressed = false;
+                (*state).all_released = false;
+                'warps: for warp in 0..(*state).warp_count() {
+                    loop {
+                        let ready = (&(*state).warps)[warp].ready;
+                        if ready == 0 && !(*state).release_active_mask(warp) {
+                            break;
+                        }
+                        progressed = true;
+                        self.run_ready(state, warp, ready);
+                        if (*state).failure.is_some() || (*state).all_released {
+                            break 'warps;
+                        }
+                    }
+                }
+                if !progressed {
+                    (*state).report_deadlock();
+                }
+            }
+        }
+        if self.state.failure.is_some() {
+            for lane in &mut self.state.lanes {
+                if let Some(mut coroutine) = lane.coroutine.take() {
+                    // SAFETY: as for one fiber.
+                    unsafe { coroutine.force_reset() };
+                }
+            }
+        }
+    }
+
+    /// # Safety
+    /// `state` is this runner's own.
+    unsafe fn run_ready(&self, state: *mut BlockState, warp: usize, mut ready: u32) {
+        while ready != 0 {
+            let lane = warp * WARP_LANES + ready.trailing_zeros() as usize;
+            ready &= ready - 1;
+            // SAFETY: the lane's coroutine is taken out while it runs, so that its fiber may refer to
+            // the state.
+            unsafe {
+                let Some(mut coroutine) = (&mut (*state).lanes)[lane].coroutine.take() else {
+                    continue;
+                };
+                (*state).current = &raw const (&(*state).lanes)[lane].context;
+                (*state).enter(Some(self.stacks[lane]));
+                let result = coroutine.resume(());
+                (*state).enter(None);
+                match result {
+                    CoroutineResult::Yield(()) => {
+                        (&mut (*state).lanes)[lane].coroutine = Some(coroutine);
+                    }
+                    CoroutineResult::Return(()) => (*state).lane_returned(lane),
+                }
+                if (*state).failure.is_some() {
+                    return;
+                }
+            }
+        }
+    }
+
+    fn start_lanes(&mut self) {
+        let threads = self.launch.threads_per_block();
+        let thread = self.thread;
+        let arguments = self.launch.arguments;
+        let state: *mut BlockState = &raw mut *self.state;
+        self.state.live = threads;
+        self.state.barriers = [Barrier::default(); NAMED_BARRIERS];
+        self.state.warps.clear();
+        self.state
+            .warps
+            .extend((0..threads).step_by(WARP_LANES).map(|first| {
+                let lanes = (threads - first).min(WARP_LANES as u32);
+                Warp::new(u32::MAX >> (WARP_LANES as u32 - lanes))
+            }));
+        self.state.lanes.clear();
+        for linear in 0..threads {
+            let stack = self.stacks[linear as usize];
+            let coroutine = Coroutine::with_stack(stack, move |yielder, ()| {
+                // SAFETY: the state outlives the fiber, and the lanes do not move while any runs.
+                unsafe {
+                    let lane = &raw mut (&mut (*state).lanes)[linear as usize];
+                    (*lane).yielder = yielder;
+                    thread(&raw mut (*lane).context, arguments);
+                }
+            });
+            let context = thread_context(&raw mut self.state.context, linear);
+            self.state.lanes.push(Lane {
+                context,
+                waiting: Waiting::Nothing,
+                coroutine: Some(coroutine),
+                yielder: ptr::null(),
+            });
+        }
+    }
+}
+
+impl BlockState {
+    /// The state of the block that a thread belongs to.
+    ///
+    /// # Safety
+    /// `context` is what the runtime gave to a kernel that still runs.
+    pub unsafe fn of(context: *const ThreadContext) -> *mut BlockState {
+        // SAFETY: as the caller promises.
+        unsafe { (*(*context).block).runtime.cast() }
+    }
+
+    /// The launch.
+    pub fn launch(&self) -> &Launch {
+        // SAFETY: the launch outlives its blocks.
+        unsafe { &*self.launch }
+    }
+
+    /// Whether its threads run as fibers of their own.
+    pub fn has_lanes(&self) -> bool {
+        !self.lanes.is_empty()
+    }
+
+    fn warp_count(&self) -> usize {
+        self.warps.len()
+    }
+
+    /// Gives control from the fiber that runs back to the scheduler.
+    ///
+    /// # Safety
+    /// Called on the fiber of the thread `linear` of this block, with no reference into the state
+    /// alive.
+    pub unsafe fn suspend(state: *mut BlockState, linear: u32) {
+        // SAFETY: the yielder lives on the fiber that runs.
+        unsafe {
+            let yielder = match (*state).method {
+                Method::Fibers => (&(*state).lanes)[linear as usize].yielder,
+                Method::OneFiber => (*state).only_yielder,
+                Method::BlockLoop | Method::Calls => ptr::null(),
+            };
+            if yielder.is_null() {
+                let name = &(*state).launch().kernel.display_name;
+                termination::fail(&format!(
+                    "kernel {name} waits or traps, but was compiled as one that does not; \
+                     this is a bug of sirius-rs"
+                ));
+            }
+            (*yielder).suspend(());
+        }
+    }
+
+    /// Ends the launch from within a fiber; never comes back.
+    ///
+    /// # Safety
+    /// As for [`BlockState::suspend`].
+    pub unsafe fn abandon(state: *mut BlockState, linear: u32, failure: Failure) -> ! {
+        // SAFETY: as the caller promises.
+        unsafe {
+            (*state).failure = Some(failure);
+            Self::suspend(state, linear);
+        }
+        unreachable!("an abandoned fiber is never resumed")
+    }
+
+    /// Adds an access to the trace.
+    pub fn push_access(&mut self, access: Access) {
+        self.accesses.push(access);
+        if self.accesses.len() >= ACCESS_CHUNK {
+            self.flush_accesses();
+        }
+    }
+
+    fn flush_accesses(&mut self) {
+        if !self.accesses.is_empty() {
+            trace::accesses(
+                self.launch().ordinal,
+                self.context.block_index,
+                &self.accesses,
+            );
+            self.accesses.clear();
+        }
+    }
+
+    fn enter(&mut self, stack: Option<FiberStack>) {
+        self.current_stack = stack;
+        if let Some(stack) = stack {
+            self.local_bounds = stack.bounds();
+        }
+    }
+
+    fn lane_returned(&mut self, lane: usize) {
+        self.lanes[lane].waiting = Waiting::Returned;
+        self.live -= 1;
+        let bit = 1 << (lane % WARP_LANES);
+        let warp = &mut self.warps[lane / WARP_LANES];
+        warp.ready &= !bit;
+        warp.live &= !bit;
+        self.complete_warp_operations(lane / WARP_LANES);
+        for barrier in 0..NAMED_BARRIERS {
+            self.complete_barrier(barrier);
+        }
+    }
+
+    /// Says what each thread waits for, and ends the program.
+    fn report_deadlock(&self) -> ! {
+        let waiting = |what: fn(&Waiting) -> bool| {
+            self.lanes.iter().filter(|lane| what(&lane.waiting)).count()
+        };
+        let mut parts = Vec::new();
+        let mut part = |count: usize, place: &str| {
+            if count > 0 {
+                parts.push(format!("{count} at {place}"));
+            }
+        };
+        part(
+            waiting(|waiting| *waiting == Waiting::Barrier(0)),
+            "__syncthreads",
+        );
+        part(
+            waiting(|waiting| matches!(waiting, Waiting::Barrier(number) if *number != 0)),
+            "a named barrier",
+        );
+        part(
+            waiting(|waiting| matches!(waiting, Waiting::WarpOperation | Waiting::ActiveMask)),
+            "a warp operation",
+        );
+        let returned = waiting(|waiting| *waiting == Waiting::Returned);
+        let [x, y, z] = self.context.block_index;
+        termination::fail(&format!(
+            "deadlock in kernel {}, block ({x},{y},{z}): of {} threads wait {}; {returned} returned",
+            self.launch().kernel.display_name,
+            self.lanes.len(),
+            parts.join(", "),
+        ))
+    }
+}
+
+/// Shared memory of at least `bytes` bytes for this worker, the last `bytes` of them zero: CUDA leaves
+/// the contents undefined, zero makes each run the same.
+fn shared_memory(bytes: usize) -> GuardedMapping {
+    if let Some(mapping) = SHARED.take()
+        && mapping.end() - mapping.start() >= bytes
+    {
+        // SAFETY: the mapping is this worker's own and accessible up to its end.
+        unsafe { ptr::write_bytes((mapping.end() - bytes) as *mut u8, 0, bytes) };
+        return mapping;
+    }
+    GuardedMapping::new(bytes)
+        .unwrap_or_else(|| termination::fail("the system has no room for a block's shared memory"))
+}
+
+/// Calls the thread function for each thread of the block.
+///
+/// # Safety
+/// `state` is the block's, and nothing refers into it across the call.
+unsafe fn call_threads(
+    state: *mut BlockState,
+    thread: unsafe extern "C" fn(*mut ThreadContext, *const *const c_void),
+) {
+    // SAFETY: the compiler made the function for this kernel; contexts and arguments are valid until
+    // it returns.
+    unsafe {
+        let launch: &Launch = &*(*state).launch;
+        for linear in 0..launch.threads_per_block() {
+            let mut context = thread_context(&raw mut (*state).context, linear);
+            (*state).current = &raw const context;
+            thread(&raw mut context, launch.arguments);
+        }
+        (*state).current = ptr::null();
+    }
+}
+
+fn thread_context(block: *mut BlockContext, linear: u32) -> ThreadContext {
+    // SAFETY: callers pass the context of a block that they own.
+    let [x, y, _] = unsafe { (*block).block_size };
+    ThreadContext {
+        thread_index: [linear % x, linear / x % y, linear / x / y],
+        lane: linear % WARP_LANES as u32,
+        block,
+        linear_index: linear,
+        reserved: 0,
+    }
+}
+
+/// Lowest and highest address of this thread's own stack.
+fn worker_stack_bounds() -> (usize, usize) {
+    thread_local! {
+        static BOUNDS: (usize, usize) = query_stack_bounds();
+    }
+    BOUNDS.with(|bounds| *bounds)
+}
+
+fn query_stack_bounds() -> (usize, usize) {
+    // SAFETY: the attributes are initialised by the first call and destroyed once.
+    unsafe {
+        let mut attributes: libc::pthread_attr_t = std::mem::zeroed();
+        if libc::pthread_getattr_np(libc::pthread_self(), &raw mut attributes) != 0 {
+            return (0, 0);
+        }
+        let mut low = ptr::null_mut();
+        let mut bytes = 0;
+        libc::pthread_attr_getstack(&raw const attributes, &raw mut low, &raw mut bytes);
+        libc::pthread_attr_destroy(&raw mut attributes);
+        (low as usize, low as usize + bytes)
+    }
+}

@@ -1,0 +1,218 @@
+//! What compiled kernels call besides barriers and warp operations.
+
+use std::ffi::{CStr, c_char, c_void};
+use std::io::Write;
+use std::sync::OnceLock;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use super::Failure;
+use super::block::BlockState;
+use crate::abi::{ThreadContext, access};
+use crate::memory::{self, MemoryKind};
+use crate::trace::{Access, NO_ORDINAL, SPACE_GLOBAL, SPACE_SHARED};
+use crate::{printf, termination, trace};
+
+/// `__trap`: the launch fails with `cudaErrorLaunchFailure`.
+///
+/// # Safety
+/// Compiled kernels call it with the context that they were given; the same for all `__sirius_*`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __sirius_trap(context: *mut ThreadContext) -> ! {
+    // SAFETY: as the caller promises.
+    unsafe {
+        let state = BlockState::of(context);
+        let name = &(*state).launch().kernel.display_name;
+        termination::notice(&format!("kernel {name} trapped in {}", place_of(context)));
+        BlockState::abandon(state, (*context).linear_index, Failure::Trap)
+    }
+}
+
+/// A failed `assert`: prints CUDA's message; the launch fails with `cudaErrorAssert`.
+///
+/// # Safety
+/// As for [`__sirius_trap`]; the texts are strings or null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __sirius_assert_fail(
+    context: *mut ThreadContext,
+    message: *const c_char,
+    file: *const c_char,
+    line: u32,
+    function: *const c_char,
+) -> ! {
+    // SAFETY: as the caller promises.
+    unsafe {
+        let text = |pointer: *const c_char| match pointer.is_null() {
+            true => String::new(),
+            false => CStr::from_ptr(pointer).to_string_lossy().into_owned(),
+        };
+        let [bx, by, bz] = (*(*context).block).block_index;
+        let [tx, ty, tz] = (*context).thread_index;
+        let report = format!(
+            "{}:{line}: {}: block: [{bx},{by},{bz}], thread: [{tx},{ty},{tz}] \
+             Assertion `{}` failed.\n",
+            text(file),
+            text(function),
+            text(message),
+        );
+        let _ = std::io::stderr().write_all(report.as_bytes());
+        let state = BlockState::of(context);
+        BlockState::abandon(state, (*context).linear_index, Failure::Assertion)
+    }
+}
+
+/// Device `printf`: formats with CUDA's rules to the program's standard output. Returns the number of
+/// arguments, or -1 without a format.
+///
+/// # Safety
+/// As for [`__sirius_trap`]; `arguments` holds what the format asks for, each aligned to its size.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __sirius_vprintf(
+    _context: *mut ThreadContext,
+    format: *const c_char,
+    arguments: *const c_void,
+) -> i32 {
+    if format.is_null() {
+        return -1;
+    }
+    // SAFETY: as the caller promises.
+    unsafe {
+        let (text, count) = printf::format(CStr::from_ptr(format).to_bytes(), arguments.cast());
+        printf::write(&text);
+        i32::try_from(count).unwrap_or(i32::MAX)
+    }
+}
+
+/// `clock64`: nanoseconds since the first call, as cycles of a device of 1 GHz.
+#[unsafe(no_mangle)]
+pub extern "C" fn __sirius_clock(_context: *mut ThreadContext) -> u64 {
+    static START: OnceLock<Instant> = OnceLock::new();
+    u64::try_from(START.get_or_init(Instant::now).elapsed().as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// `%globaltimer`: nanoseconds since 1970.
+#[unsafe(no_mangle)]
+pub extern "C" fn __sirius_global_timer(_context: *mut ThreadContext) -> u64 {
+    let elapsed = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// Device `malloc`: from the C library's heap, 16-byte aligned; null when there is none left.
+#[unsafe(no_mangle)]
+pub extern "C" fn __sirius_device_malloc(_context: *mut ThreadContext, bytes: u64) -> *mut c_void {
+    match usize::try_from(bytes) {
+        // SAFETY: malloc has no preconditions.
+        Ok(bytes) => unsafe { libc::malloc(bytes) },
+        Err(_) => std::ptr::null_mut(),
+    }
+}
+
+/// Device `free`.
+///
+/// # Safety
+/// `pointer` is null or from [`__sirius_device_malloc`] and not yet freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __sirius_device_free(_context: *mut ThreadContext, pointer: *mut c_void) {
+    // SAFETY: as the caller promises.
+    unsafe { libc::free(pointer) };
+}
+
+/// Names a feature that the CPU device lacks, and ends the program.
+///
+/// # Safety
+/// As for [`__sirius_trap`]; `what` is a string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __sirius_unsupported(
+    context: *mut ThreadContext,
+    what: *const c_char,
+) -> ! {
+    // SAFETY: as the caller promises.
+    unsafe {
+        let state = BlockState::of(context);
+        let name = &(*state).launch().kernel.display_name;
+        termination::fail(&format!(
+            "kernel {name} needs what the CPU device does not have: {}",
+            CStr::from_ptr(what).to_string_lossy()
+        ))
+    }
+}
+
+/// Counts and traces one access of instrumented code.
+///
+/// # Safety
+/// As for [`__sirius_trap`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __sirius_access(
+    context: *mut ThreadContext,
+    address: *const c_void,
+    bytes: u64,
+    kind: u32,
+) {
+    // SAFETY: nothing else refers into the state while this function runs.
+    let (state, thread) = unsafe { (&mut *BlockState::of(context), (*context).linear_index) };
+    let address = address as usize;
+    let within = |(low, high): (usize, usize)| (low..high).contains(&address);
+    if within(state.local_bounds) {
+        return;
+    }
+    let loads = if kind == access::STORE { 0 } else { bytes };
+    let stores = if kind == access::LOAD { 0 } else { bytes };
+    let (ordinal, offset, space) = if within(state.shared_bounds) {
+        state.counters.shared_load_bytes += loads;
+        state.counters.shared_store_bytes += stores;
+        (NO_ORDINAL, address - state.shared_bounds.0, SPACE_SHARED)
+    } else {
+        let place = place_of_access(state, address);
+        if place.is_none_or(|place| place.kind != MemoryKind::Constant) {
+            state.counters.global_load_bytes += loads;
+            state.counters.global_store_bytes += stores;
+        }
+        match place {
+            Some(place) => (place.ordinal, address - place.base, SPACE_GLOBAL),
+            None => (NO_ORDINAL, address, SPACE_GLOBAL),
+        }
+    };
+    if trace::enabled() {
+        let interval = state.interval;
+        state.push_access(Access {
+            thread,
+            interval,
+            ordinal,
+            offset: offset as u64,
+            size: u32::try_from(bytes).unwrap_or(u32::MAX),
+            kind: kind as u8,
+            space,
+        });
+    }
+}
+
+/// The allocation of an address; remembers the last one, since accesses cluster.
+fn place_of_access(state: &mut BlockState, address: usize) -> Option<memory::Place> {
+    let generation = memory::generation();
+    match state.last_place {
+        Some((place, then))
+            if then == generation && address.wrapping_sub(place.base) < place.bytes =>
+        {
+            Some(place)
+        }
+        _ => {
+            let place = memory::place(address);
+            state.last_place = place.map(|place| (place, generation)).or(state.last_place);
+            place
+        }
+    }
+}
+
+/// `block (x,y,z), thread (x,y,z)`.
+///
+/// # Safety
+/// As for [`__sirius_trap`].
+unsafe fn place_of(context: *const ThreadContext) -> String {
+    // SAFETY: as the caller promises.
+    unsafe {
+        let [bx, by, bz] = (*(*context).block).block_index;
+        let [tx, ty, tz] = (*context).thread_index;
+        format!("block ({bx},{by},{bz}), thread ({tx},{ty},{tz})")
+    }
+}

@@ -1,0 +1,139 @@
+//! Spreads the blocks of a grid over workers.
+//!
+//! Blocks are handed out in ascending order, in chunks, so that a grid of a million small blocks costs
+//! little; with one worker they run on the launching thread in ascending order.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock};
+
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use super::block::{BlockRunner, Method};
+use super::{Failure, Launch, fiber};
+use crate::abi::Counters;
+use crate::environment::settings;
+use crate::statistics::accumulate;
+use crate::{fault, termination};
+
+/// Runs all blocks and returns what instrumented code counted, and how the kernel failed if it did.
+pub fn run(launch: &Launch) -> (Counters, Option<Failure>) {
+    let method = Method::choose(launch);
+    let workers = worker_count(launch, method);
+    let progress = Progress {
+        next: AtomicU64::new(0),
+        chunk: chunk(launch.block_count(), workers),
+        stop: AtomicBool::new(false),
+        total: Mutex::new((Counters::default(), None)),
+    };
+    if workers == 1 {
+        work(launch, method, &progress);
+    } else {
+        pool().scope(|scope| {
+            for _ in 0..workers {
+                scope.spawn(|_| work(launch, method, &progress));
+            }
+        });
+    }
+    progress
+        .total
+        .into_inner()
+        .unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+struct Progress {
+    next: AtomicU64,
+    chunk: u64,
+    stop: AtomicBool,
+    total: Mutex<(Counters, Option<Failure>)>,
+}
+
+fn work(launch: &Launch, method: Method, progress: &Progress) {
+    fault::prepare_thread();
+    let blocks = launch.block_count();
+    let mut first = progress.next.fetch_add(progress.chunk, Ordering::Relaxed);
+    if first >= blocks {
+        return;
+    }
+    let mut runner = BlockRunner::new(launch, method);
+    let mut failure = None;
+    'chunks: while first < blocks {
+        for linear in first..blocks.min(first + progress.chunk) {
+            if progress.stop.load(Ordering::Relaxed) {
+                break 'chunks;
+            }
+            failure = runner.run(index(linear, launch.grid));
+            if failure.is_some() {
+                progress.stop.store(true, Ordering::Relaxed);
+                break 'chunks;
+            }
+        }
+        first = progress.next.fetch_add(progress.chunk, Ordering::Relaxed);
+    }
+    let counters = runner.finish();
+    let mut total = progress
+        .total
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    accumulate(&mut total.0, &counters);
+    total.1 = total.1.or(failure);
+}
+
+/// `blockIdx` of a block's linear index: x runs fastest.
+fn index(linear: u64, grid: [u32; 3]) -> [u32; 3] {
+    let (x, y) = (u64::from(grid[0]), u64::from(grid[1]));
+    // Each component is less than its extent, which has 32 bits.
+    [
+        (linear % x) as u32,
+        (linear / x % y) as u32,
+        (linear / x / y) as u32,
+    ]
+}
+
+fn worker_count(launch: &Launch, method: Method) -> usize {
+    let blocks = usize::try_from(launch.block_count()).unwrap_or(usize::MAX);
+    let stacks = match method {
+        Method::Fibers => fiber::STACK_LIMIT / launch.threads_per_block() as usize,
+        Method::BlockLoop | Method::Calls | Method::OneFiber => usize::MAX,
+    };
+    settings().worker_threads.min(blocks).min(stacks).max(1)
+}
+
+/// Blocks that a worker takes at a time: enough to make taking cheap, few enough to balance.
+fn chunk(blocks: u64, workers: usize) -> u64 {
+    (blocks / (workers as u64 * 16)).clamp(1, 1024)
+}
+
+fn pool() -> &'static ThreadPool {
+    static POOL: OnceLock<ThreadPool> = OnceLock::new();
+    POOL.get_or_init(|| {
+        ThreadPoolBuilder::new()
+            .num_threads(settings().worker_threads)
+            .stack_size(8 << 20)
+            .thread_name(|index| format!("sirius-{index}"))
+            .build()
+            .unwrap_or_else(|error| {
+                termination::fail(&format!("the system refuses worker threads: {error}"))
+            })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn linear_indices_run_through_x_first() {
+        let grid = [2, 3, 4];
+        assert_eq!(index(0, grid), [0, 0, 0]);
+        assert_eq!(index(1, grid), [1, 0, 0]);
+        assert_eq!(index(2, grid), [0, 1, 0]);
+        assert_eq!(index(23, grid), [1, 2, 3]);
+    }
+
+    #[test]
+    fn chunks_cover_and_balance() {
+        assert_eq!(chunk(1, 8), 1);
+        assert_eq!(chunk(1_000_000_000, 2), 1024);
+        assert!(chunk(1000, 4) * 4 < 1000);
+    }
+}

@@ -1,0 +1,590 @@
+//! Device-visible memory: the allocation table.
+//!
+//! Each allocation lies between two inaccessible pages; its end, rounded up to 256 bytes, abuts the
+//! second, so that running past the end faults. A freed allocation becomes inaccessible, and its
+//! addresses are not used again for a long time, so that using it faults too. Fresh memory is zero, the same in each run. With more than [`GUARDED_LIMIT`] live
+//! allocations (the kernel limits the mappings of a process) further ones come without guard pages.
+//!
+//! Invariant: ranges in the table do not overlap; ordinals grow in order of creation and are never
+//! used again. Device variables have ordinals of their own, [`VARIABLE_ORDINAL`] and up in order of
+//! registration, so that an additional image does not shift those of the program's allocations.
+
+use std::alloc::Layout;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::RwLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::error::{CudaError, CudaResult};
+use crate::{memory_dump, trace};
+
+/// Live allocations that get guard pages.
+pub const GUARDED_LIMIT: usize = 20_000;
+
+/// Freed allocations whose addresses are kept from use, so that using one faults.
+const SEALED_LIMIT: usize = 4096;
+
+/// Ordinal of the first device variable.
+pub const VARIABLE_ORDINAL: u32 = 0x8000_0000;
+
+/// Alignment of every allocation, in bytes.
+pub const ALIGNMENT: usize = 256;
+
+/// What kind of memory an allocation is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MemoryKind {
+    /// `cudaMalloc` and its relatives.
+    Device,
+    /// `cudaMallocManaged`.
+    Managed,
+    /// `cudaMallocHost`, `cudaHostAlloc`.
+    Pinned,
+    /// The program's own memory, known by `cudaHostRegister`.
+    Registered,
+    /// A `__device__` variable.
+    Variable,
+    /// A `__constant__` variable.
+    Constant,
+    /// A `__managed__` variable.
+    ManagedVariable,
+}
+
+impl MemoryKind {
+    /// Whether the kernels' view of it is device memory (it may be the host's as well).
+    pub fn on_device(self) -> bool {
+        !matches!(self, Self::Pinned | Self::Registered)
+    }
+
+    /// Its name in the memory dump.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Device => "device",
+            Self::Managed => "managed",
+            Self::Pinned => "pinned",
+            Self::Registered => "registered",
+            Self::Variable => "variable",
+            Self::Constant => "constant",
+            Self::ManagedVariable => "managed variable",
+        }
+    }
+}
+
+/// An allocation as others see it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AllocationView {
+    /// Address of the first byte.
+    pub base: usize,
+    /// Size as the program asked, in bytes.
+    pub bytes: usize,
+    /// Place in the order of creation.
+    pub ordinal: u32,
+    /// Kind of memory.
+    pub kind: MemoryKind,
+    /// Name, of a variable.
+    pub name: Option<String>,
+    /// Flags of `cudaHostAlloc` and `cudaHostRegister`.
+    pub flags: u32,
+}
+
+/// The place of an address in an allocation; cheap to copy and keep for as long as [`generation`]
+/// does not change.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    /// Address of the allocation's first byte.
+    pub base: usize,
+    /// Size of the allocation in bytes.
+    pub bytes: usize,
+    /// Its ordinal.
+    pub ordinal: u32,
+    /// Its kind.
+    pub kind: MemoryKind,
+}
+
+/// Allocates `bytes` zero bytes. Errors: `cudaErrorMemoryAllocation` when the machine has less.
+pub fn allocate(bytes: usize, kind: MemoryKind, flags: u32) -> CudaResult<usize> {
+    let mut table = write();
+    if bytes as u64 > total_bytes().saturating_sub(table.used_bytes) {
+        return Err(CudaError::MEMORY_ALLOCATION);
+    }
+    let (base, backing) = if table.guarded < GUARDED_LIMIT {
+        guarded(bytes).ok_or(CudaError::MEMORY_ALLOCATION)?
+    } else {
+        unguarded(bytes).ok_or(CudaError::MEMORY_ALLOCATION)?
+    };
+    table.guarded += usize::from(matches!(backing, Backing::Guarded { .. }));
+    table.used_bytes += bytes as u64;
+    let ordinal = table.next_ordinal;
+    table.next_ordinal += 1;
+    let view = AllocationView {
+        base,
+        bytes,
+        ordinal,
+        kind,
+        name: None,
+        flags,
+    };
+    trace::allocation(&view);
+    table.insert(view, backing);
+    Ok(base)
+}
+
+/// Frees what [`allocate`] gave. Errors: `cudaErrorInvalidValue` when `base` is not the start of a
+/// live allocation of a kind that `may_free` accepts.
+pub fn free(base: usize, may_free: impl Fn(MemoryKind) -> bool) -> CudaResult {
+    let mut table = write();
+    match table.by_base.get(&base) {
+        Some(entry) if entry.backing.is_owned() && may_free(entry.view.kind) => {}
+        _ => return Err(CudaError::INVALID_VALUE),
+    }
+    table.release(base);
+    Ok(())
+}
+
+/// Frees all allocations of the program (`cudaDeviceReset`); variables stay.
+pub fn free_all() {
+    let mut table = write();
+    let owned: Vec<usize> = table
+        .by_base
+        .iter()
+        .filter(|(_, entry)| entry.backing.is_owned())
+        .map(|(base, _)| *base)
+        .collect();
+    for base in owned {
+        table.release(base);
+    }
+}
+
+/// Makes memory of the program's own known (`cudaHostRegister`). Errors:
+/// `cudaErrorHostMemoryAlreadyRegistered` when a part of it is known already.
+pub fn register_host(base: usize, bytes: usize, flags: u32) -> CudaResult {
+    let mut table = write();
+    if table.overlaps(base, bytes) {
+        return Err(CudaError::HOST_MEMORY_ALREADY_REGISTERED);
+    }
+    let ordinal = table.next_ordinal;
+    table.next_ordinal += 1;
+    let kind = MemoryKind::Registered;
+    let view = AllocationView {
+        base,
+        bytes,
+        ordinal,
+        kind,
+        name: None,
+        flags,
+    };
+    trace::allocation(&view);
+    table.insert(view, Backing::Foreign);
+    Ok(())
+}
+
+/// Undoes [`register_host`]. Errors: `cudaErrorHostMemoryNotRegistered`.
+pub fn unregister_host(base: usize) -> CudaResult {
+    let mut table = write();
+    match table.by_base.get(&base) {
+        Some(entry) if entry.view.kind == MemoryKind::Registered => {}
+        _ => return Err(CudaError::HOST_MEMORY_NOT_REGISTERED),
+    }
+    table.release(base);
+    Ok(())
+}
+
+/// Makes a device variable known, once.
+pub fn register_variable(base: usize, bytes: usize, kind: MemoryKind, name: &str) {
+    let mut table = write();
+    if bytes == 0 || table.overlaps(base, bytes) {
+        return;
+    }
+    let ordinal = VARIABLE_ORDINAL + table.variables;
+    table.variables += 1;
+    let view = AllocationView {
+        base,
+        bytes,
+        ordinal,
+        kind,
+        name: Some(name.to_owned()),
+        flags: 0,
+    };
+    trace::allocation(&view);
+    table.insert(view, Backing::Foreign);
+}
+
+/// The allocation that contains `address`.
+pub fn find(address: usize) -> Option<AllocationView> {
+    let table = TABLE
+        .read()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    table.containing(address).map(|entry| entry.view.clone())
+}
+
+/// The place of the allocation that contains `address`.
+pub fn place(address: usize) -> Option<Place> {
+    let table = TABLE
+        .read()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    table.containing(address).map(|entry| Place {
+        base: entry.view.base,
+        bytes: entry.view.bytes,
+        ordinal: entry.view.ordinal,
+        kind: entry.view.kind,
+    })
+}
+
+/// Changes whenever the table does.
+pub fn generation() -> u64 {
+    GENERATION.load(Ordering::Acquire)
+}
+
+/// All live allocations and variables, by ordinal.
+pub fn live() -> Vec<AllocationView> {
+    let table = TABLE
+        .read()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    let mut views: Vec<_> = table
+        .by_base
+        .values()
+        .map(|entry| entry.view.clone())
+        .collect();
+    views.sort_by_key(|view| view.ordinal);
+    views
+}
+
+/// Describes the surroundings of an address for a report of a fault: the allocation that it is in,
+/// was in, or is nearest to. Never blocks.
+///
+/// Returns the distance in bytes with it, 0 when the address is or was inside.
+pub fn describe(address: usize) -> Option<(usize, String)> {
+    let table = TABLE.try_read().ok()?;
+    if let Some(entry) = table.containing(address) {
+        let offset = address - entry.view.base;
+        return Some((0, format!("byte {offset} of {}", title(&entry.view))));
+    }
+    let freed = table.freed.iter().rev();
+    if let Some(view) = freed
+        .clone()
+        .find(|view| (view.base..view.base + view.bytes).contains(&address))
+    {
+        let offset = address - view.base;
+        return Some((
+            0,
+            format!("byte {offset} of {}, which was freed", title(view)),
+        ));
+    }
+    let before = table
+        .by_base
+        .range(..=address)
+        .next_back()
+        .map(|(_, entry)| {
+            let past = address - (entry.view.base + entry.view.bytes);
+            (
+                past,
+                format!("{past} bytes past the end of {}", title(&entry.view)),
+            )
+        });
+    let after = table.by_base.range(address..).next().map(|(base, entry)| {
+        let ahead = base - address;
+        (
+            ahead,
+            format!("{ahead} bytes before the start of {}", title(&entry.view)),
+        )
+    });
+    // Farther away it is no neighbour but a wild pointer.
+    const NEAR_BYTES: usize = 1 << 20;
+    [before, after]
+        .into_iter()
+        .flatten()
+        .min_by_key(|(distance, _)| *distance)
+        .filter(|(distance, _)| *distance <= NEAR_BYTES)
+}
+
+/// Memory of the machine, in bytes: what the device reports as its own.
+pub fn total_bytes() -> u64 {
+    // SAFETY: sysconf has no preconditions.
+    let (pages, page) = unsafe {
+        (
+            libc::sysconf(libc::_SC_PHYS_PAGES),
+            libc::sysconf(libc::_SC_PAGESIZE),
+        )
+    };
+    u64::try_from(pages).unwrap_or(0) * u64::try_from(page).unwrap_or(0)
+}
+
+/// Memory that is not allocated, in bytes.
+pub fn free_bytes() -> u64 {
+    let table = TABLE
+        .read()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    total_bytes().saturating_sub(table.used_bytes)
+}
+
+/// Size of a page, in bytes.
+pub fn page_bytes() -> usize {
+    // SAFETY: sysconf has no preconditions.
+    usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096)
+}
+
+/// A mapping of at least `bytes` zero bytes between two inaccessible pages.
+#[derive(Debug)]
+pub struct GuardedMapping {
+    mapping: usize,
+    mapping_bytes: usize,
+    start: usize,
+    end: usize,
+}
+
+impl GuardedMapping {
+    /// Maps it; `None` when the system refuses.
+    pub fn new(bytes: usize) -> Option<Self> {
+        let page = page_bytes();
+        let inner = bytes.max(1).checked_next_multiple_of(page)?;
+        let mapping_bytes = inner.checked_add(2 * page)?;
+        // SAFETY: a new private mapping at an address of the system's choice.
+        let mapping = unsafe {
+            libc::mmap(
+                std::ptr::null_mut(),
+                mapping_bytes,
+                libc::PROT_NONE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+                -1,
+                0,
+            )
+        };
+        if mapping == libc::MAP_FAILED {
+            return None;
+        }
+        let this = Self {
+            mapping: mapping as usize,
+            mapping_bytes,
+            start: mapping as usize + page,
+            end: mapping as usize + page + inner,
+        };
+        // SAFETY: the range lies within the mapping that was just made.
+        let protected = unsafe {
+            libc::mprotect(
+                this.start as *mut libc::c_void,
+                inner,
+                libc::PROT_READ | libc::PROT_WRITE,
+            )
+        };
+        // On failure the value is dropped here, which unmaps it.
+        (protected == 0).then_some(this)
+    }
+
+    /// Takes its contents away and makes all of it inaccessible, while no other mapping can take its
+    /// place yet.
+    pub fn seal(&self) {
+        // SAFETY: replaces this value's own mapping; on failure the old one just stays.
+        unsafe {
+            libc::mmap(
+                self.mapping as *mut libc::c_void,
+                self.mapping_bytes,
+                libc::PROT_NONE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED,
+                -1,
+                0,
+            )
+        };
+    }
+
+    /// First accessible address.
+    pub fn start(&self) -> usize {
+        self.start
+    }
+
+    /// Address behind the last accessible byte, where the second inaccessible page begins.
+    pub fn end(&self) -> usize {
+        self.end
+    }
+
+    /// First address of the inaccessible page below [`GuardedMapping::start`].
+    pub fn lower_guard(&self) -> usize {
+        self.mapping
+    }
+}
+
+impl Drop for GuardedMapping {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is this value's own and nothing refers to it any more.
+        unsafe { libc::munmap(self.mapping as *mut libc::c_void, self.mapping_bytes) };
+    }
+}
+
+enum Backing {
+    Guarded { mapping: GuardedMapping },
+    Unguarded { layout: Layout },
+    Foreign,
+}
+
+impl Backing {
+    fn is_owned(&self) -> bool {
+        !matches!(self, Self::Foreign)
+    }
+}
+
+struct Entry {
+    view: AllocationView,
+    backing: Backing,
+}
+
+struct Table {
+    by_base: BTreeMap<usize, Entry>,
+    freed: VecDeque<AllocationView>,
+    /// Mappings of allocations that were freed last, whose addresses stay inaccessible.
+    sealed: VecDeque<GuardedMapping>,
+    next_ordinal: u32,
+    variables: u32,
+    guarded: usize,
+    used_bytes: u64,
+}
+
+static TABLE: RwLock<Table> = RwLock::new(Table {
+    by_base: BTreeMap::new(),
+    freed: VecDeque::new(),
+    sealed: VecDeque::new(),
+    next_ordinal: 0,
+    variables: 0,
+    guarded: 0,
+    used_bytes: 0,
+});
+
+static GENERATION: AtomicU64 = AtomicU64::new(1);
+
+fn write() -> std::sync::RwLockWriteGuard<'static, Table> {
+    TABLE
+        .write()
+        .unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+impl Table {
+    fn containing(&self, address: usize) -> Option<&Entry> {
+        let (_, entry) = self.by_base.range(..=address).next_back()?;
+        (address - entry.view.base < entry.view.bytes).then_some(entry)
+    }
+
+    fn overlaps(&self, base: usize, bytes: usize) -> bool {
+        self.containing(base).is_some()
+            || self
+                .by_base
+                .range(base..base.saturating_add(bytes))
+                .next()
+                .is_some()
+    }
+
+    fn insert(&mut self, view: AllocationView, backing: Backing) {
+        // An address that lives again is no longer one that was freed.
+        self.freed
+            .retain(|old| old.base + old.bytes <= view.base || view.base + view.bytes <= old.base);
+        self.by_base.insert(view.base, Entry { view, backing });
+        GENERATION.fetch_add(1, Ordering::AcqRel);
+    }
+
+    fn release(&mut self, base: usize) {
+        let Some(entry) = self.by_base.remove(&base) else {
+            return;
+        };
+        GENERATION.fetch_add(1, Ordering::AcqRel);
+        memory_dump::freed(&entry.view);
+        trace::freed(&entry.view);
+        match entry.backing {
+            Backing::Guarded { mapping } => {
+                self.guarded -= 1;
+                self.used_bytes -= entry.view.bytes as u64;
+                mapping.seal();
+                if self.sealed.len() == SEALED_LIMIT {
+                    self.sealed.pop_front();
+                }
+                self.sealed.push_back(mapping);
+            }
+            Backing::Unguarded { layout } => {
+                self.used_bytes -= entry.view.bytes as u64;
+                // SAFETY: `unguarded` allocated it with this layout, and its entry is gone.
+                unsafe { std::alloc::dealloc(base as *mut u8, layout) };
+            }
+            Backing::Foreign => {}
+        }
+        const REMEMBERED: usize = 64;
+        if self.freed.len() == REMEMBERED {
+            self.freed.pop_front();
+        }
+        self.freed.push_back(entry.view);
+    }
+}
+
+fn guarded(bytes: usize) -> Option<(usize, Backing)> {
+    let rounded = bytes.checked_next_multiple_of(ALIGNMENT)?;
+    let mapping = GuardedMapping::new(rounded)?;
+    Some((mapping.end() - rounded, Backing::Guarded { mapping }))
+}
+
+fn unguarded(bytes: usize) -> Option<(usize, Backing)> {
+    let layout = Layout::from_size_align(bytes.max(1), ALIGNMENT).ok()?;
+    // SAFETY: the layout's size is not zero.
+    let base = unsafe { std::alloc::alloc_zeroed(layout) };
+    (!base.is_null()).then_some((base as usize, Backing::Unguarded { layout }))
+}
+
+fn title(view: &AllocationView) -> String {
+    match &view.name {
+        Some(name) => format!("{} {name} ({} bytes)", view.kind.name(), view.bytes),
+        None => format!(
+            "{} allocation {} ({} bytes)",
+            view.kind.name(),
+            view.ordinal,
+            view.bytes
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn any(_: MemoryKind) -> bool {
+        true
+    }
+
+    #[test]
+    fn an_allocation_is_found_until_it_is_freed() {
+        let base = allocate(1000, MemoryKind::Device, 0).unwrap();
+        assert_eq!(base % ALIGNMENT, 0);
+        assert_eq!(find(base + 999).unwrap().base, base);
+        assert!(find(base + 1000).is_none_or(|other| other.base != base));
+        // SAFETY: the 1000 bytes were just allocated.
+        assert!(
+            unsafe { std::slice::from_raw_parts(base as *const u8, 1000) }
+                .iter()
+                .all(|byte| *byte == 0)
+        );
+        assert!(
+            describe(base + 1030)
+                .unwrap()
+                .1
+                .starts_with("30 bytes past the end of device")
+        );
+        free(base, any).unwrap();
+        assert_eq!(free(base, any), Err(CudaError::INVALID_VALUE));
+        assert_eq!(free(base + 8, any), Err(CudaError::INVALID_VALUE));
+    }
+
+    #[test]
+    fn more_than_the_machine_has_is_refused() {
+        assert_eq!(
+            allocate(usize::MAX / 2, MemoryKind::Device, 0),
+            Err(CudaError::MEMORY_ALLOCATION)
+        );
+    }
+
+    #[test]
+    fn registering_twice_is_refused() {
+        let memory = [0_u8; 64];
+        let base = memory.as_ptr() as usize;
+        register_host(base, 64, 0).unwrap();
+        assert_eq!(
+            register_host(base + 8, 8, 0),
+            Err(CudaError::HOST_MEMORY_ALREADY_REGISTERED)
+        );
+        unregister_host(base).unwrap();
+        assert_eq!(
+            unregister_host(base),
+            Err(CudaError::HOST_MEMORY_NOT_REGISTERED)
+        );
+    }
+}

@@ -1,0 +1,102 @@
+//! `SIRIUS_DUMP_MEMORY`: the final contents of device memory, so that two runs can be compared.
+//!
+//! One JSON object a line: an allocation when it is freed, what is left and all device variables at
+//! exit, by ordinal: `{"ordinal": 0, "kind": "device", "name": null, "bytes": 64, "hash": "…",
+//! "contents": "…"}`. The hash is 64-bit FNV-1a; contents are hexadecimal, present up to
+//! [`CONTENTS_LIMIT`] bytes, else null. Pinned and registered host memory is the host's and left out.
+
+use std::fs::File;
+use std::io::Write;
+use std::sync::Mutex;
+
+use crate::environment::settings;
+use crate::memory::{AllocationView, live};
+use crate::termination;
+
+/// Largest allocation whose contents are written out, in bytes.
+pub const CONTENTS_LIMIT: usize = 4096;
+
+/// Writes an allocation that is about to be freed.
+pub fn freed(view: &AllocationView) {
+    append(std::slice::from_ref(view));
+}
+
+/// Writes everything that is still there.
+pub fn at_exit() {
+    if settings().memory_dump.is_some() {
+        append(&live());
+    }
+}
+
+/// 64-bit FNV-1a.
+pub fn hash(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3)
+    })
+}
+
+static FILE: Mutex<Option<File>> = Mutex::new(None);
+
+fn append(views: &[AllocationView]) {
+    let Some(path) = &settings().memory_dump else {
+        return;
+    };
+    let mut file = FILE
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    let mut text = String::new();
+    for view in views.iter().filter(|view| view.kind.on_device()) {
+        // SAFETY: the view is of a live allocation, which is readable for all its bytes.
+        let contents = unsafe { std::slice::from_raw_parts(view.base as *const u8, view.bytes) };
+        text += &line(view, contents);
+        text.push('\n');
+    }
+    let written = match &mut *file {
+        Some(file) => file.write_all(text.as_bytes()),
+        none => File::create(path).and_then(|file| none.insert(file).write_all(text.as_bytes())),
+    };
+    if let Err(error) = written {
+        termination::fail(&format!("cannot write {}: {error}", path.display()));
+    }
+}
+
+fn line(view: &AllocationView, contents: &[u8]) -> String {
+    let hexadecimal = (contents.len() <= CONTENTS_LIMIT).then(|| {
+        contents
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect::<String>()
+    });
+    serde_json::json!({
+        "ordinal": view.ordinal,
+        "kind": view.kind.name(),
+        "name": view.name,
+        "bytes": view.bytes,
+        "hash": format!("{:016x}", hash(contents)),
+        "contents": hexadecimal,
+    })
+    .to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::MemoryKind;
+
+    #[test]
+    fn a_line_has_hash_and_contents() {
+        let view = AllocationView {
+            base: 0,
+            bytes: 1,
+            ordinal: 7,
+            kind: MemoryKind::Device,
+            name: None,
+            flags: 0,
+        };
+        let value: serde_json::Value = serde_json::from_str(&line(&view, b"a")).unwrap();
+        // FNV-1a's published value for "a".
+        assert_eq!(value["hash"], "af63dc4c8601ec8c");
+        assert_eq!(value["contents"], "61");
+        assert_eq!(value["ordinal"], 7);
+    }
+}

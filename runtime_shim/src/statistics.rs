@@ -1,0 +1,123 @@
+//! `SIRIUS_STATS`: counters of each kernel, as JSON at exit.
+//!
+//! `{"launches": n, "kernels": [{"name", "kernel", "launches", "blocks", "threads", "instructions",
+//! "global_load_bytes", "global_store_bytes", "shared_load_bytes", "shared_store_bytes",
+//! "barriers"}]}`, in order of first launch; `name` is for people, `kernel` is mangled. Launches that
+//! CUDA would refuse are not counted. Global bytes are those of device, managed and pinned memory and
+//! of `__device__` variables; `__constant__` variables and a thread's own stack are not counted. An
+//! atomic update counts as a load and a store.
+
+use std::sync::Mutex;
+
+use serde::{Deserialize, Serialize};
+
+use crate::abi::Counters;
+use crate::environment::settings;
+use crate::registry::KernelRecord;
+use crate::termination;
+
+/// The contents of the file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Statistics {
+    /// Launches of all kernels.
+    pub launches: u64,
+    /// Counters by kernel, in order of first launch.
+    pub kernels: Vec<KernelStatistics>,
+}
+
+/// Counters of one kernel, summed over its launches.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KernelStatistics {
+    /// Name for people.
+    pub name: String,
+    /// Mangled name.
+    pub kernel: String,
+    /// Launches.
+    pub launches: u64,
+    /// Blocks launched.
+    pub blocks: u64,
+    /// Threads launched.
+    pub threads: u64,
+    /// IR instructions other than phi, debug and lifetime, summed over threads.
+    pub instructions: u64,
+    /// Bytes loaded from global memory.
+    pub global_load_bytes: u64,
+    /// Bytes stored to global memory.
+    pub global_store_bytes: u64,
+    /// Bytes loaded from shared memory.
+    pub shared_load_bytes: u64,
+    /// Bytes stored to shared memory.
+    pub shared_store_bytes: u64,
+    /// Barriers, once a block.
+    pub barriers: u64,
+}
+
+impl Statistics {
+    /// Adds one launch.
+    pub fn add(&mut self, kernel: &KernelRecord, blocks: u64, threads: u64, counters: &Counters) {
+        self.launches += 1;
+        let index = self
+            .kernels
+            .iter()
+            .position(|entry| entry.kernel == kernel.name);
+        let index = index.unwrap_or_else(|| {
+            self.kernels.push(KernelStatistics {
+                name: kernel.display_name.clone(),
+                kernel: kernel.name.clone(),
+                ..KernelStatistics::default()
+            });
+            self.kernels.len() - 1
+        });
+        let entry = &mut self.kernels[index];
+        entry.launches += 1;
+        entry.blocks += blocks;
+        entry.threads += threads;
+        entry.instructions += counters.instructions;
+        entry.global_load_bytes += counters.global_load_bytes;
+        entry.global_store_bytes += counters.global_store_bytes;
+        entry.shared_load_bytes += counters.shared_load_bytes;
+        entry.shared_store_bytes += counters.shared_store_bytes;
+        entry.barriers += counters.barriers;
+    }
+}
+
+/// Adds `other` to `total`, counter by counter.
+pub fn accumulate(total: &mut Counters, other: &Counters) {
+    total.instructions += other.instructions;
+    total.global_load_bytes += other.global_load_bytes;
+    total.global_store_bytes += other.global_store_bytes;
+    total.shared_load_bytes += other.shared_load_bytes;
+    total.shared_store_bytes += other.shared_store_bytes;
+    total.barriers += other.barriers;
+}
+
+/// Adds one launch of `blocks` blocks with `threads` threads in all to the program's statistics.
+pub fn launched(kernel: &KernelRecord, blocks: u64, threads: u64, counters: &Counters) {
+    if settings().statistics.is_some() {
+        let mut total = TOTAL
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        total.add(kernel, blocks, threads, counters);
+    }
+}
+
+/// Writes the file.
+pub fn at_exit() {
+    let Some(path) = &settings().statistics else {
+        return;
+    };
+    let total = TOTAL
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    let written = serde_json::to_string_pretty(&*total)
+        .map_err(std::io::Error::from)
+        .and_then(|text| std::fs::write(path, text + "\n"));
+    if let Err(error) = written {
+        termination::fail(&format!("cannot write {}: {error}", path.display()));
+    }
+}
+
+static TOTAL: Mutex<Statistics> = Mutex::new(Statistics {
+    launches: 0,
+    kernels: Vec::new(),
+});

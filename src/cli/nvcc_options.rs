@@ -1,0 +1,701 @@
+//! The table of nvcc's options, in the order of nvcc's own help.
+
+use super::draft::{Draft, Information};
+use super::options::{
+    Arity, OptionRow, boolean, honour, ignore, inform, integer, joined, reject, undefined,
+};
+use super::parse::UsageError;
+use super::{Language, Phase};
+use std::path::{Path, PathBuf};
+
+/// nvcc's options.
+pub(super) static NVCC_OPTIONS: &[OptionRow] = &[
+    // Phases.
+    reject(
+        "cuda",
+        &["cuda"],
+        Arity::Flag,
+        "Writing the intermediate C++ file is not possible: sirius-rs has none",
+    ),
+    honour("cubin", &["cubin"], Arity::Flag, |draft, _| {
+        phase(draft, Phase::Cubin, "-cubin")
+    }),
+    honour("fatbin", &["fatbin"], Arity::Flag, |draft, _| {
+        phase(draft, Phase::Fatbin, "-fatbin")
+    }),
+    honour("ptx", &["ptx"], Arity::Flag, |draft, _| {
+        phase(draft, Phase::Ptx, "-ptx")
+    }),
+    reject(
+        "optix-ir",
+        &["optix-ir"],
+        Arity::Flag,
+        "OptiX IR is not supported",
+    ),
+    reject(
+        "ltoir",
+        &["ltoir"],
+        Arity::Flag,
+        "NVIDIA's LTO IR is not supported, sirius-rs optimises at link time from LLVM IR",
+    ),
+    reject("enable-tile", &["enable-tile"], Arity::Flag, TILE),
+    reject("tile-preview", &["tile-preview"], Arity::Scalar, TILE),
+    reject("tile-only", &["tile-only"], Arity::Flag, TILE),
+    reject("tilebc", &["tilebc"], Arity::Flag, TILE),
+    reject("tilecubin", &["tilecubin"], Arity::Flag, TILE),
+    reject("tilefatbin", &["tilefatbin"], Arity::Flag, TILE),
+    reject("tileiras-options", &["Xtileiras"], Arity::List, TILE),
+    ignore("simt-only", &["simt-only"], Arity::Flag),
+    honour("preprocess", &["E"], Arity::Flag, |draft, _| {
+        phase(draft, Phase::Preprocess, "-E")
+    }),
+    honour("compile", &["c"], Arity::Flag, |draft, _| {
+        phase(draft, Phase::Compile, "-c")
+    }),
+    honour("link", &["link"], Arity::Flag, |draft, _| {
+        phase(draft, Phase::Link, "-link")
+    }),
+    reject("device-c", &["dc"], Arity::Flag, RELOCATABLE),
+    reject("device-w", &["dw"], Arity::Flag, RELOCATABLE),
+    reject("device-link", &["dlink"], Arity::Flag, RELOCATABLE),
+    reject(
+        "lib",
+        &["lib"],
+        Arity::Flag,
+        "Making a library with -lib is not available in this version, use ar on the objects",
+    ),
+    reject(
+        "run",
+        &["run"],
+        Arity::Flag,
+        "Running after compiling is not available in this version, run the output file",
+    ),
+    reject(
+        "run-args",
+        &["run-args"],
+        Arity::List,
+        "Running after compiling is not available in this version, run the output file",
+    ),
+    reject(
+        "clean-targets",
+        &["clean"],
+        Arity::Flag,
+        "Removing outputs with -clean is not available in this version",
+    ),
+    // Dependency files.
+    honour("generate-dependencies", &["M"], Arity::Flag, |draft, _| {
+        draft.dependencies.only = Some("-M");
+        Ok(())
+    }),
+    honour(
+        "generate-nonsystem-dependencies",
+        &["MM"],
+        Arity::Flag,
+        |draft, _| {
+            draft.dependencies.only = Some("-MM");
+            Ok(())
+        },
+    ),
+    honour(
+        "generate-dependencies-with-compile",
+        &["MD"],
+        Arity::Flag,
+        |draft, _| {
+            draft.dependencies.beside = Some("-MD");
+            Ok(())
+        },
+    ),
+    honour(
+        "generate-nonsystem-dependencies-with-compile",
+        &["MMD"],
+        Arity::Flag,
+        |draft, _| {
+            draft.dependencies.beside = Some("-MMD");
+            Ok(())
+        },
+    ),
+    honour(
+        "dependency-output",
+        &["MF"],
+        Arity::Scalar,
+        |draft, value| {
+            draft.dependencies.file = Some(value.to_owned());
+            Ok(())
+        },
+    ),
+    honour(
+        "dependency-target-name",
+        &["MT"],
+        Arity::Scalar,
+        |draft, value| {
+            draft.dependencies.target = Some(value.to_owned());
+            Ok(())
+        },
+    ),
+    honour(
+        "generate-dependency-targets",
+        &["MP"],
+        Arity::Flag,
+        |draft, _| {
+            draft.dependencies.phony = true;
+            Ok(())
+        },
+    ),
+    // Files and folders.
+    honour("output-file", &["o"], Arity::Scalar, |draft, value| {
+        draft.build.output = Some(value.into());
+        Ok(())
+    }),
+    honour(
+        "output-directory",
+        &["odir"],
+        Arity::Scalar,
+        |draft, value| {
+            draft.output_directory = Some(value.into());
+            Ok(())
+        },
+    ),
+    honour("pre-include", &["include"], Arity::List, |draft, value| {
+        front_end(draft, &["-include", value])
+    }),
+    joined(honour("library", &["l"], Arity::List, |draft, value| {
+        link(draft, &format!("-l{value}"))
+    })),
+    joined(honour(
+        "define-macro",
+        &["D"],
+        Arity::List,
+        |draft, value| front_end(draft, &[&format!("-D{value}")]),
+    )),
+    joined(honour(
+        "undefine-macro",
+        &["U"],
+        Arity::List,
+        |draft, value| front_end(draft, &[&format!("-U{value}")]),
+    )),
+    joined(honour(
+        "include-path",
+        &["I"],
+        Arity::List,
+        |draft, value| front_end(draft, &[&format!("-I{value}")]),
+    )),
+    joined(honour(
+        "system-include",
+        &["isystem"],
+        Arity::List,
+        |draft, value| front_end(draft, &["-isystem", value]),
+    )),
+    joined(honour(
+        "library-path",
+        &["L"],
+        Arity::List,
+        |draft, value| link(draft, &format!("-L{value}")),
+    )),
+    honour(
+        "compiler-bindir",
+        &["ccbin"],
+        Arity::Scalar,
+        |draft, value| {
+            draft.build.host_compiler = Some(host_compiler(Path::new(value)));
+            Ok(())
+        },
+    ),
+    honour("cudart", &["cudart"], Arity::Scalar, |draft, value| {
+        draft.build.shared_cudart = match value {
+            "static" => false,
+            "shared" => true,
+            "none" => {
+                return Err(UsageError::Refused(
+                    "A link without the CUDA runtime (-cudart none) is not available in this \
+                     version"
+                        .to_owned(),
+                ));
+            }
+            _ => return Err(undefined("cudart", value)),
+        };
+        Ok(())
+    }),
+    ignore("cudadevrt", &["cudadevrt"], Arity::Scalar),
+    ignore("libdevice-directory", &["ldir"], Arity::Scalar),
+    ignore("target-directory", &["target-dir"], Arity::Scalar),
+    ignore("objdir-as-tempdir", &["objtemp"], Arity::Flag),
+    ignore(
+        "allow-unsupported-compiler",
+        &["allow-unsupported-compiler"],
+        Arity::Flag,
+    ),
+    ignore("archiver-binary", &["arbin"], Arity::Scalar),
+    ignore("use-local-env", &["use-local-env"], Arity::Flag),
+    ignore("dont-use-profile", &["noprof"], Arity::Flag),
+    ignore("qpp-config", &["qpp-config"], Arity::Scalar),
+    honour("keep", &["keep"], Arity::Flag, |draft, _| {
+        draft.keep = true;
+        Ok(())
+    }),
+    honour("save-temps", &["save-temps"], Arity::Flag, |draft, _| {
+        draft.keep = true;
+        Ok(())
+    }),
+    honour("keep-dir", &["keep-dir"], Arity::Scalar, |draft, value| {
+        draft.keep_directory = Some(value.into());
+        Ok(())
+    }),
+    // Debugging and optimisation.
+    honour("profile", &["pg"], Arity::Flag, |draft, _| {
+        draft.host_argument("-pg");
+        Ok(())
+    }),
+    honour("debug", &["g"], Arity::Flag, |draft, _| {
+        draft.build.host_debug = true;
+        Ok(())
+    }),
+    honour("device-debug", &["G"], Arity::Flag, |draft, _| {
+        draft.build.device_debug = true;
+        Ok(())
+    }),
+    honour(
+        "generate-line-info",
+        &["lineinfo"],
+        Arity::Flag,
+        |draft, _| {
+            draft.build.line_info = true;
+            Ok(())
+        },
+    ),
+    joined(honour("optimize", &["O"], Arity::Scalar, |draft, value| {
+        draft.build.optimisation = match value {
+            "fast" => 3,
+            "s" | "g" => 2,
+            _ => u8::try_from(integer("optimize", value)?.min(3)).unwrap_or(3),
+        };
+        Ok(())
+    })),
+    ignore("Ofast-compile", &["Ofc"], Arity::Scalar),
+    ignore("dopt", &["dopt"], Arity::Scalar),
+    ignore("optimization-info", &["opt-info"], Arity::List),
+    reject("dlink-time-opt", &["dlto"], Arity::Flag, RELOCATABLE),
+    reject("lto", &["lto"], Arity::Flag, RELOCATABLE),
+    ignore(
+        "extra-device-vectorization",
+        &["extra-device-vectorization"],
+        Arity::Flag,
+    ),
+    ignore("restrict", &["restrict"], Arity::Flag),
+    ignore("jump-table-density", &["jtd"], Arity::Scalar),
+    // Language.
+    joined(honour("x", &["x"], Arity::Scalar, |draft, value| {
+        draft.language = Some(match value {
+            "cu" => Language::Cuda,
+            "c++" => Language::Cxx,
+            "c" => Language::C,
+            _ => return Err(undefined("x", value)),
+        });
+        Ok(())
+    })),
+    honour("std", &["std"], Arity::Scalar, |draft, value| {
+        const STANDARDS: [&str; 7] = [
+            "c++03", "c++11", "c++14", "c++17", "c++20", "c++23", "c++26",
+        ];
+        if !STANDARDS.contains(&value.replacen("gnu++", "c++", 1).as_str()) {
+            return Err(undefined("std", value));
+        }
+        draft
+            .build
+            .front_end_arguments
+            .retain(|argument| !argument.starts_with("-std="));
+        front_end(draft, &[&format!("-std={value}")])
+    }),
+    honour("stdlib", &["stdlib"], Arity::Scalar, |draft, value| {
+        link(draft, &format!("-stdlib={value}"))?;
+        front_end(draft, &[&format!("-stdlib={value}")])
+    }),
+    honour(
+        "ftemplate-depth",
+        &["ftemplate-depth"],
+        Arity::Scalar,
+        |draft, value| front_end(draft, &[&format!("-ftemplate-depth={value}")]),
+    ),
+    honour(
+        "ftemplate-backtrace-limit",
+        &["ftemplate-backtrace-limit"],
+        Arity::Scalar,
+        |draft, value| front_end(draft, &[&format!("-ftemplate-backtrace-limit={value}")]),
+    ),
+    honour(
+        "fmax-errors",
+        &["fmax-errors"],
+        Arity::Scalar,
+        |draft, value| front_end(draft, &[&format!("-ferror-limit={value}")]),
+    ),
+    honour("no-exceptions", &["noeh"], Arity::Flag, |draft, _| {
+        draft.host_argument("-fno-exceptions");
+        Ok(())
+    }),
+    ignore(
+        "no-host-device-initializer-list",
+        &["nohdinitlist"],
+        Arity::Flag,
+    ),
+    ignore(
+        "no-host-device-move-forward",
+        &["nohdmoveforward"],
+        Arity::Flag,
+    ),
+    // clang allows both always.
+    ignore(
+        "expt-relaxed-constexpr",
+        &["expt-relaxed-constexpr"],
+        Arity::Flag,
+    ),
+    ignore("extended-lambda", &["extended-lambda"], Arity::Flag),
+    ignore(
+        "expt-extended-lambda",
+        &["expt-extended-lambda"],
+        Arity::Flag,
+    ),
+    honour("machine", &["m"], Arity::Scalar, |_, value| match value {
+        "64" => Ok(()),
+        _ => Err(undefined("machine", value)),
+    }),
+    ignore("m64", &["m64"], Arity::Flag),
+    reject(
+        "m32",
+        &["m32"],
+        Arity::Flag,
+        "32-bit programs are not supported by CUDA any more",
+    ),
+    reject(
+        "device-emulation",
+        &["deviceemu"],
+        Arity::Flag,
+        "Device emulation is gone from CUDA, use --sirius-device=cpu",
+    ),
+    honour("shared", &["shared"], Arity::Flag, |draft, _| {
+        draft.build.shared = true;
+        Ok(())
+    }),
+    // For other tools.
+    honour(
+        "compiler-options",
+        &["Xcompiler"],
+        Arity::List,
+        |draft, value| {
+            for word in super::spelling::split_words(value) {
+                draft.host_argument(&word);
+            }
+            Ok(())
+        },
+    ),
+    honour(
+        "linker-options",
+        &["Xlinker"],
+        Arity::List,
+        |draft, value| {
+            for word in super::spelling::split_words(value) {
+                link(draft, "-Xlinker")?;
+                link(draft, &word)?;
+            }
+            Ok(())
+        },
+    ),
+    honour("ptxas-options", &["Xptxas"], Arity::List, |draft, value| {
+        draft
+            .build
+            .ptxas_arguments
+            .extend(super::spelling::split_words(value));
+        Ok(())
+    }),
+    ignore("archive-options", &["Xarchive"], Arity::List),
+    ignore("nvlink-options", &["Xnvlink"], Arity::List),
+    ignore("nvprune-options", &["Xnvprune"], Arity::List),
+    ignore("fatbinary-options", &["Xfatbin"], Arity::List),
+    ignore("cudafe-options", &["Xcudafe"], Arity::List),
+    honour(
+        "forward-unknown-to-host-compiler",
+        &["forward-unknown-to-host-compiler"],
+        Arity::Flag,
+        |draft, _| {
+            draft.forward_to_compiler = true;
+            Ok(())
+        },
+    ),
+    honour(
+        "forward-unknown-to-host-linker",
+        &["forward-unknown-to-host-linker"],
+        Arity::Flag,
+        |draft, _| {
+            draft.forward_to_linker = true;
+            Ok(())
+        },
+    ),
+    honour(
+        "forward-unknown-opts",
+        &["forward-unknown-opts"],
+        Arity::Flag,
+        |draft, _| {
+            draft.forward_to_compiler = true;
+            draft.forward_to_linker = true;
+            Ok(())
+        },
+    ),
+    // Running the tools.
+    honour("dryrun", &["dryrun"], Arity::Flag, |draft, _| {
+        draft.build.dry_run = true;
+        Ok(())
+    }),
+    honour("verbose", &["v"], Arity::Flag, |draft, _| {
+        draft.build.verbose = true;
+        Ok(())
+    }),
+    joined(honour("threads", &["t"], Arity::Scalar, |_, value| {
+        integer("threads", value).map(drop)
+    })),
+    ignore("split-compile", &["split-compile"], Arity::Scalar),
+    ignore(
+        "split-compile-extended",
+        &["split-compile-extended"],
+        Arity::Scalar,
+    ),
+    ignore("jobserver", &["jobserver"], Arity::Flag),
+    // Architectures.
+    honour(
+        "gpu-architecture",
+        &["arch"],
+        Arity::Scalar,
+        |draft, value| {
+            draft.architecture.architecture = Some(value.to_owned());
+            Ok(())
+        },
+    ),
+    honour("gpu-code", &["code"], Arity::List, |draft, value| {
+        let name = value.trim_matches(['[', ']', '"']);
+        draft.architecture.code.push(name.to_owned());
+        Ok(())
+    }),
+    honour(
+        "generate-code",
+        &["gencode"],
+        Arity::Repeated,
+        |draft, value| {
+            draft.architecture.generate_code.push(value.to_owned());
+            Ok(())
+        },
+    ),
+    honour(
+        "relocatable-device-code",
+        &["rdc"],
+        Arity::Scalar,
+        |_, value| {
+            if boolean(value)? {
+                Err(UsageError::Refused(RELOCATABLE.to_owned()))
+            } else {
+                Ok(())
+            }
+        },
+    ),
+    ignore("no-device-link", &["nodlink"], Arity::Flag),
+    ignore("entries", &["e"], Arity::List),
+    honour(
+        "maxrregcount",
+        &["maxrregcount"],
+        Arity::Scalar,
+        |draft, value| {
+            draft.build.maximum_registers = Some(integer("maxrregcount", value)?);
+            Ok(())
+        },
+    ),
+    // Numbers.
+    honour(
+        "use_fast_math",
+        &["use_fast_math"],
+        Arity::Flag,
+        |draft, _| {
+            let numerics = &mut draft.build.numerics;
+            numerics.fast_math = true;
+            numerics.flush_to_zero = true;
+            numerics.precise_division = false;
+            numerics.precise_square_root = false;
+            numerics.contract = true;
+            Ok(())
+        },
+    ),
+    honour("ftz", &["ftz"], Arity::Scalar, |draft, value| {
+        draft.build.numerics.flush_to_zero = boolean(value)?;
+        Ok(())
+    }),
+    honour("prec-div", &["prec-div"], Arity::Scalar, |draft, value| {
+        draft.build.numerics.precise_division = boolean(value)?;
+        Ok(())
+    }),
+    honour(
+        "prec-sqrt",
+        &["prec-sqrt"],
+        Arity::Scalar,
+        |draft, value| {
+            draft.build.numerics.precise_square_root = boolean(value)?;
+            Ok(())
+        },
+    ),
+    honour("fmad", &["fmad"], Arity::Scalar, |draft, value| {
+        draft.build.numerics.contract = boolean(value)?;
+        Ok(())
+    }),
+    honour(
+        "default-stream",
+        &["default-stream"],
+        Arity::Scalar,
+        |draft, value| {
+            draft.build.per_thread_default_stream = match value {
+                "legacy" | "null" => false,
+                "per-thread" => true,
+                _ => return Err(undefined("default-stream", value)),
+            };
+            Ok(())
+        },
+    ),
+    // Warnings.
+    honour("disable-warnings", &["w"], Arity::Flag, |draft, _| {
+        front_end(draft, &["-w"])
+    }),
+    // The warnings that these make errors, or number, are those of nvcc's front end, not clang's.
+    ignore("Werror", &["Werror"], Arity::List),
+    ignore("display-error-number", &["err-no"], Arity::Flag),
+    ignore("no-display-error-number", &["no-err-no"], Arity::Flag),
+    ignore("diag-error", &["diag-error"], Arity::List),
+    ignore("diag-suppress", &["diag-suppress"], Arity::List),
+    ignore("diag-warn", &["diag-warn"], Arity::List),
+    ignore(
+        "Wno-deprecated-gpu-targets",
+        &["Wno-deprecated-gpu-targets"],
+        Arity::Flag,
+    ),
+    honour(
+        "Wno-deprecated-declarations",
+        &["Wno-deprecated-declarations"],
+        Arity::Flag,
+        |draft, _| front_end(draft, &["-Wno-deprecated-declarations"]),
+    ),
+    honour("Wreorder", &["Wreorder"], Arity::Flag, |draft, _| {
+        draft.host_argument("-Wreorder");
+        Ok(())
+    }),
+    honour("Wconversion", &["Wconversion"], Arity::Flag, |draft, _| {
+        draft.host_argument("-Wconversion");
+        Ok(())
+    }),
+    ignore(
+        "Wdefault-stream-launch",
+        &["Wdefault-stream-launch"],
+        Arity::Flag,
+    ),
+    ignore(
+        "Wmissing-launch-bounds",
+        &["Wmissing-launch-bounds"],
+        Arity::Flag,
+    ),
+    ignore(
+        "Wext-lambda-captures-this",
+        &["Wext-lambda-captures-this"],
+        Arity::Flag,
+    ),
+    honour("resource-usage", &["res-usage"], Arity::Flag, |draft, _| {
+        draft.build.ptxas_arguments.push("-v".to_owned());
+        Ok(())
+    }),
+    ignore("source-in-ptx", &["src-in-ptx"], Arity::Flag),
+    ignore(
+        "keep-device-functions",
+        &["keep-device-functions"],
+        Arity::Flag,
+    ),
+    ignore("brief-diagnostics", &["brief-diag"], Arity::Scalar),
+    ignore("no-compress", &["no-compress"], Arity::Flag),
+    ignore("compress-mode", &["compress-mode"], Arity::Scalar),
+    ignore("frandom-seed", &["frandom-seed"], Arity::Scalar),
+    ignore(
+        "static-global-template-stub",
+        &["static-global-template-stub"],
+        Arity::Scalar,
+    ),
+    ignore(
+        "device-entity-has-hidden-visibility",
+        &["device-entity-has-hidden-visibility"],
+        Arity::Scalar,
+    ),
+    reject(
+        "host-linker-script",
+        &["hls"],
+        Arity::Scalar,
+        "Linker scripts for device code are not available in this version",
+    ),
+    reject(
+        "augment-host-linker-script",
+        &["aug-hls"],
+        Arity::Flag,
+        "Linker scripts for device code are not available in this version",
+    ),
+    reject(
+        "relocatable-link",
+        &["r"],
+        Arity::Flag,
+        "A relocatable link is not available in this version, use ld -r on the objects",
+    ),
+    reject(
+        "extensible-whole-program",
+        &["ewp"],
+        Arity::Flag,
+        RELOCATABLE,
+    ),
+    reject(
+        "time",
+        &["time"],
+        Arity::Scalar,
+        "A table of times is not available in this version, the report has the time of each stage",
+    ),
+    // Asking.
+    honour("help", &["h"], Arity::Flag, |draft, _| {
+        inform(draft, Information::Help)
+    }),
+    honour("version", &["V"], Arity::Flag, |draft, _| {
+        inform(draft, Information::Version)
+    }),
+    honour("list-gpu-arch", &["arch-ls"], Arity::Flag, |draft, _| {
+        inform(draft, Information::VirtualArchitectures)
+    }),
+    honour("list-gpu-code", &["code-ls"], Arity::Flag, |draft, _| {
+        inform(draft, Information::RealArchitectures)
+    }),
+];
+
+/// Why separate compilation is refused.
+const RELOCATABLE: &str = "Separate compilation of device code (-rdc=true, -dc, -dlink, -dlto) is \
+                           not available in this version, give all sources in one command";
+/// Why tile options are refused.
+const TILE: &str = "CUDA Tile is not supported";
+
+fn phase(draft: &mut Draft, phase: Phase, spelled: &'static str) -> Result<(), UsageError> {
+    draft.phases.push((phase, spelled));
+    Ok(())
+}
+
+fn front_end(draft: &mut Draft, arguments: &[&str]) -> Result<(), UsageError> {
+    draft
+        .build
+        .front_end_arguments
+        .extend(arguments.iter().map(|text| (*text).to_owned()));
+    Ok(())
+}
+
+fn link(draft: &mut Draft, argument: &str) -> Result<(), UsageError> {
+    draft.build.link_arguments.push(argument.to_owned());
+    Ok(())
+}
+
+/// `-ccbin` may name a folder with the compiler in it.
+pub(super) fn host_compiler(path: &Path) -> PathBuf {
+    if path.is_dir() {
+        path.join("g++")
+    } else {
+        path.to_owned()
+    }
+}

@@ -1,0 +1,109 @@
+//! The table of our own options, which all begin with `--sirius-`.
+
+use super::draft::Information;
+use super::options::{Arity, OptionRow, honour, inform, integer, reject, undefined};
+use super::parse::UsageError;
+use super::{Device, Fusion, ReportFormat};
+use crate::pipeline::Stage;
+use std::path::PathBuf;
+
+/// Our options.
+pub(super) static SIRIUS_OPTIONS: &[OptionRow] = &[
+    honour("sirius-device", &[], Arity::Scalar, |draft, value| {
+        draft.build.device = device(value).ok_or_else(|| undefined("sirius-device", value))?;
+        Ok(())
+    }),
+    honour("sirius-fusion", &[], Arity::Scalar, |draft, value| {
+        draft.build.sirius.fusion = match value {
+            "off" => Fusion::Off,
+            "local" => Fusion::Local,
+            "all" => Fusion::All,
+            _ => return Err(undefined("sirius-fusion", value)),
+        };
+        Ok(())
+    }),
+    honour("sirius-report", &[], Arity::Scalar, |draft, value| {
+        let path = PathBuf::from(value);
+        let format = path
+            .extension()
+            .and_then(|ending| report_format(&ending.to_string_lossy()))
+            .ok_or_else(|| {
+                UsageError::Refused(format!(
+                    "The report '{value}' must end in .txt, .json, .dot or .html"
+                ))
+            })?;
+        draft.build.sirius.report = Some((path, format));
+        Ok(())
+    }),
+    honour("sirius-stop-after", &[], Arity::Scalar, |draft, value| {
+        draft.build.sirius.stop_after = Some(stage("sirius-stop-after", value)?);
+        Ok(())
+    }),
+    honour("sirius-dump", &[], Arity::List, |draft, value| {
+        draft.build.sirius.dump.push(stage("sirius-dump", value)?);
+        Ok(())
+    }),
+    honour("sirius-max-fusions", &[], Arity::Scalar, |draft, value| {
+        let number = integer("sirius-max-fusions", value)?;
+        draft.build.sirius.max_fusions = usize::try_from(number).ok();
+        Ok(())
+    }),
+    honour("sirius-keep-syncs", &[], Arity::Flag, |draft, _| {
+        draft.build.sirius.keep_synchronisations = true;
+        Ok(())
+    }),
+    honour("sirius-orientation", &[], Arity::Scalar, |draft, value| {
+        value.clone_into(&mut draft.build.sirius.orientation);
+        Ok(())
+    }),
+    honour("sirius-opt", &[], Arity::List, |_, value| match value {
+        "none" | "all" => Ok(()),
+        _ => Err(UsageError::Refused(format!(
+            "Optimisation '{value}' of --sirius-opt is not available in this version, only 'none' \
+             and 'all' are"
+        ))),
+    }),
+    honour("sirius-tune", &[], Arity::Scalar, |_, value| match value {
+        "off" => Ok(()),
+        "model" | "measure" => Err(UsageError::Refused(format!(
+            "Tuning with --sirius-tune={value} is not available in this version, only 'off' is"
+        ))),
+        _ => Err(undefined("sirius-tune", value)),
+    }),
+    honour("sirius-print-link-flags", &[], Arity::Flag, |draft, _| {
+        inform(draft, Information::LinkFlags)
+    }),
+    reject(
+        "sirius-toolkit",
+        &[],
+        Arity::Scalar,
+        "Making a toolkit folder with --sirius-toolkit is not available in this version, put a link named nvcc to sirius-rs on PATH",
+    ),
+];
+
+/// A device by its name.
+pub(super) fn device(name: &str) -> Option<Device> {
+    match name {
+        "cuda" => Some(Device::Cuda),
+        "cpu" => Some(Device::Cpu),
+        _ => None,
+    }
+}
+
+/// A report's form by its name or a file's ending.
+pub(super) fn report_format(name: &str) -> Option<ReportFormat> {
+    match name {
+        "text" | "txt" => Some(ReportFormat::Text),
+        "json" => Some(ReportFormat::Json),
+        "dot" => Some(ReportFormat::Dot),
+        "html" => Some(ReportFormat::Html),
+        _ => None,
+    }
+}
+
+fn stage(option: &'static str, value: &str) -> Result<Stage, UsageError> {
+    Stage::ALL
+        .into_iter()
+        .find(|stage| stage.name() == value)
+        .ok_or_else(|| undefined(option, value))
+}

@@ -1,0 +1,90 @@
+//! Which features of a GPU a kernel uses, over everything that it may call.
+
+use super::shared::constants_in;
+use crate::codegen::device::is_block_barrier;
+use crate::codegen::ir::{Opcode, Value};
+use std::collections::HashSet;
+
+/// What decides how a kernel runs on the CPU device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Features {
+    /// Has block barriers.
+    pub(super) block_barriers: bool,
+    /// Has warp operations.
+    pub(super) warp_operations: bool,
+    /// Prints, asserts or traps.
+    pub(super) prints: bool,
+    /// `__launch_bounds__` maximum of threads a block.
+    pub(super) max_threads: Option<u32>,
+}
+
+impl Features {
+    /// Looks through a kernel of a device module and everything that it may call.
+    pub(super) fn of(kernel: Value) -> Self {
+        let mut features = Self {
+            max_threads: crate::codegen::device::max_threads(kernel),
+            ..Self::default()
+        };
+        let mut seen = HashSet::from([kernel]);
+        let mut work = vec![kernel];
+        while let Some(function) = work.pop() {
+            for found in constants_in(function) {
+                if found.is_function() && seen.insert(found) {
+                    if found.is_declaration() {
+                        features.note(&found.name());
+                    } else {
+                        work.push(found);
+                    }
+                }
+            }
+            for instruction in function.instructions() {
+                if instruction.opcode() == Opcode::LLVMCall
+                    && let Some((template, _)) = instruction.called().inline_assembly()
+                {
+                    features.note_assembly(&template);
+                }
+            }
+        }
+        features
+    }
+
+    fn note(&mut self, name: &str) {
+        let warp = [
+            "shfl",
+            "vote",
+            "match",
+            "bar.warp",
+            "activemask",
+            "redux",
+            "elect",
+        ];
+        if is_block_barrier(name) {
+            self.block_barriers = true;
+        } else if name
+            .strip_prefix("llvm.nvvm.")
+            .is_some_and(|rest| warp.iter().any(|word| rest.starts_with(word)))
+        {
+            self.warp_operations = true;
+        } else if matches!(
+            name,
+            "vprintf" | "__assertfail" | "llvm.trap" | "llvm.debugtrap"
+        ) {
+            self.prints = true;
+        }
+    }
+
+    fn note_assembly(&mut self, template: &str) {
+        let has = |words: &[&str]| words.iter().any(|word| template.contains(word));
+        self.block_barriers |= has(&["bar.sync", "bar.red", "bar.arrive", "barrier."]);
+        self.warp_operations |= has(&[
+            "shfl.",
+            "vote.",
+            "match.",
+            "activemask",
+            "redux.",
+            "bar.warp",
+            "elect.",
+        ]);
+        self.prints |= has(&["trap", "exit", "brkpt"]);
+    }
+}

@@ -1,0 +1,220 @@
+//! What stands in the place of device intrinsics and built-in functions: `threads.ll`,
+//! `arithmetic.ll` and the table of functions for which the C library has one of the same meaning.
+
+use crate::codegen::CodegenError;
+use crate::codegen::ir::{Builder, Linkage, Type, Value};
+use inkwell::memory_buffer::MemoryBuffer;
+use inkwell::module::Module;
+use std::fmt::Write;
+
+/// Prefix of the definitions.
+pub(super) const PREFIX: &str = "sirius.";
+
+/// The definitions, as a module that is linked into what was lowered.
+pub(super) struct Library<'ctx> {
+    definitions: Module<'ctx>,
+}
+
+/// A definition.
+pub(super) struct LibraryFunction {
+    /// Its symbol.
+    pub(super) name: String,
+    /// Its type, the context first.
+    pub(super) ty: Type,
+}
+
+impl<'ctx> Library<'ctx> {
+    /// Parses the definitions in the context of a module.
+    pub(super) fn parse(module: &Module<'ctx>) -> Result<Self, CodegenError> {
+        let mut text = String::from(include_str!("threads.ll"));
+        text.push_str(include_str!("arithmetic.ll"));
+        text.push_str(&c_library_wrappers());
+        text.push('\0');
+        let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "sirius library");
+        let definitions = module
+            .get_context()
+            .create_module_from_ir(buffer)
+            .map_err(|message| CodegenError::Llvm(message.to_string()))?;
+        for function in Value::functions(&definitions) {
+            if !function.is_declaration() {
+                function.set_linkage(Linkage::LLVMLinkOnceODRLinkage);
+            }
+        }
+        Ok(Self { definitions })
+    }
+
+    /// Whether something is defined for a device function, whatever its type.
+    pub(super) fn has(&self, name: &str) -> bool {
+        Value::function(&self.definitions, &format!("{PREFIX}{name}"))
+            .is_some_and(|function| !function.is_declaration())
+    }
+
+    /// The definition for a device function called with a type. Intrinsics that are overloaded on
+    /// the address space of a pointer have it as a suffix, which the definitions leave out.
+    pub(super) fn find(&self, name: &str, called: Type) -> Option<LibraryFunction> {
+        let mut stem = name;
+        loop {
+            let symbol = format!("{PREFIX}{stem}");
+            if let Some(function) = Value::function(&self.definitions, &symbol)
+                && !function.is_declaration()
+                && fits(function.value_type(), called)
+            {
+                return Some(LibraryFunction {
+                    name: symbol,
+                    ty: function.value_type(),
+                });
+            }
+            let (shorter, suffix) = stem.rsplit_once('.')?;
+            let overloaded = suffix
+                .strip_prefix('p')
+                .is_some_and(|digits| digits.parse::<u32>().is_ok());
+            if !overloaded {
+                return None;
+            }
+            stem = shorter;
+        }
+    }
+
+    /// Declares a definition, by its full symbol, in a module.
+    pub(super) fn declare(&self, module: &Module, symbol: &str) -> Result<Value, CodegenError> {
+        if let Some(function) = Value::function(module, symbol) {
+            return Ok(function);
+        }
+        let function = Value::function(&self.definitions, symbol).ok_or_else(|| {
+            CodegenError::Inconsistent(format!("the CPU library does not define {symbol}"))
+        })?;
+        Ok(Value::add_function(module, symbol, function.value_type()))
+    }
+
+    /// Makes a call report, when it is executed, that a feature is not supported.
+    pub(super) fn unsupported(
+        &self,
+        module: &Module,
+        call: Value,
+        what: &str,
+    ) -> Result<(), CodegenError> {
+        let report = self.declare(module, "__sirius_unsupported")?;
+        let context = call.function_of_instruction().parameters()[0];
+        let builder = Builder::before(call);
+        let text = builder.text(what);
+        builder.call(report.value_type(), report, &[context, text]);
+        if !call.ty().is_void() {
+            call.replace_uses_with(call.ty().zero());
+        }
+        call.erase();
+        Ok(())
+    }
+
+    /// Links the definitions that the module uses into it.
+    pub(super) fn link_into(self, module: &Module<'ctx>) -> Result<(), CodegenError> {
+        self.definitions.set_triple(&module.get_triple());
+        self.definitions.set_data_layout(&module.get_data_layout());
+        module
+            .link_in_module(self.definitions)
+            .map_err(|message| CodegenError::Llvm(message.to_string()))?;
+        for function in Value::functions(module) {
+            if !function.is_declaration() && function.name().starts_with(PREFIX) {
+                function.set_linkage(Linkage::LLVMInternalLinkage);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a call of type `called` can become a call of `defined`, which has the context in front.
+/// Pointers of all address spaces are alike.
+fn fits(defined: Type, called: Type) -> bool {
+    let alike = |left: Type, right: Type| left == right || left.is_pointer() && right.is_pointer();
+    let parameters = defined.parameters();
+    let arguments = called.parameters();
+    !called.is_variadic()
+        && alike(defined.result(), called.result())
+        && parameters.len() == arguments.len() + 1
+        && parameters[1..]
+            .iter()
+            .zip(&arguments)
+            .all(|(left, right)| alike(*left, *right))
+}
+
+/// Functions of one argument that the C library has for float and double under CUDA's name.
+const UNARY: &[&str] = &[
+    "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh",
+    "exp", "exp2", "exp10", "expm1", "log", "log2", "log10", "log1p", "cbrt", "erf", "erfc",
+    "tgamma", "lgamma", "j0", "j1", "y0", "y1", "logb",
+];
+
+/// Functions of two arguments, likewise.
+const BINARY: &[&str] = &[
+    "pow",
+    "atan2",
+    "fmod",
+    "remainder",
+    "hypot",
+    "fdim",
+    "nextafter",
+];
+
+/// Functions that are LLVM operations: CUDA's name, LLVM's name, number of arguments.
+const OPERATIONS: &[(&str, &str, usize)] = &[
+    ("sqrt", "sqrt", 1),
+    ("fabs", "fabs", 1),
+    ("floor", "floor", 1),
+    ("ceil", "ceil", 1),
+    ("trunc", "trunc", 1),
+    ("rint", "rint", 1),
+    ("nearbyint", "nearbyint", 1),
+    ("round", "round", 1),
+    ("fma", "fma", 3),
+    ("fmin", "minnum", 2),
+    ("fmax", "maxnum", 2),
+    ("copysign", "copysign", 2),
+];
+
+fn c_library_wrappers() -> String {
+    let mut text = String::new();
+    let precisions = [("f", "float", "f32"), ("", "double", "f64")];
+    for (suffix, ty, short) in precisions {
+        let plain = UNARY
+            .iter()
+            .map(|name| (name, 1))
+            .chain(BINARY.iter().map(|name| (name, 2)));
+        for (name, arguments) in plain {
+            let attributes = "nounwind willreturn memory(none)";
+            let parameters = vec![ty; arguments].join(", ");
+            let _ = writeln!(
+                text,
+                "declare {ty} @{name}{suffix}({parameters}) {attributes}"
+            );
+            wrapper(
+                &mut text,
+                ty,
+                &format!("{name}{suffix}"),
+                &format!("{name}{suffix}"),
+                arguments,
+            );
+        }
+        for (name, operation, arguments) in OPERATIONS {
+            let parameters = vec![ty; *arguments].join(", ");
+            let callee = format!("llvm.{operation}.{short}");
+            let _ = writeln!(text, "declare {ty} @{callee}({parameters})");
+            wrapper(
+                &mut text,
+                ty,
+                &format!("{name}{suffix}"),
+                &callee,
+                *arguments,
+            );
+        }
+    }
+    text
+}
+
+fn wrapper(text: &mut String, ty: &str, name: &str, callee: &str, arguments: usize) {
+    let list: Vec<String> = (0..arguments).map(|n| format!("{ty} %a{n}")).collect();
+    let list = list.join(", ");
+    let _ = writeln!(
+        text,
+        "define internal {ty} @{PREFIX}__nv_{name}(ptr %c, {list}) alwaysinline {{\n  \
+         %r = call {ty} @{callee}({list})\n  ret {ty} %r\n}}"
+    );
+}

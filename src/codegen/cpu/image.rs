@@ -1,0 +1,264 @@
+//! The tables of an image: kernels and device variables by name.
+
+use super::classify::Features;
+use super::entry::{Entries, argument_sizes};
+use super::shared::KernelShared;
+use super::{CpuImageRequest, Lowered, Variant};
+use crate::codegen::CodegenError;
+use crate::codegen::ir::Value;
+use inkwell::memory_buffer::MemoryBuffer;
+use inkwell::module::Module;
+use std::fmt::Write;
+
+/// `runtime_shim::abi::IMAGE_MAGIC`.
+const IMAGE_MAGIC: u64 = u64::from_le_bytes(*b"SIRIUSIM");
+/// `runtime_shim::abi::ABI_VERSION`.
+const ABI_VERSION: u32 = 1;
+/// Threads that a block has at most.
+const MAX_THREADS: u32 = 1024;
+/// Address spaces of device memory and constant memory.
+const GLOBAL_ADDRESS_SPACE: u32 = 1;
+const CONSTANT_ADDRESS_SPACE: u32 = 4;
+
+/// A row of the table of kernels.
+pub(super) struct KernelEntry {
+    name: String,
+    features: Features,
+    shared: KernelShared,
+    max_threads: u32,
+    argument_sizes: Vec<u64>,
+    entries: Entries,
+}
+
+/// A row of the table of variables.
+pub(super) struct VariableEntry {
+    name: String,
+    symbol: String,
+    bytes: u64,
+    constant: bool,
+    managed: bool,
+}
+
+impl KernelEntry {
+    pub(super) fn new(
+        module: &Module,
+        name: String,
+        body: Value,
+        features: Features,
+        shared: KernelShared,
+        entries: Entries,
+    ) -> Self {
+        Self {
+            name,
+            features,
+            shared,
+            max_threads: features.max_threads.unwrap_or(MAX_THREADS),
+            argument_sizes: argument_sizes(module, body),
+            entries,
+        }
+    }
+}
+
+/// Turns device variables into variables of the host, under names that are unique in the program.
+/// The instrumented variant refers to those of the plain one.
+pub(super) fn host_variables(
+    module: &Module,
+    request: &CpuImageRequest,
+    variant: Variant,
+) -> Vec<VariableEntry> {
+    let mut rows = Vec::new();
+    for old in Value::globals(module) {
+        let name = old.name();
+        let space = old.ty().address_space();
+        let constant = space == CONSTANT_ADDRESS_SPACE;
+        let literal = space == 0 && old.is_constant_global();
+        if old.is_declaration() && !old.has_uses() {
+            old.delete_global();
+            continue;
+        }
+        let known = matches!(space, 0 | GLOBAL_ADDRESS_SPACE | CONSTANT_ADDRESS_SPACE);
+        if literal || !known || name.starts_with("llvm.") {
+            continue;
+        }
+        let ty = old.value_type();
+        let symbol = format!("{}.variable.{name}", request.symbol);
+        let new = Value::add_global(module, &symbol, ty, 0);
+        new.set_alignment(old.alignment().max(ty.alignment(module)));
+        new.set_hidden();
+        if !old.is_declaration() && variant == Variant::Plain {
+            // The host may write a constant, so that it is none here.
+            new.set_initializer(Some(
+                old.initializer()
+                    .filter(|value| !value.is_undefined())
+                    .unwrap_or(ty.zero()),
+            ));
+        }
+        let replacement = if space == 0 {
+            new
+        } else {
+            new.constant_address_space_cast(old.ty())
+        };
+        if !old.is_declaration() {
+            rows.push(VariableEntry {
+                bytes: ty.allocation_bytes(module),
+                constant,
+                managed: request.managed.contains(&name),
+                name,
+                symbol,
+            });
+        }
+        old.replace_uses_with(replacement);
+        old.delete_global();
+    }
+    rows
+}
+
+/// The tables and the `CpuImage`, as a module to be linked with the code.
+pub(super) fn tables<'ctx>(
+    lowered: &Lowered<'ctx>,
+    request: CpuImageRequest,
+) -> Result<Module<'ctx>, CodegenError> {
+    let mut text = Text::default();
+    let kernel_type = "{ ptr, ptr, ptr, ptr, ptr, i64, i32, i32, i32, i32, ptr, i64 }";
+    let variable_type = "{ ptr, ptr, i64, i32, i32 }";
+    let mut kernels = Vec::new();
+    for kernel in &lowered.kernels {
+        let name = text.string(&kernel.name);
+        let display_name = text.string(&display_name(&kernel.name));
+        let sizes = text.numbers(&kernel.argument_sizes);
+        let thread = text.function(&kernel.entries.thread);
+        let instrumented =
+            text.function(&format!("{}.{}.instrumented", request.symbol, kernel.name));
+        let block_loop = match &kernel.entries.block_loop {
+            Some(symbol) => text.function(symbol),
+            None => "null".to_owned(),
+        };
+        let flags = u32::from(kernel.features.block_barriers)
+            | u32::from(kernel.features.warp_operations) << 1
+            | u32::from(kernel.features.prints) << 2
+            | u32::from(kernel.shared.dynamic) << 3;
+        kernels.push(format!(
+            "{kernel_type} {{ ptr {name}, ptr {display_name}, ptr {thread}, ptr {instrumented}, \
+             ptr {block_loop}, i64 {}, i32 {}, i32 {}, i32 {}, i32 {flags}, ptr {sizes}, i64 0 }}",
+            kernel.shared.bytes,
+            kernel.shared.alignment.clamp(1, 128),
+            kernel.max_threads,
+            kernel.argument_sizes.len(),
+        ));
+    }
+    let mut variables = Vec::new();
+    for variable in &lowered.variables {
+        let name = text.string(&variable.name);
+        let _ = writeln!(
+            text.body,
+            "@{} = external hidden global i8",
+            quoted(&variable.symbol)
+        );
+        variables.push(format!(
+            "{variable_type} {{ ptr {name}, ptr @{}, i64 {}, i32 {}, i32 {} }}",
+            quoted(&variable.symbol),
+            variable.bytes,
+            u32::from(variable.constant),
+            u32::from(variable.managed),
+        ));
+    }
+    let kernel_count = kernels.len();
+    let variable_count = variables.len();
+    let _ = writeln!(
+        text.body,
+        "@sirius.kernels = internal constant [{kernel_count} x {kernel_type}] [{}]\n\
+         @sirius.variables = internal constant [{variable_count} x {variable_type}] [{}]\n\
+         @{} = hidden constant {{ i64, i32, i32, ptr, i64, ptr }} {{ i64 {IMAGE_MAGIC}, \
+         i32 {ABI_VERSION}, i32 {kernel_count}, ptr @sirius.kernels, i64 {variable_count}, \
+         ptr @sirius.variables }}",
+        kernels.join(", "),
+        variables.join(", "),
+        quoted(request.symbol),
+    );
+    text.body.push('\0');
+    let buffer = MemoryBuffer::create_from_memory_range_copy(text.body.as_bytes(), "image tables");
+    let module = lowered
+        .module
+        .get_context()
+        .create_module_from_ir(buffer)
+        .map_err(|message| CodegenError::Llvm(message.to_string()))?;
+    module.set_triple(&lowered.module.get_triple());
+    module.set_data_layout(&lowered.module.get_data_layout());
+    Ok(module)
+}
+
+/// Textual IR of constants.
+#[derive(Default)]
+struct Text {
+    body: String,
+    count: usize,
+}
+
+impl Text {
+    fn fresh(&mut self) -> String {
+        self.count += 1;
+        format!("@sirius.table.{}", self.count)
+    }
+
+    fn string(&mut self, value: &str) -> String {
+        let name = self.fresh();
+        let bytes: String = value.bytes().map(|byte| format!("\\{byte:02X}")).collect();
+        let length = value.len() + 1;
+        let _ = writeln!(
+            self.body,
+            "{name} = internal constant [{length} x i8] c\"{bytes}\\00\""
+        );
+        name
+    }
+
+    fn numbers(&mut self, values: &[u64]) -> String {
+        let name = self.fresh();
+        let list: Vec<String> = values.iter().map(|value| format!("i32 {value}")).collect();
+        let (length, list) = (values.len(), list.join(", "));
+        let _ = writeln!(
+            self.body,
+            "{name} = internal constant [{length} x i32] [{list}]"
+        );
+        name
+    }
+
+    fn function(&mut self, symbol: &str) -> String {
+        let name = format!("@{}", quoted(symbol));
+        let _ = writeln!(self.body, "declare void {name}(ptr, ptr)");
+        name
+    }
+}
+
+fn quoted(symbol: &str) -> String {
+    let escaped: String = symbol
+        .bytes()
+        .map(|byte| match byte {
+            b'"' | b'\\' | 0..=31 | 127..=255 => format!("\\{byte:02X}"),
+            _ => char::from(byte).to_string(),
+        })
+        .collect();
+    format!("\"{escaped}\"")
+}
+
+/// A kernel's name as its author wrote it.
+fn display_name(mangled: &str) -> String {
+    let options = cpp_demangle::DemangleOptions::new()
+        .no_params()
+        .no_return_type();
+    cpp_demangle::Symbol::new(mangled)
+        .ok()
+        .and_then(|symbol| symbol.demangle(&options).ok())
+        .unwrap_or_else(|| mangled.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_quoted_for_textual_ir() {
+        assert_eq!(quoted("a\"b\\c"), "\"a\\22b\\5Cc\"");
+        assert_eq!(display_name("_Z5scalePffi"), "scale");
+        assert_eq!(display_name("plain"), "plain");
+    }
+}

@@ -1,0 +1,69 @@
+//! libdevice's own bodies, for math functions that nothing else defines.
+
+use super::functions::Library;
+use crate::codegen::CodegenError;
+use crate::codegen::device::{device_target_machine, run_passes};
+use crate::codegen::ir::{FUNCTION_ATTRIBUTES, Linkage, Value};
+use inkwell::module::Module;
+use std::path::Path;
+
+/// Links the bodies of the `__nv_` functions that a device module calls and `library` lacks.
+pub(super) fn link_missing(
+    module: &Module,
+    library: &Library,
+    path: &Path,
+) -> Result<(), CodegenError> {
+    let missing = Value::functions(module).into_iter().any(|function| {
+        let name = function.name();
+        function.is_declaration()
+            && function.has_uses()
+            && name.starts_with("__nv_")
+            && !library.has(&name)
+    });
+    if !missing {
+        return Ok(());
+    }
+    link_libdevice(module, path)?;
+    for function in Value::functions(module) {
+        let name = function.name();
+        if name.starts_with("__nv_") && !function.is_declaration() && library.has(&name) {
+            // The C library's function is used instead of this body.
+            let declared = Value::add_function(module, "", function.value_type());
+            function.replace_uses_with(declared);
+            function.delete_function();
+            declared.set_name(&name);
+        }
+    }
+    let machine = device_target_machine("sm_80")?;
+    run_passes(
+        module,
+        "globaldce,nvvm-reflect,always-inline,globaldce",
+        &machine,
+    )
+}
+
+/// Links all of libdevice as internal functions. Their memory effects, which a declaration could
+/// only assume, are computed anew from the bodies.
+pub(in crate::codegen) fn link_libdevice(module: &Module, path: &Path) -> Result<(), CodegenError> {
+    let bodies = Module::parse_bitcode_from_path(path, module.get_context())
+        .map_err(|message| CodegenError::Llvm(format!("{}: {message}", path.display())))?;
+    bodies.set_triple(&module.get_triple());
+    bodies.set_data_layout(&module.get_data_layout());
+    let names: Vec<String> = Value::functions(&bodies)
+        .into_iter()
+        .filter(|function| !function.is_declaration())
+        .map(Value::name)
+        .collect();
+    module
+        .link_in_module(bodies)
+        .map_err(|message| CodegenError::Llvm(message.to_string()))?;
+    for name in names {
+        if let Some(function) = Value::function(module, &name)
+            && !function.is_declaration()
+        {
+            function.set_linkage(Linkage::LLVMInternalLinkage);
+            function.remove_attribute(FUNCTION_ATTRIBUTES, "noinline");
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,293 @@
+//! Device IR -> functions that take the thread's context first, in place.
+//!
+//! Invariant: afterwards no call of a device intrinsic, no inline PTX and no shared variable is
+//! left. What has no meaning here became a call of `__sirius_unsupported` that names it, executed
+//! only if the program gets there; the compiler never guesses and the linker never complains.
+
+use super::functions::Library;
+use super::shared::SharedLayout;
+use crate::codegen::CodegenError;
+use crate::codegen::device::KERNEL_CALL_CONVENTION;
+use crate::codegen::ir::{Block, Builder, FUNCTION_ATTRIBUTES, Linkage, Opcode, RETURN_ATTRIBUTES};
+use crate::codegen::ir::{Type, Value};
+use inkwell::module::Module;
+use std::collections::HashMap;
+
+/// A kernel after lowering: `body(ThreadContext*, arguments…)`.
+pub(super) struct LoweredKernel {
+    /// Its name in the device module.
+    pub(super) name: String,
+    /// The body.
+    pub(super) body: Value,
+}
+
+/// Gives every function the context parameter and replaces everything that only a GPU has.
+pub(super) fn lower<'ctx>(
+    module: &Module<'ctx>,
+    library: &mut Library<'ctx>,
+    shared: &SharedLayout,
+) -> Result<Vec<LoweredKernel>, CodegenError> {
+    drop_used_lists(module);
+    let kernels = add_context_parameters(module);
+    for function in Value::functions(module) {
+        if function.is_declaration() {
+            continue;
+        }
+        shared.replace_uses(module, function, library)?;
+        for instruction in function.instructions() {
+            lower_instruction(module, instruction, library)?;
+        }
+    }
+    shared.delete_globals(module);
+    delete_unused_declarations(module);
+    Ok(kernels)
+}
+
+/// `llvm.used` and its kin keep device variables alive for tools of the device's own linker.
+fn drop_used_lists(module: &Module) {
+    for global in Value::globals(module) {
+        if matches!(global.name().as_str(), "llvm.used" | "llvm.compiler.used") {
+            global.delete_global();
+        }
+    }
+}
+
+fn add_context_parameters(module: &Module) -> Vec<LoweredKernel> {
+    let mut kernels = Vec::new();
+    let pointer = Type::pointer(module, 0);
+    for old in Value::functions(module) {
+        if old.is_declaration() {
+            continue;
+        }
+        let ty = old.value_type();
+        let mut parameters = vec![pointer];
+        parameters.extend(ty.parameters());
+        let new = Value::add_function(module, "", Type::function(ty.result(), &parameters));
+        let name = old.name();
+        copy_function_attributes(old, new);
+        for block in old.blocks() {
+            block.move_to(new);
+        }
+        for (before, after) in old.parameters().into_iter().zip(&new.parameters()[1..]) {
+            before.replace_uses_with(*after);
+        }
+        old.move_subprogram_to(new);
+        old.replace_uses_with(new);
+        if old.call_convention() == KERNEL_CALL_CONVENTION {
+            new.add_attribute(FUNCTION_ATTRIBUTES, "alwaysinline", 0);
+            kernels.push(LoweredKernel {
+                name: name.clone(),
+                body: new,
+            });
+        } else if old.has_attribute(FUNCTION_ATTRIBUTES, "noinline") {
+            new.add_attribute(FUNCTION_ATTRIBUTES, "noinline", 0);
+        } else if old.has_attribute(FUNCTION_ATTRIBUTES, "alwaysinline") {
+            new.add_attribute(FUNCTION_ATTRIBUTES, "alwaysinline", 0);
+        }
+        old.delete_function();
+        new.set_name(&format!("sirius.body.{name}"));
+        new.set_linkage(Linkage::LLVMInternalLinkage);
+    }
+    kernels
+}
+
+/// Keeps what describes the function's parameters and control flow; the processor of the device,
+/// its features and memory effects (the context is memory, too) are left out.
+fn copy_function_attributes(old: Value, new: Value) {
+    for name in ["nounwind", "convergent", "mustprogress"] {
+        if old.has_attribute(FUNCTION_ATTRIBUTES, name) {
+            new.add_attribute(FUNCTION_ATTRIBUTES, name, 0);
+        }
+    }
+    old.copy_attributes(RETURN_ATTRIBUTES, new, RETURN_ATTRIBUTES);
+    for position in 1..=old.parameters().len() as u32 {
+        old.copy_attributes(position, new, position + 1);
+    }
+}
+
+fn lower_instruction(
+    module: &Module,
+    instruction: Value,
+    library: &mut Library,
+) -> Result<(), CodegenError> {
+    match instruction.opcode() {
+        Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg | Opcode::LLVMFence => {
+            instruction.set_system_scope();
+        }
+        Opcode::LLVMLoad | Opcode::LLVMStore if instruction.is_atomic() => {
+            instruction.set_system_scope();
+        }
+        Opcode::LLVMCall => lower_call(module, instruction, library)?,
+        _ => {}
+    }
+    Ok(())
+}
+
+fn lower_call(module: &Module, call: Value, library: &mut Library) -> Result<(), CodegenError> {
+    let callee = call.called();
+    if let Some((template, constraints)) = callee.inline_assembly() {
+        return super::assembly::lower_assembly(module, call, &template, &constraints, library);
+    }
+    let known = callee.is_function() && callee.is_declaration();
+    if !known {
+        add_context_argument(module, call, callee);
+        return Ok(());
+    }
+    let name = callee.name();
+    if name.starts_with(super::functions::PREFIX) {
+        return Ok(());
+    }
+    if let Some(function) = library.find(&name, call.called_type()) {
+        return replace_by_library_call(module, call, &function);
+    }
+    if name.starts_with("llvm.") && !name.starts_with("llvm.nvvm.") {
+        return Ok(());
+    }
+    library.unsupported(module, call, &name)
+}
+
+/// A call of a function of the program, direct or through a pointer: the caller's context goes first.
+fn add_context_argument(module: &Module, call: Value, callee: Value) {
+    let ty = call.called_type();
+    let mut parameters = vec![Type::pointer(module, 0)];
+    parameters.extend(ty.parameters());
+    let context = call.function_of_instruction().parameters()[0];
+    let mut arguments = vec![context];
+    arguments.extend(call.call_arguments());
+    let builder = Builder::before(call);
+    let new = builder.call(Type::function(ty.result(), &parameters), callee, &arguments);
+    call.copy_call_attributes(RETURN_ATTRIBUTES, new, RETURN_ATTRIBUTES);
+    for position in 1..arguments.len() as u32 {
+        call.copy_call_attributes(position, new, position + 1);
+    }
+    call.replace_uses_with_or_nothing(new);
+    call.erase();
+}
+
+/// A call of something that the library defines as `sirius.NAME(context, arguments…)`.
+fn replace_by_library_call(
+    module: &Module,
+    call: Value,
+    function: &super::functions::LibraryFunction,
+) -> Result<(), CodegenError> {
+    let declared = Value::function(module, &function.name)
+        .unwrap_or_else(|| Value::add_function(module, &function.name, function.ty));
+    let context = call.function_of_instruction().parameters()[0];
+    let builder = Builder::before(call);
+    let mut arguments = vec![context];
+    for (argument, wanted) in call
+        .call_arguments()
+        .into_iter()
+        .zip(&function.ty.parameters()[1..])
+    {
+        arguments.push(if argument.ty().is_pointer() && wanted.is_pointer() {
+            builder.to_pointer_type(argument, *wanted)
+        } else {
+            argument
+        });
+    }
+    let mut new = builder.call(function.ty, declared, &arguments);
+    if new.ty().is_pointer() && call.ty().is_pointer() {
+        new = builder.to_pointer_type(new, call.ty());
+    }
+    call.replace_uses_with_or_nothing(new);
+    call.erase();
+    Ok(())
+}
+
+fn delete_unused_declarations(module: &Module) {
+    for function in Value::functions(module) {
+        if function.is_declaration() && !function.has_uses() {
+            function.delete_function();
+        }
+    }
+}
+
+/// Replaces a constant inside the constant expressions that an instruction uses by a value that is
+/// computed in the function's entry block.
+pub(super) struct Expansion<'a, 'ctx> {
+    module: &'a Module<'ctx>,
+    builder: Builder,
+    done: HashMap<Value, Value>,
+}
+
+impl<'a, 'ctx> Expansion<'a, 'ctx> {
+    /// Starts with the values that stand for given constants; new instructions go before `place`.
+    pub(super) fn new(
+        module: &'a Module<'ctx>,
+        place: Value,
+        replacements: HashMap<Value, Value>,
+    ) -> Self {
+        Self {
+            module,
+            builder: Builder::before(place),
+            done: replacements,
+        }
+    }
+
+    /// The value of a constant, as instructions; `None` when no replaced constant occurs in it.
+    pub(super) fn expand(&mut self, constant: Value) -> Result<Option<Value>, CodegenError> {
+        if let Some(value) = self.done.get(&constant) {
+            return Ok(Some(*value));
+        }
+        let composite = constant.is_constant_expression() || constant.is_aggregate_constant();
+        if !composite || !constant.is_constant() {
+            return Ok(None);
+        }
+        let mut changed = false;
+        let mut operands = Vec::new();
+        for operand in constant.operands() {
+            let expanded = self.expand(operand)?;
+            changed |= expanded.is_some();
+            operands.push(expanded.unwrap_or(operand));
+        }
+        if !changed {
+            return Ok(None);
+        }
+        let value = self.rebuild(constant, &operands)?;
+        self.done.insert(constant, value);
+        Ok(Some(value))
+    }
+
+    fn rebuild(&self, constant: Value, operands: &[Value]) -> Result<Value, CodegenError> {
+        if constant.is_aggregate_constant() {
+            let mut aggregate = constant.ty().poison();
+            for (position, operand) in operands.iter().enumerate() {
+                aggregate = self
+                    .builder
+                    .insert(self.module, aggregate, *operand, position as u32);
+            }
+            return Ok(aggregate);
+        }
+        Ok(match constant.constant_opcode() {
+            Opcode::LLVMGetElementPtr => self.builder.element_pointer(
+                constant.element_pointer_source_type(),
+                operands[0],
+                &operands[1..],
+            ),
+            cast @ (Opcode::LLVMAddrSpaceCast
+            | Opcode::LLVMPtrToInt
+            | Opcode::LLVMIntToPtr
+            | Opcode::LLVMBitCast
+            | Opcode::LLVMTrunc) => self.builder.cast(cast, operands[0], constant.ty()),
+            binary @ (Opcode::LLVMAdd | Opcode::LLVMSub | Opcode::LLVMXor) => {
+                self.builder.binary(binary, operands[0], operands[1])
+            }
+            other => {
+                return Err(CodegenError::Inconsistent(format!(
+                    "constant expression {other:?} over a shared variable"
+                )));
+            }
+        })
+    }
+}
+
+/// The first instruction after a function's allocas: what is inserted there dominates all uses
+/// but those in phis of the entry block, of which there are none.
+pub(super) fn entry_place(function: Value) -> Option<Value> {
+    let entry: Block = *function.blocks().first()?;
+    entry
+        .instructions()
+        .into_iter()
+        .find(|instruction| instruction.opcode() != Opcode::LLVMAlloca)
+}

@@ -1,0 +1,229 @@
+//! Device IR -> x86-64 code for the CPU device, as `runtime_shim::abi` describes it.
+//!
+//! Invariant: the arithmetic is that of the device IR. No flag that allows reassociation or
+//! contraction exists there and none is added here; a loop over threads is vectorised only across
+//! threads, never by changing the order of one thread's operations.
+
+mod assembly;
+mod classify;
+mod entry;
+mod functions;
+mod image;
+mod instrument;
+mod libdevice;
+mod lower;
+mod shared;
+
+use super::ir::{FUNCTION_ATTRIBUTES, Linkage, Opcode, Value};
+use super::{CodegenError, DeviceImage, device};
+use classify::Features;
+use functions::Library;
+use inkwell::OptimizationLevel;
+use inkwell::memory_buffer::MemoryBuffer;
+use inkwell::module::Module;
+use inkwell::targets::{
+    CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine,
+};
+use lower::LoweredKernel;
+use shared::SharedLayout;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// What a CPU image is made from.
+#[derive(Clone, Copy, Debug)]
+pub struct CpuImageRequest<'a> {
+    /// The symbol under which the object defines its `CpuImage`; also makes its other names unique.
+    pub symbol: &'a str,
+    /// Names in the device module of `__managed__` variables.
+    pub managed: &'a [String],
+    /// The toolkit's `libdevice.10.bc`, for math functions that the C library lacks.
+    pub libdevice: &'a Path,
+    /// Where the object file goes.
+    pub object: &'a Path,
+}
+
+/// Compiles a module of final device IR (see [`device::optimise_device`]) to a host object file
+/// that defines a `CpuImage`.
+///
+/// # Errors
+/// [`CodegenError::Llvm`] when LLVM refuses the lowered module, [`CodegenError::Inconsistent`]
+/// when a construct cannot be expressed, [`CodegenError::Write`] when the file cannot be written.
+pub fn emit_cpu_image(
+    module: &Module,
+    request: CpuImageRequest,
+) -> Result<DeviceImage, CodegenError> {
+    let machine = host_target_machine()?;
+    let plain = lowered_copy(module, &request, &machine, Variant::Plain)?;
+    let instrumented = lowered_copy(module, &request, &machine, Variant::Instrumented)?;
+    let tables = image::tables(&plain, request)?;
+    let whole = plain.module;
+    link(&whole, instrumented.module)?;
+    link(&whole, tables)?;
+    for global in Value::functions(&whole)
+        .into_iter()
+        .chain(Value::globals(&whole))
+    {
+        if !global.is_declaration() && global.name() != request.symbol && !global.is_local() {
+            global.set_linkage(Linkage::LLVMInternalLinkage);
+        }
+    }
+    verify(&whole)?;
+    device::run_passes(&whole, "globaldce", &machine)?;
+    machine
+        .write_to_file(&whole, FileType::Object, request.object)
+        .map_err(|_| CodegenError::Write(request.object.to_path_buf()))?;
+    Ok(DeviceImage::CpuObject {
+        object: request.object.to_path_buf(),
+        symbol: request.symbol.to_owned(),
+    })
+}
+
+/// Which of the two lowerings of a module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Variant {
+    /// `thread` and `block_loop`; owns the device variables.
+    Plain,
+    /// `thread_instrumented`; refers to the variables of the other.
+    Instrumented,
+}
+
+/// A lowered and optimised module.
+struct Lowered<'ctx> {
+    module: Module<'ctx>,
+    kernels: Vec<image::KernelEntry>,
+    variables: Vec<image::VariableEntry>,
+}
+
+fn lowered_copy<'ctx>(
+    original: &Module<'ctx>,
+    request: &CpuImageRequest,
+    machine: &TargetMachine,
+    variant: Variant,
+) -> Result<Lowered<'ctx>, CodegenError> {
+    let module = copy(original)?;
+    if variant == Variant::Instrumented {
+        instrument::instrument(&module);
+    }
+    let shared = SharedLayout::of(&module);
+    let features: BTreeMap<String, Features> = device::kernels(&module)
+        .into_iter()
+        .map(|kernel| (kernel.name(), Features::of(kernel)))
+        .collect();
+    let mut library = Library::parse(&module)?;
+    libdevice::link_missing(&module, &library, request.libdevice)?;
+    module.set_triple(&machine.get_triple());
+    module.set_data_layout(&machine.get_target_data().get_data_layout());
+    let variables = image::host_variables(&module, request, variant);
+    let kernels = lower::lower(&module, &mut library, &shared)?;
+    library.declare(&module, "sirius.run_block")?;
+    library.link_into(&module)?;
+    let mut entries = Vec::new();
+    for LoweredKernel { name, body } in kernels {
+        let features = features.get(&name).copied().unwrap_or_default();
+        let shared = shared.kernel(&name);
+        let entry = entry::make_entries(&module, request.symbol, &name, body, features, variant)?;
+        entries.push(image::KernelEntry::new(
+            &module, name, body, features, shared, entry,
+        ));
+    }
+    verify(&module)?;
+    optimise(&module, machine, variant)?;
+    Ok(Lowered {
+        module,
+        kernels: entries,
+        variables,
+    })
+}
+
+/// A second copy of a module in the same context. Line tables that clang made for the device's
+/// assembler become ones that a host object can have.
+fn copy<'ctx>(module: &Module<'ctx>) -> Result<Module<'ctx>, CodegenError> {
+    let mut text = module.print_to_string().to_string().replace(
+        "emissionKind: DebugDirectivesOnly",
+        "emissionKind: LineTablesOnly",
+    );
+    text.push('\0');
+    let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "device module");
+    module
+        .get_context()
+        .create_module_from_ir(buffer)
+        .map_err(|message| CodegenError::Llvm(message.to_string()))
+}
+
+/// The machine that runs the compiler: programs for the CPU device run where they are built.
+fn host_target_machine() -> Result<TargetMachine, CodegenError> {
+    Target::initialize_x86(&InitializationConfig::default());
+    let triple = TargetMachine::get_default_triple();
+    let target =
+        Target::from_triple(&triple).map_err(|message| CodegenError::Llvm(message.to_string()))?;
+    target
+        .create_target_machine(
+            &triple,
+            &TargetMachine::get_host_cpu_name().to_string(),
+            &TargetMachine::get_host_cpu_features().to_string(),
+            OptimizationLevel::Aggressive,
+            RelocMode::PIC,
+            CodeModel::Default,
+        )
+        .ok_or_else(|| CodegenError::Llvm("no machine for the host".to_owned()))
+}
+
+fn optimise(
+    module: &Module,
+    machine: &TargetMachine,
+    variant: Variant,
+) -> Result<(), CodegenError> {
+    if variant == Variant::Instrumented {
+        return device::run_passes(module, "always-inline,default<O1>", machine);
+    }
+    let early = "always-inline,function(sroa<modify-cfg>,early-cse<memssa>,instcombine<no-verify-fixpoint>,\
+                 simplifycfg,sroa<modify-cfg>)";
+    device::run_passes(module, early, machine)?;
+    for function in Value::functions(module) {
+        withdraw_parallel_claims(function);
+    }
+    device::run_passes(module, "default<O3>", machine)
+}
+
+/// Takes back the claim that the iterations of the loop over threads touch different memory,
+/// where a thread has memory of its own (all iterations share one copy), or where threads may
+/// communicate.
+fn withdraw_parallel_claims(function: Value) {
+    let instructions = function.instructions();
+    let private = instructions
+        .iter()
+        .any(|instruction| match instruction.opcode() {
+            Opcode::LLVMAlloca
+            | Opcode::LLVMFence
+            | Opcode::LLVMAtomicRMW
+            | Opcode::LLVMAtomicCmpXchg => true,
+            Opcode::LLVMLoad | Opcode::LLVMStore => {
+                instruction.is_atomic() || instruction.is_volatile()
+            }
+            _ => false,
+        });
+    if private {
+        for instruction in instructions {
+            if instruction.has_metadata("llvm.access.group") {
+                instruction.remove_metadata("llvm.access.group");
+            }
+        }
+    }
+}
+
+fn link<'ctx>(target: &Module<'ctx>, source: Module<'ctx>) -> Result<(), CodegenError> {
+    target
+        .link_in_module(source)
+        .map_err(|message| CodegenError::Llvm(message.to_string()))
+}
+
+fn verify(module: &Module) -> Result<(), CodegenError> {
+    module
+        .verify()
+        .map_err(|message| CodegenError::Llvm(message.to_string()))
+}
+
+/// Marks a function that the optimiser must inline.
+fn always_inline(function: Value) {
+    function.add_attribute(FUNCTION_ATTRIBUTES, "alwaysinline", 0);
+}

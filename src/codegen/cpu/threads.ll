@@ -1,0 +1,827 @@
+; What the CPU device puts in the place of device intrinsics and built-in functions.
+;
+; A call of NAME in device code becomes a call of sirius.NAME with the thread's context as an
+; additional first argument. Everything is inlined; what is not defined here is reported by name
+; when it is executed. Layouts are those of runtime_shim::abi:
+;   ThreadContext { [3 x i32] thread_index, i32 lane, ptr block, i32 linear_index, i32 reserved }
+;   BlockContext  { [3 x i32] block_index, [3 x i32] grid_size, [3 x i32] block_size,
+;                   i32 dynamic_shared_bytes, ptr shared, ptr dynamic_shared, ptr counters, ptr runtime }
+
+declare void @__sirius_barrier(ptr)
+declare i32 @__sirius_barrier_reduce(ptr, i32, i32)
+declare void @__sirius_named_barrier(ptr, i32, i32)
+declare void @__sirius_warp_barrier(ptr, i32)
+declare i32 @__sirius_shuffle(ptr, i32, i32, i32, i32, i32, ptr)
+declare i32 @__sirius_vote(ptr, i32, i32, i32)
+declare i32 @__sirius_match(ptr, i32, i64, i32, ptr)
+declare i32 @__sirius_active_mask(ptr)
+declare void @__sirius_trap(ptr) noreturn
+declare void @__sirius_assert_fail(ptr, ptr, ptr, i32, ptr) noreturn
+declare i32 @__sirius_vprintf(ptr, ptr, ptr)
+declare i64 @__sirius_clock(ptr)
+declare i64 @__sirius_global_timer(ptr)
+declare ptr @__sirius_device_malloc(ptr, i64)
+declare void @__sirius_device_free(ptr, ptr)
+declare void @__sirius_access(ptr, ptr, i64, i32)
+declare void @__sirius_unsupported(ptr, ptr) noreturn cold
+
+; The block of a thread. All fields of a block but its counters are fixed while it runs.
+define internal ptr @sirius.block(ptr %context) alwaysinline nounwind {
+  %at = getelementptr inbounds i8, ptr %context, i64 16
+  %block = load ptr, ptr %at, align 8
+  ret ptr %block
+}
+define internal ptr @sirius.shared(ptr %context) alwaysinline nounwind {
+  %block = call ptr @sirius.block(ptr %context)
+  %at = getelementptr inbounds i8, ptr %block, i64 40
+  %shared = load ptr, ptr %at, align 8, !invariant.load !0
+  ret ptr %shared
+}
+define internal ptr @sirius.dynamic_shared(ptr %context) alwaysinline nounwind {
+  %block = call ptr @sirius.block(ptr %context)
+  %at = getelementptr inbounds i8, ptr %block, i64 48
+  %shared = load ptr, ptr %at, align 8, !invariant.load !0
+  ret ptr %shared
+}
+
+; Runs a body for each thread of a block. The access group says that what the body touches in
+; one iteration is not touched in another: threads without barriers are not ordered. Code
+; generation withdraws it where that does not follow (private arrays, atomics).
+define internal void @sirius.run_block(ptr noalias %block, ptr %body, ptr %frame) alwaysinline {
+entry:
+  %context = alloca [32 x i8], align 8
+  %y.at = getelementptr inbounds i8, ptr %context, i64 4
+  %z.at = getelementptr inbounds i8, ptr %context, i64 8
+  %lane.at = getelementptr inbounds i8, ptr %context, i64 12
+  %block.at = getelementptr inbounds i8, ptr %context, i64 16
+  %linear.at = getelementptr inbounds i8, ptr %context, i64 24
+  %reserved.at = getelementptr inbounds i8, ptr %context, i64 28
+  store ptr %block, ptr %block.at, align 8
+  store i32 0, ptr %reserved.at, align 4
+  %width.at = getelementptr inbounds i8, ptr %block, i64 24
+  %height.at = getelementptr inbounds i8, ptr %block, i64 28
+  %depth.at = getelementptr inbounds i8, ptr %block, i64 32
+  %width = load i32, ptr %width.at, align 4, !range !4, !invariant.load !0
+  %height = load i32, ptr %height.at, align 4, !range !4, !invariant.load !0
+  %depth = load i32, ptr %depth.at, align 4, !range !4, !invariant.load !0
+  br label %slice
+slice:
+  %z = phi i32 [ 0, %entry ], [ %z.next, %slice.end ]
+  %slice.base = mul nuw nsw i32 %z, %height
+  store i32 %z, ptr %z.at, align 4
+  br label %row
+row:
+  %y = phi i32 [ 0, %slice ], [ %y.next, %row.end ]
+  %row.number = add nuw nsw i32 %slice.base, %y
+  %row.base = mul nuw nsw i32 %row.number, %width
+  store i32 %y, ptr %y.at, align 4
+  br label %thread
+thread:
+  %x = phi i32 [ 0, %row ], [ %x.next, %thread ]
+  %linear = add nuw nsw i32 %row.base, %x
+  %lane = and i32 %linear, 31
+  store i32 %x, ptr %context, align 4, !llvm.access.group !3
+  store i32 %lane, ptr %lane.at, align 4, !llvm.access.group !3
+  store i32 %linear, ptr %linear.at, align 4, !llvm.access.group !3
+  call void %body(ptr %context, ptr %frame), !llvm.access.group !3
+  %x.next = add nuw nsw i32 %x, 1
+  %more.x = icmp ult i32 %x.next, %width
+  br i1 %more.x, label %thread, label %row.end, !llvm.loop !1
+row.end:
+  %y.next = add nuw nsw i32 %y, 1
+  %more.y = icmp ult i32 %y.next, %height
+  br i1 %more.y, label %row, label %slice.end
+slice.end:
+  %z.next = add nuw nsw i32 %z, 1
+  %more.z = icmp ult i32 %z.next, %depth
+  br i1 %more.z, label %slice, label %done
+done:
+  ret void
+}
+!0 = !{}
+!1 = distinct !{!1, !2}
+!2 = !{!"llvm.loop.parallel_accesses", !3}
+!3 = distinct !{}
+!4 = !{i32 1, i32 1025}
+
+; Instrumentation.
+define internal void @sirius.__sirius_count(ptr %context, i64 %instructions) alwaysinline nounwind {
+  %block = call ptr @sirius.block(ptr %context)
+  %at = getelementptr inbounds i8, ptr %block, i64 56
+  %counters = load ptr, ptr %at, align 8
+  %old = load i64, ptr %counters, align 8
+  %new = add i64 %old, %instructions
+  store i64 %new, ptr %counters, align 8
+  ret void
+}
+define internal void @sirius.__sirius_access(ptr %context, ptr %address, i64 %bytes, i32 %kind) alwaysinline {
+  call void @__sirius_access(ptr %context, ptr %address, i64 %bytes, i32 %kind)
+  ret void
+}
+
+; Special registers.
+define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.tid.x(ptr %c) alwaysinline {
+  %p = getelementptr inbounds i8, ptr %c, i64 0
+  %v = load i32, ptr %p, align 4, !range !5
+  ret i32 %v
+}
+define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.tid.y(ptr %c) alwaysinline {
+  %p = getelementptr inbounds i8, ptr %c, i64 4
+  %v = load i32, ptr %p, align 4, !range !5
+  ret i32 %v
+}
+define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.tid.z(ptr %c) alwaysinline {
+  %p = getelementptr inbounds i8, ptr %c, i64 8
+  %v = load i32, ptr %p, align 4, !range !5
+  ret i32 %v
+}
+define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.ctaid.x(ptr %c) alwaysinline {
+  %b = call ptr @sirius.block(ptr %c)
+  %p = getelementptr inbounds i8, ptr %b, i64 0
+  %v = load i32, ptr %p, align 4, !invariant.load !0
+  ret i32 %v
+}
+define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.ctaid.y(ptr %c) alwaysinline {
+  %b = call ptr @sirius.block(ptr %c)
+  %p = getelementptr inbounds i8, ptr %b, i64 4
+  %v = load i32, ptr %p, align 4, !invariant.load !0
+  ret i32 %v
+}
+define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.ctaid.z(ptr %c) alwaysinline {
+  %b = call ptr @sirius.block(ptr %c)
+  %p = getelementptr inbounds i8, ptr %b, i64 8
+  %v = load i32, ptr %p, align 4, !invariant.load !0
+  ret i32 %v
+}
+define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.nctaid.x(ptr %c) alwaysinline {
+  %b = call ptr @sirius.block(ptr %c)
+  %p = getelementptr inbounds i8, ptr %b, i64 12
+  %v = load i32, ptr %p, align 4, !invariant.load !0
+  ret i32 %v
+}
+define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.nctaid.y(ptr %c) alwaysinline {
+  %b = call ptr @sirius.block(ptr %c)
+  %p = getelementptr inbounds i8, ptr %b, i64 16
+  %v = load i32, ptr %p, align 4, !invariant.load !0
+  ret i32 %v
+}
+define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.nctaid.z(ptr %c) alwaysinline {
+  %b = call ptr @sirius.block(ptr %c)
+  %p = getelementptr inbounds i8, ptr %b, i64 20
+  %v = load i32, ptr %p, align 4, !invariant.load !0
+  ret i32 %v
+}
+define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.ntid.x(ptr %c) alwaysinline {
+  %b = call ptr @sirius.block(ptr %c)
+  %p = getelementptr inbounds i8, ptr %b, i64 24
+  %v = load i32, ptr %p, align 4, !invariant.load !0, !range !4
+  ret i32 %v
+}
+define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.ntid.y(ptr %c) alwaysinline {
+  %b = call ptr @sirius.block(ptr %c)
+  %p = getelementptr inbounds i8, ptr %b, i64 28
+  %v = load i32, ptr %p, align 4, !invariant.load !0, !range !4
+  ret i32 %v
+}
+define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.ntid.z(ptr %c) alwaysinline {
+  %b = call ptr @sirius.block(ptr %c)
+  %p = getelementptr inbounds i8, ptr %b, i64 32
+  %v = load i32, ptr %p, align 4, !invariant.load !0, !range !4
+  ret i32 %v
+}
+!5 = !{i32 0, i32 1024}
+define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.laneid(ptr %c) alwaysinline {
+  %p = getelementptr inbounds i8, ptr %c, i64 12
+  %v = load i32, ptr %p, align 4
+  ret i32 %v
+}
+define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.warpsize(ptr %c) alwaysinline {
+  ret i32 32
+}
+define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.warpid(ptr %c) alwaysinline {
+  %p = getelementptr inbounds i8, ptr %c, i64 24
+  %v = load i32, ptr %p, align 4
+  %r = lshr i32 %v, 5
+  ret i32 %r
+}
+define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.dynamic.smem.size(ptr %c) alwaysinline {
+  %b = call ptr @sirius.block(ptr %c)
+  %p = getelementptr inbounds i8, ptr %b, i64 36
+  %v = load i32, ptr %p, align 4
+  ret i32 %v
+}
+define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.lanemask.eq(ptr %c) alwaysinline {
+  %l = call i32 @sirius.llvm.nvvm.read.ptx.sreg.laneid(ptr %c)
+  %m = shl i32 1, %l
+  %lt = sub i32 %m, 1
+  %le = or i32 %lt, %m
+  %gt = xor i32 %le, -1
+  %ge = xor i32 %lt, -1
+  ret i32 %m
+}
+define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.lanemask.lt(ptr %c) alwaysinline {
+  %l = call i32 @sirius.llvm.nvvm.read.ptx.sreg.laneid(ptr %c)
+  %m = shl i32 1, %l
+  %lt = sub i32 %m, 1
+  %le = or i32 %lt, %m
+  %gt = xor i32 %le, -1
+  %ge = xor i32 %lt, -1
+  ret i32 %lt
+}
+define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.lanemask.le(ptr %c) alwaysinline {
+  %l = call i32 @sirius.llvm.nvvm.read.ptx.sreg.laneid(ptr %c)
+  %m = shl i32 1, %l
+  %lt = sub i32 %m, 1
+  %le = or i32 %lt, %m
+  %gt = xor i32 %le, -1
+  %ge = xor i32 %lt, -1
+  ret i32 %le
+}
+define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.lanemask.gt(ptr %c) alwaysinline {
+  %l = call i32 @sirius.llvm.nvvm.read.ptx.sreg.laneid(ptr %c)
+  %m = shl i32 1, %l
+  %lt = sub i32 %m, 1
+  %le = or i32 %lt, %m
+  %gt = xor i32 %le, -1
+  %ge = xor i32 %lt, -1
+  ret i32 %gt
+}
+define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.lanemask.ge(ptr %c) alwaysinline {
+  %l = call i32 @sirius.llvm.nvvm.read.ptx.sreg.laneid(ptr %c)
+  %m = shl i32 1, %l
+  %lt = sub i32 %m, 1
+  %le = or i32 %lt, %m
+  %gt = xor i32 %le, -1
+  %ge = xor i32 %lt, -1
+  ret i32 %ge
+}
+define internal i64 @sirius.llvm.nvvm.read.ptx.sreg.clock64(ptr %c) alwaysinline {
+  %v = call i64 @__sirius_clock(ptr %c)
+  ret i64 %v
+}
+define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.clock(ptr %c) alwaysinline {
+  %v = call i64 @__sirius_clock(ptr %c)
+  %r = trunc i64 %v to i32
+  ret i32 %r
+}
+define internal i64 @sirius.llvm.nvvm.read.ptx.sreg.globaltimer(ptr %c) alwaysinline {
+  %v = call i64 @__sirius_global_timer(ptr %c)
+  ret i64 %v
+}
+define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.globaltimer.lo(ptr %c) alwaysinline {
+  %v = call i64 @__sirius_global_timer(ptr %c)
+  %r = trunc i64 %v to i32
+  ret i32 %r
+}
+define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.smid(ptr %c) alwaysinline {
+  ret i32 0
+}
+define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.nsmid(ptr %c) alwaysinline {
+  ret i32 1
+}
+; Barriers.
+define internal void @sirius.llvm.nvvm.barrier.cta.sync.aligned.all(ptr %c, i32 %id) alwaysinline {
+  %zero = icmp eq i32 %id, 0
+  br i1 %zero, label %block, label %named
+  block:
+  call void @__sirius_barrier(ptr %c)
+  ret void
+  named:
+  call void @__sirius_named_barrier(ptr %c, i32 %id, i32 0)
+  ret void
+}
+define internal void @sirius.llvm.nvvm.barrier.cta.sync.all(ptr %c, i32 %id) alwaysinline {
+  call void @sirius.llvm.nvvm.barrier.cta.sync.aligned.all(ptr %c, i32 %id)
+  ret void
+}
+define internal void @sirius.llvm.nvvm.barrier.cta.sync.aligned.count(ptr %c, i32 %id, i32 %n) alwaysinline {
+  call void @__sirius_named_barrier(ptr %c, i32 %id, i32 %n)
+  ret void
+}
+define internal i32 @sirius.llvm.nvvm.barrier.cta.red.popc.aligned.all(ptr %c, i32 %id, i1 %p) alwaysinline {
+  %v = zext i1 %p to i32
+  %r = call i32 @__sirius_barrier_reduce(ptr %c, i32 %v, i32 0)
+  ret i32 %r
+}
+define internal i1 @sirius.llvm.nvvm.barrier.cta.red.and.aligned.all(ptr %c, i32 %id, i1 %p) alwaysinline {
+  %v = zext i1 %p to i32
+  %r = call i32 @__sirius_barrier_reduce(ptr %c, i32 %v, i32 1)
+  %b = icmp ne i32 %r, 0
+  ret i1 %b
+}
+define internal i1 @sirius.llvm.nvvm.barrier.cta.red.or.aligned.all(ptr %c, i32 %id, i1 %p) alwaysinline {
+  %v = zext i1 %p to i32
+  %r = call i32 @__sirius_barrier_reduce(ptr %c, i32 %v, i32 2)
+  %b = icmp ne i32 %r, 0
+  ret i1 %b
+}
+define internal void @sirius.llvm.nvvm.barrier.cta.sync.count(ptr %c, i32 %id, i32 %n) alwaysinline {
+  call void @__sirius_named_barrier(ptr %c, i32 %id, i32 %n)
+  ret void
+}
+define internal i32 @sirius.llvm.nvvm.barrier.cta.red.popc.all(ptr %c, i32 %id, i1 %p) alwaysinline {
+  %v = zext i1 %p to i32
+  %r = call i32 @__sirius_barrier_reduce(ptr %c, i32 %v, i32 0)
+  ret i32 %r
+}
+define internal i1 @sirius.llvm.nvvm.barrier.cta.red.and.all(ptr %c, i32 %id, i1 %p) alwaysinline {
+  %v = zext i1 %p to i32
+  %r = call i32 @__sirius_barrier_reduce(ptr %c, i32 %v, i32 1)
+  %b = icmp ne i32 %r, 0
+  ret i1 %b
+}
+define internal i1 @sirius.llvm.nvvm.barrier.cta.red.or.all(ptr %c, i32 %id, i1 %p) alwaysinline {
+  %v = zext i1 %p to i32
+  %r = call i32 @__sirius_barrier_reduce(ptr %c, i32 %v, i32 2)
+  %b = icmp ne i32 %r, 0
+  ret i1 %b
+}
+define internal void @sirius.llvm.nvvm.bar.warp.sync(ptr %c, i32 %m) alwaysinline {
+  call void @__sirius_warp_barrier(ptr %c, i32 %m)
+  ret void
+}
+; Fences. Threads of a block run on one core; blocks on several.
+define internal void @sirius.llvm.nvvm.membar.cta(ptr %c) alwaysinline {
+  fence seq_cst
+  ret void
+}
+define internal void @sirius.llvm.nvvm.membar.gl(ptr %c) alwaysinline {
+  fence seq_cst
+  ret void
+}
+define internal void @sirius.llvm.nvvm.membar.sys(ptr %c) alwaysinline {
+  fence seq_cst
+  ret void
+}
+define internal void @sirius.llvm.nvvm.fence.sc.cluster(ptr %c) alwaysinline {
+  fence seq_cst
+  ret void
+}
+define internal void @sirius.llvm.nvvm.nanosleep(ptr %c, i32 %n) alwaysinline {
+  %m = call i32 @__sirius_active_mask(ptr %c)
+  ret void
+}
+; Shuffles: mode 0 up, 1 down, 2 bfly, 3 idx.
+define internal i32 @sirius.llvm.nvvm.shfl.sync.up.i32(ptr %c, i32 %m, i32 %v, i32 %o, i32 %k) alwaysinline {
+  %x = add i32 %v, 0
+  %in = alloca i32, align 4
+  %s = call i32 @__sirius_shuffle(ptr %c, i32 %m, i32 %x, i32 %o, i32 %k, i32 0, ptr %in)
+  %r = add i32 %s, 0
+  ret i32 %r
+}
+define internal { i32, i1 } @sirius.llvm.nvvm.shfl.sync.up.i32p(ptr %c, i32 %m, i32 %v, i32 %o, i32 %k) alwaysinline {
+  %x = add i32 %v, 0
+  %in = alloca i32, align 4
+  %s = call i32 @__sirius_shuffle(ptr %c, i32 %m, i32 %x, i32 %o, i32 %k, i32 0, ptr %in)
+  %r = add i32 %s, 0
+  %p = load i32, ptr %in, align 4
+  %b = icmp ne i32 %p, 0
+  %a0 = insertvalue { i32, i1 } poison, i32 %r, 0
+  %a1 = insertvalue { i32, i1 } %a0, i1 %b, 1
+  ret { i32, i1 } %a1
+}
+define internal float @sirius.llvm.nvvm.shfl.sync.up.f32(ptr %c, i32 %m, float %v, i32 %o, i32 %k) alwaysinline {
+  %x = bitcast float %v to i32
+  %in = alloca i32, align 4
+  %s = call i32 @__sirius_shuffle(ptr %c, i32 %m, i32 %x, i32 %o, i32 %k, i32 0, ptr %in)
+  %r = bitcast i32 %s to float
+  ret float %r
+}
+define internal { float, i1 } @sirius.llvm.nvvm.shfl.sync.up.f32p(ptr %c, i32 %m, float %v, i32 %o, i32 %k) alwaysinline {
+  %x = bitcast float %v to i32
+  %in = alloca i32, align 4
+  %s = call i32 @__sirius_shuffle(ptr %c, i32 %m, i32 %x, i32 %o, i32 %k, i32 0, ptr %in)
+  %r = bitcast i32 %s to float
+  %p = load i32, ptr %in, align 4
+  %b = icmp ne i32 %p, 0
+  %a0 = insertvalue { float, i1 } poison, float %r, 0
+  %a1 = insertvalue { float, i1 } %a0, i1 %b, 1
+  ret { float, i1 } %a1
+}
+define internal i32 @sirius.llvm.nvvm.shfl.sync.down.i32(ptr %c, i32 %m, i32 %v, i32 %o, i32 %k) alwaysinline {
+  %x = add i32 %v, 0
+  %in = alloca i32, align 4
+  %s = call i32 @__sirius_shuffle(ptr %c, i32 %m, i32 %x, i32 %o, i32 %k, i32 1, ptr %in)
+  %r = add i32 %s, 0
+  ret i32 %r
+}
+define internal { i32, i1 } @sirius.llvm.nvvm.shfl.sync.down.i32p(ptr %c, i32 %m, i32 %v, i32 %o, i32 %k) alwaysinline {
+  %x = add i32 %v, 0
+  %in = alloca i32, align 4
+  %s = call i32 @__sirius_shuffle(ptr %c, i32 %m, i32 %x, i32 %o, i32 %k, i32 1, ptr %in)
+  %r = add i32 %s, 0
+  %p = load i32, ptr %in, align 4
+  %b = icmp ne i32 %p, 0
+  %a0 = insertvalue { i32, i1 } poison, i32 %r, 0
+  %a1 = insertvalue { i32, i1 } %a0, i1 %b, 1
+  ret { i32, i1 } %a1
+}
+define internal float @sirius.llvm.nvvm.shfl.sync.down.f32(ptr %c, i32 %m, float %v, i32 %o, i32 %k) alwaysinline {
+  %x = bitcast float %v to i32
+  %in = alloca i32, align 4
+  %s = call i32 @__sirius_shuffle(ptr %c, i32 %m, i32 %x, i32 %o, i32 %k, i32 1, ptr %in)
+  %r = bitcast i32 %s to float
+  ret float %r
+}
+define internal { float, i1 } @sirius.llvm.nvvm.shfl.sync.down.f32p(ptr %c, i32 %m, float %v, i32 %o, i32 %k) alwaysinline {
+  %x = bitcast float %v to i32
+  %in = alloca i32, align 4
+  %s = call i32 @__sirius_shuffle(ptr %c, i32 %m, i32 %x, i32 %o, i32 %k, i32 1, ptr %in)
+  %r = bitcast i32 %s to float
+  %p = load i32, ptr %in, align 4
+  %b = icmp ne i32 %p, 0
+  %a0 = insertvalue { float, i1 } poison, float %r, 0
+  %a1 = insertvalue { float, i1 } %a0, i1 %b, 1
+  ret { float, i1 } %a1
+}
+define internal i32 @sirius.llvm.nvvm.shfl.sync.bfly.i32(ptr %c, i32 %m, i32 %v, i32 %o, i32 %k) alwaysinline {
+  %x = add i32 %v, 0
+  %in = alloca i32, align 4
+  %s = call i32 @__sirius_shuffle(ptr %c, i32 %m, i32 %x, i32 %o, i32 %k, i32 2, ptr %in)
+  %r = add i32 %s, 0
+  ret i32 %r
+}
+define internal { i32, i1 } @sirius.llvm.nvvm.shfl.sync.bfly.i32p(ptr %c, i32 %m, i32 %v, i32 %o, i32 %k) alwaysinline {
+  %x = add i32 %v, 0
+  %in = alloca i32, align 4
+  %s = call i32 @__sirius_shuffle(ptr %c, i32 %m, i32 %x, i32 %o, i32 %k, i32 2, ptr %in)
+  %r = add i32 %s, 0
+  %p = load i32, ptr %in, align 4
+  %b = icmp ne i32 %p, 0
+  %a0 = insertvalue { i32, i1 } poison, i32 %r, 0
+  %a1 = insertvalue { i32, i1 } %a0, i1 %b, 1
+  ret { i32, i1 } %a1
+}
+define internal float @sirius.llvm.nvvm.shfl.sync.bfly.f32(ptr %c, i32 %m, float %v, i32 %o, i32 %k) alwaysinline {
+  %x = bitcast float %v to i32
+  %in = alloca i32, align 4
+  %s = call i32 @__sirius_shuffle(ptr %c, i32 %m, i32 %x, i32 %o, i32 %k, i32 2, ptr %in)
+  %r = bitcast i32 %s to float
+  ret float %r
+}
+define internal { float, i1 } @sirius.llvm.nvvm.shfl.sync.bfly.f32p(ptr %c, i32 %m, float %v, i32 %o, i32 %k) alwaysinline {
+  %x = bitcast float %v to i32
+  %in = alloca i32, align 4
+  %s = call i32 @__sirius_shuffle(ptr %c, i32 %m, i32 %x, i32 %o, i32 %k, i32 2, ptr %in)
+  %r = bitcast i32 %s to float
+  %p = load i32, ptr %in, align 4
+  %b = icmp ne i32 %p, 0
+  %a0 = insertvalue { float, i1 } poison, float %r, 0
+  %a1 = insertvalue { float, i1 } %a0, i1 %b, 1
+  ret { float, i1 } %a1
+}
+define internal i32 @sirius.llvm.nvvm.shfl.sync.idx.i32(ptr %c, i32 %m, i32 %v, i32 %o, i32 %k) alwaysinline {
+  %x = add i32 %v, 0
+  %in = alloca i32, align 4
+  %s = call i32 @__sirius_shuffle(ptr %c, i32 %m, i32 %x, i32 %o, i32 %k, i32 3, ptr %in)
+  %r = add i32 %s, 0
+  ret i32 %r
+}
+define internal { i32, i1 } @sirius.llvm.nvvm.shfl.sync.idx.i32p(ptr %c, i32 %m, i32 %v, i32 %o, i32 %k) alwaysinline {
+  %x = add i32 %v, 0
+  %in = alloca i32, align 4
+  %s = call i32 @__sirius_shuffle(ptr %c, i32 %m, i32 %x, i32 %o, i32 %k, i32 3, ptr %in)
+  %r = add i32 %s, 0
+  %p = load i32, ptr %in, align 4
+  %b = icmp ne i32 %p, 0
+  %a0 = insertvalue { i32, i1 } poison, i32 %r, 0
+  %a1 = insertvalue { i32, i1 } %a0, i1 %b, 1
+  ret { i32, i1 } %a1
+}
+define internal float @sirius.llvm.nvvm.shfl.sync.idx.f32(ptr %c, i32 %m, float %v, i32 %o, i32 %k) alwaysinline {
+  %x = bitcast float %v to i32
+  %in = alloca i32, align 4
+  %s = call i32 @__sirius_shuffle(ptr %c, i32 %m, i32 %x, i32 %o, i32 %k, i32 3, ptr %in)
+  %r = bitcast i32 %s to float
+  ret float %r
+}
+define internal { float, i1 } @sirius.llvm.nvvm.shfl.sync.idx.f32p(ptr %c, i32 %m, float %v, i32 %o, i32 %k) alwaysinline {
+  %x = bitcast float %v to i32
+  %in = alloca i32, align 4
+  %s = call i32 @__sirius_shuffle(ptr %c, i32 %m, i32 %x, i32 %o, i32 %k, i32 3, ptr %in)
+  %r = bitcast i32 %s to float
+  %p = load i32, ptr %in, align 4
+  %b = icmp ne i32 %p, 0
+  %a0 = insertvalue { float, i1 } poison, float %r, 0
+  %a1 = insertvalue { float, i1 } %a0, i1 %b, 1
+  ret { float, i1 } %a1
+}
+; Votes: 0 all, 1 any, 2 uni, 3 ballot.
+define internal i1 @sirius.llvm.nvvm.vote.all.sync(ptr %c, i32 %m, i1 %p) alwaysinline {
+  %v = zext i1 %p to i32
+  %r = call i32 @__sirius_vote(ptr %c, i32 %m, i32 %v, i32 0)
+  %b = icmp ne i32 %r, 0
+  ret i1 %b
+}
+define internal i1 @sirius.llvm.nvvm.vote.any.sync(ptr %c, i32 %m, i1 %p) alwaysinline {
+  %v = zext i1 %p to i32
+  %r = call i32 @__sirius_vote(ptr %c, i32 %m, i32 %v, i32 1)
+  %b = icmp ne i32 %r, 0
+  ret i1 %b
+}
+define internal i1 @sirius.llvm.nvvm.vote.uni.sync(ptr %c, i32 %m, i1 %p) alwaysinline {
+  %v = zext i1 %p to i32
+  %r = call i32 @__sirius_vote(ptr %c, i32 %m, i32 %v, i32 2)
+  %b = icmp ne i32 %r, 0
+  ret i1 %b
+}
+define internal i32 @sirius.llvm.nvvm.vote.ballot.sync(ptr %c, i32 %m, i1 %p) alwaysinline {
+  %v = zext i1 %p to i32
+  %r = call i32 @__sirius_vote(ptr %c, i32 %m, i32 %v, i32 3)
+  ret i32 %r
+}
+define internal i32 @sirius.llvm.nvvm.match.any.sync.i32(ptr %c, i32 %m, i32 %v) alwaysinline {
+  %w = zext i32 %v to i64
+  %p = alloca i32, align 4
+  %r = call i32 @__sirius_match(ptr %c, i32 %m, i64 %w, i32 0, ptr %p)
+  ret i32 %r
+}
+define internal { i32, i1 } @sirius.llvm.nvvm.match.all.sync.i32p(ptr %c, i32 %m, i32 %v) alwaysinline {
+  %w = zext i32 %v to i64
+  %p = alloca i32, align 4
+  %r = call i32 @__sirius_match(ptr %c, i32 %m, i64 %w, i32 1, ptr %p)
+  %q = load i32, ptr %p, align 4
+  %b = icmp ne i32 %q, 0
+  %a0 = insertvalue { i32, i1 } poison, i32 %r, 0
+  %a1 = insertvalue { i32, i1 } %a0, i1 %b, 1
+  ret { i32, i1 } %a1
+}
+define internal i32 @sirius.llvm.nvvm.match.any.sync.i64(ptr %c, i32 %m, i64 %v) alwaysinline {
+  %w = add i64 %v, 0
+  %p = alloca i32, align 4
+  %r = call i32 @__sirius_match(ptr %c, i32 %m, i64 %w, i32 0, ptr %p)
+  ret i32 %r
+}
+define internal { i32, i1 } @sirius.llvm.nvvm.match.all.sync.i64p(ptr %c, i32 %m, i64 %v) alwaysinline {
+  %w = add i64 %v, 0
+  %p = alloca i32, align 4
+  %r = call i32 @__sirius_match(ptr %c, i32 %m, i64 %w, i32 1, ptr %p)
+  %q = load i32, ptr %p, align 4
+  %b = icmp ne i32 %q, 0
+  %a0 = insertvalue { i32, i1 } poison, i32 %r, 0
+  %a1 = insertvalue { i32, i1 } %a0, i1 %b, 1
+  ret { i32, i1 } %a1
+}
+define internal i32 @sirius.llvm.nvvm.activemask(ptr %c) alwaysinline {
+  %r = call i32 @__sirius_active_mask(ptr %c)
+  ret i32 %r
+}
+; Reductions over the lanes of a mask, from shuffles by index.
+define internal i32 @sirius.llvm.nvvm.redux.sync.add(ptr %c, i32 %v, i32 %m) alwaysinline {
+  entry:
+    %in = alloca i32, align 4
+    br label %loop
+  loop:
+    %lane = phi i32 [ 0, %entry ], [ %next, %step ]
+    %acc = phi i32 [ 0, %entry ], [ %new, %step ]
+    %bit = shl i32 1, %lane
+    %has = and i32 %m, %bit
+    %member = icmp ne i32 %has, 0
+    br i1 %member, label %take, label %step
+  take:
+    %s = call i32 @__sirius_shuffle(ptr %c, i32 %m, i32 %v, i32 %lane, i32 31, i32 3, ptr %in)
+    %n = add i32 %acc, %s
+    br label %step
+  step:
+    %new = phi i32 [ %acc, %loop ], [ %n, %take ]
+    %next = add i32 %lane, 1
+    %more = icmp ult i32 %next, 32
+    br i1 %more, label %loop, label %done
+  done:
+    ret i32 %new
+}
+define internal i32 @sirius.llvm.nvvm.redux.sync.min(ptr %c, i32 %v, i32 %m) alwaysinline {
+  entry:
+    %in = alloca i32, align 4
+    br label %loop
+  loop:
+    %lane = phi i32 [ 0, %entry ], [ %next, %step ]
+    %acc = phi i32 [ 2147483647, %entry ], [ %new, %step ]
+    %bit = shl i32 1, %lane
+    %has = and i32 %m, %bit
+    %member = icmp ne i32 %has, 0
+    br i1 %member, label %take, label %step
+  take:
+    %s = call i32 @__sirius_shuffle(ptr %c, i32 %m, i32 %v, i32 %lane, i32 31, i32 3, ptr %in)
+    %n = call i32 @llvm.smin.i32(i32 %acc, i32 %s)
+    br label %step
+  step:
+    %new = phi i32 [ %acc, %loop ], [ %n, %take ]
+    %next = add i32 %lane, 1
+    %more = icmp ult i32 %next, 32
+    br i1 %more, label %loop, label %done
+  done:
+    ret i32 %new
+}
+define internal i32 @sirius.llvm.nvvm.redux.sync.max(ptr %c, i32 %v, i32 %m) alwaysinline {
+  entry:
+    %in = alloca i32, align 4
+    br label %loop
+  loop:
+    %lane = phi i32 [ 0, %entry ], [ %next, %step ]
+    %acc = phi i32 [ -2147483648, %entry ], [ %new, %step ]
+    %bit = shl i32 1, %lane
+    %has = and i32 %m, %bit
+    %member = icmp ne i32 %has, 0
+    br i1 %member, label %take, label %step
+  take:
+    %s = call i32 @__sirius_shuffle(ptr %c, i32 %m, i32 %v, i32 %lane, i32 31, i32 3, ptr %in)
+    %n = call i32 @llvm.smax.i32(i32 %acc, i32 %s)
+    br label %step
+  step:
+    %new = phi i32 [ %acc, %loop ], [ %n, %take ]
+    %next = add i32 %lane, 1
+    %more = icmp ult i32 %next, 32
+    br i1 %more, label %loop, label %done
+  done:
+    ret i32 %new
+}
+define internal i32 @sirius.llvm.nvvm.redux.sync.umin(ptr %c, i32 %v, i32 %m) alwaysinline {
+  entry:
+    %in = alloca i32, align 4
+    br label %loop
+  loop:
+    %lane = phi i32 [ 0, %entry ], [ %next, %step ]
+    %acc = phi i32 [ -1, %entry ], [ %new, %step ]
+    %bit = shl i32 1, %lane
+    %has = and i32 %m, %bit
+    %member = icmp ne i32 %has, 0
+    br i1 %member, label %take, label %step
+  take:
+    %s = call i32 @__sirius_shuffle(ptr %c, i32 %m, i32 %v, i32 %lane, i32 31, i32 3, ptr %in)
+    %n = call i32 @llvm.umin.i32(i32 %acc, i32 %s)
+    br label %step
+  step:
+    %new = phi i32 [ %acc, %loop ], [ %n, %take ]
+    %next = add i32 %lane, 1
+    %more = icmp ult i32 %next, 32
+    br i1 %more, label %loop, label %done
+  done:
+    ret i32 %new
+}
+define internal i32 @sirius.llvm.nvvm.redux.sync.umax(ptr %c, i32 %v, i32 %m) alwaysinline {
+  entry:
+    %in = alloca i32, align 4
+    br label %loop
+  loop:
+    %lane = phi i32 [ 0, %entry ], [ %next, %step ]
+    %acc = phi i32 [ 0, %entry ], [ %new, %step ]
+    %bit = shl i32 1, %lane
+    %has = and i32 %m, %bit
+    %member = icmp ne i32 %has, 0
+    br i1 %member, label %take, label %step
+  take:
+    %s = call i32 @__sirius_shuffle(ptr %c, i32 %m, i32 %v, i32 %lane, i32 31, i32 3, ptr %in)
+    %n = call i32 @llvm.umax.i32(i32 %acc, i32 %s)
+    br label %step
+  step:
+    %new = phi i32 [ %acc, %loop ], [ %n, %take ]
+    %next = add i32 %lane, 1
+    %more = icmp ult i32 %next, 32
+    br i1 %more, label %loop, label %done
+  done:
+    ret i32 %new
+}
+define internal i32 @sirius.llvm.nvvm.redux.sync.and(ptr %c, i32 %v, i32 %m) alwaysinline {
+  entry:
+    %in = alloca i32, align 4
+    br label %loop
+  loop:
+    %lane = phi i32 [ 0, %entry ], [ %next, %step ]
+    %acc = phi i32 [ -1, %entry ], [ %new, %step ]
+    %bit = shl i32 1, %lane
+    %has = and i32 %m, %bit
+    %member = icmp ne i32 %has, 0
+    br i1 %member, label %take, label %step
+  take:
+    %s = call i32 @__sirius_shuffle(ptr %c, i32 %m, i32 %v, i32 %lane, i32 31, i32 3, ptr %in)
+    %n = and i32 %acc, %s
+    br label %step
+  step:
+    %new = phi i32 [ %acc, %loop ], [ %n, %take ]
+    %next = add i32 %lane, 1
+    %more = icmp ult i32 %next, 32
+    br i1 %more, label %loop, label %done
+  done:
+    ret i32 %new
+}
+define internal i32 @sirius.llvm.nvvm.redux.sync.or(ptr %c, i32 %v, i32 %m) alwaysinline {
+  entry:
+    %in = alloca i32, align 4
+    br label %loop
+  loop:
+    %lane = phi i32 [ 0, %entry ], [ %next, %step ]
+    %acc = phi i32 [ 0, %entry ], [ %new, %step ]
+    %bit = shl i32 1, %lane
+    %has = and i32 %m, %bit
+    %member = icmp ne i32 %has, 0
+    br i1 %member, label %take, label %step
+  take:
+    %s = call i32 @__sirius_shuffle(ptr %c, i32 %m, i32 %v, i32 %lane, i32 31, i32 3, ptr %in)
+    %n = or i32 %acc, %s
+    br label %step
+  step:
+    %new = phi i32 [ %acc, %loop ], [ %n, %take ]
+    %next = add i32 %lane, 1
+    %more = icmp ult i32 %next, 32
+    br i1 %more, label %loop, label %done
+  done:
+    ret i32 %new
+}
+define internal i32 @sirius.llvm.nvvm.redux.sync.xor(ptr %c, i32 %v, i32 %m) alwaysinline {
+  entry:
+    %in = alloca i32, align 4
+    br label %loop
+  loop:
+    %lane = phi i32 [ 0, %entry ], [ %next, %step ]
+    %acc = phi i32 [ 0, %entry ], [ %new, %step ]
+    %bit = shl i32 1, %lane
+    %has = and i32 %m, %bit
+    %member = icmp ne i32 %has, 0
+    br i1 %member, label %take, label %step
+  take:
+    %s = call i32 @__sirius_shuffle(ptr %c, i32 %m, i32 %v, i32 %lane, i32 31, i32 3, ptr %in)
+    %n = xor i32 %acc, %s
+    br label %step
+  step:
+    %new = phi i32 [ %acc, %loop ], [ %n, %take ]
+    %next = add i32 %lane, 1
+    %more = icmp ult i32 %next, 32
+    br i1 %more, label %loop, label %done
+  done:
+    ret i32 %new
+}
+; Effects that the host sees.
+define internal void @sirius.llvm.trap(ptr %c) alwaysinline {
+  call void @__sirius_trap(ptr %c)
+  unreachable
+}
+define internal void @sirius.llvm.debugtrap(ptr %c) alwaysinline {
+  call void @__sirius_trap(ptr %c)
+  unreachable
+}
+define internal i32 @sirius.vprintf(ptr %c, ptr %f, ptr %a) alwaysinline {
+  %r = call i32 @__sirius_vprintf(ptr %c, ptr %f, ptr %a)
+  ret i32 %r
+}
+define internal void @sirius.__assertfail(ptr %c, ptr %m, ptr %f, i32 %l, ptr %u, i64 %s) alwaysinline {
+  call void @__sirius_assert_fail(ptr %c, ptr %m, ptr %f, i32 %l, ptr %u)
+  unreachable
+}
+define internal ptr @sirius.malloc(ptr %c, i64 %n) alwaysinline {
+  %r = call ptr @__sirius_device_malloc(ptr %c, i64 %n)
+  ret ptr %r
+}
+define internal ptr @sirius._Znwm(ptr %c, i64 %n) alwaysinline {
+  %r = call ptr @__sirius_device_malloc(ptr %c, i64 %n)
+  ret ptr %r
+}
+define internal ptr @sirius._Znam(ptr %c, i64 %n) alwaysinline {
+  %r = call ptr @__sirius_device_malloc(ptr %c, i64 %n)
+  ret ptr %r
+}
+define internal void @sirius.free(ptr %c, ptr %p) alwaysinline {
+  call void @__sirius_device_free(ptr %c, ptr %p)
+  ret void
+}
+define internal void @sirius._ZdlPv(ptr %c, ptr %p) alwaysinline {
+  call void @__sirius_device_free(ptr %c, ptr %p)
+  ret void
+}
+define internal void @sirius._ZdaPv(ptr %c, ptr %p) alwaysinline {
+  call void @__sirius_device_free(ptr %c, ptr %p)
+  ret void
+}
+define internal void @sirius._ZdlPvm(ptr %c, ptr %p, i64 %n) alwaysinline {
+  call void @__sirius_device_free(ptr %c, ptr %p)
+  ret void
+}
+define internal void @sirius._ZdaPvm(ptr %c, ptr %p, i64 %n) alwaysinline {
+  call void @__sirius_device_free(ptr %c, ptr %p)
+  ret void
+}
+; Address spaces are one on the CPU; only shared memory can be told apart.
+define internal i1 @sirius.llvm.nvvm.isspacep.shared(ptr %c, ptr %p) alwaysinline {
+  %s = call ptr @sirius.shared(ptr %c)
+  %d = call ptr @sirius.dynamic_shared(ptr %c)
+  %b = call ptr @sirius.block(ptr %c)
+  %q = getelementptr inbounds i8, ptr %b, i64 36
+  %n = load i32, ptr %q, align 4
+  %w = zext i32 %n to i64
+  %e = getelementptr i8, ptr %d, i64 %w
+  %ge = icmp uge ptr %p, %s
+  %lt = icmp ult ptr %p, %e
+  %r = and i1 %ge, %lt
+  ret i1 %r
+}
+define internal i1 @sirius.llvm.nvvm.isspacep.global(ptr %c, ptr %p) alwaysinline {
+  %s = call i1 @sirius.llvm.nvvm.isspacep.shared(ptr %c, ptr %p)
+  %r = xor i1 %s, true
+  ret i1 %r
+}
+define internal i1 @sirius.llvm.nvvm.isspacep.local(ptr %c, ptr %p) alwaysinline {
+  ret i1 false
+}
+define internal i1 @sirius.llvm.nvvm.isspacep.const(ptr %c, ptr %p) alwaysinline {
+  ret i1 false
+}

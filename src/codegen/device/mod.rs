@@ -1,0 +1,138 @@
+//! Device modules of units -> the final device IR, the one that both devices and all statistics use.
+//!
+//! Invariant: originals and fused kernels go through the same pipeline, with the same calls of
+//! math functions left as calls, so that counts are comparable and numerics are those of the
+//! original kernels. Barriers are counted before and after: no pass may copy or drop one.
+
+mod barriers;
+
+use super::CodegenError;
+use super::ir::{FUNCTION_ATTRIBUTES, Linkage, Value};
+use inkwell::OptimizationLevel;
+use inkwell::module::Module;
+use inkwell::passes::PassBuilderOptions;
+use inkwell::targets::{
+    CodeModel, InitializationConfig, RelocMode, Target, TargetMachine, TargetTriple,
+};
+
+pub(crate) use barriers::count_barriers;
+pub(super) use barriers::is_block_barrier;
+
+/// LLVM's number of the calling convention of kernels (`ptx_kernel`).
+pub(super) const KERNEL_CALL_CONVENTION: u32 = 71;
+
+/// A target machine for `nvptx64` with the given processor (`sm_80`, …).
+///
+/// # Errors
+/// [`CodegenError::Llvm`] when LLVM was built without the target or does not know the processor.
+pub fn device_target_machine(processor: &str) -> Result<TargetMachine, CodegenError> {
+    Target::initialize_nvptx(&InitializationConfig::default());
+    let triple = TargetTriple::create("nvptx64-nvidia-cuda");
+    let target =
+        Target::from_triple(&triple).map_err(|message| CodegenError::Llvm(message.to_string()))?;
+    target
+        .create_target_machine(
+            &triple,
+            processor,
+            &format!("+{}", isa_feature(processor)),
+            OptimizationLevel::Aggressive,
+            RelocMode::Default,
+            CodeModel::Default,
+        )
+        .ok_or_else(|| CodegenError::Llvm(format!("LLVM has no machine for '{processor}'")))
+}
+
+/// The PTX version that a processor is emitted with: what its architecture needs, and no less than
+/// the one that clang assumed for the intrinsics of the headers.
+fn isa_feature(processor: &str) -> &'static str {
+    let digits: String = processor.chars().filter(char::is_ascii_digit).collect();
+    match digits.parse::<u32>().unwrap_or(0) {
+        0..=100 => "ptx88",
+        101..=103 => "ptx88",
+        _ => "ptx88",
+    }
+}
+
+/// Runs LLVM's `-O3` for the device on a unit's module or on fused kernels, in place.
+///
+/// # Errors
+/// [`CodegenError::Llvm`] when a pass pipeline fails, [`CodegenError::BarrierChanged`] when a pass
+/// copied or dropped a barrier.
+pub fn optimise_device(module: &Module, machine: &TargetMachine) -> Result<(), CodegenError> {
+    mark_pure_math(module);
+    let before = count_barriers(module);
+    run_passes(module, "default<O3>", machine)?;
+    before.check_not_grown(&count_barriers(module))?;
+    Ok(())
+}
+
+/// Runs a pipeline by its textual name.
+pub(super) fn run_passes(
+    module: &Module,
+    passes: &str,
+    machine: &TargetMachine,
+) -> Result<(), CodegenError> {
+    let options = PassBuilderOptions::create();
+    options.set_loop_slp_vectorization(true);
+    options.set_loop_vectorization(true);
+    options.set_loop_interleaving(true);
+    module
+        .run_passes(passes, machine, options)
+        .map_err(|message| CodegenError::Llvm(format!("{passes}: {message}")))
+}
+
+/// The kernels that a module defines.
+pub(super) fn kernels(module: &Module) -> Vec<Value> {
+    Value::functions(module)
+        .into_iter()
+        .filter(|function| {
+            !function.is_declaration() && function.call_convention() == KERNEL_CALL_CONVENTION
+        })
+        .collect()
+}
+
+/// `__launch_bounds__` maximum of threads a block: the product of `nvvm.maxntid`.
+pub(super) fn max_threads(kernel: Value) -> Option<u32> {
+    let text = kernel.string_attribute("nvvm.maxntid")?;
+    text.split(',')
+        .map(|extent| extent.trim().parse::<u32>().ok())
+        .product()
+}
+
+/// libdevice's functions without pointer parameters compute a value from their arguments and do
+/// nothing else; the headers only declare them. Saying so lets LLVM keep values in registers
+/// across a call of `expf`.
+fn mark_pure_math(module: &Module) {
+    for function in Value::functions(module) {
+        if !function.is_declaration() || !function.name().starts_with("__nv_") {
+            continue;
+        }
+        let ty = function.value_type();
+        if ty.result().is_void()
+            || ty
+                .parameters()
+                .iter()
+                .any(|parameter| parameter.is_pointer())
+        {
+            continue;
+        }
+        function.set_linkage(Linkage::LLVMExternalLinkage);
+        function.remove_attribute(FUNCTION_ATTRIBUTES, "convergent");
+        for name in [
+            "memory",
+            "nounwind",
+            "willreturn",
+            "nosync",
+            "nofree",
+            "nocallback",
+        ] {
+            // The encoding 0 of `memory` is `memory(none)`; the others have no value.
+            function.add_attribute(FUNCTION_ATTRIBUTES, name, 0);
+        }
+        for user in function.users() {
+            if user.is_instruction() {
+                user.remove_call_attribute(FUNCTION_ATTRIBUTES, "convergent");
+            }
+        }
+    }
+}

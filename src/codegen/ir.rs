@@ -1,0 +1,1106 @@
+//! Handles to LLVM's own objects, for the transformations of code generation.
+//!
+//! This file is the only place of code generation that calls LLVM's C interface directly: moving
+//! a body into a function of another signature, taking constant expressions apart and copying
+//! attributes have no counterpart in inkwell. Invariant: a handle is used only while the
+//! [`Module`] from which it was taken lives, and not after the object was erased; nothing here
+//! stores one beyond a transformation.
+
+use inkwell::context::AsContextRef;
+use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::debuginfo::*;
+use inkwell::llvm_sys::prelude::*;
+use inkwell::llvm_sys::{LLVMLinkage, LLVMOpcode, LLVMTypeKind};
+use inkwell::module::Module;
+use std::ffi::CString;
+
+pub(super) use inkwell::llvm_sys::LLVMLinkage as Linkage;
+pub(super) use inkwell::llvm_sys::LLVMOpcode as Opcode;
+
+/// A value: function, global, constant, argument or instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Value(LLVMValueRef);
+
+/// A type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Type(LLVMTypeRef);
+
+/// A basic block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Block(LLVMBasicBlockRef);
+
+/// Position of a function attribute list.
+pub(super) const RETURN_ATTRIBUTES: u32 = 0;
+/// Position of the attributes of the function itself.
+pub(super) const FUNCTION_ATTRIBUTES: u32 = u32::MAX;
+
+fn c_string(text: &str) -> CString {
+    CString::new(text.replace('\0', "")).unwrap_or_default()
+}
+
+fn iterate<T: Copy>(first: Option<T>, next: impl Fn(T) -> Option<T>) -> Vec<T> {
+    std::iter::successors(first, |item| next(*item)).collect()
+}
+
+impl Type {
+    /// The raw handle.
+    fn raw(self) -> LLVMTypeRef {
+        self.0
+    }
+
+    pub(super) fn kind(self) -> LLVMTypeKind {
+        // SAFETY: the handle is alive by the invariant of this file (so below).
+        unsafe { LLVMGetTypeKind(self.0) }
+    }
+
+    pub(super) fn void(module: &Module) -> Self {
+        // SAFETY: the context of a live module is alive.
+        Self(unsafe { LLVMVoidTypeInContext(module.get_context().as_ctx_ref()) })
+    }
+
+    pub(super) fn pointer(module: &Module, address_space: u32) -> Self {
+        // SAFETY: as above.
+        Self(unsafe { LLVMPointerTypeInContext(module.get_context().as_ctx_ref(), address_space) })
+    }
+
+    pub(super) fn integer(module: &Module, bits: u32) -> Self {
+        // SAFETY: as above.
+        Self(unsafe { LLVMIntTypeInContext(module.get_context().as_ctx_ref(), bits) })
+    }
+
+    pub(super) fn structure(module: &Module, fields: &[Type]) -> Self {
+        let mut fields: Vec<_> = fields.iter().map(|field| field.0).collect();
+        // SAFETY: pointer and length describe `fields`.
+        Self(unsafe {
+            LLVMStructTypeInContext(
+                module.get_context().as_ctx_ref(),
+                fields.as_mut_ptr(),
+                fields.len() as u32,
+                0,
+            )
+        })
+    }
+
+    pub(super) fn function(result: Type, parameters: &[Type]) -> Self {
+        let mut raw: Vec<_> = parameters.iter().map(|parameter| parameter.0).collect();
+        // SAFETY: pointer and length describe `raw`.
+        Self(unsafe { LLVMFunctionType(result.raw(), raw.as_mut_ptr(), raw.len() as u32, 0) })
+    }
+
+    /// An array of this type.
+    pub(super) fn array(self, length: u64) -> Type {
+        // SAFETY: see `kind`.
+        Type(unsafe { LLVMArrayType2(self.0, length) })
+    }
+
+    /// Parameter types of a function type.
+    pub(super) fn parameters(self) -> Vec<Type> {
+        // SAFETY: `raw` has room for as many types as LLVM writes.
+        unsafe {
+            let mut raw = vec![std::ptr::null_mut(); LLVMCountParamTypes(self.0) as usize];
+            LLVMGetParamTypes(self.0, raw.as_mut_ptr());
+            raw.into_iter().map(Type).collect()
+        }
+    }
+
+    /// Result of a function type.
+    pub(super) fn result(self) -> Type {
+        // SAFETY: see `kind`.
+        Type(unsafe { LLVMGetReturnType(self.0) })
+    }
+
+    pub(super) fn is_variadic(self) -> bool {
+        // SAFETY: see `kind`.
+        unsafe { LLVMIsFunctionVarArg(self.0) != 0 }
+    }
+
+    pub(super) fn address_space(self) -> u32 {
+        // SAFETY: see `kind`.
+        unsafe { LLVMGetPointerAddressSpace(self.0) }
+    }
+
+    pub(super) fn integer_bits(self) -> u32 {
+        // SAFETY: see `kind`.
+        unsafe { LLVMGetIntTypeWidth(self.0) }
+    }
+
+    pub(super) fn is_pointer(self) -> bool {
+        self.kind() == LLVMTypeKind::LLVMPointerTypeKind
+    }
+
+    pub(super) fn is_void(self) -> bool {
+        self.kind() == LLVMTypeKind::LLVMVoidTypeKind
+    }
+
+    /// The all-zero value.
+    pub(super) fn zero(self) -> Value {
+        // SAFETY: see `kind`.
+        Value(unsafe { LLVMConstNull(self.0) })
+    }
+
+    /// The undefined value.
+    pub(super) fn poison(self) -> Value {
+        // SAFETY: see `kind`.
+        Value(unsafe { LLVMGetPoison(self.0) })
+    }
+
+    /// An integer constant of this type.
+    pub(super) fn constant(self, value: u64) -> Value {
+        // SAFETY: see `kind`.
+        Value(unsafe { LLVMConstInt(self.0, value, 0) })
+    }
+
+    /// Bytes that an object of this type takes in an array.
+    pub(super) fn allocation_bytes(self, module: &Module) -> u64 {
+        // SAFETY: module and type are alive.
+        unsafe {
+            inkwell::llvm_sys::target::LLVMABISizeOfType(
+                inkwell::llvm_sys::target::LLVMGetModuleDataLayout(module.as_mut_ptr()),
+                self.0,
+            )
+        }
+    }
+
+    /// Bytes that a load or store of this type touches.
+    pub(super) fn access_bytes(self, module: &Module) -> u64 {
+        // SAFETY: module and type are alive.
+        unsafe {
+            inkwell::llvm_sys::target::LLVMStoreSizeOfType(
+                inkwell::llvm_sys::target::LLVMGetModuleDataLayout(module.as_mut_ptr()),
+                self.0,
+            )
+        }
+    }
+
+    /// Natural alignment in bytes.
+    pub(super) fn alignment(self, module: &Module) -> u32 {
+        // SAFETY: module and type are alive.
+        unsafe {
+            inkwell::llvm_sys::target::LLVMABIAlignmentOfType(
+                inkwell::llvm_sys::target::LLVMGetModuleDataLayout(module.as_mut_ptr()),
+                self.0,
+            )
+        }
+    }
+}
+
+impl Block {
+    pub(super) fn append(function: Value, name: &str) -> Self {
+        let name = c_string(name);
+        // SAFETY: the function is alive; a block is made in its context.
+        unsafe {
+            let context = LLVMGetTypeContext(LLVMTypeOf(function.0));
+            Self(LLVMAppendBasicBlockInContext(
+                context,
+                function.0,
+                name.as_ptr(),
+            ))
+        }
+    }
+
+    pub(super) fn instructions(self) -> Vec<Value> {
+        // SAFETY: see `Type::kind`; so below.
+        iterate(
+            unsafe { Value::checked(LLVMGetFirstInstruction(self.0)) },
+            |at| unsafe { Value::checked(LLVMGetNextInstruction(at.0)) },
+        )
+    }
+
+    pub(super) fn terminator(self) -> Option<Value> {
+        // SAFETY: see `Type::kind`.
+        unsafe { Value::checked(LLVMGetBasicBlockTerminator(self.0)) }
+    }
+
+    pub(super) fn successors(self) -> Vec<Block> {
+        let Some(terminator) = self.terminator() else {
+            return Vec::new();
+        };
+        // SAFETY: the indices are in range.
+        unsafe {
+            (0..LLVMGetNumSuccessors(terminator.0))
+                .map(|n| Block(LLVMGetSuccessor(terminator.0, n)))
+                .collect()
+        }
+    }
+
+    /// Takes the block out of its function and puts it at the end of another.
+    pub(super) fn move_to(self, function: Value) {
+        // SAFETY: the block has a parent before and another afterwards.
+        unsafe {
+            LLVMRemoveBasicBlockFromParent(self.0);
+            LLVMAppendExistingBasicBlock(function.0, self.0);
+        }
+    }
+}
+
+impl Value {
+    fn checked(raw: LLVMValueRef) -> Option<Self> {
+        (!raw.is_null()).then_some(Self(raw))
+    }
+
+    pub(super) fn name(self) -> String {
+        let mut length = 0;
+        // SAFETY: LLVM returns `length` bytes that live as long as the value keeps its name.
+        unsafe {
+            let text = LLVMGetValueName2(self.0, &mut length);
+            String::from_utf8_lossy(std::slice::from_raw_parts(text.cast::<u8>(), length))
+                .into_owned()
+        }
+    }
+
+    pub(super) fn set_name(self, name: &str) {
+        // SAFETY: pointer and length describe `name`.
+        unsafe { LLVMSetValueName2(self.0, name.as_ptr().cast(), name.len()) }
+    }
+
+    pub(super) fn ty(self) -> Type {
+        // SAFETY: see `Type::kind`; so in all one-line methods below.
+        Type(unsafe { LLVMTypeOf(self.0) })
+    }
+
+    pub(super) fn replace_uses_with(self, other: Value) {
+        // SAFETY: as above; callers keep the types equal.
+        unsafe { LLVMReplaceAllUsesWith(self.0, other.0) }
+    }
+
+    /// [`Self::replace_uses_with`] for an instruction that may return nothing.
+    pub(super) fn replace_uses_with_or_nothing(self, other: Value) {
+        if !self.ty().is_void() {
+            self.replace_uses_with(other);
+        }
+    }
+
+    /// True for an operand slot that holds no value.
+    pub(super) fn is_null(self) -> bool {
+        self.0.is_null()
+    }
+
+    pub(super) fn has_uses(self) -> bool {
+        // SAFETY: as above.
+        unsafe { !LLVMGetFirstUse(self.0).is_null() }
+    }
+
+    /// The values that use this one, one entry for each use.
+    pub(super) fn users(self) -> Vec<Value> {
+        // SAFETY: as above.
+        let uses = unsafe {
+            let first = LLVMGetFirstUse(self.0);
+            iterate((!first.is_null()).then_some(first), |at| {
+                let next = LLVMGetNextUse(at);
+                (!next.is_null()).then_some(next)
+            })
+        };
+        // SAFETY: as above.
+        uses.into_iter()
+            .map(|at| Value(unsafe { LLVMGetUser(at) }))
+            .collect()
+    }
+
+    // Functions and globals.
+
+    pub(super) fn functions(module: &Module) -> Vec<Value> {
+        // SAFETY: as above.
+        iterate(
+            unsafe { Self::checked(LLVMGetFirstFunction(module.as_mut_ptr())) },
+            |at| unsafe { Self::checked(LLVMGetNextFunction(at.0)) },
+        )
+    }
+
+    pub(super) fn globals(module: &Module) -> Vec<Value> {
+        // SAFETY: as above.
+        iterate(
+            unsafe { Self::checked(LLVMGetFirstGlobal(module.as_mut_ptr())) },
+            |at| unsafe { Self::checked(LLVMGetNextGlobal(at.0)) },
+        )
+    }
+
+    pub(super) fn function(module: &Module, name: &str) -> Option<Value> {
+        let name = c_string(name);
+        // SAFETY: as above.
+        unsafe { Self::checked(LLVMGetNamedFunction(module.as_mut_ptr(), name.as_ptr())) }
+    }
+
+    pub(super) fn global(module: &Module, name: &str) -> Option<Value> {
+        let name = c_string(name);
+        // SAFETY: as above.
+        unsafe { Self::checked(LLVMGetNamedGlobal(module.as_mut_ptr(), name.as_ptr())) }
+    }
+
+    pub(super) fn add_function(module: &Module, name: &str, ty: Type) -> Value {
+        let name = c_string(name);
+        // SAFETY: as above.
+        Value(unsafe { LLVMAddFunction(module.as_mut_ptr(), name.as_ptr(), ty.0) })
+    }
+
+    pub(super) fn add_global(module: &Module, name: &str, ty: Type, address_space: u32) -> Value {
+        let name = c_string(name);
+        // SAFETY: as above.
+        Value(unsafe {
+            LLVMAddGlobalInAddressSpace(module.as_mut_ptr(), ty.0, name.as_ptr(), address_space)
+        })
+    }
+
+    pub(super) fn is_declaration(self) -> bool {
+        // SAFETY: as above.
+        unsafe { LLVMIsDeclaration(self.0) != 0 }
+    }
+
+    /// The type of a function or of a global's content.
+    pub(super) fn value_type(self) -> Type {
+        // SAFETY: as above.
+        Type(unsafe { LLVMGlobalGetValueType(self.0) })
+    }
+
+    pub(super) fn linkage(self) -> LLVMLinkage {
+        // SAFETY: as above.
+        unsafe { LLVMGetLinkage(self.0) }
+    }
+
+    pub(super) fn set_linkage(self, linkage: LLVMLinkage) {
+        // SAFETY: as above. A local symbol must have default visibility.
+        unsafe {
+            if matches!(
+                linkage,
+                LLVMLinkage::LLVMInternalLinkage | LLVMLinkage::LLVMPrivateLinkage
+            ) {
+                LLVMSetVisibility(
+                    self.0,
+                    inkwell::llvm_sys::LLVMVisibility::LLVMDefaultVisibility,
+                );
+                inkwell::llvm_sys::comdat::LLVMSetComdat(self.0, std::ptr::null_mut());
+            }
+            LLVMSetLinkage(self.0, linkage);
+        }
+    }
+
+    pub(super) fn set_hidden(self) {
+        // SAFETY: as above.
+        unsafe {
+            LLVMSetVisibility(
+                self.0,
+                inkwell::llvm_sys::LLVMVisibility::LLVMHiddenVisibility,
+            );
+        }
+    }
+
+    pub(super) fn is_local(self) -> bool {
+        matches!(
+            self.linkage(),
+            LLVMLinkage::LLVMInternalLinkage | LLVMLinkage::LLVMPrivateLinkage
+        )
+    }
+
+    pub(super) fn call_convention(self) -> u32 {
+        // SAFETY: as above.
+        unsafe { LLVMGetFunctionCallConv(self.0) }
+    }
+
+    pub(super) fn set_call_convention(self, convention: u32) {
+        // SAFETY: as above.
+        unsafe { LLVMSetFunctionCallConv(self.0, convention) }
+    }
+
+    pub(super) fn parameters(self) -> Vec<Value> {
+        // SAFETY: as above; the indices are in range.
+        unsafe {
+            (0..LLVMCountParams(self.0))
+                .map(|n| Value(LLVMGetParam(self.0, n)))
+                .collect()
+        }
+    }
+
+    pub(super) fn blocks(self) -> Vec<Block> {
+        // SAFETY: as above.
+        unsafe {
+            let wrap = |raw: LLVMBasicBlockRef| (!raw.is_null()).then_some(Block(raw));
+            iterate(wrap(LLVMGetFirstBasicBlock(self.0)), |at| {
+                wrap(LLVMGetNextBasicBlock(at.0))
+            })
+        }
+    }
+
+    pub(super) fn instructions(self) -> Vec<Value> {
+        self.blocks()
+            .into_iter()
+            .flat_map(Block::instructions)
+            .collect()
+    }
+
+    pub(super) fn delete_function(self) {
+        // SAFETY: as above; callers have replaced all uses.
+        unsafe { LLVMDeleteFunction(self.0) }
+    }
+
+    pub(super) fn delete_global(self) {
+        // SAFETY: as above; callers have replaced all uses.
+        unsafe { LLVMDeleteGlobal(self.0) }
+    }
+
+    pub(super) fn initializer(self) -> Option<Value> {
+        // SAFETY: as above.
+        unsafe { Self::checked(LLVMGetInitializer(self.0)) }
+    }
+
+    pub(super) fn set_initializer(self, value: Option<Value>) {
+        // SAFETY: as above; null removes the initializer.
+        unsafe { LLVMSetInitializer(self.0, value.map_or(std::ptr::null_mut(), |v| v.0)) }
+    }
+
+    pub(super) fn is_constant_global(self) -> bool {
+        // SAFETY: as above.
+        unsafe { LLVMIsGlobalConstant(self.0) != 0 }
+    }
+
+    pub(super) fn set_constant_global(self, constant: bool) {
+        // SAFETY: as above.
+        unsafe { LLVMSetGlobalConstant(self.0, constant.into()) }
+    }
+
+    pub(super) fn is_externally_initialized(self) -> bool {
+        // SAFETY: as above.
+        unsafe { LLVMIsExternallyInitialized(self.0) != 0 }
+    }
+
+    pub(super) fn alignment(self) -> u32 {
+        // SAFETY: as above.
+        unsafe { LLVMGetAlignment(self.0) }
+    }
+
+    pub(super) fn set_alignment(self, bytes: u32) {
+        // SAFETY: as above.
+        unsafe { LLVMSetAlignment(self.0, bytes) }
+    }
+
+    /// Moves the debug information of a function to another.
+    pub(super) fn move_subprogram_to(self, other: Value) {
+        // SAFETY: as above; the first function loses it so that no two functions share one.
+        unsafe {
+            let subprogram = LLVMGetSubprogram(self.0);
+            if !subprogram.is_null() {
+                LLVMSetSubprogram(self.0, std::ptr::null_mut());
+                LLVMSetSubprogram(other.0, subprogram);
+            }
+        }
+    }
+
+    // Attributes.
+
+    fn attributes(self, position: u32) -> Vec<LLVMAttributeRef> {
+        // SAFETY: `raw` has room for as many attributes as LLVM writes.
+        unsafe {
+            let count = LLVMGetAttributeCountAtIndex(self.0, position) as usize;
+            let mut raw = vec![std::ptr::null_mut(); count];
+            LLVMGetAttributesAtIndex(self.0, position, raw.as_mut_ptr());
+            raw
+        }
+    }
+
+    fn call_attributes(self, position: u32) -> Vec<LLVMAttributeRef> {
+        // SAFETY: as above.
+        unsafe {
+            let count = LLVMGetCallSiteAttributeCount(self.0, position) as usize;
+            let mut raw = vec![std::ptr::null_mut(); count];
+            LLVMGetCallSiteAttributes(self.0, position, raw.as_mut_ptr());
+            raw
+        }
+    }
+
+    /// Copies the attributes at one position of a function to a position of another.
+    pub(super) fn copy_attributes(self, from: u32, other: Value, to: u32) {
+        for attribute in self.attributes(from) {
+            // SAFETY: as above.
+            unsafe { LLVMAddAttributeAtIndex(other.0, to, attribute) }
+        }
+    }
+
+    /// Copies the attributes at one position of a call to a position of another call.
+    pub(super) fn copy_call_attributes(self, from: u32, other: Value, to: u32) {
+        for attribute in self.call_attributes(from) {
+            // SAFETY: as above.
+            unsafe { LLVMAddCallSiteAttribute(other.0, to, attribute) }
+        }
+    }
+
+    /// Gives a call the ABI attributes (`byval`, `sret`, extensions, alignment) that the callee's
+    /// parameters have.
+    pub(super) fn copy_function_attributes_to_call(self, from: u32, call: Value, to: u32) {
+        for attribute in self.attributes(from) {
+            // SAFETY: as above.
+            unsafe { LLVMAddCallSiteAttribute(call.0, to, attribute) }
+        }
+    }
+
+    pub(super) fn has_attribute(self, position: u32, name: &str) -> bool {
+        // SAFETY: as above; a kind that LLVM does not know is 0 and never present.
+        unsafe { !LLVMGetEnumAttributeAtIndex(self.0, position, attribute_kind(name)).is_null() }
+    }
+
+    /// The type of a type attribute (`byval`), when present.
+    pub(super) fn type_attribute(self, position: u32, name: &str) -> Option<Type> {
+        // SAFETY: as above.
+        unsafe {
+            let found = LLVMGetEnumAttributeAtIndex(self.0, position, attribute_kind(name));
+            (!found.is_null()).then(|| Type(LLVMGetTypeAttributeValue(found)))
+        }
+    }
+
+    /// The number of an integer attribute (`align`), when present.
+    pub(super) fn integer_attribute(self, position: u32, name: &str) -> Option<u64> {
+        // SAFETY: as above.
+        unsafe {
+            let found = LLVMGetEnumAttributeAtIndex(self.0, position, attribute_kind(name));
+            (!found.is_null()).then(|| LLVMGetEnumAttributeValue(found))
+        }
+    }
+
+    pub(super) fn add_attribute(self, position: u32, name: &str, value: u64) {
+        // SAFETY: as above; the names that callers use are LLVM's.
+        unsafe {
+            let context = LLVMGetTypeContext(LLVMTypeOf(self.0));
+            let attribute = LLVMCreateEnumAttribute(context, attribute_kind(name), value);
+            LLVMAddAttributeAtIndex(self.0, position, attribute);
+        }
+    }
+
+    pub(super) fn remove_attribute(self, position: u32, name: &str) {
+        // SAFETY: as above.
+        unsafe { LLVMRemoveEnumAttributeAtIndex(self.0, position, attribute_kind(name)) }
+    }
+
+    /// Whether this is a parameter that is passed in memory.
+    pub(super) fn is_by_value_parameter(self) -> bool {
+        // SAFETY: as above; the parent of an argument is a function.
+        unsafe {
+            if LLVMIsAArgument(self.0).is_null() {
+                return false;
+            }
+            let function = Value(LLVMGetParamParent(self.0));
+            function
+                .parameters()
+                .iter()
+                .position(|parameter| *parameter == self)
+                .is_some_and(|n| function.has_attribute(n as u32 + 1, "byval"))
+        }
+    }
+
+    pub(super) fn string_attribute(self, name: &str) -> Option<String> {
+        // SAFETY: LLVM returns `length` bytes that live as long as the context.
+        unsafe {
+            let found = LLVMGetStringAttributeAtIndex(
+                self.0,
+                FUNCTION_ATTRIBUTES,
+                name.as_ptr().cast(),
+                name.len() as u32,
+            );
+            if found.is_null() {
+                return None;
+            }
+            let mut length = 0;
+            let text = LLVMGetStringAttributeValue(found, &mut length);
+            let bytes = std::slice::from_raw_parts(text.cast::<u8>(), length as usize);
+            Some(String::from_utf8_lossy(bytes).into_owned())
+        }
+    }
+
+    pub(super) fn remove_string_attribute(self, name: &str) {
+        // SAFETY: as above.
+        unsafe {
+            LLVMRemoveStringAttributeAtIndex(
+                self.0,
+                FUNCTION_ATTRIBUTES,
+                name.as_ptr().cast(),
+                name.len() as u32,
+            );
+        }
+    }
+
+    pub(super) fn set_string_attribute(self, name: &str, value: &str) {
+        // SAFETY: as above; pointers and lengths describe the strings.
+        unsafe {
+            let context = LLVMGetTypeContext(LLVMTypeOf(self.0));
+            let attribute = LLVMCreateStringAttribute(
+                context,
+                name.as_ptr().cast(),
+                name.len() as u32,
+                value.as_ptr().cast(),
+                value.len() as u32,
+            );
+            LLVMAddAttributeAtIndex(self.0, FUNCTION_ATTRIBUTES, attribute);
+        }
+    }
+
+    /// Drops all attributes of a call or function at a position whose names are listed.
+    pub(super) fn remove_call_attribute(self, position: u32, name: &str) {
+        // SAFETY: as above.
+        unsafe { LLVMRemoveCallSiteEnumAttribute(self.0, position, attribute_kind(name)) }
+    }
+
+    // Instructions and constants.
+
+    pub(super) fn opcode(self) -> LLVMOpcode {
+        // SAFETY: as above; callers pass instructions.
+        unsafe { LLVMGetInstructionOpcode(self.0) }
+    }
+
+    pub(super) fn is_instruction(self) -> bool {
+        // SAFETY: as above.
+        unsafe { !LLVMIsAInstruction(self.0).is_null() }
+    }
+
+    pub(super) fn is_constant(self) -> bool {
+        // SAFETY: as above.
+        unsafe { LLVMIsConstant(self.0) != 0 }
+    }
+
+    pub(super) fn is_constant_expression(self) -> bool {
+        // SAFETY: as above.
+        unsafe { !LLVMIsAConstantExpr(self.0).is_null() }
+    }
+
+    pub(super) fn is_global_variable(self) -> bool {
+        // SAFETY: as above.
+        unsafe { !LLVMIsAGlobalVariable(self.0).is_null() }
+    }
+
+    pub(super) fn is_function(self) -> bool {
+        // SAFETY: as above.
+        unsafe { !LLVMIsAFunction(self.0).is_null() }
+    }
+
+    pub(super) fn is_undefined(self) -> bool {
+        // SAFETY: as above. Poison is undefined, too.
+        unsafe { LLVMIsUndef(self.0) != 0 }
+    }
+
+    /// Literal aggregate constants: arrays, structs and vectors.
+    pub(super) fn is_aggregate_constant(self) -> bool {
+        // SAFETY: as above.
+        unsafe {
+            !LLVMIsAConstantArray(self.0).is_null()
+                || !LLVMIsAConstantStruct(self.0).is_null()
+                || !LLVMIsAConstantVector(self.0).is_null()
+        }
+    }
+
+    pub(super) fn constant_opcode(self) -> LLVMOpcode {
+        // SAFETY: as above; callers pass constant expressions.
+        unsafe { LLVMGetConstOpcode(self.0) }
+    }
+
+    /// The value of an integer constant of at most 64 bits.
+    pub(super) fn constant_integer(self) -> Option<u64> {
+        // SAFETY: as above; wider constants are excluded.
+        unsafe {
+            (!LLVMIsAConstantInt(self.0).is_null() && self.ty().integer_bits() <= 64)
+                .then(|| LLVMConstIntGetZExtValue(self.0))
+        }
+    }
+
+    pub(super) fn operands(self) -> Vec<Value> {
+        // SAFETY: as above; an operand that is no value (a block) is skipped by callers' use.
+        unsafe {
+            let count = LLVMGetNumOperands(self.0).max(0) as u32;
+            (0..count)
+                .map(|n| Value(LLVMGetOperand(self.0, n)))
+                .collect()
+        }
+    }
+
+    pub(super) fn operand(self, index: u32) -> Value {
+        // SAFETY: as above; callers stay below the number of operands.
+        Value(unsafe { LLVMGetOperand(self.0, index) })
+    }
+
+    pub(super) fn set_operand(self, index: u32, value: Value) {
+        // SAFETY: as above.
+        unsafe { LLVMSetOperand(self.0, index, value.0) }
+    }
+
+    pub(super) fn called(self) -> Value {
+        // SAFETY: as above; callers pass calls.
+        Value(unsafe { LLVMGetCalledValue(self.0) })
+    }
+
+    pub(super) fn called_type(self) -> Type {
+        // SAFETY: as above.
+        Type(unsafe { LLVMGetCalledFunctionType(self.0) })
+    }
+
+    pub(super) fn call_arguments(self) -> Vec<Value> {
+        // SAFETY: as above.
+        unsafe {
+            (0..LLVMGetNumArgOperands(self.0))
+                .map(|n| Value(LLVMGetOperand(self.0, n)))
+                .collect()
+        }
+    }
+
+    /// Name of the function that a call names directly.
+    pub(super) fn called_name(self) -> Option<String> {
+        (self.opcode() == LLVMOpcode::LLVMCall && self.called().is_function())
+            .then(|| self.called().name())
+    }
+
+    pub(super) fn set_call_instruction_convention(self, convention: u32) {
+        // SAFETY: as above.
+        unsafe { LLVMSetInstructionCallConv(self.0, convention) }
+    }
+
+    /// Template and constraints of inline assembly.
+    pub(super) fn inline_assembly(self) -> Option<(String, String)> {
+        // SAFETY: LLVM returns bytes that live as long as the value.
+        unsafe {
+            if LLVMIsAInlineAsm(self.0).is_null() {
+                return None;
+            }
+            let read = |text: *const std::ffi::c_char, length: usize| {
+                String::from_utf8_lossy(std::slice::from_raw_parts(text.cast::<u8>(), length))
+                    .into_owned()
+            };
+            let (mut template_length, mut constraint_length) = (0, 0);
+            let template = LLVMGetInlineAsmAsmString(self.0, &mut template_length);
+            let constraints = LLVMGetInlineAsmConstraintString(self.0, &mut constraint_length);
+            Some((
+                read(template, template_length),
+                read(constraints, constraint_length),
+            ))
+        }
+    }
+
+    pub(super) fn allocated_type(self) -> Type {
+        // SAFETY: as above; callers pass an alloca.
+        Type(unsafe { LLVMGetAllocatedType(self.0) })
+    }
+
+    pub(super) fn element_pointer_source_type(self) -> Type {
+        // SAFETY: as above; callers pass a getelementptr.
+        Type(unsafe { LLVMGetGEPSourceElementType(self.0) })
+    }
+
+    pub(super) fn is_volatile(self) -> bool {
+        // SAFETY: as above; callers pass a load, store or atomic.
+        unsafe { LLVMGetVolatile(self.0) != 0 }
+    }
+
+    pub(super) fn is_atomic(self) -> bool {
+        // SAFETY: as above.
+        unsafe { LLVMIsAtomic(self.0) != 0 }
+    }
+
+    /// Makes an atomic operation or fence one of the whole system.
+    pub(super) fn set_system_scope(self) {
+        // SAFETY: as above; scope 1 is LLVM's `System`.
+        unsafe { LLVMSetAtomicSyncScopeID(self.0, 1) }
+    }
+
+    pub(super) fn function_of_instruction(self) -> Value {
+        // SAFETY: as above; the instruction is in a block of a function.
+        unsafe { Value(LLVMGetBasicBlockParent(LLVMGetInstructionParent(self.0))) }
+    }
+
+    pub(super) fn has_metadata(self, kind: &str) -> bool {
+        // SAFETY: as above.
+        unsafe { !LLVMGetMetadata(self.0, metadata_kind(self, kind)).is_null() }
+    }
+
+    pub(super) fn remove_metadata(self, kind: &str) {
+        // SAFETY: as above; null removes.
+        unsafe { LLVMSetMetadata(self.0, metadata_kind(self, kind), std::ptr::null_mut()) }
+    }
+
+    pub(super) fn copy_debug_location(self, other: Value) {
+        // SAFETY: as above.
+        unsafe {
+            let location = LLVMInstructionGetDebugLoc(self.0);
+            if !location.is_null() {
+                LLVMInstructionSetDebugLoc(other.0, location);
+            }
+        }
+    }
+
+    /// Removes an instruction; it has no uses.
+    pub(super) fn erase(self) {
+        // SAFETY: as above.
+        unsafe { LLVMInstructionEraseFromParent(self.0) }
+    }
+
+    /// `addrspacecast` of a constant.
+    pub(super) fn constant_address_space_cast(self, ty: Type) -> Value {
+        // SAFETY: as above.
+        Value(unsafe { LLVMConstAddrSpaceCast(self.0, ty.0) })
+    }
+}
+
+fn attribute_kind(name: &str) -> u32 {
+    // SAFETY: pointer and length describe `name`.
+    unsafe { LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len()) }
+}
+
+fn metadata_kind(value: Value, name: &str) -> u32 {
+    // SAFETY: pointer and length describe `name`; the value is alive.
+    unsafe {
+        let context = LLVMGetTypeContext(LLVMTypeOf(value.0));
+        LLVMGetMDKindIDInContext(context, name.as_ptr().cast(), name.len() as u32)
+    }
+}
+
+/// Makes instructions.
+pub(super) struct Builder(LLVMBuilderRef);
+
+impl Builder {
+    /// Inserts before an instruction, with its debug location.
+    pub(super) fn before(instruction: Value) -> Self {
+        // SAFETY: as in `Value`.
+        unsafe {
+            let context = LLVMGetTypeContext(LLVMTypeOf(instruction.0));
+            let builder = LLVMCreateBuilderInContext(context);
+            LLVMPositionBuilderBefore(builder, instruction.0);
+            let location = LLVMInstructionGetDebugLoc(instruction.0);
+            if !location.is_null() {
+                LLVMSetCurrentDebugLocation2(builder, location);
+            }
+            Self(builder)
+        }
+    }
+
+    /// Inserts at the end of a block.
+    pub(super) fn at_end(module: &Module, block: Block) -> Self {
+        // SAFETY: as in `Value`.
+        unsafe {
+            let builder = LLVMCreateBuilderInContext(module.get_context().as_ctx_ref());
+            LLVMPositionBuilderAtEnd(builder, block.0);
+            Self(builder)
+        }
+    }
+
+    pub(super) fn call(&self, ty: Type, callee: Value, arguments: &[Value]) -> Value {
+        let mut raw: Vec<_> = arguments.iter().map(|argument| argument.0).collect();
+        // SAFETY: pointer and length describe `raw`; callers match the type.
+        Value(unsafe {
+            LLVMBuildCall2(
+                self.0,
+                ty.0,
+                callee.0,
+                raw.as_mut_ptr(),
+                raw.len() as u32,
+                c"".as_ptr(),
+            )
+        })
+    }
+
+    pub(super) fn load(&self, ty: Type, pointer: Value, alignment: u32) -> Value {
+        // SAFETY: as in `Value`; so below.
+        unsafe {
+            let load = LLVMBuildLoad2(self.0, ty.0, pointer.0, c"".as_ptr());
+            LLVMSetAlignment(load, alignment);
+            Value(load)
+        }
+    }
+
+    pub(super) fn store(&self, value: Value, pointer: Value, alignment: u32) {
+        // SAFETY: as above.
+        unsafe { LLVMSetAlignment(LLVMBuildStore(self.0, value.0, pointer.0), alignment) }
+    }
+
+    pub(super) fn alloca(&self, ty: Type) -> Value {
+        // SAFETY: as above.
+        Value(unsafe { LLVMBuildAlloca(self.0, ty.0, c"".as_ptr()) })
+    }
+
+    /// Copies `bytes` bytes.
+    pub(super) fn copy(&self, target: Value, source: Value, alignment: u32, bytes: Value) {
+        // SAFETY: as above.
+        unsafe {
+            LLVMBuildMemCpy(self.0, target.0, alignment, source.0, 1, bytes.0);
+        }
+    }
+
+    pub(super) fn element_pointer(&self, ty: Type, pointer: Value, indices: &[Value]) -> Value {
+        let mut raw: Vec<_> = indices.iter().map(|index| index.0).collect();
+        // SAFETY: pointer and length describe `raw`.
+        Value(unsafe {
+            LLVMBuildGEP2(
+                self.0,
+                ty.0,
+                pointer.0,
+                raw.as_mut_ptr(),
+                raw.len() as u32,
+                c"".as_ptr(),
+            )
+        })
+    }
+
+    pub(super) fn field_pointer(&self, ty: Type, pointer: Value, field: u32) -> Value {
+        // SAFETY: as above.
+        Value(unsafe { LLVMBuildStructGEP2(self.0, ty.0, pointer.0, field, c"".as_ptr()) })
+    }
+
+    pub(super) fn cast(&self, opcode: LLVMOpcode, value: Value, ty: Type) -> Value {
+        // SAFETY: as above; callers pass a cast opcode that fits both types.
+        Value(unsafe { LLVMBuildCast(self.0, opcode, value.0, ty.0, c"".as_ptr()) })
+    }
+
+    pub(super) fn binary(&self, opcode: LLVMOpcode, left: Value, right: Value) -> Value {
+        // SAFETY: as above.
+        Value(unsafe { LLVMBuildBinOp(self.0, opcode, left.0, right.0, c"".as_ptr()) })
+    }
+
+    /// Puts an element into an array, struct or vector value.
+    pub(super) fn insert(
+        &self,
+        module: &Module,
+        aggregate: Value,
+        element: Value,
+        position: u32,
+    ) -> Value {
+        let vector = aggregate.ty().kind() == LLVMTypeKind::LLVMVectorTypeKind;
+        let index = Type::integer(module, 32).constant(position.into());
+        // SAFETY: as above; positions are below the aggregate's length.
+        Value(unsafe {
+            if vector {
+                LLVMBuildInsertElement(self.0, aggregate.0, element.0, index.0, c"".as_ptr())
+            } else {
+                LLVMBuildInsertValue(self.0, aggregate.0, element.0, position, c"".as_ptr())
+            }
+        })
+    }
+
+    /// Ends a block that control does not leave.
+    pub(super) fn unreachable(&self) {
+        // SAFETY: as above.
+        unsafe {
+            LLVMBuildUnreachable(self.0);
+        }
+    }
+
+    /// A constant text with a final zero byte; its address.
+    pub(super) fn text(&self, text: &str) -> Value {
+        let text = c_string(text);
+        // SAFETY: the builder stands in a function of a module.
+        Value(unsafe { LLVMBuildGlobalString(self.0, text.as_ptr(), c"sirius.text".as_ptr()) })
+    }
+
+    /// `addrspacecast`, a no-op where the types are equal.
+    pub(super) fn to_pointer_type(&self, value: Value, ty: Type) -> Value {
+        if value.ty() == ty {
+            return value;
+        }
+        self.cast(LLVMOpcode::LLVMAddrSpaceCast, value, ty)
+    }
+
+    pub(super) fn return_void(&self) {
+        // SAFETY: as above.
+        unsafe {
+            LLVMBuildRetVoid(self.0);
+        }
+    }
+}
+
+impl Drop for Builder {
+    fn drop(&mut self) {
+        // SAFETY: the builder is ours and disposed of once.
+        unsafe { LLVMDisposeBuilder(self.0) }
+    }
+}
+
+/// Where the code of a function comes from, for functions that are made to call it.
+pub(super) struct DebugScope {
+    context: LLVMContextRef,
+    builder: LLVMDIBuilderRef,
+    file: LLVMMetadataRef,
+    line: u32,
+}
+
+impl DebugScope {
+    /// The place of a function with line information.
+    pub(super) fn of(module: &Module, function: Value) -> Option<Self> {
+        // SAFETY: the function is alive; the new compile unit lives in its module.
+        unsafe {
+            let subprogram = LLVMGetSubprogram(function.0);
+            if subprogram.is_null() {
+                return None;
+            }
+            let file = LLVMDIScopeGetFile(subprogram);
+            let line = LLVMDISubprogramGetLine(subprogram);
+            let builder = LLVMCreateDIBuilder(module.as_mut_ptr());
+            let producer = "sirius-rs";
+            LLVMDIBuilderCreateCompileUnit(
+                builder,
+                LLVMDWARFSourceLanguage::LLVMDWARFSourceLanguageC_plus_plus,
+                file,
+                producer.as_ptr().cast(),
+                producer.len(),
+                1,
+                c"".as_ptr(),
+                0,
+                0,
+                c"".as_ptr(),
+                0,
+                LLVMDWARFEmissionKind::LLVMDWARFEmissionKindLineTablesOnly,
+                0,
+                0,
+                0,
+                c"".as_ptr(),
+                0,
+                c"".as_ptr(),
+                0,
+            );
+            let context = module.get_context().as_ctx_ref();
+            Some(Self {
+                context,
+                builder,
+                file,
+                line,
+            })
+        }
+    }
+
+    /// Gives `function` line information and the instructions that `builder` makes this place.
+    pub(super) fn cover(&self, function: Value, name: &str, builder: &Builder) {
+        // SAFETY: pointers and lengths describe `name`; all handles are alive.
+        unsafe {
+            let ty = LLVMDIBuilderCreateSubroutineType(
+                self.builder,
+                self.file,
+                std::ptr::null_mut(),
+                0,
+                0,
+            );
+            let subprogram = LLVMDIBuilderCreateFunction(
+                self.builder,
+                self.file,
+                name.as_ptr().cast(),
+                name.len(),
+                name.as_ptr().cast(),
+                name.len(),
+                self.file,
+                self.line,
+                ty,
+                1,
+                1,
+                self.line,
+                0,
+                1,
+            );
+            LLVMSetSubprogram(function.0, subprogram);
+            let location = LLVMDIBuilderCreateDebugLocation(
+                self.context,
+                self.line,
+                0,
+                subprogram,
+                std::ptr::null_mut(),
+            );
+            LLVMSetCurrentDebugLocation2(builder.0, location);
+        }
+    }
+}
+
+impl Drop for DebugScope {
+    fn drop(&mut self) {
+        // SAFETY: the builder is ours; finalising resolves its temporary nodes.
+        unsafe {
+            LLVMDIBuilderFinalize(self.builder);
+            LLVMDisposeDIBuilder(self.builder);
+        }
+    }
+}

@@ -1,0 +1,385 @@
+//! Loads, stores, atomics and memory intrinsics -> [`Access`]es.
+
+use super::body::{BlockRef, Body, Type, ValueRef};
+use super::cfg::Flow;
+use super::domain::{Conditions, Domain, Domains, discharge_all, merge};
+use super::features::Effect;
+use super::space::Space;
+use super::walk::{Address, Choices, Obstacle, Root, Walk, roots};
+use super::{Access, AccessId, AccessKind, Target};
+use crate::affine::{Affine, Constraint, Variable};
+use std::collections::BTreeSet;
+
+/// Collects the accesses of one kernel.
+pub struct Collector<'a> {
+    /// The kernel.
+    pub body: &'a Body,
+    /// Its control flow.
+    pub flow: &'a Flow,
+    /// By-value arguments that the kernel writes.
+    pub changed_arguments: &'a BTreeSet<usize>,
+    /// Parameters and products.
+    pub space: Space,
+    /// Domains; `None` when control flow is irreducible.
+    pub domains: Option<Domains<'a>>,
+    /// What has been found.
+    pub accesses: Vec<Access>,
+    /// What it rests on.
+    pub conditions: Conditions,
+    /// The kernel has shared memory, so that a generic pointer may be to it.
+    pub has_shared: bool,
+}
+
+/// More alternatives of one pointer are given up.
+const ALTERNATIVES: usize = 8;
+
+impl Collector<'_> {
+    /// Adds what one effect of an instruction touches.
+    pub fn touch(&mut self, at: ValueRef, block: BlockRef, effect: &Effect) {
+        let Effect::Touch { pointer, bytes, .. } = effect else {
+            return;
+        };
+        let roots = roots(self.body, self.changed_arguments, *pointer);
+        if roots
+            .iter()
+            .all(|root| matches!(root, Root::Local | Root::Null | Root::ByValue(_)))
+        {
+            return;
+        }
+        let domain = match &mut self.domains {
+            Some(domains) => domains.block(&mut self.space, block),
+            None => Domain {
+                disjuncts: vec![Vec::new()],
+                loops: self.flow.loops_of(block),
+                conditions: Vec::new(),
+                exact: false,
+                why: "its control flow is not understood",
+            },
+        };
+        let mut alternatives = match (bytes, &self.domains) {
+            (Some(_), Some(_)) => self.alternatives(*pointer, block, &domain),
+            _ => Err("how much it touches is not known"),
+        };
+        if let Ok(found) = &mut alternatives {
+            found.retain(|(address, _)| {
+                !matches!(address.root, Root::Local | Root::Null | Root::ByValue(_))
+            });
+        }
+        match alternatives {
+            Ok(found) => {
+                for (address, domain) in found {
+                    self.precise(at, effect, address, domain);
+                }
+            }
+            Err(why) => {
+                for root in roots {
+                    self.vague(at, effect, &root, &domain, why);
+                }
+            }
+        }
+    }
+
+    /// Every way in which the pointer can come about, with its domain.
+    fn alternatives(
+        &mut self,
+        pointer: ValueRef,
+        block: BlockRef,
+        domain: &Domain,
+    ) -> Result<Vec<(Address, Domain)>, &'static str> {
+        let mut found = Vec::new();
+        let mut pending = vec![(Choices::new(), domain.clone())];
+        let mut tried = 0;
+        while let Some((choices, domain)) = pending.pop() {
+            tried += 1;
+            if tried > ALTERNATIVES {
+                return Err("it has too many cases");
+            }
+            let mut walk = Walk::new(
+                self.body,
+                self.flow,
+                &mut self.space,
+                self.changed_arguments,
+                choices.clone(),
+            );
+            match walk.address(pointer) {
+                Ok(address) => found.push((address, domain)),
+                Err(Obstacle::Unknown(why)) => return Err(why),
+                Err(Obstacle::Choice(value, ways)) => {
+                    for way in (0..ways).rev() {
+                        let mut choices = choices.clone();
+                        choices.insert(value, way);
+                        let Some(domains) = &mut self.domains else {
+                            return Err("its control flow is not understood");
+                        };
+                        let taken = domains.guards.choice(&mut self.space, value, way, block);
+                        let narrowed = domains.narrow(&self.space, &domain, &taken);
+                        pending.push((choices, narrowed));
+                    }
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    fn precise(&mut self, at: ValueRef, effect: &Effect, address: Address, domain: Domain) {
+        let visible = self
+            .space
+            .loops_in(&address.offset.affine)
+            .iter()
+            .all(|index| domain.loops.contains(index));
+        if !visible {
+            return self.vague(
+                at,
+                effect,
+                &address.root,
+                &domain,
+                "it is the last value of a loop",
+            );
+        }
+        let mut conditions = domain.conditions.clone();
+        for known in &domain.disjuncts {
+            let context = match &self.domains {
+                Some(domains) => domains.context(&domain.loops, known),
+                None => Default::default(),
+            };
+            match discharge_all(&self.space, &address.offset.obligations, &context) {
+                Some(found) => merge(&mut conditions, found),
+                None => {
+                    return self.vague(at, effect, &address.root, &domain, "it may wrap around");
+                }
+            }
+        }
+        merge(&mut self.conditions, conditions);
+        let why = if domain.exact { "" } else { domain.why };
+        let exact = domain.exact && !matches!(address.root, Root::Unknown(_));
+        for target in self.targets(&address.root) {
+            let known = !matches!(target, Target::Unknown | Target::UnknownShared);
+            let subscript = known.then(|| address.offset.affine.clone());
+            self.push(at, effect, target, subscript, &domain, exact, why);
+        }
+    }
+
+    fn vague(&mut self, at: ValueRef, effect: &Effect, root: &Root, domain: &Domain, why: &str) {
+        merge(&mut self.conditions, domain.conditions.clone());
+        for target in self.targets(root) {
+            self.push(at, effect, target, None, domain, false, why);
+        }
+    }
+
+    fn targets(&self, root: &Root) -> Vec<Target> {
+        match root {
+            Root::Argument {
+                argument,
+                offset_bytes,
+            } => vec![Target::Argument {
+                argument: *argument,
+                offset_bytes: *offset_bytes,
+            }],
+            Root::Global(name) => vec![Target::Global(name.clone())],
+            Root::Shared(name) => vec![Target::Shared(name.clone())],
+            Root::Local | Root::Null | Root::ByValue(_) => Vec::new(),
+            Root::Unknown(3) => vec![Target::UnknownShared],
+            Root::Unknown(0) if self.has_shared => vec![Target::Unknown, Target::UnknownShared],
+            Root::Unknown(_) => vec![Target::Unknown],
+        }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the fields of one access")]
+    fn push(
+        &mut self,
+        at: ValueRef,
+        effect: &Effect,
+        target: Target,
+        subscript: Option<Affine>,
+        domain: &Domain,
+        exact: bool,
+        why: &str,
+    ) {
+        let Effect::Touch {
+            kind,
+            bytes,
+            volatile,
+            invariant,
+            ..
+        } = effect
+        else {
+            return;
+        };
+        self.accesses.push(Access {
+            id: AccessId(self.accesses.len()),
+            kind: *kind,
+            target,
+            subscript,
+            size_bytes: bytes.unwrap_or(0),
+            domain: domain.guard(),
+            loops: domain.loops.clone(),
+            exact,
+            why_inexact: why.to_owned(),
+            invariant_load: *invariant && *kind == AccessKind::Read,
+            volatile: *volatile,
+            location: self.body.value(at).location.clone(),
+        });
+    }
+
+    /// Adds to every domain the facts that tie its products and parameters together, drops what
+    /// no access mentions and numbers the rest anew.
+    pub fn finish(&mut self) {
+        let mut used = Used::default();
+        for access in &self.accesses {
+            used.access(&self.space, access);
+        }
+        // A fact may mention the parameters that it ties to what is mentioned already.
+        let products: Vec<_> = used.products.iter().copied().collect();
+        let facts: Vec<_> = products
+            .iter()
+            .filter_map(|product| Some((*product, self.space.extent_fact(*product)?)))
+            .collect();
+        for access in &mut self.accesses {
+            let mut own = Used::default();
+            own.access(&self.space, access);
+            for (product, fact) in &facts {
+                let total_mentioned = fact.terms.iter().any(|(coefficient, variable)| {
+                    *coefficient > 0
+                        && matches!(variable, Variable::Parameter(index) if own.parameters.contains(index))
+                });
+                if own.products.contains(product) && total_mentioned {
+                    for conjunction in &mut access.domain {
+                        conjunction.push(Constraint::NonNegative(fact.clone()));
+                    }
+                }
+            }
+        }
+        for index in used.parameters.clone() {
+            let value = self.space.parameters[index].clone();
+            if value.len() > 1
+                && let Some(sum) = self.space.uniform(&value)
+                && let Some(row) = sum.subtract(&Affine::variable(Variable::Parameter(index)))
+            {
+                for access in &mut self.accesses {
+                    let mut own = Used::default();
+                    own.access(&self.space, access);
+                    if own.parameters.contains(&index) {
+                        for conjunction in &mut access.domain {
+                            conjunction.push(Constraint::Zero(row.clone()));
+                        }
+                    }
+                }
+            }
+        }
+        let mut used = Used::default();
+        for access in &self.accesses {
+            used.access(&self.space, access);
+        }
+        let products: Vec<_> = used.products.into_iter().collect();
+        let parameters: Vec<_> = used.parameters.into_iter().collect();
+        let renumber = Renumbering {
+            products: &products,
+            parameters: &parameters,
+        };
+        for access in &mut self.accesses {
+            if let Some(subscript) = &mut access.subscript {
+                *subscript = renumber.affine(subscript);
+            }
+            for constraint in access.domain.iter_mut().flatten() {
+                *constraint = match constraint {
+                    Constraint::NonNegative(row) => Constraint::NonNegative(renumber.affine(row)),
+                    Constraint::Zero(row) => Constraint::Zero(renumber.affine(row)),
+                };
+            }
+        }
+        let mut space = Space::default();
+        for index in &parameters {
+            space.parameters.push(self.space.parameters[*index].clone());
+        }
+        for index in &products {
+            let mut product = self.space.products[*index].clone();
+            product.factor = renumber.affine(&product.factor);
+            product.parameter = renumber.position(renumber.parameters, product.parameter);
+            space.products.push(product);
+        }
+        self.space = space;
+    }
+}
+
+#[derive(Default)]
+struct Used {
+    products: BTreeSet<usize>,
+    parameters: BTreeSet<usize>,
+}
+
+impl Used {
+    fn access(&mut self, space: &Space, access: &Access) {
+        if let Some(subscript) = &access.subscript {
+            self.affine(space, subscript);
+        }
+        for constraint in access.domain.iter().flatten() {
+            let (Constraint::NonNegative(row) | Constraint::Zero(row)) = constraint;
+            self.affine(space, row);
+        }
+    }
+
+    fn affine(&mut self, space: &Space, affine: &Affine) {
+        for (_, variable) in &affine.terms {
+            match variable {
+                Variable::Parameter(index) => {
+                    self.parameters.insert(*index);
+                }
+                Variable::Product(index) => {
+                    if self.products.insert(*index) {
+                        let product = &space.products[*index];
+                        self.parameters.insert(product.parameter);
+                        self.affine(space, &product.factor);
+                    }
+                }
+                Variable::Floor(inner, _) => self.affine(space, inner),
+                Variable::Block(_) | Variable::Thread(_) | Variable::Loop(_) => {}
+            }
+        }
+    }
+}
+
+struct Renumbering<'a> {
+    products: &'a [usize],
+    parameters: &'a [usize],
+}
+
+impl Renumbering<'_> {
+    fn position(&self, list: &[usize], old: usize) -> usize {
+        // Every index was collected from the expressions that are renumbered.
+        list.binary_search(&old).unwrap_or(old)
+    }
+
+    fn affine(&self, affine: &Affine) -> Affine {
+        let mut terms: Vec<_> = affine
+            .terms
+            .iter()
+            .map(|(coefficient, variable)| {
+                let variable = match variable {
+                    Variable::Parameter(index) => {
+                        Variable::Parameter(self.position(self.parameters, *index))
+                    }
+                    Variable::Product(index) => {
+                        Variable::Product(self.position(self.products, *index))
+                    }
+                    Variable::Floor(inner, divisor) => {
+                        Variable::Floor(Box::new(self.affine(inner)), *divisor)
+                    }
+                    other => other.clone(),
+                };
+                (*coefficient, variable)
+            })
+            .collect();
+        terms.sort_by(|a, b| a.1.cmp(&b.1));
+        Affine {
+            constant: affine.constant,
+            terms,
+        }
+    }
+}
+
+/// Whether a body mentions shared memory at all.
+pub fn mentions_shared(body: &Body) -> bool {
+    body.values
+        .iter()
+        .any(|value| value.value_type == Type::Pointer(3))
+}

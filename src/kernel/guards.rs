@@ -1,0 +1,599 @@
+//! Branch conditions -> path conditions: which instances get to a block.
+//!
+//! A [`Reach`] over-approximates: every instance that executes the block satisfies at least one of
+//! its disjuncts, provided that the obligations of the facts hold where the facts before them do.
+
+use super::body::{
+    BinaryOperator, BlockRef, Body, Operation, Predicate, Terminator, Type, ValueRef,
+};
+use super::cfg::{Flow, Level};
+use super::space::Space;
+use super::walk::{Choices, Obligation, Obstacle, Quantity, Reading, Walk};
+use crate::affine::{Affine, Constraint};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// A constraint that a branch has tested.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fact {
+    /// What holds.
+    pub constraint: Constraint,
+    /// What must hold for the constraint to say what the machine tested.
+    pub obligations: BTreeSet<Obligation>,
+    /// Number of loops around the test.
+    pub depth: usize,
+}
+
+/// A path condition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reach {
+    /// A union of conjunctions, facts in the order in which they are tested.
+    pub disjuncts: Vec<Vec<Fact>>,
+    /// Nothing was left out.
+    pub exact: bool,
+    /// When not exact: what was not understood.
+    pub why: &'static str,
+}
+
+/// Larger unions are given up.
+const DISJUNCTS: usize = 8;
+
+impl Reach {
+    /// Always.
+    pub fn always() -> Self {
+        Self {
+            disjuncts: vec![Vec::new()],
+            exact: true,
+            why: "",
+        }
+    }
+
+    /// Never.
+    fn never() -> Self {
+        Self {
+            disjuncts: Vec::new(),
+            exact: true,
+            why: "",
+        }
+    }
+
+    /// Perhaps.
+    pub fn unknown(why: &'static str) -> Self {
+        Self {
+            disjuncts: vec![Vec::new()],
+            exact: false,
+            why,
+        }
+    }
+
+    /// Both, `other` tested after `self`.
+    pub fn and(&self, other: &Self) -> Self {
+        let mut disjuncts = Vec::new();
+        for left in &self.disjuncts {
+            for right in &other.disjuncts {
+                let mut both = left.clone();
+                for fact in right {
+                    let known = both.iter().any(|known| {
+                        known.constraint == fact.constraint
+                            && fact.obligations.is_subset(&known.obligations)
+                    });
+                    if !known {
+                        both.push(fact.clone());
+                    }
+                }
+                disjuncts.push(both);
+            }
+        }
+        let (exact, why) = self.joint(other);
+        if disjuncts.len() > DISJUNCTS {
+            return Self {
+                disjuncts: self.disjuncts.clone(),
+                exact: false,
+                why: "its condition has too many cases",
+            };
+        }
+        Self {
+            disjuncts,
+            exact,
+            why,
+        }
+    }
+
+    /// Either.
+    pub fn or(&self, other: &Self) -> Self {
+        let mut disjuncts = self.disjuncts.clone();
+        for each in &other.disjuncts {
+            if !disjuncts.contains(each) {
+                disjuncts.push(each.clone());
+            }
+        }
+        if disjuncts.iter().any(Vec::is_empty) {
+            disjuncts = vec![Vec::new()];
+        }
+        let (exact, why) = self.joint(other);
+        if disjuncts.len() > DISJUNCTS {
+            return Self::unknown("its condition has too many cases");
+        }
+        Self {
+            disjuncts,
+            exact,
+            why,
+        }
+    }
+
+    /// The same, less exact.
+    pub fn weakened(mut self, why: &'static str) -> Self {
+        if self.exact {
+            self.exact = false;
+            self.why = why;
+        }
+        self
+    }
+
+    fn joint(&self, other: &Self) -> (bool, &'static str) {
+        let why = if self.exact { other.why } else { self.why };
+        (self.exact && other.exact, why)
+    }
+}
+
+/// Path conditions of a body, computed on demand.
+pub struct Guards<'a> {
+    body: &'a Body,
+    flow: &'a Flow,
+    changed_arguments: &'a BTreeSet<usize>,
+    levels: BTreeMap<Option<usize>, Level>,
+    within_level: HashMap<(Option<usize>, BlockRef), Reach>,
+}
+
+impl<'a> Guards<'a> {
+    /// Nothing computed yet.
+    pub fn new(body: &'a Body, flow: &'a Flow, changed_arguments: &'a BTreeSet<usize>) -> Self {
+        let levels = std::iter::once(None)
+            .chain((0..flow.loops.len()).map(Some))
+            .map(|of| (of, flow.level(body, of)))
+            .collect();
+        Self {
+            body,
+            flow,
+            changed_arguments,
+            levels,
+            within_level: HashMap::new(),
+        }
+    }
+
+    /// When a node of a level is reached, given that the level's entry is.
+    pub fn within(&mut self, space: &mut Space, level: Option<usize>, node: BlockRef) -> Reach {
+        if let Some(known) = self.within_level.get(&(level, node)) {
+            return known.clone();
+        }
+        // Nodes are in topological order, so this never goes deeper than one step.
+        for at in self.levels[&level].nodes.clone() {
+            if !self.within_level.contains_key(&(level, at)) {
+                let reach = self.join(space, level, at);
+                self.within_level.insert((level, at), reach);
+            }
+        }
+        self.within_level
+            .get(&(level, node))
+            .cloned()
+            .unwrap_or_else(|| Reach::unknown("its control flow is not understood"))
+    }
+
+    fn join(&mut self, space: &mut Space, level: Option<usize>, node: BlockRef) -> Reach {
+        let graph = &self.levels[&level];
+        let Some(dominator) = graph.immediate_dominator.get(&node) else {
+            return Reach::always();
+        };
+        if graph.always_reached.contains(&node) {
+            return self.within_level[&(level, *dominator)].clone();
+        }
+        let edges = graph.incoming.get(&node).cloned().unwrap_or_default();
+        let mut union = Reach::never();
+        for (from, to) in edges {
+            let source = self.flow.representative(from, level);
+            let mut reach = self.within_level[&(level, source)].clone();
+            if self.flow.innermost[from.0] == level {
+                reach = reach.and(&self.edge(space, from, to));
+            } else {
+                // The way out of an inner loop: certain only when there is no other.
+                let inner = self
+                    .flow
+                    .loops
+                    .iter()
+                    .find(|each| each.header == source)
+                    .map(|each| &each.exits);
+                let only_way =
+                    inner.is_some_and(|exits| exits.iter().all(|(_, target)| *target == to));
+                if !only_way {
+                    reach = reach.weakened("it comes after a loop that is left in several ways");
+                }
+            }
+            union = union.or(&reach);
+        }
+        union
+    }
+
+    /// When control takes an edge, given that its block is reached.
+    pub fn edge(&self, space: &mut Space, from: BlockRef, to: BlockRef) -> Reach {
+        match &self.body.block(from).terminator {
+            Terminator::Jump(_) => Reach::always(),
+            Terminator::Branch {
+                on_true, on_false, ..
+            } if on_true == on_false => Reach::always(),
+            Terminator::Branch {
+                condition, on_true, ..
+            } => self.condition(space, *condition, *on_true == to, from),
+            Terminator::Switch {
+                value,
+                cases,
+                default,
+            } => {
+                let mut reach = Reach::never();
+                for (literal, target) in cases {
+                    if *target == to {
+                        reach = reach.or(&self.matches(space, *value, *literal, true, from));
+                    }
+                }
+                if *default == to {
+                    let mut otherwise = Reach::always();
+                    for (literal, target) in cases {
+                        if *target != to {
+                            let differs = self.matches(space, *value, *literal, false, from);
+                            otherwise = otherwise.and(&differs);
+                        }
+                    }
+                    reach = if cases.iter().any(|(_, target)| *target == to) {
+                        Reach::unknown("it is reached by a switch")
+                    } else {
+                        otherwise
+                    };
+                }
+                reach
+            }
+            _ => Reach::unknown("its control flow is not understood"),
+        }
+    }
+
+    fn matches(
+        &self,
+        space: &mut Space,
+        value: ValueRef,
+        literal: i64,
+        equal: bool,
+        at: BlockRef,
+    ) -> Reach {
+        let mut walk = self.walk(space, Choices::new());
+        match walk.read(value, Reading::Signed) {
+            Ok(quantity) if self.visible(walk.space, &quantity.affine, at) => {
+                let literal = Quantity::certain(Affine::constant(literal));
+                let predicate = if equal {
+                    Predicate::Equal
+                } else {
+                    Predicate::NotEqual
+                };
+                self.relation(predicate, &quantity, &literal, at)
+            }
+            _ => Reach::unknown("a switch over a value that is not affine"),
+        }
+    }
+
+    fn walk<'b>(&'b self, space: &'b mut Space, choices: Choices) -> Walk<'b> {
+        Walk::new(self.body, self.flow, space, self.changed_arguments, choices)
+    }
+
+    /// All loops that an expression mentions are around the block.
+    fn visible(&self, space: &Space, affine: &Affine, at: BlockRef) -> bool {
+        let around = self.flow.loops_of(at);
+        space
+            .loops_in(affine)
+            .iter()
+            .all(|index| around.contains(index))
+    }
+
+    /// When a boolean value is true (or false, if not `positive`), evaluated in a block.
+    pub fn condition(
+        &self,
+        space: &mut Space,
+        value: ValueRef,
+        positive: bool,
+        at: BlockRef,
+    ) -> Reach {
+        self.condition_under(space, value, positive, at, &Choices::new())
+    }
+
+    fn condition_under(
+        &self,
+        space: &mut Space,
+        value: ValueRef,
+        positive: bool,
+        at: BlockRef,
+        choices: &Choices,
+    ) -> Reach {
+        let mut test = |value, positive| self.condition_under(space, value, positive, at, choices);
+        match &self.body.value(value).operation {
+            Operation::Constant(literal) => {
+                if (*literal != 0) == positive {
+                    Reach::always()
+                } else {
+                    Reach::never()
+                }
+            }
+            Operation::Freeze(inner) => test(*inner, positive),
+            Operation::Compare {
+                predicate,
+                left,
+                right,
+                same_sign,
+            } => {
+                let predicate = if positive {
+                    *predicate
+                } else {
+                    predicate.negated()
+                };
+                self.compare(space, predicate, (*left, *right), *same_sign, at, choices)
+            }
+            // The second operand may be poison unless the first lets it decide, hence the first
+            // stays as a fact before it.
+            Operation::Binary {
+                operator: operator @ (BinaryOperator::And | BinaryOperator::Or),
+                left,
+                right,
+                ..
+            } => {
+                let is_and = *operator == BinaryOperator::And;
+                if is_and == positive {
+                    test(*left, positive).and(&test(*right, positive))
+                } else {
+                    let first = test(*left, positive);
+                    let second = test(*left, !positive).and(&test(*right, positive));
+                    first.or(&second)
+                }
+            }
+            Operation::Binary {
+                operator: BinaryOperator::Xor,
+                left,
+                right,
+                ..
+            } => match self.body.literal(*right) {
+                Some(literal) => test(*left, positive == (literal == 0)),
+                None => Reach::unknown("its condition is not affine"),
+            },
+            Operation::Select {
+                condition,
+                on_true,
+                on_false,
+            } if self.body.value(value).value_type == Type::Integer(1) => {
+                let (condition, on_true, on_false) = (*condition, *on_true, *on_false);
+                let first = test(condition, true).and(&test(on_true, positive));
+                let second = test(condition, false).and(&test(on_false, positive));
+                first.or(&second)
+            }
+            _ => Reach::unknown("its condition is not affine"),
+        }
+    }
+
+    fn compare(
+        &self,
+        space: &mut Space,
+        predicate: Predicate,
+        (left, right): (ValueRef, ValueRef),
+        same_sign: bool,
+        at: BlockRef,
+        choices: &Choices,
+    ) -> Reach {
+        match self.compare_walk(space, predicate, left, right, same_sign, at, choices) {
+            Ok(reach) => reach,
+            Err(Obstacle::Unknown(_)) => Reach::unknown("its condition is not affine"),
+            Err(Obstacle::Choice(value, ways)) if choices.len() < 2 && ways <= 3 => {
+                let mut union = Reach::never();
+                for way in 0..ways {
+                    let taken = self.choice(space, value, way, at);
+                    let mut choices = choices.clone();
+                    choices.insert(value, way);
+                    let then =
+                        self.compare(space, predicate, (left, right), same_sign, at, &choices);
+                    union = union.or(&taken.and(&then));
+                }
+                union
+            }
+            Err(Obstacle::Choice(..)) => Reach::unknown("its condition has too many cases"),
+        }
+    }
+
+    /// When a select, phi, minimum or maximum goes a certain way, as far as a block can tell.
+    pub fn choice(&self, space: &mut Space, value: ValueRef, way: usize, at: BlockRef) -> Reach {
+        let reach = match &self.body.value(value).operation {
+            Operation::Select { condition, .. } => self.condition(space, *condition, way == 0, at),
+            Operation::Binary {
+                operator,
+                left,
+                right,
+                ..
+            } => {
+                let predicate = match operator {
+                    BinaryOperator::SignedMinimum => Predicate::SignedLessEqual,
+                    BinaryOperator::SignedMaximum => Predicate::SignedGreaterEqual,
+                    BinaryOperator::UnsignedMinimum => Predicate::UnsignedLessEqual,
+                    _ => Predicate::UnsignedGreaterEqual,
+                };
+                let predicate = if way == 0 {
+                    predicate
+                } else {
+                    predicate.negated()
+                };
+                self.compare(
+                    space,
+                    predicate,
+                    (*left, *right),
+                    false,
+                    at,
+                    &Choices::new(),
+                )
+            }
+            Operation::Phi(incoming) => {
+                let (from, to) = (incoming[way].1, self.body.value(value).block);
+                match to {
+                    Some(to) if self.flow.predecessors[to.0].len() > 1 => self
+                        .edge(space, from, to)
+                        .weakened("it depends on the path taken"),
+                    _ => Reach::unknown("it depends on the path taken"),
+                }
+            }
+            _ => Reach::unknown("its condition is not affine"),
+        };
+        // Tests inside a loop that is over say nothing about counters out here.
+        let hidden = reach.disjuncts.iter().flatten().any(|fact| {
+            let (Constraint::NonNegative(affine) | Constraint::Zero(affine)) = &fact.constraint;
+            !self.visible(space, affine, at)
+        });
+        if hidden {
+            return Reach::unknown("it depends on an earlier loop");
+        }
+        reach
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "one comparison, spelled out")]
+    fn compare_walk(
+        &self,
+        space: &mut Space,
+        predicate: Predicate,
+        left: ValueRef,
+        right: ValueRef,
+        same_sign: bool,
+        at: BlockRef,
+        choices: &Choices,
+    ) -> Result<Reach, Obstacle> {
+        use Predicate::*;
+        let mut walk = self.walk(space, choices.clone());
+        let Some(bits) = walk.bits(left) else {
+            return Err(Obstacle::Unknown("it compares no integers"));
+        };
+        let unsigned = matches!(
+            predicate,
+            UnsignedLess | UnsignedLessEqual | UnsignedGreater | UnsignedGreaterEqual
+        );
+        let mut a = walk.read(left, Reading::Signed)?;
+        let mut b = walk.read(right, Reading::Signed)?;
+        if !self.visible(walk.space, &a.affine, at) || !self.visible(walk.space, &b.affine, at) {
+            return Err(Obstacle::Unknown("it is the last value of a loop"));
+        }
+        if !unsigned || same_sign {
+            return Ok(self.relation(signed(predicate), &a, &b, at));
+        }
+        // `a <u b` is `0 <= a < b` when b is not negative and a's signed reading is known.
+        let not_negative = |quantity: &mut Quantity| {
+            let high = (1i128 << (bits - 1)) - 1;
+            match quantity.affine.as_constant() {
+                Some(value) if value >= 0 => Ok(()),
+                Some(_) => Err(Obstacle::Unknown("it compares with a huge number")),
+                None => {
+                    quantity.obligations.insert(Obligation {
+                        affine: quantity.affine.clone(),
+                        low: 0,
+                        high,
+                    });
+                    Ok(())
+                }
+            }
+        };
+        let zero = Quantity::certain(Affine::constant(0));
+        let small = matches!(predicate, UnsignedLess | UnsignedLessEqual);
+        // Which side is asked to be the smaller one; the other must not be negative.
+        let left_is_probe = b.affine.as_constant().is_some()
+            || walk.space.polynomial(&b.affine).is_some()
+            || walk.space.polynomial(&a.affine).is_none();
+        let (probe, probe_below) = if left_is_probe {
+            not_negative(&mut b)?;
+            (a.clone(), small)
+        } else {
+            not_negative(&mut a)?;
+            (b.clone(), !small)
+        };
+        let order = self.relation(signed(predicate), &a, &b, at);
+        let plainly_positive = super::ranges::lower(walk.space, &probe.affine, &[])
+            .iter()
+            .any(|bound| bound.range().0 >= 0);
+        if plainly_positive {
+            return Ok(order);
+        }
+        let negative = self.relation(SignedLess, &probe, &zero, at);
+        let positive = self.relation(SignedGreaterEqual, &probe, &zero, at);
+        // A negative probe reads as a huge number: below nothing, above everything.
+        Ok(if probe_below {
+            positive.and(&order)
+        } else {
+            negative.or(&positive.and(&order))
+        })
+    }
+
+    /// A relation of two signed numbers as constraints.
+    fn relation(&self, predicate: Predicate, a: &Quantity, b: &Quantity, at: BlockRef) -> Reach {
+        let mut obligations = a.obligations.clone();
+        obligations.extend(b.obligations.iter().cloned());
+        let depth = self.flow.loops_of(at).len();
+        let overflow = || Reach::unknown("its condition has too large coefficients");
+        let Some(difference) = b.affine.subtract(&a.affine) else {
+            return overflow();
+        };
+        let Some(negated) = difference.scale(-1) else {
+            return overflow();
+        };
+        let less = |row: &Affine, slack: i64| row.add(&Affine::constant(-slack));
+        let alternatives = match predicate {
+            Predicate::Equal => vec![Some(Constraint::Zero(difference.clone()))],
+            Predicate::NotEqual => vec![
+                less(&difference, 1).map(Constraint::NonNegative),
+                less(&negated, 1).map(Constraint::NonNegative),
+            ],
+            Predicate::SignedLess | Predicate::UnsignedLess => {
+                vec![less(&difference, 1).map(Constraint::NonNegative)]
+            }
+            Predicate::SignedLessEqual | Predicate::UnsignedLessEqual => {
+                vec![Some(Constraint::NonNegative(difference.clone()))]
+            }
+            Predicate::SignedGreater | Predicate::UnsignedGreater => {
+                vec![less(&negated, 1).map(Constraint::NonNegative)]
+            }
+            Predicate::SignedGreaterEqual | Predicate::UnsignedGreaterEqual => {
+                vec![Some(Constraint::NonNegative(negated.clone()))]
+            }
+        };
+        let mut reach = Reach::never();
+        for constraint in alternatives {
+            let Some(constraint) = constraint else {
+                return overflow();
+            };
+            let decided = match &constraint {
+                Constraint::NonNegative(row) => row.as_constant().map(|value| value >= 0),
+                Constraint::Zero(row) => row.as_constant().map(|value| value == 0),
+            };
+            let each = match decided {
+                // A decided relation still rests on its obligations, so it is kept when those
+                // could matter.
+                Some(true) if obligations.is_empty() => Reach::always(),
+                Some(false) if obligations.is_empty() => continue,
+                Some(_) => return Reach::unknown("its condition is decided by a wrapped value"),
+                None => Reach {
+                    disjuncts: vec![vec![Fact {
+                        constraint,
+                        obligations: obligations.clone(),
+                        depth,
+                    }]],
+                    exact: true,
+                    why: "",
+                },
+            };
+            reach = reach.or(&each);
+        }
+        reach
+    }
+}
+
+fn signed(predicate: Predicate) -> Predicate {
+    match predicate {
+        Predicate::UnsignedLess => Predicate::SignedLess,
+        Predicate::UnsignedLessEqual => Predicate::SignedLessEqual,
+        Predicate::UnsignedGreater => Predicate::SignedGreater,
+        Predicate::UnsignedGreaterEqual => Predicate::SignedGreaterEqual,
+        other => other,
+    }
+}

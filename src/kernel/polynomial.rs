@@ -1,0 +1,278 @@
+//! Uniform values in a normal form: polynomials over kernel symbols.
+//!
+//! Equal polynomials are equal structures, which is what lets parameters be shared and conditions
+//! that cancel (`gridDim·blockDim - blockDim + blockDim - 1`) be seen through. Minimum, maximum and
+//! division stay whole, as atoms.
+
+use super::KernelSymbol;
+use crate::affine::Axis;
+use crate::expression::Expression;
+use std::collections::BTreeMap;
+
+/// Something that the normal form does not look into.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Atom {
+    /// A value of the launch.
+    Symbol(KernelSymbol),
+    /// A minimum, maximum or floor division.
+    Compound(Expression<KernelSymbol>),
+}
+
+/// A sum of products of atoms with integer coefficients, in mathematical integers.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Polynomial {
+    /// Coefficient by sorted list of factors; the empty list is the constant. None is zero.
+    terms: BTreeMap<Vec<Atom>, i64>,
+}
+
+impl Polynomial {
+    /// A literal.
+    pub fn constant(value: i64) -> Self {
+        Self::monomial(Vec::new(), value)
+    }
+
+    /// One symbol.
+    pub fn symbol(symbol: KernelSymbol) -> Self {
+        Self::monomial(vec![Atom::Symbol(symbol)], 1)
+    }
+
+    fn monomial(factors: Vec<Atom>, coefficient: i64) -> Self {
+        let mut terms = BTreeMap::new();
+        if coefficient != 0 {
+            terms.insert(factors, coefficient);
+        }
+        Self { terms }
+    }
+
+    /// An expression as one atom; literals become literals.
+    fn compound(expression: Expression<KernelSymbol>) -> Self {
+        match expression {
+            Expression::Constant(value) => Self::constant(value),
+            Expression::Leaf(symbol) => Self::symbol(symbol),
+            other => Self::monomial(vec![Atom::Compound(other)], 1),
+        }
+    }
+
+    /// The literal value, when there is no symbol.
+    pub fn as_constant(&self) -> Option<i64> {
+        match self.terms.len() {
+            0 => Some(0),
+            1 => self.terms.get(&Vec::new()).copied(),
+            _ => None,
+        }
+    }
+
+    /// The constant term.
+    pub fn constant_term(&self) -> i64 {
+        self.terms.get(&Vec::new()).copied().unwrap_or(0)
+    }
+
+    /// Coefficient and unit monomial of every term but the constant.
+    pub fn monomials(&self) -> impl Iterator<Item = (i64, Self)> + '_ {
+        self.terms
+            .iter()
+            .filter(|(factors, _)| !factors.is_empty())
+            .map(|(factors, coefficient)| (*coefficient, Self::monomial(factors.clone(), 1)))
+    }
+
+    /// Number of terms.
+    pub fn len(&self) -> usize {
+        self.terms.len()
+    }
+
+    /// Sum; `None` when a coefficient leaves 64 bits.
+    pub fn add(&self, other: &Self) -> Option<Self> {
+        let mut terms = self.terms.clone();
+        for (factors, coefficient) in &other.terms {
+            let entry = terms.entry(factors.clone()).or_insert(0);
+            *entry = entry.checked_add(*coefficient)?;
+        }
+        terms.retain(|_, coefficient| *coefficient != 0);
+        Some(Self { terms })
+    }
+
+    /// Multiple; `None` when a coefficient leaves 64 bits.
+    pub fn scale(&self, factor: i64) -> Option<Self> {
+        self.multiply(&Self::constant(factor))
+    }
+
+    /// Difference; `None` when a coefficient leaves 64 bits.
+    pub fn subtract(&self, other: &Self) -> Option<Self> {
+        self.add(&other.scale(-1)?)
+    }
+
+    /// Product; `None` when a coefficient leaves 64 bits.
+    pub fn multiply(&self, other: &Self) -> Option<Self> {
+        let mut product = Self::default();
+        for (left, a) in &self.terms {
+            for (right, b) in &other.terms {
+                let mut factors = left.clone();
+                factors.extend(right.iter().cloned());
+                factors.sort();
+                product = product.add(&Self::monomial(factors, a.checked_mul(*b)?))?;
+            }
+        }
+        Some(product)
+    }
+
+    /// `floor(self / divisor)` for a positive divisor.
+    pub fn floor_divide(&self, divisor: &Self) -> Self {
+        if let Some(literal) = divisor.as_constant()
+            && literal > 0
+            && self
+                .terms
+                .values()
+                .all(|coefficient| coefficient % literal == 0)
+        {
+            let terms = self
+                .terms
+                .iter()
+                .map(|(factors, coefficient)| (factors.clone(), coefficient / literal))
+                .collect();
+            return Self { terms };
+        }
+        Self::compound(self.expression().floor_divide(divisor.expression()))
+    }
+
+    /// The smaller of two.
+    pub fn minimum(&self, other: &Self) -> Self {
+        let (low, high) = if self <= other {
+            (self, other)
+        } else {
+            (other, self)
+        };
+        Self::compound(low.expression().minimum(high.expression()))
+    }
+
+    /// The larger of two.
+    pub fn maximum(&self, other: &Self) -> Self {
+        let (low, high) = if self <= other {
+            (self, other)
+        } else {
+            (other, self)
+        };
+        Self::compound(low.expression().maximum(high.expression()))
+    }
+
+    /// The same value as a tree: positive terms first, the constant last.
+    pub fn expression(&self) -> Expression<KernelSymbol> {
+        let mut sum: Option<Expression<KernelSymbol>> = None;
+        let terms = || self.terms.iter().filter(|(factors, _)| !factors.is_empty());
+        let positive = terms().filter(|(_, coefficient)| **coefficient > 0);
+        let negative = terms().filter(|(_, coefficient)| **coefficient < 0);
+        for (factors, coefficient) in positive.chain(negative) {
+            let mut product = Expression::Constant(1);
+            for factor in factors {
+                product = product.multiply(match factor {
+                    Atom::Symbol(symbol) => Expression::Leaf(symbol.clone()),
+                    Atom::Compound(expression) => expression.clone(),
+                });
+            }
+            sum = Some(match (sum, coefficient.checked_neg()) {
+                (Some(sum), Some(size)) if *coefficient < 0 => {
+                    sum.subtract(Expression::Constant(size).multiply(product))
+                }
+                (Some(sum), _) => sum.add(Expression::Constant(*coefficient).multiply(product)),
+                (None, _) => Expression::Constant(*coefficient).multiply(product),
+            });
+        }
+        match (sum, self.constant_term()) {
+            (None, value) => Expression::Constant(value),
+            (Some(sum), 0) => sum,
+            (Some(sum), value) if value < 0 && value != i64::MIN => {
+                sum.subtract(Expression::Constant(-value))
+            }
+            (Some(sum), value) => sum.add(Expression::Constant(value)),
+        }
+    }
+
+    /// The range of values that it can take in any launch; saturating, hence never too narrow.
+    pub fn range(&self) -> (i128, i128) {
+        let mut total = (0i128, 0i128);
+        for (factors, coefficient) in &self.terms {
+            let mut product = (1i128, 1i128);
+            for factor in factors {
+                let range = match factor {
+                    Atom::Symbol(symbol) => symbol_range(symbol),
+                    Atom::Compound(expression) => expression_range(expression),
+                };
+                product = multiply_ranges(product, range);
+            }
+            let scaled =
+                multiply_ranges(product, (i128::from(*coefficient), (*coefficient).into()));
+            total = (
+                total.0.saturating_add(scaled.0),
+                total.1.saturating_add(scaled.1),
+            );
+        }
+        total
+    }
+}
+
+fn multiply_ranges(left: (i128, i128), right: (i128, i128)) -> (i128, i128) {
+    let corners = [
+        left.0.saturating_mul(right.0),
+        left.0.saturating_mul(right.1),
+        left.1.saturating_mul(right.0),
+        left.1.saturating_mul(right.1),
+    ];
+    (
+        corners.into_iter().min().unwrap_or(i128::MIN),
+        corners.into_iter().max().unwrap_or(i128::MAX),
+    )
+}
+
+/// What CUDA allows a launch to be (CUDA programming guide, table of technical specifications).
+pub fn symbol_range(symbol: &KernelSymbol) -> (i128, i128) {
+    match symbol {
+        KernelSymbol::GridSize(Axis::X) => (1, (1 << 31) - 1),
+        KernelSymbol::GridSize(_) => (1, 65_535),
+        KernelSymbol::BlockSize(Axis::Z) => (1, 64),
+        KernelSymbol::BlockSize(_) => (1, 1024),
+        KernelSymbol::Argument {
+            bits, signed: true, ..
+        } => (-(1 << (bits - 1)), (1 << (bits - 1)) - 1),
+        KernelSymbol::Argument {
+            bits,
+            signed: false,
+            ..
+        } => (0, (1 << bits) - 1),
+        KernelSymbol::Opaque(_) => (i128::MIN, i128::MAX),
+    }
+}
+
+fn expression_range(expression: &Expression<KernelSymbol>) -> (i128, i128) {
+    let pair = |a: &Expression<_>, b: &Expression<_>| (expression_range(a), expression_range(b));
+    match expression {
+        Expression::Constant(value) => ((*value).into(), (*value).into()),
+        Expression::Leaf(symbol) => symbol_range(symbol),
+        Expression::Add(a, b) => {
+            let (a, b) = pair(a, b);
+            (a.0.saturating_add(b.0), a.1.saturating_add(b.1))
+        }
+        Expression::Subtract(a, b) => {
+            let (a, b) = pair(a, b);
+            (a.0.saturating_sub(b.1), a.1.saturating_sub(b.0))
+        }
+        Expression::Multiply(a, b) => {
+            let (a, b) = pair(a, b);
+            multiply_ranges(a, b)
+        }
+        // The divisor is at least one, so the quotient lies between the dividend and zero.
+        Expression::FloorDivide(a, b) => match (expression_range(a), b.as_constant()) {
+            (range, Some(divisor)) if divisor > 0 => (
+                range.0.div_euclid(divisor.into()),
+                range.1.div_euclid(divisor.into()),
+            ),
+            (range, _) => (range.0.min(0), range.1.max(0)),
+        },
+        Expression::Minimum(a, b) => {
+            let (a, b) = pair(a, b);
+            (a.0.min(b.0), a.1.min(b.1))
+        }
+        Expression::Maximum(a, b) => {
+            let (a, b) = pair(a, b);
+            (a.0.max(b.0), a.1.max(b.1))
+        }
+    }
+}

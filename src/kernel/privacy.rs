@@ -1,0 +1,104 @@
+//! Memory that only one thread can touch: local variables and copies of by-value arguments.
+//!
+//! Invariant: when a kernel has no escape, no access through a pointer of another origin touches a
+//! local variable or an argument's memory.
+
+use super::AccessKind;
+use super::body::{Body, Operation, Type, ValueRef};
+use super::features::{Effect, effects};
+use crate::diagnostics::Location;
+use std::collections::BTreeSet;
+
+/// What the pointers to private memory do.
+#[derive(Debug, Default)]
+pub struct Privacy {
+    /// By-value arguments that the kernel writes.
+    pub changed_arguments: BTreeSet<usize>,
+    /// Where an address leaves for memory or an unknown function.
+    pub escapes: Vec<Location>,
+}
+
+/// Follows every pointer to private memory.
+pub fn analyse(body: &Body) -> Privacy {
+    let mut privacy = Privacy::default();
+    let arguments = (0..body.formals.len())
+        .map(|argument| (Some(argument), Operation::ByValueArgument(argument)));
+    for (argument, origin) in arguments.chain([(None, Operation::Alloca)]) {
+        let derived = derived(body, &origin);
+        if derived.is_empty() {
+            continue;
+        }
+        for (index, value) in body.values.iter().enumerate() {
+            let writes = effects(body, ValueRef(index)).iter().any(|effect| {
+                matches!(effect, Effect::Touch { kind, pointer, .. }
+                    if *kind != AccessKind::Read && derived.contains(pointer))
+            });
+            if let Some(argument) = argument
+                && writes
+            {
+                privacy.changed_arguments.insert(argument);
+            }
+            let escapes = match &value.operation {
+                Operation::Store { value, .. } | Operation::AtomicUpdate { value, .. } => {
+                    derived.contains(value)
+                }
+                Operation::CompareExchange { compare, new, .. } => {
+                    derived.contains(compare) || derived.contains(new)
+                }
+                Operation::Call(call) => {
+                    let known = call.pure
+                        || call.callee.as_deref().is_some_and(|name| {
+                            name.starts_with("llvm.")
+                                || name.starts_with("__nv_")
+                                || name == "vprintf"
+                        });
+                    !known && call.arguments.iter().any(|each| derived.contains(each))
+                }
+                Operation::Assembly { arguments, .. }
+                | Operation::Other {
+                    operands: arguments,
+                    ..
+                } => arguments.iter().any(|each| derived.contains(each)),
+                _ => false,
+            };
+            if escapes {
+                privacy.escapes.push(value.location.clone());
+                privacy.changed_arguments.extend(argument);
+            }
+        }
+    }
+    privacy
+}
+
+/// All pointers that may be computed from an origin.
+fn derived(body: &Body, origin: &Operation) -> BTreeSet<ValueRef> {
+    let mut found: BTreeSet<_> = body
+        .values
+        .iter()
+        .enumerate()
+        .filter(|(_, value)| value.operation == *origin)
+        .map(|(index, _)| ValueRef(index))
+        .collect();
+    if found.is_empty() {
+        return found;
+    }
+    loop {
+        let before = found.len();
+        for (index, value) in body.values.iter().enumerate() {
+            let passes = matches!(
+                value.operation,
+                Operation::Offset { .. }
+                    | Operation::Cast { .. }
+                    | Operation::Select { .. }
+                    | Operation::Phi(_)
+                    | Operation::Freeze(_)
+            ) && matches!(value.value_type, Type::Pointer(_));
+            if passes && value.operands().iter().any(|each| found.contains(each)) {
+                found.insert(ValueRef(index));
+            }
+        }
+        if found.len() == before {
+            return found;
+        }
+    }
+}

@@ -1,0 +1,302 @@
+//! Symbolic bounds of affine expressions, and obligations turned into preconditions.
+//!
+//! Every bound is a [`Polynomial`] over the launch's values that holds for all blocks and threads
+//! and for every loop iteration that the given constraints allow. Guards tighten bounds by
+//! elimination: `i <= i + m·c` for any constraint `c >= 0` and `m > 0`.
+
+use super::KernelSymbol;
+use super::polynomial::Polynomial;
+use super::space::Space;
+use super::walk::Obligation;
+use crate::affine::{Affine, Constraint, Variable};
+use crate::expression::{Condition, Expression};
+use std::collections::{BTreeSet, HashSet};
+
+/// What is known where an expression is evaluated.
+#[derive(Clone, Debug, Default)]
+pub struct Context {
+    /// Constraints that hold.
+    pub facts: Vec<Constraint>,
+    /// For each loop around, innermost last, its index and what held at the end of the iteration
+    /// before, expressed at that iteration.
+    pub loops: Vec<(usize, Vec<Constraint>)>,
+}
+
+/// Search effort for one bound.
+const ELIMINATIONS: usize = 4;
+const VISITS: usize = 160;
+/// How many bounds are worth testing at run time.
+const CANDIDATES: usize = 3;
+
+/// Bounds from above; each holds, none: no bound was found.
+pub fn upper(space: &Space, affine: &Affine, facts: &[Constraint]) -> Vec<Polynomial> {
+    let mut rows = Vec::new();
+    for fact in facts {
+        match fact {
+            Constraint::NonNegative(row) => rows.push(row.clone()),
+            Constraint::Zero(row) => {
+                rows.extend(row.scale(-1));
+                rows.push(row.clone());
+            }
+        }
+    }
+    let mut search = Search {
+        space,
+        rows,
+        seen: HashSet::new(),
+        found: BTreeSet::new(),
+    };
+    search.visit(affine, ELIMINATIONS);
+    rank(search.found)
+}
+
+/// Bounds from below; each holds, none: no bound was found.
+pub fn lower(space: &Space, affine: &Affine, facts: &[Constraint]) -> Vec<Polynomial> {
+    let Some(negated) = affine.scale(-1) else {
+        return Vec::new();
+    };
+    upper(space, &negated, facts)
+        .into_iter()
+        .filter_map(|bound| bound.scale(-1))
+        .collect()
+}
+
+/// Simple bounds first: those by arguments before those by the launch's shape.
+fn rank(found: BTreeSet<Polynomial>) -> Vec<Polynomial> {
+    let mut found: Vec<_> = found.into_iter().collect();
+    found.sort_by_key(|bound| (mentions_shape(&bound.expression()), bound.len()));
+    found.truncate(CANDIDATES);
+    found
+}
+
+fn mentions_shape(expression: &Expression<KernelSymbol>) -> bool {
+    match expression {
+        Expression::Constant(_) => false,
+        Expression::Leaf(symbol) => {
+            matches!(
+                symbol,
+                KernelSymbol::GridSize(_) | KernelSymbol::BlockSize(_)
+            )
+        }
+        Expression::Add(a, b)
+        | Expression::Subtract(a, b)
+        | Expression::Multiply(a, b)
+        | Expression::FloorDivide(a, b)
+        | Expression::Minimum(a, b)
+        | Expression::Maximum(a, b) => mentions_shape(a) || mentions_shape(b),
+    }
+}
+
+struct Search<'a> {
+    space: &'a Space,
+    /// Each is at least zero.
+    rows: Vec<Affine>,
+    seen: HashSet<Affine>,
+    found: BTreeSet<Polynomial>,
+}
+
+impl Search<'_> {
+    fn visit(&mut self, affine: &Affine, effort: usize) {
+        if self.seen.len() >= VISITS || !self.seen.insert(affine.clone()) {
+            return;
+        }
+        if let Some(bound) = self.plain(affine, effort) {
+            self.found.insert(bound);
+        }
+        if effort == 0 {
+            return;
+        }
+        let mut next = Vec::new();
+        for (coefficient, variable) in &affine.terms {
+            if matches!(variable, Variable::Parameter(_)) {
+                continue;
+            }
+            let mut rows: Vec<_> = self.rows.clone();
+            if let Variable::Floor(inner, divisor) = variable {
+                rows.extend(remainder_rows(variable, inner, *divisor));
+            }
+            for row in rows {
+                let in_row = row.terms.iter().find(|(_, at)| at == variable);
+                let Some((pivot, _)) = in_row else {
+                    continue;
+                };
+                // coefficient + multiple * pivot = 0 with a positive multiple.
+                if coefficient.signum() == pivot.signum() || coefficient % pivot != 0 {
+                    continue;
+                }
+                let combined = (coefficient / pivot)
+                    .checked_neg()
+                    .and_then(|multiple| row.scale(multiple))
+                    .and_then(|row| affine.add(&row));
+                next.extend(combined);
+            }
+        }
+        for combined in next {
+            self.visit(&combined, effort - 1);
+        }
+    }
+
+    /// Each variable at its own bound.
+    fn plain(&self, affine: &Affine, effort: usize) -> Option<Polynomial> {
+        let mut sum = Polynomial::constant(affine.constant);
+        for (coefficient, variable) in &affine.terms {
+            let rising = *coefficient > 0;
+            let extent = |symbol| Polynomial::symbol(symbol).subtract(&Polynomial::constant(1));
+            let value = match variable {
+                Variable::Block(axis) if rising => extent(KernelSymbol::GridSize(*axis))?,
+                Variable::Thread(axis) if rising => extent(KernelSymbol::BlockSize(*axis))?,
+                Variable::Loop(_) if rising => return None,
+                Variable::Block(_) | Variable::Thread(_) | Variable::Loop(_) => {
+                    Polynomial::default()
+                }
+                Variable::Parameter(index) => self.space.parameters[*index].clone(),
+                Variable::Product(index) => {
+                    let product = &self.space.products[*index];
+                    let factor = self.best(&product.factor, rising, effort)?;
+                    factor.multiply(&self.space.parameters[product.parameter])?
+                }
+                Variable::Floor(inner, divisor) => self
+                    .best(inner, rising, effort)?
+                    .floor_divide(&Polynomial::constant(*divisor)),
+            };
+            sum = sum.add(&value.scale(*coefficient)?)?;
+        }
+        Some(sum)
+    }
+
+    fn best(&self, affine: &Affine, from_above: bool, effort: usize) -> Option<Polynomial> {
+        let sign = if from_above { 1 } else { -1 };
+        let mut search = Search {
+            space: self.space,
+            rows: self.rows.clone(),
+            seen: HashSet::new(),
+            found: BTreeSet::new(),
+        };
+        search.visit(&affine.scale(sign)?, effort.saturating_sub(1).min(2));
+        rank(search.found).into_iter().next()?.scale(sign)
+    }
+}
+
+/// `0 <= inner - divisor · floor(inner / divisor) <= divisor - 1`.
+fn remainder_rows(variable: &Variable, inner: &Affine, divisor: i64) -> Vec<Affine> {
+    let remainder = Affine::variable(variable.clone())
+        .scale(divisor)
+        .and_then(|whole| inner.subtract(&whole));
+    let Some(remainder) = remainder else {
+        return Vec::new();
+    };
+    let below = Affine::constant(divisor - 1).subtract(&remainder);
+    below.into_iter().chain([remainder]).collect()
+}
+
+/// What a launch must satisfy so that an obligation holds wherever the context does; empty: it
+/// always holds. `None`: no condition was found.
+pub fn discharge(
+    space: &Space,
+    obligation: &Obligation,
+    context: &Context,
+) -> Option<Vec<Condition<KernelSymbol>>> {
+    let mut needed = Vec::new();
+    for from_above in [true, false] {
+        needed.extend(one_side(space, obligation, context, from_above)?);
+    }
+    Some(needed)
+}
+
+fn one_side(
+    space: &Space,
+    obligation: &Obligation,
+    context: &Context,
+    from_above: bool,
+) -> Option<Vec<Condition<KernelSymbol>>> {
+    let test = |facts: &[Constraint]| {
+        let bounds = if from_above {
+            upper(space, &obligation.affine, facts)
+        } else {
+            lower(space, &obligation.affine, facts)
+        };
+        test_bounds(&bounds, obligation, from_above)
+    };
+    let plain = test(&context.facts);
+    if matches!(&plain, Some(None)) {
+        return Some(Vec::new());
+    }
+    // First iteration and later ones apart: later ones know what held at the end of the one before.
+    let involved = space.loops_in(&obligation.affine);
+    let involved: Vec<_> = context
+        .loops
+        .iter()
+        .filter(|(index, _)| involved.contains(index))
+        .collect();
+    let mut conditions = Vec::new();
+    let mut complete = !involved.is_empty() && involved.len() <= 3;
+    for combination in 0..1usize << involved.len().min(3) {
+        let mut facts = context.facts.clone();
+        for (position, (index, held)) in involved.iter().enumerate() {
+            let counter = Affine::variable(Variable::Loop(*index));
+            if combination >> position & 1 == 0 {
+                facts.push(Constraint::Zero(counter));
+            } else {
+                facts.extend(
+                    counter
+                        .add(&Affine::constant(-1))
+                        .map(Constraint::NonNegative),
+                );
+                facts.extend(held.iter().filter_map(|fact| previous(space, fact, *index)));
+            }
+        }
+        match test(&facts) {
+            Some(condition) => conditions.extend(condition),
+            None => complete = false,
+        }
+    }
+    if complete {
+        return Some(conditions);
+    }
+    plain.map(|condition| condition.into_iter().collect())
+}
+
+/// A constraint one iteration of a loop earlier.
+pub fn previous(space: &Space, constraint: &Constraint, index: usize) -> Option<Constraint> {
+    Some(match constraint {
+        Constraint::NonNegative(row) => {
+            Constraint::NonNegative(space.previous_iteration(row, index)?)
+        }
+        Constraint::Zero(row) => Constraint::Zero(space.previous_iteration(row, index)?),
+    })
+}
+
+/// `Some(None)`: always within; `Some(Some(_))`: within when this holds; `None`: nothing helps.
+fn test_bounds(
+    bounds: &[Polynomial],
+    obligation: &Obligation,
+    from_above: bool,
+) -> Option<Option<Condition<KernelSymbol>>> {
+    let clamp =
+        |value: i128| Expression::Constant(value.clamp(i64::MIN.into(), i64::MAX.into()) as i64);
+    let mut tests = Vec::new();
+    for bound in bounds {
+        let (least, largest) = bound.range();
+        let (always, never) = if from_above {
+            (largest <= obligation.high, least > obligation.high)
+        } else {
+            (least >= obligation.low, largest < obligation.low)
+        };
+        if always {
+            return Some(None);
+        }
+        if never {
+            continue;
+        }
+        tests.push(if from_above {
+            Condition::LessEqual(bound.expression(), clamp(obligation.high))
+        } else {
+            Condition::LessEqual(clamp(obligation.low), bound.expression())
+        });
+    }
+    match tests.len() {
+        0 => None,
+        1 => tests.pop().map(Some),
+        _ => Some(Some(Condition::Any(tests))),
+    }
+}

@@ -1,0 +1,223 @@
+//! Parameters and products that affine expressions of one kernel mention, each once.
+
+use super::polynomial::Polynomial;
+use super::{KernelSymbol, Product};
+use crate::affine::{Affine, Axis, Variable};
+use std::collections::BTreeSet;
+
+/// The parameters and products met so far.
+#[derive(Clone, Debug, Default)]
+pub struct Space {
+    /// `Variable::Parameter(n)` is the n-th.
+    pub parameters: Vec<Polynomial>,
+    /// `Variable::Product(n)` is the n-th; canonical: the factor has no uniform part, its
+    /// coefficients have no common divisor and the first is positive.
+    pub products: Vec<Product>,
+}
+
+impl Space {
+    /// The index of a parameter, new or known.
+    pub fn parameter(&mut self, value: Polynomial) -> usize {
+        match self.parameters.iter().position(|known| *known == value) {
+            Some(index) => index,
+            None => {
+                self.parameters.push(value);
+                self.parameters.len() - 1
+            }
+        }
+    }
+
+    /// A symbol as an expression.
+    pub fn symbol(&mut self, symbol: KernelSymbol) -> Affine {
+        let index = self.parameter(Polynomial::symbol(symbol));
+        Affine::variable(Variable::Parameter(index))
+    }
+
+    /// A uniform value as an expression, one parameter a monomial.
+    pub fn uniform(&mut self, value: &Polynomial) -> Option<Affine> {
+        let mut sum = Affine::constant(value.constant_term());
+        for (coefficient, monomial) in value.monomials() {
+            let index = self.parameter(monomial);
+            let term = Affine::variable(Variable::Parameter(index)).scale(coefficient)?;
+            sum = sum.add(&term)?;
+        }
+        Some(sum)
+    }
+
+    /// The polynomial that an expression is when it mentions parameters only.
+    pub fn polynomial(&self, affine: &Affine) -> Option<Polynomial> {
+        let mut sum = Polynomial::constant(affine.constant);
+        for (coefficient, variable) in &affine.terms {
+            let value = match variable {
+                Variable::Parameter(index) => self.parameters[*index].clone(),
+                Variable::Floor(inner, divisor) => self
+                    .polynomial(inner)?
+                    .floor_divide(&Polynomial::constant(*divisor)),
+                _ => return None,
+            };
+            sum = sum.add(&value.scale(*coefficient)?)?;
+        }
+        Some(sum)
+    }
+
+    /// The loops whose counters an expression depends on, through products and divisions too.
+    pub fn loops_in(&self, affine: &Affine) -> BTreeSet<usize> {
+        let mut loops = BTreeSet::new();
+        for (_, variable) in &affine.terms {
+            match variable {
+                Variable::Loop(index) => {
+                    loops.insert(*index);
+                }
+                Variable::Product(index) => {
+                    loops.extend(self.loops_in(&self.products[*index].factor));
+                }
+                Variable::Floor(inner, _) => loops.extend(self.loops_in(inner)),
+                Variable::Block(_) | Variable::Thread(_) | Variable::Parameter(_) => {}
+            }
+        }
+        loops
+    }
+
+    /// The product of two expressions, at least one of them uniform.
+    pub fn multiply(&mut self, left: &Affine, right: &Affine) -> Option<Affine> {
+        if let Some(factor) = left.as_constant() {
+            return right.scale(factor);
+        }
+        if let Some(factor) = right.as_constant() {
+            return left.scale(factor);
+        }
+        match (self.polynomial(left), self.polynomial(right)) {
+            (Some(a), Some(b)) => {
+                let product = a.multiply(&b)?;
+                self.uniform(&product)
+            }
+            (Some(uniform), None) => self.product(right, &uniform),
+            (None, Some(uniform)) => self.product(left, &uniform),
+            (None, None) => None,
+        }
+    }
+
+    /// `varying · uniform` with the uniform part of `varying` multiplied out.
+    fn product(&mut self, varying: &Affine, uniform: &Polynomial) -> Option<Affine> {
+        let (fixed, moving): (Vec<_>, Vec<_>) = varying.terms.iter().cloned().partition(|term| {
+            let alone = Affine {
+                constant: 0,
+                terms: vec![term.clone()],
+            };
+            self.polynomial(&alone).is_some()
+        });
+        let fixed = Affine {
+            constant: varying.constant,
+            terms: fixed,
+        };
+        let fixed = self.polynomial(&fixed)?.multiply(uniform)?;
+        let mut result = self.uniform(&fixed)?;
+
+        // One monomial gives up its coefficient; a sum stays one parameter, since a pitch such as
+        // `columns + 2` bounds the inner index as a whole.
+        let mut monomials = uniform.monomials();
+        let (mut scale, parameter) = match (uniform.len(), monomials.next()) {
+            (1, Some((coefficient, monomial))) => (coefficient, monomial),
+            _ => (1, uniform.clone()),
+        };
+        drop(monomials);
+        let mut divisor = moving.iter().fold(0u64, |divisor, (coefficient, _)| {
+            greatest_common_divisor(divisor, coefficient.unsigned_abs())
+        }) as i64;
+        if moving.first()?.0 < 0 {
+            divisor = divisor.checked_neg()?;
+        }
+        let factor = Affine {
+            constant: 0,
+            terms: moving
+                .into_iter()
+                .map(|(coefficient, variable)| (coefficient / divisor, variable))
+                .collect(),
+        };
+        scale = scale.checked_mul(divisor)?;
+        let parameter = self.parameter(parameter);
+        let product = Product { factor, parameter };
+        let index = match self.products.iter().position(|known| *known == product) {
+            Some(index) => index,
+            None => {
+                self.products.push(product);
+                self.products.len() - 1
+            }
+        };
+        result = result.add(&Affine::variable(Variable::Product(index)).scale(scale)?)?;
+        Some(result)
+    }
+
+    /// The expression one iteration of `index` earlier.
+    pub fn previous_iteration(&self, affine: &Affine, index: usize) -> Option<Affine> {
+        let mut result = Affine::constant(affine.constant);
+        for (coefficient, variable) in &affine.terms {
+            let earlier = match variable {
+                Variable::Loop(at) if *at == index => Affine {
+                    constant: -1,
+                    terms: vec![(1, variable.clone())],
+                },
+                Variable::Product(at) => {
+                    let Product { factor, parameter } = &self.products[*at];
+                    let change = factor.subtract(&self.previous_iteration(factor, index)?)?;
+                    Affine::variable(variable.clone()).subtract(
+                        &Affine::variable(Variable::Parameter(*parameter))
+                            .scale(change.as_constant()?)?,
+                    )?
+                }
+                Variable::Floor(inner, divisor) => self
+                    .previous_iteration(inner, index)?
+                    .floor_divide(*divisor),
+                _ => Affine::variable(variable.clone()),
+            };
+            result = result.add(&earlier.scale(*coefficient)?)?;
+        }
+        Some(result)
+    }
+
+    /// Whether an expression never grows from one iteration of `index` to the next, given that
+    /// parameters of products are not negative.
+    pub fn never_grows(&self, affine: &Affine, index: usize) -> bool {
+        affine.terms.iter().all(|(coefficient, variable)| {
+            let alone = Affine::variable(variable.clone());
+            if !self.loops_in(&alone).contains(&index) {
+                return true;
+            }
+            match variable {
+                Variable::Loop(_) => *coefficient <= 0,
+                Variable::Product(at) => self.products[*at]
+                    .factor
+                    .scale(coefficient.signum())
+                    .is_some_and(|factor| self.never_grows(&factor, index)),
+                Variable::Floor(inner, _) => inner
+                    .scale(coefficient.signum())
+                    .is_some_and(|inner| self.never_grows(&inner, index)),
+                _ => true,
+            }
+        })
+    }
+
+    /// Facts that hold at every instance and that follow from no affine constraint: the blocks of
+    /// an axis, laid side by side, fill `gridDim · blockDim`. One `expression >= 0` for each
+    /// product `blockIdx · blockDim` whose total is a parameter too.
+    pub fn extent_fact(&self, product: usize) -> Option<Affine> {
+        let Product { factor, parameter } = &self.products[product];
+        let axis = Axis::ALL
+            .into_iter()
+            .find(|axis| *factor == Affine::variable(Variable::Block(*axis)))?;
+        let size = &self.parameters[*parameter];
+        let total = size.multiply(&Polynomial::symbol(KernelSymbol::GridSize(axis)))?;
+        let total = self.parameters.iter().position(|known| *known == total)?;
+        Affine::variable(Variable::Parameter(total))
+            .subtract(&Affine::variable(Variable::Parameter(*parameter)))?
+            .subtract(&Affine::variable(Variable::Product(product)))
+    }
+}
+
+fn greatest_common_divisor(a: u64, b: u64) -> u64 {
+    if b == 0 {
+        a
+    } else {
+        greatest_common_divisor(b, a % b)
+    }
+}

@@ -1,0 +1,1064 @@
+//! LLVM values -> affine expressions.
+//!
+//! A machine integer of w bits is known modulo 2^w. [`Walk::read`] gives an affine expression that
+//! is congruent to the value ([`Reading::Modular`]; sums and multiples need nothing for that) or
+//! equal to its signed or unsigned reading, *provided that* the obligations of the quantity hold
+//! wherever the value is used: each says that an expression lies within a range of integers.
+//! Obligations become preconditions of the model in [`super::ranges`]; what cannot be bounded there
+//! is unknown.
+
+use super::KernelSymbol;
+use super::body::{BinaryOperator, Body, Cast, Operation, Type, ValueRef};
+use super::cfg::Flow;
+use super::polynomial::Polynomial;
+use super::space::Space;
+use crate::affine::{Affine, Axis, Variable};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+/// `low <= affine <= high` must hold.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Obligation {
+    /// What is bounded.
+    pub affine: Affine,
+    /// The least allowed value.
+    pub low: i128,
+    /// The largest allowed value.
+    pub high: i128,
+}
+
+/// An expression and what must hold for it to be right.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Quantity {
+    /// The expression.
+    pub affine: Affine,
+    /// Its conditions.
+    pub obligations: BTreeSet<Obligation>,
+}
+
+impl Quantity {
+    /// An expression that needs nothing.
+    pub fn certain(affine: Affine) -> Self {
+        Self {
+            affine,
+            obligations: BTreeSet::new(),
+        }
+    }
+
+    /// Adds a condition on the expression itself.
+    fn within(mut self, low: i128, high: i128) -> Self {
+        if self
+            .affine
+            .as_constant()
+            .is_none_or(|value| i128::from(value) < low || i128::from(value) > high)
+        {
+            self.obligations.insert(Obligation {
+                affine: self.affine.clone(),
+                low,
+                high,
+            });
+        }
+        self
+    }
+
+    fn combine(
+        self,
+        other: Self,
+        operation: impl FnOnce(&Affine, &Affine) -> Option<Affine>,
+    ) -> Option<Self> {
+        let affine = operation(&self.affine, &other.affine)?;
+        let mut obligations = self.obligations;
+        obligations.extend(other.obligations);
+        Some(Self {
+            affine,
+            obligations,
+        })
+    }
+}
+
+/// How the bits of an integer are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Reading {
+    /// Up to a multiple of 2^w.
+    Modular,
+    /// Two's complement.
+    Signed,
+    /// Unsigned.
+    Unsigned,
+}
+
+/// What a pointer is derived from.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Root {
+    /// The pointer in an argument.
+    Argument { argument: usize, offset_bytes: u32 },
+    /// The memory of an argument passed by value.
+    ByValue(usize),
+    /// A global or constant variable.
+    Global(String),
+    /// A shared variable.
+    Shared(String),
+    /// Memory of this thread.
+    Local,
+    /// No object: touching it is undefined.
+    Null,
+    /// Anything in an address space (0: generic).
+    Unknown(u32),
+}
+
+/// A pointer as root and byte offset.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Address {
+    /// What it points into.
+    pub root: Root,
+    /// Bytes from the root's start.
+    pub offset: Quantity,
+}
+
+/// Why a value has no affine expression.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Obstacle {
+    /// It depends on which way this select, phi, minimum or maximum goes, of so many.
+    Choice(ValueRef, usize),
+    /// It is not affine, for the reason given.
+    Unknown(&'static str),
+}
+
+/// Ways taken at selects, phis, minima and maxima.
+pub type Choices = BTreeMap<ValueRef, usize>;
+
+type Outcome<T> = Result<T, Obstacle>;
+
+/// A walk over the values of a body under some choices.
+pub struct Walk<'a> {
+    /// The kernel.
+    pub body: &'a Body,
+    /// Its control flow.
+    pub flow: &'a Flow,
+    /// Where parameters and products are kept.
+    pub space: &'a mut Space,
+    /// Arguments passed by value whose memory the kernel itself changes.
+    pub changed_arguments: &'a BTreeSet<usize>,
+    /// The choices taken.
+    pub choices: Choices,
+    memo: HashMap<(ValueRef, Reading), Outcome<Quantity>>,
+    active: HashSet<ValueRef>,
+    /// Loops whose step is being read: what is chosen anew in each iteration is no step.
+    stepping: Vec<usize>,
+}
+
+/// Offsets beyond this are no addresses of any object.
+const FARTHEST_BYTE: i128 = 1 << 62;
+
+const OVERFLOW: Obstacle = Obstacle::Unknown("its coefficients are too large");
+
+impl<'a> Walk<'a> {
+    /// A walk with choices.
+    pub fn new(
+        body: &'a Body,
+        flow: &'a Flow,
+        space: &'a mut Space,
+        changed_arguments: &'a BTreeSet<usize>,
+        choices: Choices,
+    ) -> Self {
+        Self {
+            body,
+            flow,
+            space,
+            changed_arguments,
+            choices,
+            memo: HashMap::new(),
+            active: HashSet::new(),
+            stepping: Vec::new(),
+        }
+    }
+
+    /// The width of an integer value.
+    pub fn bits(&self, value: ValueRef) -> Option<u32> {
+        match self.body.value(value).value_type {
+            Type::Integer(bits) if (2..=64).contains(&bits) => Some(bits),
+            _ => None,
+        }
+    }
+
+    /// The value as an expression.
+    pub fn read(&mut self, value: ValueRef, reading: Reading) -> Outcome<Quantity> {
+        if let Some(known) = self.memo.get(&(value, reading)) {
+            return known.clone();
+        }
+        let Some(bits) = self.bits(value) else {
+            return Err(Obstacle::Unknown("it is not an integer of up to 64 bits"));
+        };
+        if !self.active.insert(value) {
+            return Err(Obstacle::Unknown("it is carried around a loop"));
+        }
+        let outermost = self.active.len() == 1;
+        let mut outcome = match reading {
+            Reading::Modular => self.modular(value, bits),
+            Reading::Signed => self.signed(value, bits),
+            Reading::Unsigned => self.unsigned(value, bits),
+        };
+        self.active.remove(&value);
+        if let (Ok(quantity), Some(block)) = (&outcome, self.body.value(value).block) {
+            // Outside its loop a counter has its last value, which is not known.
+            let around = self.flow.loops_of(block);
+            let mentioned = self.space.loops_in(&quantity.affine);
+            if !mentioned.iter().all(|index| around.contains(index)) {
+                outcome = Err(Obstacle::Unknown("it is the last value of a loop"));
+            }
+        }
+        // Failures inside a cycle may be due to where the walk began.
+        if outcome.is_ok() || outermost {
+            self.memo.insert((value, reading), outcome.clone());
+        }
+        outcome
+    }
+
+    /// A uniform value, for loop steps, products and divisors.
+    fn polynomial(&self, quantity: &Quantity) -> Option<Polynomial> {
+        self.space.polynomial(&quantity.affine)
+    }
+
+    fn signed(&mut self, value: ValueRef, bits: u32) -> Outcome<Quantity> {
+        let limit = 1i128 << (bits - 1);
+        match &self.body.value(value).operation {
+            Operation::Binary {
+                operator:
+                    operator @ (BinaryOperator::Add
+                    | BinaryOperator::Subtract
+                    | BinaryOperator::Multiply),
+                left,
+                right,
+                no_signed_wrap: true,
+                ..
+            } => {
+                let (operator, left, right) = (*operator, *left, *right);
+                if let (Ok(a), Ok(b)) = (
+                    self.read(left, Reading::Signed),
+                    self.read(right, Reading::Signed),
+                ) && let Ok(result) = self.arithmetic(operator, a, b)
+                {
+                    return Ok(result);
+                }
+            }
+            Operation::Binary {
+                operator: BinaryOperator::ShiftLeft,
+                left,
+                right,
+                no_signed_wrap: true,
+                ..
+            } => {
+                let left = *left;
+                if let Some(amount) = self.body.literal(*right).filter(|a| (0..62).contains(a))
+                    && let Ok(a) = self.read(left, Reading::Signed)
+                {
+                    return scaled(a, 1 << amount);
+                }
+            }
+            Operation::Phi(_) => {
+                if let Some(outcome) = self.induction(value, Reading::Signed) {
+                    return outcome;
+                }
+            }
+            Operation::Freeze(inner) => return self.read(*inner, Reading::Signed),
+            _ => {}
+        }
+        if self.is_reading_free(value) {
+            return self.modular(value, bits);
+        }
+        Ok(self.modular(value, bits)?.within(-limit, limit - 1))
+    }
+
+    fn unsigned(&mut self, value: ValueRef, bits: u32) -> Outcome<Quantity> {
+        let limit = 1i128 << bits;
+        match &self.body.value(value).operation {
+            Operation::Constant(literal) => {
+                let literal = if bits < 64 {
+                    literal & ((1i64 << bits) - 1)
+                } else {
+                    *literal
+                };
+                if literal < 0 {
+                    return Err(OVERFLOW);
+                }
+                return Ok(Quantity::certain(Affine::constant(literal)));
+            }
+            Operation::Binary {
+                operator: operator @ (BinaryOperator::Add | BinaryOperator::Multiply),
+                left,
+                right,
+                no_unsigned_wrap: true,
+                ..
+            } => {
+                let (operator, left, right) = (*operator, *left, *right);
+                if let (Ok(a), Ok(b)) = (
+                    self.read(left, Reading::Unsigned),
+                    self.read(right, Reading::Unsigned),
+                ) && let Ok(result) = self.arithmetic(operator, a, b)
+                {
+                    return Ok(result);
+                }
+            }
+            Operation::Freeze(inner) => return self.read(*inner, Reading::Unsigned),
+            _ => {}
+        }
+        if self.is_never_negative(value) {
+            return self.modular(value, bits);
+        }
+        Ok(self.modular(value, bits)?.within(0, limit - 1))
+    }
+
+    /// The modular expression is the signed reading as well.
+    fn is_reading_free(&self, value: ValueRef) -> bool {
+        match &self.body.value(value).operation {
+            Operation::Constant(_) | Operation::Argument(_) | Operation::Load { .. } => true,
+            Operation::Cast {
+                cast: Cast::SignExtend | Cast::ZeroExtend,
+                ..
+            } => true,
+            Operation::Binary {
+                operator:
+                    BinaryOperator::SignedDivide
+                    | BinaryOperator::SignedRemainder
+                    | BinaryOperator::ArithmeticShiftRight
+                    | BinaryOperator::SignedMinimum
+                    | BinaryOperator::SignedMaximum,
+                ..
+            } => true,
+            Operation::Binary {
+                operator: BinaryOperator::LogicalShiftRight,
+                right,
+                ..
+            } => self.body.literal(*right).is_some_and(|amount| amount > 0),
+            Operation::Binary {
+                operator: BinaryOperator::And,
+                right,
+                ..
+            } => self.body.literal(*right).is_some_and(|mask| mask >= 0),
+            Operation::Call(_) => true,
+            _ => false,
+        }
+    }
+
+    /// The modular expression is the unsigned reading as well.
+    fn is_never_negative(&self, value: ValueRef) -> bool {
+        match &self.body.value(value).operation {
+            Operation::Cast {
+                cast: Cast::ZeroExtend,
+                ..
+            } => true,
+            Operation::Binary {
+                operator:
+                    BinaryOperator::UnsignedDivide
+                    | BinaryOperator::UnsignedRemainder
+                    | BinaryOperator::LogicalShiftRight
+                    | BinaryOperator::SignedDivide
+                    | BinaryOperator::SignedRemainder
+                    | BinaryOperator::UnsignedMinimum
+                    | BinaryOperator::UnsignedMaximum,
+                ..
+            } => true,
+            Operation::Binary {
+                operator: BinaryOperator::And,
+                right,
+                ..
+            } => self.body.literal(*right).is_some_and(|mask| mask >= 0),
+            Operation::Call(_) => true,
+            _ => false,
+        }
+    }
+
+    fn modular(&mut self, value: ValueRef, bits: u32) -> Outcome<Quantity> {
+        let body = self.body;
+        match &body.value(value).operation {
+            Operation::Constant(literal) => Ok(Quantity::certain(Affine::constant(*literal))),
+            Operation::Argument(argument) => {
+                let symbol = KernelSymbol::Argument {
+                    argument: *argument,
+                    offset_bytes: 0,
+                    bits,
+                    signed: true,
+                };
+                Ok(Quantity::certain(self.space.symbol(symbol)))
+            }
+            Operation::Binary {
+                operator,
+                left,
+                right,
+                disjoint,
+                ..
+            } => self.binary(value, *operator, *left, *right, *disjoint),
+            Operation::Cast {
+                cast,
+                operand,
+                non_negative,
+            } => match cast {
+                Cast::SignExtend => self.read(*operand, Reading::Signed),
+                Cast::ZeroExtend if *non_negative => self
+                    .read(*operand, Reading::Signed)
+                    .or_else(|_| self.read(*operand, Reading::Unsigned)),
+                Cast::ZeroExtend => self.read(*operand, Reading::Unsigned),
+                Cast::Truncate | Cast::Same => self.read(*operand, Reading::Modular),
+                Cast::AddressSpace => Err(Obstacle::Unknown("it is a converted address")),
+            },
+            Operation::Freeze(inner) => self.read(*inner, Reading::Modular),
+            Operation::Phi(_) => match self.induction(value, Reading::Modular) {
+                Some(outcome) => outcome,
+                None => self.merge(value, Reading::Modular),
+            },
+            Operation::Select {
+                on_true, on_false, ..
+            } => {
+                let (on_true, on_false) = (*on_true, *on_false);
+                self.choose(value, &[on_true, on_false], Reading::Modular)
+            }
+            Operation::Load { pointer, .. } => self.argument_field(*pointer, bits),
+            Operation::Call(call) => match call.callee.as_deref().and_then(special_register) {
+                Some(Register::Variable(variable)) => {
+                    Ok(Quantity::certain(Affine::variable(variable)))
+                }
+                Some(Register::Symbol(symbol)) => Ok(Quantity::certain(self.space.symbol(symbol))),
+                Some(Register::Literal(literal)) => {
+                    Ok(Quantity::certain(Affine::constant(literal)))
+                }
+                None => Err(Obstacle::Unknown("it is the result of a call")),
+            },
+            Operation::AtomicUpdate { .. } | Operation::CompareExchange { .. } => {
+                Err(Obstacle::Unknown("it is the result of an atomic operation"))
+            }
+            _ => Err(Obstacle::Unknown("it is not affine")),
+        }
+    }
+
+    fn arithmetic(
+        &mut self,
+        operator: BinaryOperator,
+        left: Quantity,
+        right: Quantity,
+    ) -> Outcome<Quantity> {
+        match operator {
+            BinaryOperator::Add => left.combine(right, Affine::add).ok_or(OVERFLOW),
+            BinaryOperator::Subtract => left.combine(right, Affine::subtract).ok_or(OVERFLOW),
+            _ => left
+                .combine(right, |a, b| self.space.multiply(a, b))
+                .ok_or(Obstacle::Unknown("it multiplies two varying values")),
+        }
+    }
+
+    fn binary(
+        &mut self,
+        value: ValueRef,
+        operator: BinaryOperator,
+        left: ValueRef,
+        right: ValueRef,
+        disjoint: bool,
+    ) -> Outcome<Quantity> {
+        use BinaryOperator::*;
+        let literal = self.body.literal(right);
+        match operator {
+            Add | Subtract | Multiply => {
+                let a = self.read(left, Reading::Modular)?;
+                let b = self.read(right, Reading::Modular)?;
+                self.arithmetic(operator, a, b)
+            }
+            Or if disjoint => {
+                let a = self.read(left, Reading::Modular)?;
+                let b = self.read(right, Reading::Modular)?;
+                self.arithmetic(Add, a, b)
+            }
+            ShiftLeft => match literal {
+                Some(amount) if (0..62).contains(&amount) => {
+                    scaled(self.read(left, Reading::Modular)?, 1 << amount)
+                }
+                _ => Err(Obstacle::Unknown("it is shifted by a run-time value")),
+            },
+            // All bits flipped is `-x - 1`.
+            Xor if literal == Some(-1) => {
+                let a = self.read(left, Reading::Modular)?;
+                let all = Quantity::certain(Affine::constant(-1));
+                self.arithmetic(Subtract, all, a)
+            }
+            And => match literal {
+                Some(mask) if mask > 0 && mask < i64::MAX && (mask + 1).count_ones() == 1 => {
+                    let a = self.read(left, Reading::Modular)?;
+                    modulo(a, mask + 1)
+                }
+                Some(mask)
+                    if mask < -1 && mask.unsigned_abs().count_ones() == 1 && mask != i64::MIN =>
+                {
+                    let a = self.read(left, Reading::Modular)?;
+                    let low_bits = modulo(a.clone(), -mask)?;
+                    self.arithmetic(Subtract, a, low_bits)
+                }
+                _ => Err(Obstacle::Unknown("it is a bitwise combination")),
+            },
+            LogicalShiftRight | ArithmeticShiftRight => {
+                let Some(amount) = literal.filter(|amount| (0..62).contains(amount)) else {
+                    return Err(Obstacle::Unknown("it is shifted by a run-time value"));
+                };
+                let reading = if operator == LogicalShiftRight {
+                    Reading::Unsigned
+                } else {
+                    Reading::Signed
+                };
+                Ok(divided(self.read(left, reading)?, 1 << amount))
+            }
+            UnsignedDivide | SignedDivide | UnsignedRemainder | SignedRemainder => {
+                self.division(operator, left, right)
+            }
+            SignedMinimum | SignedMaximum | UnsignedMinimum | UnsignedMaximum => {
+                let reading = if matches!(operator, SignedMinimum | SignedMaximum) {
+                    Reading::Signed
+                } else {
+                    Reading::Unsigned
+                };
+                let a = self.read(left, reading)?;
+                let b = self.read(right, reading)?;
+                if let (Some(x), Some(y)) = (self.polynomial(&a), self.polynomial(&b)) {
+                    let result = if matches!(operator, SignedMinimum | UnsignedMinimum) {
+                        x.minimum(&y)
+                    } else {
+                        x.maximum(&y)
+                    };
+                    let affine = self.space.uniform(&result).ok_or(OVERFLOW)?;
+                    return a.combine(b, |_, _| Some(affine)).ok_or(OVERFLOW);
+                }
+                match self.chosen(value)? {
+                    Some(0) => a.combine(b, |a, _| Some(a.clone())).ok_or(OVERFLOW),
+                    Some(_) => a.combine(b, |_, b| Some(b.clone())).ok_or(OVERFLOW),
+                    None => Err(Obstacle::Choice(value, 2)),
+                }
+            }
+            Or | Xor => Err(Obstacle::Unknown("it is a bitwise combination")),
+        }
+    }
+
+    fn division(
+        &mut self,
+        operator: BinaryOperator,
+        left: ValueRef,
+        right: ValueRef,
+    ) -> Outcome<Quantity> {
+        use BinaryOperator::*;
+        let signed = matches!(operator, SignedDivide | SignedRemainder);
+        let remainder = matches!(operator, UnsignedRemainder | SignedRemainder);
+        let Some(bits) = self.bits(left) else {
+            return Err(Obstacle::Unknown("it is not affine"));
+        };
+        let literal = self.body.literal(right).filter(|divisor| *divisor > 0);
+        // Powers of two divide 2^w, so the remainder is the same for every congruent value.
+        if let (UnsignedRemainder, Some(divisor)) = (operator, literal)
+            && divisor.count_ones() == 1
+        {
+            let dividend = self.read(left, Reading::Modular)?;
+            return modulo(dividend, divisor);
+        }
+        let dividend = if signed {
+            // C rounds towards zero, which is the floor for what is not negative.
+            self.read(left, Reading::Signed)?
+                .within(0, (1i128 << (bits - 1)) - 1)
+        } else {
+            self.read(left, Reading::Unsigned)?
+        };
+        if let Some(divisor) = literal {
+            return if remainder {
+                modulo(dividend, divisor)
+            } else {
+                Ok(divided(dividend, divisor))
+            };
+        }
+        let reading = if signed {
+            Reading::Signed
+        } else {
+            Reading::Unsigned
+        };
+        let divisor = self.read(right, reading)?.within(1, (1i128 << bits) - 1);
+        let (Some(x), Some(y)) = (self.polynomial(&dividend), self.polynomial(&divisor)) else {
+            return Err(Obstacle::Unknown("it is divided by a run-time value"));
+        };
+        let quotient = x.floor_divide(&y);
+        let result = if remainder {
+            quotient.multiply(&y).and_then(|whole| x.subtract(&whole))
+        } else {
+            Some(quotient)
+        };
+        let affine = result
+            .and_then(|result| self.space.uniform(&result))
+            .ok_or(OVERFLOW)?;
+        dividend
+            .combine(divisor, |_, _| Some(affine))
+            .ok_or(OVERFLOW)
+    }
+
+    /// A phi that is no induction variable.
+    fn merge(&mut self, value: ValueRef, reading: Reading) -> Outcome<Quantity> {
+        let Operation::Phi(incoming) = &self.body.value(value).operation else {
+            return Err(Obstacle::Unknown("it is not affine"));
+        };
+        if self.header_loop(value).is_some() {
+            return Err(Obstacle::Unknown("it changes irregularly in a loop"));
+        }
+        let alternatives: Vec<_> = incoming.iter().map(|(value, _)| *value).collect();
+        self.choose(value, &alternatives, reading)
+    }
+
+    fn choose(
+        &mut self,
+        value: ValueRef,
+        alternatives: &[ValueRef],
+        reading: Reading,
+    ) -> Outcome<Quantity> {
+        if let Some(way) = self.chosen(value)? {
+            return self.read(alternatives[way], reading);
+        }
+        let first = alternatives[0];
+        if alternatives.iter().all(|each| *each == first) {
+            return self.read(first, reading);
+        }
+        Err(Obstacle::Choice(value, alternatives.len()))
+    }
+
+    /// The way taken at a value, where one choice covers every use of it.
+    fn chosen(&self, value: ValueRef) -> Outcome<Option<usize>> {
+        let in_step = self.body.value(value).block.is_some_and(|block| {
+            let around = self.flow.loops_of(block);
+            self.stepping.iter().any(|index| around.contains(index))
+        });
+        if in_step {
+            return Err(Obstacle::Unknown("its step changes in the loop"));
+        }
+        Ok(self.choices.get(&value).copied())
+    }
+
+    /// Runs a part of the walk that reads the step of a loop.
+    fn in_step<T>(&mut self, index: usize, read: impl FnOnce(&mut Self) -> T) -> T {
+        self.stepping.push(index);
+        let memo = std::mem::take(&mut self.memo);
+        let result = read(self);
+        self.memo = memo;
+        self.stepping.pop();
+        result
+    }
+
+    /// The loop that a phi heads.
+    fn header_loop(&self, phi: ValueRef) -> Option<usize> {
+        let block = self.body.value(phi).block?;
+        self.flow.loops.iter().position(|each| each.header == block)
+    }
+
+    /// `start` and `next` of a phi at the head of a loop.
+    fn recurrence(&self, phi: ValueRef) -> Option<(usize, ValueRef, ValueRef)> {
+        let index = self.header_loop(phi)?;
+        let Operation::Phi(incoming) = &self.body.value(phi).operation else {
+            return None;
+        };
+        let blocks = &self.flow.loops[index].blocks;
+        let (mut start, mut next) = (None, None);
+        for (value, from) in incoming {
+            let slot = if blocks.contains(from) {
+                &mut next
+            } else {
+                &mut start
+            };
+            if slot.is_some_and(|known| known != *value) {
+                return None;
+            }
+            *slot = Some(*value);
+        }
+        Some((index, start?, next?))
+    }
+
+    /// An induction variable: `start + step · counter`. `None`: not one in this reading.
+    fn induction(&mut self, phi: ValueRef, reading: Reading) -> Option<Outcome<Quantity>> {
+        let (index, start, next) = self.recurrence(phi)?;
+        let mut never_wraps = true;
+        let chain = self.increments(phi, next, &mut never_wraps, 0)?;
+        if reading == Reading::Signed && !never_wraps {
+            return None;
+        }
+        let mut step = Quantity::certain(Affine::constant(0));
+        for (sign, value) in chain {
+            let change = match self.in_step(index, |walk| walk.read(value, reading)) {
+                Ok(change) => change,
+                Err(obstacle) => return Some(Err(obstacle)),
+            };
+            step = step.combine(scaled(change, sign).ok()?, Affine::add)?;
+        }
+        let start = match self.read(start, reading) {
+            Ok(start) => start,
+            Err(obstacle) => return Some(Err(obstacle)),
+        };
+        Some(self.progression(index, start, step))
+    }
+
+    /// `start + step · counter` for a step that is the same in every iteration.
+    fn progression(&mut self, index: usize, start: Quantity, step: Quantity) -> Outcome<Quantity> {
+        let varies = self.space.loops_in(&step.affine).into_iter().any(|inner| {
+            let mut at = Some(inner);
+            while let Some(each) = at {
+                if each == index {
+                    return true;
+                }
+                at = self.flow.loops[each].parent;
+            }
+            false
+        });
+        if varies {
+            return Err(Obstacle::Unknown("its step changes in the loop"));
+        }
+        let counter = Quantity::certain(Affine::variable(Variable::Loop(index)));
+        let travelled = counter
+            .combine(step, |a, b| self.space.multiply(a, b))
+            .ok_or(Obstacle::Unknown("its step differs among threads"))?;
+        start.combine(travelled, Affine::add).ok_or(OVERFLOW)
+    }
+
+    /// The values added (with sign) on the way from a phi to its next value.
+    fn increments(
+        &self,
+        phi: ValueRef,
+        at: ValueRef,
+        never_wraps: &mut bool,
+        depth: usize,
+    ) -> Option<Vec<(i64, ValueRef)>> {
+        if at == phi {
+            return Some(Vec::new());
+        }
+        if depth > 8 {
+            return None;
+        }
+        match &self.body.value(at).operation {
+            Operation::Binary {
+                operator,
+                left,
+                right,
+                no_signed_wrap,
+                disjoint,
+                ..
+            } => {
+                let (add, subtract) = match operator {
+                    BinaryOperator::Add => (true, false),
+                    BinaryOperator::Or if *disjoint => (true, false),
+                    BinaryOperator::Subtract => (false, true),
+                    _ => return None,
+                };
+                *never_wraps &= *no_signed_wrap;
+                if let Some(mut chain) = self.increments(phi, *left, never_wraps, depth + 1) {
+                    chain.push((if subtract { -1 } else { 1 }, *right));
+                    return Some(chain);
+                }
+                if add && let Some(mut chain) = self.increments(phi, *right, never_wraps, depth + 1)
+                {
+                    chain.push((1, *left));
+                    return Some(chain);
+                }
+                None
+            }
+            Operation::Freeze(inner) => self.increments(phi, *inner, never_wraps, depth + 1),
+            _ => None,
+        }
+    }
+
+    /// An integer read from an argument that was passed by value.
+    fn argument_field(&mut self, pointer: ValueRef, bits: u32) -> Outcome<Quantity> {
+        let address = self.address(pointer)?;
+        match (&address.root, address.offset.affine.as_constant()) {
+            (Root::ByValue(argument), Some(offset))
+                if !self.changed_arguments.contains(argument)
+                    && offset >= 0
+                    && offset + i64::from(bits.div_ceil(8))
+                        <= i64::from(self.body.formals[*argument].bytes)
+                    && bits % 8 == 0 =>
+            {
+                let symbol = KernelSymbol::Argument {
+                    argument: *argument,
+                    offset_bytes: offset as u32,
+                    bits,
+                    signed: true,
+                };
+                Ok(Quantity::certain(self.space.symbol(symbol)))
+            }
+            _ => Err(Obstacle::Unknown("it is read from memory")),
+        }
+    }
+
+    /// Where a pointer points.
+    pub fn address(&mut self, pointer: ValueRef) -> Outcome<Address> {
+        if !self.active.insert(pointer) {
+            return Err(Obstacle::Unknown("it is carried around a loop"));
+        }
+        let mut outcome = self.address_of(pointer);
+        self.active.remove(&pointer);
+        if let (Ok(address), Some(block)) = (&outcome, self.body.value(pointer).block) {
+            let around = self.flow.loops_of(block);
+            let mentioned = self.space.loops_in(&address.offset.affine);
+            if !mentioned.iter().all(|index| around.contains(index)) {
+                outcome = Err(Obstacle::Unknown("it is the last value of a loop"));
+            }
+        }
+        outcome
+    }
+
+    fn address_of(&mut self, pointer: ValueRef) -> Outcome<Address> {
+        let body = self.body;
+        let start = |root| {
+            Ok(Address {
+                root,
+                offset: Quantity::certain(Affine::constant(0)),
+            })
+        };
+        match &body.value(pointer).operation {
+            Operation::Offset {
+                base,
+                constant,
+                terms,
+            } => {
+                let mut address = self.address(*base)?;
+                let change = self.displacement(*constant, terms)?;
+                address.offset = address
+                    .offset
+                    .combine(change, Affine::add)
+                    .ok_or(OVERFLOW)?;
+                Ok(address)
+            }
+            Operation::Cast {
+                cast: Cast::AddressSpace | Cast::Same,
+                operand,
+                ..
+            } => self.address(*operand),
+            Operation::Freeze(inner) => self.address(*inner),
+            Operation::Select {
+                on_true, on_false, ..
+            } => self.choose_address(pointer, &[*on_true, *on_false]),
+            Operation::Phi(incoming) => {
+                if let Some((index, first, next)) = self.recurrence(pointer) {
+                    let mut step = Quantity::certain(Affine::constant(0));
+                    let mut at = next;
+                    while at != pointer {
+                        let Operation::Offset {
+                            base,
+                            constant,
+                            terms,
+                        } = &body.value(at).operation
+                        else {
+                            return Err(Obstacle::Unknown("it changes irregularly in a loop"));
+                        };
+                        let change =
+                            self.in_step(index, |walk| walk.displacement(*constant, terms))?;
+                        step = step.combine(change, Affine::add).ok_or(OVERFLOW)?;
+                        at = *base;
+                    }
+                    let first = self.address(first)?;
+                    return Ok(Address {
+                        root: first.root,
+                        offset: self.progression(index, first.offset, step)?,
+                    });
+                }
+                if self.header_loop(pointer).is_some() {
+                    return Err(Obstacle::Unknown("it changes irregularly in a loop"));
+                }
+                let alternatives: Vec<_> = incoming.iter().map(|(value, _)| *value).collect();
+                self.choose_address(pointer, &alternatives)
+            }
+            Operation::Load { pointer: from, .. } => {
+                let address = self.address(*from)?;
+                match (&address.root, address.offset.affine.as_constant()) {
+                    (Root::ByValue(argument), Some(offset))
+                        if !self.changed_arguments.contains(argument)
+                            && offset >= 0
+                            && offset + 8 <= i64::from(body.formals[*argument].bytes) =>
+                    {
+                        start(Root::Argument {
+                            argument: *argument,
+                            offset_bytes: offset as u32,
+                        })
+                    }
+                    _ => Err(Obstacle::Unknown("it is read from memory")),
+                }
+            }
+            _ => match direct_root(body, pointer) {
+                Some(root) => start(root),
+                None => Err(Obstacle::Unknown("its origin is not known")),
+            },
+        }
+    }
+
+    fn choose_address(&mut self, pointer: ValueRef, alternatives: &[ValueRef]) -> Outcome<Address> {
+        if let Some(way) = self.chosen(pointer)? {
+            return self.address(alternatives[way]);
+        }
+        let first = alternatives[0];
+        if alternatives.iter().all(|each| *each == first) {
+            return self.address(first);
+        }
+        Err(Obstacle::Choice(pointer, alternatives.len()))
+    }
+
+    fn displacement(&mut self, constant: i64, terms: &[(i64, ValueRef)]) -> Outcome<Quantity> {
+        let mut sum = Quantity::certain(Affine::constant(constant));
+        for (scale, index) in terms {
+            let mut term = scaled(self.read(*index, Reading::Signed)?, *scale)?;
+            if !self.fits_32_bits(*index) {
+                term = term.within(-FARTHEST_BYTE, FARTHEST_BYTE);
+            }
+            sum = sum.combine(term, Affine::add).ok_or(OVERFLOW)?;
+        }
+        Ok(sum)
+    }
+
+    fn fits_32_bits(&self, index: ValueRef) -> bool {
+        match &self.body.value(index).operation {
+            Operation::Cast {
+                cast: Cast::SignExtend | Cast::ZeroExtend,
+                operand,
+                ..
+            } => self.bits(*operand).is_some_and(|bits| bits <= 32),
+            _ => self.bits(index).is_some_and(|bits| bits <= 32),
+        }
+    }
+}
+
+/// Everything a pointer may be derived from, without regard to offsets.
+pub fn roots(
+    body: &Body,
+    changed_arguments: &BTreeSet<usize>,
+    pointer: ValueRef,
+) -> BTreeSet<Root> {
+    let mut found = BTreeSet::new();
+    let mut seen = HashSet::new();
+    let mut pending = vec![pointer];
+    while let Some(at) = pending.pop() {
+        if !seen.insert(at) {
+            continue;
+        }
+        let value = body.value(at);
+        match &value.operation {
+            Operation::Offset { base, .. } => pending.push(*base),
+            Operation::Cast { operand, .. } | Operation::Freeze(operand) => pending.push(*operand),
+            Operation::Select {
+                on_true, on_false, ..
+            } => pending.extend([*on_true, *on_false]),
+            Operation::Phi(incoming) => pending.extend(incoming.iter().map(|(value, _)| *value)),
+            Operation::Load { pointer, .. } => {
+                found.insert(loaded_root(body, changed_arguments, at, *pointer));
+            }
+            _ => {
+                found.insert(direct_root(body, at).unwrap_or(Root::Unknown(space_of(body, at))));
+            }
+        }
+    }
+    // A pointer that went through an address space keeps to it.
+    let space = space_of(body, pointer);
+    found
+        .into_iter()
+        .map(|root| match root {
+            Root::Unknown(0) => Root::Unknown(space),
+            other => other,
+        })
+        .collect()
+}
+
+fn loaded_root(
+    body: &Body,
+    changed_arguments: &BTreeSet<usize>,
+    loaded: ValueRef,
+    from: ValueRef,
+) -> Root {
+    let (mut at, mut offset) = (from, 0i64);
+    loop {
+        match &body.value(at).operation {
+            Operation::Offset {
+                base,
+                constant,
+                terms,
+            } if terms.is_empty() => {
+                at = *base;
+                offset = offset.wrapping_add(*constant);
+            }
+            Operation::Cast { operand, .. } => at = *operand,
+            Operation::ByValueArgument(argument)
+                if !changed_arguments.contains(argument)
+                    && offset >= 0
+                    && offset.saturating_add(8) <= i64::from(body.formals[*argument].bytes) =>
+            {
+                return Root::Argument {
+                    argument: *argument,
+                    offset_bytes: offset as u32,
+                };
+            }
+            _ => return Root::Unknown(space_of(body, loaded)),
+        }
+    }
+}
+
+fn space_of(body: &Body, value: ValueRef) -> u32 {
+    match body.value(value).value_type {
+        Type::Pointer(space) => space,
+        _ => 0,
+    }
+}
+
+fn direct_root(body: &Body, pointer: ValueRef) -> Option<Root> {
+    match &body.value(pointer).operation {
+        Operation::Argument(argument) => Some(Root::Argument {
+            argument: *argument,
+            offset_bytes: 0,
+        }),
+        Operation::ByValueArgument(argument) => Some(Root::ByValue(*argument)),
+        Operation::Global(variable) if variable.address_space == 3 => {
+            Some(Root::Shared(variable.name.clone()))
+        }
+        Operation::Global(variable) => Some(Root::Global(variable.name.clone())),
+        Operation::Alloca => Some(Root::Local),
+        Operation::Null | Operation::Undefined => Some(Root::Null),
+        _ => None,
+    }
+}
+
+fn scaled(quantity: Quantity, factor: i64) -> Outcome<Quantity> {
+    Ok(Quantity {
+        affine: quantity.affine.scale(factor).ok_or(OVERFLOW)?,
+        obligations: quantity.obligations,
+    })
+}
+
+fn divided(quantity: Quantity, divisor: i64) -> Quantity {
+    Quantity {
+        affine: quantity.affine.floor_divide(divisor),
+        obligations: quantity.obligations,
+    }
+}
+
+fn modulo(quantity: Quantity, divisor: i64) -> Outcome<Quantity> {
+    Ok(Quantity {
+        affine: quantity.affine.modulo(divisor).ok_or(OVERFLOW)?,
+        obligations: quantity.obligations,
+    })
+}
+
+enum Register {
+    Variable(Variable),
+    Symbol(KernelSymbol),
+    Literal(i64),
+}
+
+/// The special registers of PTX that make up a thread's coordinates.
+fn special_register(name: &str) -> Option<Register> {
+    let register = name.strip_prefix("llvm.nvvm.read.ptx.sreg.")?;
+    if register == "warpsize" {
+        return Some(Register::Literal(32));
+    }
+    let (register, axis) = register.split_once('.')?;
+    let axis = match axis {
+        "x" => Axis::X,
+        "y" => Axis::Y,
+        "z" => Axis::Z,
+        _ => return None,
+    };
+    Some(match register {
+        "tid" => Register::Variable(Variable::Thread(axis)),
+        "ctaid" => Register::Variable(Variable::Block(axis)),
+        "ntid" => Register::Symbol(KernelSymbol::BlockSize(axis)),
+        "nctaid" => Register::Symbol(KernelSymbol::GridSize(axis)),
+        _ => return None,
+    })
+}

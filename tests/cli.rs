@@ -1,0 +1,286 @@
+//! The command line: `tests/cli/*.txt` say what command lines mean, and the built program says what
+//! it answers and with which exit status.
+//!
+//! In a file, a line `$ [NAME=value…] arguments` is a command line in a shell's spelling; the
+//! lines below it are what differs from the empty command line, or the error. `SIRIUS_BLESS=1`
+//! rewrites the files.
+
+use sirius_rs::cli::{Build, Invocation, Surroundings, parse_command_line};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::{Command, Output};
+
+#[test]
+fn command_lines_mean_what_their_files_say() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli");
+    let mut files = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|ending| ending != "txt") {
+            continue;
+        }
+        files += 1;
+        let before = std::fs::read_to_string(&path).unwrap();
+        let after = answered(&before);
+        if std::env::var_os("SIRIUS_BLESS").is_some() {
+            std::fs::write(&path, after).unwrap();
+        } else {
+            assert_eq!(
+                before,
+                after,
+                "{} (SIRIUS_BLESS=1 rewrites it)",
+                path.display()
+            );
+        }
+    }
+    assert!(files > 0);
+}
+
+/// The text of a file with every answer made anew.
+fn answered(text: &str) -> String {
+    let mut answer = String::new();
+    for line in text.lines() {
+        if let Some(command) = line.strip_prefix("$ ") {
+            let _ = writeln!(answer, "{line}");
+            answer.push_str(&meaning(command));
+        } else if line.is_empty() || line.starts_with('#') {
+            let _ = writeln!(answer, "{line}");
+        }
+    }
+    answer
+}
+
+/// What a command line means, one indented line a fact.
+fn meaning(command: &str) -> String {
+    let mut words: Vec<String> = shell_words(command);
+    let mut environment = BTreeMap::new();
+    while let Some((name, value)) = words.first().and_then(|word| word.split_once('='))
+        && name
+            .chars()
+            .all(|character| character.is_ascii_uppercase() || character == '_')
+    {
+        environment.insert(name.to_owned(), value.to_owned());
+        words.remove(0);
+    }
+    let (build, mut facts) = match parse(&words, &environment) {
+        Err(error) => return format!("  error: {error}\n"),
+        Ok((Invocation::Build(build), facts)) => (build, facts),
+        Ok((
+            Invocation::Analyze {
+                build,
+                format,
+                output,
+            },
+            mut facts,
+        )) => {
+            facts.push(format!("analyze: {format:?} to {output:?}"));
+            (build, facts)
+        }
+        Ok((Invocation::Print(text), _)) => {
+            let lines: Vec<_> = text.lines().take(2).collect();
+            return format!("  print: {}\n", lines.join(" | "));
+        }
+    };
+    let (Invocation::Build(plain), _) =
+        parse(&["a.cu".to_owned()], &BTreeMap::new()).expect("the plain command line is right")
+    else {
+        panic!("a file is a build")
+    };
+    let plain = fields(&plain);
+    facts.extend(
+        fields(&build)
+            .into_iter()
+            .filter(|field| !plain.contains(field)),
+    );
+    facts.iter().map(|fact| format!("  {fact}\n")).collect()
+}
+
+/// Parses in surroundings that are the same on every machine; warnings become facts.
+fn parse(
+    words: &[String],
+    environment: &BTreeMap<String, String>,
+) -> Result<(Invocation, Vec<String>), String> {
+    let surroundings = Surroundings {
+        environment: &|name| environment.get(name).cloned(),
+        toolkit_version: Some((13, 5)),
+        installed_gpus: &|| vec![89],
+        exists: &|path| !path.ends_with("missing.cu"),
+    };
+    let words: Vec<OsString> = words.iter().map(OsString::from).collect();
+    let (invocation, diagnostics) =
+        parse_command_line(&words, &surroundings).map_err(|error| error.to_string())?;
+    let warnings = diagnostics
+        .iter()
+        .map(|found| format!("warning: {}", found.message))
+        .collect();
+    Ok((invocation, warnings))
+}
+
+/// The fields of a build, one line each.
+fn fields(build: &Build) -> Vec<String> {
+    let inputs: Vec<_> = build
+        .inputs
+        .iter()
+        .map(|input| format!("{} ({:?})", input.path.display(), input.language))
+        .collect();
+    let architectures: Vec<_> = build
+        .architectures
+        .iter()
+        .map(|architecture| {
+            let machine_code = if architecture.machine_code { "+sm" } else { "" };
+            let ptx = if architecture.ptx { "+ptx" } else { "" };
+            format!("{}{machine_code}{ptx}", architecture.number)
+        })
+        .collect();
+    vec![
+        format!("phase: {:?}", build.phase),
+        format!("inputs: {}", inputs.join(", ")),
+        format!("output: {:?}", build.output),
+        format!("device: {:?}", build.device),
+        format!("optimisation: {}", build.optimisation),
+        format!("host debug: {}", build.host_debug),
+        format!("device debug: {}", build.device_debug),
+        format!("line info: {}", build.line_info),
+        format!("shared: {}", build.shared),
+        format!("front end: {}", build.front_end_arguments[2..].join(" ")),
+        format!("host: {}", build.host_arguments.join(" ")),
+        format!("link: {}", build.link_arguments.join(" ")),
+        format!("ptxas: {}", build.ptxas_arguments.join(" ")),
+        format!("architectures: {}", architectures.join(" ")),
+        format!("numerics: {:?}", build.numerics),
+        format!("per-thread stream: {}", build.per_thread_default_stream),
+        format!("registers: {:?}", build.maximum_registers),
+        format!("shared cudart: {}", build.shared_cudart),
+        format!("host compiler: {:?}", build.host_compiler),
+        format!("verbose: {}", build.verbose),
+        format!("dry run: {}", build.dry_run),
+        format!("keep: {:?}", build.keep_directory),
+        format!("sirius: {:?}", build.sirius),
+    ]
+}
+
+/// Words as `sh` makes them, by asking it.
+fn shell_words(command: &str) -> Vec<String> {
+    let script = format!("for word in {command}; do printf '%s\\0' \"$word\"; done");
+    let output = Command::new("sh").arg("-fc").arg(script).output().unwrap();
+    assert!(output.status.success(), "{command}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    text.split_terminator('\0').map(str::to_owned).collect()
+}
+
+/// Runs the built program without the variables that change its meaning.
+fn program(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sirius-rs"));
+    for name in [
+        "SIRIUS_FLAGS",
+        "SIRIUS_DEVICE",
+        "NVCC_PREPEND_FLAGS",
+        "NVCC_APPEND_FLAGS",
+    ] {
+        command.env_remove(name);
+    }
+    command.args(arguments).output().unwrap()
+}
+
+#[test]
+fn wrong_command_lines_end_with_one_sentence_and_status_1() {
+    let cases: [(&[&str], &str); 4] = [
+        (
+            &["-frobnicate-not", "-q"],
+            "sirius-rs fatal   : Unknown option '-q'\n",
+        ),
+        (
+            &[],
+            "sirius-rs fatal   : No input files specified; use option --help for more information\n",
+        ),
+        (
+            &["nowhere.cu"],
+            "sirius-rs fatal   : Cannot find input file 'nowhere.cu'\n",
+        ),
+        (
+            &["-fmad=perhaps"],
+            "sirius-rs fatal   : 'perhaps': expected true or false\n",
+        ),
+    ];
+    for (arguments, sentence) in cases {
+        let output = program(arguments);
+        assert_eq!(
+            String::from_utf8_lossy(&output.stderr),
+            sentence,
+            "{arguments:?}"
+        );
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}");
+        assert!(output.stdout.is_empty(), "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_missing_clang_or_toolkit_is_one_sentence() {
+    let source = tempfile::Builder::new().suffix(".cu").tempfile().unwrap();
+    std::fs::write(source.path(), "int main() { return 0; }\n").unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_sirius-rs"))
+        .arg(source.path())
+        .env("SIRIUS_CLANG", "/nowhere/clang++")
+        .output()
+        .unwrap();
+    assert_eq!(
+        String::from_utf8_lossy(&output.stderr),
+        "sirius-rs fatal   : The environment variable SIRIUS_CLANG names '/nowhere/clang++', which \
+         does not exist\n"
+    );
+    assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
+fn a_front_end_error_is_clangs_own_with_status_2() {
+    let source = tempfile::Builder::new().suffix(".cu").tempfile().unwrap();
+    std::fs::write(source.path(), "int main() { return undeclared_name; }\n").unwrap();
+    let output = program(&[
+        source.path().to_str().unwrap(),
+        "--sirius-device=cpu",
+        "-o",
+        "/dev/null",
+    ]);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        stderr.contains("error: use of undeclared identifier 'undeclared_name'"),
+        "{stderr}"
+    );
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+}
+
+#[test]
+fn information_goes_to_standard_output() {
+    let version = program(&["--version"]);
+    let text = String::from_utf8_lossy(&version.stdout).into_owned();
+    assert!(version.status.success());
+    // What CMake looks for: `nvcc: [^\n]+ Cuda compiler driver` and `V[0-9]+.[0-9]+.[0-9]+`.
+    let first = text.lines().next().unwrap();
+    assert!(
+        first.starts_with("nvcc: ") && first.ends_with(" Cuda compiler driver"),
+        "{text}"
+    );
+    let full = text
+        .split(", V")
+        .nth(1)
+        .unwrap_or_else(|| panic!("no version in {text}"));
+    let numbers: Vec<_> = full.trim().split('.').map(str::parse::<u32>).collect();
+    assert!(
+        numbers.len() == 3 && numbers.iter().all(Result::is_ok),
+        "{text}"
+    );
+
+    let help = String::from_utf8_lossy(&program(&["-h"]).stdout).into_owned();
+    for option in [
+        "--sirius-device=cuda|cpu",
+        "--generate-code",
+        "(-arch)",
+        "-Wl",
+    ] {
+        assert!(help.contains(option), "{option} is not in the help");
+    }
+    let flags = program(&["--sirius-print-link-flags", "--sirius-device=cpu"]);
+    assert!(String::from_utf8_lossy(&flags.stdout).contains("sirius_runtime"));
+}

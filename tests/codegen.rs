@@ -1,0 +1,100 @@
+//! Code generation for both devices, on small kernels.
+
+use inkwell::context::Context;
+use inkwell::memory_buffer::MemoryBuffer;
+use inkwell::module::Module;
+use sirius_rs::codegen::cpu::{CpuImageRequest, emit_cpu_image};
+use sirius_rs::codegen::device::{device_target_machine, optimise_device};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The toolkit: `CUDA_PATH`, else the project's own environment.
+fn toolkit() -> PathBuf {
+    if let Some(path) = std::env::var_os("CUDA_PATH") {
+        return path.into();
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(".venv/lib");
+    let python = std::fs::read_dir(&root)
+        .expect("scripts/setup has made .venv")
+        .filter_map(Result::ok)
+        .find(|entry| entry.file_name().to_string_lossy().starts_with("python"))
+        .expect("a Python library folder in .venv");
+    python.path().join("site-packages/nvidia/cu13")
+}
+
+fn libdevice() -> PathBuf {
+    toolkit().join("nvvm/libdevice/libdevice.10.bc")
+}
+
+fn device_bitcode(source: &Path, output: &Path) {
+    let status = Command::new("clang++-22")
+        .args([
+            "-x",
+            "cuda",
+            "--cuda-device-only",
+            "--offload-arch=sm_80",
+            "-O2",
+        ])
+        .arg(format!("--cuda-path={}", toolkit().display()))
+        .args([
+            "-Xclang",
+            "-disable-llvm-passes",
+            "-nocudalib",
+            "-Wno-unknown-cuda-version",
+        ])
+        .args([
+            "-Xclang",
+            "-target-sdk-version=12.8",
+            "-gline-tables-only",
+            "-emit-llvm",
+            "-c",
+        ])
+        .arg(source)
+        .arg("-o")
+        .arg(output)
+        .status()
+        .expect("clang++-22 runs");
+    assert!(status.success(), "clang++-22 accepts {}", source.display());
+}
+
+/// Final device IR of a `.cu` file in `tests/codegen`.
+fn device_module<'ctx>(context: &'ctx Context, name: &str, folder: &Path) -> Module<'ctx> {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/codegen")
+        .join(name);
+    let bitcode = folder.join("device.bc");
+    device_bitcode(&source, &bitcode);
+    let buffer = MemoryBuffer::create_from_file(&bitcode).expect("clang wrote it");
+    let module = context
+        .create_module_from_ir(buffer)
+        .expect("LLVM reads clang's bitcode");
+    let machine = device_target_machine("sm_80").expect("LLVM knows sm_80");
+    optimise_device(&module, &machine).expect("the module can be optimised");
+    module
+}
+
+#[test]
+fn cpu_image_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let context = Context::create();
+    let module = device_module(&context, "pointwise.cu", folder.path());
+    let object = folder.path().join("image.o");
+    let request = CpuImageRequest {
+        symbol: "image_under_test",
+        managed: &[],
+        libdevice: &libdevice(),
+        object: &object,
+    };
+    emit_cpu_image(&module, request).unwrap();
+    let program = folder.path().join("driver");
+    let status = Command::new("clang-22")
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/codegen/driver.c"))
+        .arg(&object)
+        .args(["-lm", "-o"])
+        .arg(&program)
+        .status()
+        .unwrap();
+    assert!(status.success(), "the image links");
+    let output = Command::new(&program).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "PASS\n");
+}

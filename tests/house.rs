@@ -1,0 +1,205 @@
+//! The house rules that a compiler does not check: data flows down the list of stages in `lib.rs`,
+//! the judge of plans shares no algorithm with those who make them, and files stay readable.
+
+use std::path::{Path, PathBuf};
+
+/// Lines of code above which a file is to be split; tests at its end do not count.
+const LONGEST_FILE: usize = 800;
+
+#[test]
+fn a_stage_uses_only_stages_above_it() {
+    let order = stages();
+    let place = |stage: &str| order.iter().position(|name| name == stage);
+    let mut checked = 0;
+    for path in sources() {
+        let stage = stage_of(&path);
+        let Some(own) = place(&stage) else { continue };
+        // The runner of all stages is above them only because its names of stages are.
+        if stage == "pipeline" {
+            continue;
+        }
+        for used in used_paths(&code_of(&path)) {
+            let other = used.split("::").next().unwrap_or_default();
+            let Some(other_place) = place(other) else {
+                continue;
+            };
+            checked += 1;
+            let is_stage_name = other == "pipeline" && used == "pipeline::Stage";
+            assert!(
+                other == stage || other_place < own || is_stage_name,
+                "{} uses crate::{used}, but stage {other} is not above {stage} in lib.rs",
+                path.display()
+            );
+        }
+    }
+    assert!(checked > 20, "the test reads too few use lines: {checked}");
+}
+
+#[test]
+fn the_verifier_shares_no_algorithm_with_the_planner() {
+    for path in sources().iter().filter(|path| stage_of(path) == "verify") {
+        for used in used_paths(&code_of(path)) {
+            let parts: Vec<_> = used.split("::").collect();
+            if !matches!(parts.first(), Some(&("schedule" | "dependence"))) {
+                continue;
+            }
+            // Types stand in the stage's mod.rs; functions and submodules begin in lower case.
+            let is_type = parts
+                .get(1)
+                .is_some_and(|name| name.starts_with(char::is_uppercase));
+            assert!(
+                is_type,
+                "{} imports the algorithm crate::{used}",
+                path.display()
+            );
+        }
+    }
+}
+
+#[test]
+fn files_are_short_enough_to_read() {
+    for path in sources() {
+        let lines = code_of(&path).lines().count();
+        assert!(
+            lines <= LONGEST_FILE,
+            "{} has {lines} lines",
+            path.display()
+        );
+    }
+}
+
+#[test]
+fn use_trees_are_read_completely() {
+    let text = "pub use crate::kernel::{self, Model, access::{Read, Write as W}};\n\
+                // use crate::commented::Out;\n\
+                fn f(x: crate::launch::Graph) -> Vec<crate::affine::Map> { crate::isl::parse() }\n\
+                pub(crate) use crate::report::*;\n";
+    let mut found = used_paths(text);
+    found.sort();
+    let expected = [
+        "affine::Map",
+        "isl::parse",
+        "kernel",
+        "kernel::Model",
+        "kernel::access::Read",
+        "kernel::access::Write",
+        "launch::Graph",
+        "report::*",
+    ];
+    assert_eq!(found, expected);
+}
+
+/// The stages, in the order of `lib.rs`.
+fn stages() -> Vec<String> {
+    let text = std::fs::read_to_string(root().join("src/lib.rs")).unwrap();
+    let modules = text.lines().filter_map(|line| {
+        let name = line
+            .trim()
+            .strip_prefix("pub mod ")
+            .or(line.trim().strip_prefix("mod "))?;
+        name.strip_suffix(';').map(str::to_owned)
+    });
+    modules.collect()
+}
+
+/// The stage that a file belongs to: its folder or file name below `src`.
+fn stage_of(path: &Path) -> String {
+    let below = path.strip_prefix(root().join("src")).unwrap();
+    let first = below
+        .components()
+        .next()
+        .unwrap()
+        .as_os_str()
+        .to_string_lossy()
+        .into_owned();
+    first.trim_end_matches(".rs").to_owned()
+}
+
+/// Every Rust file below `src`.
+fn sources() -> Vec<PathBuf> {
+    let mut folders = vec![root().join("src")];
+    let mut files = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "rs") {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    files
+}
+
+/// A file without its tests: unit tests stand at the end, or in files named `tests.rs`.
+fn code_of(path: &Path) -> String {
+    if path.file_stem().is_some_and(|name| name == "tests") {
+        return String::new();
+    }
+    let text = std::fs::read_to_string(path).unwrap();
+    let end = text.find("\n#[cfg(test)]\nmod ").unwrap_or(text.len());
+    text[..end].to_owned()
+}
+
+/// Every path that begins with `crate::`, without that beginning, braces multiplied out.
+fn used_paths(code: &str) -> Vec<String> {
+    let without_comments: Vec<_> = code
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("//"))
+        .collect();
+    let code = without_comments.join("\n");
+    let mut paths = Vec::new();
+    for (start, _) in code.match_indices("crate::") {
+        read_tree(&code[start + "crate::".len()..], "", &mut paths);
+    }
+    paths
+}
+
+/// Reads one use tree at the beginning of `text` below `prefix`; gives what follows it.
+fn read_tree<'a>(text: &'a str, prefix: &str, paths: &mut Vec<String>) -> &'a str {
+    let text = text.trim_start();
+    if let Some(list) = text.strip_prefix('{') {
+        let mut rest = list;
+        loop {
+            rest = rest.trim_start().trim_start_matches(',').trim_start();
+            if let Some(after) = rest.strip_prefix('}') {
+                return after;
+            }
+            if rest.is_empty() {
+                return rest;
+            }
+            rest = read_tree(rest, prefix, paths);
+        }
+    }
+    let end = text
+        .find(|character: char| !(character.is_alphanumeric() || "_*".contains(character)))
+        .unwrap_or(text.len());
+    let (name, rest) = text.split_at(end);
+    if name.is_empty() {
+        // Not a use tree: step over one character, so that a list always gets on.
+        return text.get(1..).unwrap_or_default();
+    }
+    let path = match (prefix, name) {
+        ("", _) => name.to_owned(),
+        (_, "self") => prefix.to_owned(),
+        _ => format!("{prefix}::{name}"),
+    };
+    if let Some(rest) = rest.strip_prefix("::") {
+        let deeper = rest.starts_with(|next: char| next.is_alphabetic() || "{*_".contains(next));
+        if deeper {
+            return read_tree(rest, &path, paths);
+        }
+    }
+    paths.push(path);
+    let rest = rest.trim_start();
+    match rest.strip_prefix("as ") {
+        Some(alias) => alias.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_'),
+        None => rest,
+    }
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}

@@ -1,0 +1,916 @@
+//! Plans that must be refused, each for its own reason, and right ones that must pass.
+
+#[path = "verify/scene.rs"]
+mod scene;
+
+use scene::*;
+use sirius_rs::affine::{Affine, Axis, Constraint, Variable};
+use sirius_rs::dependence::Guard;
+use sirius_rs::diagnostics::Location;
+use sirius_rs::expression::Expression;
+use sirius_rs::kernel::{AccessKind, Barrier, Target};
+use sirius_rs::launch::{BufferId, HostBlockId, LaunchId, NodeKind, Stream, ValueId};
+use sirius_rs::program::KernelId;
+use sirius_rs::schedule::FusionPlan;
+use sirius_rs::verify::{Refusal, verify};
+
+fn refusals(scene: &Scene, plan: &FusionPlan) -> Vec<Refusal> {
+    // A plan is judged as it is read back from a file.
+    let text = serde_json::to_string(&(&scene.graph, &scene.kernels, plan)).unwrap();
+    let (graph, kernels, plan) = serde_json::from_str(&text).unwrap();
+    match verify(&graph, &Vec::<_>::clone(&kernels), FusionPlan::clone(&plan)) {
+        Ok(verified) => {
+            assert_eq!(verified.plan(), &plan);
+            Vec::new()
+        }
+        Err(refusals) => {
+            assert!(!refusals.is_empty(), "a refusal has a reason");
+            refusals
+        }
+    }
+}
+
+#[track_caller]
+fn assert_passes(scene: &Scene, plan: &FusionPlan) {
+    assert_eq!(refusals(scene, plan), Vec::new());
+}
+
+/// The plan is refused, and for this reason only.
+macro_rules! assert_refused {
+    ($scene:expr, $plan:expr, $reason:pat) => {
+        let found = refusals(&$scene, &$plan);
+        assert!(
+            !found.is_empty() && found.iter().all(|refusal| matches!(refusal, $reason)),
+            "expected only {}, found {found:#?}",
+            stringify!($reason)
+        );
+    };
+}
+
+/// `b = f(a); c = g(b)` with constant shapes: the plainest right plan.
+struct Chain {
+    scene: Scene,
+    buffers: [BufferId; 3],
+    size: ValueId,
+    shape: Shape,
+    launches: [LaunchId; 2],
+}
+
+fn chain_of(
+    first: impl Fn(&mut Scene) -> KernelId,
+    second: impl Fn(&mut Scene) -> KernelId,
+) -> Chain {
+    chain_with(first, |_, _| (), second)
+}
+
+fn chain_with(
+    first: impl Fn(&mut Scene) -> KernelId,
+    between: impl Fn(&mut Scene, [BufferId; 3]),
+    second: impl Fn(&mut Scene) -> KernelId,
+) -> Chain {
+    let mut scene = Scene::new();
+    let buffers = ["a", "b", "c"].map(|name| scene.buffer(name));
+    let [a, b, c] = buffers.map(Pass::To);
+    let size = scene.unknown();
+    let n = Pass::Integer(size);
+    let shape = scene.known_shape();
+    let (first, second) = (first(&mut scene), second(&mut scene));
+    let one = scene.launch(first, shape, &[a, b.clone(), n.clone()]);
+    between(&mut scene, buffers);
+    let two = scene.launch(second, shape, &[b, c, n]);
+    Chain {
+        scene,
+        buffers,
+        size,
+        shape,
+        launches: [one, two],
+    }
+}
+
+fn scale(scene: &mut Scene) -> KernelId {
+    scene.pointwise("scale")
+}
+
+fn shift(scene: &mut Scene) -> KernelId {
+    scene.pointwise("shift")
+}
+
+impl Chain {
+    fn plan(&self) -> FusionPlan {
+        self.plan_with(false, Vec::new())
+    }
+
+    fn plan_with(&self, barrier: bool, guards: Vec<Guard>) -> FusionPlan {
+        plan(
+            &[(self.launches[0], false), (self.launches[1], barrier)],
+            guards,
+        )
+    }
+}
+
+#[test]
+fn passes_nothing() {
+    assert_passes(&Scene::new(), &FusionPlan::default());
+}
+
+#[test]
+fn passes_pointwise_chain() {
+    let chain = chain_of(scale, shift);
+    assert_passes(&chain.scene, &chain.plan());
+}
+
+#[test]
+fn passes_anti_dependence_in_one_thread() {
+    let mut chain = chain_of(scale, shift);
+    // The second launch overwrites what the first reads.
+    let [a, b, _] = chain.buffers.map(Pass::To);
+    let kernel = chain.scene.pointwise("back");
+    let three = chain
+        .scene
+        .launch(kernel, chain.shape, &[b, a, Pass::Integer(chain.size)]);
+    let members = [
+        (chain.launches[0], false),
+        (chain.launches[1], false),
+        (three, false),
+    ];
+    assert_passes(&chain.scene, &plan(&members, Vec::new()));
+}
+
+#[test]
+fn passes_block_width_with_barrier() {
+    let chain = chain_of(
+        |scene| scene.block_sum("sum"),
+        |scene| scene.spread("spread"),
+    );
+    assert_passes(&chain.scene, &chain.plan_with(true, Vec::new()));
+}
+
+#[test]
+fn refuses_block_width_without_barrier() {
+    let chain = chain_of(
+        |scene| scene.block_sum("sum"),
+        |scene| scene.spread("spread"),
+    );
+    assert_refused!(chain.scene, chain.plan(), Refusal::MissingBarrier { .. });
+}
+
+#[test]
+fn refuses_stencil() {
+    let chain = chain_of(scale, |scene| scene.stencil("stencil"));
+    for barrier in [false, true] {
+        let plan = chain.plan_with(barrier, Vec::new());
+        assert_refused!(chain.scene, plan, Refusal::CrossesBlocks { .. });
+    }
+}
+
+#[test]
+fn passes_stencil_over_one_block() {
+    let mut chain = chain_of(scale, |scene| scene.stencil("stencil"));
+    for launch in chain.launches {
+        let one = chain.scene.constant(1);
+        chain.scene.launch_mut(launch).grid[0] = one;
+    }
+    assert_passes(&chain.scene, &chain.plan_with(true, Vec::new()));
+    assert_refused!(chain.scene, chain.plan(), Refusal::MissingBarrier { .. });
+}
+
+#[test]
+fn refuses_wrong_order() {
+    let chain = chain_of(scale, shift);
+    let [one, two] = chain.launches;
+    let plan = plan(&[(two, false), (one, false)], Vec::new());
+    assert_refused!(chain.scene, plan, Refusal::HostOrder { .. });
+}
+
+#[test]
+fn refuses_duplicate_member() {
+    let chain = chain_of(scale, shift);
+    let [one, two] = chain.launches;
+    let twice = plan(&[(one, false), (two, false), (two, false)], Vec::new());
+    let found = refusals(&chain.scene, &twice);
+    assert!(
+        found.contains(&Refusal::DuplicateMember { launch: two }),
+        "{found:?}"
+    );
+    let members = [(one, false), (two, false)];
+    let groups = vec![group(&members, Vec::new()), group(&members, Vec::new())];
+    let found = refusals(&chain.scene, &FusionPlan { groups });
+    assert!(
+        found.contains(&Refusal::DuplicateMember { launch: one }),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn refuses_single_member() {
+    let chain = chain_of(scale, shift);
+    let plan = plan(&[(chain.launches[0], false)], Vec::new());
+    assert_refused!(chain.scene, plan, Refusal::TooFewMembers { group: 0 });
+}
+
+#[test]
+fn refuses_unknown_launch() {
+    let chain = chain_of(scale, shift);
+    let plan = plan(
+        &[(chain.launches[0], false), (LaunchId(99), false)],
+        Vec::new(),
+    );
+    assert_refused!(
+        chain.scene,
+        plan,
+        Refusal::UnknownLaunch {
+            launch: LaunchId(99)
+        }
+    );
+}
+
+#[test]
+fn refuses_unknown_kernel() {
+    let mut chain = chain_of(scale, shift);
+    let [_, two] = chain.launches;
+    chain.scene.launch_mut(two).kernel = None;
+    assert_refused!(chain.scene, chain.plan(), Refusal::UnknownKernel { .. });
+    chain.scene.launch_mut(two).kernel = Some(KernelId(17));
+    assert_refused!(chain.scene, chain.plan(), Refusal::UnknownKernel { .. });
+}
+
+#[test]
+fn refuses_special_launch() {
+    let mut chain = chain_of(scale, shift);
+    let [_, two] = chain.launches;
+    chain.scene.launch_mut(two).special = true;
+    assert_refused!(chain.scene, chain.plan(), Refusal::SpecialLaunch { .. });
+}
+
+#[test]
+fn refuses_opaque_kernel() {
+    let mut chain = chain_of(scale, shift);
+    let reason = ("uses inline assembly".to_string(), Location::default());
+    chain.scene.kernels[1].opaque.push(reason);
+    assert_refused!(chain.scene, chain.plan(), Refusal::OpaqueKernel { .. });
+}
+
+#[test]
+fn refuses_barrier_before_first() {
+    let chain = chain_of(scale, shift);
+    let [one, two] = chain.launches;
+    let plan = plan(&[(one, true), (two, false)], Vec::new());
+    assert_refused!(chain.scene, plan, Refusal::BarrierFirst { .. });
+}
+
+#[test]
+fn refuses_different_streams() {
+    let mut chain = chain_of(scale, shift);
+    let [one, two] = chain.launches;
+    let stream = chain.scene.unknown();
+    chain.scene.launch_mut(two).stream = Stream::Handle(stream);
+    assert_refused!(chain.scene, chain.plan(), Refusal::DifferentStream { .. });
+    chain.scene.launch_mut(one).stream = Stream::Handle(stream);
+    assert_passes(&chain.scene, &chain.plan());
+    chain.scene.launch_mut(one).stream = Stream::Unknown;
+    chain.scene.launch_mut(two).stream = Stream::Unknown;
+    assert_refused!(chain.scene, chain.plan(), Refusal::DifferentStream { .. });
+}
+
+#[test]
+fn refuses_fences() {
+    let what = "puts".to_string();
+    for fence in [
+        NodeKind::Opaque { what },
+        NodeKind::HostAccess,
+        NodeKind::StreamOperation,
+        NodeKind::Free { pointer: None },
+    ] {
+        let between = |scene: &mut Scene, _: [BufferId; 3]| {
+            scene.node(fence.clone());
+        };
+        let chain = chain_with(scale, between, shift);
+        assert_refused!(chain.scene, chain.plan(), Refusal::Fence { .. });
+    }
+}
+
+#[test]
+fn passes_what_is_no_fence() {
+    let buffer = BufferId(0);
+    for node in [
+        NodeKind::Synchronise,
+        NodeKind::ErrorCheck,
+        NodeKind::Allocation { buffer },
+    ] {
+        let between = |scene: &mut Scene, _: [BufferId; 3]| {
+            scene.node(node.clone());
+        };
+        let chain = chain_with(scale, between, shift);
+        assert_passes(&chain.scene, &chain.plan());
+    }
+}
+
+#[test]
+fn refuses_conflicting_copies_sets_and_frees() {
+    // The first launch reads buffer 0 and writes buffer 1.
+    type Between = fn(&mut Scene, [BufferId; 3]);
+    let nodes: [Between; 4] = [
+        |scene, [a, _, _]| {
+            scene.copy(&[], &[a]);
+        },
+        |scene, [_, b, _]| {
+            scene.copy(&[b], &[]);
+        },
+        |scene, [_, b, _]| {
+            let writes = sirius_rs::launch::Touch {
+                pointer: start_of(b),
+                bytes: None,
+            };
+            scene.node(NodeKind::Set {
+                writes,
+                stream: Stream::Default,
+            });
+        },
+        |scene, [a, _, _]| {
+            scene.node(NodeKind::Free {
+                pointer: Some(start_of(a)),
+            });
+        },
+    ];
+    for between in nodes {
+        let chain = chain_with(scale, between, shift);
+        assert_refused!(chain.scene, chain.plan(), Refusal::Reordered { .. });
+    }
+}
+
+#[test]
+fn passes_harmless_copies() {
+    let reads_input = |scene: &mut Scene, [a, _, _]: [BufferId; 3]| {
+        scene.copy(&[a], &[]);
+    };
+    let chain = chain_with(scale, reads_input, shift);
+    assert_passes(&chain.scene, &chain.plan());
+    let elsewhere = |scene: &mut Scene, _: [BufferId; 3]| {
+        let other = scene.buffer("other");
+        scene.copy(&[other], &[other]);
+    };
+    let chain = chain_with(scale, elsewhere, shift);
+    assert_passes(&chain.scene, &chain.plan());
+}
+
+#[test]
+fn refuses_copy_through_unknown_pointer() {
+    let between = |scene: &mut Scene, _: [BufferId; 3]| {
+        let pointer = anywhere(scene.unknown());
+        let writes = sirius_rs::launch::Touch {
+            pointer,
+            bytes: None,
+        };
+        scene.node(NodeKind::Set {
+            writes,
+            stream: Stream::Default,
+        });
+    };
+    let chain = chain_with(scale, between, shift);
+    assert_refused!(chain.scene, chain.plan(), Refusal::Reordered { .. });
+}
+
+#[test]
+fn refuses_passing_a_conflicting_launch() {
+    // The launch between writes what the first reads; that it is pointwise does not help, since it
+    // is not in the group.
+    let between = |scene: &mut Scene, [a, _, c]: [BufferId; 3]| {
+        let shape = scene.known_shape();
+        let size = scene.unknown();
+        let kernel = scene.pointwise("overwrite");
+        scene.launch(
+            kernel,
+            shape,
+            &[Pass::To(c), Pass::To(a), Pass::Integer(size)],
+        );
+    };
+    let chain = chain_with(scale, between, shift);
+    assert_refused!(chain.scene, chain.plan(), Refusal::Reordered { .. });
+}
+
+#[test]
+fn refuses_passing_an_opaque_launch() {
+    let between = |scene: &mut Scene, _: [BufferId; 3]| {
+        let shape = scene.known_shape();
+        let kernel = scene.pointwise("assembly");
+        let reason = ("uses inline assembly".to_string(), Location::default());
+        scene.kernels[kernel.0].opaque.push(reason);
+        let (x, y) = (scene.buffer("x"), scene.buffer("y"));
+        let size = scene.unknown();
+        scene.launch(
+            kernel,
+            shape,
+            &[Pass::To(x), Pass::To(y), Pass::Integer(size)],
+        );
+    };
+    let chain = chain_with(scale, between, shift);
+    assert_refused!(chain.scene, chain.plan(), Refusal::Reordered { .. });
+}
+
+/// Four launches, two chains a-b-c and d-e-f interleaved: 0, 2 and 1, 3.
+fn interleaved(second_input: usize) -> (Scene, [LaunchId; 4]) {
+    let mut scene = Scene::new();
+    let buffers = ["a", "b", "c", "d", "e", "f"].map(|name| scene.buffer(name));
+    let shape = scene.known_shape();
+    let n = Pass::Integer(scene.unknown());
+    let kernel = scene.pointwise("pointwise");
+    let mut launch = |from: usize, to: usize| {
+        let (from, to) = (Pass::To(buffers[from]), Pass::To(buffers[to]));
+        scene.launch(kernel, shape, &[from, to, n.clone()])
+    };
+    let launches = [
+        launch(0, 1),
+        launch(second_input, 4),
+        launch(1, 2),
+        launch(4, 5),
+    ];
+    (scene, launches)
+}
+
+#[test]
+fn passes_interleaved_groups() {
+    let (scene, [p, q, r, s]) = interleaved(3);
+    let groups = vec![
+        group(&[(p, false), (r, false)], Vec::new()),
+        group(&[(q, false), (s, false)], Vec::new()),
+    ];
+    assert_passes(&scene, &FusionPlan { groups });
+}
+
+#[test]
+fn passes_launch_that_moves_further() {
+    // q reads what p wrote; p moves to r's place, and q below it to s's place.
+    let (scene, [p, q, r, s]) = interleaved(1);
+    let first = group(&[(p, false), (r, false)], Vec::new());
+    let second = group(&[(q, false), (s, false)], Vec::new());
+    assert_passes(
+        &scene,
+        &FusionPlan {
+            groups: vec![first.clone(), second],
+        },
+    );
+    // Alone, the first group would run after q.
+    assert_refused!(
+        scene,
+        FusionPlan {
+            groups: vec![first]
+        },
+        Refusal::Reordered { .. }
+    );
+}
+
+#[test]
+fn refuses_not_convex() {
+    // p -> q -> r with q outside: q would have to run before and after the group.
+    let mut scene = Scene::new();
+    let buffers = ["a", "b", "c", "d"].map(|name| Pass::To(scene.buffer(name)));
+    let shape = scene.known_shape();
+    let n = Pass::Integer(scene.unknown());
+    let kernel = scene.pointwise("pointwise");
+    let stencil = scene.stencil("stencil");
+    let [a, b, c, d] = buffers;
+    let p = scene.launch(kernel, shape, &[a, b.clone(), n.clone()]);
+    scene.launch(stencil, shape, &[b, c.clone(), n.clone()]);
+    let r = scene.launch(kernel, shape, &[c, d, n]);
+    let plan = plan(&[(p, false), (r, false)], Vec::new());
+    assert_refused!(scene, plan, Refusal::Reordered { .. });
+}
+
+#[test]
+fn refuses_branch_around_a_member() {
+    // entry: scale; then either shift's block or straight to the end.
+    let mut scene = Scene::new();
+    let buffers = ["a", "b", "c"].map(|name| Pass::To(scene.buffer(name)));
+    let shape = scene.known_shape();
+    let n = Pass::Integer(scene.unknown());
+    let kernel = scene.pointwise("pointwise");
+    let [a, b, c] = buffers;
+    let entry = HostBlockId(0);
+    let left = scene.block_after(entry);
+    let one = scene.launch(kernel, shape, &[a, b.clone(), n.clone()]);
+    let join = scene.block_after(left);
+    let two = scene.launch(kernel, shape, &[b, c, n]);
+    let both = plan(&[(one, false), (two, false)], Vec::new());
+    assert_passes(&scene, &both);
+    scene.edge(entry, join);
+    assert_refused!(scene, both, Refusal::NotOnOnePath { .. });
+}
+
+#[test]
+fn passes_error_return_between() {
+    // The block after the first launch may return instead of going on.
+    let mut scene = Scene::new();
+    let buffers = ["a", "b", "c"].map(|name| Pass::To(scene.buffer(name)));
+    let shape = scene.known_shape();
+    let n = Pass::Integer(scene.unknown());
+    let kernel = scene.pointwise("pointwise");
+    let [a, b, c] = buffers;
+    let one = scene.launch(kernel, shape, &[a, b.clone(), n.clone()]);
+    scene.node(NodeKind::ErrorCheck);
+    let error = scene.block_after(HostBlockId(0));
+    scene.node(NodeKind::Opaque {
+        what: "fprintf".to_string(),
+    });
+    scene.block_after(HostBlockId(0));
+    let two = scene.launch(kernel, shape, &[b, c, n]);
+    let both = plan(&[(one, false), (two, false)], Vec::new());
+    assert_passes(&scene, &both);
+    // If the error path goes on to the second launch, what it prints stands between.
+    let last = scene.block;
+    scene.edge(error, last);
+    assert_refused!(scene, both, Refusal::Fence { .. });
+}
+
+/// A loop body with two launches, and one launch after the loop.
+fn loop_scene() -> (Scene, [LaunchId; 3]) {
+    let mut scene = Scene::new();
+    let buffers = ["a", "b", "c"].map(|name| Pass::To(scene.buffer(name)));
+    let shape = scene.known_shape();
+    let n = Pass::Integer(scene.unknown());
+    let kernel = scene.pointwise("pointwise");
+    let [a, b, c] = buffers;
+    let header = scene.block_after(HostBlockId(0));
+    scene.make_loop(header);
+    let one = scene.launch(kernel, shape, &[a.clone(), b.clone(), n.clone()]);
+    let latch = scene.block_after(header);
+    let two = scene.launch(kernel, shape, &[b.clone(), c.clone(), n.clone()]);
+    scene.edge(latch, header);
+    let exit = scene.block_after(latch);
+    scene.graph.blocks[exit.0].innermost_loop = None;
+    let three = scene.launch(kernel, shape, &[c, a, n]);
+    (scene, [one, two, three])
+}
+
+#[test]
+fn passes_same_iteration_of_a_loop() {
+    let (scene, [one, two, _]) = loop_scene();
+    assert_passes(&scene, &plan(&[(one, false), (two, false)], Vec::new()));
+}
+
+#[test]
+fn refuses_members_in_and_behind_a_loop() {
+    let (scene, [_, two, three]) = loop_scene();
+    let plan = plan(&[(two, false), (three, false)], Vec::new());
+    assert_refused!(scene, plan, Refusal::NotOnOnePath { .. });
+}
+
+#[test]
+fn refuses_cycle_that_no_loop_tells_of() {
+    let (mut scene, [one, two, _]) = loop_scene();
+    for block in &mut scene.graph.blocks {
+        block.innermost_loop = None;
+    }
+    let plan = plan(&[(one, false), (two, false)], Vec::new());
+    assert_refused!(scene, plan, Refusal::NotOnOnePath { .. });
+}
+
+#[test]
+fn refuses_two_that_print() {
+    let mut chain = chain_of(scale, shift);
+    chain.scene.kernels[1].prints = true;
+    assert_passes(&chain.scene, &chain.plan());
+    chain.scene.kernels[0].prints = true;
+    assert_refused!(chain.scene, chain.plan(), Refusal::PrintsTwice { .. });
+}
+
+#[test]
+fn refuses_printing_launch_below_synchronisation() {
+    let between = |scene: &mut Scene, _: [BufferId; 3]| {
+        scene.node(NodeKind::Synchronise);
+    };
+    let mut chain = chain_with(scale, between, shift);
+    chain.scene.kernels[1].prints = true;
+    assert_passes(&chain.scene, &chain.plan());
+    chain.scene.kernels[1].prints = false;
+    chain.scene.kernels[0].prints = true;
+    assert_refused!(chain.scene, chain.plan(), Refusal::PrintingMoves { .. });
+}
+
+#[test]
+fn refuses_divergent_barrier() {
+    let mut chain = chain_of(scale, shift);
+    chain.scene.kernels[1].barriers.push(Barrier {
+        uniform: false,
+        loops: Vec::new(),
+        location: Location::default(),
+    });
+    let plan = chain.plan_with(true, Vec::new());
+    assert_refused!(chain.scene, plan, Refusal::DivergentBarrier { .. });
+}
+
+#[test]
+fn refuses_shared_memory_of_one_kernel_twice() {
+    let mut scene = Scene::new();
+    let buffers = ["a", "b", "c", "d"].map(|name| Pass::To(scene.buffer(name)));
+    let shape = scene.known_shape();
+    let n = Pass::Integer(scene.unknown());
+    let sum = scene.block_sum("sum");
+    let [a, b, c, d] = buffers;
+    let one = scene.launch(sum, shape, &[a, b, n.clone()]);
+    let two = scene.launch(sum, shape, &[c, d, n]);
+    let without = plan(&[(one, false), (two, false)], Vec::new());
+    assert_refused!(scene, without, Refusal::SharedMemoryReused { .. });
+    assert_passes(&scene, &plan(&[(one, false), (two, true)], Vec::new()));
+}
+
+#[test]
+fn refuses_dynamic_shared_memory_without_barrier() {
+    let mut chain = chain_of(scale, shift);
+    for kernel in &mut chain.scene.kernels {
+        kernel.dynamic_shared = true;
+    }
+    assert_refused!(
+        chain.scene,
+        chain.plan(),
+        Refusal::SharedMemoryReused { .. }
+    );
+    assert_passes(&chain.scene, &chain.plan_with(true, Vec::new()));
+}
+
+#[test]
+fn refuses_warp_operations_without_barrier() {
+    let mut chain = chain_of(scale, shift);
+    chain.scene.kernels[0].warp_operations = true;
+    assert_passes(&chain.scene, &chain.plan());
+    chain.scene.kernels[1].warp_operations = true;
+    assert_refused!(
+        chain.scene,
+        chain.plan(),
+        Refusal::WarpOperationsDiverged { .. }
+    );
+    assert_passes(&chain.scene, &chain.plan_with(true, Vec::new()));
+}
+
+#[test]
+fn refuses_too_much_shared_memory() {
+    let mut chain = chain_of(scale, shift);
+    chain.scene.kernels[0].static_shared_bytes = 24 * 1024;
+    chain.scene.kernels[1].static_shared_bytes = 24 * 1024;
+    assert_passes(&chain.scene, &chain.plan());
+    chain.scene.kernels[1].static_shared_bytes += 4;
+    assert_refused!(chain.scene, chain.plan(), Refusal::SharedMemory { .. });
+}
+
+#[test]
+fn refuses_too_many_parameters() {
+    let mut chain = chain_of(scale, shift);
+    chain.scene.kernels[0].formals[0].size_bytes = 2048;
+    assert_passes(&chain.scene, &chain.plan());
+    chain.scene.kernels[1].formals[0].size_bytes = 2048;
+    assert_refused!(chain.scene, chain.plan(), Refusal::ParameterSpace { .. });
+}
+
+#[test]
+fn refuses_invalid_configurations() {
+    for (grid, block) in [(0, 256), (40, 0), (40, 2048), (1 << 31, 256)] {
+        let mut chain = chain_of(scale, shift);
+        for launch in chain.launches {
+            let (grid, block) = (chain.scene.constant(grid), chain.scene.constant(block));
+            let launch = chain.scene.launch_mut(launch);
+            (launch.grid[0], launch.block[0]) = (grid, block);
+        }
+        let found = refusals(&chain.scene, &chain.plan());
+        let invalid = |refusal: &Refusal| matches!(refusal, Refusal::InvalidConfiguration { .. });
+        assert!(found.iter().any(invalid), "{grid} x {block}: {found:?}");
+    }
+    let mut chain = chain_of(scale, shift);
+    chain.scene.kernels[0].max_threads = Some(128);
+    assert_refused!(
+        chain.scene,
+        chain.plan(),
+        Refusal::InvalidConfiguration { .. }
+    );
+}
+
+#[test]
+fn refuses_different_shapes() {
+    let mut chain = chain_of(scale, shift);
+    let other = chain.scene.constant(41);
+    chain.scene.launch_mut(chain.launches[1]).grid[0] = other;
+    let found = refusals(&chain.scene, &chain.plan());
+    let shape = |refusal: &Refusal| matches!(refusal, Refusal::DifferentShape { .. });
+    assert!(found.iter().any(shape), "{found:?}");
+}
+
+/// Two launches of unknown shapes, all guards needed: shapes, configurations, wrap.
+fn guarded_chain() -> (Scene, FusionPlan) {
+    let mut scene = Scene::new();
+    let buffers = ["a", "b", "c"].map(|name| Pass::To(scene.buffer(name)));
+    let [a, b, c] = buffers;
+    let n = Pass::Integer(scene.unknown());
+    let kernel = scene.pointwise("pointwise");
+    let (first, second) = (scene.unknown_shape(), scene.unknown_shape());
+    let one = scene.launch(kernel, first, &[a, b.clone(), n.clone()]);
+    let two = scene.launch(kernel, second, &[b, c, n]);
+    let guards = vec![
+        same(first.grid, second.grid),
+        same(first.block, second.block),
+        valid(one),
+        valid(two),
+        no_wrap(first),
+    ];
+    let plan = plan(&[(one, false), (two, false)], guards);
+    (scene, plan)
+}
+
+/// Two launches that got pointers about which nothing is known.
+fn aliasing_chain() -> (Scene, FusionPlan) {
+    let mut scene = Scene::new();
+    let pointers = [(); 4].map(|()| Pass::Anything(scene.unknown()));
+    let [a, b, c, d] = pointers;
+    let size = scene.unknown();
+    let n = Pass::Integer(size);
+    let kernel = scene.pointwise("pointwise");
+    let shape = scene.known_shape();
+    let one = scene.launch(kernel, shape, &[a, b, n.clone()]);
+    let two = scene.launch(kernel, shape, &[c, d, n]);
+    let disjoint = |left: usize, right: usize| Guard::RangesDisjoint {
+        left: range(one, left, size),
+        right: range(two, right, size),
+    };
+    // The write of each against both pointers of the other.
+    let guards = vec![disjoint(1, 0), disjoint(1, 1), disjoint(0, 1)];
+    let plan = plan(&[(one, false), (two, false)], guards);
+    (scene, plan)
+}
+
+/// Rows of unknown length, one block each: thread c of block r owns element r · columns + c.
+fn row_chain(barrier: bool) -> (Scene, FusionPlan) {
+    let mut scene = Scene::new();
+    let buffers = ["x", "maximum", "y"].map(|name| Pass::To(scene.buffer(name)));
+    let shape = scene.unknown_shape();
+    let columns = scene.unknown();
+    let n = Pass::Integer(columns);
+    // The product is blockIdx.x · columns; columns is parameter 1 of the model.
+    let rows = |scene: &mut Scene, kernel: KernelId| {
+        let model = &mut scene.kernels[kernel.0];
+        model.products[0].parameter = 1;
+        let own = Affine::variable(Variable::Parameter(1))
+            .subtract(&Affine::variable(Variable::Thread(Axis::X)))
+            .and_then(|room| room.add(&Affine::constant(-1)))
+            .unwrap();
+        for access in &mut model.accesses {
+            access.domain[0].push(Constraint::NonNegative(own.clone()));
+        }
+    };
+    let sum = scene.block_sum("row_maximum");
+    let spread = scene.spread("subtract");
+    rows(&mut scene, sum);
+    rows(&mut scene, spread);
+    scene.kernels[sum.0].preconditions.clear();
+    scene.kernels[spread.0].preconditions.clear();
+    let [x, maximum, y] = buffers;
+    let one = scene.launch(sum, shape, &[x.clone(), maximum.clone(), n.clone()]);
+    let two = scene.launch(spread, shape, &[maximum, y.clone(), n.clone()]);
+    let back = scene.pointwise("back");
+    rows(&mut scene, back);
+    scene.kernels[back.0].preconditions.clear();
+    let three = scene.launch(back, shape, &[y, x, n]);
+    let members = [(one, false), (two, barrier), (three, false)];
+    let plan = plan(&members, vec![valid(one), valid(two), valid(three)]);
+    (scene, plan)
+}
+
+#[test]
+fn passes_rows_of_unknown_length() {
+    let (scene, plan) = row_chain(true);
+    assert_passes(&scene, &plan);
+    let (scene, plan) = row_chain(false);
+    assert_refused!(scene, plan, Refusal::MissingBarrier { .. });
+}
+
+#[test]
+fn every_guard_and_barrier_is_needed() {
+    for (scene, plan) in [guarded_chain(), aliasing_chain(), row_chain(true)] {
+        assert_passes(&scene, &plan);
+        for group in 0..plan.groups.len() {
+            for guard in 0..plan.groups[group].guards.len() {
+                let mut less = plan.clone();
+                let dropped = less.groups[group].guards.remove(guard);
+                let found = refusals(&scene, &less);
+                assert!(!found.is_empty(), "passes without {dropped:?}");
+            }
+            for member in 0..plan.groups[group].members.len() {
+                let mut less = plan.clone();
+                if std::mem::take(&mut less.groups[group].members[member].barrier_before) {
+                    assert!(
+                        !refusals(&scene, &less).is_empty(),
+                        "passes without barrier"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn refuses_missing_wrap_guard() {
+    let (scene, mut plan) = guarded_chain();
+    plan.groups[0].guards.pop();
+    assert_refused!(scene, plan, Refusal::PreconditionUnchecked { .. });
+}
+
+#[test]
+fn refuses_missing_configuration_guard() {
+    let (scene, mut plan) = guarded_chain();
+    plan.groups[0].guards.remove(2);
+    assert_refused!(scene, plan, Refusal::ConfigurationUnchecked { .. });
+}
+
+#[test]
+fn refuses_missing_alias_guard() {
+    let (scene, mut plan) = aliasing_chain();
+    plan.groups[0].guards.pop();
+    assert_refused!(scene, plan, Refusal::MayAlias { .. });
+}
+
+#[test]
+fn refuses_alias_guard_over_too_little() {
+    let (scene, plan) = aliasing_chain();
+    for guard in 0..plan.groups[0].guards.len() {
+        for side in 0..2 {
+            let mut less = plan.clone();
+            if let Guard::RangesDisjoint { left, right } = &mut less.groups[0].guards[guard] {
+                let range = if side == 0 { left } else { right };
+                range.high_bytes = range.high_bytes.clone().subtract(Expression::Constant(4));
+            }
+            assert_refused!(scene, less, Refusal::MayAlias { .. });
+        }
+    }
+}
+
+#[test]
+fn refuses_alias_guard_for_a_moved_launch() {
+    // A guard cannot justify passing a node: when it fails, the originals run at the same place.
+    let between = |scene: &mut Scene, _: [BufferId; 3]| {
+        let shape = scene.known_shape();
+        let kernel = scene.pointwise("elsewhere");
+        let (x, y) = (scene.unknown(), scene.unknown());
+        let size = scene.unknown();
+        scene.launch(
+            kernel,
+            shape,
+            &[Pass::Anything(x), Pass::Anything(y), Pass::Integer(size)],
+        );
+    };
+    let chain = chain_with(scale, between, shift);
+    assert_refused!(chain.scene, chain.plan(), Refusal::Reordered { .. });
+}
+
+#[test]
+fn refuses_offset_between_the_same_buffer() {
+    // The second launch reads b one element further on.
+    let mut chain = chain_of(scale, shift);
+    let two = chain.scene.launch_mut(chain.launches[1]);
+    let pointer = two.arguments[0].pieces[0].pointer.as_mut().unwrap();
+    pointer.offset_bytes = Some(Expression::Constant(4));
+    assert_refused!(chain.scene, chain.plan(), Refusal::CrossesBlocks { .. });
+    let two = chain.scene.launch_mut(chain.launches[1]);
+    let pointer = two.arguments[0].pieces[0].pointer.as_mut().unwrap();
+    pointer.offset_bytes = None;
+    assert_refused!(chain.scene, chain.plan(), Refusal::UnprovenIndex { .. });
+}
+
+#[test]
+fn refuses_unknown_subscript() {
+    let mut chain = chain_of(scale, shift);
+    chain.scene.kernels[1].accesses[0].subscript = None;
+    assert_refused!(chain.scene, chain.plan(), Refusal::UnprovenIndex { .. });
+}
+
+#[test]
+fn refuses_unknown_target() {
+    let mut chain = chain_of(scale, shift);
+    chain.scene.kernels[1].accesses[0].target = Target::Unknown;
+    assert_refused!(chain.scene, chain.plan(), Refusal::MayAlias { .. });
+}
+
+#[test]
+fn refuses_wider_access() {
+    // Eight bytes at a distance of four: neighbours overlap.
+    let mut chain = chain_of(scale, shift);
+    chain.scene.kernels[1].accesses[0].size_bytes = 8;
+    assert_refused!(chain.scene, chain.plan(), Refusal::CrossesBlocks { .. });
+}
+
+#[test]
+fn refuses_atomics_then_use() {
+    // Every thread adds to element 0; the next launch reads it.
+    let total = |scene: &mut Scene| {
+        let accesses = vec![
+            access(AccessKind::Read, 0, own_element(0)),
+            access(AccessKind::Reduction, 1, Affine::constant(0)),
+        ];
+        scene.kernel("total", 2, accesses)
+    };
+    let divide = |scene: &mut Scene| {
+        let accesses = vec![
+            access(AccessKind::Read, 0, Affine::constant(0)),
+            access(AccessKind::Write, 1, own_element(0)),
+        ];
+        scene.kernel("divide", 2, accesses)
+    };
+    let chain = chain_of(total, divide);
+    let plan = chain.plan_with(true, Vec::new());
+    assert_refused!(chain.scene, plan, Refusal::CrossesBlocks { .. });
+}
