@@ -53,6 +53,7 @@ fn graph_of(source: &str) -> String {
             .map(|(index, stub)| kernel(index, stub))
             .collect(),
         variables: header(source, "; variable: ").map(variable).collect(),
+        warnings: String::new(),
         host_visible_memory: source.contains("; host-visible-memory"),
     };
     build_launch_graph(&program).to_string()

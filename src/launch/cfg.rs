@@ -242,10 +242,11 @@ impl ControlFlow {
             (35 | 39, false) | (36 | 40, true) => (distance + step - 1) / step,
             _ => return None,
         };
-        // A test of the stepped counter leaves in the iteration that reaches the bound; a test of
-        // the counter itself at the latch runs the body once more.
-        match (exit == natural.header, after_step) {
-            (true, false) | (false, true) => Some(steps),
+        // A test of the stepped counter at the latch leaves in the iteration that reaches the
+        // bound; a test of the counter itself belongs before the body.
+        match after_step {
+            true if exit == latch => Some(steps),
+            false if exit == natural.header && exit != latch => Some(steps),
             _ => None,
         }
     }
