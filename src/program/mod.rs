@@ -27,7 +27,8 @@ mod runtime_effects;
 pub use canonicalise_device::{DEVICE_INLINING, DEVICE_PIPELINE};
 pub use canonicalise_host::{HOST_PIPELINE, HOST_PROMOTION, LARGEST_INLINED_INSTRUCTIONS};
 
-use crate::cli::{Build, Language, Toolchain};
+use crate::cli::{Build, Language, Phase, Toolchain};
+use canonicalise_host::Outside;
 use inkwell::context::Context;
 use inkwell::module::Module;
 use serde::{Deserialize, Serialize};
@@ -75,8 +76,19 @@ pub fn read_program<'ctx>(
     let host = link(context, hosts)?;
     let (kernels, variables) = names::assign(&registered);
     let stubs = kernels.iter().map(|kernel| kernel.stub.clone()).collect();
-    let host_visible_memory = canonicalise_host::canonicalise(&host, &stubs)?
-        || variables.iter().any(|variable| variable.managed);
+    let outside = Outside {
+        code: build.phase != Phase::Link || build.shared || sources.len() != build.inputs.len(),
+        lookups: build
+            .link_arguments
+            .iter()
+            .any(|argument| argument.contains("dynamic") || argument == "-Wl,-E"),
+    };
+    let host_visible_memory = canonicalise_host::canonicalise(
+        &host,
+        &stubs,
+        &names::unclear_stubs(&kernels, &variables),
+        outside,
+    )? || variables.iter().any(|variable| variable.managed);
     let analysis =
         canonicalise_device::analysis_module(context, &units, &kernels, &variables, architecture)?;
     Ok(Program {
@@ -173,7 +185,8 @@ pub struct Program<'ctx> {
     /// All device variables of all units.
     pub variables: Vec<DeviceVariable>,
     /// Some host module calls an API that makes host-visible memory writable by kernels (managed,
-    /// pinned, mapped, registered memory).
+    /// pinned, mapped, registered memory), or part of the program is not here (separate compilation,
+    /// objects among the inputs) and may do so.
     pub host_visible_memory: bool,
     /// What clang warned about, as it printed it, for standard error.
     pub warnings: String,

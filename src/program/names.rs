@@ -40,7 +40,7 @@ pub(super) struct RegisteredVariable {
 /// Gives the symbols of unit `unit` that are local to it names that no other unit has.
 pub(super) fn separate_local_symbols(host: &Module<'_>, unit: usize, units: usize) {
     if let Some(image) = image_global(host) {
-        image.set_name(&format!("sirius.image.{unit}"));
+        image.set_name(&format!("sirius.placeholder.{unit}"));
     }
     if units < 2 {
         return;
@@ -147,6 +147,21 @@ pub(super) fn assign(units: &[Registrations]) -> (Vec<Kernel>, Vec<DeviceVariabl
         }
     }
     (kernels, variables)
+}
+
+/// Stubs that several units register (kernels of templates) while one of them has device variables:
+/// which unit's kernel runs, and so whose variables it sees, is the runtime's choice.
+pub(super) fn unclear_stubs(kernels: &[Kernel], variables: &[DeviceVariable]) -> BTreeSet<String> {
+    let mut units: BTreeMap<&str, BTreeSet<usize>> = BTreeMap::new();
+    for kernel in kernels {
+        units.entry(&kernel.stub).or_default().insert(kernel.unit);
+    }
+    let with_variables: BTreeSet<_> = variables.iter().map(|variable| variable.unit).collect();
+    units
+        .into_iter()
+        .filter(|(_, units)| units.len() > 1 && !units.is_disjoint(&with_variables))
+        .map(|(stub, _)| stub.to_owned())
+        .collect()
 }
 
 /// Renames the symbols of a copy of unit `unit`'s device module for the merged analysis module.

@@ -6,7 +6,8 @@
 //!
 //! Invariant: after [`decide`] no instruction of the module carries a fast-math flag, every
 //! contraction is an `llvm.fma`, every approximate single-precision division is an
-//! `llvm.nvvm.div.full`, every approximate square root an `llvm.nvvm.sqrt.approx.f`.
+//! `llvm.nvvm.div.full`, every approximate square root an `llvm.nvvm.sqrt.approx.f` (with `.ftz`
+//! where denormals are flushed).
 //!
 //! The rule for contraction is the one of LLVM's NVPTX back end with its aggressive fusing: within
 //! a basic block, a product that carries `contract`, used by a sum or difference that carries
@@ -153,31 +154,48 @@ fn is_product(value: Value) -> bool {
 
 /// Divisions and square roots as what they are going to be.
 fn make_explicit(module: &Module<'_>, instruction: Value, numerics: Numerics) {
+    let flush = numerics.fast_math || numerics.flush_to_zero;
     let approximate_division = numerics.fast_math || !numerics.precise_division;
     let approximate_root = numerics.fast_math || !numerics.precise_square_root;
     let is_float = |value: Value| value.type_of().kind() == LLVMTypeKind::LLVMFloatTypeKind;
     match instruction.opcode() {
         Some(LLVMOpcode::LLVMFDiv) if approximate_division && is_float(instruction) => {
-            let divide = intrinsic(module, "llvm.nvvm.div.full", instruction.type_of(), 2);
+            let name = if flush {
+                "llvm.nvvm.div.full.ftz"
+            } else {
+                "llvm.nvvm.div.full"
+            };
+            let divide = intrinsic(module, name, instruction.type_of(), 2);
             let result = Builder::before(instruction).call(divide, &instruction.operands());
             instruction.replace_all_uses(result);
             instruction.erase();
         }
         Some(LLVMOpcode::LLVMCall) => {
-            let name = match instruction.called_name().as_deref() {
+            let called = instruction.called_name();
+            let fused;
+            let name = match called.as_deref() {
+                Some("__nv_sqrtf" | "llvm.sqrt.f32") if approximate_root && flush => {
+                    "llvm.nvvm.sqrt.approx.ftz.f"
+                }
                 Some("__nv_sqrtf" | "llvm.sqrt.f32") if approximate_root => {
                     "llvm.nvvm.sqrt.approx.f"
                 }
                 Some("__nv_sqrtf") => "llvm.sqrt.f32",
                 Some("__nv_sqrt") => "llvm.sqrt.f64",
+                // Left to the back end's taste by clang; it fuses on every GPU.
+                Some(name) if name.starts_with("llvm.fmuladd.") => {
+                    fused = name.replacen("fmuladd", "fma", 1);
+                    fused.as_str()
+                }
                 _ => {
                     // What the accuracy allowed is decided above; nobody decides again.
                     instruction.remove_metadata(module, "fpmath");
                     return;
                 }
             };
-            let root = intrinsic(module, name, instruction.type_of(), 1);
-            let result = Builder::before(instruction).call(root, &instruction.arguments());
+            let arguments = instruction.arguments();
+            let replacement = intrinsic(module, name, instruction.type_of(), arguments.len());
+            let result = Builder::before(instruction).call(replacement, &arguments);
             instruction.replace_all_uses(result);
             instruction.erase();
         }

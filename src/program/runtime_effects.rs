@@ -1,9 +1,9 @@
 //! The memory effects of CUDA's host interface, so that LLVM carries host values across launches
 //! and runtime calls.
 //!
-//! Invariant: an effect is narrowed only when no memory that the host can read is written by the
-//! device behind the host's back: no managed, pinned, mapped or registered memory, no host
-//! functions in streams, no host pointer handed to a kernel.
+//! Invariant: what may wait for the device is narrowed only when no memory that the host can read is
+//! written by the device behind the host's back: no managed, pinned, mapped or registered memory,
+//! no host functions in streams, no host pointer handed to a kernel.
 
 use super::ir::{self, Place, Value};
 use super::launches;
@@ -20,16 +20,18 @@ pub(super) fn makes_host_visible_memory(module: &Module<'_>) -> bool {
 }
 
 /// Declares the true effects of launches and of the runtime's functions.
+///
+/// With host-visible memory, whatever may wait for the device, and a launch itself, keeps arbitrary
+/// effects on memory that others can reach.
 pub(super) fn declare(module: &Module<'_>, host_visible_memory: bool) {
-    if host_visible_memory {
-        return;
-    }
-    for launch in launches::launch_functions(module) {
-        launch.add_attribute(
-            Place::Function,
-            "memory",
-            ARGUMENTS_READ | INACCESSIBLE_READ_WRITE,
-        );
+    if !host_visible_memory {
+        for launch in launches::launch_functions(module) {
+            launch.add_attribute(
+                Place::Function,
+                "memory",
+                ARGUMENTS_READ | INACCESSIBLE_READ_WRITE,
+            );
+        }
     }
     for function in ir::functions(module) {
         if !function.is_declaration() {
@@ -40,13 +42,15 @@ pub(super) fn declare(module: &Module<'_>, host_visible_memory: bool) {
             .strip_suffix("_ptsz")
             .or_else(|| name.strip_suffix("_v2"))
             .unwrap_or(&name);
-        let Some((_, memory, returns)) = EFFECTS.iter().find(|(known, ..)| *known == name) else {
+        let Some((_, memory, waits)) = EFFECTS.iter().find(|(known, ..)| *known == name) else {
             continue;
         };
         function.add_attribute(Place::Function, "nounwind", 0);
-        function.add_attribute(Place::Function, "memory", *memory);
-        if *returns {
+        if *waits == Waits::No {
             function.add_attribute(Place::Function, "willreturn", 0);
+        }
+        if *waits == Waits::No || !host_visible_memory {
+            function.add_attribute(Place::Function, "memory", memory | INACCESSIBLE_READ_WRITE);
         }
         for (index, parameter) in function.signature().1.iter().enumerate() {
             if parameter.kind() == LLVMTypeKind::LLVMPointerTypeKind {
@@ -57,141 +61,69 @@ pub(super) fn declare(module: &Module<'_>, host_visible_memory: bool) {
     }
 }
 
+/// Whether a function waits for the device, or tells that the device has finished, or works on
+/// memory in its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Waits {
+    /// No: the host learns nothing about the device's memory.
+    No,
+    /// It may.
+    May,
+}
+
 // `memory(…)` in LLVM's encoding: two bits a location, 1 for read and 2 for write.
+const NOTHING: u64 = 0;
 const ARGUMENTS_READ: u64 = 0b01;
 const ARGUMENTS_WRITE: u64 = 0b10;
 const ARGUMENTS_READ_WRITE: u64 = 0b11;
 const INACCESSIBLE_READ_WRITE: u64 = 0b1100;
 
-/// Functions with known effects: name, memory, and whether it returns even if the device hangs.
-const EFFECTS: &[(&str, u64, bool)] = &[
-    ("cudaGetLastError", INACCESSIBLE_READ_WRITE, true),
-    ("cudaPeekAtLastError", INACCESSIBLE_READ_WRITE, true),
-    ("cudaGetErrorString", INACCESSIBLE_READ_WRITE, true),
-    ("cudaGetErrorName", INACCESSIBLE_READ_WRITE, true),
-    (
-        "cudaMalloc",
-        ARGUMENTS_WRITE | INACCESSIBLE_READ_WRITE,
-        true,
-    ),
-    (
-        "cudaMallocAsync",
-        ARGUMENTS_WRITE | INACCESSIBLE_READ_WRITE,
-        true,
-    ),
-    (
-        "cudaMallocPitch",
-        ARGUMENTS_WRITE | INACCESSIBLE_READ_WRITE,
-        true,
-    ),
-    ("cudaFree", INACCESSIBLE_READ_WRITE, false),
-    ("cudaFreeAsync", INACCESSIBLE_READ_WRITE, true),
-    (
-        "cudaMemcpy",
-        ARGUMENTS_READ_WRITE | INACCESSIBLE_READ_WRITE,
-        false,
-    ),
-    (
-        "cudaMemcpyAsync",
-        ARGUMENTS_READ_WRITE | INACCESSIBLE_READ_WRITE,
-        false,
-    ),
-    (
-        "cudaMemcpy2D",
-        ARGUMENTS_READ_WRITE | INACCESSIBLE_READ_WRITE,
-        false,
-    ),
-    (
-        "cudaMemcpyToSymbol",
-        ARGUMENTS_READ | INACCESSIBLE_READ_WRITE,
-        false,
-    ),
-    (
-        "cudaMemcpyToSymbolAsync",
-        ARGUMENTS_READ | INACCESSIBLE_READ_WRITE,
-        false,
-    ),
-    (
-        "cudaMemcpyFromSymbol",
-        ARGUMENTS_WRITE | INACCESSIBLE_READ_WRITE,
-        false,
-    ),
-    (
-        "cudaMemcpyFromSymbolAsync",
-        ARGUMENTS_WRITE | INACCESSIBLE_READ_WRITE,
-        false,
-    ),
-    ("cudaMemset", INACCESSIBLE_READ_WRITE, false),
-    ("cudaMemsetAsync", INACCESSIBLE_READ_WRITE, true),
-    ("cudaMemset2D", INACCESSIBLE_READ_WRITE, false),
-    ("cudaDeviceSynchronize", INACCESSIBLE_READ_WRITE, false),
-    ("cudaThreadSynchronize", INACCESSIBLE_READ_WRITE, false),
-    ("cudaStreamSynchronize", INACCESSIBLE_READ_WRITE, false),
-    ("cudaEventSynchronize", INACCESSIBLE_READ_WRITE, false),
-    (
-        "cudaEventCreate",
-        ARGUMENTS_WRITE | INACCESSIBLE_READ_WRITE,
-        true,
-    ),
-    (
-        "cudaEventCreateWithFlags",
-        ARGUMENTS_WRITE | INACCESSIBLE_READ_WRITE,
-        true,
-    ),
-    ("cudaEventRecord", INACCESSIBLE_READ_WRITE, true),
-    (
-        "cudaEventElapsedTime",
-        ARGUMENTS_WRITE | INACCESSIBLE_READ_WRITE,
-        true,
-    ),
-    ("cudaEventQuery", INACCESSIBLE_READ_WRITE, true),
-    ("cudaEventDestroy", INACCESSIBLE_READ_WRITE, true),
-    (
-        "cudaStreamCreate",
-        ARGUMENTS_WRITE | INACCESSIBLE_READ_WRITE,
-        true,
-    ),
-    (
-        "cudaStreamCreateWithFlags",
-        ARGUMENTS_WRITE | INACCESSIBLE_READ_WRITE,
-        true,
-    ),
-    (
-        "cudaStreamCreateWithPriority",
-        ARGUMENTS_WRITE | INACCESSIBLE_READ_WRITE,
-        true,
-    ),
-    ("cudaStreamDestroy", INACCESSIBLE_READ_WRITE, true),
-    ("cudaStreamQuery", INACCESSIBLE_READ_WRITE, true),
-    ("cudaStreamWaitEvent", INACCESSIBLE_READ_WRITE, true),
-    ("cudaSetDevice", INACCESSIBLE_READ_WRITE, true),
-    (
-        "cudaGetDevice",
-        ARGUMENTS_WRITE | INACCESSIBLE_READ_WRITE,
-        true,
-    ),
-    (
-        "cudaGetDeviceCount",
-        ARGUMENTS_WRITE | INACCESSIBLE_READ_WRITE,
-        true,
-    ),
-    (
-        "cudaGetDeviceProperties",
-        ARGUMENTS_WRITE | INACCESSIBLE_READ_WRITE,
-        true,
-    ),
-    (
-        "cudaDeviceGetAttribute",
-        ARGUMENTS_WRITE | INACCESSIBLE_READ_WRITE,
-        true,
-    ),
-    (
-        "cudaMemGetInfo",
-        ARGUMENTS_WRITE | INACCESSIBLE_READ_WRITE,
-        true,
-    ),
-    ("cudaFuncSetAttribute", INACCESSIBLE_READ_WRITE, true),
-    ("cudaFuncSetCacheConfig", INACCESSIBLE_READ_WRITE, true),
+/// Functions with known effects: name, what they do to memory behind their arguments, and whether
+/// they wait.
+const EFFECTS: &[(&str, u64, Waits)] = &[
+    ("cudaGetLastError", NOTHING, Waits::No),
+    ("cudaPeekAtLastError", NOTHING, Waits::No),
+    ("cudaGetErrorString", NOTHING, Waits::No),
+    ("cudaGetErrorName", NOTHING, Waits::No),
+    ("cudaMalloc", ARGUMENTS_WRITE, Waits::No),
+    ("cudaMallocAsync", ARGUMENTS_WRITE, Waits::No),
+    ("cudaMallocPitch", ARGUMENTS_WRITE, Waits::No),
+    ("cudaFree", NOTHING, Waits::May),
+    ("cudaFreeAsync", NOTHING, Waits::May),
+    ("cudaMemcpy", ARGUMENTS_READ_WRITE, Waits::May),
+    ("cudaMemcpyAsync", ARGUMENTS_READ_WRITE, Waits::May),
+    ("cudaMemcpy2D", ARGUMENTS_READ_WRITE, Waits::May),
+    ("cudaMemcpyToSymbol", ARGUMENTS_READ, Waits::May),
+    ("cudaMemcpyToSymbolAsync", ARGUMENTS_READ, Waits::May),
+    ("cudaMemcpyFromSymbol", ARGUMENTS_WRITE, Waits::May),
+    ("cudaMemcpyFromSymbolAsync", ARGUMENTS_WRITE, Waits::May),
+    ("cudaMemset", NOTHING, Waits::May),
+    ("cudaMemsetAsync", NOTHING, Waits::May),
+    ("cudaMemset2D", NOTHING, Waits::May),
+    ("cudaDeviceSynchronize", NOTHING, Waits::May),
+    ("cudaThreadSynchronize", NOTHING, Waits::May),
+    ("cudaStreamSynchronize", NOTHING, Waits::May),
+    ("cudaEventSynchronize", NOTHING, Waits::May),
+    ("cudaEventCreate", ARGUMENTS_WRITE, Waits::No),
+    ("cudaEventCreateWithFlags", ARGUMENTS_WRITE, Waits::No),
+    ("cudaEventRecord", NOTHING, Waits::No),
+    ("cudaEventElapsedTime", ARGUMENTS_WRITE, Waits::May),
+    ("cudaEventQuery", NOTHING, Waits::May),
+    ("cudaEventDestroy", NOTHING, Waits::No),
+    ("cudaStreamCreate", ARGUMENTS_WRITE, Waits::No),
+    ("cudaStreamCreateWithFlags", ARGUMENTS_WRITE, Waits::No),
+    ("cudaStreamCreateWithPriority", ARGUMENTS_WRITE, Waits::No),
+    ("cudaStreamDestroy", NOTHING, Waits::No),
+    ("cudaStreamQuery", NOTHING, Waits::May),
+    ("cudaStreamWaitEvent", NOTHING, Waits::No),
+    ("cudaSetDevice", NOTHING, Waits::No),
+    ("cudaGetDevice", ARGUMENTS_WRITE, Waits::No),
+    ("cudaGetDeviceCount", ARGUMENTS_WRITE, Waits::No),
+    ("cudaGetDeviceProperties", ARGUMENTS_WRITE, Waits::No),
+    ("cudaDeviceGetAttribute", ARGUMENTS_WRITE, Waits::No),
+    ("cudaMemGetInfo", ARGUMENTS_WRITE, Waits::No),
+    ("cudaFuncSetAttribute", NOTHING, Waits::No),
+    ("cudaFuncSetCacheConfig", NOTHING, Waits::No),
 ];
 
 /// The names of functions after which a kernel, a copy or a host function in a stream may change

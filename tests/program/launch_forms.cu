@@ -48,7 +48,7 @@ void through_pointer(void (*kernel)(float *), float *x) { kernel<<<1, 1>>>(x); }
 //> kernel _ZL3onePf as _ZL3onePf stub _ZL18__device_stub__onePf unit 0 present true
 //> kernel _Z5applyIZ3all5Small6Twelve10ParametersRK5LargePffP11CUstream_stEUlfE_EvT_S6_ as _Z5applyIZ3all5Small6Twelve10ParametersRK5LargePffP11CUstream_stEUlfE_EvT_S6_ stub _Z20__device_stub__applyIZ3all5Small6Twelve10ParametersRK5LargePffP11CUstream_stEUlfE_EvT_S6_ unit 0 present true
 //> host-visible memory false
-//> image sirius.image.0 present true
+//> image sirius.placeholder.0 present true
 //> _ZN5OwnerD2Ev: sirius.launch.5(i32 0, ptr nonnull @_ZL18__device_stub__onePf, i64 4294967297, i32 1, i64 4294967297, i32 1, i64 0, ptr null, ptr %2)
 //> _Z3all5Small6Twelve10ParametersRK5LargePffP11CUstream_st: sirius.launch.4(i32 1, ptr nonnull @_Z22__device_stub__structs5Small6Twelve10Parameters6float2, i64 12884901890, i32 4, i64 4294967328, i32 1, i64 16, ptr %7, %struct.Small %.fca.1.insert167, %struct.Twelve %.fca.2.insert161, %struct.Parameters %.fca.2.insert, %struct.float2 %.fca.1.insert149)
 //> _Z3all5Small6Twelve10ParametersRK5LargePffP11CUstream_st: sirius.launch.2(i32 2, ptr nonnull @_Z20__device_stub__large5Large6EitherPf, i64 4294967297, i32 1, i64 4294967297, i32 1, i64 0, ptr null, ptr nonnull byval(%struct.Large) align 8 %9, ptr nonnull byval(%union.Either) align 4 %8, ptr %5)

@@ -13,11 +13,11 @@ void first(float *x) { kernel<<<1, 1>>>(x); shared<<<2, 2>>>(x, 1); }
 //> variable c as c shadow c.0 unit 0 bytes 16 constant true present true
 //> variable c as c.1 shadow c.1 unit 1 bytes 16 constant true present true
 //> host-visible memory false
-//> image sirius.image.0 present true
-//> image sirius.image.1 present true
-//> _Z5firstPf: sirius.launch.2(i32 0, ptr nonnull @_ZL21__device_stub__kernelPf.0, i64 4294967297, i32 1, i64 4294967297, i32 1, i64 0, ptr null, ptr %0)
-//> _Z5firstPf: sirius.launch.1(i32 1, ptr nonnull @_Z21__device_stub__sharedIiEvPfT_, i64 4294967298, i32 1, i64 4294967298, i32 1, i64 0, ptr null, ptr %0, i32 1)
-//> _Z6secondPf: sirius.launch.2(i32 2, ptr nonnull @_ZL21__device_stub__kernelPf.1, i64 4294967299, i32 1, i64 4294967299, i32 1, i64 0, ptr null, ptr %0)
-//> _Z6secondPf: sirius.launch.0(i32 3, ptr nonnull @_Z21__device_stub__sharedIfEvPfT_, i64 4294967300, i32 1, i64 4294967300, i32 1, i64 0, ptr null, ptr %0, float 2.000000e+00)
-//> _Z6secondPf: sirius.launch.1(i32 4, ptr nonnull @_Z21__device_stub__sharedIiEvPfT_, i64 4294967301, i32 1, i64 4294967301, i32 1, i64 0, ptr null, ptr %0, i32 3)
+//> image sirius.placeholder.0 present true
+//> image sirius.placeholder.1 present true
+//> _Z5firstPf: sirius.launch.1(i32 0, ptr nonnull @_ZL21__device_stub__kernelPf.0, i64 4294967297, i32 1, i64 4294967297, i32 1, i64 0, ptr null, ptr %0)
+//> _Z5firstPf: not folded
+//> _Z6secondPf: sirius.launch.1(i32 1, ptr nonnull @_ZL21__device_stub__kernelPf.1, i64 4294967299, i32 1, i64 4294967299, i32 1, i64 0, ptr null, ptr %0)
+//> _Z6secondPf: sirius.launch.0(i32 2, ptr nonnull @_Z21__device_stub__sharedIfEvPfT_, i64 4294967300, i32 1, i64 4294967300, i32 1, i64 0, ptr null, ptr %0, float 2.000000e+00)
+//> _Z6secondPf: not folded
 //> _ZL6kernelPf: fadd float
