@@ -81,7 +81,7 @@ pub(super) struct Place {
     root: Option<RootIdentity>,
     /// How far the pointer is from the root's start.
     root_offset: Option<Polynomial>,
-    /// All allocations that it may point into.
+    /// All allocations that it may point into; none for a null pointer.
     candidates: Option<Vec<BufferId>>,
     /// A device variable that the launch graph does not list.
     variable: Option<String>,
@@ -205,8 +205,6 @@ impl Place {
             return Overlap::SameBase(Polynomial::default());
         }
         if let (Some(left), Some(right)) = (&self.candidates, &other.candidates)
-            && !left.is_empty()
-            && !right.is_empty()
             && !left.iter().any(|buffer| right.contains(buffer))
         {
             return Overlap::Disjoint;
