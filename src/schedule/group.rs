@@ -12,7 +12,6 @@ use crate::diagnostics::{Rejection, RejectionReason};
 use crate::expression::{Condition, Expression};
 use crate::kernel::{KernelModel, Target};
 use crate::launch::{LaunchGraph, NodeId, NodeKind, ValueId};
-use petgraph::visit::EdgeRef;
 use std::collections::{BTreeSet, HashMap};
 
 /// Everything that decides about groups.
