@@ -6,6 +6,8 @@
 
 pub mod cpu;
 pub mod device;
+mod expansion;
+pub mod fuse;
 mod group;
 mod guard;
 mod host;
