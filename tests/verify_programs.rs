@@ -3,6 +3,7 @@
 //! taken away.
 
 use inkwell::context::Context;
+use rayon::prelude::*;
 use sirius_rs::cli::{Invocation, find_toolchain, parse};
 use sirius_rs::dependence::{Guard, build_uar};
 use sirius_rs::kernel::{KernelModel, model_kernels};
@@ -136,15 +137,23 @@ fn sources() -> Vec<PathBuf> {
 
 #[test]
 fn plans_of_test_programs() {
-    let mut wrong = Vec::new();
-    for source in sources() {
-        let text = std::fs::read_to_string(&source).expect("a source can be read");
-        let analysed = analyse(&source);
-        let name = source.file_name().unwrap_or_default().to_string_lossy();
-        let found = misjudged(&analysed)
-            .into_iter()
-            .chain(broken_promise(&text, &analysed.report));
-        wrong.extend(found.map(|what| format!("{name}: {what}")));
-    }
+    let wrong: Vec<String> = sources()
+        .par_iter()
+        .flat_map_iter(|source| {
+            let text = std::fs::read_to_string(source).expect("a source can be read");
+            let analysed = analyse(source);
+            let name = source
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned();
+            let found = misjudged(&analysed)
+                .into_iter()
+                .chain(broken_promise(&text, &analysed.report));
+            found
+                .map(|what| format!("{name}: {what}"))
+                .collect::<Vec<_>>()
+        })
+        .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
