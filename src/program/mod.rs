@@ -13,6 +13,7 @@
 //! * [`Program::analysis`] holds a canonical copy of every kernel, everything it calls inlined,
 //!   loops simplified and not rotated, unrolled or vectorised.
 
+mod builder;
 mod canonicalise_device;
 mod canonicalise_host;
 mod front_end;
