@@ -1,11 +1,12 @@
 //! [`Program`](crate::program::Program) + [`VerifiedPlan`](crate::verify::VerifiedPlan) ->
-//! [`Artifact`]: fused kernels, rewritten host code, PTX or CPU code, linking.
+//! objects and programs: fused kernels, rewritten host code, PTX or CPU code, linking.
 //!
 //! Invariant: originals stay. Every launch of the source can still run its original kernel from
 //! its original image; fusion adds an image and a guarded choice.
 
 pub mod cpu;
 pub mod device;
+mod emit;
 mod group;
 mod guard;
 mod host;
@@ -13,6 +14,8 @@ mod ir;
 mod launch_call;
 mod link;
 mod registration;
+
+pub use emit::{Emitted, emit, emit_device_only, link_objects, show_commands};
 
 use crate::launch::LaunchId;
 use std::path::PathBuf;
@@ -54,11 +57,14 @@ pub enum CodegenError {
     },
 }
 
-/// A finished file.
-#[derive(Clone, Debug)]
-pub struct Artifact {
-    /// What was written.
-    pub path: PathBuf,
+impl CodegenError {
+    /// nvcc's exit status for it.
+    pub fn exit_status(&self) -> u8 {
+        match self {
+            Self::Tool(error) => error.exit_status(),
+            _ => 1,
+        }
+    }
 }
 
 /// A fused kernel as the host must launch it.
