@@ -18,7 +18,7 @@ use crate::kernel::{KernelModel, model_kernels};
 use crate::launch::{LaunchGraph, build_launch_graph};
 use crate::program::{Program, read_program};
 use crate::report::{self, Report};
-use crate::schedule::{FusionPlan, Missed, ScheduleOptions, plan_fusion};
+use crate::schedule::{Missed, ScheduleOptions, plan_fusion};
 use crate::verify::{VerifiedPlan, verify};
 use inkwell::context::Context;
 use serde::{Deserialize, Serialize};
@@ -84,7 +84,7 @@ pub fn run(invocation: &Invocation) -> Result<Outcome, PipelineError> {
             let toolchain = find_toolchain(build)?;
             let mut outcome = Outcome::default();
             let analysis = analyze(build, &toolchain, &mut outcome)?;
-            let text = report::render(&analysis.report(build), *format);
+            let text = report::render(&analysis.report(), *format);
             match output {
                 None => outcome.standard_output.push_str(&text),
                 Some(path) => write_report(path, &text)?,
@@ -143,7 +143,7 @@ fn compile(
     let mut clock = Clock::new(build);
     let program = clock.time(Stage::Program, || read_program(&context, build, toolchain))?;
     outcome.warnings.push_str(&program.warnings);
-    clock.dump(Stage::Program, || program.to_string());
+    clock.dump(Stage::Program, || program.host.to_string());
     if clock.stops_after(Stage::Program) {
         return Ok(());
     }
@@ -163,7 +163,7 @@ fn compile(
         outcome::failed_check(outcome, &reason, &analysis.graph, &analysis.models, analysis.plan.plan())?;
     }
     if let Some((path, format)) = &build.sirius.report {
-        write_report(path, &report::render(&analysis.report(build), *format))?;
+        write_report(path, &report::render(&analysis.report(), *format))?;
     }
     outcome.summary = report::summary_line(&analysis.graph, analysis.plan.plan());
     Ok(())
@@ -180,7 +180,7 @@ struct Analysis {
 }
 
 impl Analysis {
-    fn report(&self, _build: &Build) -> Report {
+    fn report(&self) -> Report {
         report::build_report(
             &self.graph,
             &self.models,
@@ -231,7 +231,7 @@ fn analyze_program(
         return Ok(None);
     }
     let uar = clock.time(Stage::Dependence, || build_uar(&graph, &models));
-    clock.dump(Stage::Dependence, || report::dump_edges(&uar));
+    clock.dump(Stage::Dependence, || outcome::as_json(&uar.graph.edge_weights().collect::<Vec<_>>()));
     if clock.stops_after(Stage::Dependence) {
         return Ok(None);
     }
@@ -262,11 +262,7 @@ fn analyze_program(
 fn schedule_options(build: &Build) -> ScheduleOptions {
     // Device debug code is not optimised, so nothing is fused in it either.
     let fusion = if build.device_debug { Fusion::Off } else { build.sirius.fusion };
-    ScheduleOptions {
-        enabled: fusion != Fusion::Off,
-        maximum_fusions: build.sirius.max_fusions,
-        keep_synchronisations: build.sirius.keep_synchronisations,
-    }
+    ScheduleOptions { fusion, ..ScheduleOptions::from(&build.sirius) }
 }
 
 /// Times stages and prints what `--sirius-dump` asks for.

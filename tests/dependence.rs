@@ -4,3 +4,5 @@
 mod builder;
 #[path = "dependence/relations.rs"]
 mod relations;
+#[path = "dependence/planning.rs"]
+mod planning;

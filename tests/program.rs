@@ -104,7 +104,8 @@ fn describe(case: &Path, text: &str) -> Result<String, Failed> {
     }
 }
 
-/// Kernels, variables, launches in host order, and floating-point operations by device function.
+/// Kernels, variables, launches in host order, results of functions that read memory again, and
+/// floating-point operations by device function.
 fn summary(program: &Program<'_>) -> Result<String, Failed> {
     let mut text = String::new();
     for kernel in &program.kernels {
@@ -152,6 +153,11 @@ fn launches(host: &Module<'_>, text: &mut String) -> Result<(), Failed> {
                 if let Some(start) = printed.find("@sirius.launch.") {
                     let end = printed.rfind(')').map_or(printed.len(), |end| end + 1);
                     writeln!(text, "{name}: {}", &printed[start + 1..end])?;
+                } else if instruction.get_opcode() == InstructionOpcode::Return
+                    && (name.contains("must_be_read_again") || name.contains("nothing_can_change"))
+                {
+                    let result = printed.split(", !dbg").next().unwrap_or_default();
+                    writeln!(text, "{name}:{result}")?;
                 } else if printed.contains("@__cudaPushCallConfiguration(") {
                     writeln!(text, "{name}: not folded")?;
                 }
@@ -218,7 +224,11 @@ fn build(inputs: &[PathBuf], numerics: Numerics) -> Build {
             .iter()
             .map(|path| Input {
                 path: path.clone(),
-                language: Language::Cuda,
+                language: if path.extension().is_some_and(|ending| ending == "cu") {
+                    Language::Cuda
+                } else {
+                    Language::Cxx
+                },
             })
             .collect(),
         output: None,

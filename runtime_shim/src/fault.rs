@@ -135,21 +135,28 @@ fn describe(
         let _ = write!(sentence, ", {place}");
     }
     if matches!(signal, libc::SIGSEGV | libc::SIGBUS) && !overflow && code != libc::SI_KERNEL {
-        let (low, high) = state.shared_bounds;
-        let near = 1 << 20;
-        if address >= high && address - high < near {
-            let _ = write!(
-                sentence,
-                "; {} bytes past the end of shared memory",
-                address - high
-            );
-        } else if address < low && low - address < near {
-            let _ = write!(sentence, "; {} bytes before shared memory", low - address);
-        } else if let Some(neighbour) = memory::describe(address) {
+        let neighbours = [memory::describe(address), shared_neighbour(state, address)];
+        if let Some((_, neighbour)) = neighbours
+            .into_iter()
+            .flatten()
+            .min_by_key(|(distance, _)| *distance)
+        {
             let _ = write!(sentence, "; {neighbour}");
         }
     }
     sentence
+}
+
+/// How far from the block's shared memory an address is, when that is near.
+fn shared_neighbour(state: &BlockState, address: usize) -> Option<(usize, String)> {
+    let (low, high) = state.shared_bounds;
+    let (distance, side) = match address {
+        above if above >= high => (above - high, "past the end of"),
+        below if below < low => (low - below, "before"),
+        _ => return None,
+    };
+    let near = low < high && distance <= memory::page_bytes();
+    near.then(|| (distance, format!("{distance} bytes {side} shared memory")))
 }
 
 /// File and line of the innermost function that an instruction belongs to.

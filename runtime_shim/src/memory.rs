@@ -1,8 +1,8 @@
 //! Device-visible memory: the allocation table.
 //!
 //! Each allocation lies between two inaccessible pages; its end, rounded up to 256 bytes, abuts the
-//! second, so that running past the end faults. A freed allocation is unmapped, so that using it
-//! faults too. Fresh memory is zero, the same in each run. With more than [`GUARDED_LIMIT`] live
+//! second, so that running past the end faults. A freed allocation becomes inaccessible, and its
+//! addresses are not used again for a long time, so that using it faults too. Fresh memory is zero, the same in each run. With more than [`GUARDED_LIMIT`] live
 //! allocations (the kernel limits the mappings of a process) further ones come without guard pages.
 //!
 //! Invariant: ranges in the table do not overlap; ordinals grow in order of creation and are never
@@ -19,6 +19,9 @@ use crate::{memory_dump, trace};
 
 /// Live allocations that get guard pages.
 pub const GUARDED_LIMIT: usize = 20_000;
+
+/// Freed allocations whose addresses are kept from use, so that using one faults.
+const SEALED_LIMIT: usize = 4096;
 
 /// Ordinal of the first device variable.
 pub const VARIABLE_ORDINAL: u32 = 0x8000_0000;
@@ -246,21 +249,23 @@ pub fn live() -> Vec<AllocationView> {
 
 /// Describes the surroundings of an address for a report of a fault: the allocation that it is in,
 /// was in, or is nearest to. Never blocks.
-pub fn describe(address: usize) -> Option<String> {
+///
+/// Returns the distance in bytes with it, 0 when the address is or was inside.
+pub fn describe(address: usize) -> Option<(usize, String)> {
     let table = TABLE.try_read().ok()?;
     if let Some(entry) = table.containing(address) {
         let offset = address - entry.view.base;
-        return Some(format!("byte {offset} of {}", title(&entry.view)));
+        return Some((0, format!("byte {offset} of {}", title(&entry.view))));
     }
     let freed = table.freed.iter().rev();
     if let Some(view) = freed
         .clone()
         .find(|view| (view.base..view.base + view.bytes).contains(&address))
     {
-        return Some(format!(
-            "byte {} of {}, which was freed",
-            address - view.base,
-            title(view)
+        let offset = address - view.base;
+        return Some((
+            0,
+            format!("byte {offset} of {}, which was freed", title(view)),
         ));
     }
     let before = table
@@ -288,7 +293,6 @@ pub fn describe(address: usize) -> Option<String> {
         .flatten()
         .min_by_key(|(distance, _)| *distance)
         .filter(|(distance, _)| *distance <= NEAR_BYTES)
-        .map(|(_, text)| text)
 }
 
 /// Memory of the machine, in bytes: what the device reports as its own.
@@ -364,6 +368,22 @@ impl GuardedMapping {
         (protected == 0).then_some(this)
     }
 
+    /// Takes its contents away and makes all of it inaccessible, while no other mapping can take its
+    /// place yet.
+    pub fn seal(&self) {
+        // SAFETY: replaces this value's own mapping; on failure the old one just stays.
+        unsafe {
+            libc::mmap(
+                self.mapping as *mut libc::c_void,
+                self.mapping_bytes,
+                libc::PROT_NONE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED,
+                -1,
+                0,
+            )
+        };
+    }
+
     /// First accessible address.
     pub fn start(&self) -> usize {
         self.start
@@ -388,7 +408,7 @@ impl Drop for GuardedMapping {
 }
 
 enum Backing {
-    Guarded { _mapping: GuardedMapping },
+    Guarded { mapping: GuardedMapping },
     Unguarded { layout: Layout },
     Foreign,
 }
@@ -407,6 +427,8 @@ struct Entry {
 struct Table {
     by_base: BTreeMap<usize, Entry>,
     freed: VecDeque<AllocationView>,
+    /// Mappings of allocations that were freed last, whose addresses stay inaccessible.
+    sealed: VecDeque<GuardedMapping>,
     next_ordinal: u32,
     variables: u32,
     guarded: usize,
@@ -416,6 +438,7 @@ struct Table {
 static TABLE: RwLock<Table> = RwLock::new(Table {
     by_base: BTreeMap::new(),
     freed: VecDeque::new(),
+    sealed: VecDeque::new(),
     next_ordinal: 0,
     variables: 0,
     guarded: 0,
@@ -461,9 +484,14 @@ impl Table {
         memory_dump::freed(&entry.view);
         trace::freed(&entry.view);
         match entry.backing {
-            Backing::Guarded { .. } => {
+            Backing::Guarded { mapping } => {
                 self.guarded -= 1;
                 self.used_bytes -= entry.view.bytes as u64;
+                mapping.seal();
+                if self.sealed.len() == SEALED_LIMIT {
+                    self.sealed.pop_front();
+                }
+                self.sealed.push_back(mapping);
             }
             Backing::Unguarded { layout } => {
                 self.used_bytes -= entry.view.bytes as u64;
@@ -483,10 +511,7 @@ impl Table {
 fn guarded(bytes: usize) -> Option<(usize, Backing)> {
     let rounded = bytes.checked_next_multiple_of(ALIGNMENT)?;
     let mapping = GuardedMapping::new(rounded)?;
-    Some((
-        mapping.end() - rounded,
-        Backing::Guarded { _mapping: mapping },
-    ))
+    Some((mapping.end() - rounded, Backing::Guarded { mapping }))
 }
 
 fn unguarded(bytes: usize) -> Option<(usize, Backing)> {
@@ -531,6 +556,7 @@ mod tests {
         assert!(
             describe(base + 1030)
                 .unwrap()
+                .1
                 .starts_with("30 bytes past the end of device")
         );
         free(base, any).unwrap();
@@ -548,7 +574,7 @@ mod tests {
 
     #[test]
     fn registering_twice_is_refused() {
-        let memory = vec![0_u8; 64];
+        let memory = [0_u8; 64];
         let base = memory.as_ptr() as usize;
         register_host(base, 64, 0).unwrap();
         assert_eq!(

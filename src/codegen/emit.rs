@@ -138,7 +138,7 @@ fn emit_image(
     name: &str,
 ) -> Result<DeviceImage, CodegenError> {
     match build.device {
-        Device::Cuda => super::ptx::emit_fatbin(module, build, toolchain, folder.path(), name),
+        Device::Cuda => Err(CodegenError::NoRuntime),
         Device::Cpu => {
             optimise_device(module, &device_target_machine(CPU_DEVICE_PROCESSOR)?)?;
             let symbol = format!("sirius_cpu_image_{:016x}_{name}", sources_hash(build));
@@ -191,3 +191,5 @@ pub fn show_commands(
         _ => Ok(()),
     }
 }
+
+pub fn emit_device_only(_: &Program<'_>, _: &Build, _: &Toolchain, _: &Path) -> Result<(), CodegenError> { Err(CodegenError::NoRuntime) }

@@ -629,7 +629,15 @@ impl Value {
         }
     }
 
-    /// Drops all attributes of a call or function at a position whose names are listed.
+    pub(super) fn add_call_attribute(self, position: u32, name: &str) {
+        // SAFETY: as above.
+        unsafe {
+            let context = LLVMGetTypeContext(LLVMTypeOf(self.0));
+            let attribute = LLVMCreateEnumAttribute(context, attribute_kind(name), 0);
+            LLVMAddCallSiteAttribute(self.0, position, attribute);
+        }
+    }
+
     pub(super) fn remove_call_attribute(self, position: u32, name: &str) {
         // SAFETY: as above.
         unsafe { LLVMRemoveCallSiteEnumAttribute(self.0, position, attribute_kind(name)) }

@@ -7,6 +7,8 @@
 pub mod cpu;
 pub mod device;
 mod emit;
+mod expansion;
+pub mod fuse;
 mod group;
 mod guard;
 mod host;

@@ -11,11 +11,11 @@ use super::polynomial::Polynomial;
 use super::relation::{Conflict, Facts, Shape, Side, Solver, unite_relations, universal_relation};
 use super::{DependenceKind, Edge, Guard, PointerRange, Uar, Width};
 use crate::affine::{Affine, Axis, Constraint, Variable};
-use crate::diagnostics::Location;
+use crate::diagnostics::{Location, RejectionReason};
 use crate::expression::{Condition, Expression};
 use crate::kernel::{Access, KernelModel};
 use crate::launch::{
-    BufferId, HostBlockId, LaunchGraph, NodeId, NodeKind, Pointer, Touch, ValueId,
+    BufferId, HostBlockId, LaunchGraph, MemoryKind, NodeId, NodeKind, Pointer, Touch, ValueId,
 };
 use petgraph::graph::NodeIndex;
 use std::collections::{BTreeSet, HashMap};
@@ -300,6 +300,69 @@ fn overlap(
     }
 }
 
+/// Which operations may touch common memory, by places alone: never by subscripts or sizes.
+pub struct SharedMemory<'a> {
+    graph: &'a LaunchGraph,
+    places: Vec<Option<Vec<(Place, bool)>>>,
+}
+
+impl<'a> SharedMemory<'a> {
+    /// Looks at all operations.
+    pub fn new(graph: &'a LaunchGraph, kernels: &[KernelModel]) -> Self {
+        let places = graph.nodes.iter().map(|node| {
+            let effect = Effect::of(graph, kernels, node.id)?;
+            let places = effect.places().into_iter();
+            Some(
+                places
+                    .map(|(place, _, writes)| (place.clone(), writes))
+                    .collect(),
+            )
+        });
+        Self {
+            graph,
+            places: places.collect(),
+        }
+    }
+
+    /// Whether two operations of one iteration may touch a common byte that one writes. False for
+    /// fences and synchronisations, which touch nothing that is listed.
+    pub fn may_conflict(&self, first: NodeId, second: NodeId) -> bool {
+        let (Some(left), Some(right)) = (&self.places[first.0], &self.places[second.0]) else {
+            return false;
+        };
+        left.iter().any(|(place, writes)| {
+            right.iter().any(|(other, other_writes)| {
+                (*writes || *other_writes)
+                    && !matches!(
+                        overlap(self.graph, place, other, &|_| false),
+                        Overlap::Never
+                    )
+            })
+        })
+    }
+}
+
+/// What must hold at run time for the model of a launch to be right, or why nothing can make it so.
+/// `None` for nodes that are no modelled launch.
+pub fn launch_conditions(
+    graph: &LaunchGraph,
+    kernels: &[KernelModel],
+    node: NodeId,
+) -> Option<Result<Vec<Guard>, String>> {
+    match Effect::of(graph, kernels, node)? {
+        Effect::Modelled(instance) => Some(match instance.broken {
+            Some(reason) => Err(reason),
+            None => Ok(instance.conditions),
+        }),
+        Effect::Whole { .. } => None,
+    }
+}
+
+fn is_constant_memory(graph: &LaunchGraph, place: &Place) -> bool {
+    matches!(place.base, Base::Buffer(buffer)
+        if graph.buffers[buffer.0].memory == MemoryKind::Constant)
+}
+
 struct Builder<'a> {
     graph: &'a LaunchGraph,
     solver: Solver,
@@ -319,6 +382,8 @@ struct Merged<'a> {
     assumed: Vec<Guard>,
     /// False while no pair conflicts.
     any: bool,
+    /// Some pair is known to cross blocks, rather than not known to stay in one.
+    proven_global: bool,
 }
 
 impl Builder<'_> {
@@ -409,6 +474,7 @@ impl Builder<'_> {
                     absent_if,
                     carried,
                     because,
+                    reason: Some(RejectionReason::GlobalDependence),
                     location: self.graph.nodes[sink.node().0].location.clone(),
                 });
                 if !apart {
@@ -458,6 +524,13 @@ impl Builder<'_> {
                 else {
                     continue;
                 };
+                // No kernel can write constant memory.
+                let constant = [&from.place, &to.place]
+                    .into_iter()
+                    .any(|place| is_constant_memory(self.graph, place));
+                if constant {
+                    continue;
+                }
                 let distance = match overlap(self.graph, &from.place, &to.place, stable) {
                     Overlap::Never => continue,
                     Overlap::Distance(distance) => Some(distance),
@@ -474,7 +547,15 @@ impl Builder<'_> {
                         sink
                     };
                     let because = format!("`{}`: {reason}", name.model.display_name);
-                    self.widest_between(source, sink, to, *first_kind, because, Vec::new());
+                    let reason = RejectionReason::UnprovenIndex;
+                    self.widest_between(
+                        source,
+                        sink,
+                        to,
+                        *first_kind,
+                        (because, reason),
+                        Vec::new(),
+                    );
                     continue;
                 }
                 let mut pair = PairOfTargets {
@@ -517,6 +598,7 @@ impl Builder<'_> {
                 "`{}` and `{}` access `{}` in too many ways to compare",
                 source.model.display_name, sink.model.display_name, pair.to.place.name
             );
+            let because = (because, RejectionReason::UnprovenIndex);
             self.widest_between(source, sink, pair.to, kind, because, Vec::new());
             return;
         }
@@ -527,6 +609,7 @@ impl Builder<'_> {
             widest: first,
             assumed: Vec::new(),
             any: false,
+            proven_global: false,
         };
         let mut absence_needs_shape = false;
         let mut compared = 0;
@@ -539,7 +622,8 @@ impl Builder<'_> {
                 let Some(width) = verdict.conflict.width else {
                     continue;
                 };
-                if !merged.any || width > merged.width {
+                let certain = width == Width::Global && verdict.conflict.proven;
+                if !merged.any || width > merged.width || certain && !merged.proven_global {
                     merged.widest = accesses;
                 }
                 merged.width = if merged.any {
@@ -547,6 +631,7 @@ impl Builder<'_> {
                 } else {
                     width
                 };
+                merged.proven_global |= certain;
                 merged.exact &= verdict.conflict.exact;
                 for guard in verdict.assumed {
                     if !merged.assumed.contains(&guard) {
@@ -584,6 +669,7 @@ impl Builder<'_> {
                     "`{}` and `{}` are apart in `{}` only while indices do not wrap",
                     source.model.display_name, sink.model.display_name, pair.to.place.name
                 );
+                let because = (because, RejectionReason::UnprovenIndex);
                 self.widest_between(source, sink, pair.to, kind, because, relied_on);
             }
             return;
@@ -603,6 +689,11 @@ impl Builder<'_> {
                 relied_on.extend(conditions.iter().cloned());
             }
         }
+        let reason = match pair.equality {
+            ShapeEquality::Never => RejectionReason::Shape,
+            _ if merged.proven_global => RejectionReason::GlobalDependence,
+            _ => RejectionReason::UnprovenIndex,
+        };
         let because = match pair.equality {
             ShapeEquality::Never if merged.width == Width::Global => {
                 describe::different_shapes(source.model, sink.model)
@@ -627,6 +718,7 @@ impl Builder<'_> {
             absent_if,
             carried: false,
             because,
+            reason: (merged.width == Width::Global).then_some(reason),
             location: merged.widest.1.location.clone(),
         });
     }
@@ -649,6 +741,7 @@ impl Builder<'_> {
             absent_if.push(apart);
         }
         let because = describe::may_alias((source.model, &from.place), (sink.model, &to.place));
+        let because = (because, RejectionReason::MayAlias);
         self.widest_between(source, sink, to, kind, because, absent_if);
     }
 
@@ -658,7 +751,7 @@ impl Builder<'_> {
         sink: &Instance,
         to: &TargetUse,
         kind: DependenceKind,
-        because: String,
+        (because, reason): (String, RejectionReason),
         absent_if: Vec<Guard>,
     ) {
         let access = to.writes.first().or(to.reads.first());
@@ -677,6 +770,7 @@ impl Builder<'_> {
             absent_if,
             carried: false,
             because,
+            reason: Some(reason),
             location,
         });
     }

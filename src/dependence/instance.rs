@@ -397,12 +397,10 @@ fn target_place(graph: &LaunchGraph, _node: NodeId, launch: &Launch, target: &Ta
             }
         }
         Target::Global(name) => {
-            let listed = graph
-                .buffers
-                .iter()
-                .position(|buffer| buffer.variable.as_deref() == Some(name));
-            match listed {
-                Some(index) => Place {
+            let mut listed = (0..graph.buffers.len())
+                .filter(|index| graph.buffers[*index].variable.as_deref() == Some(name));
+            match (listed.next(), listed.next()) {
+                (Some(index), None) => Place {
                     base: Base::Buffer(BufferId(index)),
                     pointer: None,
                     offset: zero,
@@ -410,7 +408,8 @@ fn target_place(graph: &LaunchGraph, _node: NodeId, launch: &Launch, target: &Ta
                     operand: None,
                     name: graph.buffers[index].name.clone(),
                 },
-                None => Place {
+                // Not listed, or two units have variables of this name.
+                _ => Place {
                     base: Base::Variable(name.clone()),
                     pointer: None,
                     offset: zero,

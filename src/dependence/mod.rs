@@ -11,9 +11,9 @@ mod instance;
 mod polynomial;
 mod relation;
 
-pub use edges::build_uar;
+pub use edges::{SharedMemory, build_uar, launch_conditions};
 
-use crate::diagnostics::Location;
+use crate::diagnostics::{Location, RejectionReason};
 use crate::expression::{Condition, Expression};
 use crate::launch::{LaunchId, NodeId, Operand, ValueId};
 use petgraph::graph::DiGraph;
@@ -106,6 +106,8 @@ pub struct Edge {
     pub carried: bool,
     /// Why it is as wide as it is, for people; empty for thread width.
     pub because: String,
+    /// For a global edge, the class of that reason.
+    pub reason: Option<RejectionReason>,
     /// Where the widening access stands.
     pub location: Location,
 }

@@ -45,6 +45,9 @@ pub(super) struct Conflict {
     pub(super) relation: String,
     /// Neither more nor fewer pairs.
     pub(super) exact: bool,
+    /// False when the places are not known or the question was too expensive: the width is then
+    /// global for want of a proof.
+    pub(super) proven: bool,
 }
 
 /// Answers by canonical problem text; programs repeat themselves.
@@ -124,6 +127,7 @@ fn everything() -> Conflict {
         width: Some(Width::Global),
         relation: universal_relation(Width::Global),
         exact: false,
+        proven: false,
     }
 }
 
@@ -150,6 +154,8 @@ struct Problem {
     /// Choices that only sharpen; left out of the relation's text.
     late_choices: Vec<Choice>,
     free_axes: [[bool; 3]; 2],
+    /// Both subscripts and their distance are known.
+    placed: bool,
     exact: bool,
 }
 
@@ -198,7 +204,7 @@ impl Problem {
                 }
             }
         }
-        let mut exact = distance.is_some();
+        let mut placed = false;
         if let (Some(distance), Some(left), Some(right)) =
             (distance, &source.access.subscript, &sink.access.subscript)
         {
@@ -212,8 +218,7 @@ impl Problem {
             builder
                 .base
                 .push(format!("{right} < {left} + {distance} + {left_size}"));
-        } else {
-            exact = false;
+            placed = true;
         }
         let mut guards = Vec::new();
         for side in 0..2 {
@@ -267,7 +272,8 @@ impl Problem {
         let (source_free, sink_free) = (free(source.shape), free(sink.shape));
         let either = |a: [bool; 3], b: [bool; 3]| [0, 1, 2].map(|axis| a[axis] || b[axis]);
         Some(Self {
-            exact: exact && builder.products.is_empty(),
+            placed,
+            exact: placed && builder.products.is_empty(),
             monomials: builder.monomials,
             dimensions: builder.dimensions,
             base: builder.base,
@@ -283,6 +289,7 @@ impl Problem {
     /// The whole problem, parameters numbered by first appearance: equal texts, equal answers.
     fn text(&self) -> String {
         let mut text = self.header();
+        let _ = write!(text, "placed {} and ", self.placed);
         for part in &self.base {
             text.push_str(part);
             text.push_str(" and ");
@@ -322,7 +329,11 @@ impl Problem {
                 width: None,
                 relation: String::from("{ }"),
                 exact: true,
+                proven: true,
             });
+        }
+        if !self.placed {
+            return Ok(everything());
         }
         let mut width = Width::Thread;
         for (free, kind, wider) in [
@@ -341,11 +352,13 @@ impl Problem {
                 width: Some(width),
                 relation,
                 exact: true,
+                proven: true,
             },
             _ => Conflict {
                 width: Some(width),
                 relation: universal_relation(width),
                 exact: false,
+                proven: true,
             },
         })
     }

@@ -1,11 +1,12 @@
 //! Loads, stores, atomics and memory intrinsics -> [`Access`]es.
 
+use super::address::{Address, Root, roots};
 use super::body::{BlockRef, Body, Type, ValueRef};
 use super::cfg::Flow;
 use super::domain::{Conditions, Domain, Domains, discharge_all, merge};
 use super::features::Effect;
 use super::space::Space;
-use super::walk::{Address, Choices, Obstacle, Root, Walk, roots};
+use super::walk::{Choices, Obstacle, Walk};
 use super::{Access, AccessId, AccessKind, Target};
 use crate::affine::{Affine, Constraint, Variable};
 use std::collections::BTreeSet;

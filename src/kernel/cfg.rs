@@ -30,7 +30,7 @@ pub struct NaturalLoop {
 pub struct Flow {
     /// Edges in, by block.
     pub predecessors: Vec<Vec<BlockRef>>,
-    /// Reachable blocks in reverse postorder.
+    /// Reachable blocks in reverse postorder, each loop in one piece.
     pub order: Vec<BlockRef>,
     /// Loops, outer before inner.
     pub loops: Vec<NaturalLoop>,
@@ -63,7 +63,7 @@ impl Flow {
         let nodes: Vec<_> = (0..=count).map(|_| graph.add_node(())).collect();
         let exit = nodes[count];
         let mut predecessors = vec![Vec::new(); count];
-        let order = reverse_postorder(body);
+        let order = reverse_postorder(body, |_| 0);
         for block in &order {
             for to in body.block(*block).terminator.successors() {
                 graph.add_edge(nodes[block.0], nodes[to.0], ());
@@ -89,6 +89,8 @@ impl Flow {
             exit,
         };
         flow.find_loops(body);
+        // Loops in one piece: what comes after a loop is visited, and so finished, first.
+        flow.order = reverse_postorder(body, |block| flow.loops_of(block).len());
         flow
     }
 
@@ -261,14 +263,25 @@ impl Flow {
     }
 }
 
-fn reverse_postorder(body: &Body) -> Vec<BlockRef> {
+/// Reachable blocks in reverse postorder; of a block's successors the deepest come first.
+fn reverse_postorder(body: &Body, depth: impl Fn(BlockRef) -> usize) -> Vec<BlockRef> {
+    let successors: Vec<_> = body
+        .blocks
+        .iter()
+        .map(|block| {
+            let mut successors = block.terminator.successors();
+            // What is visited last comes first, so equals are turned around to keep their order.
+            successors.reverse();
+            successors.sort_by_key(|block| depth(*block));
+            successors
+        })
+        .collect();
     let mut seen = vec![false; body.blocks.len()];
     let mut finished = Vec::new();
     let mut stack = vec![(BlockRef(0), 0)];
     seen[0] = true;
     while let Some((block, next)) = stack.pop() {
-        let successors = body.block(block).terminator.successors();
-        match successors.get(next) {
+        match successors[block.0].get(next) {
             Some(to) => {
                 stack.push((block, next + 1));
                 if !std::mem::replace(&mut seen[to.0], true) {

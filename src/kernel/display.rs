@@ -5,7 +5,7 @@ use crate::affine::write_guard;
 use std::fmt;
 
 impl fmt::Display for KernelSymbol {
-    /// `gridDim.x`, `blockDim.y`, `arg2` (signed, at offset 0), `arg2+8:u16`.
+    /// `gridDim.x`, `blockDim.y`, `arg2` (signed, at offset 0), `arg2.8:u16` (at byte 8).
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::GridSize(axis) => write!(formatter, "gridDim.{}", axis.name()),
@@ -18,7 +18,7 @@ impl fmt::Display for KernelSymbol {
             } => {
                 write!(formatter, "arg{argument}")?;
                 if *offset_bytes != 0 {
-                    write!(formatter, "+{offset_bytes}")?;
+                    write!(formatter, ".{offset_bytes}")?;
                 }
                 if (*bits, *signed) != (32, true) {
                     write!(formatter, ":{}{bits}", if *signed { "s" } else { "u" })?;
@@ -40,7 +40,7 @@ impl fmt::Display for Target {
             Self::Argument {
                 argument,
                 offset_bytes,
-            } => write!(formatter, "arg{argument}+{offset_bytes}"),
+            } => write!(formatter, "arg{argument}.{offset_bytes}"),
             Self::Global(name) => write!(formatter, "@{name}"),
             Self::Shared(name) => write!(formatter, "shared @{name}"),
             Self::Unknown => formatter.write_str("anywhere"),

@@ -7,6 +7,7 @@ use super::body::{
     BinaryOperator, BlockRef, Body, Operation, Predicate, Terminator, Type, ValueRef,
 };
 use super::cfg::{Flow, Level};
+use super::ranges::{lower, upper};
 use super::space::Space;
 use super::walk::{Choices, Obligation, Obstacle, Quantity, Reading, Walk};
 use crate::affine::{Affine, Constraint};
@@ -270,7 +271,7 @@ impl<'a> Guards<'a> {
                 } else {
                     Predicate::NotEqual
                 };
-                self.relation(predicate, &quantity, &literal, at)
+                self.relation(space, predicate, &quantity, &literal, at)
             }
             _ => Reach::unknown("a switch over a value that is not affine"),
         }
@@ -477,7 +478,7 @@ impl<'a> Guards<'a> {
             return Err(Obstacle::Unknown("it is the last value of a loop"));
         }
         if !unsigned || same_sign {
-            return Ok(self.relation(signed(predicate), &a, &b, at));
+            return Ok(self.relation(walk.space, signed(predicate), &a, &b, at));
         }
         // `a <u b` is `0 <= a < b` when b is not negative and a's signed reading is known.
         let not_negative = |quantity: &mut Quantity| {
@@ -508,15 +509,15 @@ impl<'a> Guards<'a> {
             not_negative(&mut a)?;
             (b.clone(), !small)
         };
-        let order = self.relation(signed(predicate), &a, &b, at);
-        let plainly_positive = super::ranges::lower(walk.space, &probe.affine, &[])
+        let order = self.relation(walk.space, signed(predicate), &a, &b, at);
+        let plainly_positive = lower(walk.space, &probe.affine, &[])
             .iter()
             .any(|bound| bound.range().0 >= 0);
         if plainly_positive {
             return Ok(order);
         }
-        let negative = self.relation(SignedLess, &probe, &zero, at);
-        let positive = self.relation(SignedGreaterEqual, &probe, &zero, at);
+        let negative = self.relation(walk.space, SignedLess, &probe, &zero, at);
+        let positive = self.relation(walk.space, SignedGreaterEqual, &probe, &zero, at);
         // A negative probe reads as a huge number: below nothing, above everything.
         Ok(if probe_below {
             positive.and(&order)
@@ -526,7 +527,14 @@ impl<'a> Guards<'a> {
     }
 
     /// A relation of two signed numbers as constraints.
-    fn relation(&self, predicate: Predicate, a: &Quantity, b: &Quantity, at: BlockRef) -> Reach {
+    fn relation(
+        &self,
+        space: &Space,
+        predicate: Predicate,
+        a: &Quantity,
+        b: &Quantity,
+        at: BlockRef,
+    ) -> Reach {
         let mut obligations = a.obligations.clone();
         obligations.extend(b.obligations.iter().cloned());
         let depth = self.flow.loops_of(at).len();
@@ -558,11 +566,21 @@ impl<'a> Guards<'a> {
             }
         };
         let mut reach = Reach::never();
+        let mut impossible = false;
         for constraint in alternatives {
             let Some(constraint) = constraint else {
                 return overflow();
             };
+            let never = |row: &Affine| {
+                upper(space, row, &[])
+                    .iter()
+                    .any(|bound| bound.range().1 < 0)
+            };
             let decided = match &constraint {
+                Constraint::NonNegative(row) if never(row) => {
+                    impossible = true;
+                    continue;
+                }
                 Constraint::NonNegative(row) => row.as_constant().map(|value| value >= 0),
                 Constraint::Zero(row) => row.as_constant().map(|value| value == 0),
             };
@@ -583,6 +601,11 @@ impl<'a> Guards<'a> {
                 },
             };
             reach = reach.or(&each);
+        }
+        // What cannot be in mathematical integers can be after a wrap; obligations exclude that,
+        // and only facts carry obligations.
+        if impossible && reach.disjuncts.is_empty() {
+            return Reach::unknown("its condition never holds");
         }
         reach
     }

@@ -14,6 +14,7 @@
 //! `e > e'` implies `q >= q' + p`. This is the block base of the design and delinearisation alike.
 
 mod access;
+mod address;
 mod body;
 mod cfg;
 mod display;
@@ -21,6 +22,7 @@ mod domain;
 mod features;
 mod footprint;
 mod guards;
+mod induction;
 mod model;
 mod polynomial;
 mod privacy;

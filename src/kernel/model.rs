@@ -1,6 +1,7 @@
 //! One function -> one [`KernelModel`].
 
 use super::access::{Collector, mentions_shared};
+use super::address::{Root, roots};
 use super::body::{Body, Operation};
 use super::cfg::Flow;
 use super::domain::{Domains, merge};
@@ -9,7 +10,6 @@ use super::footprint::footprints;
 use super::privacy;
 use super::space::Space;
 use super::uniformity::Uniformity;
-use super::walk::{Root, roots};
 use super::{Barrier, KernelModel, KernelParameter, Loop};
 use crate::diagnostics::Location;
 use crate::expression::{Condition, Expression};

@@ -539,11 +539,15 @@ impl Reader {
     }
 
     fn integer_intrinsic(&self, name: &str, arguments: &[ValueRef]) -> Option<Operation> {
-        let operator = match name.rsplit_once('.')?.0 {
-            "llvm.smin" => BinaryOperator::SignedMinimum,
-            "llvm.smax" => BinaryOperator::SignedMaximum,
-            "llvm.umin" => BinaryOperator::UnsignedMinimum,
-            "llvm.umax" => BinaryOperator::UnsignedMaximum,
+        let family = match name.strip_prefix("llvm.") {
+            Some(rest) => rest.split('.').next()?,
+            None => name,
+        };
+        let operator = match family {
+            "smin" | "__nv_min" | "__nv_llmin" => BinaryOperator::SignedMinimum,
+            "smax" | "__nv_max" | "__nv_llmax" => BinaryOperator::SignedMaximum,
+            "umin" | "__nv_umin" | "__nv_ullmin" => BinaryOperator::UnsignedMinimum,
+            "umax" | "__nv_umax" | "__nv_ullmax" => BinaryOperator::UnsignedMaximum,
             _ => return None,
         };
         let [left, right] = arguments else {

@@ -5,9 +5,9 @@
 //! that a divergent branch has separated. Invariant: a block that is not divergent is executed by
 //! all threads of the block, equally often and together, or by none.
 
+use super::address::{Root, roots};
 use super::body::{BlockRef, Body, Operation, Terminator, ValueRef};
 use super::cfg::Flow;
-use super::walk::{Root, roots};
 use std::collections::BTreeSet;
 
 /// The result.

@@ -8,6 +8,7 @@
 //! is unknown.
 
 use super::KernelSymbol;
+use super::address::Root;
 use super::body::{BinaryOperator, Body, Cast, Operation, Type, ValueRef};
 use super::cfg::Flow;
 use super::polynomial::Polynomial;
@@ -45,7 +46,7 @@ impl Quantity {
     }
 
     /// Adds a condition on the expression itself.
-    fn within(mut self, low: i128, high: i128) -> Self {
+    pub(super) fn within(mut self, low: i128, high: i128) -> Self {
         if self
             .affine
             .as_constant()
@@ -60,7 +61,7 @@ impl Quantity {
         self
     }
 
-    fn combine(
+    pub(super) fn combine(
         self,
         other: Self,
         operation: impl FnOnce(&Affine, &Affine) -> Option<Affine>,
@@ -86,34 +87,6 @@ pub enum Reading {
     Unsigned,
 }
 
-/// What a pointer is derived from.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Root {
-    /// The pointer in an argument.
-    Argument { argument: usize, offset_bytes: u32 },
-    /// The memory of an argument passed by value.
-    ByValue(usize),
-    /// A global or constant variable.
-    Global(String),
-    /// A shared variable.
-    Shared(String),
-    /// Memory of this thread.
-    Local,
-    /// No object: touching it is undefined.
-    Null,
-    /// Anything in an address space (0: generic).
-    Unknown(u32),
-}
-
-/// A pointer as root and byte offset.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Address {
-    /// What it points into.
-    pub root: Root,
-    /// Bytes from the root's start.
-    pub offset: Quantity,
-}
-
 /// Why a value has no affine expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Obstacle {
@@ -126,7 +99,7 @@ pub enum Obstacle {
 /// Ways taken at selects, phis, minima and maxima.
 pub type Choices = BTreeMap<ValueRef, usize>;
 
-type Outcome<T> = Result<T, Obstacle>;
+pub(super) type Outcome<T> = Result<T, Obstacle>;
 
 /// A walk over the values of a body under some choices.
 pub struct Walk<'a> {
@@ -140,16 +113,13 @@ pub struct Walk<'a> {
     pub changed_arguments: &'a BTreeSet<usize>,
     /// The choices taken.
     pub choices: Choices,
-    memo: HashMap<(ValueRef, Reading), Outcome<Quantity>>,
-    active: HashSet<ValueRef>,
+    pub(super) memo: HashMap<(ValueRef, Reading), Outcome<Quantity>>,
+    pub(super) active: HashSet<ValueRef>,
     /// Loops whose step is being read: what is chosen anew in each iteration is no step.
-    stepping: Vec<usize>,
+    pub(super) stepping: Vec<usize>,
 }
 
-/// Offsets beyond this are no addresses of any object.
-const FARTHEST_BYTE: i128 = 1 << 62;
-
-const OVERFLOW: Obstacle = Obstacle::Unknown("its coefficients are too large");
+pub(super) const OVERFLOW: Obstacle = Obstacle::Unknown("its coefficients are too large");
 
 impl<'a> Walk<'a> {
     /// A walk with choices.
@@ -618,7 +588,7 @@ impl<'a> Walk<'a> {
     }
 
     /// The way taken at a value, where one choice covers every use of it.
-    fn chosen(&self, value: ValueRef) -> Outcome<Option<usize>> {
+    pub(super) fn chosen(&self, value: ValueRef) -> Outcome<Option<usize>> {
         let in_step = self.body.value(value).block.is_some_and(|block| {
             let around = self.flow.loops_of(block);
             self.stepping.iter().any(|index| around.contains(index))
@@ -627,135 +597,6 @@ impl<'a> Walk<'a> {
             return Err(Obstacle::Unknown("its step changes in the loop"));
         }
         Ok(self.choices.get(&value).copied())
-    }
-
-    /// Runs a part of the walk that reads the step of a loop.
-    fn in_step<T>(&mut self, index: usize, read: impl FnOnce(&mut Self) -> T) -> T {
-        self.stepping.push(index);
-        let memo = std::mem::take(&mut self.memo);
-        let result = read(self);
-        self.memo = memo;
-        self.stepping.pop();
-        result
-    }
-
-    /// The loop that a phi heads.
-    fn header_loop(&self, phi: ValueRef) -> Option<usize> {
-        let block = self.body.value(phi).block?;
-        self.flow.loops.iter().position(|each| each.header == block)
-    }
-
-    /// `start` and `next` of a phi at the head of a loop.
-    fn recurrence(&self, phi: ValueRef) -> Option<(usize, ValueRef, ValueRef)> {
-        let index = self.header_loop(phi)?;
-        let Operation::Phi(incoming) = &self.body.value(phi).operation else {
-            return None;
-        };
-        let blocks = &self.flow.loops[index].blocks;
-        let (mut start, mut next) = (None, None);
-        for (value, from) in incoming {
-            let slot = if blocks.contains(from) {
-                &mut next
-            } else {
-                &mut start
-            };
-            if slot.is_some_and(|known| known != *value) {
-                return None;
-            }
-            *slot = Some(*value);
-        }
-        Some((index, start?, next?))
-    }
-
-    /// An induction variable: `start + step · counter`. `None`: not one in this reading.
-    fn induction(&mut self, phi: ValueRef, reading: Reading) -> Option<Outcome<Quantity>> {
-        let (index, start, next) = self.recurrence(phi)?;
-        let mut never_wraps = true;
-        let chain = self.increments(phi, next, &mut never_wraps, 0)?;
-        if reading == Reading::Signed && !never_wraps {
-            return None;
-        }
-        let mut step = Quantity::certain(Affine::constant(0));
-        for (sign, value) in chain {
-            let change = match self.in_step(index, |walk| walk.read(value, reading)) {
-                Ok(change) => change,
-                Err(obstacle) => return Some(Err(obstacle)),
-            };
-            step = step.combine(scaled(change, sign).ok()?, Affine::add)?;
-        }
-        let start = match self.read(start, reading) {
-            Ok(start) => start,
-            Err(obstacle) => return Some(Err(obstacle)),
-        };
-        Some(self.progression(index, start, step))
-    }
-
-    /// `start + step · counter` for a step that is the same in every iteration.
-    fn progression(&mut self, index: usize, start: Quantity, step: Quantity) -> Outcome<Quantity> {
-        let varies = self.space.loops_in(&step.affine).into_iter().any(|inner| {
-            let mut at = Some(inner);
-            while let Some(each) = at {
-                if each == index {
-                    return true;
-                }
-                at = self.flow.loops[each].parent;
-            }
-            false
-        });
-        if varies {
-            return Err(Obstacle::Unknown("its step changes in the loop"));
-        }
-        let counter = Quantity::certain(Affine::variable(Variable::Loop(index)));
-        let travelled = counter
-            .combine(step, |a, b| self.space.multiply(a, b))
-            .ok_or(Obstacle::Unknown("its step differs among threads"))?;
-        start.combine(travelled, Affine::add).ok_or(OVERFLOW)
-    }
-
-    /// The values added (with sign) on the way from a phi to its next value.
-    fn increments(
-        &self,
-        phi: ValueRef,
-        at: ValueRef,
-        never_wraps: &mut bool,
-        depth: usize,
-    ) -> Option<Vec<(i64, ValueRef)>> {
-        if at == phi {
-            return Some(Vec::new());
-        }
-        if depth > 8 {
-            return None;
-        }
-        match &self.body.value(at).operation {
-            Operation::Binary {
-                operator,
-                left,
-                right,
-                no_signed_wrap,
-                disjoint,
-                ..
-            } => {
-                let (add, subtract) = match operator {
-                    BinaryOperator::Add => (true, false),
-                    BinaryOperator::Or if *disjoint => (true, false),
-                    BinaryOperator::Subtract => (false, true),
-                    _ => return None,
-                };
-                *never_wraps &= *no_signed_wrap;
-                if let Some(mut chain) = self.increments(phi, *left, never_wraps, depth + 1) {
-                    chain.push((if subtract { -1 } else { 1 }, *right));
-                    return Some(chain);
-                }
-                if add && let Some(mut chain) = self.increments(phi, *right, never_wraps, depth + 1)
-                {
-                    chain.push((1, *left));
-                    return Some(chain);
-                }
-                None
-            }
-            Operation::Freeze(inner) => self.increments(phi, *inner, never_wraps, depth + 1),
-            _ => None,
-        }
     }
 
     /// An integer read from an argument that was passed by value.
@@ -780,241 +621,9 @@ impl<'a> Walk<'a> {
             _ => Err(Obstacle::Unknown("it is read from memory")),
         }
     }
-
-    /// Where a pointer points.
-    pub fn address(&mut self, pointer: ValueRef) -> Outcome<Address> {
-        if !self.active.insert(pointer) {
-            return Err(Obstacle::Unknown("it is carried around a loop"));
-        }
-        let mut outcome = self.address_of(pointer);
-        self.active.remove(&pointer);
-        if let (Ok(address), Some(block)) = (&outcome, self.body.value(pointer).block) {
-            let around = self.flow.loops_of(block);
-            let mentioned = self.space.loops_in(&address.offset.affine);
-            if !mentioned.iter().all(|index| around.contains(index)) {
-                outcome = Err(Obstacle::Unknown("it is the last value of a loop"));
-            }
-        }
-        outcome
-    }
-
-    fn address_of(&mut self, pointer: ValueRef) -> Outcome<Address> {
-        let body = self.body;
-        let start = |root| {
-            Ok(Address {
-                root,
-                offset: Quantity::certain(Affine::constant(0)),
-            })
-        };
-        match &body.value(pointer).operation {
-            Operation::Offset {
-                base,
-                constant,
-                terms,
-            } => {
-                let mut address = self.address(*base)?;
-                let change = self.displacement(*constant, terms)?;
-                address.offset = address
-                    .offset
-                    .combine(change, Affine::add)
-                    .ok_or(OVERFLOW)?;
-                Ok(address)
-            }
-            Operation::Cast {
-                cast: Cast::AddressSpace | Cast::Same,
-                operand,
-                ..
-            } => self.address(*operand),
-            Operation::Freeze(inner) => self.address(*inner),
-            Operation::Select {
-                on_true, on_false, ..
-            } => self.choose_address(pointer, &[*on_true, *on_false]),
-            Operation::Phi(incoming) => {
-                if let Some((index, first, next)) = self.recurrence(pointer) {
-                    let mut step = Quantity::certain(Affine::constant(0));
-                    let mut at = next;
-                    while at != pointer {
-                        let Operation::Offset {
-                            base,
-                            constant,
-                            terms,
-                        } = &body.value(at).operation
-                        else {
-                            return Err(Obstacle::Unknown("it changes irregularly in a loop"));
-                        };
-                        let change =
-                            self.in_step(index, |walk| walk.displacement(*constant, terms))?;
-                        step = step.combine(change, Affine::add).ok_or(OVERFLOW)?;
-                        at = *base;
-                    }
-                    let first = self.address(first)?;
-                    return Ok(Address {
-                        root: first.root,
-                        offset: self.progression(index, first.offset, step)?,
-                    });
-                }
-                if self.header_loop(pointer).is_some() {
-                    return Err(Obstacle::Unknown("it changes irregularly in a loop"));
-                }
-                let alternatives: Vec<_> = incoming.iter().map(|(value, _)| *value).collect();
-                self.choose_address(pointer, &alternatives)
-            }
-            Operation::Load { pointer: from, .. } => {
-                let address = self.address(*from)?;
-                match (&address.root, address.offset.affine.as_constant()) {
-                    (Root::ByValue(argument), Some(offset))
-                        if !self.changed_arguments.contains(argument)
-                            && offset >= 0
-                            && offset + 8 <= i64::from(body.formals[*argument].bytes) =>
-                    {
-                        start(Root::Argument {
-                            argument: *argument,
-                            offset_bytes: offset as u32,
-                        })
-                    }
-                    _ => Err(Obstacle::Unknown("it is read from memory")),
-                }
-            }
-            _ => match direct_root(body, pointer) {
-                Some(root) => start(root),
-                None => Err(Obstacle::Unknown("its origin is not known")),
-            },
-        }
-    }
-
-    fn choose_address(&mut self, pointer: ValueRef, alternatives: &[ValueRef]) -> Outcome<Address> {
-        if let Some(way) = self.chosen(pointer)? {
-            return self.address(alternatives[way]);
-        }
-        let first = alternatives[0];
-        if alternatives.iter().all(|each| *each == first) {
-            return self.address(first);
-        }
-        Err(Obstacle::Choice(pointer, alternatives.len()))
-    }
-
-    fn displacement(&mut self, constant: i64, terms: &[(i64, ValueRef)]) -> Outcome<Quantity> {
-        let mut sum = Quantity::certain(Affine::constant(constant));
-        for (scale, index) in terms {
-            let mut term = scaled(self.read(*index, Reading::Signed)?, *scale)?;
-            if !self.fits_32_bits(*index) {
-                term = term.within(-FARTHEST_BYTE, FARTHEST_BYTE);
-            }
-            sum = sum.combine(term, Affine::add).ok_or(OVERFLOW)?;
-        }
-        Ok(sum)
-    }
-
-    fn fits_32_bits(&self, index: ValueRef) -> bool {
-        match &self.body.value(index).operation {
-            Operation::Cast {
-                cast: Cast::SignExtend | Cast::ZeroExtend,
-                operand,
-                ..
-            } => self.bits(*operand).is_some_and(|bits| bits <= 32),
-            _ => self.bits(index).is_some_and(|bits| bits <= 32),
-        }
-    }
 }
 
-/// Everything a pointer may be derived from, without regard to offsets.
-pub fn roots(
-    body: &Body,
-    changed_arguments: &BTreeSet<usize>,
-    pointer: ValueRef,
-) -> BTreeSet<Root> {
-    let mut found = BTreeSet::new();
-    let mut seen = HashSet::new();
-    let mut pending = vec![pointer];
-    while let Some(at) = pending.pop() {
-        if !seen.insert(at) {
-            continue;
-        }
-        let value = body.value(at);
-        match &value.operation {
-            Operation::Offset { base, .. } => pending.push(*base),
-            Operation::Cast { operand, .. } | Operation::Freeze(operand) => pending.push(*operand),
-            Operation::Select {
-                on_true, on_false, ..
-            } => pending.extend([*on_true, *on_false]),
-            Operation::Phi(incoming) => pending.extend(incoming.iter().map(|(value, _)| *value)),
-            Operation::Load { pointer, .. } => {
-                found.insert(loaded_root(body, changed_arguments, at, *pointer));
-            }
-            _ => {
-                found.insert(direct_root(body, at).unwrap_or(Root::Unknown(space_of(body, at))));
-            }
-        }
-    }
-    // A pointer that went through an address space keeps to it.
-    let space = space_of(body, pointer);
-    found
-        .into_iter()
-        .map(|root| match root {
-            Root::Unknown(0) => Root::Unknown(space),
-            other => other,
-        })
-        .collect()
-}
-
-fn loaded_root(
-    body: &Body,
-    changed_arguments: &BTreeSet<usize>,
-    loaded: ValueRef,
-    from: ValueRef,
-) -> Root {
-    let (mut at, mut offset) = (from, 0i64);
-    loop {
-        match &body.value(at).operation {
-            Operation::Offset {
-                base,
-                constant,
-                terms,
-            } if terms.is_empty() => {
-                at = *base;
-                offset = offset.wrapping_add(*constant);
-            }
-            Operation::Cast { operand, .. } => at = *operand,
-            Operation::ByValueArgument(argument)
-                if !changed_arguments.contains(argument)
-                    && offset >= 0
-                    && offset.saturating_add(8) <= i64::from(body.formals[*argument].bytes) =>
-            {
-                return Root::Argument {
-                    argument: *argument,
-                    offset_bytes: offset as u32,
-                };
-            }
-            _ => return Root::Unknown(space_of(body, loaded)),
-        }
-    }
-}
-
-fn space_of(body: &Body, value: ValueRef) -> u32 {
-    match body.value(value).value_type {
-        Type::Pointer(space) => space,
-        _ => 0,
-    }
-}
-
-fn direct_root(body: &Body, pointer: ValueRef) -> Option<Root> {
-    match &body.value(pointer).operation {
-        Operation::Argument(argument) => Some(Root::Argument {
-            argument: *argument,
-            offset_bytes: 0,
-        }),
-        Operation::ByValueArgument(argument) => Some(Root::ByValue(*argument)),
-        Operation::Global(variable) if variable.address_space == 3 => {
-            Some(Root::Shared(variable.name.clone()))
-        }
-        Operation::Global(variable) => Some(Root::Global(variable.name.clone())),
-        Operation::Alloca => Some(Root::Local),
-        Operation::Null | Operation::Undefined => Some(Root::Null),
-        _ => None,
-    }
-}
-
-fn scaled(quantity: Quantity, factor: i64) -> Outcome<Quantity> {
+pub(super) fn scaled(quantity: Quantity, factor: i64) -> Outcome<Quantity> {
     Ok(Quantity {
         affine: quantity.affine.scale(factor).ok_or(OVERFLOW)?,
         obligations: quantity.obligations,

@@ -6,10 +6,32 @@
 //! [`ValueId`] have the same value whenever both are evaluated in one iteration of their innermost
 //! common loop; two different [`BufferId`]s never overlap while both are alive.
 
+mod calls;
+mod cfg;
+mod display;
+mod host_ir;
+mod memory;
+mod nodes;
+mod pointers;
+mod points_to;
+mod values;
+
 use crate::diagnostics::Location;
 use crate::expression::Expression;
-use crate::program::KernelId;
+use crate::program::{KernelId, Program};
 use serde::{Deserialize, Serialize};
+
+/// Reads the host side of a program: never fails, because whatever is not understood is in the
+/// graph as [`NodeKind::Opaque`] or as a pointer that may point anywhere.
+pub fn build_launch_graph(program: &Program<'_>) -> LaunchGraph {
+    let host = host_ir::read_host_module(&program.host);
+    nodes::assemble(
+        &host,
+        &program.kernels,
+        &program.variables,
+        program.host_visible_memory,
+    )
+}
 
 /// Index into [`LaunchGraph::nodes`]; nodes are numbered in host order (reverse postorder).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -62,7 +84,8 @@ pub struct HostValue {
     /// Its value, when known at compile time.
     pub constant: Option<i64>,
     /// A launch and operand that has this value: where a guard takes it from. Other launches may
-    /// share the value.
+    /// share the value. The identity of a pointer that no launch takes has a witness of launch
+    /// `u32::MAX`; it stands in no expression.
     pub witness: (LaunchId, Operand),
     /// The innermost loop in whose iterations it may differ; `None`: computed once.
     pub varies_in: Option<usize>,

@@ -40,7 +40,7 @@ pub(super) fn canonicalise(
     host: &Module<'_>,
     stubs: &BTreeSet<String>,
     unclear_stubs: &BTreeSet<String>,
-    whole_program: bool,
+    outside: Outside,
 ) -> Result<bool, ProgramError> {
     let machine = passes::host_machine()?;
     // clang makes complete-object destructors aliases of base-object ones.
@@ -63,8 +63,12 @@ pub(super) fn canonicalise(
         }
     }
     launches::remove_wrappers(host);
+    let has_main = ir::function(host, "main").is_some_and(|main| !main.is_declaration());
+    if has_main && !outside.code && !outside.lookups {
+        remove_inlined(host, stubs);
+    }
     // Code that is not here may allocate what this code is given.
-    let host_visible_memory = !whole_program || runtime_effects::makes_host_visible_memory(host);
+    let host_visible_memory = outside.code || runtime_effects::makes_host_visible_memory(host);
     runtime_effects::declare(host, host_visible_memory);
     for driver in direct_drivers(host, stubs) {
         run(driver, HOST_PIPELINE, &machine)?;
@@ -82,6 +86,33 @@ fn run(
     match function.as_function() {
         Some(function) => passes::run_on_function(function, pipeline, machine),
         None => Ok(()),
+    }
+}
+
+/// What of the program is not in the host module.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Outside {
+    /// Objects, or units that are compiled separately: they may call anything here.
+    pub(super) code: bool,
+    /// Symbols are exported to be found by name at run time.
+    pub(super) lookups: bool,
+}
+
+/// Removes functions that drive the device and that nothing refers to any more: all their calls
+/// were inlined, and their launches would be counted twice. Only C++ functions, since libraries
+/// call those of C by well-known names.
+fn remove_inlined(host: &Module<'_>, stubs: &BTreeSet<String>) {
+    loop {
+        let unused: Vec<_> = direct_drivers(host, stubs)
+            .into_iter()
+            .filter(|function| function.users().is_empty() && function.name().starts_with("_Z"))
+            .collect();
+        if unused.is_empty() {
+            return;
+        }
+        for function in unused {
+            function.delete_function();
+        }
     }
 }
 

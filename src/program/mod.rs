@@ -28,6 +28,7 @@ pub use canonicalise_device::{DEVICE_INLINING, DEVICE_PIPELINE};
 pub use canonicalise_host::{HOST_PIPELINE, HOST_PROMOTION, LARGEST_INLINED_INSTRUCTIONS};
 
 use crate::cli::{Build, Language, Phase, Toolchain};
+use canonicalise_host::Outside;
 use inkwell::context::Context;
 use inkwell::module::Module;
 use serde::{Deserialize, Serialize};
@@ -75,13 +76,18 @@ pub fn read_program<'ctx>(
     let host = link(context, hosts)?;
     let (kernels, variables) = names::assign(&registered);
     let stubs = kernels.iter().map(|kernel| kernel.stub.clone()).collect();
-    let whole_program =
-        build.phase == Phase::Link && !build.shared && sources.len() == build.inputs.len();
+    let outside = Outside {
+        code: build.phase != Phase::Link || build.shared || sources.len() != build.inputs.len(),
+        lookups: build
+            .link_arguments
+            .iter()
+            .any(|argument| argument.contains("dynamic") || argument == "-Wl,-E"),
+    };
     let host_visible_memory = canonicalise_host::canonicalise(
         &host,
         &stubs,
         &names::unclear_stubs(&kernels, &variables),
-        whole_program,
+        outside,
     )? || variables.iter().any(|variable| variable.managed);
     let analysis =
         canonicalise_device::analysis_module(context, &units, &kernels, &variables, architecture)?;

@@ -1,1 +1,392 @@
-//! Text and JSON views of what the stages found; reads everything, changes nothing.
+//! Text, JSON, DOT and HTML views of what the stages found; reads everything, changes nothing.
+//!
+//! Invariant: a [`Report`] is stage data, never scraped from messages; every view is a pure function
+//! of it. The fields and names of [`Report`] are what the JSON view promises to its readers
+//! (version 1).
+//!
+#![doc = include_str!("../../docs/reasons.md")]
+
+mod condition;
+mod dot;
+mod html;
+mod text;
+
+pub use dot::render_dot;
+pub use html::render_html;
+pub use text::render_text;
+
+use crate::cli::ReportFormat;
+use crate::dependence::{DependenceKind, Uar, Width};
+use crate::kernel::KernelModel;
+use crate::launch::{HostBlockId, Launch, LaunchGraph, LaunchId, Node, NodeKind, Stream, ValueId};
+use crate::pipeline::Stage;
+use crate::schedule::{FusionGroup, FusionPlan, Missed};
+use condition::LaunchNames;
+use serde::{Deserialize, Serialize};
+
+/// Everything about a compilation that users and tools may want to know.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// Version of this format: 1.
+    pub version: u32,
+    /// The host program's operations, in host order.
+    pub nodes: Vec<ReportNode>,
+    /// The dependences between them.
+    pub edges: Vec<ReportEdge>,
+    /// What becomes one launch.
+    pub fusions: Vec<ReportFusion>,
+    /// Consecutive launches that stay apart.
+    pub missed: Vec<ReportMissed>,
+    /// Time by stage.
+    pub stages: Vec<ReportStage>,
+}
+
+/// What a node is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReportNodeKind {
+    /// A kernel launch.
+    Launch,
+    /// A copy to, from or on the device.
+    Copy,
+    /// A fill.
+    Set,
+    /// An allocation.
+    Alloc,
+    /// A free.
+    Free,
+    /// A synchronisation, a stream or event operation, an error check.
+    Sync,
+    /// A host access to device-visible memory, I/O, an unknown call.
+    Opaque,
+}
+
+/// An extent of a grid or block.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Extent {
+    /// Known at compile time.
+    Known(i64),
+    /// A value of the run; equal names are equal values.
+    Named(String),
+}
+
+/// The host loop around a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReportLoop {
+    /// How many loops surround it.
+    pub depth: usize,
+    /// Iterations of the innermost one, where constant.
+    pub trip: Option<i64>,
+}
+
+/// An operation of the host program.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReportNode {
+    /// Its position in host order.
+    pub id: usize,
+    /// What it is.
+    pub kind: ReportNodeKind,
+    /// The kernel's mangled name, for launches of a known kernel.
+    pub kernel: Option<String>,
+    /// The kernel as the user wrote it, the allocated variable, or what the operation is.
+    pub name: String,
+    /// Source file as on the command line.
+    pub file: String,
+    /// Line, 0 when unknown.
+    pub line: u32,
+    /// The number of a launch site, as traces of the CPU device name it.
+    pub site: Option<u32>,
+    /// Grid extents x, y, z of a launch.
+    pub grid: Option<[Extent; 3]>,
+    /// Block extents x, y, z of a launch.
+    pub block: Option<[Extent; 3]>,
+    /// `default`, `unknown`, or a name of the handle: equal names are equal streams.
+    pub stream: Option<String>,
+    /// The host loop around it.
+    #[serde(rename = "loop")]
+    pub host_loop: Option<ReportLoop>,
+}
+
+/// A dependence.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReportEdge {
+    /// Id of the earlier node.
+    pub src: usize,
+    /// Id of the later node.
+    pub dst: usize,
+    /// The buffer, for people.
+    pub buffer: String,
+    /// Flow, anti or output.
+    pub kind: DependenceKind,
+    /// Thread, block or global.
+    pub width: Width,
+    /// The relation from (block, thread) to (block, thread), in isl's notation.
+    pub relation: String,
+    /// True for a *must*.
+    pub exact: bool,
+}
+
+/// Launches that become one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReportFusion {
+    /// The members' kernels, joined by `+`.
+    pub kernel: String,
+    /// Ids of the members' nodes, in order.
+    pub members: Vec<usize>,
+    /// Name of the orientation.
+    pub orientation: String,
+    /// What is tested at run time.
+    pub guards: Vec<ReportGuard>,
+}
+
+/// A test at run time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReportGuard {
+    /// `shape`, `wrap`, `parameter`, `alias`, `configuration`, ….
+    pub kind: String,
+    /// The condition, for people.
+    pub condition: String,
+}
+
+/// Two consecutive launches that stay apart.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReportMissed {
+    /// Id of the earlier node.
+    pub src: usize,
+    /// Id of the later node.
+    pub dst: usize,
+    /// One of the documented reasons.
+    pub reason: String,
+    /// One sentence.
+    pub message: String,
+    /// Where the obstacle stands.
+    pub file: String,
+    /// Its line, 0 when unknown.
+    pub line: u32,
+}
+
+/// Time spent in a stage.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ReportStage {
+    /// Its name.
+    pub name: String,
+    /// Wall-clock time.
+    pub seconds: f64,
+}
+
+/// Gathers the results of the stages. `kernels` is indexed by
+/// [`KernelId`](crate::program::KernelId); times are wall-clock seconds.
+pub fn build_report(
+    graph: &LaunchGraph,
+    kernels: &[KernelModel],
+    uar: &Uar,
+    plan: &FusionPlan,
+    missed: &[Missed],
+    stages: &[(Stage, f64)],
+) -> Report {
+    let names = LaunchNames::new(graph, kernels);
+    let edges = uar.graph.edge_weights().map(|edge| ReportEdge {
+        src: edge.source.0,
+        dst: edge.sink.0,
+        buffer: edge.buffer.clone(),
+        kind: edge.kind,
+        width: edge.width,
+        relation: edge.relation.clone(),
+        exact: edge.exact,
+    });
+    let missed = missed.iter().map(|missed| ReportMissed {
+        src: missed.source.0,
+        dst: missed.sink.0,
+        reason: missed.rejection.reason.name().to_string(),
+        message: missed.rejection.message.clone(),
+        file: missed.rejection.location.file.clone(),
+        line: missed.rejection.location.line,
+    });
+    let stages = stages.iter().map(|(stage, seconds)| ReportStage {
+        name: stage.name().to_string(),
+        seconds: *seconds,
+    });
+    Report {
+        version: 1,
+        nodes: graph
+            .nodes
+            .iter()
+            .map(|node| describe(graph, kernels, node))
+            .collect(),
+        edges: edges.collect(),
+        fusions: plan
+            .groups
+            .iter()
+            .map(|group| fusion(graph, kernels, &names, group))
+            .collect(),
+        missed: missed.collect(),
+        stages: stages.collect(),
+    }
+}
+
+/// The report in the form that was asked for.
+pub fn render(report: &Report, format: ReportFormat) -> String {
+    match format {
+        ReportFormat::Text => render_text(report),
+        ReportFormat::Json => render_json(report),
+        ReportFormat::Dot => render_dot(report),
+        ReportFormat::Html => render_html(report),
+    }
+}
+
+/// The report as JSON, indented, with a final newline.
+pub fn render_json(report: &Report) -> String {
+    let mut text = serde_json::to_string_pretty(report).expect("a report has only plain data");
+    text.push('\n');
+    text
+}
+
+/// `sirius: 9 launches -> 3`, when something fuses. Launch sites are counted, loops once.
+pub fn summary_line(graph: &LaunchGraph, plan: &FusionPlan) -> Option<String> {
+    let launches = graph.nodes.iter();
+    let before = launches
+        .filter(|node| matches!(node.kind, NodeKind::Launch(_)))
+        .count();
+    let saved = plan
+        .groups
+        .iter()
+        .map(|group| group.members.len().saturating_sub(1));
+    summary(before, saved.sum())
+}
+
+impl Report {
+    /// The same line as [`summary_line`], from a report.
+    pub fn summary_line(&self) -> Option<String> {
+        let is_launch = |node: &&ReportNode| node.kind == ReportNodeKind::Launch;
+        let saved = self
+            .fusions
+            .iter()
+            .map(|fusion| fusion.members.len().saturating_sub(1));
+        summary(self.nodes.iter().filter(is_launch).count(), saved.sum())
+    }
+}
+
+fn summary(before: usize, saved: usize) -> Option<String> {
+    let after = before.saturating_sub(saved);
+    (saved > 0).then(|| format!("sirius: {before} launches -> {after}"))
+}
+
+fn describe(graph: &LaunchGraph, kernels: &[KernelModel], node: &Node) -> ReportNode {
+    let stream = |stream: &Stream| match stream {
+        Stream::Default => "default".to_string(),
+        Stream::Handle(value) => format!("stream{}", value.0),
+        Stream::Unknown => "unknown".to_string(),
+    };
+    let plain = |kind, name: &str| ReportNode {
+        id: node.id.0,
+        kind,
+        kernel: None,
+        name: name.to_string(),
+        file: node.location.file.clone(),
+        line: node.location.line,
+        site: None,
+        grid: None,
+        block: None,
+        stream: None,
+        host_loop: host_loop(graph, node.block),
+    };
+    match &node.kind {
+        NodeKind::Launch(launch) => {
+            let model = launch.kernel.and_then(|kernel| kernels.get(kernel.0));
+            let name = model.map_or("unknown kernel", |model| &model.display_name);
+            ReportNode {
+                kernel: model.map(|model| model.name.clone()),
+                site: Some(launch.id.0),
+                grid: Some(launch.grid.map(|value| extent(graph, value))),
+                block: Some(launch.block.map(|value| extent(graph, value))),
+                stream: Some(stream(&launch.stream)),
+                ..plain(ReportNodeKind::Launch, name)
+            }
+        }
+        NodeKind::Copy { stream: on, .. } => ReportNode {
+            stream: Some(stream(on)),
+            ..plain(ReportNodeKind::Copy, "copy")
+        },
+        NodeKind::Set { stream: on, .. } => ReportNode {
+            stream: Some(stream(on)),
+            ..plain(ReportNodeKind::Set, "set")
+        },
+        NodeKind::Allocation { buffer } => {
+            let buffer = graph.buffers.get(buffer.0);
+            plain(
+                ReportNodeKind::Alloc,
+                buffer.map_or("allocation", |buffer| &buffer.name),
+            )
+        }
+        NodeKind::Free { .. } => plain(ReportNodeKind::Free, "free"),
+        NodeKind::Synchronise => plain(ReportNodeKind::Sync, "synchronise"),
+        NodeKind::ErrorCheck => plain(ReportNodeKind::Sync, "error check"),
+        NodeKind::StreamOperation => plain(ReportNodeKind::Sync, "stream or event operation"),
+        NodeKind::HostAccess => plain(ReportNodeKind::Opaque, "host access"),
+        NodeKind::Opaque { what } => plain(ReportNodeKind::Opaque, what),
+    }
+}
+
+fn extent(graph: &LaunchGraph, value: ValueId) -> Extent {
+    match graph.values.get(value.0).and_then(|value| value.constant) {
+        Some(constant) => Extent::Known(constant),
+        None => Extent::Named(format!("v{}", value.0)),
+    }
+}
+
+fn host_loop(graph: &LaunchGraph, block: HostBlockId) -> Option<ReportLoop> {
+    let innermost = graph.blocks.get(block.0)?.innermost_loop?;
+    let trip = graph.loops.get(innermost)?.trip;
+    let mut depth = 1;
+    let mut current = innermost;
+    // A parent is another loop; the bound keeps a malformed graph from holding us up.
+    while let Some(parent) = graph
+        .loops
+        .get(current)
+        .and_then(|host_loop| host_loop.parent)
+        && depth <= graph.loops.len()
+    {
+        depth += 1;
+        current = parent;
+    }
+    Some(ReportLoop { depth, trip })
+}
+
+fn fusion(
+    graph: &LaunchGraph,
+    kernels: &[KernelModel],
+    names: &LaunchNames<'_>,
+    group: &FusionGroup,
+) -> ReportFusion {
+    let members: Vec<_> = group
+        .members
+        .iter()
+        .filter_map(|member| find_launch(graph, member.launch))
+        .collect();
+    let kernel_name = |launch: &Launch| {
+        let model = launch.kernel.and_then(|kernel| kernels.get(kernel.0));
+        model.map_or("?", |model| model.display_name.as_str())
+    };
+    let kernel: Vec<_> = members
+        .iter()
+        .map(|(_, launch)| kernel_name(launch))
+        .collect();
+    ReportFusion {
+        kernel: kernel.join("+"),
+        members: members.iter().map(|(node, _)| node.id.0).collect(),
+        orientation: group.orientation.clone(),
+        guards: group
+            .guards
+            .iter()
+            .map(|guard| names.guard(guard))
+            .collect(),
+    }
+}
+
+fn find_launch(graph: &LaunchGraph, id: LaunchId) -> Option<(&Node, &Launch)> {
+    graph.nodes.iter().find_map(|node| match &node.kind {
+        NodeKind::Launch(launch) if launch.id == id => Some((node, launch)),
+        _ => None,
+    })
+}

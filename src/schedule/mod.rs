@@ -3,6 +3,14 @@
 //! A plan is edits only, plain data that serialises. Nothing here is trusted: [`crate::verify`]
 //! judges every plan from the models alone.
 
+mod group;
+mod host_order;
+mod local;
+mod obstacle;
+
+pub use local::plan_fusion;
+
+use crate::cli::{Fusion, SiriusOptions};
 use crate::dependence::Guard;
 use crate::diagnostics::Rejection;
 use crate::launch::{LaunchId, NodeId};
@@ -53,4 +61,25 @@ pub struct Missed {
     pub sink: NodeId,
     /// Why.
     pub rejection: Rejection,
+}
+
+/// What the user asked of the planner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ScheduleOptions {
+    /// How much may be fused.
+    pub fusion: Fusion,
+    /// At most this many groups.
+    pub max_fusions: Option<usize>,
+    /// No launch moves below a synchronisation.
+    pub keep_synchronisations: bool,
+}
+
+impl From<&SiriusOptions> for ScheduleOptions {
+    fn from(options: &SiriusOptions) -> Self {
+        Self {
+            fusion: options.fusion,
+            max_fusions: options.max_fusions,
+            keep_synchronisations: options.keep_synchronisations,
+        }
+    }
 }

@@ -351,10 +351,8 @@ fn guard_expressions(guard: &Guard) -> impl Iterator<Item = &Affine> {
 fn collect_products(member: &Member<'_>, affine: &Affine, products: &mut BTreeSet<usize>) {
     for (_, variable) in &affine.terms {
         match variable {
-            Variable::Product(index) => {
-                if products.insert(*index) {
-                    collect_products(member, &member.model.products[*index].factor, products);
-                }
+            Variable::Product(index) if products.insert(*index) => {
+                collect_products(member, &member.model.products[*index].factor, products);
             }
             Variable::Floor(numerator, _) => collect_products(member, numerator, products),
             _ => {}

@@ -7,7 +7,7 @@ use super::place::{Overlap, Place, Values};
 use super::polynomial::{Polynomial, normal_form};
 use super::{Refusal, Site};
 use crate::dependence::{Guard, PointerRange};
-use crate::expression::Condition;
+use crate::expression::{Condition, Expression};
 use crate::kernel::{Access, AccessKind, Target};
 use crate::launch::{LaunchGraph, Operand, ValueId};
 use crate::schedule::FusionGroup;
@@ -19,7 +19,7 @@ pub(super) fn refusals(
     group: &FusionGroup,
     sites: &[Site<'_>],
 ) -> Vec<Refusal> {
-    let values = guarded_values(graph, group);
+    let values = guarded_values(graph, group, sites);
     let members: Vec<_> = sites
         .iter()
         .map(|site| Member::new(graph, &values, site.launch, site.model))
@@ -51,7 +51,7 @@ pub(super) fn refusals(
 }
 
 /// Constants, and values that the guards make equal.
-fn guarded_values(graph: &LaunchGraph, group: &FusionGroup) -> Values {
+fn guarded_values(graph: &LaunchGraph, group: &FusionGroup, sites: &[Site<'_>]) -> Values {
     fn unite(values: &mut Values, condition: &Condition<ValueId>) {
         match condition {
             Condition::Equal(left, right) => {
@@ -62,10 +62,19 @@ fn guarded_values(graph: &LaunchGraph, group: &FusionGroup) -> Values {
                 }
             }
             Condition::All(parts) => parts.iter().for_each(|part| unite(values, part)),
+            Condition::LessEqual(Expression::Constant(0..), Expression::Leaf(value)) => {
+                values.assume_non_negative(*value);
+            }
             Condition::LessEqual(..) | Condition::Any(_) => {}
         }
     }
     let mut values = Values::constants(graph);
+    // The extents of a valid configuration are positive; that each is valid is a check of its own.
+    for site in sites {
+        for extent in site.launch.grid.iter().chain(&site.launch.block) {
+            values.assume_non_negative(*extent);
+        }
+    }
     for guard in &group.guards {
         if let Guard::Holds { condition, .. } = guard {
             unite(&mut values, condition);

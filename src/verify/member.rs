@@ -148,7 +148,7 @@ fn reading(
             false => Some(Polynomial::constant(i64::try_from(low).ok()?)),
         };
     }
-    if whole && signed {
+    if whole && (signed || values.is_non_negative(value)) {
         return Some(resolved);
     }
     // A value that has been found equal to another is read through its representative.

@@ -6,12 +6,14 @@
 use super::polynomial::{Atom, Polynomial, normal_form};
 use crate::kernel::Target;
 use crate::launch::{BufferId, Launch, LaunchGraph, MemoryKind, Pointer, Root, ValueId};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The values of host values: constants, and what guards make equal.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Values {
     known: BTreeMap<ValueId, Polynomial>,
+    /// Those that guards prove not to be negative: signed and unsigned readings agree.
+    non_negative: BTreeSet<ValueId>,
 }
 
 impl Values {
@@ -26,7 +28,18 @@ impl Values {
             });
         Self {
             known: known.collect(),
+            non_negative: BTreeSet::new(),
         }
+    }
+
+    /// Takes a value for at least zero.
+    pub(super) fn assume_non_negative(&mut self, value: ValueId) {
+        self.non_negative.insert(value);
+    }
+
+    /// Whether the value is known to be at least zero.
+    pub(super) fn is_non_negative(&self, value: ValueId) -> bool {
+        self.non_negative.contains(&value)
     }
 
     /// The value as a polynomial: a constant, or the representative of those equal to it.

@@ -367,3 +367,59 @@ pub fn pointwise(name: &str, shift: i64) -> KernelModel {
     kernel.precondition_no_wrap();
     kernel.model
 }
+
+/// One block a row of `n` columns, threads by strides: `out[row][i] = f(in[row][i])`; arguments in,
+/// out, n.
+pub fn rows(name: &str) -> KernelModel {
+    let mut kernel = Kernel::new(name, 3);
+    let columns = kernel.parameter(int_argument(2));
+    let block_size = kernel.parameter(KernelSymbol::BlockSize(X));
+    let row = kernel.product(Affine::variable(Variable::Block(X)), &columns);
+    let step = kernel.repeat();
+    let stride = kernel.product(Affine::variable(step), &block_size);
+    let column = sum(&[(1, Variable::Thread(X)), (1, stride)], 0);
+    let inside = vec![vec![Constraint::NonNegative(
+        sum(&[(1, columns)], -1).subtract(&column).unwrap(),
+    )]];
+    let index = Affine::variable(row)
+        .add(&column)
+        .unwrap()
+        .scale(4)
+        .unwrap();
+    kernel.access(AccessKind::Read, 0, index.clone(), inside.clone());
+    kernel.access(AccessKind::Write, 1, index, inside);
+    kernel.model
+}
+
+/// The first thread of each block adds up its row; arguments in, out, n.
+pub fn row_sum(name: &str) -> KernelModel {
+    let mut kernel = Kernel::new(name, 3);
+    let columns = kernel.parameter(int_argument(2));
+    let row = kernel.product(Affine::variable(Variable::Block(X)), &columns);
+    let k = kernel.repeat();
+    let first_thread = Constraint::Zero(Affine::variable(Variable::Thread(X)));
+    let inside = vec![
+        first_thread.clone(),
+        Constraint::NonNegative(sum(&[(1, columns), (-1, k.clone())], -1)),
+    ];
+    let index = sum(&[(4, row), (4, k)], 0);
+    kernel.access(AccessKind::Read, 0, index, vec![inside]);
+    let own = sum(&[(4, Variable::Block(X))], 0);
+    kernel.access(AccessKind::Write, 1, own, vec![vec![first_thread]]);
+    kernel.model
+}
+
+/// A one-dimensional shape.
+pub fn shape(world: &mut World, extent: ValueId) -> [ValueId; 3] {
+    let one = world.number(1);
+    [extent, one, one]
+}
+
+/// Arguments in, out, n.
+pub fn actuals(from: &Pointer, to: &Pointer, n: ValueId) -> Vec<Actual> {
+    vec![
+        Actual::Pointer(from.clone()),
+        Actual::Pointer(to.clone()),
+        Actual::Int(n),
+    ]
+}

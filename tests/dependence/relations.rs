@@ -1,12 +1,14 @@
 //! Widths and relations of edges.
 
-use crate::builder::{Actual, Kernel, World, X, Y, int_argument, pointwise, sum};
+use crate::builder::{
+    Kernel, World, X, Y, actuals, int_argument, pointwise, row_sum, rows, shape, sum,
+};
 use sirius_rs::affine::{Affine, Constraint, Variable};
 use sirius_rs::dependence::{DependenceKind, Edge, Guard, Uar, Width, build_uar};
 use sirius_rs::expression::Expression;
 use sirius_rs::isl::Map;
 use sirius_rs::kernel::{AccessKind, KernelSymbol};
-use sirius_rs::launch::{NodeId, Pointer, ValueId};
+use sirius_rs::launch::NodeId;
 
 fn edges(uar: &Uar, source: NodeId, sink: NodeId) -> Vec<&Edge> {
     uar.graph
@@ -19,19 +21,6 @@ fn only_edge(uar: &Uar, source: NodeId, sink: NodeId) -> &Edge {
     let found = edges(uar, source, sink);
     assert_eq!(found.len(), 1, "{found:#?}");
     found[0]
-}
-
-fn shape(world: &mut World, extent: ValueId) -> [ValueId; 3] {
-    let one = world.number(1);
-    [extent, one, one]
-}
-
-fn actuals(from: &Pointer, to: &Pointer, n: ValueId) -> Vec<Actual> {
-    vec![
-        Actual::Pointer(from.clone()),
-        Actual::Pointer(to.clone()),
-        Actual::Int(n),
-    ]
 }
 
 /// Two pointwise kernels with a read shifted by `shift` in the second, unknown n, grid and block.
@@ -79,60 +68,14 @@ fn neighbour_across_the_block_border_is_global() {
     }
 }
 
-/// One block a row: `sums[blockIdx.x] = Σ in[blockIdx.x * columns + k]`, by thread 0 or by strides.
 #[test]
 fn row_reduction_is_block_wide() {
     let mut world = World::new();
-    let mut rows = Kernel::new("square_rows", 3);
-    let columns = rows.parameter(int_argument(2));
-    let block_size = rows.parameter(KernelSymbol::BlockSize(X));
-    let row = rows.product(Affine::variable(Variable::Block(X)), &columns);
-    let step = rows.repeat();
-    let stride = rows.product(Affine::variable(step), &block_size);
-    let column = sum(&[(1, Variable::Thread(X)), (1, stride)], 0);
-    let inside = vec![vec![Constraint::NonNegative(
-        Affine::variable(columns)
-            .subtract(&column)
-            .unwrap()
-            .subtract(&Affine::constant(1))
-            .unwrap(),
-    )]];
-    let index = Affine::variable(row)
-        .add(&column)
-        .unwrap()
-        .scale(4)
-        .unwrap();
-    rows.access(AccessKind::Read, 0, index.clone(), inside.clone());
-    rows.access(AccessKind::Write, 1, index, inside);
-
-    let mut reduce = Kernel::new("sum_rows", 3);
-    let columns = reduce.parameter(int_argument(2));
-    let row = reduce.product(Affine::variable(Variable::Block(X)), &columns);
-    let k = reduce.repeat();
-    let first_thread = Constraint::Zero(Affine::variable(Variable::Thread(X)));
-    let mut inside = vec![first_thread.clone()];
-    inside.push(Constraint::NonNegative(sum(
-        &[(1, columns), (-1, k.clone())],
-        -1,
-    )));
-    reduce.access(
-        AccessKind::Read,
-        0,
-        sum(&[(4, row), (4, k)], 0),
-        vec![inside],
-    );
-    reduce.access(
-        AccessKind::Write,
-        1,
-        sum(&[(4, Variable::Block(X))], 0),
-        vec![vec![first_thread]],
-    );
-
     let (x, y, sums) = (world.buffer("x"), world.buffer("y"), world.buffer("sums"));
     let (grid, block, n) = (world.extent(), world.extent(), world.unknown());
     let (grid, block) = (shape(&mut world, grid), shape(&mut world, block));
-    let rows = world.kernel(rows.model);
-    let reduce = world.kernel(reduce.model);
+    let rows = world.kernel(rows("square_rows"));
+    let reduce = world.kernel(row_sum("sum_rows"));
     let first = world.launch(rows, grid, block, actuals(&x, &y, n));
     let last = world.launch(reduce, grid, block, actuals(&y, &sums, n));
     let uar = build_uar(&world.graph, &world.kernels);

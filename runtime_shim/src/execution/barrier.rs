@@ -42,10 +42,10 @@ impl Default for Barrier {
 
 impl BlockState {
     /// Completes a barrier if all that it waits for have arrived.
-    pub fn complete_barrier(&mut self, number: usize) -> bool {
+    pub fn complete_barrier(&mut self, number: usize) {
         let barrier = &mut self.barriers[number];
         if barrier.arrivals == 0 {
-            return false;
+            return;
         }
         let complete = if barrier.expected == 0 {
             barrier.arrivals == self.live
@@ -63,7 +63,7 @@ impl BlockState {
             covered >= barrier.expected
         };
         if !complete {
-            return false;
+            return;
         }
         for (index, (arrived, warp)) in barrier.arrived.iter_mut().zip(&mut self.warps).enumerate()
         {
@@ -77,11 +77,12 @@ impl BlockState {
         }
         barrier.completed = (barrier.arrivals, barrier.true_predicates);
         // Only a barrier of the whole block orders all of its threads.
-        self.interval += u32::from(barrier.expected == 0);
+        let all = barrier.arrivals == self.live;
+        self.interval += u32::from(all);
+        self.all_released |= all;
         barrier.arrivals = 0;
         barrier.true_predicates = 0;
         self.counters.barriers += 1;
-        true
     }
 }
 
@@ -106,11 +107,11 @@ unsafe fn wait(
                 (*state).launch().kernel.display_name
             ));
         }
-        if (&(*state).lanes).is_empty() {
+        if !(*state).has_lanes() {
             // Not a kernel that runs as fibers: reports our bug.
             BlockState::suspend(state, linear);
         }
-        let complete = {
+        {
             let state = &mut *state;
             let (warp, lane) = (linear as usize / WARP_LANES, linear as usize % WARP_LANES);
             let barrier = &mut state.barriers[index];
@@ -120,11 +121,10 @@ unsafe fn wait(
             barrier.true_predicates += u32::from(predicate);
             state.lanes[linear as usize].waiting = Waiting::Barrier(number);
             state.warps[warp].ready &= !(1 << lane);
-            state.complete_barrier(index)
-        };
-        if !complete {
-            BlockState::suspend(state, linear);
+            state.complete_barrier(index);
         }
+        // The last to arrive gives way as well: threads go on in ascending order.
+        BlockState::suspend(state, linear);
         (*state).barriers[index].completed
     }
 }

@@ -97,6 +97,9 @@ pub struct BlockState {
     pub live: u32,
     /// Block barriers that the block has passed.
     pub interval: u32,
+    /// A block barrier was passed: threads go on from the first one, so that their order is the same
+    /// with and without a barrier between two pieces of code.
+    pub all_released: bool,
     /// The thread that runs, when it is known.
     pub current: *const ThreadContext,
     /// How the kernel failed.
@@ -123,7 +126,7 @@ pub struct BlockRunner<'a> {
     stacks: Vec<FiberStack>,
     stack_bytes: usize,
     thread: unsafe extern "C" fn(*mut ThreadContext, *const *const c_void),
-    _shared: GuardedMapping,
+    shared: Option<GuardedMapping>,
 }
 
 /// Alignment of static and of dynamic shared memory, in bytes.
@@ -134,6 +137,11 @@ const ACCESS_CHUNK: usize = 1 << 16;
 
 thread_local! {
     static RUNNING: Cell<*const BlockState> = const { Cell::new(ptr::null()) };
+}
+
+thread_local! {
+    /// The shared memory that this worker's last launch used.
+    static SHARED: Cell<Option<GuardedMapping>> = const { Cell::new(None) };
 }
 
 /// The block that this thread runs now; null when it runs no kernel.
@@ -150,9 +158,7 @@ impl<'a> BlockRunner<'a> {
             .next_multiple_of(SHARED_ALIGNMENT);
         let dynamic_bytes =
             (launch.dynamic_shared_bytes as usize).next_multiple_of(SHARED_ALIGNMENT);
-        let Some(shared) = GuardedMapping::new(static_bytes + dynamic_bytes) else {
-            termination::fail("the system has no room for a block's shared memory");
-        };
+        let shared = shared_memory(static_bytes + dynamic_bytes);
         // Dynamic shared memory abuts the inaccessible page; so does static memory without it.
         let shared_start = shared.end() - static_bytes - dynamic_bytes;
         let stack_bytes = fiber::size_class(kernel.stack_bytes);
@@ -179,6 +185,7 @@ impl<'a> BlockRunner<'a> {
             barriers: [Barrier::default(); NAMED_BARRIERS],
             live: 0,
             interval: 0,
+            all_released: false,
             current: ptr::null(),
             failure: None,
             counters: Counters::default(),
@@ -201,7 +208,7 @@ impl<'a> BlockRunner<'a> {
             } else {
                 kernel.thread
             },
-            _shared: shared,
+            shared: Some(shared),
         }
     }
 
@@ -226,7 +233,8 @@ impl<'a> BlockRunner<'a> {
     }
 
     /// Ends the worker's part of the launch and returns what its blocks counted.
-    pub fn finish(self) -> Counters {
+    pub fn finish(mut self) -> Counters {
+        SHARED.set(self.shared.take());
         fiber::give_back(self.stack_bytes, self.stacks);
         self.state.counters
     }
@@ -267,7 +275,8 @@ impl<'a> BlockRunner<'a> {
         unsafe {
             while (*state).live > 0 && (*state).failure.is_none() {
                 let mut progressed = false;
-                for warp in 0..(&(*state).warps).len() {
+                (*state).all_released = false;
+                'warps: for warp in 0..(*state).warp_count() {
                     loop {
                         let ready = (&(*state).warps)[warp].ready;
                         if ready == 0 && !(*state).release_active_mask(warp) {
@@ -275,8 +284,8 @@ impl<'a> BlockRunner<'a> {
                         }
                         progressed = true;
                         self.run_ready(state, warp, ready);
-                        if (*state).failure.is_some() {
-                            break;
+                        if (*state).failure.is_some() || (*state).all_released {
+                            break 'warps;
                         }
                     }
                 }
@@ -374,6 +383,15 @@ impl BlockState {
     pub fn launch(&self) -> &Launch {
         // SAFETY: the launch outlives its blocks.
         unsafe { &*self.launch }
+    }
+
+    /// Whether its threads run as fibers of their own.
+    pub fn has_lanes(&self) -> bool {
+        !self.lanes.is_empty()
+    }
+
+    fn warp_count(&self) -> usize {
+        self.warps.len()
     }
 
     /// Gives control from the fiber that runs back to the scheduler.
@@ -484,6 +502,20 @@ impl BlockState {
             parts.join(", "),
         ))
     }
+}
+
+/// Shared memory of at least `bytes` bytes for this worker, the last `bytes` of them zero: CUDA leaves
+/// the contents undefined, zero makes each run the same.
+fn shared_memory(bytes: usize) -> GuardedMapping {
+    if let Some(mapping) = SHARED.take()
+        && mapping.end() - mapping.start() >= bytes
+    {
+        // SAFETY: the mapping is this worker's own and accessible up to its end.
+        unsafe { ptr::write_bytes((mapping.end() - bytes) as *mut u8, 0, bytes) };
+        return mapping;
+    }
+    GuardedMapping::new(bytes)
+        .unwrap_or_else(|| termination::fail("the system has no room for a block's shared memory"))
 }
 
 /// Calls the thread function for each thread of the block.

@@ -14,6 +14,9 @@ use crate::termination;
 /// Smallest stack, in bytes. Its pages are committed as they are touched.
 pub const MINIMUM_BYTES: usize = 128 << 10;
 
+/// Frames of a kernel that does not say: CUDA's limit of local memory for a thread, in bytes.
+const UNKNOWN_FRAME_BYTES: usize = 512 << 10;
+
 /// Stacks that may exist at a time; the system limits the mappings of a process (65,530 by default)
 /// and a stack with its guard takes two.
 pub const STACK_LIMIT: usize = 24_000;
@@ -54,11 +57,15 @@ unsafe impl Stack for FiberStack {
 pub fn size_class(stack_bytes: u64) -> usize {
     // Room for the runtime's own functions and for the C library's below the kernel's frame.
     const RESERVE: usize = 48 << 10;
-    usize::try_from(stack_bytes)
-        .unwrap_or(usize::MAX / 4)
+    const GRANULARITY: usize = 64 << 10;
+    let frame = match stack_bytes {
+        0 => UNKNOWN_FRAME_BYTES,
+        known => usize::try_from(known).unwrap_or(usize::MAX / 4),
+    };
+    frame
         .saturating_add(RESERVE)
         .max(MINIMUM_BYTES)
-        .next_power_of_two()
+        .next_multiple_of(GRANULARITY)
 }
 
 /// Takes `count` stacks of at least `bytes` bytes (a [`size_class`]).
@@ -70,7 +77,7 @@ pub fn take(count: usize, bytes: usize) -> Vec<FiberStack> {
     let mut stacks = free.split_off(free.len() - count.min(free.len()));
     drop(pool);
     while stacks.len() < count {
-        let Some(stack) = map(bytes) else {
+        let Some(stack) = map(bytes, stacks.len()) else {
             termination::fail(&format!(
                 "the system has no room for {count} stacks of {bytes} bytes for a block's threads"
             ));
@@ -93,10 +100,14 @@ pub fn give_back(bytes: usize, stacks: Vec<FiberStack>) {
 
 static POOL: Mutex<Option<HashMap<usize, Vec<FiberStack>>>> = Mutex::new(None);
 
-fn map(bytes: usize) -> Option<FiberStack> {
+/// Maps a stack. Stacks begin at different distances from their mapping's end: threads of a block touch
+/// the same depth of their stacks in turn, which would otherwise fall on the same cache sets.
+fn map(bytes: usize, number: usize) -> Option<FiberStack> {
+    const STEP: usize = 192;
+    const STEPS: usize = 21;
     let mapping = GuardedMapping::new(bytes)?;
     let stack = FiberStack {
-        base: StackPointer::new(mapping.end())?,
+        base: StackPointer::new(mapping.end() - number % STEPS * STEP)?,
         limit: StackPointer::new(mapping.lower_guard())?,
         guard_end: mapping.start(),
     };
@@ -112,8 +123,9 @@ mod tests {
     #[test]
     fn stacks_are_used_again() {
         let bytes = size_class(3 << 20);
-        assert_eq!(bytes, 4 << 20);
-        assert_eq!(size_class(0), MINIMUM_BYTES);
+        assert!(bytes > 3 << 20);
+        assert_eq!(size_class(1), MINIMUM_BYTES);
+        assert!(size_class(0) > UNKNOWN_FRAME_BYTES);
         let first = take(3, bytes);
         let addresses: Vec<_> = first.iter().map(|stack| stack.bounds()).collect();
         assert!(first[0].guards(first[0].bounds().0 - 1));

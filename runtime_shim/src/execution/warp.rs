@@ -1,7 +1,8 @@
 //! Operations among the lanes of a warp: barrier, shuffles, votes, matches, active mask.
 //!
 //! An operation with a mask waits until all lanes of the mask that have not returned ask for the same
-//! kind of operation with the same mask; then the last lane to arrive computes all results. A value
+//! kind of operation with the same mask; then the last lane to arrive computes all results, and the
+//! lanes go on in ascending order. A value
 //! read from a lane that takes no part (undefined in CUDA) is zero, the same in each run.
 //!
 //! `__activemask` waits until the other lanes of the warp can go no further, and then gives the lanes
@@ -222,7 +223,7 @@ unsafe fn take_part(context: *mut ThreadContext, operation: Operation) -> (u32, 
                 operation.mask
             ));
         }
-        let complete = {
+        {
             let state = &mut *state;
             let group = &mut state.warps[warp];
             group.operations[lane] = operation;
@@ -231,11 +232,9 @@ unsafe fn take_part(context: *mut ThreadContext, operation: Operation) -> (u32, 
             state.lanes[linear as usize].waiting = Waiting::WarpOperation;
             let released = group.complete(lane);
             state.run_again(warp, released);
-            released != 0
-        };
-        if !complete {
-            BlockState::suspend(state, linear);
         }
+        // The last to arrive gives way as well: lanes go on in ascending order.
+        BlockState::suspend(state, linear);
         let group = &(&(*state).warps)[warp];
         (group.results[lane], group.flags[lane])
     }
@@ -248,7 +247,7 @@ unsafe fn take_part(context: *mut ThreadContext, operation: Operation) -> (u32, 
 unsafe fn require_fibers(state: *mut BlockState, linear: u32) {
     // SAFETY: as the caller promises.
     unsafe {
-        if (&(*state).lanes).is_empty() {
+        if !(*state).has_lanes() {
             BlockState::suspend(state, linear);
         }
     }

@@ -1,7 +1,7 @@
 //! Which features of a GPU a kernel uses, over everything that it may call.
 
-use super::shared::constants_in;
 use crate::codegen::device::is_block_barrier;
+use crate::codegen::expansion::constants_in;
 use crate::codegen::ir::{Opcode, Value};
 use std::collections::HashSet;
 

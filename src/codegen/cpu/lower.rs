@@ -8,10 +8,9 @@ use super::functions::Library;
 use super::shared::SharedLayout;
 use crate::codegen::CodegenError;
 use crate::codegen::device::KERNEL_CALL_CONVENTION;
-use crate::codegen::ir::{Block, Builder, FUNCTION_ATTRIBUTES, Linkage, Opcode, RETURN_ATTRIBUTES};
+use crate::codegen::ir::{Builder, FUNCTION_ATTRIBUTES, Linkage, Opcode, RETURN_ATTRIBUTES};
 use crate::codegen::ir::{Type, Value};
 use inkwell::module::Module;
-use std::collections::HashMap;
 
 /// A kernel after lowering: `body(ThreadContext*, arguments…)`.
 pub(super) struct LoweredKernel {
@@ -201,93 +200,4 @@ fn delete_unused_declarations(module: &Module) {
             function.delete_function();
         }
     }
-}
-
-/// Replaces a constant inside the constant expressions that an instruction uses by a value that is
-/// computed in the function's entry block.
-pub(super) struct Expansion<'a, 'ctx> {
-    module: &'a Module<'ctx>,
-    builder: Builder,
-    done: HashMap<Value, Value>,
-}
-
-impl<'a, 'ctx> Expansion<'a, 'ctx> {
-    /// Starts with the values that stand for given constants; new instructions go before `place`.
-    pub(super) fn new(
-        module: &'a Module<'ctx>,
-        place: Value,
-        replacements: HashMap<Value, Value>,
-    ) -> Self {
-        Self {
-            module,
-            builder: Builder::before(place),
-            done: replacements,
-        }
-    }
-
-    /// The value of a constant, as instructions; `None` when no replaced constant occurs in it.
-    pub(super) fn expand(&mut self, constant: Value) -> Result<Option<Value>, CodegenError> {
-        if let Some(value) = self.done.get(&constant) {
-            return Ok(Some(*value));
-        }
-        let composite = constant.is_constant_expression() || constant.is_aggregate_constant();
-        if !composite || !constant.is_constant() {
-            return Ok(None);
-        }
-        let mut changed = false;
-        let mut operands = Vec::new();
-        for operand in constant.operands() {
-            let expanded = self.expand(operand)?;
-            changed |= expanded.is_some();
-            operands.push(expanded.unwrap_or(operand));
-        }
-        if !changed {
-            return Ok(None);
-        }
-        let value = self.rebuild(constant, &operands)?;
-        self.done.insert(constant, value);
-        Ok(Some(value))
-    }
-
-    fn rebuild(&self, constant: Value, operands: &[Value]) -> Result<Value, CodegenError> {
-        if constant.is_aggregate_constant() {
-            let mut aggregate = constant.ty().poison();
-            for (position, operand) in operands.iter().enumerate() {
-                aggregate = self
-                    .builder
-                    .insert(self.module, aggregate, *operand, position as u32);
-            }
-            return Ok(aggregate);
-        }
-        Ok(match constant.constant_opcode() {
-            Opcode::LLVMGetElementPtr => self.builder.element_pointer(
-                constant.element_pointer_source_type(),
-                operands[0],
-                &operands[1..],
-            ),
-            cast @ (Opcode::LLVMAddrSpaceCast
-            | Opcode::LLVMPtrToInt
-            | Opcode::LLVMIntToPtr
-            | Opcode::LLVMBitCast
-            | Opcode::LLVMTrunc) => self.builder.cast(cast, operands[0], constant.ty()),
-            binary @ (Opcode::LLVMAdd | Opcode::LLVMSub | Opcode::LLVMXor) => {
-                self.builder.binary(binary, operands[0], operands[1])
-            }
-            other => {
-                return Err(CodegenError::Inconsistent(format!(
-                    "constant expression {other:?} over a shared variable"
-                )));
-            }
-        })
-    }
-}
-
-/// The first instruction after a function's allocas: what is inserted there dominates all uses
-/// but those in phis of the entry block, of which there are none.
-pub(super) fn entry_place(function: Value) -> Option<Value> {
-    let entry: Block = *function.blocks().first()?;
-    entry
-        .instructions()
-        .into_iter()
-        .find(|instruction| instruction.opcode() != Opcode::LLVMAlloca)
 }

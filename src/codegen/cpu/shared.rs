@@ -5,9 +5,9 @@
 //! dynamic shared memory.
 
 use super::functions::Library;
-use super::lower::{Expansion, entry_place};
 use crate::codegen::CodegenError;
 use crate::codegen::device::kernels;
+use crate::codegen::expansion::{collect_constants, constants_in, entry_place, replace_constants};
 use crate::codegen::ir::{Builder, Type, Value};
 use inkwell::module::Module;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -132,18 +132,7 @@ impl SharedLayout {
         if replacements.is_empty() {
             return Ok(());
         }
-        let mut expansion = Expansion::new(module, place, replacements);
-        for instruction in function.instructions() {
-            for (index, operand) in instruction.operands().into_iter().enumerate() {
-                if operand.is_null() || !operand.is_constant() {
-                    continue;
-                }
-                if let Some(value) = expansion.expand(operand)? {
-                    instruction.set_operand(index as u32, value);
-                }
-            }
-        }
-        Ok(())
+        replace_constants(module, function, place, replacements)
     }
 
     /// Deletes the variables; all functions have been rewritten.
@@ -197,28 +186,4 @@ fn globals_in(function: Value) -> HashSet<Value> {
         .into_iter()
         .filter(|value| value.is_global_variable())
         .collect()
-}
-
-/// Functions and global variables that a function's instructions mention, also inside constant
-/// expressions.
-pub(super) fn constants_in(function: Value) -> HashSet<Value> {
-    let mut found = HashSet::new();
-    for instruction in function.instructions() {
-        for operand in instruction.operands() {
-            if !operand.is_null() && operand.is_constant() {
-                collect_constants(operand, &mut found);
-            }
-        }
-    }
-    found
-}
-
-fn collect_constants(constant: Value, found: &mut HashSet<Value>) {
-    if constant.is_function() || constant.is_global_variable() {
-        found.insert(constant);
-    } else if constant.is_constant_expression() || constant.is_aggregate_constant() {
-        for operand in constant.operands() {
-            collect_constants(operand, found);
-        }
-    }
 }

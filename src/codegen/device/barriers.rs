@@ -36,6 +36,16 @@ impl BarrierCount {
         }
         Ok(())
     }
+
+    /// Refuses a module in which there are more barriers than before, for passes that do not
+    /// unroll.
+    pub(crate) fn check_equal_or_fewer(&self, after: &Self) -> Result<(), CodegenError> {
+        Self {
+            sites: self.sites,
+            in_loops: 0,
+        }
+        .check_not_grown(after)
+    }
 }
 
 fn count_in(function: Value, in_loop: bool, stack: &mut Vec<Value>, count: &mut BarrierCount) {

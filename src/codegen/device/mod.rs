@@ -15,7 +15,7 @@ use inkwell::targets::{
     CodeModel, InitializationConfig, RelocMode, Target, TargetMachine, TargetTriple,
 };
 
-pub(crate) use barriers::count_barriers;
+pub(super) use barriers::count_barriers;
 pub(super) use barriers::is_block_barrier;
 
 /// LLVM's number of the calling convention of kernels (`ptx_kernel`).
@@ -102,7 +102,7 @@ pub(super) fn max_threads(kernel: Value) -> Option<u32> {
 /// libdevice's functions without pointer parameters compute a value from their arguments and do
 /// nothing else; the headers only declare them. Saying so lets LLVM keep values in registers
 /// across a call of `expf`.
-fn mark_pure_math(module: &Module) {
+pub(super) fn mark_pure_math(module: &Module) {
     for function in Value::functions(module) {
         if !function.is_declaration() || !function.name().starts_with("__nv_") {
             continue;

@@ -1,0 +1,341 @@
+//! Members of a group -> one kernel that runs their bodies in order.
+//!
+//! Invariants: a fused kernel does what its members do one after the other, provided that the
+//! plan's guards hold. Every segment is the original body, inlined as a call, so that an early
+//! return goes to the end of its segment. What a member could assume about memory for itself does
+//! not outlive its segment: `__restrict__` of a member holds between its own accesses only, and
+//! data that an earlier segment may have written is never read through a path that need not see
+//! the write (`!invariant.load`, non-coherent loads).
+
+mod aliasing;
+mod segment;
+#[cfg(test)]
+mod tests;
+
+use super::device::{self, device_target_machine, run_passes};
+use super::ir::{Block, Builder, DebugScope, FUNCTION_ATTRIBUTES, RETURN_ATTRIBUTES, Type, Value};
+use super::{CodegenError, FusedKernel, FusedParameter};
+use crate::kernel::KernelModel;
+use crate::launch::{Launch, LaunchGraph, LaunchId, NodeKind, ValueId};
+use crate::program::Program;
+use crate::schedule::{FusionGroup, FusionPlan, ThreadMap};
+use crate::verify::VerifiedPlan;
+use aliasing::PointerFacts;
+use inkwell::module::Module;
+use segment::Segment;
+use std::collections::HashMap;
+
+/// Builds one module with a kernel for each group of the plan. Groups whose members use a device
+/// variable that the host cannot name are left out; their launches stay apart.
+///
+/// The result is as clang's device modules are, to be run through
+/// [`device::optimise_device`] like them.
+///
+/// # Errors
+/// When the plan does not fit the program, or LLVM refuses what was built: our bugs.
+pub fn build_fused_module<'ctx>(
+    program: &Program<'ctx>,
+    graph: &LaunchGraph,
+    kernels: &[KernelModel],
+    plan: &VerifiedPlan,
+) -> Result<(Module<'ctx>, Vec<FusedKernel>), CodegenError> {
+    build_groups(program, graph, kernels, plan.plan())
+}
+
+fn build_groups<'ctx>(
+    program: &Program<'ctx>,
+    graph: &LaunchGraph,
+    kernels: &[KernelModel],
+    plan: &FusionPlan,
+) -> Result<(Module<'ctx>, Vec<FusedKernel>), CodegenError> {
+    let launches: HashMap<LaunchId, &Launch> = graph
+        .nodes
+        .iter()
+        .filter_map(|node| match &node.kind {
+            NodeKind::Launch(launch) => Some((launch.id, launch)),
+            _ => None,
+        })
+        .collect();
+    let module = program.context.create_module("sirius.fused");
+    if let Some(unit) = program.units.first() {
+        module.set_triple(&unit.device.get_triple());
+        module.set_data_layout(&unit.device.get_data_layout());
+    }
+    let mut fused = Vec::new();
+    for (index, group) in plan.groups.iter().enumerate() {
+        let members = group
+            .members
+            .iter()
+            .map(|member| {
+                if member.map != ThreadMap::Identity {
+                    return Err(CodegenError::Inconsistent(
+                        "only the identity map of threads is built".to_owned(),
+                    ));
+                }
+                let launch = launches.get(&member.launch).ok_or_else(|| {
+                    CodegenError::Inconsistent(format!("no launch {}", member.launch.0))
+                })?;
+                let kernel = launch.kernel.ok_or_else(|| {
+                    CodegenError::Inconsistent(format!("launch {} is unknown", member.launch.0))
+                })?;
+                Ok((*launch, &kernels[kernel.0]))
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        let builder = GroupBuilder {
+            program,
+            graph,
+            module: &module,
+            index,
+            group,
+            members,
+        };
+        if let Some(kernel) = builder.build()? {
+            fused.push(kernel);
+        }
+    }
+    forward_values(&module)?;
+    module
+        .verify()
+        .map_err(|message| CodegenError::Llvm(message.to_string()))?;
+    Ok((module, fused))
+}
+
+struct GroupBuilder<'a, 'ctx> {
+    program: &'a Program<'ctx>,
+    graph: &'a LaunchGraph,
+    module: &'a Module<'ctx>,
+    index: usize,
+    group: &'a FusionGroup,
+    members: Vec<(&'a Launch, &'a KernelModel)>,
+}
+
+/// A parameter of a fused kernel while it is being put together.
+struct Parameter {
+    source: FusedParameter,
+    ty: Type,
+    identity: Option<ValueId>,
+    /// Body and position from which attributes are taken.
+    attributes: Option<(Value, u32)>,
+}
+
+impl<'ctx> GroupBuilder<'_, 'ctx> {
+    fn build(&self) -> Result<Option<FusedKernel>, CodegenError> {
+        let mut segments = Vec::new();
+        for (position, (_, model)) in self.members.iter().enumerate() {
+            let prefix = format!("sirius_g{}_m{position}_", self.index);
+            let kernel = &self.program.kernels[model.id.0];
+            match Segment::prepare(self.program, kernel, &prefix)? {
+                Some(segment) => segments.push(segment),
+                None => return Ok(None),
+            }
+        }
+        let mut bodies = Vec::new();
+        for segment in segments {
+            bodies.push(segment.link_into(self.module)?);
+        }
+        let (parameters, places) = self.parameters(&bodies);
+        let function = self.declare(&parameters, &bodies);
+        self.write_body(function, &bodies, &places)?;
+        Ok(Some(FusedKernel {
+            name: function.name(),
+            group: self.index,
+            parameters: parameters
+                .into_iter()
+                .map(|parameter| parameter.source)
+                .collect(),
+        }))
+    }
+
+    /// The fused kernel's parameters, and for each body which of them it gets. An argument that
+    /// is known to be equal to one before it is passed once.
+    fn parameters(&self, bodies: &[segment::Body]) -> (Vec<Parameter>, Vec<Vec<usize>>) {
+        let mut parameters: Vec<Parameter> = Vec::new();
+        let mut places = Vec::new();
+        for ((launch, _), body) in self.members.iter().zip(bodies) {
+            let types = body.function.value_type().parameters();
+            let own = types.len() - body.variables.len();
+            let mut list = Vec::new();
+            for (argument, ty) in types[..own].iter().enumerate() {
+                let identity = launch
+                    .arguments
+                    .get(argument)
+                    .and_then(|known| known.identity);
+                let position = argument as u32 + 1;
+                let in_memory = body.function.type_attribute(position, "byval");
+                let equal = parameters.iter().position(|before| {
+                    identity.is_some()
+                        && before.identity == identity
+                        && before.ty == *ty
+                        && before
+                            .attributes
+                            .and_then(|(function, at)| function.type_attribute(at, "byval"))
+                            == in_memory
+                });
+                list.push(equal.unwrap_or_else(|| {
+                    parameters.push(Parameter {
+                        source: FusedParameter::Argument {
+                            launch: launch.id,
+                            argument,
+                        },
+                        ty: *ty,
+                        identity,
+                        attributes: Some((body.function, position)),
+                    });
+                    parameters.len() - 1
+                }));
+            }
+            for variable in &body.variables {
+                let source = FusedParameter::VariableAddress {
+                    variable: *variable,
+                };
+                let equal = parameters.iter().position(|before| before.source == source);
+                list.push(equal.unwrap_or_else(|| {
+                    parameters.push(Parameter {
+                        source,
+                        ty: Type::pointer(self.module, 0),
+                        identity: None,
+                        attributes: None,
+                    });
+                    parameters.len() - 1
+                }));
+            }
+            places.push(list);
+        }
+        (parameters, places)
+    }
+
+    fn declare(&self, parameters: &[Parameter], bodies: &[segment::Body]) -> Value {
+        let types: Vec<Type> = parameters.iter().map(|parameter| parameter.ty).collect();
+        let ty = Type::function(Type::void(self.module), &types);
+        let function = Value::add_function(self.module, &self.name(), ty);
+        function.set_call_convention(device::KERNEL_CALL_CONVENTION);
+        if let Some(first) = bodies.first() {
+            first
+                .function
+                .copy_attributes(FUNCTION_ATTRIBUTES, function, FUNCTION_ATTRIBUTES);
+        }
+        function.remove_attribute(FUNCTION_ATTRIBUTES, "alwaysinline");
+        function.add_attribute(FUNCTION_ATTRIBUTES, "convergent", 0);
+        let limit = self
+            .members
+            .iter()
+            .filter_map(|(_, model)| model.max_threads)
+            .min();
+        if let Some(limit) = limit {
+            function.set_string_attribute("nvvm.maxntid", &limit.to_string());
+        }
+        let sources: Vec<&FusedParameter> = parameters
+            .iter()
+            .map(|parameter| &parameter.source)
+            .collect();
+        let facts = PointerFacts::of(
+            self.program,
+            self.graph,
+            self.group,
+            &self.members,
+            &sources,
+        );
+        for (index, parameter) in parameters.iter().enumerate() {
+            let position = index as u32 + 1;
+            if let Some((body, from)) = parameter.attributes {
+                body.copy_attributes(from, function, position);
+                // These were promises of one member about its own accesses.
+                for name in ["noalias", "readonly", "readnone", "writeonly", "captures"] {
+                    function.remove_attribute(position, name);
+                }
+            }
+            let in_memory = function.has_attribute(position, "byval");
+            if parameter.ty.is_pointer() && !in_memory && facts.alone(index) {
+                function.add_attribute(position, "noalias", 0);
+            }
+        }
+        function
+    }
+
+    fn write_body(
+        &self,
+        function: Value,
+        bodies: &[segment::Body],
+        places: &[Vec<usize>],
+    ) -> Result<(), CodegenError> {
+        let builder = Builder::at_end(self.module, Block::append(function, "entry"));
+        if let Some(first) = bodies.first()
+            && let Some(scope) = DebugScope::of(self.module, first.function)
+        {
+            scope.cover(function, &function.name(), &builder);
+        }
+        let parameters = function.parameters();
+        for (position, body) in bodies.iter().enumerate() {
+            let (_, model) = self.members[position];
+            if position > 0 && self.group.members[position].barrier_before {
+                self.synchronise(&builder, "llvm.nvvm.barrier.cta.sync.aligned.all", 0);
+            } else if position > 0 && model.warp_operations {
+                // Threads may have left the segment before on different ways.
+                self.synchronise(&builder, "llvm.nvvm.bar.warp.sync", u64::from(u32::MAX));
+            }
+            let arguments: Vec<Value> = places[position]
+                .iter()
+                .map(|index| parameters[*index])
+                .collect();
+            let call = builder.call(body.function.value_type(), body.function, &arguments);
+            for at in 1..=arguments.len() as u32 {
+                body.function.copy_function_attributes_to_call(at, call, at);
+            }
+            body.function.copy_function_attributes_to_call(
+                RETURN_ATTRIBUTES,
+                call,
+                RETURN_ATTRIBUTES,
+            );
+        }
+        builder.return_void();
+        Ok(())
+    }
+
+    /// Calls a convergent intrinsic of one 32-bit operand.
+    fn synchronise(&self, builder: &Builder, name: &str, operand: u64) {
+        let i32 = Type::integer(self.module, 32);
+        let ty = Type::function(Type::void(self.module), &[i32]);
+        let intrinsic = Value::function(self.module, name)
+            .unwrap_or_else(|| Value::add_function(self.module, name, ty));
+        for attribute in ["convergent", "nounwind"] {
+            intrinsic.add_attribute(FUNCTION_ATTRIBUTES, attribute, 0);
+        }
+        let call = builder.call(ty, intrinsic, &[i32.constant(operand)]);
+        call.add_call_attribute(FUNCTION_ATTRIBUTES, "convergent");
+    }
+
+    /// `sirius_fused_0_scale_add`: a name that PTX allows and that says what runs.
+    fn name(&self) -> String {
+        let mut name = format!("sirius_fused_{}", self.index);
+        for (_, model) in &self.members {
+            name.push('_');
+            name.extend(model.display_name.chars().map(|letter| {
+                if letter.is_ascii_alphanumeric() {
+                    letter
+                } else {
+                    '_'
+                }
+            }));
+        }
+        name.truncate(200);
+        name
+    }
+}
+
+/// Inlines the segments and forwards what one stores and the next loads in the same thread: two
+/// segments that test the same condition are threaded together, so that the store dominates the
+/// load. Nothing here unrolls, so that the number of barriers may not grow.
+fn forward_values(module: &Module) -> Result<(), CodegenError> {
+    device::mark_pure_math(module);
+    let machine = device_target_machine("sm_80")?;
+    run_passes(module, "always-inline,globaldce", &machine)?;
+    let before = device::count_barriers(module);
+    let round = "sroa<modify-cfg>,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,\
+                 jump-threading,correlated-propagation,simplifycfg,gvn,dse";
+    run_passes(
+        module,
+        &format!("function({round},{round},instcombine<no-verify-fixpoint>,simplifycfg)"),
+        &machine,
+    )?;
+    before.check_equal_or_fewer(&device::count_barriers(module))
+}

@@ -1,0 +1,247 @@
+//! Which pointer parameters of a fused kernel point to memory that nothing else in it touches.
+//!
+//! LLVM takes `noalias` to mean also that no call touches the memory, a barrier included, after
+//! which another thread's store must be seen. Where threads of a block synchronise, only memory
+//! that the group does not write qualifies.
+
+use crate::codegen::FusedParameter;
+use crate::dependence::{Guard, PointerRange};
+use crate::kernel::{AccessKind, KernelModel, Target};
+use crate::launch::{ArgumentPiece, BufferId, Launch, LaunchGraph, LaunchId, Operand, Root};
+use crate::program::Program;
+use crate::schedule::FusionGroup;
+
+/// What is known of the pointers that a group uses.
+pub(super) struct PointerFacts<'a> {
+    graph: &'a LaunchGraph,
+    group: &'a FusionGroup,
+    pointers: Vec<Pointer>,
+    /// Arguments that their launch writes through.
+    written: Vec<(LaunchId, usize)>,
+    /// Threads wait for each other somewhere in the fused kernel.
+    synchronises: bool,
+    /// Some member reaches memory through a pointer that is not a parameter.
+    unknown: bool,
+}
+
+/// A pointer that the group uses: one of a parameter's values.
+struct Pointer {
+    /// Index of the fused kernel's parameter.
+    parameter: usize,
+    /// Where it points, when the host knows.
+    root: Option<Root>,
+    /// Launch arguments that are known to have this value.
+    uses: Vec<Use>,
+}
+
+/// An argument of a launch.
+struct Use {
+    launch: LaunchId,
+    argument: usize,
+}
+
+impl<'a> PointerFacts<'a> {
+    /// Collects the pointers of all parameters, in their order.
+    pub(super) fn of(
+        program: &Program,
+        graph: &'a LaunchGraph,
+        group: &'a FusionGroup,
+        members: &[(&Launch, &KernelModel)],
+        parameters: &[&FusedParameter],
+    ) -> Self {
+        let unknown = members.iter().any(|(launch, model)| {
+            let reaches = model
+                .accesses
+                .iter()
+                .any(|access| access.target == Target::Unknown);
+            reaches || launch.arguments.len() != model.formals.len()
+        });
+        let written = members
+            .iter()
+            .flat_map(|(launch, model)| {
+                model
+                    .accesses
+                    .iter()
+                    .filter_map(|access| match access.target {
+                        Target::Argument { argument, .. } if access.kind != AccessKind::Read => {
+                            Some((launch.id, argument))
+                        }
+                        _ => None,
+                    })
+            })
+            .collect();
+        let synchronises = group.members.iter().any(|member| member.barrier_before)
+            || members
+                .iter()
+                .any(|(_, model)| !model.barriers.is_empty() || model.warp_operations);
+        let mut pointers = Vec::new();
+        for (index, parameter) in parameters.iter().enumerate() {
+            match parameter {
+                FusedParameter::VariableAddress { variable } => {
+                    let name = &program.variables[*variable].name;
+                    let root = graph
+                        .buffers
+                        .iter()
+                        .position(|buffer| buffer.variable.as_ref() == Some(name))
+                        .map(|buffer| Root::Buffer(BufferId(buffer)));
+                    pointers.push(Pointer {
+                        parameter: index,
+                        root,
+                        uses: Vec::new(),
+                    });
+                }
+                FusedParameter::Argument { launch, argument } => {
+                    let Some((launch, model)) =
+                        members.iter().find(|(member, _)| member.id == *launch)
+                    else {
+                        continue;
+                    };
+                    pointers.extend(pointers_of(index, launch, model, *argument, members));
+                }
+            }
+        }
+        Self {
+            graph,
+            group,
+            pointers,
+            written,
+            synchronises,
+            unknown,
+        }
+    }
+
+    /// Whether what the parameter points to is reached through no other pointer of the group: all
+    /// others have provably different roots, or a guard compares the touched ranges.
+    pub(super) fn alone(&self, parameter: usize) -> bool {
+        let (own, others): (Vec<&Pointer>, Vec<&Pointer>) = self
+            .pointers
+            .iter()
+            .partition(|pointer| pointer.parameter == parameter);
+        !self.unknown && own.len() == 1 && others.iter().all(|other| self.distinct(own[0], other))
+    }
+
+    /// Variables may be written by anybody.
+    fn is_written(&self, pointer: &Pointer) -> bool {
+        pointer.uses.is_empty()
+            || pointer
+                .uses
+                .iter()
+                .any(|at| self.written.contains(&(at.launch, at.argument)))
+    }
+
+    fn distinct(&self, left: &Pointer, right: &Pointer) -> bool {
+        let roots = match (&left.root, &right.root) {
+            (Some(Root::Buffer(left)), Some(Root::Buffer(right))) => {
+                left != right && left.0 < self.graph.buffers.len()
+            }
+            _ => false,
+        };
+        roots || self.guarded(left, right)
+    }
+
+    /// Whether the plan compares the touched ranges for every pair of launches that use the two
+    /// pointers, a launch with itself included: the claim holds inside a segment, too.
+    fn guarded(&self, left: &Pointer, right: &Pointer) -> bool {
+        let compared = |one: &Use, two: &Use| {
+            self.group.guards.iter().any(|guard| match guard {
+                Guard::RangesDisjoint { left, right } => {
+                    one.is(left) && two.is(right) || one.is(right) && two.is(left)
+                }
+                _ => false,
+            })
+        };
+        !left.uses.is_empty()
+            && !right.uses.is_empty()
+            && left
+                .uses
+                .iter()
+                .all(|one| right.uses.iter().all(|two| compared(one, two)))
+    }
+}
+
+impl Use {
+    fn is(&self, range: &PointerRange) -> bool {
+        let Operand::Argument {
+            argument,
+            offset_bytes: 0,
+            ..
+        } = range.operand
+        else {
+            return false;
+        };
+        self.launch == range.launch && self.argument == argument
+    }
+}
+
+/// The pointers inside an argument. A parameter may hold some that the host does not know: one
+/// without a root stands for them.
+fn pointers_of(
+    index: usize,
+    launch: &Launch,
+    model: &KernelModel,
+    argument: usize,
+    members: &[(&Launch, &KernelModel)],
+) -> Vec<Pointer> {
+    let formal = &model.formals[argument.min(model.formals.len().saturating_sub(1))];
+    let Some(known) = launch.arguments.get(argument) else {
+        return Vec::new();
+    };
+    let whole = formal.is_pointer;
+    let pieces: Vec<_> = known
+        .pieces
+        .iter()
+        .filter(|piece| piece.pointer.is_some())
+        .collect();
+    if whole {
+        let piece = pieces.first();
+        let value = piece.map(|piece| piece.value);
+        let mut uses = Vec::new();
+        for (member, _) in members {
+            for (position, other) in member.arguments.iter().enumerate() {
+                let equal = other.pieces.iter().any(|piece| {
+                    piece.offset_bytes == 0 && piece.bits == 64 && Some(piece.value) == value
+                });
+                if equal || position == argument && member.id == launch.id {
+                    uses.push(Use {
+                        launch: member.id,
+                        argument: position,
+                    });
+                }
+            }
+        }
+        return vec![Pointer {
+            parameter: index,
+            root: piece
+                .and_then(|piece| piece.pointer.as_ref())
+                .map(|p| p.root.clone()),
+            uses,
+        }];
+    }
+    // Scalars hold no pointers; a struct of eight bytes and more may.
+    if formal.size_bytes < 8
+        || known
+            .pieces
+            .iter()
+            .any(|piece| scalar(piece, formal.size_bytes))
+    {
+        return Vec::new();
+    }
+    let mut found: Vec<Pointer> = pieces
+        .iter()
+        .map(|piece| Pointer {
+            parameter: index,
+            root: piece.pointer.as_ref().map(|pointer| pointer.root.clone()),
+            uses: Vec::new(),
+        })
+        .collect();
+    found.push(Pointer {
+        parameter: index,
+        root: None,
+        uses: Vec::new(),
+    });
+    found
+}
+
+fn scalar(piece: &ArgumentPiece, size_bytes: u32) -> bool {
+    piece.pointer.is_none() && piece.offset_bytes == 0 && piece.bits == size_bytes * 8
+}

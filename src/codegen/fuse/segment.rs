@@ -1,0 +1,247 @@
+//! A member's kernel -> a function that a fused kernel calls.
+
+use crate::codegen::CodegenError;
+use crate::codegen::device::{KERNEL_CALL_CONVENTION, device_target_machine, run_passes};
+use crate::codegen::expansion::{constants_in, entry_place, replace_constants};
+use crate::codegen::ir::{Builder, FUNCTION_ATTRIBUTES, Linkage, Opcode, RETURN_ATTRIBUTES};
+use crate::codegen::ir::{Type, Value};
+use crate::program::{Kernel, Program};
+use inkwell::module::Module;
+use std::collections::HashMap;
+
+const GLOBAL_ADDRESS_SPACE: u32 = 1;
+const SHARED_ADDRESS_SPACE: u32 = 3;
+const CONSTANT_ADDRESS_SPACE: u32 = 4;
+
+/// A copy of a unit with one kernel, turned into a function with names of its own.
+pub(super) struct Segment<'ctx> {
+    module: Module<'ctx>,
+    name: String,
+    variables: Vec<usize>,
+}
+
+/// A segment's function in the fused module.
+pub(super) struct Body {
+    /// The function: the kernel's parameters, then the addresses of `variables`.
+    pub(super) function: Value,
+    /// Indices into [`Program::variables`].
+    pub(super) variables: Vec<usize>,
+}
+
+impl<'ctx> Segment<'ctx> {
+    /// Copies a kernel and all that it calls. `None` when it uses a device variable that the host
+    /// cannot name, or calls itself.
+    pub(super) fn prepare(
+        program: &Program<'ctx>,
+        kernel: &Kernel,
+        prefix: &str,
+    ) -> Result<Option<Self>, CodegenError> {
+        let module = program.units[kernel.unit].device.clone();
+        let function = Value::function(&module, &kernel.name).ok_or_else(|| {
+            CodegenError::Inconsistent(format!("no kernel '{}' in its unit", kernel.name))
+        })?;
+        isolate(&module, function);
+        run_passes(
+            &module,
+            "always-inline,globaldce",
+            &device_target_machine("sm_80")?,
+        )?;
+        let Some(function) = Value::function(&module, &kernel.name) else {
+            return Err(CodegenError::Inconsistent(format!(
+                "lost kernel '{}'",
+                kernel.name
+            )));
+        };
+        if calls_program_code(function) {
+            return Ok(None);
+        }
+        strip_stale_reads(function);
+        let Some((name, variables)) = take_variables(program, &module, kernel, function, prefix)?
+        else {
+            return Ok(None);
+        };
+        rename(&module, prefix);
+        Ok(Some(Self {
+            module,
+            name,
+            variables,
+        }))
+    }
+
+    /// Links the copy into the fused module.
+    pub(super) fn link_into(self, target: &Module<'ctx>) -> Result<Body, CodegenError> {
+        target
+            .link_in_module(self.module)
+            .map_err(|message| CodegenError::Llvm(message.to_string()))?;
+        let function = Value::function(target, &self.name)
+            .ok_or_else(|| CodegenError::Inconsistent(format!("lost segment '{}'", self.name)))?;
+        function.set_linkage(Linkage::LLVMInternalLinkage);
+        function.remove_attribute(FUNCTION_ATTRIBUTES, "noinline");
+        function.remove_attribute(FUNCTION_ATTRIBUTES, "optnone");
+        function.add_attribute(FUNCTION_ATTRIBUTES, "alwaysinline", 0);
+        Ok(Body {
+            function,
+            variables: self.variables,
+        })
+    }
+}
+
+/// Makes everything but one kernel private and inlinable.
+fn isolate(module: &Module, kernel: Value) {
+    for global in Value::globals(module) {
+        if matches!(global.name().as_str(), "llvm.used" | "llvm.compiler.used") {
+            global.delete_global();
+        }
+    }
+    for function in Value::functions(module) {
+        if function.is_declaration() || function == kernel {
+            continue;
+        }
+        function.set_linkage(Linkage::LLVMInternalLinkage);
+        if function.call_convention() == KERNEL_CALL_CONVENTION {
+            continue;
+        }
+        function.remove_attribute(FUNCTION_ATTRIBUTES, "noinline");
+        function.remove_attribute(FUNCTION_ATTRIBUTES, "optnone");
+        function.add_attribute(FUNCTION_ATTRIBUTES, "alwaysinline", 0);
+    }
+}
+
+fn calls_program_code(function: Value) -> bool {
+    function.instructions().into_iter().any(|instruction| {
+        instruction.opcode() == Opcode::LLVMCall
+            && instruction.called().inline_assembly().is_none()
+            && !(instruction.called().is_function() && instruction.called().is_declaration())
+    })
+}
+
+/// Loads that need not see a write of the same kernel become plain loads: the write may now be in
+/// the segment before. LLVM finds the ones again that nothing in the fused kernel writes.
+fn strip_stale_reads(function: Value) {
+    for instruction in function.instructions() {
+        if instruction.opcode() == Opcode::LLVMLoad {
+            instruction.remove_metadata("invariant.load");
+        }
+        let Some(name) = instruction.called_name() else {
+            continue;
+        };
+        if name.starts_with("llvm.nvvm.ldg.") || name.starts_with("llvm.nvvm.ldu.") {
+            let arguments = instruction.call_arguments();
+            let alignment = arguments[1].constant_integer().unwrap_or(1) as u32;
+            let load = Builder::before(instruction).load(instruction.ty(), arguments[0], alignment);
+            instruction.replace_uses_with(load);
+            instruction.erase();
+        }
+    }
+}
+
+/// Gives the kernel a parameter for each device variable that it uses, and the type of a plain
+/// function. Returns its new name and the variables.
+fn take_variables(
+    program: &Program,
+    module: &Module,
+    kernel: &Kernel,
+    old: Value,
+    prefix: &str,
+) -> Result<Option<(String, Vec<usize>)>, CodegenError> {
+    let mut variables = Vec::new();
+    for global in Value::globals(module) {
+        if !constants_in(old).contains(&global) {
+            continue;
+        }
+        match global.ty().address_space() {
+            GLOBAL_ADDRESS_SPACE | CONSTANT_ADDRESS_SPACE => {}
+            SHARED_ADDRESS_SPACE => continue,
+            _ if global.is_constant_global() => continue,
+            _ => return Ok(None),
+        }
+        let name = global.name();
+        let known = program
+            .variables
+            .iter()
+            .position(|variable| variable.unit == kernel.unit && variable.name == name);
+        match known {
+            Some(index) => variables.push((global, index)),
+            // Nobody can write a constant that the host does not know: a copy is as good.
+            None if global.is_constant_global() && global.initializer().is_some() => {}
+            None => return Ok(None),
+        }
+    }
+    let ty = old.value_type();
+    let mut parameters = ty.parameters();
+    parameters.extend(variables.iter().map(|_| Type::pointer(module, 0)));
+    let name = format!("{prefix}{}", kernel.name);
+    let new = Value::add_function(module, &name, Type::function(ty.result(), &parameters));
+    old.copy_attributes(FUNCTION_ATTRIBUTES, new, FUNCTION_ATTRIBUTES);
+    old.copy_attributes(RETURN_ATTRIBUTES, new, RETURN_ATTRIBUTES);
+    for attribute in KERNEL_ATTRIBUTES {
+        new.remove_string_attribute(attribute);
+    }
+    for block in old.blocks() {
+        block.move_to(new);
+    }
+    for (index, (before, after)) in old
+        .parameters()
+        .into_iter()
+        .zip(new.parameters())
+        .enumerate()
+    {
+        old.copy_attributes(index as u32 + 1, new, index as u32 + 1);
+        before.replace_uses_with(after);
+    }
+    old.move_subprogram_to(new);
+    old.replace_uses_with(new);
+    old.delete_function();
+    let Some(place) = entry_place(new) else {
+        return Err(CodegenError::Inconsistent(format!("'{name}' has no body")));
+    };
+    let own = ty.parameters().len();
+    let mut replacements = HashMap::new();
+    let mut indices = Vec::new();
+    for (position, (global, index)) in variables.into_iter().enumerate() {
+        let parameter = new.parameters()[own + position];
+        let address = Builder::before(place).to_pointer_type(parameter, global.ty());
+        replacements.insert(global, address);
+        indices.push(index);
+    }
+    replace_constants(module, new, place, replacements)?;
+    Ok(Some((name, indices)))
+}
+
+/// Attributes that only a kernel has.
+const KERNEL_ATTRIBUTES: [&str; 6] = [
+    "nvvm.maxntid",
+    "nvvm.reqntid",
+    "nvvm.minctasm",
+    "nvvm.maxnreg",
+    "nvvm.cluster_dim",
+    "nvvm.maxclusterrank",
+];
+
+/// Gives all definitions and shared variables names of their own. Functions of the toolkit and of
+/// LLVM keep theirs.
+fn rename(module: &Module, prefix: &str) {
+    for global in Value::globals(module) {
+        let name = global.name();
+        if name.starts_with("llvm.") {
+            continue;
+        }
+        let shared = global.ty().address_space() == SHARED_ADDRESS_SPACE;
+        if !global.is_declaration() {
+            global.set_linkage(Linkage::LLVMInternalLinkage);
+        }
+        if shared || !global.is_declaration() {
+            let plain: String = name
+                .chars()
+                .map(|letter| {
+                    if letter.is_ascii_alphanumeric() {
+                        letter
+                    } else {
+                        '_'
+                    }
+                })
+                .collect();
+            global.set_name(&format!("{prefix}{plain}"));
+        }
+    }
+}

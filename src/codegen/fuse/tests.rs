@@ -1,0 +1,244 @@
+use super::*;
+use crate::codegen::ir::Opcode;
+use crate::kernel::model_kernels;
+use crate::launch::{Argument, ArgumentPiece, Buffer, BufferId, MemoryKind, Node, NodeId};
+use crate::launch::{HostBlockId, HostValue, Operand, Pointer, Root, Stream};
+use crate::program::{DeviceVariable, Kernel, KernelId, Unit};
+use crate::schedule::{FusionPlan, Member};
+use inkwell::context::Context;
+use inkwell::memory_buffer::MemoryBuffer;
+
+const CASE: &str = include_str!("cases/chain.ll");
+
+fn program(context: &Context) -> Program<'_> {
+    let parse = || {
+        let text = format!("{CASE}\0");
+        let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "chain.ll");
+        context
+            .create_module_from_ir(buffer)
+            .expect("the case is valid IR")
+    };
+    let kernels = ["scale", "twice", "exchange", "sum"]
+        .iter()
+        .enumerate()
+        .map(|(index, name)| Kernel {
+            id: KernelId(index),
+            name: (*name).to_owned(),
+            unique_name: (*name).to_owned(),
+            stub: format!("stub_{name}"),
+            unit: 0,
+        })
+        .collect();
+    Program {
+        context,
+        host: context.create_module("host"),
+        units: vec![Unit {
+            source: "chain.cu".into(),
+            device: parse(),
+            image_global: String::new(),
+        }],
+        analysis: parse(),
+        kernels,
+        variables: vec![DeviceVariable {
+            name: "total".to_owned(),
+            unique_name: "total".to_owned(),
+            shadow: "total".to_owned(),
+            unit: 0,
+            bytes: 4,
+            constant: false,
+            managed: false,
+        }],
+        host_visible_memory: false,
+        warnings: String::new(),
+    }
+}
+
+/// A launch of kernel `kernel`; argument n is buffer b (`Ok(b)`) or value v (`Err(v)`).
+fn launch(id: u32, kernel: usize, arguments: &[Result<usize, usize>]) -> Node {
+    let arguments = arguments
+        .iter()
+        .map(|argument| {
+            let (value, buffer) = match *argument {
+                Ok(buffer) => (ValueId(buffer), Some(BufferId(buffer))),
+                Err(value) => (ValueId(value), None),
+            };
+            Argument {
+                pieces: vec![ArgumentPiece {
+                    offset_bytes: 0,
+                    bits: if buffer.is_some() { 64 } else { 32 },
+                    value,
+                    pointer: buffer.map(|buffer| Pointer {
+                        root: Root::Buffer(buffer),
+                        offset_bytes: None,
+                        may_point_to: Some(vec![buffer]),
+                        device_only: true,
+                    }),
+                }],
+                identity: Some(value),
+            }
+        })
+        .collect();
+    let zero = ValueId(9);
+    Node {
+        id: NodeId(id as usize),
+        kind: NodeKind::Launch(Launch {
+            id: LaunchId(id),
+            kernel: Some(KernelId(kernel)),
+            grid: [zero; 3],
+            block: [zero; 3],
+            shared_bytes: zero,
+            stream: Stream::Default,
+            arguments,
+            special: false,
+        }),
+        block: HostBlockId(0),
+        location: Default::default(),
+    }
+}
+
+fn graph(nodes: Vec<Node>) -> LaunchGraph {
+    let buffer = |name: &str| Buffer {
+        name: name.to_owned(),
+        memory: MemoryKind::Device,
+        unique: true,
+        bytes: None,
+        variable: None,
+        location: Default::default(),
+    };
+    LaunchGraph {
+        nodes,
+        values: (0..10)
+            .map(|_| HostValue {
+                constant: None,
+                witness: (LaunchId(0), Operand::Stream),
+                varies_in: None,
+            })
+            .collect(),
+        buffers: ["x", "y", "z"].map(buffer).into(),
+        ..LaunchGraph::default()
+    }
+}
+
+fn plan(barriers: &[bool]) -> FusionPlan {
+    let members = barriers
+        .iter()
+        .enumerate()
+        .map(|(index, barrier)| Member {
+            launch: LaunchId(index as u32),
+            map: ThreadMap::Identity,
+            barrier_before: *barrier,
+        })
+        .collect();
+    FusionPlan {
+        groups: vec![FusionGroup {
+            members,
+            orientation: "v".to_owned(),
+            guards: Vec::new(),
+        }],
+    }
+}
+
+fn count(function: Value, opcode: Opcode) -> usize {
+    function
+        .instructions()
+        .iter()
+        .filter(|instruction| instruction.opcode() == opcode)
+        .count()
+}
+
+/// Fuses launches of one group and optimises the result as it is emitted.
+fn fuse(nodes: Vec<Node>, barriers: &[bool], check: impl Fn(&Module, &FusedKernel, Value)) {
+    let context = Context::create();
+    let program = program(&context);
+    let models = model_kernels(&program);
+    let (module, fused) =
+        build_groups(&program, &graph(nodes), &models, &plan(barriers)).expect("it can be built");
+    device::optimise_device(&module, &device_target_machine("sm_80").unwrap()).unwrap();
+    let function = Value::function(&module, &fused[0].name).expect("the kernel is there");
+    check(&module, &fused[0], function);
+}
+
+#[test]
+fn a_value_is_forwarded_through_equal_guards() {
+    let nodes = vec![
+        launch(0, 0, &[Ok(1), Ok(0), Err(5), Err(6)]),
+        launch(1, 1, &[Ok(2), Ok(1), Err(6)]),
+    ];
+    fuse(nodes, &[false, false], |_, fused, function| {
+        assert_eq!(count(function, Opcode::LLVMLoad), 1, "only x is loaded");
+        assert_eq!(count(function, Opcode::LLVMStore), 2);
+        assert_eq!(fused.parameters.len(), 5, "y and n are passed once");
+        assert_eq!(fused.name, "sirius_fused_0_scale_twice");
+        for (index, parameter) in fused.parameters.iter().enumerate() {
+            let FusedParameter::Argument { argument, .. } = parameter else {
+                panic!("no variable is used");
+            };
+            let pointer = function.parameters()[index].ty().is_pointer();
+            assert_eq!(function.has_attribute(index as u32 + 1, "noalias"), pointer);
+            assert!(*argument < 4);
+        }
+    });
+}
+
+#[test]
+fn restrict_does_not_outlive_its_segment() {
+    // twice reads x under another value: it may be what scale writes.
+    let mut nodes = vec![
+        launch(0, 0, &[Ok(1), Ok(0), Err(5), Err(6)]),
+        launch(1, 1, &[Ok(2), Ok(1), Err(6)]),
+    ];
+    let NodeKind::Launch(second) = &mut nodes[1].kind else {
+        unreachable!()
+    };
+    second.arguments[1].identity = None;
+    second.arguments[1].pieces[0].value = ValueId(8);
+    fuse(nodes, &[false, false], |module, _, function| {
+        let pointers: Vec<u32> = (1..=function.parameters().len() as u32)
+            .filter(|position| function.has_attribute(*position, "noalias"))
+            .collect();
+        // Buffers x and z are alone; both names of y are not.
+        assert_eq!(pointers.len(), 2);
+        assert_eq!(
+            count(function, Opcode::LLVMLoad),
+            2,
+            "y is read after the store"
+        );
+        let text = module.print_to_string().to_string();
+        assert!(!text.contains("invariant.load"), "{text}");
+    });
+}
+
+#[test]
+fn barriers_stay_and_shared_memory_is_separate() {
+    let nodes = vec![launch(0, 2, &[Ok(1)]), launch(1, 2, &[Ok(1)])];
+    fuse(nodes, &[false, true], |module, _, function| {
+        assert_eq!(device::count_barriers(module).sites, 3);
+        assert!(function.has_attribute(FUNCTION_ATTRIBUTES, "convergent"));
+        let shared = Value::globals(module)
+            .into_iter()
+            .filter(|global| global.ty().address_space() == 3)
+            .count();
+        assert_eq!(shared, 2, "one variable for each segment");
+        assert_eq!(
+            count(function, Opcode::LLVMLoad),
+            4,
+            "nothing is kept across a barrier"
+        );
+    });
+}
+
+#[test]
+fn device_variables_come_by_address() {
+    let nodes = vec![launch(0, 3, &[Ok(1)]), launch(1, 3, &[Ok(2)])];
+    fuse(nodes, &[false, false], |module, fused, _| {
+        assert!(Value::global(module, "total").is_none());
+        let variables = fused
+            .parameters
+            .iter()
+            .filter(|parameter| {
+                matches!(parameter, FusedParameter::VariableAddress { variable: 0 })
+            })
+            .count();
+        assert_eq!(variables, 1);
+    });
+}

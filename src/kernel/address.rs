@@ -1,0 +1,274 @@
+//! Pointers -> what they point into and how far.
+//!
+//! Two views: [`Walk::address`] gives root and offset under the walk's choices; [`roots`] gives every
+//! object that a pointer may be derived from, and never fails.
+
+use super::body::{Body, Cast, Operation, Type, ValueRef};
+use super::walk::{OVERFLOW, Obstacle, Outcome, Quantity, Reading, Walk, scaled};
+use crate::affine::Affine;
+use std::collections::{BTreeSet, HashSet};
+
+/// What a pointer is derived from.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Root {
+    /// The pointer in an argument.
+    Argument { argument: usize, offset_bytes: u32 },
+    /// The memory of an argument passed by value.
+    ByValue(usize),
+    /// A global or constant variable.
+    Global(String),
+    /// A shared variable.
+    Shared(String),
+    /// Memory of this thread.
+    Local,
+    /// No object: touching it is undefined.
+    Null,
+    /// Anything in an address space (0: generic).
+    Unknown(u32),
+}
+
+/// A pointer as root and byte offset.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Address {
+    /// What it points into.
+    pub root: Root,
+    /// Bytes from the root's start.
+    pub offset: Quantity,
+}
+
+/// Offsets beyond this are no addresses of any object.
+const FARTHEST_BYTE: i128 = 1 << 62;
+
+impl Walk<'_> {
+    /// Where a pointer points.
+    pub fn address(&mut self, pointer: ValueRef) -> Outcome<Address> {
+        if !self.active.insert(pointer) {
+            return Err(Obstacle::Unknown("it is carried around a loop"));
+        }
+        let mut outcome = self.address_of(pointer);
+        self.active.remove(&pointer);
+        if let (Ok(address), Some(block)) = (&outcome, self.body.value(pointer).block) {
+            let around = self.flow.loops_of(block);
+            let mentioned = self.space.loops_in(&address.offset.affine);
+            if !mentioned.iter().all(|index| around.contains(index)) {
+                outcome = Err(Obstacle::Unknown("it is the last value of a loop"));
+            }
+        }
+        outcome
+    }
+
+    fn address_of(&mut self, pointer: ValueRef) -> Outcome<Address> {
+        let body = self.body;
+        let start = |root| {
+            Ok(Address {
+                root,
+                offset: Quantity::certain(Affine::constant(0)),
+            })
+        };
+        match &body.value(pointer).operation {
+            Operation::Offset {
+                base,
+                constant,
+                terms,
+            } => {
+                let mut address = self.address(*base)?;
+                let change = self.displacement(*constant, terms)?;
+                address.offset = address
+                    .offset
+                    .combine(change, Affine::add)
+                    .ok_or(OVERFLOW)?;
+                Ok(address)
+            }
+            Operation::Cast {
+                cast: Cast::AddressSpace | Cast::Same,
+                operand,
+                ..
+            } => self.address(*operand),
+            Operation::Freeze(inner) => self.address(*inner),
+            Operation::Select {
+                on_true, on_false, ..
+            } => self.choose_address(pointer, &[*on_true, *on_false]),
+            Operation::Phi(incoming) => {
+                if let Some((index, first, next)) = self.recurrence(pointer) {
+                    let mut step = Quantity::certain(Affine::constant(0));
+                    let mut at = next;
+                    while at != pointer {
+                        let Operation::Offset {
+                            base,
+                            constant,
+                            terms,
+                        } = &body.value(at).operation
+                        else {
+                            return Err(Obstacle::Unknown("it changes irregularly in a loop"));
+                        };
+                        let change =
+                            self.in_step(index, |walk| walk.displacement(*constant, terms))?;
+                        step = step.combine(change, Affine::add).ok_or(OVERFLOW)?;
+                        at = *base;
+                    }
+                    let first = self.address(first)?;
+                    return Ok(Address {
+                        root: first.root,
+                        offset: self.progression(index, first.offset, step)?,
+                    });
+                }
+                if self.header_loop(pointer).is_some() {
+                    return Err(Obstacle::Unknown("it changes irregularly in a loop"));
+                }
+                let alternatives: Vec<_> = incoming.iter().map(|(value, _)| *value).collect();
+                self.choose_address(pointer, &alternatives)
+            }
+            Operation::Load { pointer: from, .. } => {
+                let address = self.address(*from)?;
+                match (&address.root, address.offset.affine.as_constant()) {
+                    (Root::ByValue(argument), Some(offset))
+                        if !self.changed_arguments.contains(argument)
+                            && offset >= 0
+                            && offset + 8 <= i64::from(body.formals[*argument].bytes) =>
+                    {
+                        start(Root::Argument {
+                            argument: *argument,
+                            offset_bytes: offset as u32,
+                        })
+                    }
+                    _ => Err(Obstacle::Unknown("it is read from memory")),
+                }
+            }
+            _ => match direct_root(body, pointer) {
+                Some(root) => start(root),
+                None => Err(Obstacle::Unknown("its origin is not known")),
+            },
+        }
+    }
+
+    fn choose_address(&mut self, pointer: ValueRef, alternatives: &[ValueRef]) -> Outcome<Address> {
+        if let Some(way) = self.chosen(pointer)? {
+            return self.address(alternatives[way]);
+        }
+        let first = alternatives[0];
+        if alternatives.iter().all(|each| *each == first) {
+            return self.address(first);
+        }
+        Err(Obstacle::Choice(pointer, alternatives.len()))
+    }
+
+    fn displacement(&mut self, constant: i64, terms: &[(i64, ValueRef)]) -> Outcome<Quantity> {
+        let mut sum = Quantity::certain(Affine::constant(constant));
+        for (scale, index) in terms {
+            let mut term = scaled(self.read(*index, Reading::Signed)?, *scale)?;
+            if !self.fits_32_bits(*index) {
+                term = term.within(-FARTHEST_BYTE, FARTHEST_BYTE);
+            }
+            sum = sum.combine(term, Affine::add).ok_or(OVERFLOW)?;
+        }
+        Ok(sum)
+    }
+
+    fn fits_32_bits(&self, index: ValueRef) -> bool {
+        match &self.body.value(index).operation {
+            Operation::Cast {
+                cast: Cast::SignExtend | Cast::ZeroExtend,
+                operand,
+                ..
+            } => self.bits(*operand).is_some_and(|bits| bits <= 32),
+            _ => self.bits(index).is_some_and(|bits| bits <= 32),
+        }
+    }
+}
+
+/// Everything a pointer may be derived from, without regard to offsets.
+pub fn roots(
+    body: &Body,
+    changed_arguments: &BTreeSet<usize>,
+    pointer: ValueRef,
+) -> BTreeSet<Root> {
+    let mut found = BTreeSet::new();
+    let mut seen = HashSet::new();
+    let mut pending = vec![pointer];
+    while let Some(at) = pending.pop() {
+        if !seen.insert(at) {
+            continue;
+        }
+        let value = body.value(at);
+        match &value.operation {
+            Operation::Offset { base, .. } => pending.push(*base),
+            Operation::Cast { operand, .. } | Operation::Freeze(operand) => pending.push(*operand),
+            Operation::Select {
+                on_true, on_false, ..
+            } => pending.extend([*on_true, *on_false]),
+            Operation::Phi(incoming) => pending.extend(incoming.iter().map(|(value, _)| *value)),
+            Operation::Load { pointer, .. } => {
+                found.insert(loaded_root(body, changed_arguments, at, *pointer));
+            }
+            _ => {
+                found.insert(direct_root(body, at).unwrap_or(Root::Unknown(space_of(body, at))));
+            }
+        }
+    }
+    // A pointer that went through an address space keeps to it.
+    let space = space_of(body, pointer);
+    found
+        .into_iter()
+        .map(|root| match root {
+            Root::Unknown(0) => Root::Unknown(space),
+            other => other,
+        })
+        .collect()
+}
+
+fn loaded_root(
+    body: &Body,
+    changed_arguments: &BTreeSet<usize>,
+    loaded: ValueRef,
+    from: ValueRef,
+) -> Root {
+    let (mut at, mut offset) = (from, 0i64);
+    loop {
+        match &body.value(at).operation {
+            Operation::Offset {
+                base,
+                constant,
+                terms,
+            } if terms.is_empty() => {
+                at = *base;
+                offset = offset.wrapping_add(*constant);
+            }
+            Operation::Cast { operand, .. } => at = *operand,
+            Operation::ByValueArgument(argument)
+                if !changed_arguments.contains(argument)
+                    && offset >= 0
+                    && offset.saturating_add(8) <= i64::from(body.formals[*argument].bytes) =>
+            {
+                return Root::Argument {
+                    argument: *argument,
+                    offset_bytes: offset as u32,
+                };
+            }
+            _ => return Root::Unknown(space_of(body, loaded)),
+        }
+    }
+}
+
+fn space_of(body: &Body, value: ValueRef) -> u32 {
+    match body.value(value).value_type {
+        Type::Pointer(space) => space,
+        _ => 0,
+    }
+}
+
+fn direct_root(body: &Body, pointer: ValueRef) -> Option<Root> {
+    match &body.value(pointer).operation {
+        Operation::Argument(argument) => Some(Root::Argument {
+            argument: *argument,
+            offset_bytes: 0,
+        }),
+        Operation::ByValueArgument(argument) => Some(Root::ByValue(*argument)),
+        Operation::Global(variable) if variable.address_space == 3 => {
+            Some(Root::Shared(variable.name.clone()))
+        }
+        Operation::Global(variable) => Some(Root::Global(variable.name.clone())),
+        Operation::Alloca => Some(Root::Local),
+        Operation::Null | Operation::Undefined => Some(Root::Null),
+        _ => None,
+    }
+}

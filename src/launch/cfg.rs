@@ -1,0 +1,306 @@
+//! Control flow of one host function: order, dominators, natural loops.
+//!
+//! Invariant: when [`ControlFlow::irreducible`] is false, every cycle of the function is a natural
+//! loop, so "one iteration of the innermost common loop" is well defined.
+
+use super::host_ir::{Function, Opcode, Operand, Operation};
+use petgraph::algo::dominators::simple_fast;
+use petgraph::graph::{DiGraph, NodeIndex};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What is known of a function's control flow; blocks and loops are numbered within the function.
+#[derive(Debug)]
+pub struct ControlFlow {
+    /// Reachable blocks in reverse postorder.
+    pub order: Vec<usize>,
+    /// Immediate dominator of each block.
+    pub immediate_dominator: Vec<Option<usize>>,
+    /// Reachable predecessors of each block.
+    pub predecessors: Vec<Vec<usize>>,
+    /// Dominance frontier of each block.
+    pub frontier: Vec<BTreeSet<usize>>,
+    /// Natural loops, outer ones first.
+    pub loops: Vec<NaturalLoop>,
+    /// Innermost loop of each block.
+    pub innermost: Vec<Option<usize>>,
+    /// Some cycle is no natural loop.
+    pub irreducible: bool,
+}
+
+/// A natural loop.
+#[derive(Debug)]
+pub struct NaturalLoop {
+    /// Where it is entered.
+    pub header: usize,
+    /// The enclosing loop.
+    pub parent: Option<usize>,
+    /// Its blocks.
+    pub blocks: BTreeSet<usize>,
+    /// Iterations of the header, where constant.
+    pub trip: Option<i64>,
+}
+
+impl ControlFlow {
+    /// Analyses a function that has a body.
+    pub fn new(function: &Function) -> Self {
+        let count = function.blocks.len();
+        let mut graph = DiGraph::<(), ()>::new();
+        let nodes: Vec<NodeIndex> = (0..count).map(|_| graph.add_node(())).collect();
+        for (block, data) in function.blocks.iter().enumerate() {
+            for successor in &data.successors {
+                graph.add_edge(nodes[block], nodes[*successor], ());
+            }
+        }
+        let order = reverse_postorder(function);
+        let mut position = vec![None; count];
+        for (index, block) in order.iter().enumerate() {
+            position[*block] = Some(index);
+        }
+        let dominators = simple_fast(&graph, nodes[0]);
+        let immediate_dominator: Vec<_> = (0..count)
+            .map(|block| {
+                dominators
+                    .immediate_dominator(nodes[block])
+                    .map(NodeIndex::index)
+            })
+            .collect();
+        let mut predecessors = vec![Vec::new(); count];
+        for block in &order {
+            for successor in &function.blocks[*block].successors {
+                predecessors[*successor].push(*block);
+            }
+        }
+        let mut flow = Self {
+            frontier: frontier(&order, &predecessors, &immediate_dominator),
+            order,
+            immediate_dominator,
+            predecessors,
+            loops: Vec::new(),
+            innermost: vec![None; count],
+            irreducible: false,
+        };
+        flow.find_loops(function, &position);
+        for index in 0..flow.loops.len() {
+            flow.loops[index].trip = flow.trip(function, index);
+        }
+        flow
+    }
+
+    /// True when every path to `block` passes `dominator`.
+    pub fn dominates(&self, dominator: usize, block: usize) -> bool {
+        let mut at = Some(block);
+        while let Some(block) = at {
+            if block == dominator {
+                return true;
+            }
+            at = self.immediate_dominator[block];
+        }
+        false
+    }
+
+    /// True when `block` is in loop `index`.
+    pub fn contains(&self, index: usize, block: usize) -> bool {
+        self.loops[index].blocks.contains(&block)
+    }
+
+    fn find_loops(&mut self, function: &Function, position: &[Option<usize>]) {
+        let mut latches: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for block in &self.order {
+            for successor in &function.blocks[*block].successors {
+                if position[*successor] <= position[*block] {
+                    if self.dominates(*successor, *block) {
+                        latches.entry(*successor).or_default().push(*block);
+                    } else {
+                        self.irreducible = true;
+                    }
+                }
+            }
+        }
+        let mut loops: Vec<_> = latches
+            .into_iter()
+            .map(|(header, latches)| {
+                let mut blocks = BTreeSet::from([header]);
+                let mut work = latches;
+                while let Some(block) = work.pop() {
+                    if blocks.insert(block) {
+                        work.extend(&self.predecessors[block]);
+                    }
+                }
+                NaturalLoop {
+                    header,
+                    parent: None,
+                    blocks,
+                    trip: None,
+                }
+            })
+            .collect();
+        loops.sort_by_key(|natural| {
+            (
+                std::cmp::Reverse(natural.blocks.len()),
+                position[natural.header],
+            )
+        });
+        for inner in 0..loops.len() {
+            let header = loops[inner].header;
+            loops[inner].parent = (0..inner)
+                .rev()
+                .find(|outer| loops[*outer].blocks.contains(&header));
+        }
+        for (index, natural) in loops.iter().enumerate() {
+            for block in &natural.blocks {
+                self.innermost[*block] = Some(index);
+            }
+        }
+        self.loops = loops;
+    }
+
+    /// Iterations of a counted loop `for (i = a; i < b; i += c)` with literal bounds, whose only
+    /// way out is the test at its head or its latch.
+    fn trip(&self, function: &Function, index: usize) -> Option<i64> {
+        let natural = &self.loops[index];
+        let outside = |block: &usize| {
+            function.blocks[*block]
+                .successors
+                .iter()
+                .any(|s| !natural.blocks.contains(s))
+        };
+        let mut exits = natural.blocks.iter().filter(|block| outside(block));
+        let exit = *exits.next()?;
+        if exits.next().is_some() {
+            return None;
+        }
+        let latch = *self.predecessors[natural.header]
+            .iter()
+            .find(|block| natural.blocks.contains(block))?;
+        if exit != natural.header && exit != latch {
+            return None;
+        }
+        let range = function.blocks[natural.header].instructions.clone();
+        let (phi, start, step) = range.into_iter().find_map(|at| {
+            let phi = &function.instructions[at];
+            let Opcode::Phi { blocks } = &phi.opcode else {
+                return None;
+            };
+            if blocks.len() != 2 {
+                return None;
+            }
+            let from_latch = blocks.iter().position(|block| *block == latch)?;
+            let Operand::Integer { value: start, .. } = phi.operands[1 - from_latch] else {
+                return None;
+            };
+            let Operand::Instruction(next) = phi.operands[from_latch] else {
+                return None;
+            };
+            let next_instruction = &function.instructions[next];
+            let Opcode::Pure {
+                operation: Operation::Add,
+                ..
+            } = next_instruction.opcode
+            else {
+                return None;
+            };
+            match next_instruction.operands[..] {
+                [Operand::Instruction(base), Operand::Integer { value, .. }]
+                    if base == at && value > 0 =>
+                {
+                    Some(((at, next), start, value))
+                }
+                _ => None,
+            }
+        })?;
+        let branch = function.instructions[function.blocks[exit].instructions.clone()].last()?;
+        let [Operand::Instruction(test)] = branch.operands[..] else {
+            return None;
+        };
+        let test = &function.instructions[test];
+        let Opcode::Pure {
+            operation: Operation::Other(_, predicate),
+            ..
+        } = test.opcode
+        else {
+            return None;
+        };
+        let (after_step, bound) = match test.operands[..] {
+            [Operand::Instruction(tested), Operand::Integer { value, .. }]
+                if tested == phi.0 || tested == phi.1 =>
+            {
+                (tested == phi.1, value)
+            }
+            _ => return None,
+        };
+        let true_stays = natural
+            .blocks
+            .contains(&function.blocks[exit].successors[0]);
+        let distance = bound.checked_sub(start)?;
+        if distance <= 0 || start < 0 {
+            return None;
+        }
+        // Equal (32) and not equal (33) meet the bound exactly; less than (36 unsigned, 40 signed)
+        // and their opposites (35, 39) need not.
+        let steps = match (predicate, true_stays) {
+            (32, false) | (33, true) if distance % step == 0 => distance / step,
+            (35 | 39, false) | (36 | 40, true) => (distance + step - 1) / step,
+            _ => return None,
+        };
+        // A test of the stepped counter at the latch leaves in the iteration that reaches the
+        // bound; a test of the counter itself belongs before the body.
+        match after_step {
+            true if exit == latch => Some(steps),
+            false if exit == natural.header && exit != latch => Some(steps),
+            _ => None,
+        }
+    }
+}
+
+fn reverse_postorder(function: &Function) -> Vec<usize> {
+    let mut seen = vec![false; function.blocks.len()];
+    let mut order = Vec::new();
+    let mut stack = vec![(0, 0)];
+    seen[0] = true;
+    while let Some((block, next)) = stack.pop() {
+        let successors = &function.blocks[block].successors;
+        // The last successor first, so that the order reads like the source.
+        match successors
+            .len()
+            .checked_sub(next + 1)
+            .map(|index| successors[index])
+        {
+            Some(successor) => {
+                stack.push((block, next + 1));
+                if !seen[successor] {
+                    seen[successor] = true;
+                    stack.push((successor, 0));
+                }
+            }
+            None => order.push(block),
+        }
+    }
+    order.reverse();
+    order
+}
+
+fn frontier(
+    order: &[usize],
+    predecessors: &[Vec<usize>],
+    immediate_dominator: &[Option<usize>],
+) -> Vec<BTreeSet<usize>> {
+    let mut frontier = vec![BTreeSet::new(); predecessors.len()];
+    for block in order {
+        // A block with one predecessor is a join all the same when that edge closes a loop on the
+        // entry, which LLVM forbids; so two or more suffice.
+        if predecessors[*block].len() < 2 {
+            continue;
+        }
+        for predecessor in &predecessors[*block] {
+            let mut at = Some(*predecessor);
+            while let Some(runner) = at {
+                if Some(runner) == immediate_dominator[*block] {
+                    break;
+                }
+                frontier[runner].insert(*block);
+                at = immediate_dominator[runner];
+            }
+        }
+    }
+    frontier
+}

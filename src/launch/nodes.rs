@@ -1,0 +1,800 @@
+//! The launch graph put together: functions, blocks, loops, nodes.
+
+use super::calls::{self, Action, Direction, OnStream, RuntimeCall, Size};
+use super::cfg::ControlFlow;
+use super::host_ir::{HostModule, Instruction, Opcode, Operand as HostOperand, Type};
+use super::memory::{Conduct, HostMemory};
+use super::pointers::ValueTable;
+use super::points_to::{ObjectKind, PointsTo, Targets, is_analysed};
+use super::values::{Facts, Numbering, Symbol, moved};
+use super::*;
+use crate::program::{DeviceVariable, Kernel};
+use std::collections::{BTreeSet, HashMap};
+
+/// Builds the graph of a host module that has been read.
+pub fn assemble(
+    host: &HostModule,
+    kernels: &[Kernel],
+    variables: &[DeviceVariable],
+    host_visible_memory: bool,
+) -> LaunchGraph {
+    let stubs: Vec<String> = kernels.iter().map(|kernel| kernel.stub.clone()).collect();
+    let shadows: Vec<(String, usize, bool)> = variables
+        .iter()
+        .enumerate()
+        .map(|(index, variable)| (variable.shadow.clone(), index, variable.managed))
+        .collect();
+    let surroundings = points_to::Surroundings {
+        variables: &shadows,
+        stubs: &stubs,
+        host_visible_memory,
+    };
+    let points_to = PointsTo::solve(host, surroundings);
+    let memory = HostMemory::new(host, &points_to, &stubs);
+    let facts = Facts {
+        host,
+        points_to: &points_to,
+        memory: &memory,
+        stubs: &stubs,
+    };
+    let mut builder = Builder {
+        facts,
+        kernels: kernels
+            .iter()
+            .map(|kernel| (kernel.stub.as_str(), kernel.id))
+            .collect(),
+        numbering: Numbering::new(facts),
+        table: ValueTable::default(),
+        graph: LaunchGraph::default(),
+        launches: HashMap::new(),
+        irreducible: BTreeSet::new(),
+    };
+    let functions = builder.control_flow();
+    builder.launch_operands(&functions);
+    builder.buffers(&functions, variables);
+    builder.nodes(&functions);
+    builder.finish()
+}
+
+struct Builder<'a> {
+    facts: Facts<'a>,
+    kernels: HashMap<&'a str, KernelId>,
+    numbering: Numbering<'a>,
+    table: ValueTable,
+    graph: LaunchGraph,
+    launches: HashMap<(usize, usize), PendingLaunch>,
+    irreducible: BTreeSet<usize>,
+}
+
+/// A launch whose operands have their numbers and whose pointers are not yet known.
+struct PendingLaunch {
+    launch: Launch,
+    /// For each piece that may be a pointer: argument, piece, symbol, targets.
+    pointers: Vec<(usize, usize, Symbol, Targets)>,
+}
+
+/// An analysed function: its index in the module, and the first of its blocks in the graph.
+struct Analysed {
+    function: usize,
+    blocks: HashMap<usize, HostBlockId>,
+    order: Vec<usize>,
+}
+
+impl Builder<'_> {
+    /// The functions that call the runtime, `main` first.
+    fn functions(&self) -> Vec<usize> {
+        let host = self.facts.host;
+        let calls_runtime = |function: &usize| {
+            let function = &host.functions[*function];
+            is_analysed(function, self.facts.stubs)
+                && function.instructions.iter().any(|instruction| {
+                    matches!(&instruction.opcode, Opcode::Call { callee: Some(callee), .. }
+                        if calls::is_cuda(&host.functions[*callee].name))
+                })
+        };
+        let mut found: Vec<usize> = (0..host.functions.len()).filter(calls_runtime).collect();
+        found.sort_by_key(|function| host.functions[*function].name != "main");
+        found
+    }
+
+    /// Blocks and loops of all functions, and the numbering of their values.
+    fn control_flow(&mut self) -> Vec<Analysed> {
+        let host = self.facts.host;
+        let mut analysed = Vec::new();
+        for function in self.functions() {
+            let body = &host.functions[function];
+            let flow = ControlFlow::new(body);
+            let first_block = self.graph.blocks.len();
+            let first_loop = self.graph.loops.len();
+            let blocks: HashMap<usize, HostBlockId> = flow
+                .order
+                .iter()
+                .enumerate()
+                .map(|(position, block)| (*block, HostBlockId(first_block + position)))
+                .collect();
+            let graph_function = self.graph.functions.len();
+            for block in &flow.order {
+                self.graph.blocks.push(HostBlock {
+                    function: graph_function,
+                    nodes: Vec::new(),
+                    successors: body.blocks[*block]
+                        .successors
+                        .iter()
+                        .map(|to| blocks[to])
+                        .collect(),
+                    immediate_dominator: flow.immediate_dominator[*block].map(|up| blocks[&up]),
+                    innermost_loop: flow.innermost[*block].map(|index| index + first_loop),
+                });
+            }
+            for natural in &flow.loops {
+                self.graph.loops.push(HostLoop {
+                    parent: natural.parent.map(|parent| parent + first_loop),
+                    header: blocks[&natural.header],
+                    trip: natural.trip,
+                });
+            }
+            self.graph.functions.push(HostFunction {
+                name: body.name.clone(),
+                entry: blocks[&0],
+                repeated: true,
+            });
+            analysed.push(Analysed {
+                function,
+                blocks,
+                order: flow.order.clone(),
+            });
+            if flow.irreducible {
+                self.irreducible.insert(function);
+            } else {
+                self.numbering.add_function(function, flow, first_loop);
+            }
+        }
+        for (index, analysed) in analysed.iter().enumerate() {
+            self.graph.functions[index].repeated =
+                !self.runs_once(analysed.function, &mut Vec::new());
+        }
+        analysed
+    }
+
+    /// The function is `main`, or called at one place that runs once.
+    fn runs_once(&self, function: usize, callers: &mut Vec<usize>) -> bool {
+        let host = self.facts.host;
+        let body = &host.functions[function];
+        if body.address_taken || callers.contains(&function) {
+            return false;
+        }
+        let mut sites = Vec::new();
+        for (index, caller) in host.functions.iter().enumerate() {
+            for instruction in &caller.instructions {
+                if matches!(instruction.opcode, Opcode::Call { callee: Some(callee), .. } if callee == function)
+                {
+                    sites.push((index, instruction.block));
+                }
+            }
+        }
+        if body.name == "main" {
+            return sites.is_empty();
+        }
+        let [(caller, block)] = sites[..] else {
+            return false;
+        };
+        if !body.internal {
+            return false;
+        }
+        let flow = ControlFlow::new(&host.functions[caller]);
+        callers.push(function);
+        !flow.irreducible && flow.innermost[block].is_none() && self.runs_once(caller, callers)
+    }
+
+    fn callee(&self, instruction: &Instruction) -> Option<&str> {
+        match &instruction.opcode {
+            Opcode::Call {
+                callee: Some(callee),
+                ..
+            } => Some(self.facts.host.functions[*callee].name.as_str()),
+            _ => None,
+        }
+    }
+
+    /// First pass: all launches give their operands numbers, so that every other value can be
+    /// expressed by them.
+    fn launch_operands(&mut self, functions: &[Analysed]) {
+        let host = self.facts.host;
+        for analysed in functions {
+            if self.irreducible.contains(&analysed.function) {
+                continue;
+            }
+            for block in &analysed.order {
+                for at in host.functions[analysed.function].blocks[*block]
+                    .instructions
+                    .clone()
+                {
+                    let instruction = &host.functions[analysed.function].instructions[at];
+                    let folded = self
+                        .callee(instruction)
+                        .is_some_and(|name| name.starts_with(calls::FOLDED_LAUNCH));
+                    if folded && let Some(pending) = self.launch(analysed.function, at) {
+                        self.launches.insert((analysed.function, at), pending);
+                    }
+                }
+            }
+        }
+    }
+
+    fn launch(&mut self, function: usize, at: usize) -> Option<PendingLaunch> {
+        let host = self.facts.host;
+        let instruction = &host.functions[function].instructions[at];
+        let Opcode::Call {
+            callee: Some(callee),
+            by_value,
+            ..
+        } = &instruction.opcode
+        else {
+            return None;
+        };
+        if instruction.operands.len() < calls::FOLDED_LAUNCH_HEAD {
+            return None;
+        }
+        let HostOperand::Integer { value: site, .. } = instruction.operands[0] else {
+            return None;
+        };
+        let id = LaunchId(u32::try_from(site).ok()?);
+        let kernel = match instruction.operands[1] {
+            HostOperand::Function(stub) => self
+                .kernels
+                .get(host.functions[stub].name.as_str())
+                .copied(),
+            _ => None,
+        };
+        let symbols: Vec<Symbol> = instruction
+            .operands
+            .iter()
+            .map(|operand| {
+                self.numbering
+                    .operand(function, *operand, instruction.block)
+            })
+            .collect();
+        let mut extents = |xy: Symbol, z: Symbol, axis: fn(u8) -> Operand| {
+            let parts = [self.numbering.low(xy), self.numbering.high(xy), z];
+            let mut index = 0;
+            parts.map(|part| {
+                index += 1;
+                let witness = (id, axis(index - 1));
+                self.table
+                    .register(&self.numbering, part, 32, true, witness)
+            })
+        };
+        let grid = extents(symbols[2], symbols[3], Operand::Grid);
+        let block = extents(symbols[4], symbols[5], Operand::Block);
+        let shared_bytes = self.table.register(
+            &self.numbering,
+            symbols[6],
+            64,
+            false,
+            (id, Operand::SharedBytes),
+        );
+        let stream = match self.numbering.literal(symbols[7]) {
+            Some(0..=2) => Stream::Default,
+            _ => Stream::Handle(self.table.register(
+                &self.numbering,
+                symbols[7],
+                64,
+                false,
+                (id, Operand::Stream),
+            )),
+        };
+        let mut arguments = Vec::new();
+        let mut pointers = Vec::new();
+        for position in calls::FOLDED_LAUNCH_HEAD..symbols.len() {
+            let argument = position - calls::FOLDED_LAUNCH_HEAD;
+            let targets = self
+                .facts
+                .points_to
+                .of(host, function, instruction.operands[position]);
+            let fields = by_value.iter().find(|(index, _)| *index == position);
+            let mut found: Vec<(u64, u32, bool, Symbol, Targets)> = Vec::new();
+            match fields {
+                Some((_, fields)) => {
+                    if !self.facts.points_to.any_kernel_visible(&targets) {
+                        for (offset, ty) in fields {
+                            let Some(bits) = ty.scalar_bits().filter(|bits| bits % 8 == 0) else {
+                                continue;
+                            };
+                            let distance = *offset as i64;
+                            let address = self.numbering.offset(symbols[position], distance);
+                            let place = moved(&targets, distance);
+                            let symbol = self.numbering.load_before(
+                                function,
+                                at,
+                                address,
+                                &place,
+                                ty.bytes(),
+                            );
+                            let pointed = self.facts.points_to.read(&place, ty.bytes());
+                            found.push((*offset, bits, *ty == Type::Pointer, symbol, pointed));
+                        }
+                    }
+                }
+                None => {
+                    let ty = host.functions[*callee].parameters.get(position);
+                    if let Some(bits) = ty.and_then(Type::scalar_bits) {
+                        // A `bool` travels in a byte.
+                        let bits = bits.next_multiple_of(8);
+                        found.push((
+                            0,
+                            bits,
+                            ty == Some(&Type::Pointer),
+                            symbols[position],
+                            targets,
+                        ));
+                    }
+                }
+            }
+            let mut pieces = Vec::new();
+            for (offset, bits, is_pointer, symbol, targets) in found {
+                let offset_bytes = u32::try_from(offset).ok()?;
+                let operand = Operand::Argument {
+                    argument,
+                    offset_bytes,
+                    bits,
+                    signed: true,
+                };
+                let value =
+                    self.table
+                        .register(&self.numbering, symbol, bits, false, (id, operand));
+                if is_pointer || (bits == 64 && !targets.is_empty()) {
+                    self.table.register_base(&self.numbering, symbol, value);
+                    pointers.push((argument, pieces.len(), symbol, targets));
+                }
+                pieces.push(ArgumentPiece {
+                    offset_bytes,
+                    bits,
+                    value,
+                    pointer: None,
+                });
+            }
+            let identity = match (fields, &pieces[..]) {
+                (None, [whole]) => Some(whole.value),
+                _ => None,
+            };
+            arguments.push(Argument { pieces, identity });
+        }
+        let launch = Launch {
+            id,
+            kernel,
+            grid,
+            block,
+            shared_bytes,
+            stream,
+            arguments,
+            special: false,
+        };
+        Some(PendingLaunch { launch, pointers })
+    }
+
+    /// Second pass: every allocation site and device variable becomes a buffer.
+    fn buffers(&mut self, functions: &[Analysed], variables: &[DeviceVariable]) {
+        let host = self.facts.host;
+        for (index, analysed) in functions.iter().enumerate() {
+            let body = &host.functions[analysed.function];
+            for at in analysed
+                .order
+                .iter()
+                .flat_map(|block| body.blocks[*block].instructions.clone())
+            {
+                let instruction = &body.instructions[at];
+                let Some(object) = self.facts.points_to.object_of_site(analysed.function, at)
+                else {
+                    continue;
+                };
+                let ObjectKind::Buffer(memory) = self.facts.points_to.objects[object].kind else {
+                    continue;
+                };
+                let Some(Action::Allocate { slot, bytes, .. }) = self
+                    .callee(instruction)
+                    .and_then(calls::runtime_call)
+                    .map(|call| call.action)
+                else {
+                    continue;
+                };
+                let id = BufferId(self.graph.buffers.len());
+                let block = analysed.blocks[&instruction.block];
+                let once = !self.graph.functions[index].repeated
+                    && !self.irreducible.contains(&analysed.function)
+                    && self.graph.blocks[block.0].innermost_loop.is_none();
+                if once {
+                    self.table.runs_once.insert(object);
+                }
+                let name = self
+                    .slot_name(analysed.function, instruction.operands[slot])
+                    .unwrap_or_else(|| format!("buffer{}", id.0));
+                let bytes = self.size(analysed.function, at, bytes);
+                self.table.buffers.insert(object, id);
+                self.graph.buffers.push(Buffer {
+                    name,
+                    memory,
+                    unique: once,
+                    bytes,
+                    variable: None,
+                    location: instruction.location.clone(),
+                });
+            }
+        }
+        for variable in variables {
+            let id = BufferId(self.graph.buffers.len());
+            let shadow = host
+                .globals
+                .iter()
+                .position(|global| global.name == variable.shadow);
+            if let Some(shadow) = shadow
+                && !variable.managed
+            {
+                let object = self.facts.points_to.object_of_global(shadow);
+                self.table.buffers.insert(object, id);
+                self.table.runs_once.insert(object);
+            }
+            let memory = match (variable.constant, variable.managed) {
+                (true, _) => MemoryKind::Constant,
+                (_, true) => MemoryKind::Managed,
+                _ => MemoryKind::DeviceVariable,
+            };
+            self.graph.buffers.push(Buffer {
+                name: source_name(&variable.name),
+                memory,
+                unique: true,
+                bytes: i64::try_from(variable.bytes).ok().map(Expression::Constant),
+                variable: Some(variable.unique_name.clone()),
+                location: Location::default(),
+            });
+        }
+    }
+
+    /// The name of the variable that an allocation's slot is.
+    fn slot_name(&self, function: usize, slot: HostOperand) -> Option<String> {
+        let host = self.facts.host;
+        let name = match slot {
+            HostOperand::Global(global, 0) => source_name(&host.globals[global].name),
+            HostOperand::Instruction(at) => host.functions[function].instructions[at].name.clone(),
+            _ => return None,
+        };
+        let generic = [
+            "arrayidx",
+            "arraydecay",
+            "call",
+            "incdec",
+            "add.ptr",
+            "ref.tmp",
+            "retval",
+            "tmp",
+        ];
+        let usable = !name.is_empty() && !generic.iter().any(|start| name.starts_with(start));
+        usable.then(|| name.trim_end_matches(".i").to_owned())
+    }
+
+    fn size(&mut self, function: usize, at: usize, size: Size) -> Option<Expression<ValueId>> {
+        let Size::Argument(position) = size else {
+            return None;
+        };
+        if self.irreducible.contains(&function) {
+            return None;
+        }
+        let instruction = &self.facts.host.functions[function].instructions[at];
+        let operand = *instruction.operands.get(position)?;
+        let symbol = self.numbering.operand(function, operand, instruction.block);
+        self.table.expression(&self.numbering, symbol)
+    }
+
+    /// Third pass: the nodes.
+    fn nodes(&mut self, functions: &[Analysed]) {
+        let host = self.facts.host;
+        for analysed in functions {
+            let body = &host.functions[analysed.function];
+            for block in &analysed.order {
+                let id = analysed.blocks[block];
+                for at in body.blocks[*block].instructions.clone() {
+                    let Some(kind) = self.node(analysed.function, at) else {
+                        continue;
+                    };
+                    let last = self.graph.blocks[id.0].nodes.last();
+                    let repeats = kind == NodeKind::HostAccess
+                        && last.is_some_and(|last| {
+                            self.graph.nodes[last.0].kind == NodeKind::HostAccess
+                        });
+                    if repeats {
+                        continue;
+                    }
+                    let node = NodeId(self.graph.nodes.len());
+                    self.graph.nodes.push(Node {
+                        id: node,
+                        kind,
+                        block: id,
+                        location: body.instructions[at].location.clone(),
+                    });
+                    self.graph.blocks[id.0].nodes.push(node);
+                }
+            }
+        }
+    }
+
+    fn node(&mut self, function: usize, at: usize) -> Option<NodeKind> {
+        let facts = self.facts;
+        let instruction = &facts.host.functions[function].instructions[at];
+        let visible = |position: usize| {
+            let targets = facts
+                .points_to
+                .of(facts.host, function, instruction.operands[position]);
+            facts.points_to.any_kernel_visible(&targets)
+        };
+        match &instruction.opcode {
+            Opcode::Load { ordered } => (*ordered || visible(0)).then_some(NodeKind::HostAccess),
+            Opcode::Store { ordered, .. } => {
+                (*ordered || visible(1)).then_some(NodeKind::HostAccess)
+            }
+            Opcode::Atomic => Some(NodeKind::HostAccess),
+            Opcode::Call { .. } => self.call_node(function, at),
+            _ => None,
+        }
+    }
+
+    fn call_node(&mut self, function: usize, at: usize) -> Option<NodeKind> {
+        let facts = self.facts;
+        let instruction = &facts.host.functions[function].instructions[at];
+        let name = self
+            .callee(instruction)
+            .map_or_else(|| "a call through a pointer".to_owned(), str::to_owned);
+        let runtime = calls::runtime_call(&name);
+        if calls::is_cuda(&name) {
+            if let Some(pending) = self.launches.remove(&(function, at)) {
+                return Some(NodeKind::Launch(self.finish_launch(pending)));
+            }
+            return Some(match runtime {
+                Some(runtime) if !self.irreducible.contains(&function) => {
+                    self.runtime_node(function, at, &name, &runtime)
+                }
+                _ => NodeKind::Opaque { what: name },
+            });
+        }
+        if facts
+            .memory
+            .touches_kernel_visible(facts.host, facts.points_to, function, at)
+        {
+            let acts = facts
+                .memory
+                .call_conduct(facts.host, facts.stubs, function, at)
+                == Conduct::Acts;
+            return Some(if acts {
+                NodeKind::Opaque { what: name }
+            } else {
+                NodeKind::HostAccess
+            });
+        }
+        match facts
+            .memory
+            .call_conduct(facts.host, facts.stubs, function, at)
+        {
+            Conduct::Computes => None,
+            Conduct::Checks => Some(NodeKind::ErrorCheck),
+            Conduct::Acts => Some(NodeKind::Opaque { what: name }),
+        }
+    }
+
+    fn finish_launch(&mut self, pending: PendingLaunch) -> Launch {
+        let mut launch = pending.launch;
+        for (argument, piece, symbol, targets) in pending.pointers {
+            let pointer =
+                self.table
+                    .pointer(&self.numbering, self.facts.points_to, symbol, &targets);
+            launch.arguments[argument].pieces[piece].pointer = Some(pointer);
+        }
+        launch
+    }
+
+    fn runtime_node(
+        &mut self,
+        function: usize,
+        at: usize,
+        name: &str,
+        runtime: &RuntimeCall,
+    ) -> NodeKind {
+        let instruction = &self.facts.host.functions[function].instructions[at];
+        match runtime.action {
+            Action::Allocate { .. } => match self.facts.points_to.object_of_site(function, at) {
+                Some(object) => NodeKind::Allocation {
+                    buffer: self.table.buffers[&object],
+                },
+                None => NodeKind::Opaque {
+                    what: name.to_owned(),
+                },
+            },
+            Action::Free { pointer } => NodeKind::Free {
+                pointer: Some(self.pointer(function, at, pointer)),
+            },
+            Action::Copy {
+                destination,
+                source,
+                bytes,
+                direction,
+                stream,
+            } => {
+                let (to_device, from_device) = self.directions(instruction, direction);
+                let bytes = self.size(function, at, bytes);
+                let writes = self.touch(function, at, destination, to_device, &bytes);
+                let reads = self.touch(function, at, source, from_device, &bytes);
+                let device_only = to_device == Some(true) && from_device == Some(true);
+                NodeKind::Copy {
+                    reads,
+                    writes,
+                    stream: self.stream(function, at, stream),
+                    host_side: stream == OnStream::Waits || !device_only,
+                }
+            }
+            Action::SymbolCopy {
+                symbol,
+                other,
+                bytes,
+                offset,
+                to_symbol,
+                direction,
+                stream,
+            } => {
+                let (to_device, from_device) = self.directions(instruction, direction);
+                let bytes = self.size(function, at, bytes);
+                let mut pointer = self.pointer(function, at, symbol);
+                let place = instruction
+                    .operands
+                    .get(offset)
+                    .copied()
+                    .unwrap_or(HostOperand::Undefined);
+                let place = self.numbering.operand(function, place, instruction.block);
+                let place = self.table.expression(&self.numbering, place);
+                pointer.offset_bytes = pointer
+                    .offset_bytes
+                    .zip(place)
+                    .map(|(start, by)| start.add(by));
+                let variable = vec![Touch {
+                    pointer,
+                    bytes: bytes.clone(),
+                }];
+                let side = if to_symbol { from_device } else { to_device };
+                let others = self.touch(function, at, other, side, &bytes);
+                let (reads, writes) = if to_symbol {
+                    (others, variable)
+                } else {
+                    (variable, others)
+                };
+                NodeKind::Copy {
+                    reads,
+                    writes,
+                    stream: self.stream(function, at, stream),
+                    host_side: stream == OnStream::Waits || side != Some(true),
+                }
+            }
+            Action::Set {
+                pointer,
+                bytes,
+                stream,
+            } => {
+                let bytes = self.size(function, at, bytes);
+                let pointer = self.pointer(function, at, pointer);
+                NodeKind::Set {
+                    writes: Touch { pointer, bytes },
+                    stream: self.stream(function, at, stream),
+                }
+            }
+            Action::Synchronise => NodeKind::Synchronise,
+            Action::Check | Action::SymbolAddress { .. } | Action::DeviceAddress { .. } => {
+                NodeKind::ErrorCheck
+            }
+            Action::StreamOperation => NodeKind::StreamOperation,
+            Action::Fence => NodeKind::Opaque {
+                what: name.to_owned(),
+            },
+        }
+    }
+
+    fn pointer(&mut self, function: usize, at: usize, position: usize) -> Pointer {
+        let facts = self.facts;
+        let instruction = &facts.host.functions[function].instructions[at];
+        let operand = instruction
+            .operands
+            .get(position)
+            .copied()
+            .unwrap_or(HostOperand::Undefined);
+        let targets = facts.points_to.of(facts.host, function, operand);
+        let symbol = self.numbering.operand(function, operand, instruction.block);
+        // A shadow stands for its variable in symbol copies.
+        self.table
+            .pointer(&self.numbering, facts.points_to, symbol, &targets)
+    }
+
+    /// Whether destination and source are device memory; `None` where the call leaves it open.
+    fn directions(
+        &self,
+        instruction: &Instruction,
+        direction: Direction,
+    ) -> (Option<bool>, Option<bool>) {
+        match direction {
+            Direction::DeviceToDevice => (Some(true), Some(true)),
+            Direction::Argument(position) => match instruction.operands.get(position) {
+                Some(HostOperand::Integer { value: 0, .. }) => (Some(false), Some(false)),
+                Some(HostOperand::Integer { value: 1, .. }) => (Some(true), Some(false)),
+                Some(HostOperand::Integer { value: 2, .. }) => (Some(false), Some(true)),
+                Some(HostOperand::Integer { value: 3, .. }) => (Some(true), Some(true)),
+                _ => (None, None),
+            },
+        }
+    }
+
+    /// One side of a copy, where it may be memory that kernels see.
+    fn touch(
+        &mut self,
+        function: usize,
+        at: usize,
+        position: usize,
+        on_device: Option<bool>,
+        bytes: &Option<Expression<ValueId>>,
+    ) -> Vec<Touch> {
+        let facts = self.facts;
+        let operand = facts.host.functions[function].instructions[at].operands[position];
+        let targets = facts.points_to.of(facts.host, function, operand);
+        let host_only = !targets.is_empty()
+            && targets.iter().all(|target| {
+                let object = &facts.points_to.objects[target.object];
+                matches!(
+                    object.kind,
+                    ObjectKind::Stack | ObjectKind::Heap | ObjectKind::Global
+                ) && !object.kernel_visible
+            });
+        let touched = match on_device {
+            Some(true) => true,
+            Some(false) => facts.points_to.any_kernel_visible(&targets),
+            None => !host_only,
+        };
+        if !touched {
+            return Vec::new();
+        }
+        vec![Touch {
+            pointer: self.pointer(function, at, position),
+            bytes: bytes.clone(),
+        }]
+    }
+
+    fn stream(&mut self, function: usize, at: usize, stream: OnStream) -> Stream {
+        let OnStream::Argument(position) = stream else {
+            return Stream::Default;
+        };
+        let instruction = &self.facts.host.functions[function].instructions[at];
+        let Some(operand) = instruction.operands.get(position).copied() else {
+            return Stream::Unknown;
+        };
+        let symbol = self.numbering.operand(function, operand, instruction.block);
+        match self.numbering.literal(symbol) {
+            Some(0..=2) => Stream::Default,
+            _ => self
+                .table
+                .lookup(&self.numbering, symbol, false)
+                .map_or(Stream::Unknown, Stream::Handle),
+        }
+    }
+
+    fn finish(mut self) -> LaunchGraph {
+        for (index, buffer) in self.graph.buffers.iter_mut().enumerate() {
+            // Every pointer to it was read from the slot that the run in question wrote.
+            buffer.unique |= !self.table.inexact.contains(&BufferId(index));
+        }
+        self.graph.values = self.table.values;
+        self.graph
+    }
+}
+
+/// The name as the source has it.
+fn source_name(mangled: &str) -> String {
+    cpp_demangle::Symbol::new(mangled)
+        .ok()
+        .and_then(|symbol| {
+            symbol
+                .demangle(&cpp_demangle::DemangleOptions::default())
+                .ok()
+        })
+        .unwrap_or_else(|| mangled.to_owned())
+}

@@ -1,0 +1,792 @@
+//! Inclusion-based points-to analysis (Andersen) of the whole host module: field-sensitive by byte
+//! offset, insensitive to flow and context.
+//!
+//! Invariant: if in some run a pointer value points into a memory object, its set has that object
+//! (with that offset, or with an unknown one), or it has [`UNKNOWN`] and the object is marked as
+//! escaped. Integers carry pointers too, so casts lose nothing.
+
+use super::MemoryKind;
+use super::calls::{self, Action, RuntimeCall};
+use super::host_ir::{Function, HostModule, Instruction, Opcode, Operand, Operation, Type};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// The object that stands for all memory that the module cannot see.
+pub const UNKNOWN: usize = 0;
+
+/// Offsets that a set keeps of one object before it gives up on telling them apart.
+const OFFSETS_PER_OBJECT: usize = 24;
+
+/// A place in a memory object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Target {
+    /// Index into [`PointsTo::objects`].
+    pub object: usize,
+    /// Byte offset; `None`: any.
+    pub offset: Option<i64>,
+}
+
+/// Where a pointer may point. Empty: nowhere that is known (null, or dead code).
+pub type Targets = BTreeSet<Target>;
+
+/// What a memory object is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ObjectKind {
+    /// Memory outside the module's sight.
+    Unknown,
+    /// A stack slot.
+    Stack,
+    /// Host heap.
+    Heap,
+    /// A host global.
+    Global,
+    /// Made by a CUDA allocation call.
+    Buffer(MemoryKind),
+    /// Device variable number n of the program.
+    Variable(usize),
+}
+
+/// A memory object: a variable or an allocation site.
+#[derive(Clone, Debug)]
+pub struct Object {
+    /// What it is.
+    pub kind: ObjectKind,
+    /// Code outside the module may reach it.
+    pub escaped: bool,
+    /// A kernel may reach it, and the host too.
+    pub kernel_visible: bool,
+}
+
+/// The result for a whole module.
+#[derive(Debug)]
+pub struct PointsTo {
+    /// All memory objects; the first is [`UNKNOWN`].
+    pub objects: Vec<Object>,
+    sites: HashMap<(usize, usize), usize>,
+    globals: Vec<usize>,
+    values: Vec<Vec<Targets>>,
+    parameters: Vec<Vec<Targets>>,
+    returns: Vec<Targets>,
+    contents: Vec<BTreeMap<Option<i64>, Targets>>,
+    changed: bool,
+}
+
+/// What the analysis needs to know of the program besides its host module.
+#[derive(Clone, Copy, Debug)]
+pub struct Surroundings<'a> {
+    /// Shadow globals of device variables: name, index, managed.
+    pub variables: &'a [(String, usize, bool)],
+    /// Names of kernel stubs, whose bodies are not looked at.
+    pub stubs: &'a [String],
+    /// Kernels may write memory that the host sees.
+    pub host_visible_memory: bool,
+}
+
+impl PointsTo {
+    /// Solves the constraints of `host`.
+    pub fn solve(host: &HostModule, surroundings: Surroundings<'_>) -> Self {
+        let mut solver = Self::initial(host, surroundings);
+        loop {
+            solver.changed = false;
+            for (index, function) in host.functions.iter().enumerate() {
+                if is_analysed(function, surroundings.stubs) {
+                    solver.function(host, index, surroundings.stubs);
+                }
+            }
+            solver.spread_escape();
+            if !solver.changed {
+                break;
+            }
+        }
+        solver.mark_kernel_visible(host, surroundings);
+        solver
+    }
+
+    /// Where an operand of an instruction of function `function` may point.
+    pub fn of(&self, host: &HostModule, function: usize, operand: Operand) -> Targets {
+        match operand {
+            Operand::Instruction(index) => self.values[function][index].clone(),
+            Operand::Parameter(index) => self.parameters[function][index].clone(),
+            Operand::Global(global, offset) => Targets::from([Target {
+                object: self.globals[global],
+                offset: Some(offset),
+            }]),
+            Operand::Constant(index) => self.mentioned(&host.constants[index]),
+            _ => Targets::new(),
+        }
+    }
+
+    /// The object that a CUDA or library call allocates.
+    pub fn object_of_site(&self, function: usize, instruction: usize) -> Option<usize> {
+        self.sites.get(&(function, instruction)).copied()
+    }
+
+    /// The object of a global variable.
+    pub fn object_of_global(&self, global: usize) -> usize {
+        self.globals[global]
+    }
+
+    /// Where a pointer of `bytes` bytes that is stored at `address` may point.
+    pub fn read(&self, address: &Targets, bytes: u64) -> Targets {
+        self.load(address, bytes)
+    }
+
+    /// Two ranges may have a byte in common.
+    pub fn may_overlap(&self, a: (&Targets, Option<u64>), b: (&Targets, Option<u64>)) -> bool {
+        if a.0.is_empty() || b.0.is_empty() {
+            return true;
+        }
+        let before =
+            |end: Option<i64>, bytes: Option<u64>, start: Option<i64>| match (end, bytes, start) {
+                (Some(from), Some(bytes), Some(start)) => {
+                    i64::try_from(bytes).is_ok_and(|bytes| from.saturating_add(bytes) <= start)
+                }
+                _ => false,
+            };
+        a.0.iter().any(|left| {
+            b.0.iter().any(|right| {
+                if left.object == UNKNOWN || right.object == UNKNOWN {
+                    return self.is_escaped(left.object) && self.is_escaped(right.object);
+                }
+                left.object == right.object
+                    && !before(left.offset, a.1, right.offset)
+                    && !before(right.offset, b.1, left.offset)
+            })
+        })
+    }
+
+    /// Code outside the module may reach one of the targets.
+    pub fn any_escaped(&self, targets: &Targets) -> bool {
+        targets.is_empty() || targets.iter().any(|target| self.is_escaped(target.object))
+    }
+
+    /// A kernel may reach one of the targets at any time.
+    pub fn any_kernel_visible(&self, targets: &Targets) -> bool {
+        let unknown_visible = || {
+            self.objects
+                .iter()
+                .any(|object| object.kernel_visible && object.escaped)
+        };
+        targets.iter().any(|target| {
+            self.objects[target.object].kernel_visible
+                || (target.object == UNKNOWN && unknown_visible())
+        })
+    }
+
+    fn is_escaped(&self, object: usize) -> bool {
+        object == UNKNOWN || self.objects[object].escaped
+    }
+
+    fn initial(host: &HostModule, surroundings: Surroundings<'_>) -> Self {
+        let mut solver = Self {
+            objects: Vec::new(),
+            sites: HashMap::new(),
+            globals: Vec::new(),
+            values: host
+                .functions
+                .iter()
+                .map(|function| vec![Targets::new(); function.instructions.len()])
+                .collect(),
+            parameters: host
+                .functions
+                .iter()
+                .map(|function| vec![Targets::new(); function.parameters.len()])
+                .collect(),
+            returns: vec![Targets::new(); host.functions.len()],
+            contents: Vec::new(),
+            changed: false,
+        };
+        solver.add_object(ObjectKind::Unknown);
+        solver.contents[UNKNOWN].insert(None, unknown());
+        for global in &host.globals {
+            let variable = surroundings
+                .variables
+                .iter()
+                .find(|(shadow, _, _)| *shadow == global.name);
+            let object = match variable {
+                Some((_, index, false)) => solver.add_object(ObjectKind::Variable(*index)),
+                _ => solver.add_object(ObjectKind::Global),
+            };
+            solver.globals.push(object);
+            let outside = !global.internal || global.initializer.is_none();
+            solver.objects[object].escaped = outside && !global.constant;
+            // The runtime writes the address of a managed variable into its shadow.
+            if global.initializer.is_none() || matches!(variable, Some((_, _, true))) {
+                solver.contents[object].insert(None, unknown());
+            }
+        }
+        for (index, global) in host.globals.iter().enumerate() {
+            let targets = solver.mentioned(global.initializer.as_deref().unwrap_or_default());
+            let object = solver.globals[index];
+            solver.contents[object]
+                .entry(None)
+                .or_default()
+                .extend(targets);
+        }
+        for (index, function) in host.functions.iter().enumerate() {
+            let called_from_outside = !function.internal || function.address_taken;
+            if called_from_outside {
+                solver.parameters[index]
+                    .iter_mut()
+                    .for_each(|targets| *targets = unknown());
+            }
+            if !is_analysed(function, surroundings.stubs) {
+                continue;
+            }
+            for (at, instruction) in function.instructions.iter().enumerate() {
+                let kind = match &instruction.opcode {
+                    Opcode::Alloca { .. } => Some(ObjectKind::Stack),
+                    Opcode::Call {
+                        callee: Some(callee),
+                        ..
+                    } => {
+                        let name = host.functions[*callee].name.as_str();
+                        match calls::runtime_call(name) {
+                            Some(RuntimeCall {
+                                action: Action::Allocate { memory, .. },
+                                ..
+                            }) => Some(ObjectKind::Buffer(memory)),
+                            Some(_) => None,
+                            None => calls::library_call(name)
+                                .filter(|library| library.allocates)
+                                .map(|_| ObjectKind::Heap),
+                        }
+                    }
+                    _ => None,
+                };
+                if let Some(kind) = kind {
+                    let object = solver.add_object(kind);
+                    solver.sites.insert((index, at), object);
+                }
+            }
+        }
+        solver
+    }
+
+    fn add_object(&mut self, kind: ObjectKind) -> usize {
+        self.objects.push(Object {
+            kind,
+            escaped: kind == ObjectKind::Unknown,
+            kernel_visible: false,
+        });
+        self.contents.push(BTreeMap::new());
+        self.objects.len() - 1
+    }
+
+    fn mentioned(&self, operands: &[Operand]) -> Targets {
+        operands
+            .iter()
+            .filter_map(|operand| match operand {
+                Operand::Global(global, _) => Some(Target {
+                    object: *self.globals.get(*global)?,
+                    offset: None,
+                }),
+                _ => None,
+            })
+            .collect()
+    }
+
+    fn function(&mut self, host: &HostModule, index: usize, stubs: &[String]) {
+        let function = &host.functions[index];
+        for (at, instruction) in function.instructions.iter().enumerate() {
+            let operand = |solver: &Self, position: usize| {
+                instruction
+                    .operands
+                    .get(position)
+                    .map_or_else(Targets::new, |operand| solver.of(host, index, *operand))
+            };
+            match &instruction.opcode {
+                Opcode::Pure { operation, .. } => {
+                    let targets = self.pure(host, index, instruction, *operation);
+                    self.add_value(index, at, targets);
+                }
+                Opcode::Phi { .. } | Opcode::Combine | Opcode::Extract { .. } | Opcode::Freeze => {
+                    for position in 0..instruction.operands.len() {
+                        let targets = operand(self, position);
+                        self.add_value(index, at, targets);
+                    }
+                }
+                Opcode::Load { .. } => {
+                    let address = operand(self, 0);
+                    let loaded = self.load(&address, instruction.result.bytes());
+                    self.add_value(index, at, loaded);
+                }
+                Opcode::Store { stored, .. } => {
+                    let (value, address) = (operand(self, 0), operand(self, 1));
+                    self.store(&address, &value, stored.bytes());
+                }
+                Opcode::Alloca { .. } => {
+                    let object = self.sites[&(index, at)];
+                    self.add_value(
+                        index,
+                        at,
+                        Targets::from([Target {
+                            object,
+                            offset: Some(0),
+                        }]),
+                    );
+                }
+                Opcode::Address { constant, scales } => {
+                    let shifted = shift(&operand(self, 0), scales.is_empty().then_some(*constant));
+                    self.add_value(index, at, shifted);
+                    // An index that is itself a pointer difference may carry the base.
+                    for position in 1..instruction.operands.len() {
+                        let targets = shift(&operand(self, position), None);
+                        self.add_value(index, at, targets);
+                    }
+                }
+                Opcode::Call { .. } => self.call(host, index, at, stubs),
+                Opcode::Return => {
+                    let targets = operand(self, 0);
+                    if !function.internal || function.address_taken {
+                        self.escape(&targets);
+                    }
+                    let before = self.returns[index].len();
+                    self.returns[index].extend(targets);
+                    self.changed |= self.returns[index].len() != before;
+                }
+                Opcode::Atomic | Opcode::Other => {
+                    for position in 0..instruction.operands.len() {
+                        let targets = operand(self, position);
+                        self.escape(&targets);
+                    }
+                    if instruction.result != Type::Void {
+                        self.add_value(index, at, unknown());
+                    }
+                }
+                Opcode::Unreachable | Opcode::Terminator => {}
+            }
+        }
+    }
+
+    fn pure(
+        &self,
+        host: &HostModule,
+        function: usize,
+        instruction: &Instruction,
+        operation: Operation,
+    ) -> Targets {
+        let exact = match operation {
+            Operation::Reinterpret => true,
+            Operation::Select => true,
+            Operation::Other(..) if matches!(instruction.result, Type::Integer(1)) => {
+                return Targets::new();
+            }
+            _ => false,
+        };
+        let skip = usize::from(operation == Operation::Select);
+        let mut all = Targets::new();
+        for operand in &instruction.operands[skip..] {
+            let targets = self.of(host, function, *operand);
+            all.extend(if exact {
+                targets
+            } else {
+                shift(&targets, None)
+            });
+        }
+        all
+    }
+
+    fn call(&mut self, host: &HostModule, function: usize, at: usize, stubs: &[String]) {
+        let instruction = &host.functions[function].instructions[at];
+        let Opcode::Call {
+            callee,
+            by_value,
+            effects,
+            ..
+        } = &instruction.opcode
+        else {
+            return;
+        };
+        let arguments: Vec<Targets> = instruction
+            .operands
+            .iter()
+            .map(|operand| self.of(host, function, *operand))
+            .collect();
+        let argument = |position: usize| arguments.get(position).cloned().unwrap_or_default();
+        let Some(callee) = *callee else {
+            arguments.iter().for_each(|targets| self.escape(targets));
+            return self.add_value(function, at, unknown());
+        };
+        let called = &host.functions[callee];
+        if called.name.starts_with(calls::FOLDED_LAUNCH) {
+            for (position, targets) in arguments.iter().enumerate() {
+                if by_value.iter().any(|(index, _)| *index == position) {
+                    self.escape_contents(targets);
+                } else {
+                    self.escape(targets);
+                }
+            }
+        } else if let Some(runtime) = calls::runtime_call(&called.name) {
+            for (output, bytes) in runtime.outputs {
+                // Handles point to memory of the runtime.
+                if *bytes == 8 || *bytes == 0 {
+                    self.store(&shift(&argument(*output), None), &unknown(), 8);
+                }
+            }
+            match runtime.action {
+                Action::Allocate { slot, .. } => {
+                    let object = self.sites[&(function, at)];
+                    self.store(
+                        &argument(slot),
+                        &Targets::from([Target {
+                            object,
+                            offset: Some(0),
+                        }]),
+                        8,
+                    );
+                }
+                Action::SymbolAddress { slot, symbol } => {
+                    self.store(&argument(slot), &argument(symbol), 8)
+                }
+                Action::DeviceAddress { slot, host } => {
+                    self.store(&argument(slot), &argument(host), 8)
+                }
+                Action::Copy {
+                    destination,
+                    source,
+                    ..
+                } => self.device_copy(&argument(destination), &argument(source)),
+                Action::SymbolCopy {
+                    symbol,
+                    other,
+                    to_symbol,
+                    ..
+                } => {
+                    let (symbol, other) = (argument(symbol), argument(other));
+                    if to_symbol {
+                        self.device_copy(&symbol, &other);
+                    } else {
+                        self.device_copy(&other, &symbol);
+                    }
+                }
+                Action::Check if instruction.result == Type::Pointer => {
+                    self.add_value(function, at, unknown());
+                }
+                _ => {}
+            }
+        } else if let Some(library) = calls::library_call(&called.name) {
+            if is_memory_copy(&called.name) {
+                let bytes = match instruction.operands.get(2) {
+                    Some(Operand::Integer { value, .. }) => Some(*value),
+                    _ => None,
+                };
+                self.copy_contents(&argument(0), &argument(1), bytes);
+            } else {
+                let written = library.writes.iter().copied();
+                for position in
+                    written.chain(library.writes_from.unwrap_or(usize::MAX)..arguments.len())
+                {
+                    let targets = shift(&argument(position), None);
+                    self.store(&targets, &unknown(), 8);
+                    // An end pointer points into the text.
+                    let text = shift(&argument(0), None);
+                    self.store(&targets, &text, 8);
+                }
+            }
+            if library.allocates {
+                let object = self.sites[&(function, at)];
+                self.add_value(
+                    function,
+                    at,
+                    Targets::from([Target {
+                        object,
+                        offset: Some(0),
+                    }]),
+                );
+            } else if let Some(position) = library.returns_argument {
+                let targets = argument(position);
+                self.add_value(function, at, targets.clone());
+                if !is_memory_copy(&called.name) {
+                    self.add_value(function, at, shift(&targets, None));
+                }
+            } else if instruction.result == Type::Pointer {
+                self.add_value(function, at, unknown());
+            }
+        } else if is_analysed(called, stubs) {
+            for (position, targets) in arguments.into_iter().enumerate() {
+                match self.parameters[callee].get(position) {
+                    Some(_) => self.add_parameter(callee, position, targets),
+                    None => self.escape(&targets),
+                }
+            }
+            let targets = self.returns[callee].clone();
+            self.add_value(function, at, targets);
+        } else {
+            // What only reads and tells nobody keeps no pointer, but may return one.
+            if effects.writes_elsewhere || effects.writes_arguments {
+                arguments.iter().for_each(|targets| self.escape(targets));
+            }
+            self.add_value(function, at, unknown());
+            for targets in &arguments {
+                self.add_value(function, at, shift(targets, None));
+            }
+        }
+    }
+
+    fn load(&self, address: &Targets, bytes: u64) -> Targets {
+        let mut loaded = Targets::new();
+        for target in address {
+            for (cell, targets) in &self.contents[target.object] {
+                let apart = match (target.offset, cell) {
+                    (Some(from), Some(cell)) => {
+                        cell.saturating_add(8) <= from
+                            || from.saturating_add(i64::try_from(bytes).unwrap_or(i64::MAX))
+                                <= *cell
+                    }
+                    _ => false,
+                };
+                if !apart {
+                    loaded.extend(targets);
+                }
+            }
+            if self.objects[target.object].escaped {
+                loaded.extend(unknown());
+            }
+        }
+        loaded
+    }
+
+    fn store(&mut self, address: &Targets, value: &Targets, bytes: u64) {
+        if value.is_empty() {
+            return;
+        }
+        for target in address {
+            if self.is_escaped(target.object) {
+                self.escape(value);
+            }
+            let mut cells = vec![target.offset];
+            if bytes > 8 {
+                match target.offset {
+                    Some(offset) if bytes <= 64 => {
+                        cells = (0..bytes as i64)
+                            .step_by(8)
+                            .map(|step| Some(offset + step))
+                            .collect();
+                    }
+                    _ => cells = vec![None],
+                }
+            }
+            for cell in cells {
+                self.add_content(target.object, cell, value);
+            }
+        }
+    }
+
+    fn copy_contents(&mut self, destination: &Targets, source: &Targets, bytes: Option<i64>) {
+        for from in source {
+            let cells = self.contents[from.object].clone();
+            for to in destination {
+                for (cell, targets) in &cells {
+                    if targets.is_empty() {
+                        continue;
+                    }
+                    let moved = match (cell, from.offset, to.offset) {
+                        (Some(cell), Some(start), Some(place)) => {
+                            if cell.saturating_add(8) <= start
+                                || bytes.is_some_and(|bytes| *cell >= start.saturating_add(bytes))
+                            {
+                                continue;
+                            }
+                            Some(cell - start + place)
+                        }
+                        _ => None,
+                    };
+                    self.add_content(to.object, moved, targets);
+                    if self.is_escaped(to.object) {
+                        self.escape(targets);
+                    }
+                }
+                if self.objects[from.object].escaped {
+                    self.add_content(to.object, None, &unknown());
+                }
+            }
+        }
+    }
+
+    /// Whatever passes through device memory comes back as unknown.
+    fn device_copy(&mut self, destination: &Targets, source: &Targets) {
+        self.escape_contents(source);
+        for target in destination {
+            self.add_content(target.object, None, &unknown());
+        }
+    }
+
+    fn escape(&mut self, targets: &Targets) {
+        for target in targets {
+            if !self.objects[target.object].escaped {
+                self.objects[target.object].escaped = true;
+                self.changed = true;
+            }
+        }
+    }
+
+    fn escape_contents(&mut self, targets: &Targets) {
+        for target in targets {
+            let contents: Vec<Targets> = self.contents[target.object].values().cloned().collect();
+            contents.iter().for_each(|targets| self.escape(targets));
+        }
+    }
+
+    fn spread_escape(&mut self) {
+        let mut work: Vec<usize> = (0..self.objects.len())
+            .filter(|object| self.objects[*object].escaped)
+            .collect();
+        while let Some(object) = work.pop() {
+            let contents: Vec<Targets> = self.contents[object].values().cloned().collect();
+            for target in contents.into_iter().flatten() {
+                if !self.objects[target.object].escaped {
+                    self.objects[target.object].escaped = true;
+                    self.changed = true;
+                    work.push(target.object);
+                }
+            }
+        }
+    }
+
+    fn mark_kernel_visible(&mut self, host: &HostModule, surroundings: Surroundings<'_>) {
+        let mut roots = Targets::new();
+        for (index, function) in host.functions.iter().enumerate() {
+            if !is_analysed(function, surroundings.stubs) {
+                continue;
+            }
+            for instruction in &function.instructions {
+                let Opcode::Call {
+                    callee: Some(callee),
+                    by_value,
+                    ..
+                } = &instruction.opcode
+                else {
+                    continue;
+                };
+                let name = host.functions[*callee].name.as_str();
+                let folded = name.starts_with(calls::FOLDED_LAUNCH);
+                if folded || name.starts_with("cudaLaunch") || name.starts_with("cuLaunch") {
+                    let skip = if folded { calls::FOLDED_LAUNCH_HEAD } else { 0 };
+                    for (position, operand) in instruction.operands.iter().enumerate().skip(skip) {
+                        let targets = self.of(host, index, *operand);
+                        if by_value.iter().any(|(argument, _)| *argument == position) {
+                            roots.extend(self.load(&targets, 1 << 20));
+                        } else {
+                            roots.extend(targets);
+                        }
+                    }
+                }
+                // What is copied to the device may hold pointers that a kernel follows.
+                if let Some(RuntimeCall {
+                    action: Action::Copy { source, .. },
+                    ..
+                }) = calls::runtime_call(name)
+                {
+                    let source = self.of(host, index, instruction.operands[source]);
+                    let anywhere = shift(&source, None);
+                    roots.extend(self.load(&anywhere, 8));
+                }
+            }
+        }
+        let mut work: Vec<usize> = roots.iter().map(|target| target.object).collect();
+        let mut seen = BTreeSet::new();
+        while let Some(object) = work.pop() {
+            // Pointers of unknown origin come from the runtime or a library; without memory that
+            // both sides see they are device memory.
+            if object == UNKNOWN && !surroundings.host_visible_memory {
+                continue;
+            }
+            if !seen.insert(object) {
+                continue;
+            }
+            self.objects[object].kernel_visible = !matches!(
+                self.objects[object].kind,
+                ObjectKind::Buffer(MemoryKind::Device) | ObjectKind::Variable(_)
+            );
+            work.extend(
+                self.contents[object]
+                    .values()
+                    .flatten()
+                    .map(|target| target.object),
+            );
+            if object == UNKNOWN {
+                work.extend((0..self.objects.len()).filter(|object| self.objects[*object].escaped));
+            }
+        }
+    }
+
+    fn add_content(&mut self, object: usize, cell: Option<i64>, targets: &Targets) {
+        if object == UNKNOWN {
+            return self.escape(targets);
+        }
+        let cells = &mut self.contents[object];
+        // Too many cells: one for all of them.
+        let cell = if cells.len() > 256 && !cells.contains_key(&cell) {
+            None
+        } else {
+            cell
+        };
+        let present = cells.entry(cell).or_default();
+        self.changed |= insert(present, targets);
+    }
+
+    fn add_value(&mut self, function: usize, at: usize, targets: Targets) {
+        self.changed |= insert(&mut self.values[function][at], &targets);
+    }
+
+    fn add_parameter(&mut self, function: usize, at: usize, targets: Targets) {
+        self.changed |= insert(&mut self.parameters[function][at], &targets);
+    }
+}
+
+/// A function whose body counts: not a declaration, a kernel stub or registration code.
+pub fn is_analysed(function: &Function, stubs: &[String]) -> bool {
+    !function.blocks.is_empty()
+        && !function.name.starts_with("__cuda_")
+        && !stubs.contains(&function.name)
+}
+
+/// True for functions that copy bytes as they are.
+pub fn is_memory_copy(name: &str) -> bool {
+    name == "memcpy"
+        || name == "memmove"
+        || name.starts_with("llvm.memcpy.")
+        || name.starts_with("llvm.memmove.")
+}
+
+fn unknown() -> Targets {
+    Targets::from([Target {
+        object: UNKNOWN,
+        offset: None,
+    }])
+}
+
+fn shift(targets: &Targets, by: Option<i64>) -> Targets {
+    targets
+        .iter()
+        .map(|target| Target {
+            object: target.object,
+            offset: target.offset.and_then(|offset| offset.checked_add(by?)),
+        })
+        .collect()
+}
+
+/// Adds targets; keeps one unknown offset instead of many known ones. True when the set grew.
+fn insert(present: &mut Targets, targets: &Targets) -> bool {
+    let mut grew = false;
+    for target in targets {
+        let any = Target {
+            object: target.object,
+            offset: None,
+        };
+        if present.contains(target) || present.contains(&any) {
+            continue;
+        }
+        present.insert(*target);
+        grew = true;
+        let of_object = present
+            .iter()
+            .filter(|other| other.object == target.object)
+            .count();
+        if target.offset.is_none() || of_object > OFFSETS_PER_OBJECT {
+            present.retain(|other| other.object != target.object);
+            present.insert(any);
+        }
+    }
+    grew
+}

@@ -1,0 +1,960 @@
+//! Value numbering of host code, through memory.
+//!
+//! Invariant: two uses with the same [`Symbol`] see the same value whenever both are evaluated in
+//! one iteration of their innermost common loop. A value that leaves the loop it varies in is
+//! another symbol ([`Definition::Exit`]), because the loop has seen many of it.
+//!
+//! Loads are numbered by address and *version*: the write, join or entry that memory at that
+//! address comes from, found as in SSA construction (joins at the iterated dominance frontier of
+//! the blocks that may write it).
+
+use super::calls::{self, Action, RuntimeCall};
+use super::cfg::ControlFlow;
+use super::host_ir::{HostModule, Opcode, Operand, Operation, Type};
+use super::memory::{HostMemory, Writes};
+use super::points_to::{PointsTo, Target, Targets, is_memory_copy};
+use std::collections::{BTreeSet, HashMap};
+
+/// Number of a host value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Symbol(pub usize);
+
+/// What a value is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Definition {
+    /// A literal, sign-extended; floating-point numbers as their bits.
+    Literal {
+        /// Width.
+        bits: u32,
+        /// Value.
+        value: i64,
+    },
+    /// Address of a global.
+    Global(usize),
+    /// Address of a function.
+    Function(usize),
+    /// Another constant of the module.
+    Constant(usize),
+    /// A parameter of a function.
+    Parameter(usize, usize),
+    /// Whatever an instruction yields.
+    Instruction(usize, usize),
+    /// Equal to nothing.
+    Unique(usize),
+    /// What the allocating call wrote into its slot.
+    Allocation(usize, usize),
+    /// The device address of a variable, by the global of its shadow.
+    VariableAddress(usize),
+    /// A pure operation.
+    Operation {
+        /// Which.
+        operation: Operation,
+        /// Width of the result.
+        bits: u32,
+        /// Operands.
+        operands: Vec<Symbol>,
+    },
+    /// A call without effects.
+    PureCall(usize, Vec<Symbol>),
+    /// A member of an aggregate.
+    Extract(Symbol, Vec<u32>),
+    /// A pointer moved by a constant; the pointer is none.
+    Offset(Symbol, i64),
+    /// A pointer moved by a 64-bit value.
+    Displaced(Symbol, Symbol),
+    /// So many bytes at an address in a state of memory.
+    Load {
+        /// Address.
+        address: Symbol,
+        /// Bytes.
+        bytes: u64,
+        /// State.
+        version: Symbol,
+    },
+    /// Memory when the function was entered.
+    EntryVersion(usize),
+    /// Memory after an instruction.
+    WriteVersion(usize, usize),
+    /// Memory at the start of a block.
+    JoinVersion(usize, usize),
+    /// The value at the end of the loop.
+    Exit(Symbol, usize),
+    /// The lower 32 bits.
+    Low(Symbol),
+    /// The upper 32 bits.
+    High(Symbol),
+}
+
+/// How memory came to be what a load sees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Version {
+    Entry,
+    Write(usize),
+    Join(usize),
+}
+
+#[derive(Debug)]
+struct Location {
+    /// Instructions that may write it, ascending within each block.
+    writers: HashMap<usize, Vec<usize>>,
+    joins: BTreeSet<usize>,
+}
+
+/// Everything that numbering reads.
+#[derive(Clone, Copy)]
+pub struct Facts<'a> {
+    /// The module.
+    pub host: &'a HostModule,
+    /// Points-to sets.
+    pub points_to: &'a PointsTo,
+    /// Effects.
+    pub memory: &'a HostMemory,
+    /// Names of kernel stubs.
+    pub stubs: &'a [String],
+}
+
+/// The symbols of all analysed functions.
+pub struct Numbering<'a> {
+    facts: Facts<'a>,
+    flows: HashMap<usize, (ControlFlow, usize)>,
+    definitions: Vec<Definition>,
+    varies_in: Vec<Option<usize>>,
+    no_signed_wrap: Vec<bool>,
+    index: HashMap<Definition, Symbol>,
+    values: HashMap<(usize, usize), Symbol>,
+    writers: HashMap<usize, Vec<(usize, Writes)>>,
+    locations: HashMap<(usize, Symbol, u64), Location>,
+}
+
+/// Loads of copied structs are followed through so many copies.
+const COPIES_FOLLOWED: usize = 4;
+
+impl<'a> Numbering<'a> {
+    /// An empty numbering.
+    pub fn new(facts: Facts<'a>) -> Self {
+        Self {
+            facts,
+            flows: HashMap::new(),
+            definitions: Vec::new(),
+            varies_in: Vec::new(),
+            no_signed_wrap: Vec::new(),
+            index: HashMap::new(),
+            values: HashMap::new(),
+            writers: HashMap::new(),
+            locations: HashMap::new(),
+        }
+    }
+
+    /// Numbers all values of a function, whose loops are numbered from `first_loop`.
+    pub fn add_function(&mut self, function: usize, flow: ControlFlow, first_loop: usize) {
+        let host = self.facts.host;
+        let body = &host.functions[function];
+        let writers = (0..body.instructions.len())
+            .filter_map(|at| {
+                let facts = self.facts;
+                let writes = facts
+                    .memory
+                    .writes(host, facts.points_to, facts.stubs, function, at);
+                (!writes.is_empty()).then_some((at, writes))
+            })
+            .collect();
+        self.writers.insert(function, writers);
+        let order = flow.order.clone();
+        self.flows.insert(function, (flow, first_loop));
+        for block in order {
+            for at in body.blocks[block].instructions.clone() {
+                self.value(function, at);
+            }
+        }
+    }
+
+    /// What a symbol stands for.
+    pub fn definition(&self, symbol: Symbol) -> &Definition {
+        &self.definitions[symbol.0]
+    }
+
+    /// The innermost loop in whose iterations it may differ.
+    pub fn varies_in(&self, symbol: Symbol) -> Option<usize> {
+        self.varies_in[symbol.0]
+    }
+
+    /// The operation was proven (by the front end) not to wrap as signed arithmetic.
+    pub fn no_signed_wrap(&self, symbol: Symbol) -> bool {
+        self.no_signed_wrap[symbol.0]
+    }
+
+    /// The literal that a symbol is.
+    pub fn literal(&self, symbol: Symbol) -> Option<i64> {
+        match self.definitions[symbol.0] {
+            Definition::Literal { value, .. } => Some(value),
+            _ => None,
+        }
+    }
+
+    /// The symbol of `operand` as used in `block` of `function`.
+    pub fn operand(&mut self, function: usize, operand: Operand, block: usize) -> Symbol {
+        let symbol = match operand {
+            Operand::Instruction(at) => self.value(function, at),
+            Operand::Parameter(index) => self.intern(Definition::Parameter(function, index), None),
+            Operand::Integer { bits, value } => {
+                self.intern(Definition::Literal { bits, value }, None)
+            }
+            Operand::Float { bits, pattern } => {
+                let value = if bits == 32 {
+                    i64::from(pattern as u32 as i32)
+                } else {
+                    pattern as i64
+                };
+                self.intern(Definition::Literal { bits, value }, None)
+            }
+            Operand::Null => self.intern(Definition::Literal { bits: 64, value: 0 }, None),
+            Operand::Undefined => self.unique(),
+            Operand::Global(global, offset) => {
+                let base = self.intern(Definition::Global(global), None);
+                self.offset(base, offset)
+            }
+            Operand::Function(callee) => self.intern(Definition::Function(callee), None),
+            Operand::Constant(index) => self.intern(Definition::Constant(index), None),
+        };
+        self.leave_loops(symbol, function, block)
+    }
+
+    /// The value of `bytes` bytes at `address` just before instruction `at`.
+    pub fn load_before(
+        &mut self,
+        function: usize,
+        at: usize,
+        address: Symbol,
+        targets: &Targets,
+        bytes: u64,
+    ) -> Symbol {
+        self.load(function, at, address, targets, bytes, COPIES_FOLLOWED)
+    }
+
+    /// `base + bytes`.
+    pub fn offset(&mut self, base: Symbol, bytes: i64) -> Symbol {
+        match self.definitions[base.0].clone() {
+            _ if bytes == 0 => base,
+            Definition::Offset(inner, before) => match before.checked_add(bytes) {
+                Some(0) => inner,
+                Some(sum) => self.derived(Definition::Offset(inner, sum), &[inner]),
+                None => self.unique(),
+            },
+            _ => self.derived(Definition::Offset(base, bytes), &[base]),
+        }
+    }
+
+    /// The lower 32 bits of a 64-bit value.
+    pub fn low(&mut self, symbol: Symbol) -> Symbol {
+        self.half(symbol, false)
+    }
+
+    /// The upper 32 bits of a 64-bit value.
+    pub fn high(&mut self, symbol: Symbol) -> Symbol {
+        self.half(symbol, true)
+    }
+
+    fn half(&mut self, symbol: Symbol, upper: bool) -> Symbol {
+        let zero = Definition::Literal { bits: 32, value: 0 };
+        match self.definitions[symbol.0].clone() {
+            Definition::Literal { value, .. } => {
+                let half = if upper {
+                    (value >> 32) as i32
+                } else {
+                    value as i32
+                };
+                self.intern(
+                    Definition::Literal {
+                        bits: 32,
+                        value: half.into(),
+                    },
+                    None,
+                )
+            }
+            Definition::Operation {
+                operation,
+                operands,
+                ..
+            } => match (operation, &operands[..]) {
+                (Operation::Or | Operation::Add, [left, right]) => {
+                    let (a, b) = (self.half(*left, upper), self.half(*right, upper));
+                    match (self.literal(a), self.literal(b)) {
+                        // Adding disjoint halves carries nothing upwards when one low half is zero.
+                        (Some(0), _)
+                            if operation == Operation::Or
+                                || self.no_carry(*left, *right, upper) =>
+                        {
+                            b
+                        }
+                        (_, Some(0))
+                            if operation == Operation::Or
+                                || self.no_carry(*left, *right, upper) =>
+                        {
+                            a
+                        }
+                        _ => self.opaque_half(symbol, upper),
+                    }
+                }
+                (Operation::ZeroExtend, [inner]) if self.width(*inner) == Some(32) => {
+                    if upper {
+                        self.intern(zero, None)
+                    } else {
+                        *inner
+                    }
+                }
+                (Operation::ZeroExtend, [inner])
+                    if upper && self.width(*inner).is_some_and(|width| width < 32) =>
+                {
+                    self.intern(zero, None)
+                }
+                (Operation::SignExtend, [inner]) if !upper && self.width(*inner) == Some(32) => {
+                    *inner
+                }
+                (Operation::ShiftLeft, [inner, by]) if self.literal(*by) == Some(32) => {
+                    if upper {
+                        self.half(*inner, false)
+                    } else {
+                        self.intern(zero, None)
+                    }
+                }
+                (Operation::ShiftRightLogical, [inner, by]) if self.literal(*by) == Some(32) => {
+                    if upper {
+                        self.intern(zero, None)
+                    } else {
+                        self.half(*inner, true)
+                    }
+                }
+                (Operation::And, [inner, mask]) => match self.literal(*mask) {
+                    Some(0xffff_ffff) => {
+                        if upper {
+                            self.intern(zero, None)
+                        } else {
+                            self.half(*inner, false)
+                        }
+                    }
+                    Some(-0x1_0000_0000) => {
+                        if upper {
+                            self.half(*inner, true)
+                        } else {
+                            self.intern(zero, None)
+                        }
+                    }
+                    _ => self.opaque_half(symbol, upper),
+                },
+                _ => self.opaque_half(symbol, upper),
+            },
+            _ => self.opaque_half(symbol, upper),
+        }
+    }
+
+    fn no_carry(&mut self, left: Symbol, right: Symbol, upper: bool) -> bool {
+        if !upper {
+            return true;
+        }
+        let (a, b) = (self.half(left, false), self.half(right, false));
+        self.literal(a) == Some(0) || self.literal(b) == Some(0)
+    }
+
+    fn opaque_half(&mut self, symbol: Symbol, upper: bool) -> Symbol {
+        let definition = if upper {
+            Definition::High(symbol)
+        } else {
+            Definition::Low(symbol)
+        };
+        self.derived(definition, &[symbol])
+    }
+
+    fn width(&self, symbol: Symbol) -> Option<u32> {
+        match &self.definitions[symbol.0] {
+            Definition::Literal { bits, .. } | Definition::Operation { bits, .. } => Some(*bits),
+            Definition::Low(_) | Definition::High(_) => Some(32),
+            Definition::Load { bytes, .. } => u32::try_from(bytes * 8).ok(),
+            Definition::Instruction(function, at) => self.facts.host.functions[*function]
+                .instructions[*at]
+                .result
+                .scalar_bits(),
+            Definition::Parameter(function, index) => {
+                self.facts.host.functions[*function].parameters[*index].scalar_bits()
+            }
+            Definition::Exit(inner, _) => self.width(*inner),
+            Definition::Offset(..) | Definition::Displaced(..) | Definition::Allocation(..) => {
+                Some(64)
+            }
+            _ => None,
+        }
+    }
+
+    /// An upper bound of the bits that hold the value as a signed number, and whether it is known
+    /// not to be negative.
+    pub fn range(&self, symbol: Symbol) -> (u32, bool) {
+        match &self.definitions[symbol.0] {
+            Definition::Literal { value, .. } => {
+                let magnitude = if *value < 0 { !*value } else { *value };
+                (65 - magnitude.leading_zeros(), *value >= 0)
+            }
+            Definition::Operation {
+                operation,
+                bits,
+                operands,
+            } => match operation {
+                Operation::ZeroExtend => {
+                    let (inner, positive) = self.range(operands[0]);
+                    let by_width = self.width(operands[0]).map_or(*bits, |width| width + 1);
+                    (
+                        if positive {
+                            inner.min(by_width)
+                        } else {
+                            by_width
+                        },
+                        true,
+                    )
+                }
+                Operation::SignExtend => self.range(operands[0]),
+                Operation::And => {
+                    let ranges = [self.range(operands[0]), self.range(operands[1])];
+                    match ranges
+                        .iter()
+                        .filter(|range| range.1)
+                        .map(|range| range.0)
+                        .min()
+                    {
+                        Some(least) => (least, true),
+                        None => (*bits, false),
+                    }
+                }
+                _ => (*bits, false),
+            },
+            Definition::Exit(inner, _) => self.range(*inner),
+            _ => (self.width(symbol).unwrap_or(64), false),
+        }
+    }
+
+    fn value(&mut self, function: usize, at: usize) -> Symbol {
+        if let Some(symbol) = self.values.get(&(function, at)) {
+            return *symbol;
+        }
+        let host = self.facts.host;
+        let instruction = &host.functions[function].instructions[at];
+        let block = instruction.block;
+        // Whoever asks for it while it is being computed gets something that equals nothing else.
+        let own = self.leaf(function, at);
+        if matches!(instruction.opcode, Opcode::Phi { .. }) {
+            let symbol = self.phi(function, at, own);
+            self.values.insert((function, at), symbol);
+            return symbol;
+        }
+        self.values.insert((function, at), own);
+        let symbol = match &instruction.opcode {
+            Opcode::Pure {
+                operation,
+                no_signed_wrap,
+            } => {
+                let operands: Vec<Symbol> = instruction
+                    .operands
+                    .iter()
+                    .map(|operand| self.operand(function, *operand, block))
+                    .collect();
+                match instruction.result.scalar_bits() {
+                    Some(bits) => {
+                        let known = self.definitions.len();
+                        let symbol = self.operation(*operation, bits, operands);
+                        // Congruent operations share a symbol: it may wrap if one of them may.
+                        let flag = &mut self.no_signed_wrap[symbol.0];
+                        *flag = *no_signed_wrap && (*flag || symbol.0 >= known);
+                        symbol
+                    }
+                    None => own,
+                }
+            }
+            Opcode::Address { constant, scales } if instruction.result == Type::Pointer => {
+                let mut symbol = self.operand(function, instruction.operands[0], block);
+                let mut constant = *constant;
+                if let Definition::Offset(inner, before) = self.definitions[symbol.0] {
+                    match constant.checked_add(before) {
+                        Some(sum) => (symbol, constant) = (inner, sum),
+                        None => return own,
+                    }
+                }
+                for (operand, scale) in instruction.operands[1..].iter().zip(scales) {
+                    let mut index = self.operand(function, *operand, block);
+                    if self.width(index) != Some(64) {
+                        // Narrow indices are sign-extended.
+                        index = self.operation(Operation::SignExtend, 64, vec![index]);
+                    }
+                    let scale = self.intern(
+                        Definition::Literal {
+                            bits: 64,
+                            value: *scale,
+                        },
+                        None,
+                    );
+                    let bytes = self.operation(Operation::Multiply, 64, vec![index, scale]);
+                    symbol = self.derived(Definition::Displaced(symbol, bytes), &[symbol, bytes]);
+                }
+                self.offset(symbol, constant)
+            }
+            Opcode::Load { ordered: false } if instruction.result.scalar_bits().is_some() => {
+                let targets = self
+                    .facts
+                    .points_to
+                    .of(host, function, instruction.operands[0]);
+                if self.facts.points_to.any_kernel_visible(&targets) {
+                    own
+                } else {
+                    let address = self.operand(function, instruction.operands[0], block);
+                    let bytes = instruction.result.bytes();
+                    if instruction.result.scalar_bits() == Some(bytes as u32 * 8) {
+                        self.load_before(function, at, address, &targets, bytes)
+                    } else {
+                        own
+                    }
+                }
+            }
+            Opcode::Extract { indices } => {
+                let aggregate = self.operand(function, instruction.operands[0], block);
+                self.derived(
+                    Definition::Extract(aggregate, indices.clone()),
+                    &[aggregate],
+                )
+            }
+            Opcode::Call {
+                callee: Some(callee),
+                effects,
+                ..
+            } if !effects.reads
+                && !effects.writes_arguments
+                && !effects.writes_elsewhere
+                && effects.will_return =>
+            {
+                let operands: Vec<Symbol> = instruction
+                    .operands
+                    .iter()
+                    .map(|operand| self.operand(function, *operand, block))
+                    .collect();
+                self.derived(Definition::PureCall(*callee, operands.clone()), &operands)
+            }
+            _ => own,
+        };
+        self.values.insert((function, at), symbol);
+        symbol
+    }
+
+    /// A join of equal values is that value; every other join is its own.
+    fn phi(&mut self, function: usize, at: usize, own: Symbol) -> Symbol {
+        let instruction = &self.facts.host.functions[function].instructions[at];
+        let Opcode::Phi { blocks } = &instruction.opcode else {
+            return own;
+        };
+        let mut common = None;
+        for (operand, from) in instruction.operands.iter().zip(blocks) {
+            let symbol = match operand {
+                Operand::Instruction(source) => match self.values.get(&(function, *source)) {
+                    Some(symbol) => *symbol,
+                    None => return own,
+                },
+                Operand::Undefined => return own,
+                other => self.operand(function, *other, *from),
+            };
+            let symbol = self.leave_loops(symbol, function, instruction.block);
+            if common.is_some_and(|common| common != symbol) {
+                return own;
+            }
+            common = Some(symbol);
+        }
+        common.unwrap_or(own)
+    }
+
+    fn load(
+        &mut self,
+        function: usize,
+        at: usize,
+        address: Symbol,
+        targets: &Targets,
+        bytes: u64,
+        copies: usize,
+    ) -> Symbol {
+        let host = self.facts.host;
+        let block = host.functions[function].instructions[at].block;
+        let version = self.version_before(function, at, address, targets, bytes);
+        if let Version::Write(writer) = version
+            && let Some(symbol) = self.written(function, writer, address, bytes, copies)
+        {
+            return self.leave_loops(symbol, function, block);
+        }
+        if bytes == 8
+            && let Some(symbol) = self.load_halves(function, at, address, targets, version, copies)
+        {
+            return symbol;
+        }
+        let version = self.version_symbol(function, version);
+        let version = self.leave_loops(version, function, block);
+        self.derived(
+            Definition::Load {
+                address,
+                bytes,
+                version,
+            },
+            &[address, version],
+        )
+    }
+
+    /// Eight bytes whose two halves were written one by one, as `dim3` is.
+    fn load_halves(
+        &mut self,
+        function: usize,
+        at: usize,
+        address: Symbol,
+        targets: &Targets,
+        whole: Version,
+        copies: usize,
+    ) -> Option<Symbol> {
+        let upper_targets = moved(targets, 4);
+        let upper_address = self.offset(address, 4);
+        let versions = [
+            self.version_before(function, at, address, targets, 4),
+            self.version_before(function, at, upper_address, &upper_targets, 4),
+        ];
+        if versions[0] == whole && versions[1] == whole {
+            return None;
+        }
+        let low = self.load(function, at, address, targets, 4, copies);
+        let high = self.load(function, at, upper_address, &upper_targets, 4, copies);
+        let low = self.operation(Operation::ZeroExtend, 64, vec![low]);
+        let high = self.operation(Operation::ZeroExtend, 64, vec![high]);
+        let by = self.intern(
+            Definition::Literal {
+                bits: 64,
+                value: 32,
+            },
+            None,
+        );
+        let high = self.operation(Operation::ShiftLeft, 64, vec![high, by]);
+        Some(self.operation(Operation::Or, 64, vec![high, low]))
+    }
+
+    /// The value that a writer certainly left at exactly this place.
+    fn written(
+        &mut self,
+        function: usize,
+        writer: usize,
+        address: Symbol,
+        bytes: u64,
+        copies: usize,
+    ) -> Option<Symbol> {
+        let host = self.facts.host;
+        let instruction = &host.functions[function].instructions[writer];
+        match &instruction.opcode {
+            Opcode::Store {
+                ordered: false,
+                stored,
+            } if stored.bytes() == bytes => {
+                stored
+                    .scalar_bits()
+                    .filter(|bits| u64::from(*bits) == bytes * 8)?;
+                let place = self.operand(function, instruction.operands[1], instruction.block);
+                (place == address)
+                    .then(|| self.operand(function, instruction.operands[0], instruction.block))
+            }
+            Opcode::Call {
+                callee: Some(callee),
+                ..
+            } => {
+                let name = host.functions[*callee].name.as_str();
+                let place_of = |numbering: &mut Self, position: usize| {
+                    numbering.operand(function, instruction.operands[position], instruction.block)
+                };
+                if is_memory_copy(name) && copies > 0 {
+                    let (destination, source) = (place_of(self, 0), place_of(self, 1));
+                    let Operand::Integer { value: length, .. } = instruction.operands[2] else {
+                        return None;
+                    };
+                    let within = self.distance(destination, address)?;
+                    if within < 0 || within.checked_add(i64::try_from(bytes).ok()?)? > length {
+                        return None;
+                    }
+                    let source_targets = moved(
+                        &self
+                            .facts
+                            .points_to
+                            .of(host, function, instruction.operands[1]),
+                        within,
+                    );
+                    if self.facts.points_to.any_kernel_visible(&source_targets) {
+                        return None;
+                    }
+                    let from = self.offset(source, within);
+                    return Some(self.load(
+                        function,
+                        writer,
+                        from,
+                        &source_targets,
+                        bytes,
+                        copies - 1,
+                    ));
+                }
+                let RuntimeCall { action, .. } = calls::runtime_call(name)?;
+                let slot = match action {
+                    Action::Allocate { slot, .. } | Action::SymbolAddress { slot, .. } => slot,
+                    _ => return None,
+                };
+                if bytes != 8 || place_of(self, slot) != address {
+                    return None;
+                }
+                match action {
+                    Action::SymbolAddress { symbol, .. } => match instruction.operands[symbol] {
+                        Operand::Global(global, 0) => {
+                            Some(self.intern(Definition::VariableAddress(global), None))
+                        }
+                        _ => None,
+                    },
+                    _ => {
+                        let varies_in = self.loop_of(function, instruction.block);
+                        Some(self.intern(Definition::Allocation(function, writer), varies_in))
+                    }
+                }
+            }
+            _ => None,
+        }
+    }
+
+    /// Bytes from one address to another of the same base.
+    fn distance(&self, from: Symbol, to: Symbol) -> Option<i64> {
+        let split = |symbol: Symbol| match self.definitions[symbol.0] {
+            Definition::Offset(base, bytes) => (base, bytes),
+            _ => (symbol, 0),
+        };
+        let ((from_base, from), (to_base, to)) = (split(from), split(to));
+        if from_base == to_base {
+            to.checked_sub(from)
+        } else {
+            None
+        }
+    }
+
+    fn version_before(
+        &mut self,
+        function: usize,
+        at: usize,
+        address: Symbol,
+        targets: &Targets,
+        bytes: u64,
+    ) -> Version {
+        let key = (function, address, bytes);
+        if !self.locations.contains_key(&key) {
+            let location = self.location(function, address, targets, bytes);
+            self.locations.insert(key, location);
+        }
+        let location = &self.locations[&key];
+        let (flow, _) = &self.flows[&function];
+        let mut block = self.facts.host.functions[function].instructions[at].block;
+        let mut limit = at;
+        loop {
+            let last = location
+                .writers
+                .get(&block)
+                .and_then(|writers| writers.iter().rev().find(|writer| **writer < limit));
+            if let Some(writer) = last {
+                return Version::Write(*writer);
+            }
+            if location.joins.contains(&block) {
+                return Version::Join(block);
+            }
+            match flow.immediate_dominator[block] {
+                Some(dominator) => (block, limit) = (dominator, usize::MAX),
+                None => return Version::Entry,
+            }
+        }
+    }
+
+    fn location(
+        &self,
+        function: usize,
+        address: Symbol,
+        targets: &Targets,
+        bytes: u64,
+    ) -> Location {
+        let host = self.facts.host;
+        let (flow, _) = &self.flows[&function];
+        let mut writers: HashMap<usize, Vec<usize>> = HashMap::new();
+        for (at, writes) in &self.writers[&function] {
+            let instruction = &host.functions[function].instructions[*at];
+            if self.may_write(function, *at, writes, address, targets, bytes) {
+                writers.entry(instruction.block).or_default().push(*at);
+            }
+        }
+        let mut joins = BTreeSet::new();
+        let mut work: Vec<usize> = writers.keys().copied().collect();
+        while let Some(block) = work.pop() {
+            for join in &flow.frontier[block] {
+                if joins.insert(*join) {
+                    work.push(*join);
+                }
+            }
+        }
+        Location { writers, joins }
+    }
+
+    fn may_write(
+        &self,
+        function: usize,
+        at: usize,
+        writes: &Writes,
+        address: Symbol,
+        targets: &Targets,
+        bytes: u64,
+    ) -> bool {
+        let points_to = self.facts.points_to;
+        let instruction = &self.facts.host.functions[function].instructions[at];
+        // Two constant distances from one base that never changes.
+        if let Opcode::Store { stored, .. } = &instruction.opcode
+            && let Operand::Instruction(place) = instruction.operands[1]
+            && let Some(place) = self.values.get(&(function, place))
+            && self.varies_in(*place).is_none()
+            && let Some(distance) = self.distance(address, *place)
+        {
+            let end = i64::try_from(bytes).unwrap_or(i64::MAX);
+            let size = i64::try_from(stored.bytes()).unwrap_or(i64::MAX);
+            return distance < end && distance.saturating_add(size) > 0;
+        }
+        (writes.escaped && points_to.any_escaped(targets))
+            || writes
+                .places
+                .iter()
+                .any(|(place, size)| points_to.may_overlap((place, *size), (targets, Some(bytes))))
+    }
+
+    fn version_symbol(&mut self, function: usize, version: Version) -> Symbol {
+        match version {
+            Version::Entry => self.intern(Definition::EntryVersion(function), None),
+            Version::Write(at) => {
+                let block = self.facts.host.functions[function].instructions[at].block;
+                let varies_in = self.loop_of(function, block);
+                self.intern(Definition::WriteVersion(function, at), varies_in)
+            }
+            Version::Join(block) => {
+                let varies_in = self.loop_of(function, block);
+                self.intern(Definition::JoinVersion(function, block), varies_in)
+            }
+        }
+    }
+
+    fn operation(&mut self, operation: Operation, bits: u32, operands: Vec<Symbol>) -> Symbol {
+        let literals: Vec<Option<i64>> = operands
+            .iter()
+            .map(|operand| self.literal(*operand))
+            .collect();
+        let folded = match (operation, &literals[..]) {
+            (Operation::Add, [Some(a), Some(b)]) => Some(a.wrapping_add(*b)),
+            (Operation::Subtract, [Some(a), Some(b)]) => Some(a.wrapping_sub(*b)),
+            (Operation::Multiply, [Some(a), Some(b)]) => Some(a.wrapping_mul(*b)),
+            (Operation::Or, [Some(a), Some(b)]) => Some(a | b),
+            (Operation::And, [Some(a), Some(b)]) => Some(a & b),
+            (Operation::ShiftLeft, [Some(a), Some(b)]) if (0..i64::from(bits)).contains(b) => {
+                Some(a.wrapping_shl(*b as u32))
+            }
+            (Operation::DivideSigned, [Some(a), Some(b)]) if *b > 0 => Some(a / b),
+            (Operation::SignExtend | Operation::Truncate | Operation::Reinterpret, [Some(a)]) => {
+                Some(*a)
+            }
+            (Operation::ZeroExtend, [Some(a)]) => match self.width(operands[0]) {
+                Some(width) if width < 64 => Some(a & ((1_i64 << width) - 1)),
+                _ => None,
+            },
+            _ => None,
+        };
+        if let Some(value) = folded {
+            let unused = 64 - bits;
+            let value = (value << unused) >> unused;
+            return self.intern(Definition::Literal { bits, value }, None);
+        }
+        match (operation, &operands[..]) {
+            (Operation::Reinterpret, [inner]) if bits == 64 && self.width(*inner) == Some(64) => {
+                return *inner;
+            }
+            (Operation::Truncate, [inner]) if bits == 32 && self.width(*inner) == Some(64) => {
+                return self.half(*inner, false);
+            }
+            (Operation::Multiply, [inner, one]) if self.literal(*one) == Some(1) => return *inner,
+            (Operation::Add | Operation::Or, [inner, zero]) if self.literal(*zero) == Some(0) => {
+                return *inner;
+            }
+            (Operation::Select, [_, a, b]) if a == b => return *a,
+            _ => {}
+        }
+        let from = operands.clone();
+        self.derived(
+            Definition::Operation {
+                operation,
+                bits,
+                operands,
+            },
+            &from,
+        )
+    }
+
+    fn leaf(&mut self, function: usize, at: usize) -> Symbol {
+        let block = self.facts.host.functions[function].instructions[at].block;
+        let varies_in = self.loop_of(function, block);
+        self.intern(Definition::Instruction(function, at), varies_in)
+    }
+
+    fn unique(&mut self) -> Symbol {
+        let number = self.definitions.len();
+        self.intern(Definition::Unique(number), None)
+    }
+
+    fn loop_of(&self, function: usize, block: usize) -> Option<usize> {
+        let (flow, first) = self.flows.get(&function)?;
+        flow.innermost[block].map(|index| index + first)
+    }
+
+    /// A value used outside the loops that it varies in is their last one.
+    fn leave_loops(&mut self, mut symbol: Symbol, function: usize, block: usize) -> Symbol {
+        while let Some(varies_in) = self.varies_in[symbol.0] {
+            let Some((flow, first)) = self.flows.get(&function) else {
+                break;
+            };
+            let index = varies_in - first;
+            if flow.contains(index, block) {
+                break;
+            }
+            let parent = flow.loops[index].parent.map(|parent| parent + first);
+            symbol = self.intern(Definition::Exit(symbol, varies_in), parent);
+        }
+        symbol
+    }
+
+    /// A value that varies where the innermost of its parts does.
+    fn derived(&mut self, definition: Definition, parts: &[Symbol]) -> Symbol {
+        let loops: Vec<usize> = parts
+            .iter()
+            .filter_map(|part| self.varies_in[part.0])
+            .collect();
+        // The loops of the parts of one expression are nested; inner loops have higher numbers.
+        let varies_in = loops.into_iter().max();
+        self.intern(definition, varies_in)
+    }
+
+    fn intern(&mut self, definition: Definition, varies_in: Option<usize>) -> Symbol {
+        if let Some(symbol) = self.index.get(&definition) {
+            return *symbol;
+        }
+        let symbol = Symbol(self.definitions.len());
+        self.definitions.push(definition.clone());
+        self.varies_in.push(varies_in);
+        self.no_signed_wrap.push(false);
+        self.index.insert(definition, symbol);
+        symbol
+    }
+}
+
+/// The same places, so many bytes further.
+pub fn moved(targets: &Targets, bytes: i64) -> Targets {
+    targets
+        .iter()
+        .map(|target| Target {
+            object: target.object,
+            offset: target.offset.and_then(|offset| offset.checked_add(bytes)),
+        })
+        .collect()
+}

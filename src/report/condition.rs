@@ -1,0 +1,172 @@
+//! Guards for people: `scale.gridDim.x == shift.gridDim.x`.
+
+use super::{ReportGuard, find_launch};
+use crate::dependence::{Guard, PointerRange};
+use crate::expression::{Condition, Expression};
+use crate::kernel::KernelModel;
+use crate::launch::{LaunchGraph, LaunchId, NodeKind, Operand, ValueId};
+use std::collections::BTreeMap;
+
+/// How launches are called in conditions: by their kernel, with the line where one kernel is
+/// launched at several places.
+pub(super) struct LaunchNames<'a> {
+    graph: &'a LaunchGraph,
+    names: BTreeMap<LaunchId, String>,
+}
+
+impl<'a> LaunchNames<'a> {
+    pub(super) fn new(graph: &'a LaunchGraph, kernels: &[KernelModel]) -> Self {
+        let mut launches = Vec::new();
+        for node in &graph.nodes {
+            if let NodeKind::Launch(launch) = &node.kind {
+                let model = launch.kernel.and_then(|kernel| kernels.get(kernel.0));
+                let name = model.map_or("launch", |model| &model.display_name);
+                launches.push((launch.id, name, node.location.line));
+            }
+        }
+        let names = launches.iter().map(|(id, name, line)| {
+            let namesakes = launches.iter().filter(|(_, other, _)| other == name);
+            match namesakes.count() {
+                1 => (*id, (*name).to_string()),
+                _ => (*id, format!("{name}@{line}")),
+            }
+        });
+        let names = names.collect();
+        Self { graph, names }
+    }
+
+    pub(super) fn guard(&self, guard: &Guard) -> ReportGuard {
+        match guard {
+            Guard::Holds { class, condition } => ReportGuard {
+                kind: class.clone(),
+                condition: self.condition(condition),
+            },
+            Guard::RangesDisjoint { left, right } => ReportGuard {
+                kind: "alias".to_string(),
+                condition: format!(
+                    "{} and {} do not overlap",
+                    self.range(left),
+                    self.range(right)
+                ),
+            },
+            Guard::ConfigurationValid { launch } => ReportGuard {
+                kind: "configuration".to_string(),
+                condition: format!("{} has a valid configuration", self.launch(*launch)),
+            },
+        }
+    }
+
+    fn launch(&self, launch: LaunchId) -> String {
+        let name = self.names.get(&launch).cloned();
+        name.unwrap_or_else(|| format!("launch{}", launch.0))
+    }
+
+    fn range(&self, range: &PointerRange) -> String {
+        let pointer = self.operand(range.launch, range.operand);
+        let (low, high) = (&range.low_bytes, &range.high_bytes);
+        format!(
+            "{pointer} bytes [{}, {})",
+            self.expression(low, 0),
+            self.expression(high, 0)
+        )
+    }
+
+    fn operand(&self, launch: LaunchId, operand: Operand) -> String {
+        let name = self.launch(launch);
+        let axis = |axis: u8| {
+            ["x", "y", "z"]
+                .get(usize::from(axis))
+                .copied()
+                .unwrap_or("?")
+        };
+        match operand {
+            Operand::Grid(index) => format!("{name}.gridDim.{}", axis(index)),
+            Operand::Block(index) => format!("{name}.blockDim.{}", axis(index)),
+            Operand::SharedBytes => format!("{name}.sharedBytes"),
+            Operand::Stream => format!("{name}.stream"),
+            Operand::Argument {
+                argument,
+                offset_bytes: 0,
+                ..
+            } => {
+                format!("{name}.argument{argument}")
+            }
+            Operand::Argument {
+                argument,
+                offset_bytes,
+                ..
+            } => {
+                format!("{name}.argument{argument}+{offset_bytes}")
+            }
+        }
+    }
+
+    fn value(&self, value: ValueId) -> String {
+        let Some(host) = self.graph.values.get(value.0) else {
+            return format!("v{}", value.0);
+        };
+        match host.constant {
+            Some(constant) => constant.to_string(),
+            None if find_launch(self.graph, host.witness.0).is_none() => format!("v{}", value.0),
+            None => self.operand(host.witness.0, host.witness.1),
+        }
+    }
+
+    fn condition(&self, condition: &Condition<ValueId>) -> String {
+        let joined = |parts: &[Condition<ValueId>], word: &str, none: &str| {
+            let parts: Vec<_> = parts.iter().map(|part| self.condition(part)).collect();
+            match parts.as_slice() {
+                [] => none.to_string(),
+                [one] => one.clone(),
+                _ => format!("({})", parts.join(word)),
+            }
+        };
+        match condition {
+            Condition::LessEqual(a, b) => {
+                format!("{} <= {}", self.expression(a, 0), self.expression(b, 0))
+            }
+            Condition::Equal(a, b) => {
+                format!("{} == {}", self.expression(a, 0), self.expression(b, 0))
+            }
+            Condition::All(parts) => joined(parts, " and ", "true"),
+            Condition::Any(parts) => joined(parts, " or ", "false"),
+        }
+    }
+
+    /// `strength` is 0 where a sum may stand, 1 where a product, 2 where only a factor.
+    fn expression(&self, expression: &Expression<ValueId>, strength: u8) -> String {
+        let both = |a, b, left, right| (self.expression(a, left), self.expression(b, right));
+        let (text, own) = match expression {
+            Expression::Constant(value) => (value.to_string(), 2),
+            Expression::Leaf(value) => (self.value(*value), 2),
+            Expression::Add(a, b) => {
+                let (a, b) = both(a, b, 0, 0);
+                (format!("{a} + {b}"), 0)
+            }
+            Expression::Subtract(a, b) => {
+                let (a, b) = both(a, b, 0, 1);
+                (format!("{a} - {b}"), 0)
+            }
+            Expression::Multiply(a, b) => {
+                let (a, b) = both(a, b, 1, 2);
+                (format!("{a} * {b}"), 1)
+            }
+            Expression::FloorDivide(a, b) => {
+                let (a, b) = both(a, b, 1, 2);
+                (format!("{a} / {b}"), 1)
+            }
+            Expression::Minimum(a, b) => {
+                let (a, b) = both(a, b, 0, 0);
+                (format!("min({a}, {b})"), 2)
+            }
+            Expression::Maximum(a, b) => {
+                let (a, b) = both(a, b, 0, 0);
+                (format!("max({a}, {b})"), 2)
+            }
+        };
+        match own < strength {
+            true => format!("({text})"),
+            false => text,
+        }
+    }
+}

@@ -1,0 +1,387 @@
+//! A group under construction: who may join, and what its fused launch must test.
+//!
+//! Invariant: for every two members, host order first, each edge between them is of thread width,
+//! of block width (then a barrier stands between), or absent under guards that the group has; all
+//! members are in step; and no member moves below an operation that it may conflict with.
+
+use super::host_order::HostOrder;
+use super::obstacle::{Candidate, obstacle, rejection};
+use super::{FusionGroup, Member, ScheduleOptions, ThreadMap};
+use crate::dependence::{Edge, Guard, SharedMemory, Uar, Width};
+use crate::diagnostics::{Rejection, RejectionReason};
+use crate::expression::{Condition, Expression};
+use crate::kernel::{KernelModel, Target};
+use crate::launch::{LaunchGraph, NodeId, NodeKind, ValueId};
+use petgraph::visit::EdgeRef;
+use std::collections::{BTreeSet, HashMap};
+
+/// Everything that decides about groups.
+pub(super) struct Judge<'a> {
+    pub(super) graph: &'a LaunchGraph,
+    pub(super) kernels: &'a [KernelModel],
+    pub(super) options: &'a ScheduleOptions,
+    pub(super) order: HostOrder<'a>,
+    memory: SharedMemory<'a>,
+    edges: HashMap<(NodeId, NodeId), Vec<&'a Edge>>,
+    /// What each launch's model relies on; an error where nothing can make it right.
+    conditions: HashMap<NodeId, Result<Vec<Guard>, String>>,
+}
+
+impl<'a> Judge<'a> {
+    pub(super) fn new(
+        graph: &'a LaunchGraph,
+        kernels: &'a [KernelModel],
+        uar: &'a Uar,
+        options: &'a ScheduleOptions,
+    ) -> Self {
+        let mut edges: HashMap<_, Vec<&Edge>> = HashMap::new();
+        for edge in uar.graph.edge_references() {
+            let edge = edge.weight();
+            if !edge.carried {
+                edges
+                    .entry((edge.source, edge.sink))
+                    .or_default()
+                    .push(edge);
+            }
+        }
+        let conditions = graph
+            .nodes
+            .iter()
+            .filter_map(|node| {
+                let conditions = crate::dependence::launch_conditions(graph, kernels, node.id)?;
+                Some((node.id, conditions))
+            })
+            .collect();
+        Self {
+            graph,
+            kernels,
+            options,
+            order: HostOrder::new(graph),
+            memory: SharedMemory::new(graph, kernels),
+            edges,
+            conditions,
+        }
+    }
+
+    pub(super) fn edges(&self, source: NodeId, sink: NodeId) -> &[&'a Edge] {
+        self.edges.get(&(source, sink)).map_or(&[], Vec::as_slice)
+    }
+
+    /// The sources of edges into a node that fusing could keep within a block, latest first.
+    pub(super) fn local_sources(&self, uar: &Uar, sink: NodeId) -> Vec<NodeId> {
+        let index = petgraph::graph::NodeIndex::new(sink.0);
+        let mut sources: Vec<_> = uar
+            .graph
+            .edges_directed(index, petgraph::Direction::Incoming)
+            .map(|edge| edge.weight())
+            .filter(|edge| !edge.carried && edge.width != Width::Global)
+            .map(|edge| edge.source)
+            .collect();
+        sources.sort();
+        sources.dedup();
+        sources.reverse();
+        sources
+    }
+
+    /// Whether whole groups and one more launch after all of them may be one group.
+    ///
+    /// # Errors
+    /// The first obstacle.
+    pub(super) fn may_join(
+        &mut self,
+        groups: &[&[Candidate<'a>]],
+        last: Candidate<'a>,
+    ) -> Result<(), Rejection> {
+        let mut members: Vec<Candidate> = groups.iter().copied().flatten().copied().collect();
+        members.push(last);
+        members.sort_by_key(|member| member.node);
+        for member in &members {
+            if let Some(Err(reason)) = self.conditions.get(&member.node) {
+                let message = format!("`{}`: {reason}", member.model.display_name);
+                let location = &self.graph.nodes[member.node.0].location;
+                return Err(rejection(RejectionReason::UnprovenIndex, message, location));
+            }
+        }
+        for pair in members.windows(2) {
+            self.neighbours(&pair[0], &pair[1])?;
+        }
+        self.nothing_passed(groups, &members, last)?;
+        let mut group_of = HashMap::new();
+        for (index, group) in groups.iter().enumerate() {
+            group_of.extend(group.iter().map(|member| (member.node, index)));
+        }
+        for (position, source) in members.iter().enumerate() {
+            for sink in &members[position + 1..] {
+                // Pairs of one group were judged when it was made.
+                let groups = (group_of.get(&source.node), group_of.get(&sink.node));
+                if groups.0.is_none() || groups.0 != groups.1 {
+                    self.width_allows(source, sink)?;
+                }
+            }
+        }
+        self.resources(&members)
+    }
+
+    /// The plan's form of a finished group.
+    pub(super) fn finish(&self, members: &[Candidate<'a>]) -> FusionGroup {
+        let mut guards = BTreeSet::new();
+        for pair in members.windows(2) {
+            for index in 0..6 {
+                let (a, b) = (self.extent(&pair[0], index), self.extent(&pair[1], index));
+                guards.insert(Guard::Holds {
+                    class: String::from("shape"),
+                    condition: Condition::Equal(a, b),
+                });
+            }
+        }
+        for (position, source) in members.iter().enumerate() {
+            guards.insert(Guard::ConfigurationValid {
+                launch: source.launch.id,
+            });
+            guards.extend(self.launch_bounds(source));
+            if let Some(Ok(conditions)) = self.conditions.get(&source.node) {
+                guards.extend(conditions.iter().cloned());
+            }
+            for sink in &members[position + 1..] {
+                for edge in self.edges(source.node, sink.node) {
+                    guards.extend(edge.conditions.iter().cloned());
+                    guards.extend(edge.absent_if.iter().cloned());
+                }
+            }
+        }
+        guards.retain(|guard| match guard {
+            Guard::Holds { condition, .. } => condition.decided() != Some(true),
+            Guard::RangesDisjoint { .. } | Guard::ConfigurationValid { .. } => true,
+        });
+        let mut since = 0;
+        let planned = members
+            .iter()
+            .enumerate()
+            .map(|(position, member)| {
+                let barrier_before = position > 0
+                    && (member.model.warp_operations
+                        || members[since..position]
+                            .iter()
+                            .any(|earlier| self.needs_barrier(earlier, member)));
+                if barrier_before {
+                    since = position;
+                }
+                Member {
+                    launch: member.launch.id,
+                    map: ThreadMap::Identity,
+                    barrier_before,
+                }
+            })
+            .collect();
+        FusionGroup {
+            members: planned,
+            orientation: String::from("v"),
+            guards: guards.into_iter().collect(),
+        }
+    }
+
+    /// Same stream, in step, shapes not known to differ.
+    fn neighbours(&mut self, first: &Candidate, second: &Candidate) -> Result<(), Rejection> {
+        let location = &self.graph.nodes[second.node.0].location;
+        let names = (&first.model.display_name, &second.model.display_name);
+        if self.order.between(first.node, second.node).is_none() {
+            let message = format!(
+                "`{}` and `{}` do not always run one after the other",
+                names.0, names.1
+            );
+            return Err(rejection(RejectionReason::Shape, message, location));
+        }
+        if first.launch.stream != second.launch.stream {
+            let message = format!("`{}` and `{}` are on different streams", names.0, names.1);
+            return Err(rejection(RejectionReason::Stream, message, location));
+        }
+        for (index, extent) in EXTENT_NAMES.iter().enumerate() {
+            let (a, b) = (self.extent(first, index), self.extent(second, index));
+            if let (Some(left), Some(right)) = (a.as_constant(), b.as_constant())
+                && left != right
+            {
+                let message = format!(
+                    "`{}` and `{}` are launched with {extent} {left} and {right}",
+                    names.0, names.1
+                );
+                return Err(rejection(RejectionReason::Shape, message, location));
+            }
+        }
+        Ok(())
+    }
+
+    /// No member moves below an operation that keeps it where it is.
+    fn nothing_passed(
+        &mut self,
+        groups: &[&[Candidate<'a>]],
+        members: &[Candidate<'a>],
+        last: Candidate<'a>,
+    ) -> Result<(), Rejection> {
+        for group in groups {
+            let Some(place) = group.last() else { continue };
+            // What stands before the group's present place was judged when it came there.
+            let Some(between) = self.order.between(place.node, last.node) else {
+                let message = format!(
+                    "`{}` and `{}` do not always run one after the other",
+                    place.model.display_name, last.model.display_name
+                );
+                let location = &self.graph.nodes[last.node.0].location;
+                return Err(rejection(RejectionReason::Shape, message, location));
+            };
+            for node in between {
+                if members.iter().any(|member| member.node == node) {
+                    continue;
+                }
+                for moved in *group {
+                    let (graph, kernels) = (self.graph, self.kernels);
+                    let found = obstacle(graph, kernels, &self.memory, self.options, moved, node);
+                    if let Some(found) = found {
+                        return Err(found);
+                    }
+                }
+            }
+        }
+        let mut printing = members.iter().filter(|member| member.model.prints);
+        if let (Some(one), Some(two)) = (printing.next(), printing.next()) {
+            let message = format!(
+                "`{}` and `{}` both print, and their output must stay in order",
+                one.model.display_name, two.model.display_name
+            );
+            let location = &self.graph.nodes[two.node.0].location;
+            return Err(rejection(RejectionReason::HostAccess, message, location));
+        }
+        Ok(())
+    }
+
+    fn width_allows(&self, source: &Candidate, sink: &Candidate) -> Result<(), Rejection> {
+        for edge in self.edges(source.node, sink.node) {
+            if edge.width == Width::Global && edge.absent_if.is_empty() {
+                return Err(Rejection {
+                    reason: edge.reason.unwrap_or(RejectionReason::GlobalDependence),
+                    message: edge.because.clone(),
+                    detail: edge.relation.clone(),
+                    location: edge.location.clone(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn resources(&self, members: &[Candidate]) -> Result<(), Rejection> {
+        let constant = |value: ValueId| self.graph.values[value.0].constant;
+        let fixed: u64 = members
+            .iter()
+            .map(|member| member.model.static_shared_bytes)
+            .sum();
+        let dynamic = members
+            .iter()
+            .filter_map(|member| constant(member.launch.shared_bytes))
+            .filter_map(|bytes| u64::try_from(bytes).ok())
+            .max();
+        let shared = fixed.saturating_add(dynamic.unwrap_or(0));
+        let mut parameters = 0u64;
+        let mut variables = BTreeSet::new();
+        for member in members {
+            for formal in &member.model.formals {
+                let align = u64::from(formal.align_bytes.max(1));
+                parameters = parameters.div_ceil(align) * align + u64::from(formal.size_bytes);
+            }
+            for access in &member.model.accesses {
+                if let Target::Global(name) = &access.target {
+                    variables.insert(name);
+                }
+            }
+        }
+        parameters = parameters.div_ceil(8) * 8 + 8 * variables.len() as u64;
+        let threads: Option<i64> = members
+            .first()
+            .and_then(|member| member.launch.block.iter().map(|v| constant(*v)).product());
+        let limit = members
+            .iter()
+            .filter_map(|member| member.model.max_threads)
+            .min();
+        let too_much = if shared > MOST_SHARED_BYTES {
+            format!("{shared} bytes of shared memory; {MOST_SHARED_BYTES} are allowed")
+        } else if parameters > MOST_PARAMETER_BYTES {
+            format!("{parameters} bytes of parameters; {MOST_PARAMETER_BYTES} are allowed")
+        } else if let (Some(threads), Some(limit)) = (threads, limit)
+            && threads > i64::from(limit)
+        {
+            format!("{threads} threads a block; a launch bound allows {limit}")
+        } else {
+            return Ok(());
+        };
+        let last = members.last().map_or(0, |member| member.node.0);
+        Err(rejection(
+            RejectionReason::Resources,
+            format!("fused, they would need {too_much}"),
+            &self.graph.nodes[last].location,
+        ))
+    }
+
+    /// What `__launch_bounds__` demands of a block of run-time size.
+    fn launch_bounds(&self, member: &Candidate) -> Option<Guard> {
+        let limit = i64::from(member.model.max_threads?);
+        let threads = (3..6)
+            .map(|index| self.extent(member, index))
+            .reduce(Expression::multiply)?;
+        Some(Guard::Holds {
+            class: String::from("launch_bounds"),
+            condition: Condition::LessEqual(threads, Expression::Constant(limit)),
+        })
+    }
+
+    fn needs_barrier(&self, earlier: &Candidate, later: &Candidate) -> bool {
+        let block_wide = self
+            .edges(earlier.node, later.node)
+            .iter()
+            .any(|edge| edge.width == Width::Block);
+        let uses_shared = |model: &KernelModel| {
+            model.static_shared_bytes > 0
+                || model.dynamic_shared
+                || model.accesses.iter().any(|access| {
+                    matches!(access.target, Target::Shared(_) | Target::UnknownShared)
+                })
+        };
+        let (one, two) = (earlier.model, later.model);
+        let same_storage = one.dynamic_shared && two.dynamic_shared
+            || one.id == two.id && uses_shared(one) && uses_shared(two);
+        block_wide || same_storage
+    }
+
+    /// Grid x, y, z, block x, y, z as a guard writes them.
+    fn extent(&self, member: &Candidate, index: usize) -> Expression<ValueId> {
+        let launch = member.launch;
+        let value = if index < 3 {
+            launch.grid[index]
+        } else {
+            launch.block[index - 3]
+        };
+        match self.graph.values[value.0].constant {
+            Some(constant) => Expression::Constant(constant & 0xffff_ffff),
+            None => Expression::Leaf(value),
+        }
+    }
+}
+
+/// The launches of a graph, in host order.
+pub(super) fn launches(graph: &LaunchGraph) -> impl Iterator<Item = NodeId> + '_ {
+    graph
+        .nodes
+        .iter()
+        .filter(|node| matches!(node.kind, NodeKind::Launch(_)))
+        .map(|node| node.id)
+}
+
+const EXTENT_NAMES: [&str; 6] = [
+    "gridDim.x",
+    "gridDim.y",
+    "gridDim.z",
+    "blockDim.x",
+    "blockDim.y",
+    "blockDim.z",
+];
+/// Static and dynamic shared memory of a block without an opt-in.
+const MOST_SHARED_BYTES: u64 = 48 * 1024;
+/// Parameter space of a kernel.
+const MOST_PARAMETER_BYTES: u64 = 4096;

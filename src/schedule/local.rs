@@ -1,0 +1,227 @@
+//! P1 and P2 of the paper: launches join along thread- and block-width edges, breadth first in host
+//! order; an edge of global width only orders.
+//!
+//! Every launch starts as a group of its own. Each launch in turn joins the groups that its local
+//! edges come from: all of them when that is legal, else the latest that is. Groups therefore only
+//! grow at their end, and what a member has already moved past never has to be asked again.
+
+use super::group::{Judge, launches};
+use super::obstacle::{Candidate, candidate, rejection};
+use super::{FusionPlan, Missed, ScheduleOptions};
+use crate::cli::Fusion;
+use crate::dependence::{Uar, Width};
+use crate::diagnostics::{Rejection, RejectionReason};
+use crate::kernel::KernelModel;
+use crate::launch::{LaunchGraph, NodeId};
+use std::collections::HashMap;
+
+/// Decides which launches become one. The second part has one entry for each two launches that
+/// follow each other in host order and are not in one group.
+pub fn plan_fusion(
+    graph: &LaunchGraph,
+    kernels: &[KernelModel],
+    uar: &Uar,
+    options: &ScheduleOptions,
+) -> (FusionPlan, Vec<Missed>) {
+    let nodes: Vec<NodeId> = launches(graph).collect();
+    let mut judge = Judge::new(graph, kernels, uar, options);
+    let candidates: HashMap<NodeId, Result<Candidate, Rejection>> = nodes
+        .iter()
+        .map(|node| (*node, candidate(graph, kernels, *node)))
+        .collect();
+    let mut groups = Groups::default();
+    let mut refusals: HashMap<NodeId, (NodeId, Rejection)> = HashMap::new();
+    for node in &nodes {
+        let Ok(last) = candidates[node] else { continue };
+        let home = groups.open(last);
+        if options.fusion == Fusion::Off {
+            continue;
+        }
+        let mut sources: Vec<usize> = Vec::new();
+        for source in judge.local_sources(uar, *node) {
+            if let Some(group) = groups.of.get(&source).map(|group| groups.find(*group))
+                && !sources.contains(&group)
+            {
+                sources.push(group);
+            }
+        }
+        if sources.is_empty() {
+            continue;
+        }
+        // All of them, else one after the other, the latest first.
+        let mut attempts = vec![sources.clone()];
+        if sources.len() > 1 {
+            attempts.extend(sources.iter().map(|source| vec![*source]));
+        }
+        for attempt in attempts {
+            let members: Vec<&[Candidate]> = attempt
+                .iter()
+                .map(|group| groups.members[*group].as_slice())
+                .collect();
+            let grown = members.iter().filter(|members| members.len() > 1).count();
+            let verdict = if grown == 0
+                && options
+                    .max_fusions
+                    .is_some_and(|most| groups.fused() >= most)
+            {
+                Err(rejection(
+                    RejectionReason::Disabled,
+                    String::from("the number of fusions is limited on the command line"),
+                    &graph.nodes[node.0].location,
+                ))
+            } else {
+                judge.may_join(&members, last)
+            };
+            match verdict {
+                Ok(()) => {
+                    groups.join(&attempt, home);
+                    break;
+                }
+                Err(found) => {
+                    if let Some(place) = members.first().and_then(|members| members.last()) {
+                        refusals.entry(*node).or_insert((place.node, found));
+                    }
+                }
+            }
+        }
+    }
+    let mut finished: Vec<&Vec<Candidate>> = groups
+        .members
+        .iter()
+        .filter(|members| members.len() > 1)
+        .collect();
+    finished.sort_by_key(|members| members[0].node);
+    let plan = FusionPlan {
+        groups: finished
+            .into_iter()
+            .map(|members| judge.finish(members))
+            .collect(),
+    };
+    let mut missed = Vec::new();
+    for pair in nodes.windows(2) {
+        let (source, sink) = (pair[0], pair[1]);
+        if groups.together(source, sink) {
+            continue;
+        }
+        let rejection = why_apart(
+            &mut judge,
+            (&candidates[&source], &candidates[&sink]),
+            (source, sink),
+            &groups,
+            refusals.get(&sink),
+        );
+        missed.push(Missed {
+            source,
+            sink,
+            rejection,
+        });
+    }
+    (plan, missed)
+}
+
+/// Disjoint lists of launches in host order.
+#[derive(Default)]
+struct Groups<'a> {
+    members: Vec<Vec<Candidate<'a>>>,
+    /// Where a group went that was joined to another.
+    moved: Vec<usize>,
+    of: HashMap<NodeId, usize>,
+}
+
+impl<'a> Groups<'a> {
+    fn open(&mut self, launch: Candidate<'a>) -> usize {
+        let index = self.members.len();
+        self.of.insert(launch.node, index);
+        self.members.push(vec![launch]);
+        self.moved.push(index);
+        index
+    }
+
+    fn find(&self, mut group: usize) -> usize {
+        while self.moved[group] != group {
+            group = self.moved[group];
+        }
+        group
+    }
+
+    fn join(&mut self, sources: &[usize], home: usize) {
+        for source in sources {
+            let members = std::mem::take(&mut self.members[*source]);
+            self.members[home].extend(members);
+            self.moved[*source] = home;
+        }
+        self.members[home].sort_by_key(|member| member.node);
+    }
+
+    fn fused(&self) -> usize {
+        self.members
+            .iter()
+            .filter(|members| members.len() > 1)
+            .count()
+    }
+
+    fn together(&self, a: NodeId, b: NodeId) -> bool {
+        match (self.of.get(&a), self.of.get(&b)) {
+            (Some(a), Some(b)) => self.find(*a) == self.find(*b),
+            _ => false,
+        }
+    }
+}
+
+/// The reason for a report why two launches in sequence stay apart.
+fn why_apart<'a>(
+    judge: &mut Judge<'a>,
+    candidates: (
+        &Result<Candidate<'a>, Rejection>,
+        &Result<Candidate<'a>, Rejection>,
+    ),
+    (source, sink): (NodeId, NodeId),
+    groups: &Groups<'a>,
+    refusal: Option<&(NodeId, Rejection)>,
+) -> Rejection {
+    let location = judge.graph.nodes[sink.0].location.clone();
+    if judge.options.fusion == Fusion::Off {
+        let message = String::from("fusion is switched off on the command line");
+        return rejection(RejectionReason::Disabled, message, &location);
+    }
+    let (first, second) = match candidates {
+        (Err(found), _) | (_, Err(found)) => return found.clone(),
+        (Ok(first), Ok(second)) => (*first, *second),
+    };
+    if let Err(mut found) = judge.may_join(&[&[first]], second) {
+        if found.detail.is_empty() {
+            found.detail = format!("nodes {} and {}", source.0, sink.0);
+        }
+        return found;
+    }
+    let local = judge
+        .edges(source, sink)
+        .iter()
+        .any(|edge| edge.width != Width::Global);
+    if !local {
+        let (one, two) = (&first.model.display_name, &second.model.display_name);
+        let aliased = judge.edges(source, sink).first();
+        let detail = aliased.map_or_else(String::new, |edge| edge.because.clone());
+        return Rejection {
+            detail,
+            ..rejection(
+                RejectionReason::NotSimilar,
+                format!("`{one}` and `{two}` do not depend on each other"),
+                &location,
+            )
+        };
+    }
+    // The two alone could be one; something else of their groups stands against it.
+    match refusal {
+        Some((place, found)) if groups.together(*place, source) => found.clone(),
+        Some((_, found)) => Rejection {
+            reason: found.reason,
+            ..found.clone()
+        },
+        None => rejection(
+            RejectionReason::NotConvex,
+            String::from("another launch of their groups stands between them"),
+            &location,
+        ),
+    }
+}

@@ -1,0 +1,240 @@
+//! What keeps a launch from moving below an operation, and a launch from being fused at all.
+
+use super::ScheduleOptions;
+use crate::dependence::SharedMemory;
+use crate::diagnostics::{Location, Rejection, RejectionReason};
+use crate::kernel::KernelModel;
+use crate::launch::{Launch, LaunchGraph, NodeId, NodeKind, Stream};
+
+/// A launch with a modelled kernel.
+#[derive(Clone, Copy)]
+pub(super) struct Candidate<'a> {
+    pub(super) node: NodeId,
+    pub(super) launch: &'a Launch,
+    pub(super) model: &'a KernelModel,
+}
+
+/// The launch at a node, when it could take part in a group by itself.
+pub(super) fn candidate<'a>(
+    graph: &'a LaunchGraph,
+    kernels: &'a [KernelModel],
+    node: NodeId,
+) -> Result<Candidate<'a>, Rejection> {
+    let place = &graph.nodes[node.0];
+    let NodeKind::Launch(launch) = &place.kind else {
+        return Err(rejection(
+            RejectionReason::Fence,
+            String::from("this is not a launch"),
+            &place.location,
+        ));
+    };
+    let Some(model) = launch.kernel.and_then(|kernel| kernels.get(kernel.0)) else {
+        return Err(rejection(
+            RejectionReason::OpaqueKernel,
+            String::from("it is not known which kernel this launch runs"),
+            &place.location,
+        ));
+    };
+    if let Some((clause, location)) = model.opaque.first() {
+        let message = format!("`{}` {clause}", model.display_name);
+        return Err(rejection(RejectionReason::OpaqueKernel, message, location));
+    }
+    if launch.special {
+        let message = format!(
+            "`{}` is launched cooperatively or with attributes that are not modelled",
+            model.display_name
+        );
+        return Err(rejection(
+            RejectionReason::OpaqueKernel,
+            message,
+            &place.location,
+        ));
+    }
+    if launch.stream == Stream::Unknown {
+        let message = format!(
+            "it is not known on which stream `{}` is launched",
+            model.display_name
+        );
+        return Err(rejection(RejectionReason::Stream, message, &place.location));
+    }
+    if let Some(barrier) = model.barriers.iter().find(|barrier| !barrier.uniform) {
+        let message = format!(
+            "`{}` has a `__syncthreads()` that some threads of a block may not reach",
+            model.display_name
+        );
+        return Err(rejection(
+            RejectionReason::DivergentBarrier,
+            message,
+            &barrier.location,
+        ));
+    }
+    let constants = |values: &[crate::launch::ValueId; 3]| {
+        values.map(|value| {
+            graph.values[value.0]
+                .constant
+                .map(|extent| extent & 0xffff_ffff)
+        })
+    };
+    let (grid, block) = (constants(&launch.grid), constants(&launch.block));
+    let outside = grid
+        .iter()
+        .zip([2_147_483_647, 65_535, 65_535])
+        .chain(block.iter().zip([1024, 1024, 64]))
+        .any(|(extent, limit)| extent.is_some_and(|extent| !(1..=limit).contains(&extent)));
+    let threads: Option<i64> = block.iter().copied().product();
+    let limit = model
+        .max_threads
+        .map_or(1024, |limit| i64::from(limit).min(1024));
+    if outside || threads.is_some_and(|threads| threads > limit) {
+        let message = format!(
+            "`{}` is launched with a grid or block that CUDA does not run",
+            model.display_name
+        );
+        return Err(rejection(
+            RejectionReason::Resources,
+            message,
+            &place.location,
+        ));
+    }
+    Ok(Candidate {
+        node,
+        launch,
+        model,
+    })
+}
+
+/// Why the launch cannot move below `node`, if it cannot.
+pub(super) fn obstacle(
+    graph: &LaunchGraph,
+    kernels: &[KernelModel],
+    memory: &SharedMemory,
+    options: &ScheduleOptions,
+    moved: &Candidate,
+    node: NodeId,
+) -> Option<Rejection> {
+    let place = &graph.nodes[node.0];
+    let name = &moved.model.display_name;
+    let prints = moved.model.prints;
+    let blocked = |reason, message: String| Some(rejection(reason, message, &place.location));
+    let keeps = options.keep_synchronisations;
+    match &place.kind {
+        NodeKind::Launch(other) => {
+            let model = other.kernel.and_then(|kernel| kernels.get(kernel.0));
+            let Some(model) = model.filter(|model| model.opaque.is_empty()) else {
+                return blocked(
+                    RejectionReason::OpaqueKernel,
+                    format!("a kernel that is not modelled runs after `{name}`"),
+                );
+            };
+            if prints && model.prints {
+                return blocked(
+                    RejectionReason::HostAccess,
+                    format!("`{name}` and `{}` both print", model.display_name),
+                );
+            }
+            if memory.may_conflict(moved.node, node) {
+                return blocked(
+                    RejectionReason::NotConvex,
+                    format!(
+                        "`{}` runs in between and touches memory that `{name}` touches",
+                        model.display_name
+                    ),
+                );
+            }
+            None
+        }
+        NodeKind::Copy { host_side, .. } => {
+            if memory.may_conflict(moved.node, node) {
+                return blocked(
+                    RejectionReason::CopyBetween,
+                    format!("a copy in between touches memory that `{name}` touches"),
+                );
+            }
+            if *host_side && prints {
+                return blocked(
+                    RejectionReason::HostAccess,
+                    format!("`{name}` prints, and a copy in between waits for it"),
+                );
+            }
+            if *host_side && keeps {
+                return blocked(
+                    RejectionReason::Fence,
+                    String::from(
+                        "a copy in between waits for the device, and synchronisations are kept",
+                    ),
+                );
+            }
+            None
+        }
+        NodeKind::Set { .. } => {
+            if memory.may_conflict(moved.node, node) {
+                return blocked(
+                    RejectionReason::CopyBetween,
+                    format!("a fill in between touches memory that `{name}` touches"),
+                );
+            }
+            None
+        }
+        NodeKind::Synchronise if prints => blocked(
+            RejectionReason::HostAccess,
+            format!("`{name}` prints, and the host waits for it before the next launch"),
+        ),
+        NodeKind::Synchronise if keeps => blocked(
+            RejectionReason::Fence,
+            String::from("the host synchronises in between, and synchronisations are kept"),
+        ),
+        NodeKind::Synchronise | NodeKind::ErrorCheck | NodeKind::Allocation { .. } => None,
+        NodeKind::Free { .. } => blocked(
+            RejectionReason::Fence,
+            String::from("memory is freed in between"),
+        ),
+        NodeKind::StreamOperation => blocked(
+            RejectionReason::Fence,
+            String::from("a stream or event operation stands in between"),
+        ),
+        NodeKind::HostAccess => blocked(
+            RejectionReason::HostAccess,
+            String::from("the host touches memory in between that kernels may see"),
+        ),
+        NodeKind::Opaque { what } => {
+            if is_output(what) {
+                return blocked(
+                    RejectionReason::HostAccess,
+                    format!("the host calls `{what}` in between"),
+                );
+            }
+            blocked(
+                RejectionReason::Fence,
+                format!("`{what}` is called in between, and what it does is not known"),
+            )
+        }
+    }
+}
+
+pub(super) fn rejection(
+    reason: RejectionReason,
+    message: String,
+    location: &Location,
+) -> Rejection {
+    Rejection {
+        reason,
+        message,
+        detail: String::new(),
+        location: location.clone(),
+    }
+}
+
+/// Input and output functions of the C and C++ libraries; they only choose the word in a report.
+fn is_output(called: &str) -> bool {
+    let name = called.split(['(', ' ']).next().unwrap_or(called);
+    let plain = [
+        "printf", "fprintf", "vprintf", "vfprintf", "puts", "fputs", "putchar", "fputc", "putc",
+        "fwrite", "fread", "fflush", "fopen", "fclose", "fgets", "scanf", "fscanf", "perror",
+    ];
+    plain.contains(&name)
+        || name.contains("ostream")
+        || name.contains("istream")
+        || name.starts_with("_ZNSo")
+        || name.starts_with("_ZSt4endl")
+        || name.starts_with("_ZStls")
+}

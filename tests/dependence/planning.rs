@@ -1,0 +1,491 @@
+//! Which launches become one, and why others do not.
+
+use crate::builder::{Kernel, World, X, actuals, pointwise, row_sum, rows, shape, sum};
+use sirius_rs::affine::Variable;
+use sirius_rs::cli::Fusion;
+use sirius_rs::dependence::{Guard, build_uar};
+use sirius_rs::diagnostics::RejectionReason;
+use sirius_rs::expression::Expression;
+use sirius_rs::kernel::{AccessKind, Barrier};
+use sirius_rs::launch::{BufferId, NodeId, NodeKind, Pointer, Stream, ValueId};
+use sirius_rs::program::KernelId;
+use sirius_rs::schedule::{FusionPlan, Missed, ScheduleOptions, plan_fusion};
+use sirius_rs::verify::verify;
+
+const ALL: ScheduleOptions = ScheduleOptions {
+    fusion: Fusion::All,
+    max_fusions: None,
+    keep_synchronisations: false,
+};
+
+/// The plan, which the judge accepts.
+fn plan(world: &World, options: &ScheduleOptions) -> (FusionPlan, Vec<Missed>) {
+    let uar = build_uar(&world.graph, &world.kernels);
+    let (plan, missed) = plan_fusion(&world.graph, &world.kernels, &uar, options);
+    if let Err(refusals) = verify(&world.graph, &world.kernels, plan.clone()) {
+        panic!("refused: {refusals:#?}\n{plan:#?}");
+    }
+    (plan, missed)
+}
+
+/// Numbers of the launches of each group.
+fn groups(plan: &FusionPlan) -> Vec<Vec<u32>> {
+    let numbers = |group: &sirius_rs::schedule::FusionGroup| {
+        group.members.iter().map(|member| member.launch.0).collect()
+    };
+    plan.groups.iter().map(numbers).collect()
+}
+
+/// A world in which everything is launched with one unknown shape and size.
+struct Uniform {
+    world: World,
+    grid: [ValueId; 3],
+    block: [ValueId; 3],
+    n: ValueId,
+}
+
+impl Uniform {
+    fn new() -> Self {
+        let mut world = World::new();
+        let (grid, block, n) = (world.extent(), world.extent(), world.unknown());
+        let (grid, block) = (shape(&mut world, grid), shape(&mut world, block));
+        Self {
+            world,
+            grid,
+            block,
+            n,
+        }
+    }
+
+    fn launch(&mut self, kernel: KernelId, from: &Pointer, to: &Pointer) -> NodeId {
+        let arguments = actuals(from, to, self.n);
+        self.world.launch(kernel, self.grid, self.block, arguments)
+    }
+
+    /// x -> y -> z by two pointwise kernels, `between` in the middle; the only missed reason.
+    fn split_by(between: impl FnOnce(&mut Self, [&Pointer; 3])) -> (World, Outcome) {
+        let mut this = Self::new();
+        let scale = this.world.kernel(pointwise("scale", 0));
+        let buffers = ["x", "y", "z"].map(|name| this.world.buffer(name));
+        let [x, y, z] = &buffers;
+        this.launch(scale, x, y);
+        between(&mut this, [x, y, z]);
+        this.launch(scale, y, z);
+        let (plan, missed) = plan(&this.world, &ALL);
+        (
+            this.world,
+            Outcome {
+                fused: plan.groups.len(),
+                missed,
+            },
+        )
+    }
+}
+
+/// What became of two launches.
+struct Outcome {
+    fused: usize,
+    missed: Vec<Missed>,
+}
+
+impl Outcome {
+    fn reason(&self) -> Option<RejectionReason> {
+        assert!(self.missed.len() <= 1);
+        self.missed.first().map(|missed| missed.rejection.reason)
+    }
+}
+
+#[test]
+fn a_pointwise_chain_becomes_one_launch() {
+    let mut this = Uniform::new();
+    let scale = this.world.kernel(pointwise("scale", 0));
+    let shifted = this.world.kernel(pointwise("shift", 0));
+    let [x, y, z, w] = ["x", "y", "z", "w"].map(|name| this.world.buffer(name));
+    this.launch(scale, &x, &y);
+    this.launch(shifted, &y, &z);
+    this.launch(scale, &z, &w);
+    let (plan, missed) = plan(&this.world, &ALL);
+    assert_eq!(groups(&plan), [[0, 1, 2]]);
+    assert!(missed.is_empty());
+    let group = &plan.groups[0];
+    assert!(group.members.iter().all(|member| !member.barrier_before));
+    let configurations = group
+        .guards
+        .iter()
+        .filter(|guard| matches!(guard, Guard::ConfigurationValid { .. }));
+    assert_eq!(configurations.count(), 3);
+    assert_eq!(
+        group.guards.len(),
+        4,
+        "one precondition: {:#?}",
+        group.guards
+    );
+}
+
+#[test]
+fn a_stencil_stays_apart_and_says_why() {
+    let mut this = Uniform::new();
+    let scale = this.world.kernel(pointwise("scale", 0));
+    let blur = this.world.kernel(pointwise("blur", 1));
+    let [x, y, z] = ["x", "y", "z"].map(|name| this.world.buffer(name));
+    this.launch(scale, &x, &y);
+    this.launch(blur, &y, &z);
+    let (plan, missed) = plan(&this.world, &ALL);
+    assert!(plan.groups.is_empty());
+    assert_eq!(missed.len(), 1);
+    let rejection = &missed[0].rejection;
+    assert_eq!(rejection.reason, RejectionReason::GlobalDependence);
+    assert!(
+        rejection.message.contains("`blur` reads `y["),
+        "{}",
+        rejection.message
+    );
+    assert!(
+        rejection.message.contains("`scale` writes"),
+        "{}",
+        rejection.message
+    );
+    assert_eq!(rejection.location.line, 10);
+}
+
+#[test]
+fn a_row_reduction_costs_a_barrier() {
+    let mut this = Uniform::new();
+    let square = this.world.kernel(rows("square"));
+    let reduce = this.world.kernel(row_sum("reduce"));
+    let [x, y, z] = ["x", "y", "z"].map(|name| this.world.buffer(name));
+    this.launch(square, &x, &y);
+    this.launch(reduce, &y, &z);
+    let (plan, _) = plan(&this.world, &ALL);
+    assert_eq!(groups(&plan), [[0, 1]]);
+    assert!(!plan.groups[0].members[0].barrier_before);
+    assert!(plan.groups[0].members[1].barrier_before);
+}
+
+#[test]
+fn interleaved_branches_become_a_group_each() {
+    let mut this = Uniform::new();
+    let kernels = ["gemm", "bias", "split"].map(|name| this.world.kernel(pointwise(name, 0)));
+    let x = this.world.buffer("x");
+    let branches = ["q", "k", "v"]
+        .map(|branch| ["1", "2", "3"].map(|stage| this.world.buffer(&format!("{branch}{stage}"))));
+    for (stage, kernel) in kernels.into_iter().enumerate() {
+        for branch in &branches {
+            let from = if stage == 0 { &x } else { &branch[stage - 1] };
+            this.launch(kernel, from, &branch[stage]);
+        }
+    }
+    let (plan, missed) = plan(&this.world, &ALL);
+    assert_eq!(groups(&plan), [[0, 3, 6], [1, 4, 7], [2, 5, 8]]);
+    assert_eq!(missed.len(), 8);
+    assert!(
+        missed
+            .iter()
+            .all(|missed| missed.rejection.reason == RejectionReason::NotSimilar)
+    );
+}
+
+#[test]
+fn groups_that_meet_become_one() {
+    let mut this = Uniform::new();
+    let scale = this.world.kernel(pointwise("scale", 0));
+    let mut add = pointwise("accumulate", 0);
+    let mut read = add.accesses[1].clone();
+    read.kind = AccessKind::Read;
+    read.id.0 = 2;
+    add.accesses.push(read);
+    let add = this.world.kernel(add);
+    let [x, y, a, b] = ["x", "y", "a", "b"].map(|name| this.world.buffer(name));
+    this.launch(scale, &x, &a);
+    this.launch(scale, &y, &b);
+    this.launch(add, &a, &b);
+    let (plan, missed) = plan(&this.world, &ALL);
+    assert_eq!(groups(&plan), [[0, 1, 2]]);
+    assert!(missed.is_empty());
+}
+
+#[test]
+fn a_path_through_an_outsider_is_not_convex() {
+    let mut this = Uniform::new();
+    let scale = this.world.kernel(pointwise("scale", 0));
+    let blur = this.world.kernel(pointwise("blur", 1));
+    let mut join = pointwise("join", 0);
+    let mut extra = join.accesses[1].clone();
+    extra.kind = AccessKind::Read;
+    extra.id.0 = 2;
+    join.accesses.push(extra);
+    let join = this.world.kernel(join);
+    let [x, y, z] = ["x", "y", "z"].map(|name| this.world.buffer(name));
+    this.launch(scale, &x, &y);
+    this.launch(blur, &y, &z);
+    // Reads y and z, writes z: first and last could be one but for the launch in between.
+    this.launch(join, &y, &z);
+    let (plan, missed) = plan(&this.world, &ALL);
+    assert_eq!(groups(&plan), [[1, 2]]);
+    assert_eq!(missed.len(), 1);
+    assert_eq!(
+        missed[0].rejection.reason,
+        RejectionReason::GlobalDependence
+    );
+}
+
+#[test]
+fn what_stands_between_decides() {
+    let outcome = |between: fn(&mut Uniform, [&Pointer; 3])| Uniform::split_by(between).1;
+    let nothing = outcome(|_, _| {});
+    assert_eq!((nothing.fused, nothing.reason()), (1, None));
+    let seen_through = outcome(|this, _| {
+        this.world.node(NodeKind::ErrorCheck);
+        this.world.node(NodeKind::Synchronise);
+        this.world.node(NodeKind::Allocation {
+            buffer: BufferId(2),
+        });
+    });
+    assert_eq!((seen_through.fused, seen_through.reason()), (1, None));
+    let copied = outcome(|this, [_, y, _]| {
+        this.world.copy_to_host(y, 4);
+    });
+    assert_eq!(copied.reason(), Some(RejectionReason::CopyBetween));
+    assert_eq!(copied.missed[0].rejection.location.line, 101);
+    let elsewhere = outcome(|this, _| {
+        let (other, more) = (this.world.buffer("other"), this.world.buffer("more"));
+        this.world.copy_on_device(&other, &more, 64);
+        this.world.copy_to_host(&other, 64);
+    });
+    assert_eq!((elsewhere.fused, elsewhere.reason()), (1, None));
+    let host = outcome(|this, _| {
+        this.world.node(NodeKind::HostAccess);
+    });
+    assert_eq!(host.reason(), Some(RejectionReason::HostAccess));
+    let call = outcome(|this, _| {
+        let what = String::from("mystery");
+        this.world.node(NodeKind::Opaque { what });
+    });
+    assert_eq!(call.reason(), Some(RejectionReason::Fence));
+    let output = outcome(|this, _| {
+        let what = String::from("printf");
+        this.world.node(NodeKind::Opaque { what });
+    });
+    assert_eq!(output.reason(), Some(RejectionReason::HostAccess));
+    let event = outcome(|this, _| {
+        this.world.node(NodeKind::StreamOperation);
+    });
+    assert_eq!(event.reason(), Some(RejectionReason::Fence));
+    let freed = outcome(|this, _| {
+        this.world.node(NodeKind::Free { pointer: None });
+    });
+    assert_eq!(freed.reason(), Some(RejectionReason::Fence));
+}
+
+#[test]
+fn kept_synchronisations_are_fences() {
+    let (world, _) = Uniform::split_by(|this, _| {
+        this.world.node(NodeKind::Synchronise);
+    });
+    let options = ScheduleOptions {
+        keep_synchronisations: true,
+        ..ALL
+    };
+    let (plan, missed) = plan(&world, &options);
+    assert!(plan.groups.is_empty());
+    assert_eq!(missed[0].rejection.reason, RejectionReason::Fence);
+}
+
+#[test]
+fn off_and_a_limit_are_obeyed() {
+    let (world, _) = Uniform::split_by(|_, _| {});
+    for options in [
+        ScheduleOptions {
+            fusion: Fusion::Off,
+            ..ALL
+        },
+        ScheduleOptions {
+            max_fusions: Some(0),
+            ..ALL
+        },
+    ] {
+        let (plan, missed) = plan(&world, &options);
+        assert!(plan.groups.is_empty());
+        assert_eq!(missed[0].rejection.reason, RejectionReason::Disabled);
+    }
+}
+
+#[test]
+fn properties_of_launches_decide() {
+    let outcome = |change: fn(&mut World)| {
+        let (mut world, _) = Uniform::split_by(|_, _| {});
+        change(&mut world);
+        let (plan, missed) = plan(&world, &ALL);
+        assert!(plan.groups.is_empty());
+        missed[0].rejection.reason
+    };
+    fn second(world: &mut World) -> &mut sirius_rs::launch::Launch {
+        match &mut world.graph.nodes[1].kind {
+            NodeKind::Launch(launch) => launch,
+            _ => panic!("a launch"),
+        }
+    }
+    let stream = outcome(|world| {
+        let handle = world.unknown();
+        second(world).stream = Stream::Handle(handle);
+    });
+    assert_eq!(stream, RejectionReason::Stream);
+    let cooperative = outcome(|world| second(world).special = true);
+    assert_eq!(cooperative, RejectionReason::OpaqueKernel);
+    let unknown = outcome(|world| second(world).kernel = None);
+    assert_eq!(unknown, RejectionReason::OpaqueKernel);
+    let printing = outcome(|world| world.kernels[0].prints = true);
+    assert_eq!(printing, RejectionReason::HostAccess);
+    let divergent = outcome(|world| {
+        let location = world.kernels[0].location.clone();
+        world.kernels[0].barriers.push(Barrier {
+            uniform: false,
+            loops: Vec::new(),
+            location,
+        });
+    });
+    assert_eq!(divergent, RejectionReason::DivergentBarrier);
+    let shared = outcome(|world| world.kernels[0].static_shared_bytes = 30_000);
+    assert_eq!(shared, RejectionReason::Resources);
+    let indirect = outcome(|world| world.kernels[0].accesses[0].subscript = None);
+    assert_eq!(indirect, RejectionReason::UnprovenIndex);
+    let empty = outcome(|world| {
+        let zero = world.number(0);
+        second(world).grid[0] = zero;
+    });
+    assert_eq!(empty, RejectionReason::Resources);
+}
+
+#[test]
+fn other_extents_are_a_shape() {
+    let mut this = Uniform::new();
+    let scale = this.world.kernel(pointwise("scale", 0));
+    let [x, y, z] = ["x", "y", "z"].map(|name| this.world.buffer(name));
+    let (narrow, wide) = (this.world.number(128), this.world.number(256));
+    this.block[0] = narrow;
+    this.launch(scale, &x, &y);
+    this.block[0] = wide;
+    this.launch(scale, &y, &z);
+    let (plan, missed) = plan(&this.world, &ALL);
+    assert!(plan.groups.is_empty());
+    assert_eq!(missed[0].rejection.reason, RejectionReason::Shape);
+}
+
+#[test]
+fn unknown_shapes_are_tested_at_run_time() {
+    let mut this = Uniform::new();
+    let scale = this.world.kernel(pointwise("scale", 0));
+    let [x, y, z] = ["x", "y", "z"].map(|name| this.world.buffer(name));
+    this.launch(scale, &x, &y);
+    this.grid[0] = this.world.extent();
+    this.launch(scale, &y, &z);
+    let (plan, _) = plan(&this.world, &ALL);
+    assert_eq!(groups(&plan), [[0, 1]]);
+    let shapes = plan.groups[0]
+        .guards
+        .iter()
+        .filter(|guard| matches!(guard, Guard::Holds { class, .. } if class == "shape"));
+    assert_eq!(shapes.count(), 1);
+}
+
+#[test]
+fn pointers_that_may_alias_are_tested_at_run_time() {
+    let mut this = Uniform::new();
+    let scale = this.world.kernel(pointwise("scale", 0));
+    let [x, y, z] = [(); 3].map(|()| this.world.stranger());
+    this.launch(scale, &x, &y);
+    // The same pointer value is passed on.
+    this.launch(scale, &y, &z);
+    let (plan, _) = plan(&this.world, &ALL);
+    assert_eq!(groups(&plan), [[0, 1]]);
+    let ranges = plan.groups[0]
+        .guards
+        .iter()
+        .filter(|guard| matches!(guard, Guard::RangesDisjoint { .. }));
+    // x is read before z is written, y written before z.
+    assert_eq!(ranges.count(), 2, "{:#?}", plan.groups[0].guards);
+}
+
+#[test]
+fn may_alias_without_bounds_stays_apart() {
+    let mut this = Uniform::new();
+    let mut unbounded = pointwise("scale", 0);
+    unbounded.footprints.clear();
+    let scale = this.world.kernel(unbounded);
+    let (y, stranger) = (this.world.buffer("y"), this.world.stranger());
+    let x = this.world.buffer("x");
+    this.launch(scale, &x, &y);
+    this.launch(scale, &y, &stranger);
+    let (plan, missed) = plan(&this.world, &ALL);
+    assert!(plan.groups.is_empty());
+    assert_eq!(missed[0].rejection.reason, RejectionReason::MayAlias);
+}
+
+#[test]
+fn a_launch_in_a_loop_joins_its_neighbour_only() {
+    let mut this = Uniform::new();
+    let scale = this.world.kernel(pointwise("scale", 0));
+    let [x, y, z] = ["x", "y", "z"].map(|name| this.world.buffer(name));
+    this.launch(scale, &x, &y);
+    this.world.enter_loop();
+    this.launch(scale, &y, &z);
+    this.launch(scale, &z, &y);
+    let (plan, missed) = plan(&this.world, &ALL);
+    assert_eq!(groups(&plan), [[1, 2]]);
+    assert_eq!(missed[0].rejection.reason, RejectionReason::Shape);
+}
+
+#[test]
+fn parts_of_one_buffer_do_not_pass_each_other() {
+    let mut this = Uniform::new();
+    let scale = this.world.kernel(pointwise("scale", 0));
+    let [x, y, z] = ["x", "y", "z"].map(|name| this.world.buffer(name));
+    let mut half = x.clone();
+    half.offset_bytes = Some(Expression::Constant(1 << 20));
+    this.launch(scale, &x, &y);
+    // Writes another part of x, as far as anyone knows.
+    this.launch(scale, &z, &half);
+    this.launch(scale, &y, &y);
+    let (plan, _) = plan(&this.world, &ALL);
+    assert_eq!(groups(&plan), Vec::<Vec<u32>>::new());
+}
+
+#[test]
+fn reductions_into_one_place_stay_ordered() {
+    let mut this = Uniform::new();
+    let mut total = Kernel::new("total", 3);
+    let own = sum(&[(4, Variable::Block(X))], 0);
+    total.access(AccessKind::Read, 0, own, vec![vec![]]);
+    total.access(AccessKind::Reduction, 1, sum(&[], 0), vec![vec![]]);
+    let total = this.world.kernel(total.model);
+    let [x, y] = ["x", "y"].map(|name| this.world.buffer(name));
+    this.launch(total, &x, &y);
+    this.launch(total, &x, &y);
+    let (plan, missed) = plan(&this.world, &ALL);
+    assert!(plan.groups.is_empty());
+    assert_eq!(
+        missed[0].rejection.reason,
+        RejectionReason::GlobalDependence
+    );
+}
+
+#[test]
+fn thousands_of_launches_take_seconds() {
+    let mut this = Uniform::new();
+    let scale = this.world.kernel(pointwise("scale", 0));
+    let blur = this.world.kernel(pointwise("blur", 1));
+    let mut from = this.world.buffer("first");
+    for step in 0..2000 {
+        let to = this.world.buffer(&format!("b{step}"));
+        this.launch(if step % 8 == 7 { blur } else { scale }, &from, &to);
+        from = to;
+    }
+    let before = std::time::Instant::now();
+    let uar = build_uar(&this.world.graph, &this.world.kernels);
+    let (plan, missed) = plan_fusion(&this.world.graph, &this.world.kernels, &uar, &ALL);
+    let seconds = before.elapsed().as_secs_f64();
+    assert_eq!(plan.groups.len(), 250);
+    assert_eq!(missed.len(), 250);
+    println!("{seconds}");
+    assert!(seconds < 60.0, "{seconds}");
+}

@@ -1,0 +1,73 @@
+// test: kernel
+__global__ void row_sum(float *out, const float *x, int columns) {
+    __shared__ float s[256];
+    float a = 0;
+    for (int c = threadIdx.x; c < columns; c += blockDim.x) a += x[blockIdx.x * columns + c];
+    s[threadIdx.x] = a;
+    __syncthreads();
+    for (int k = blockDim.x / 2; k > 0; k >>= 1) {
+        if (threadIdx.x < k) s[threadIdx.x] += s[threadIdx.x + k];
+        __syncthreads();
+    }
+    if (threadIdx.x == 0) out[blockIdx.x] = s[0];
+}
+__global__ void divergent(float *x, int n) {
+    extern __shared__ float s[];
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    s[threadIdx.x] = x[i];
+    __syncthreads();
+    x[i] = s[blockDim.x - 1 - threadIdx.x];
+}
+__global__ void uniform_exit(float *x, int n) {
+    if (blockIdx.x >= n) return;
+    __syncthreads();
+    x[blockIdx.x * blockDim.x + threadIdx.x] = 1;
+}
+
+//> kernel row_sum
+//>   p0 = blockDim.x
+//>   p1 = arg2
+//>   q0 = (i0) * p0
+//>   q1 = (bx) * p1
+//>   loop i0 divergent
+//>   loop i1 uniform
+//>   must read arg1[4tx + 4q0 + 4q1 .. +4] : -tx - q0 + p1 - 1 >= 0 in i0
+//>   must write shared @_ZZ7row_sumPfPKfiE1s[4tx .. +4] : true
+//>   may read shared @_ZZ7row_sumPfPKfiE1s[*] : true in i1 (it changes irregularly in a loop)
+//>   may read shared @_ZZ7row_sumPfPKfiE1s[4tx .. +4] : true in i1 (its condition is not affine)
+//>   may write shared @_ZZ7row_sumPfPKfiE1s[4tx .. +4] : true in i1 (its condition is not affine)
+//>   must read shared @_ZZ7row_sumPfPKfiE1s[0 .. +4] : -tx = 0
+//>   must write arg0[4bx .. +4] : -tx = 0
+//>   barrier uniform
+//>   barrier uniform in i1
+//>   writes arg0 within [0, 4*gridDim.x)
+//>   reads arg1 within [0, 4*gridDim.x*arg2)
+//>   requires 0 <= arg2
+//>   requires blockDim.x + arg2 - 1 <= 2147483647
+//>   requires gridDim.x*arg2 - 1 <= 4294967295 or gridDim.x*arg2 + blockDim.x - arg2 - 1 <= 4294967295
+//>   requires gridDim.x*arg2 - 1 <= 4294967295 or gridDim.x*arg2 + blockDim.x - 1 <= 4294967295
+//>   static shared 1024 bytes
+//>
+//> kernel divergent
+//>   p0 = blockDim.x
+//>   p1 = arg1
+//>   q0 = (bx) * p0
+//>   must read arg0[4tx + 4q0 .. +4] : -tx - q0 + p1 - 1 >= 0
+//>   must write shared @s[4tx .. +4] : -tx - q0 + p1 - 1 >= 0
+//>   must read shared @s[-4tx + 4p0 - 4 .. +4] : -tx - q0 + p1 - 1 >= 0
+//>   must write arg0[4tx + 4q0 .. +4] : -tx - q0 + p1 - 1 >= 0
+//>   barrier divergent
+//>   writes arg0 within [0, min(4*arg1, 4*gridDim.x*blockDim.x))
+//>   requires gridDim.x*blockDim.x - 1 <= 2147483647
+//>   dynamic shared
+//>
+//> kernel uniform_exit
+//>   p0 = arg1
+//>   p1 = blockDim.x
+//>   q0 = (bx) * p1
+//>   must write arg0[4tx + 4q0 .. +4] : -bx + p0 - 1 >= 0
+//>   barrier uniform
+//>   writes arg0 within [0, 4*blockDim.x*arg1)
+//>   requires 0 <= arg1
+//>   requires blockDim.x*arg1 - 1 <= 4294967295

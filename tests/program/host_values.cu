@@ -1,0 +1,27 @@
+// test: program
+// with: host_values_main.cpp
+// A grid, a pointer member and a count are one value at all launches, through error checks, a
+// synchronisation, a class and another unit's call.
+#include "host_values.h"
+__global__ void scale(float *x, float a, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) x[i] *= a; }
+__global__ void add(float *y, const float *x, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] += x[i]; }
+App::App(int count) : n(count) {
+  check(cudaMalloc(&x, n * sizeof(float)));
+  check(cudaMalloc(&y, n * sizeof(float)));
+}
+void App::run() {
+  scale<<<blocks(n), 256>>>(x, 2.0f, n);
+  check(cudaGetLastError());
+  check(cudaDeviceSynchronize());
+  add<<<blocks(n), 256>>>(y, x, n);
+  check(cudaGetLastError());
+}
+
+//> kernel _Z5scalePffi as _Z5scalePffi stub _Z20__device_stub__scalePffi unit 0 present true
+//> kernel _Z3addPfPKfi as _Z3addPfPKfi stub _Z18__device_stub__addPfPKfi unit 0 present true
+//> host-visible memory false
+//> image sirius.placeholder.0 present true
+//> main: sirius.launch.1(i32 0, ptr nonnull @_Z20__device_stub__scalePffi, i64 %.sroa.0.4.insert.insert, i32 1, i64 4294967552, i32 1, i64 0, ptr null, ptr %30, float 2.000000e+00, i32 %27)
+//> main: sirius.launch.0(i32 1, ptr nonnull @_Z18__device_stub__addPfPKfi, i64 %.sroa.0.4.insert.insert, i32 1, i64 4294967552, i32 1, i64 0, ptr null, ptr %44, ptr %30, i32 %27)
+//> _Z5scalePffi: fmul float
+//> _Z3addPfPKfi: fadd float

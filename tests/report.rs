@@ -1,0 +1,187 @@
+//! The four views of one report, compared with files in `tests/report`; `SIRIUS_BLESS=1` rewrites
+//! these.
+
+#[allow(dead_code, reason = "the language is shared with the tests of plans")]
+#[path = "verify/scene.rs"]
+mod scene;
+
+use scene::*;
+use sirius_rs::dependence::{DependenceKind, Edge, Guard, Uar, Width};
+use sirius_rs::diagnostics::{Location, Rejection, RejectionReason};
+use sirius_rs::launch::{LaunchId, NodeId, NodeKind};
+use sirius_rs::pipeline::Stage;
+use sirius_rs::report::{
+    Report, build_report, render_dot, render_html, render_json, render_text, summary_line,
+};
+use sirius_rs::schedule::{FusionPlan, Missed};
+use std::path::Path;
+
+/// scale, shift (fused, in a loop with a copy) and blur, which stays apart.
+fn example() -> (Scene, FusionPlan, Report) {
+    let mut scene = Scene::new();
+    let buffers = ["a", "b", "c", "d"].map(|name| scene.buffer(name));
+    let [a, b, c, d] = buffers.map(Pass::To);
+    scene.node(NodeKind::Allocation { buffer: buffers[0] });
+    let header = scene.block_after(scene.block);
+    scene.make_loop(header);
+    scene.graph.loops[0].trip = Some(10);
+    let shape = scene.unknown_shape();
+    let size = scene.unknown();
+    let n = Pass::Integer(size);
+    let (scale, shift) = (scene.pointwise("scale"), scene.pointwise("shift<float>"));
+    let blur = scene.stencil("blur");
+    let known = scene.known_shape();
+    let one = scene.launch(scale, shape, &[a, b.clone(), n.clone()]);
+    let witness = |operand| (one, operand);
+    use sirius_rs::launch::Operand;
+    scene.graph.values[shape.grid.0].witness = witness(Operand::Grid(0));
+    scene.graph.values[shape.block.0].witness = witness(Operand::Block(0));
+    scene.graph.values[size.0].witness = witness(Operand::Argument {
+        argument: 2,
+        offset_bytes: 0,
+        bits: 32,
+        signed: true,
+    });
+    let two = scene.launch(shift, shape, &[b, c.clone(), n.clone()]);
+    scene.copy(&[buffers[2]], &[]);
+    scene.node(NodeKind::Opaque {
+        what: "puts".to_string(),
+    });
+    let three = scene.launch(blur, known, &[c, d, n]);
+
+    let guards = vec![
+        valid(one),
+        valid(two),
+        no_wrap(shape),
+        Guard::RangesDisjoint {
+            left: range(one, 0, size),
+            right: range(two, 1, size),
+        },
+    ];
+    let plan = plan(&[(one, false), (two, false)], guards);
+    let uar = graph_of(
+        &scene,
+        &[
+            (one, two, "b", Width::Thread),
+            (two, three, "c", Width::Global),
+        ],
+    );
+    let missed = Missed {
+        source: node_of(two),
+        sink: node_of(three),
+        rejection: Rejection {
+            reason: RejectionReason::Fence,
+            message: "`puts` stands between them".to_string(),
+            detail: String::new(),
+            location: Location {
+                file: "app.cu".to_string(),
+                line: 14,
+                column: 5,
+            },
+        },
+    };
+    let stages = [(Stage::Program, 1.25), (Stage::Launch, 0.5)];
+    let report = build_report(
+        &scene.graph,
+        &scene.kernels,
+        &uar,
+        &plan,
+        &[missed],
+        &stages,
+    );
+    (scene, plan, report)
+}
+
+/// Scenes number launches by their node.
+fn node_of(launch: LaunchId) -> NodeId {
+    NodeId(launch.0 as usize)
+}
+
+fn graph_of(scene: &Scene, edges: &[(LaunchId, LaunchId, &str, Width)]) -> Uar {
+    let mut uar = Uar::default();
+    let nodes: Vec<_> = scene
+        .graph
+        .nodes
+        .iter()
+        .map(|node| uar.graph.add_node(node.id))
+        .collect();
+    for (source, sink, buffer, width) in edges {
+        let (source, sink) = (node_of(*source), node_of(*sink));
+        let edge = Edge {
+            source,
+            sink,
+            buffer: (*buffer).to_string(),
+            kind: DependenceKind::Flow,
+            width: *width,
+            relation: "{ source[bx] -> sink[bx] }".to_string(),
+            exact: *width == Width::Thread,
+            conditions: Vec::new(),
+            absent_if: Vec::new(),
+            carried: false,
+            because: String::new(),
+            location: Location::default(),
+        };
+        uar.graph.add_edge(nodes[source.0], nodes[sink.0], edge);
+    }
+    uar
+}
+
+#[track_caller]
+fn assert_golden(name: &str, found: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/report")
+        .join(name);
+    if std::env::var_os("SIRIUS_BLESS").is_some() {
+        std::fs::write(&path, found).unwrap();
+        return;
+    }
+    let expected = std::fs::read_to_string(&path).unwrap();
+    assert_eq!(
+        found, expected,
+        "{name} differs; SIRIUS_BLESS=1 rewrites it"
+    );
+}
+
+#[test]
+fn text_view() {
+    assert_golden("example.txt", &render_text(&example().2));
+}
+
+#[test]
+fn json_view() {
+    let report = example().2;
+    let text = render_json(&report);
+    assert_golden("example.json", &text);
+    assert_eq!(serde_json::from_str::<Report>(&text).unwrap(), report);
+}
+
+#[test]
+fn dot_view() {
+    assert_golden("example.dot", &render_dot(&example().2));
+}
+
+#[test]
+fn html_view() {
+    assert_golden("example.html", &render_html(&example().2));
+}
+
+#[test]
+fn summary_counts_sites() {
+    let (scene, plan, report) = example();
+    let line = Some("sirius: 3 launches -> 2".to_string());
+    assert_eq!(summary_line(&scene.graph, &plan), line);
+    assert_eq!(report.summary_line(), line);
+    assert_eq!(summary_line(&scene.graph, &FusionPlan::default()), None);
+}
+
+#[test]
+fn every_reason_is_documented() {
+    let table = include_str!("../docs/reasons.md");
+    let rows = table.lines().filter_map(|line| line.strip_prefix("| `"));
+    let documented: Vec<_> = rows.filter_map(|row| row.split('`').next()).collect();
+    let reasons: Vec<_> = RejectionReason::ALL
+        .iter()
+        .map(|reason| reason.name())
+        .collect();
+    assert_eq!(documented, reasons);
+}
