@@ -80,7 +80,11 @@ pub fn run(invocation: &Invocation) -> Result<Outcome, PipelineError> {
     match invocation {
         Invocation::Print(text) => Ok(Outcome::print(text.clone())),
         Invocation::Build(build) => run_build(build),
-        Invocation::Analyze { build, format, output } => {
+        Invocation::Analyze {
+            build,
+            format,
+            output,
+        } => {
             let toolchain = find_toolchain(build)?;
             let mut outcome = Outcome::default();
             let analysis = analyze(build, &toolchain, &mut outcome)?;
@@ -98,10 +102,16 @@ pub fn run(invocation: &Invocation) -> Result<Outcome, PipelineError> {
 fn run_build(build: &Build) -> Result<Outcome, PipelineError> {
     let toolchain = find_toolchain(build)?;
     let mut outcome = Outcome::default();
-    let sources = build.inputs.iter().filter(|input| input.language != Language::Object);
+    let sources = build
+        .inputs
+        .iter()
+        .filter(|input| input.language != Language::Object);
     match build.phase {
         Phase::Link => {
-            let output = build.output.clone().unwrap_or_else(|| PathBuf::from("a.out"));
+            let output = build
+                .output
+                .clone()
+                .unwrap_or_else(|| PathBuf::from("a.out"));
             if sources.clone().next().is_none() {
                 codegen::link_objects(build, &toolchain, &output)?;
             } else {
@@ -110,7 +120,9 @@ fn run_build(build: &Build) -> Result<Outcome, PipelineError> {
         }
         Phase::Preprocess => {
             for input in sources {
-                outcome.standard_output.push_str(&preprocess(build, &toolchain, input)?);
+                outcome
+                    .standard_output
+                    .push_str(&preprocess(build, &toolchain, input)?);
             }
             if let Some(output) = &build.output {
                 write_report(output, &std::mem::take(&mut outcome.standard_output))?;
@@ -118,8 +130,14 @@ fn run_build(build: &Build) -> Result<Outcome, PipelineError> {
         }
         Phase::Compile | Phase::Ptx | Phase::Cubin | Phase::Fatbin => {
             for input in sources {
-                let single = Build { inputs: vec![input.clone()], ..build.clone() };
-                let output = build.output.clone().unwrap_or_else(|| default_output(build, input));
+                let single = Build {
+                    inputs: vec![input.clone()],
+                    ..build.clone()
+                };
+                let output = build
+                    .output
+                    .clone()
+                    .unwrap_or_else(|| default_output(build, input));
                 compile(&single, &toolchain, &output, &mut outcome)?;
             }
         }
@@ -156,11 +174,28 @@ fn compile(
     };
     let emitted = clock.time(Stage::Codegen, || {
         let (graph, models) = (&analysis.graph, &analysis.models);
-        codegen::emit(&program, graph, models, &analysis.plan, build, toolchain, output)
+        codegen::emit(
+            &program,
+            graph,
+            models,
+            &analysis.plan,
+            build,
+            toolchain,
+            output,
+        )
     })?;
-    let analysis = Analysis { seconds: clock.seconds, ..analysis };
+    let analysis = Analysis {
+        seconds: clock.seconds,
+        ..analysis
+    };
     if let Some(reason) = emitted.fusion_failed {
-        outcome::failed_check(outcome, &reason, &analysis.graph, &analysis.models, analysis.plan.plan())?;
+        outcome::failed_check(
+            outcome,
+            &reason,
+            &analysis.graph,
+            &analysis.models,
+            analysis.plan.plan(),
+        )?;
     }
     if let Some((path, format)) = &build.sirius.report {
         write_report(path, &report::render(&analysis.report(), *format))?;
@@ -200,7 +235,10 @@ fn analyze(
 ) -> Result<Analysis, PipelineError> {
     let context = Context::create();
     let build = Build {
-        sirius: crate::cli::SiriusOptions { stop_after: None, ..build.sirius.clone() },
+        sirius: crate::cli::SiriusOptions {
+            stop_after: None,
+            ..build.sirius.clone()
+        },
         ..build.clone()
     };
     let mut clock = Clock::new(&build);
@@ -208,7 +246,10 @@ fn analyze(
     outcome.warnings.push_str(&program.warnings);
     let analysis = analyze_program(&program, &build, &mut clock, outcome)?;
     let analysis = analysis.ok_or_else(|| PipelineError::Bug("analysis was stopped".into()))?;
-    Ok(Analysis { seconds: clock.seconds, ..analysis })
+    Ok(Analysis {
+        seconds: clock.seconds,
+        ..analysis
+    })
 }
 
 /// The stages from `launch` to `verify`; `None` when the command line stops after one of them.
@@ -231,13 +272,16 @@ fn analyze_program(
         return Ok(None);
     }
     let uar = clock.time(Stage::Dependence, || build_uar(&graph, &models));
-    clock.dump(Stage::Dependence, || outcome::as_json(&uar.graph.edge_weights().collect::<Vec<_>>()));
+    clock.dump(Stage::Dependence, || {
+        outcome::as_json(&uar.graph.edge_weights().collect::<Vec<_>>())
+    });
     if clock.stops_after(Stage::Dependence) {
         return Ok(None);
     }
     let options = schedule_options(build);
-    let (plan, missed) =
-        clock.time(Stage::Schedule, || plan_fusion(&graph, &models, &uar, &options));
+    let (plan, missed) = clock.time(Stage::Schedule, || {
+        plan_fusion(&graph, &models, &uar, &options)
+    });
     clock.dump(Stage::Schedule, || outcome::as_json(&plan));
     if clock.stops_after(Stage::Schedule) {
         return Ok(None);
@@ -246,7 +290,11 @@ fn analyze_program(
     let plan = match verified {
         Ok(plan) => plan,
         Err(refusals) => {
-            let reason = refusals.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
+            let reason = refusals
+                .iter()
+                .map(ToString::to_string)
+                .collect::<Vec<_>>()
+                .join("; ");
             let reason = format!("the verifier refuses the plan: {reason}");
             outcome::failed_check(outcome, &reason, &graph, &models, &plan)?;
             outcome::unfused(&graph, &models)?
@@ -256,13 +304,27 @@ fn analyze_program(
     if clock.stops_after(Stage::Verify) {
         return Ok(None);
     }
-    Ok(Some(Analysis { graph, models, uar, plan, missed, seconds: Vec::new() }))
+    Ok(Some(Analysis {
+        graph,
+        models,
+        uar,
+        plan,
+        missed,
+        seconds: Vec::new(),
+    }))
 }
 
 fn schedule_options(build: &Build) -> ScheduleOptions {
     // Device debug code is not optimised, so nothing is fused in it either.
-    let fusion = if build.device_debug { Fusion::Off } else { build.sirius.fusion };
-    ScheduleOptions { fusion, ..ScheduleOptions::from(&build.sirius) }
+    let fusion = if build.device_debug {
+        Fusion::Off
+    } else {
+        build.sirius.fusion
+    };
+    ScheduleOptions {
+        fusion,
+        ..ScheduleOptions::from(&build.sirius)
+    }
 }
 
 /// Times stages and prints what `--sirius-dump` asks for.
@@ -273,7 +335,10 @@ struct Clock<'a> {
 
 impl<'a> Clock<'a> {
     fn new(build: &'a Build) -> Self {
-        Self { build, seconds: Vec::new() }
+        Self {
+            build,
+            seconds: Vec::new(),
+        }
     }
 
     fn time<T>(&mut self, stage: Stage, run: impl FnOnce() -> T) -> T {
@@ -304,7 +369,10 @@ fn preprocess(
     if input.language == Language::Cuda {
         let header = toolchain.compatibility_header.display().to_string();
         arguments.extend(["-x", "cuda", "--cuda-host-only", "-include"].map(str::to_owned));
-        arguments.extend([header, format!("--cuda-path={}", toolchain.toolkit.display())]);
+        arguments.extend([
+            header,
+            format!("--cuda-path={}", toolchain.toolkit.display()),
+        ]);
     }
     arguments.extend(build.front_end_arguments.iter().cloned());
     arguments.push(input.path.display().to_string());
@@ -320,10 +388,18 @@ fn default_output(build: &Build, input: &Input) -> PathBuf {
         Phase::Fatbin => "fatbin",
         Phase::Link | Phase::Compile | Phase::Preprocess => "o",
     };
-    PathBuf::from(input.path.with_extension(extension).file_name().unwrap_or_default())
+    PathBuf::from(
+        input
+            .path
+            .with_extension(extension)
+            .file_name()
+            .unwrap_or_default(),
+    )
 }
 
 fn write_report(path: &Path, text: &str) -> Result<(), PipelineError> {
-    std::fs::write(path, text)
-        .map_err(|error| PipelineError::Write { path: path.to_owned(), error })
+    std::fs::write(path, text).map_err(|error| PipelineError::Write {
+        path: path.to_owned(),
+        error,
+    })
 }

@@ -48,7 +48,9 @@ pub fn emit(
             .collect();
         let name = format!("unit{index}");
         let module = unit.device.clone();
-        images.push(emit_image(&module, &managed, build, toolchain, &folder, &name)?);
+        images.push(emit_image(
+            &module, &managed, build, toolchain, &folder, &name,
+        )?);
     }
     let mut emitted = Emitted::default();
     let mut fused: Vec<FusedKernel> = Vec::new();
@@ -78,7 +80,10 @@ pub fn emit(
     if let Some(image) = &fused_image {
         register_fused_image(program, image, &fused)?;
     }
-    program.host.verify().map_err(|message| CodegenError::Llvm(message.to_string()))?;
+    program
+        .host
+        .verify()
+        .map_err(|message| CodegenError::Llvm(message.to_string()))?;
 
     let mut objects = vec![folder.path().join("host.o")];
     compile_host(&program.host, build, toolchain, folder.path(), &objects[0])?;
@@ -100,17 +105,25 @@ struct Folder {
 impl Folder {
     fn new(build: &Build) -> Result<Self, CodegenError> {
         if let Some(kept) = &build.keep_directory {
-            return Ok(Self { temporary: None, kept: kept.clone() });
+            return Ok(Self {
+                temporary: None,
+                kept: kept.clone(),
+            });
         }
         let temporary = tempfile::Builder::new()
             .prefix("sirius-")
             .tempdir()
             .map_err(|_| CodegenError::Write(std::env::temp_dir()))?;
-        Ok(Self { kept: temporary.path().to_owned(), temporary: Some(temporary) })
+        Ok(Self {
+            kept: temporary.path().to_owned(),
+            temporary: Some(temporary),
+        })
     }
 
     fn path(&self) -> &Path {
-        self.temporary.as_ref().map_or(&self.kept, tempfile::TempDir::path)
+        self.temporary
+            .as_ref()
+            .map_or(&self.kept, tempfile::TempDir::path)
     }
 }
 
@@ -146,7 +159,12 @@ fn emit_image(
             let libdevice = &toolchain.libdevice;
             emit_cpu_image(
                 module,
-                CpuImageRequest { symbol: &symbol, managed, libdevice, object: &object },
+                CpuImageRequest {
+                    symbol: &symbol,
+                    managed,
+                    libdevice,
+                    object: &object,
+                },
             )
         }
     }
@@ -159,7 +177,9 @@ const CPU_DEVICE_PROCESSOR: &str = "sm_80";
 fn sources_hash(build: &Build) -> u64 {
     let mut hasher = DefaultHasher::new();
     for input in &build.inputs {
-        std::path::absolute(&input.path).unwrap_or_else(|_| input.path.clone()).hash(&mut hasher);
+        std::path::absolute(&input.path)
+            .unwrap_or_else(|_| input.path.clone())
+            .hash(&mut hasher);
     }
     hasher.finish()
 }
@@ -192,4 +212,11 @@ pub fn show_commands(
     }
 }
 
-pub fn emit_device_only(_: &Program<'_>, _: &Build, _: &Toolchain, _: &Path) -> Result<(), CodegenError> { Err(CodegenError::NoRuntime) }
+pub fn emit_device_only(
+    _: &Program<'_>,
+    _: &Build,
+    _: &Toolchain,
+    _: &Path,
+) -> Result<(), CodegenError> {
+    Err(CodegenError::NoRuntime)
+}

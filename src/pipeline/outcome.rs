@@ -25,7 +25,10 @@ pub struct Outcome {
 impl Outcome {
     /// Only text.
     pub(super) fn print(text: String) -> Self {
-        Self { standard_output: text, ..Self::default() }
+        Self {
+            standard_output: text,
+            ..Self::default()
+        }
     }
 }
 
@@ -101,10 +104,18 @@ pub(super) fn failed_check(
     }
     let folder = std::env::var_os("SIRIUS_SAVE_DIR").map_or_else(std::env::temp_dir, PathBuf::from);
     let path = folder.join(format!("sirius-reproducer-{}.json", std::process::id()));
-    let text = as_json(&Reproducer { reason, graph, models, plan });
+    let text = as_json(&Reproducer {
+        reason,
+        graph,
+        models,
+        plan,
+    });
     let kept = match std::fs::write(&path, text) {
         Ok(()) => format!("a reproducer is in {}", path.display()),
-        Err(error) => format!("no reproducer could be written to {}: {error}", path.display()),
+        Err(error) => format!(
+            "no reproducer could be written to {}: {error}",
+            path.display()
+        ),
     };
     if std::env::var_os("SIRIUS_STRICT").is_some() {
         return Err(PipelineError::Bug(format!("{reason} ({kept})")));
