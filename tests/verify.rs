@@ -1022,3 +1022,17 @@ fn passes_head_split() {
     let wrong = plan(&members, Vec::new());
     assert_refused!(scene, wrong, Refusal::CrossesBlocks { .. });
 }
+
+#[test]
+fn passes_null_pointer() {
+    let mut chain = chain_of(scale, shift);
+    let two = chain.scene.launch_mut(chain.launches[1]);
+    let pointer = two.arguments[0].pieces[0].pointer.as_mut().unwrap();
+    *pointer = anywhere(ValueId(0));
+    pointer.may_point_to = Some(Vec::new());
+    assert_passes(&chain.scene, &chain.plan());
+    let two = chain.scene.launch_mut(chain.launches[1]);
+    let pointer = two.arguments[0].pieces[0].pointer.as_mut().unwrap();
+    pointer.may_point_to = None;
+    assert_refused!(chain.scene, chain.plan(), Refusal::MayAlias { .. });
+}

@@ -15,6 +15,7 @@ mod host;
 mod ir;
 mod launch_call;
 mod link;
+pub mod ptx;
 mod registration;
 
 pub use emit::{Emitted, emit, emit_device_only, link_objects, show_commands};

@@ -324,6 +324,13 @@ impl<'a> SharedMemory<'a> {
         }
     }
 
+    /// Whether an operation may touch memory that the host can touch too.
+    pub fn is_host_visible(&self, node: NodeId) -> bool {
+        self.places[node.0]
+            .as_ref()
+            .is_some_and(|places| places.iter().any(|(place, _)| !place.device_only))
+    }
+
     /// Whether two operations of one iteration may touch a common byte that one writes. False for
     /// fences and synchronisations, which touch nothing that is listed.
     pub fn may_conflict(&self, first: NodeId, second: NodeId) -> bool {

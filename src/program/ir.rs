@@ -827,6 +827,36 @@ impl Builder {
         Value(unsafe { LLVMBuildLoad2(self.0, loaded.0, pointer.0, c"".as_ptr()) })
     }
 
+    /// A load that assumes no alignment.
+    pub(super) fn load_unaligned(&self, loaded: Type, pointer: Value) -> Value {
+        let load = self.load(loaded, pointer);
+        // SAFETY: a load; an alignment of 1 is always true.
+        unsafe { LLVMSetAlignment(load.0, 1) }
+        load
+    }
+
+    /// The address of an element of an array.
+    pub(super) fn element(
+        &self,
+        module: &Module<'_>,
+        element: Type,
+        array: Value,
+        index: u64,
+    ) -> Value {
+        let mut indices = [Type::integer(module, 64).constant(index).0];
+        // SAFETY: callers pass a pointer; one index for one dimension.
+        Value(unsafe {
+            LLVMBuildGEP2(
+                self.0,
+                element.0,
+                array.0,
+                indices.as_mut_ptr(),
+                1,
+                c"".as_ptr(),
+            )
+        })
+    }
+
     /// `-value`.
     pub(super) fn negate(&self, value: Value) -> Value {
         // SAFETY: callers pass a floating-point value.

@@ -61,8 +61,9 @@ pub fn read_program<'ctx>(
         let unit = front_end::compile(context, input, build, toolchain)?;
         warnings += &unit.warnings;
         names::separate_local_symbols(&unit.host, index, sources.len());
-        let found = names::registrations(&unit.host);
+        let mut found = names::registrations(&unit.host);
         if let Some(device) = unit.device {
+            found.keep_defined(&device);
             canonicalise_device::decide_numerics(&device, build.numerics, architecture)?;
             units.push(Unit {
                 source: unit.source,

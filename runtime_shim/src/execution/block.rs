@@ -192,7 +192,7 @@ impl<'a> BlockRunner<'a> {
             accesses: Vec::new(),
             last_place: None,
             shared_bounds: (shared_start, shared.end()),
-            local_bounds: worker_stack_bounds(),
+            local_bounds: (0, 0),
             current_stack: None,
             only_yielder: ptr::null(),
         });
@@ -217,6 +217,9 @@ impl<'a> BlockRunner<'a> {
         self.state.context.block_index = block_index;
         self.state.interval = 0;
         self.state.current = ptr::null();
+        let marker = 0_u8;
+        // What lies above is the host program's own stack, where it may have registered memory.
+        self.state.local_bounds = (worker_stack_bounds().0, &raw const marker as usize);
         RUNNING.set(&raw const *self.state);
         match self.state.method {
             Method::BlockLoop => self.run_loop(),

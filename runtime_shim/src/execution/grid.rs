@@ -1,10 +1,13 @@
 //! Spreads the blocks of a grid over workers.
 //!
 //! Blocks are handed out in ascending order, in chunks, so that a grid of a million small blocks costs
-//! little; with one worker they run on the launching thread in ascending order.
+//! little. The launching thread begins alone and calls the others when the grid turns out to take
+//! longer than waking them does, so that a small launch costs less than a microsecond. With one worker
+//! all blocks run on the launching thread, in ascending order.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -26,18 +29,20 @@ pub fn run(launch: &Launch) -> (Counters, Option<Failure>) {
         total: Mutex::new((Counters::default(), None)),
     };
     if workers == 1 {
-        work(launch, method, &progress);
+        work(launch, method, &progress, || {});
     } else {
-        pool().scope(|scope| {
-            for _ in 0..workers {
-                scope.spawn(|_| work(launch, method, &progress));
-            }
+        pool().in_place_scope(|scope| {
+            work(launch, method, &progress, || {
+                for _ in 1..workers {
+                    scope.spawn(|_| work(launch, method, &progress, || {}));
+                }
+            });
         });
     }
     progress
         .total
         .into_inner()
-        .unwrap_or_else(std::sync::PoisonError::into_inner)
+        .unwrap_or_else(PoisonError::into_inner)
 }
 
 struct Progress {
@@ -47,17 +52,23 @@ struct Progress {
     total: Mutex<(Counters, Option<Failure>)>,
 }
 
-fn work(launch: &Launch, method: Method, progress: &Progress) {
+/// Runs blocks until none is left. Begins with single blocks; when these have taken longer than it takes
+/// to wake other workers, calls `share` and goes on in chunks.
+fn work(launch: &Launch, method: Method, progress: &Progress, share: impl FnOnce()) {
+    const ALONE: Duration = Duration::from_micros(20);
     fault::prepare_thread();
     let blocks = launch.block_count();
-    let mut first = progress.next.fetch_add(progress.chunk, Ordering::Relaxed);
+    let mut first = progress.next.fetch_add(1, Ordering::Relaxed);
     if first >= blocks {
         return;
     }
     let mut runner = BlockRunner::new(launch, method);
     let mut failure = None;
+    let start = Instant::now();
+    let mut share = Some(share);
+    let mut chunk = 1;
     'chunks: while first < blocks {
-        for linear in first..blocks.min(first + progress.chunk) {
+        for linear in first..blocks.min(first + chunk) {
             if progress.stop.load(Ordering::Relaxed) {
                 break 'chunks;
             }
@@ -67,13 +78,19 @@ fn work(launch: &Launch, method: Method, progress: &Progress) {
                 break 'chunks;
             }
         }
-        first = progress.next.fetch_add(progress.chunk, Ordering::Relaxed);
+        if share.is_some() && start.elapsed() > ALONE {
+            chunk = progress.chunk;
+            if let Some(share) = share.take() {
+                share();
+            }
+        }
+        first = progress.next.fetch_add(chunk, Ordering::Relaxed);
     }
     let counters = runner.finish();
     let mut total = progress
         .total
         .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner);
+        .unwrap_or_else(PoisonError::into_inner);
     accumulate(&mut total.0, &counters);
     total.1 = total.1.or(failure);
 }
