@@ -166,7 +166,8 @@ fn compile(
         return Ok(());
     }
     if matches!(build.phase, Phase::Ptx | Phase::Cubin | Phase::Fatbin) {
-        codegen::emit_device_only(&program, build, toolchain, output)?;
+        let said = codegen::emit_device_only(&program, build, toolchain, output)?;
+        outcome.warnings.push_str(&said);
         return Ok(());
     }
     let Some(analysis) = analyze_program(&program, build, &mut clock, outcome)? else {
@@ -188,6 +189,7 @@ fn compile(
         seconds: clock.seconds,
         ..analysis
     };
+    outcome.warnings.push_str(&emitted.messages);
     if let Some(reason) = emitted.fusion_failed {
         outcome::failed_check(
             outcome,

@@ -5,6 +5,7 @@ use super::device::{device_target_machine, optimise_device};
 use super::host::rewrite_launches;
 use super::launch_call::{Launcher, define_launch_functions};
 use super::link::{compile_host, image_objects, join_objects, link};
+use super::ptx::{assemble, emit_fatbin, emit_ptx};
 use super::registration::{add_fused_keys, embed_unit_images, register_fused_image};
 use super::{CodegenError, DeviceImage, FusedKernel};
 use crate::cli::{Build, Device, Phase, Toolchain};
@@ -14,6 +15,7 @@ use crate::program::Program;
 use crate::verify::VerifiedPlan;
 use inkwell::module::Module;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// What came of it.
@@ -22,6 +24,8 @@ pub struct Emitted {
     /// The plan could not be carried out because a check of ours failed; the program was built
     /// without fusion. The text says which check.
     pub fusion_failed: Option<String>,
+    /// What the device tools said (`-Xptxas -v`), for standard error.
+    pub messages: String,
 }
 
 /// Builds `output`, a program, shared library or object file, from `program` under `plan`.
@@ -38,6 +42,7 @@ pub fn emit(
     output: &Path,
 ) -> Result<Emitted, CodegenError> {
     let folder = Folder::new(build)?;
+    let mut emitted = Emitted::default();
     let mut images = Vec::new();
     for (index, unit) in program.units.iter().enumerate() {
         let managed: Vec<String> = program
@@ -49,15 +54,21 @@ pub fn emit(
         let name = format!("unit{index}");
         let module = unit.device.clone();
         images.push(emit_image(
-            &module, &managed, build, toolchain, &folder, &name,
+            &module,
+            &managed,
+            build,
+            toolchain,
+            &folder,
+            &name,
+            &mut emitted.messages,
         )?);
     }
-    let mut emitted = Emitted::default();
     let mut fused: Vec<FusedKernel> = Vec::new();
     let mut fused_image = None;
     if !plan.plan().groups.is_empty() {
         match emit_fused(program, graph, models, plan, build, toolchain, &folder) {
-            Ok((kernels, image)) => {
+            Ok((kernels, image, messages)) => {
+                emitted.messages.push_str(&messages);
                 fused = kernels;
                 fused_image = Some(image);
             }
@@ -135,10 +146,19 @@ fn emit_fused(
     build: &Build,
     toolchain: &Toolchain,
     folder: &Folder,
-) -> Result<(Vec<FusedKernel>, DeviceImage), CodegenError> {
+) -> Result<(Vec<FusedKernel>, DeviceImage, String), CodegenError> {
     let (module, kernels) = super::fuse::build_fused_module(program, graph, models, plan)?;
-    let image = emit_image(&module, &[], build, toolchain, folder, "fused")?;
-    Ok((kernels, image))
+    let mut messages = String::new();
+    let image = emit_image(
+        &module,
+        &[],
+        build,
+        toolchain,
+        folder,
+        "fused",
+        &mut messages,
+    )?;
+    Ok((kernels, image, messages))
 }
 
 /// One device module, optimised and emitted for the device that is built for.
@@ -149,9 +169,15 @@ fn emit_image(
     toolchain: &Toolchain,
     folder: &Folder,
     name: &str,
+    messages: &mut String,
 ) -> Result<DeviceImage, CodegenError> {
     match build.device {
-        Device::Cuda => Err(CodegenError::NoRuntime),
+        Device::Cuda => {
+            optimise_device(module, &device_target_machine(&processor(build))?)?;
+            let packed = emit_fatbin(module, build, toolchain, folder.path(), name)?;
+            messages.push_str(&packed.messages);
+            Ok(packed.image)
+        }
         Device::Cpu => {
             optimise_device(module, &device_target_machine(CPU_DEVICE_PROCESSOR)?)?;
             let symbol = format!("sirius_cpu_image_{:016x}_{name}", sources_hash(build));
@@ -184,6 +210,74 @@ fn sources_hash(build: &Build) -> u64 {
     hasher.finish()
 }
 
+/// `-ptx`, `-cubin`, `-fatbin`: the device side of one source as a file; `-` is standard output.
+/// Returns what the tools said.
+///
+/// # Errors
+/// As [`emit`]; the source has no device side.
+pub fn emit_device_only(
+    program: &Program<'_>,
+    build: &Build,
+    toolchain: &Toolchain,
+    output: &Path,
+) -> Result<String, CodegenError> {
+    let folder = Folder::new(build)?;
+    let unit = program.units.first().ok_or(CodegenError::NoDeviceCode)?;
+    let module = unit.device.clone();
+    optimise_device(&module, &device_target_machine(&processor(build))?)?;
+    let architecture = lowest_architecture(build);
+    let (bytes, messages) = match build.phase {
+        Phase::Ptx => (
+            emit_ptx(&module, architecture, build, toolchain)?.into_bytes(),
+            String::new(),
+        ),
+        Phase::Cubin => {
+            let ptx = emit_ptx(&module, architecture, build, toolchain)?;
+            let (cubin, messages) = assemble(
+                &ptx,
+                architecture,
+                build,
+                toolchain,
+                folder.path(),
+                "device",
+            )?;
+            (
+                std::fs::read(&cubin).map_err(|_| CodegenError::Write(cubin))?,
+                messages,
+            )
+        }
+        _ => {
+            let packed = emit_fatbin(&module, build, toolchain, folder.path(), "device")?;
+            match packed.image {
+                DeviceImage::Fatbin(bytes) => (bytes, packed.messages),
+                DeviceImage::CpuObject { .. } => return Err(CodegenError::NoDeviceCode),
+            }
+        }
+    };
+    if output == Path::new("-") {
+        std::io::stdout()
+            .write_all(&bytes)
+            .map_err(|_| CodegenError::Write(output.into()))?;
+    } else {
+        std::fs::write(output, bytes).map_err(|_| CodegenError::Write(output.to_owned()))?;
+    }
+    Ok(messages)
+}
+
+fn lowest_architecture(build: &Build) -> u32 {
+    build
+        .architectures
+        .iter()
+        .map(|architecture| architecture.number)
+        .min()
+        .unwrap_or(80)
+}
+
+/// The processor that device IR is optimised for: the oldest that it has to run on.
+fn processor(build: &Build) -> String {
+    format!("sm_{}", lowest_architecture(build))
+}
+
 /// Links objects and libraries only.
 ///
 /// # Errors
@@ -210,13 +304,4 @@ pub fn show_commands(
         Phase::Link => link(build, toolchain, &objects, output),
         _ => Ok(()),
     }
-}
-
-pub fn emit_device_only(
-    _: &Program<'_>,
-    _: &Build,
-    _: &Toolchain,
-    _: &Path,
-) -> Result<(), CodegenError> {
-    Err(CodegenError::NoRuntime)
 }

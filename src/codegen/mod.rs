@@ -41,6 +41,9 @@ pub enum CodegenError {
          build it with scripts/setup or set SIRIUS_RUNTIME"
     )]
     NoRuntime,
+    /// `-ptx` and its kin want a CUDA source.
+    #[error("the source has no device code")]
+    NoDeviceCode,
     /// A tool that was run failed; it carries the tool's own words.
     #[error(transparent)]
     Tool(#[from] crate::cli::command::ToolError),
