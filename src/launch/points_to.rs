@@ -299,7 +299,11 @@ impl PointsTo {
                     let targets = self.pure(host, index, instruction, *operation);
                     self.add_value(index, at, targets);
                 }
-                Opcode::Phi { .. } | Opcode::Combine | Opcode::Extract { .. } | Opcode::Freeze => {
+                Opcode::Phi { .. }
+                | Opcode::Insert { .. }
+                | Opcode::Combine
+                | Opcode::Extract { .. }
+                | Opcode::Freeze => {
                     for position in 0..instruction.operands.len() {
                         let targets = operand(self, position);
                         self.add_value(index, at, targets);

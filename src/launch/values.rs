@@ -231,6 +231,75 @@ impl<'a> Numbering<'a> {
         self.load(function, at, address, targets, bytes, COPIES_FOLLOWED)
     }
 
+    /// The member at `path` of an aggregate as used in `block`; `place` is its offset and
+    /// size in bytes, where known.
+    pub fn field(
+        &mut self,
+        function: usize,
+        aggregate: Operand,
+        block: usize,
+        path: &[u32],
+        place: Option<(u64, u64)>,
+    ) -> Symbol {
+        let host = self.facts.host;
+        match (aggregate, path) {
+            (_, []) => return self.operand(function, aggregate, block),
+            (Operand::Undefined, _) => return self.unique(),
+            (Operand::Constant(index), [first, rest @ ..]) => {
+                let member = host
+                    .members
+                    .get(&index)
+                    .and_then(|members| members.get(*first as usize));
+                if let Some(member) = member {
+                    return self.field(function, *member, block, rest, None);
+                }
+            }
+            (Operand::Instruction(at), _) => {
+                let made = &host.functions[function].instructions[at];
+                let symbol = match &made.opcode {
+                    Opcode::Insert { indices } => Some(match path.strip_prefix(&indices[..]) {
+                        Some(rest) => {
+                            self.field(function, made.operands[1], made.block, rest, None)
+                        }
+                        None => self.field(function, made.operands[0], made.block, path, place),
+                    }),
+                    Opcode::Load { ordered: false } => {
+                        place.and_then(|place| self.loaded_field(function, at, place))
+                    }
+                    _ => None,
+                };
+                if let Some(symbol) = symbol {
+                    return self.leave_loops(symbol, function, block);
+                }
+            }
+            _ => {}
+        }
+        let aggregate = self.operand(function, aggregate, block);
+        self.derived(Definition::Extract(aggregate, path.to_vec()), &[aggregate])
+    }
+
+    /// A scalar of a struct that is loaded whole.
+    fn loaded_field(
+        &mut self,
+        function: usize,
+        at: usize,
+        (offset, bytes): (u64, u64),
+    ) -> Option<Symbol> {
+        let host = self.facts.host;
+        let load = &host.functions[function].instructions[at];
+        let offset = i64::try_from(offset).ok()?;
+        let targets = moved(
+            &self.facts.points_to.of(host, function, load.operands[0]),
+            offset,
+        );
+        if self.facts.points_to.any_kernel_visible(&targets) {
+            return None;
+        }
+        let start = self.operand(function, load.operands[0], load.block);
+        let address = self.offset(start, offset);
+        Some(self.load_before(function, at, address, &targets, bytes))
+    }
+
     /// `base + bytes`.
     pub fn offset(&mut self, base: Symbol, bytes: i64) -> Symbol {
         match self.definitions[base.0].clone() {
@@ -511,11 +580,7 @@ impl<'a> Numbering<'a> {
                 }
             }
             Opcode::Extract { indices } => {
-                let aggregate = self.operand(function, instruction.operands[0], block);
-                self.derived(
-                    Definition::Extract(aggregate, indices.clone()),
-                    &[aggregate],
-                )
+                self.field(function, instruction.operands[0], block, indices, None)
             }
             Opcode::Call {
                 callee: Some(callee),
