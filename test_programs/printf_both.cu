@@ -6,7 +6,7 @@
 // usage: printf_both
 //
 // expect: 2 launches -> 2
-// expect-missed: fence
+// expect-missed: host_access
 #include <cstdio>
 #include <vector>
 

@@ -119,6 +119,7 @@ fn graph_of(scene: &Scene, edges: &[(LaunchId, LaunchId, &str, Width)]) -> Uar {
             absent_if: Vec::new(),
             carried: false,
             because: String::new(),
+            reason: None,
             location: Location::default(),
         };
         uar.graph.add_edge(nodes[source.0], nodes[sink.0], edge);

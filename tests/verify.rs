@@ -8,7 +8,7 @@ use sirius_rs::affine::{Affine, Axis, Constraint, Variable};
 use sirius_rs::dependence::Guard;
 use sirius_rs::diagnostics::Location;
 use sirius_rs::expression::Expression;
-use sirius_rs::kernel::{AccessKind, Barrier, Target};
+use sirius_rs::kernel::{AccessKind, Barrier, KernelSymbol, Loop, Product, Target};
 use sirius_rs::launch::{BufferId, HostBlockId, LaunchId, NodeKind, Stream, ValueId};
 use sirius_rs::program::KernelId;
 use sirius_rs::schedule::FusionPlan;
@@ -913,4 +913,126 @@ fn refuses_atomics_then_use() {
     let chain = chain_of(total, divide);
     let plan = chain.plan_with(true, Vec::new());
     assert_refused!(chain.scene, plan, Refusal::CrossesBlocks { .. });
+}
+
+/// A grid-stride loop: element blockIdx.x · blockDim.x + threadIdx.x + k · gridDim.x · blockDim.x.
+fn grid_stride(scene: &mut Scene, name: &str, shift: i64) -> KernelId {
+    let id = scene.pointwise(name);
+    let model = &mut scene.kernels[id.0];
+    let leaf = |symbol| Box::new(Expression::Leaf(symbol));
+    model.parameters.push(Expression::Multiply(
+        leaf(KernelSymbol::GridSize(Axis::X)),
+        leaf(KernelSymbol::BlockSize(Axis::X)),
+    ));
+    model.loops.push(Loop {
+        parent: None,
+        uniform_in_block: false,
+        location: Location::default(),
+    });
+    model.products.push(Product {
+        factor: Affine::variable(Variable::Loop(0)),
+        parameter: 2,
+    });
+    let stride = Affine::variable(Variable::Product(1));
+    let index = own_element(0).add(&stride.scale(4).unwrap()).unwrap();
+    for access in &mut model.accesses {
+        let moved = if access.kind == AccessKind::Read {
+            4 * shift
+        } else {
+            0
+        };
+        access.subscript = index.add(&Affine::constant(moved));
+        access.loops = vec![0];
+        access.domain = vec![Vec::new()];
+    }
+    id
+}
+
+#[test]
+fn passes_grid_stride_loops_of_unknown_shape() {
+    for (shift, passes) in [(0, true), (1, false)] {
+        let mut scene = Scene::new();
+        let buffers = ["a", "b", "c"].map(|name| Pass::To(scene.buffer(name)));
+        let [a, b, c] = buffers;
+        let n = Pass::Integer(scene.unknown());
+        let first = grid_stride(&mut scene, "scale", 0);
+        let second = grid_stride(&mut scene, "shift", shift);
+        let shape = scene.unknown_shape();
+        let one = scene.launch(first, shape, &[a, b.clone(), n.clone()]);
+        let two = scene.launch(second, shape, &[b, c, n]);
+        let guards = vec![valid(one), valid(two), no_wrap(shape)];
+        let plan = plan(&[(one, false), (two, false)], guards);
+        match passes {
+            true => assert_passes(&scene, &plan),
+            false => {
+                assert_refused!(scene, plan, Refusal::CrossesBlocks { .. });
+            }
+        }
+    }
+}
+
+/// Element ((column / 32) · 64 + row) · 32 + column % 32 of a 64 × 128 matrix in 16 × 16 blocks.
+#[test]
+fn passes_head_split() {
+    let mut scene = Scene::new();
+    let buffers = ["product", "heads", "back"].map(|name| Pass::To(scene.buffer(name)));
+    let [product, heads, back] = buffers;
+    let n = Pass::Integer(scene.unknown());
+    let coordinate = |axis| {
+        let block = Affine::variable(Variable::Block(axis)).scale(16).unwrap();
+        block
+            .add(&Affine::variable(Variable::Thread(axis)))
+            .unwrap()
+    };
+    let (column, row) = (coordinate(Axis::X), coordinate(Axis::Y));
+    let plain = row.scale(128).and_then(|start| start.add(&column)).unwrap();
+    let head = column.floor_divide(32).scale(64).unwrap();
+    let split = head
+        .add(&row)
+        .and_then(|line| line.scale(32))
+        .and_then(|start| start.add(&column.modulo(32)?))
+        .unwrap();
+    let mut kernel = |name: &str, from: &Affine, to: &Affine| {
+        let mut accesses = vec![
+            access(AccessKind::Read, 0, from.scale(4).unwrap()),
+            access(AccessKind::Write, 1, to.scale(4).unwrap()),
+        ];
+        for access in &mut accesses {
+            access.domain = vec![Vec::new()];
+        }
+        scene.kernel(name, 2, accesses)
+    };
+    let (forth, again) = (
+        kernel("split", &plain, &split),
+        kernel("merge", &split, &plain),
+    );
+    let wrong = kernel("transposed", &row.scale(128).unwrap(), &plain);
+    let shape = scene.known_shape();
+    let one = scene.launch(forth, shape, &[product, heads.clone(), n.clone()]);
+    let two = scene.launch(again, shape, &[heads.clone(), back.clone(), n.clone()]);
+    let three = scene.launch(wrong, shape, &[heads, back, n]);
+    for launch in [one, two, three] {
+        let [eight, four, sixteen] = [8, 4, 16].map(|extent| scene.constant(extent));
+        let launch = scene.launch_mut(launch);
+        (launch.grid[0], launch.grid[1]) = (eight, four);
+        (launch.block[0], launch.block[1]) = (sixteen, sixteen);
+    }
+    assert_passes(&scene, &plan(&[(one, false), (two, false)], Vec::new()));
+    let members = [(one, false), (two, false), (three, true)];
+    let wrong = plan(&members, Vec::new());
+    assert_refused!(scene, wrong, Refusal::CrossesBlocks { .. });
+}
+
+#[test]
+fn passes_null_pointer() {
+    let mut chain = chain_of(scale, shift);
+    let two = chain.scene.launch_mut(chain.launches[1]);
+    let pointer = two.arguments[0].pieces[0].pointer.as_mut().unwrap();
+    *pointer = anywhere(ValueId(0));
+    pointer.may_point_to = Some(Vec::new());
+    assert_passes(&chain.scene, &chain.plan());
+    let two = chain.scene.launch_mut(chain.launches[1]);
+    let pointer = two.arguments[0].pieces[0].pointer.as_mut().unwrap();
+    pointer.may_point_to = None;
+    assert_refused!(chain.scene, chain.plan(), Refusal::MayAlias { .. });
 }

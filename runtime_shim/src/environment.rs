@@ -58,6 +58,9 @@ fn read(variable: impl Fn(&str) -> Option<std::ffi::OsString>) -> Result<Setting
             ));
         }
     };
+    if variable("SIRIUS_CHECK").is_some_and(|value| !value.is_empty()) {
+        return Err("SIRIUS_CHECK is not available yet; unset it".to_owned());
+    }
     let path = |name| {
         variable(name)
             .filter(|value| !value.is_empty())

@@ -1,7 +1,7 @@
 //! A build while its command line is read: what rows of the option tables change.
 //!
 //! Invariant: a draft holds what was asked, option by option; what follows from several options is
-//! settled at the end, in [`super::parse`].
+//! settled at the end, in [`super::parse()`].
 
 use super::architecture::ArchitectureOptions;
 use super::{Build, Language, Phase};

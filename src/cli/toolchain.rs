@@ -321,3 +321,94 @@ fn toolkits_of_venv(venv: &Path) -> Vec<PathBuf> {
     toolkits.reverse();
     toolkits
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A toolkit as Linux packages lay it out, with `lib64` and a version file.
+    fn toolkit(version: u32) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["include", "lib64", "bin"] {
+            std::fs::create_dir(folder.path().join(name)).unwrap();
+        }
+        let write =
+            |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+        write("include/cuda_runtime.h", "");
+        write(
+            "include/cuda.h",
+            &format!("#define CUDA_VERSION {version}\n"),
+        );
+        write("lib64/libcudart_static.a", "");
+        write(
+            "version.json",
+            r#"{"cuda_nvcc": {"name": "CUDA NVCC", "version": "12.4.131"}}"#,
+        );
+        folder
+    }
+
+    #[test]
+    fn a_named_toolkit_comes_before_the_one_on_path() {
+        let (named, on_path) = (toolkit(12040), toolkit(13010));
+        std::fs::write(on_path.path().join("bin/nvcc"), "").unwrap();
+        let path = on_path.path().join("bin").display().to_string();
+        let home = named.path().display().to_string();
+        let only_path = |name: &str| (name == "PATH").then(|| path.clone());
+        let both = |name: &str| match name {
+            "CUDA_HOME" => Some(home.clone()),
+            _ => only_path(name),
+        };
+        let canonical = |folder: &tempfile::TempDir| std::fs::canonicalize(folder.path()).unwrap();
+        assert_eq!(find_toolkit(&both), Ok(canonical(&named)));
+        assert_eq!(find_toolkit(&only_path), Ok(canonical(&on_path)));
+    }
+
+    #[test]
+    fn a_link_named_nvcc_to_this_program_is_no_toolkit() {
+        let folder = toolkit(13010);
+        let own = std::env::current_exe().unwrap();
+        std::os::unix::fs::symlink(own, folder.path().join("bin/nvcc")).unwrap();
+        let path = folder.path().join("bin").display().to_string();
+        let found = find_toolkit(&|name| (name == "PATH").then(|| path.clone()));
+        assert_ne!(found, Ok(std::fs::canonicalize(folder.path()).unwrap()));
+    }
+
+    #[test]
+    fn versions_come_from_the_toolkit() {
+        let folder = toolkit(12040);
+        assert_eq!(toolkit_version(folder.path()), Some((12, 4)));
+        assert_eq!(toolkit_release(folder.path()).as_deref(), Some("12.4.131"));
+        assert_eq!(
+            toolkit_lib(folder.path()),
+            Some(folder.path().join("lib64"))
+        );
+        // A version file of another release is not believed.
+        let other = toolkit(13010);
+        assert_eq!(toolkit_release(other.path()).as_deref(), Some("13.1.0"));
+    }
+
+    #[test]
+    fn the_runtime_library_may_be_named_by_file_or_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let library = folder.path().join("libsirius_runtime.a");
+        std::fs::write(&library, "").unwrap();
+        for named in [folder.path(), library.as_path()] {
+            let environment =
+                |name: &str| (name == "SIRIUS_RUNTIME").then(|| named.display().to_string());
+            assert_eq!(find_runtime_library(&environment), Some(library.clone()));
+        }
+        let nowhere = |name: &str| (name == "SIRIUS_RUNTIME").then(|| "/nowhere".to_owned());
+        assert_eq!(find_runtime_library(&nowhere), None);
+    }
+
+    #[test]
+    fn a_wrong_clang_is_named() {
+        let environment =
+            |name: &str| (name == "SIRIUS_CLANG").then(|| "/nowhere/clang".to_owned());
+        let error = find_clang(&environment).unwrap_err();
+        assert_eq!(
+            error,
+            ToolchainError::WrongClang("/nowhere/clang".to_owned())
+        );
+    }
+}

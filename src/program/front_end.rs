@@ -177,9 +177,6 @@ fn device_arguments(
     let mut arguments = Arguments::default();
     arguments.cuda(build, toolchain);
     arguments.add(["--cuda-device-only"]);
-    arguments
-        .0
-        .push(format!("--offload-arch=sm_{}", lowest_architecture(build)).into());
     // nvcc optimises device code whatever -O says.
     arguments.add([
         if build.device_debug {
@@ -218,6 +215,9 @@ impl Arguments {
         let mut path = OsString::from("--cuda-path=");
         path.push(&toolchain.toolkit);
         self.0.push(path);
+        // The same on both sides: headers derive names of kernels from the list of architectures.
+        self.0
+            .push(format!("--offload-arch=sm_{}", lowest_architecture(build)).into());
         // The device library stays out, so that mathematics stays as calls. That option drops the
         // version from which clang chooses how launches are configured; it is given back.
         self.add([

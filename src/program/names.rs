@@ -22,6 +22,16 @@ pub(super) struct Registrations {
     pub(super) image: Option<String>,
 }
 
+impl Registrations {
+    /// Forgets kernels that the device side does not define (the source gave the two sides
+    /// different templates): a launch of one fails at run time, and is nothing to analyse.
+    pub(super) fn keep_defined(&mut self, device: &Module<'_>) {
+        self.kernels.retain(|(_, name)| {
+            ir::function(device, name).is_some_and(|kernel| !kernel.is_declaration())
+        });
+    }
+}
+
 /// A device variable as registered.
 #[derive(Clone, Debug)]
 pub(super) struct RegisteredVariable {

@@ -4,9 +4,9 @@
 //! normal form is dropped, a product of two unknowns becomes an unknown of its own), so that
 //! whatever is found to follow does follow.
 
+use super::emptiness::is_empty;
 use super::polynomial::{Atom, Polynomial, normal_form};
 use crate::expression::Condition;
-use crate::isl::Set;
 use std::collections::BTreeMap;
 
 /// A condition in normal form.
@@ -136,7 +136,7 @@ impl ParameterNames {
         facts
     }
 
-    fn atom_fact(&mut self, monomial: &Vec<Atom>) -> Option<String> {
+    fn atom_fact(&mut self, monomial: &[Atom]) -> Option<String> {
         let name = self.name(monomial);
         match &monomial[0] {
             Atom::Value(_) | Atom::Private(..) => None,
@@ -157,7 +157,7 @@ impl ParameterNames {
                 if *signed || !whole {
                     return Some(range);
                 }
-                let value = self.name(&vec![Atom::Value(*value)]);
+                let value = self.name(&[Atom::Value(*value)]);
                 Some(format!(
                     "{range} and ({name} = {value} or {name} = {value} + {size})"
                 ))
@@ -184,9 +184,9 @@ impl ParameterNames {
         }
     }
 
-    fn name(&mut self, monomial: &Vec<Atom>) -> String {
+    fn name(&mut self, monomial: &[Atom]) -> String {
         let next = self.indices.len();
-        let index = *self.indices.entry(monomial.clone()).or_insert(next);
+        let index = *self.indices.entry(monomial.to_vec()).or_insert(next);
         format!("p{index}")
     }
 }
@@ -228,7 +228,7 @@ impl Assumptions {
         constraints.extend(self.constraints(&mut names));
         constraints.extend(names.facts());
         let set = format!("{}{{ [] : {} }}", names.prefix(), constraints.join(" and "));
-        Set::parse(&set).is_ok_and(|set| set.is_empty().unwrap_or(false))
+        is_empty(&set) == Some(true)
     }
 
     /// Whether two polynomials are equal. False when that could not be found out.

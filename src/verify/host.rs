@@ -86,7 +86,7 @@ fn passing(
     let conflict = |what: &str, touches: &[(&Pointer, bool)]| {
         let what = what.to_string();
         let met = touches.iter().any(|(pointer, writes)| {
-            let place = Place::of_pointer(&Values::constants(graph), pointer);
+            let place = Place::of_pointer(graph, &Values::constants(graph), pointer);
             touched(graph, member.launch, member.model)
                 .iter()
                 .any(|(own, written)| {

@@ -81,10 +81,12 @@ pub(super) struct Place {
     root: Option<RootIdentity>,
     /// How far the pointer is from the root's start.
     root_offset: Option<Polynomial>,
-    /// All allocations that it may point into.
+    /// All allocations that it may point into; none for a null pointer.
     candidates: Option<Vec<BufferId>>,
     /// A device variable that the launch graph does not list.
     variable: Option<String>,
+    /// No device variable is among the candidates.
+    outside_variables: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -125,7 +127,7 @@ impl Place {
                     return Self::default();
                 };
                 let mut place = match &piece.pointer {
-                    Some(pointer) => Self::of_pointer(values, pointer),
+                    Some(pointer) => Self::of_pointer(graph, values, pointer),
                     None => Self::default(),
                 };
                 place.value = Some(values.resolve(piece.value));
@@ -159,7 +161,7 @@ impl Place {
     }
 
     /// The place that a host-side pointer names.
-    pub(super) fn of_pointer(values: &Values, pointer: &Pointer) -> Self {
+    pub(super) fn of_pointer(graph: &LaunchGraph, values: &Values, pointer: &Pointer) -> Self {
         let offset = pointer.offset_bytes.as_ref();
         let root_offset = offset
             .and_then(|offset| normal_form(offset, &mut |value| Some(values.resolve(*value))));
@@ -174,6 +176,12 @@ impl Place {
             value: None,
             root: Some(root),
             root_offset,
+            outside_variables: candidates.as_ref().is_some_and(|candidates| {
+                !candidates.is_empty()
+                    && candidates
+                        .iter()
+                        .all(|buffer| graph.buffers[buffer.0].variable.is_none())
+            }),
             candidates,
             variable: None,
         }
@@ -197,8 +205,6 @@ impl Place {
             return Overlap::SameBase(Polynomial::default());
         }
         if let (Some(left), Some(right)) = (&self.candidates, &other.candidates)
-            && !left.is_empty()
-            && !right.is_empty()
             && !left.iter().any(|buffer| right.contains(buffer))
         {
             return Overlap::Disjoint;
@@ -208,6 +214,11 @@ impl Place {
                 true => Overlap::SameBase(Polynomial::default()),
                 false => Overlap::Disjoint,
             };
+        }
+        if (self.variable.is_some() && other.outside_variables)
+            || (self.outside_variables && other.variable.is_some())
+        {
+            return Overlap::Disjoint;
         }
         if self.root.is_none() || self.root != other.root {
             return Overlap::Unknown { same_buffer: false };

@@ -3,7 +3,7 @@
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
-use super::device_properties::DeviceProperties;
+use super::device_properties::{CLOCK_KILOHERTZ, DeviceProperties, DeviceProperties12};
 use super::{launch, memory as pointers, store, stream};
 use crate::environment::settings;
 use crate::error::{self, CudaError, CudaResult};
@@ -93,6 +93,13 @@ cuda_functions! {
         check(device)?;
         // SAFETY: as above.
         unsafe { store(properties, self::properties()) }
+    }
+
+    /// Properties, as CUDA 12's headers lay them out.
+    fn cudaGetDeviceProperties_v2(properties: *mut DeviceProperties12, device: c_int) {
+        check(device)?;
+        // SAFETY: as above.
+        unsafe { store(properties, self::properties().into()) }
     }
 
     /// One property.
@@ -323,8 +330,7 @@ fn attribute(number: u32) -> Option<c_int> {
         10 => all.warp_size,
         11 => c_int::MAX,
         12 => all.regs_per_block,
-        // Clock rates in kHz: those of the device's own clock, 1 GHz.
-        13 | 36 => 1_000_000,
+        13 | 36 => CLOCK_KILOHERTZ,
         14 => 512,
         16 => all.multi_processor_count,
         18 => all.integrated,
@@ -396,6 +402,19 @@ mod tests {
             672
         );
         assert_eq!(offset_of!(DeviceProperties, reserved), 784);
+    }
+
+    #[test]
+    fn the_older_structure_has_cuda_12s_layout() {
+        // As above, of CUDA 12.9.
+        assert_eq!(size_of::<DeviceProperties12>(), 1032);
+        assert_eq!(offset_of!(DeviceProperties12, clock_rate), 348);
+        assert_eq!(offset_of!(DeviceProperties12, major), 360);
+        assert_eq!(
+            offset_of!(DeviceProperties12, shared_mem_per_block_optin),
+            696
+        );
+        assert_eq!(offset_of!(DeviceProperties12, reserved), 780);
     }
 
     #[test]

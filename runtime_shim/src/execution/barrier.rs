@@ -77,8 +77,9 @@ impl BlockState {
         }
         barrier.completed = (barrier.arrivals, barrier.true_predicates);
         // Only a barrier of the whole block orders all of its threads.
-        self.interval += u32::from(barrier.expected == 0);
-        self.all_released |= barrier.expected == 0;
+        let all = barrier.arrivals == self.live;
+        self.interval += u32::from(all);
+        self.all_released |= all;
         barrier.arrivals = 0;
         barrier.true_predicates = 0;
         self.counters.barriers += 1;

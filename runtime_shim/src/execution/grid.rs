@@ -1,15 +1,19 @@
 //! Spreads the blocks of a grid over workers.
 //!
 //! Blocks are handed out in ascending order, in chunks, so that a grid of a million small blocks costs
-//! little; with one worker they run on the launching thread in ascending order.
+//! little. The launching thread begins alone and calls the others when the grid turns out to take
+//! longer than waking them does, so that a small launch costs less than a microsecond. With one worker
+//! all blocks run on the launching thread, in ascending order.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::block::{BlockRunner, Method};
-use super::{Failure, Launch, fiber};
+use super::fiber::{self, Loan};
+use super::{Failure, Launch};
 use crate::abi::Counters;
 use crate::environment::settings;
 use crate::statistics::accumulate;
@@ -18,26 +22,36 @@ use crate::{fault, termination};
 /// Runs all blocks and returns what instrumented code counted, and how the kernel failed if it did.
 pub fn run(launch: &Launch) -> (Counters, Option<Failure>) {
     let method = Method::choose(launch);
-    let workers = worker_count(launch, method);
+    let workers = worker_count(launch);
     let progress = Progress {
         next: AtomicU64::new(0),
         chunk: chunk(launch.block_count(), workers),
         stop: AtomicBool::new(false),
         total: Mutex::new((Counters::default(), None)),
     };
+    let stack_count = method.stack_count(launch);
+    let stack_bytes = fiber::size_class(launch.kernel.kernel.stack_bytes);
+    let stacks = fiber::take(stack_count, stack_bytes);
     if workers == 1 {
-        work(launch, method, &progress);
+        work(launch, method, &progress, stacks, || {});
     } else {
-        pool().scope(|scope| {
-            for _ in 0..workers {
-                scope.spawn(|_| work(launch, method, &progress));
-            }
+        pool().in_place_scope(|scope| {
+            work(launch, method, &progress, stacks, || {
+                for _ in 1..workers {
+                    scope.spawn(|_| {
+                        // The launching thread has its stacks; others help when there are more.
+                        if let Some(stacks) = fiber::try_take(stack_count, stack_bytes) {
+                            work(launch, method, &progress, stacks, || {});
+                        }
+                    });
+                }
+            });
         });
     }
     progress
         .total
         .into_inner()
-        .unwrap_or_else(std::sync::PoisonError::into_inner)
+        .unwrap_or_else(PoisonError::into_inner)
 }
 
 struct Progress {
@@ -47,17 +61,23 @@ struct Progress {
     total: Mutex<(Counters, Option<Failure>)>,
 }
 
-fn work(launch: &Launch, method: Method, progress: &Progress) {
+/// Runs blocks until none is left. Begins with single blocks; when these have taken longer than it takes
+/// to wake other workers, calls `share` and goes on in chunks.
+fn work(launch: &Launch, method: Method, progress: &Progress, stacks: Loan, share: impl FnOnce()) {
+    const ALONE: Duration = Duration::from_micros(20);
     fault::prepare_thread();
     let blocks = launch.block_count();
-    let mut first = progress.next.fetch_add(progress.chunk, Ordering::Relaxed);
+    let mut first = progress.next.fetch_add(1, Ordering::Relaxed);
     if first >= blocks {
         return;
     }
-    let mut runner = BlockRunner::new(launch, method);
+    let mut runner = BlockRunner::new(launch, method, stacks);
     let mut failure = None;
+    let start = Instant::now();
+    let mut share = Some(share);
+    let mut chunk = 1;
     'chunks: while first < blocks {
-        for linear in first..blocks.min(first + progress.chunk) {
+        for linear in first..blocks.min(first + chunk) {
             if progress.stop.load(Ordering::Relaxed) {
                 break 'chunks;
             }
@@ -67,13 +87,19 @@ fn work(launch: &Launch, method: Method, progress: &Progress) {
                 break 'chunks;
             }
         }
-        first = progress.next.fetch_add(progress.chunk, Ordering::Relaxed);
+        if share.is_some() && start.elapsed() > ALONE {
+            chunk = progress.chunk;
+            if let Some(share) = share.take() {
+                share();
+            }
+        }
+        first = progress.next.fetch_add(chunk, Ordering::Relaxed);
     }
     let counters = runner.finish();
     let mut total = progress
         .total
         .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner);
+        .unwrap_or_else(PoisonError::into_inner);
     accumulate(&mut total.0, &counters);
     total.1 = total.1.or(failure);
 }
@@ -89,13 +115,9 @@ fn index(linear: u64, grid: [u32; 3]) -> [u32; 3] {
     ]
 }
 
-fn worker_count(launch: &Launch, method: Method) -> usize {
+fn worker_count(launch: &Launch) -> usize {
     let blocks = usize::try_from(launch.block_count()).unwrap_or(usize::MAX);
-    let stacks = match method {
-        Method::Fibers => fiber::STACK_LIMIT / launch.threads_per_block() as usize,
-        Method::BlockLoop | Method::Calls | Method::OneFiber => usize::MAX,
-    };
-    settings().worker_threads.min(blocks).min(stacks).max(1)
+    settings().worker_threads.min(blocks).max(1)
 }
 
 /// Blocks that a worker takes at a time: enough to make taking cheap, few enough to balance.
