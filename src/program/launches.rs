@@ -11,7 +11,8 @@
 //! or stub call can come between; every `sirius.launch.N` has [`UNNUMBERED`] as site until
 //! [`number_sites`] has run.
 
-use super::ir::{self, Block, Builder, Place, Type, Value};
+use super::builder::Builder;
+use super::ir::{self, Block, Place, Type, Value};
 use inkwell::module::Module;
 use llvm_sys::{LLVMIntPredicate, LLVMOpcode, LLVMTypeKind};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
