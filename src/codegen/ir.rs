@@ -17,6 +17,10 @@ use std::ffi::CString;
 pub(super) use inkwell::llvm_sys::LLVMLinkage as Linkage;
 pub(super) use inkwell::llvm_sys::LLVMOpcode as Opcode;
 
+mod builder;
+
+pub(super) use builder::{Builder, DebugScope};
+
 /// A value: function, global, constant, argument or instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Value(LLVMValueRef);
@@ -66,19 +70,6 @@ impl Type {
     pub(super) fn integer(module: &Module, bits: u32) -> Self {
         // SAFETY: as above.
         Self(unsafe { LLVMIntTypeInContext(module.get_context().as_ctx_ref(), bits) })
-    }
-
-    pub(super) fn structure(module: &Module, fields: &[Type]) -> Self {
-        let mut fields: Vec<_> = fields.iter().map(|field| field.0).collect();
-        // SAFETY: pointer and length describe `fields`.
-        Self(unsafe {
-            LLVMStructTypeInContext(
-                module.get_context().as_ctx_ref(),
-                fields.as_mut_ptr(),
-                fields.len() as u32,
-                0,
-            )
-        })
     }
 
     pub(super) fn function(result: Type, parameters: &[Type]) -> Self {
@@ -320,6 +311,7 @@ impl Value {
         unsafe { Self::checked(LLVMGetNamedFunction(module.as_mut_ptr(), name.as_ptr())) }
     }
 
+    #[cfg(test)]
     pub(super) fn global(module: &Module, name: &str) -> Option<Value> {
         let name = c_string(name);
         // SAFETY: as above.
@@ -449,16 +441,6 @@ impl Value {
     pub(super) fn is_constant_global(self) -> bool {
         // SAFETY: as above.
         unsafe { LLVMIsGlobalConstant(self.0) != 0 }
-    }
-
-    pub(super) fn set_constant_global(self, constant: bool) {
-        // SAFETY: as above.
-        unsafe { LLVMSetGlobalConstant(self.0, constant.into()) }
-    }
-
-    pub(super) fn is_externally_initialized(self) -> bool {
-        // SAFETY: as above.
-        unsafe { LLVMIsExternallyInitialized(self.0) != 0 }
     }
 
     pub(super) fn alignment(self) -> u32 {
@@ -749,11 +731,6 @@ impl Value {
             .then(|| self.called().name())
     }
 
-    pub(super) fn set_call_instruction_convention(self, convention: u32) {
-        // SAFETY: as above.
-        unsafe { LLVMSetInstructionCallConv(self.0, convention) }
-    }
-
     /// Template and constraints of inline assembly.
     pub(super) fn inline_assembly(self) -> Option<(String, String)> {
         // SAFETY: LLVM returns bytes that live as long as the value.
@@ -773,11 +750,6 @@ impl Value {
                 read(constraints, constraint_length),
             ))
         }
-    }
-
-    pub(super) fn allocated_type(self) -> Type {
-        // SAFETY: as above; callers pass an alloca.
-        Type(unsafe { LLVMGetAllocatedType(self.0) })
     }
 
     pub(super) fn element_pointer_source_type(self) -> Type {
@@ -816,16 +788,6 @@ impl Value {
         unsafe { LLVMSetMetadata(self.0, metadata_kind(self, kind), std::ptr::null_mut()) }
     }
 
-    pub(super) fn copy_debug_location(self, other: Value) {
-        // SAFETY: as above.
-        unsafe {
-            let location = LLVMInstructionGetDebugLoc(self.0);
-            if !location.is_null() {
-                LLVMInstructionSetDebugLoc(other.0, location);
-            }
-        }
-    }
-
     /// Removes an instruction; it has no uses.
     pub(super) fn erase(self) {
         // SAFETY: as above.
@@ -849,266 +811,5 @@ fn metadata_kind(value: Value, name: &str) -> u32 {
     unsafe {
         let context = LLVMGetTypeContext(LLVMTypeOf(value.0));
         LLVMGetMDKindIDInContext(context, name.as_ptr().cast(), name.len() as u32)
-    }
-}
-
-/// Makes instructions.
-pub(super) struct Builder(LLVMBuilderRef);
-
-impl Builder {
-    /// Inserts before an instruction, with its debug location.
-    pub(super) fn before(instruction: Value) -> Self {
-        // SAFETY: as in `Value`.
-        unsafe {
-            let context = LLVMGetTypeContext(LLVMTypeOf(instruction.0));
-            let builder = LLVMCreateBuilderInContext(context);
-            LLVMPositionBuilderBefore(builder, instruction.0);
-            let location = LLVMInstructionGetDebugLoc(instruction.0);
-            if !location.is_null() {
-                LLVMSetCurrentDebugLocation2(builder, location);
-            }
-            Self(builder)
-        }
-    }
-
-    /// Inserts at the end of a block.
-    pub(super) fn at_end(module: &Module, block: Block) -> Self {
-        // SAFETY: as in `Value`.
-        unsafe {
-            let builder = LLVMCreateBuilderInContext(module.get_context().as_ctx_ref());
-            LLVMPositionBuilderAtEnd(builder, block.0);
-            Self(builder)
-        }
-    }
-
-    pub(super) fn call(&self, ty: Type, callee: Value, arguments: &[Value]) -> Value {
-        let mut raw: Vec<_> = arguments.iter().map(|argument| argument.0).collect();
-        // SAFETY: pointer and length describe `raw`; callers match the type.
-        Value(unsafe {
-            LLVMBuildCall2(
-                self.0,
-                ty.0,
-                callee.0,
-                raw.as_mut_ptr(),
-                raw.len() as u32,
-                c"".as_ptr(),
-            )
-        })
-    }
-
-    pub(super) fn load(&self, ty: Type, pointer: Value, alignment: u32) -> Value {
-        // SAFETY: as in `Value`; so below.
-        unsafe {
-            let load = LLVMBuildLoad2(self.0, ty.0, pointer.0, c"".as_ptr());
-            LLVMSetAlignment(load, alignment);
-            Value(load)
-        }
-    }
-
-    pub(super) fn store(&self, value: Value, pointer: Value, alignment: u32) {
-        // SAFETY: as above.
-        unsafe { LLVMSetAlignment(LLVMBuildStore(self.0, value.0, pointer.0), alignment) }
-    }
-
-    pub(super) fn alloca(&self, ty: Type) -> Value {
-        // SAFETY: as above.
-        Value(unsafe { LLVMBuildAlloca(self.0, ty.0, c"".as_ptr()) })
-    }
-
-    /// Copies `bytes` bytes.
-    pub(super) fn copy(&self, target: Value, source: Value, alignment: u32, bytes: Value) {
-        // SAFETY: as above.
-        unsafe {
-            LLVMBuildMemCpy(self.0, target.0, alignment, source.0, 1, bytes.0);
-        }
-    }
-
-    pub(super) fn element_pointer(&self, ty: Type, pointer: Value, indices: &[Value]) -> Value {
-        let mut raw: Vec<_> = indices.iter().map(|index| index.0).collect();
-        // SAFETY: pointer and length describe `raw`.
-        Value(unsafe {
-            LLVMBuildGEP2(
-                self.0,
-                ty.0,
-                pointer.0,
-                raw.as_mut_ptr(),
-                raw.len() as u32,
-                c"".as_ptr(),
-            )
-        })
-    }
-
-    pub(super) fn field_pointer(&self, ty: Type, pointer: Value, field: u32) -> Value {
-        // SAFETY: as above.
-        Value(unsafe { LLVMBuildStructGEP2(self.0, ty.0, pointer.0, field, c"".as_ptr()) })
-    }
-
-    pub(super) fn cast(&self, opcode: LLVMOpcode, value: Value, ty: Type) -> Value {
-        // SAFETY: as above; callers pass a cast opcode that fits both types.
-        Value(unsafe { LLVMBuildCast(self.0, opcode, value.0, ty.0, c"".as_ptr()) })
-    }
-
-    pub(super) fn binary(&self, opcode: LLVMOpcode, left: Value, right: Value) -> Value {
-        // SAFETY: as above.
-        Value(unsafe { LLVMBuildBinOp(self.0, opcode, left.0, right.0, c"".as_ptr()) })
-    }
-
-    /// Puts an element into an array, struct or vector value.
-    pub(super) fn insert(
-        &self,
-        module: &Module,
-        aggregate: Value,
-        element: Value,
-        position: u32,
-    ) -> Value {
-        let vector = aggregate.ty().kind() == LLVMTypeKind::LLVMVectorTypeKind;
-        let index = Type::integer(module, 32).constant(position.into());
-        // SAFETY: as above; positions are below the aggregate's length.
-        Value(unsafe {
-            if vector {
-                LLVMBuildInsertElement(self.0, aggregate.0, element.0, index.0, c"".as_ptr())
-            } else {
-                LLVMBuildInsertValue(self.0, aggregate.0, element.0, position, c"".as_ptr())
-            }
-        })
-    }
-
-    /// Ends a block that control does not leave.
-    pub(super) fn unreachable(&self) {
-        // SAFETY: as above.
-        unsafe {
-            LLVMBuildUnreachable(self.0);
-        }
-    }
-
-    /// A constant text with a final zero byte; its address.
-    pub(super) fn text(&self, text: &str) -> Value {
-        let text = c_string(text);
-        // SAFETY: the builder stands in a function of a module.
-        Value(unsafe { LLVMBuildGlobalString(self.0, text.as_ptr(), c"sirius.text".as_ptr()) })
-    }
-
-    /// `addrspacecast`, a no-op where the types are equal.
-    pub(super) fn to_pointer_type(&self, value: Value, ty: Type) -> Value {
-        if value.ty() == ty {
-            return value;
-        }
-        self.cast(LLVMOpcode::LLVMAddrSpaceCast, value, ty)
-    }
-
-    pub(super) fn return_void(&self) {
-        // SAFETY: as above.
-        unsafe {
-            LLVMBuildRetVoid(self.0);
-        }
-    }
-}
-
-impl Drop for Builder {
-    fn drop(&mut self) {
-        // SAFETY: the builder is ours and disposed of once.
-        unsafe { LLVMDisposeBuilder(self.0) }
-    }
-}
-
-/// Where the code of a function comes from, for functions that are made to call it.
-pub(super) struct DebugScope {
-    context: LLVMContextRef,
-    builder: LLVMDIBuilderRef,
-    file: LLVMMetadataRef,
-    line: u32,
-}
-
-impl DebugScope {
-    /// The place of a function with line information.
-    pub(super) fn of(module: &Module, function: Value) -> Option<Self> {
-        // SAFETY: the function is alive; the new compile unit lives in its module.
-        unsafe {
-            let subprogram = LLVMGetSubprogram(function.0);
-            if subprogram.is_null() {
-                return None;
-            }
-            let file = LLVMDIScopeGetFile(subprogram);
-            let line = LLVMDISubprogramGetLine(subprogram);
-            let builder = LLVMCreateDIBuilder(module.as_mut_ptr());
-            let producer = "sirius-rs";
-            LLVMDIBuilderCreateCompileUnit(
-                builder,
-                LLVMDWARFSourceLanguage::LLVMDWARFSourceLanguageC_plus_plus,
-                file,
-                producer.as_ptr().cast(),
-                producer.len(),
-                1,
-                c"".as_ptr(),
-                0,
-                0,
-                c"".as_ptr(),
-                0,
-                LLVMDWARFEmissionKind::LLVMDWARFEmissionKindLineTablesOnly,
-                0,
-                0,
-                0,
-                c"".as_ptr(),
-                0,
-                c"".as_ptr(),
-                0,
-            );
-            let context = module.get_context().as_ctx_ref();
-            Some(Self {
-                context,
-                builder,
-                file,
-                line,
-            })
-        }
-    }
-
-    /// Gives `function` line information and the instructions that `builder` makes this place.
-    pub(super) fn cover(&self, function: Value, name: &str, builder: &Builder) {
-        // SAFETY: pointers and lengths describe `name`; all handles are alive.
-        unsafe {
-            let ty = LLVMDIBuilderCreateSubroutineType(
-                self.builder,
-                self.file,
-                std::ptr::null_mut(),
-                0,
-                0,
-            );
-            let subprogram = LLVMDIBuilderCreateFunction(
-                self.builder,
-                self.file,
-                name.as_ptr().cast(),
-                name.len(),
-                name.as_ptr().cast(),
-                name.len(),
-                self.file,
-                self.line,
-                ty,
-                1,
-                1,
-                self.line,
-                0,
-                1,
-            );
-            LLVMSetSubprogram(function.0, subprogram);
-            let location = LLVMDIBuilderCreateDebugLocation(
-                self.context,
-                self.line,
-                0,
-                subprogram,
-                std::ptr::null_mut(),
-            );
-            LLVMSetCurrentDebugLocation2(builder.0, location);
-        }
-    }
-}
-
-impl Drop for DebugScope {
-    fn drop(&mut self) {
-        // SAFETY: the builder is ours; finalising resolves its temporary nodes.
-        unsafe {
-            LLVMDIBuilderFinalize(self.builder);
-            LLVMDisposeDIBuilder(self.builder);
-        }
     }
 }
