@@ -3,8 +3,12 @@
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
+use sirius_rs::cli::{Build, Invocation, Toolchain, find_toolchain, parse};
+use sirius_rs::codegen::DeviceImage;
 use sirius_rs::codegen::cpu::{CpuImageRequest, emit_cpu_image};
 use sirius_rs::codegen::device::{device_target_machine, optimise_device};
+use sirius_rs::codegen::ptx::{emit_fatbin, emit_ptx};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -46,6 +50,7 @@ fn device_bitcode(source: &Path, output: &Path) {
             "-Xclang",
             "-target-sdk-version=12.8",
             "-gline-tables-only",
+            "-ffp-contract=off",
             "-emit-llvm",
             "-c",
         ])
@@ -97,4 +102,60 @@ fn cpu_image_runs() {
     assert!(status.success(), "the image links");
     let output = Command::new(&program).output().unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stdout), "PASS\n");
+}
+
+/// The command line `sirius-rs <options> case.cu`, and the tools that it finds.
+fn build(options: &[&str]) -> (Build, Toolchain) {
+    let environment = |name: &str| match name {
+        "CUDA_PATH" => Some(toolkit().display().to_string()),
+        _ => std::env::var(name).ok(),
+    };
+    let words = options.iter().copied().chain(["tests/codegen/math.cu"]);
+    let arguments: Vec<OsString> = words.map(OsString::from).collect();
+    let (invocation, _) = parse(&arguments, &environment).expect("valid options");
+    let Invocation::Build(build) = invocation else {
+        panic!("a build");
+    };
+    let toolchain = find_toolchain(&build).expect("the toolkit of the project");
+    (build, toolchain)
+}
+
+#[test]
+fn ptxas_accepts_both_kinds_of_kernels() {
+    let folder = tempfile::tempdir().unwrap();
+    let context = Context::create();
+    for (case, options) in [
+        ("pointwise.cu", &["-arch=sm_80"][..]),
+        (
+            "math.cu",
+            &[
+                "-gencode",
+                "arch=compute_90,code=[sm_90,compute_90]",
+                "-lineinfo",
+            ],
+        ),
+    ] {
+        let (build, toolchain) = build(options);
+        let module = device_module(&context, case, folder.path());
+        let number = build.architectures[0].number;
+        let ptx = emit_ptx(&module, number, &build, &toolchain).unwrap();
+        assert!(ptx.contains(&format!(".target sm_{number}")), "{ptx}");
+        assert!(!ptx.contains("__nv_"), "libdevice is linked");
+        for line in ptx
+            .lines()
+            .map(str::trim)
+            .filter(|line| !line.starts_with("//"))
+        {
+            // Without an explicit rounding ptxas could contract.
+            assert!(
+                !line.starts_with("add.f") && !line.starts_with("mul.f"),
+                "{line}"
+            );
+        }
+        let packed = emit_fatbin(&module, &build, &toolchain, folder.path(), "case").unwrap();
+        let DeviceImage::Fatbin(bytes) = packed.image else {
+            panic!("a fat binary");
+        };
+        assert_eq!(bytes[..4], 0xba55_ed50_u32.to_le_bytes());
+    }
 }

@@ -1,48 +1,99 @@
-//! The launch stage on host IR in `tests/launch/`. A case is one file: what the program has besides
-//! its host module stands in comments at its head (`; kernel: STUB`, `; variable: SHADOW BYTES
-//! [constant] [managed]`, `; host-visible-memory`), the expected graph in the comments after
-//! `; expect:`. `SIRIUS_BLESS=1` rewrites the expectations.
+//! Filetests of the launch stage. A case in `tests/launch/` is one file. For a host module (`.ll`),
+//! what the program has besides stands in comments at its head (`; kernel: STUB`, `; variable:
+//! SHADOW BYTES [constant] [managed]`, `; host-visible-memory`); a `.cu` goes through the program
+//! stage. The expected graph stands in the trailing comments that begin with `> `;
+//! `SIRIUS_BLESS=1` rewrites them.
 
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
+use libtest_mimic::{Arguments, Failed, Trial};
+use sirius_rs::cli::{self, Invocation};
 use sirius_rs::launch::build_launch_graph;
-use sirius_rs::program::{DeviceVariable, Kernel, KernelId, Program};
+use sirius_rs::program::{DeviceVariable, Kernel, KernelId, Program, read_program};
 use std::path::Path;
 
-const EXPECT: &str = "; expect:\n";
-
-#[test]
-fn graphs_of_host_modules() {
+fn main() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/launch");
     let mut cases: Vec<_> = std::fs::read_dir(&folder)
-        .expect("the folder of cases")
-        .map(|entry| entry.expect("a case").path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "ll"))
+        .expect("tests/launch is a folder")
+        .map(|entry| entry.expect("its entries can be read").path())
+        .filter(|path| {
+            path.extension()
+                .is_some_and(|ending| ending == "ll" || ending == "cu")
+        })
         .collect();
     cases.sort();
-    assert!(!cases.is_empty());
-    let bless = std::env::var_os("SIRIUS_BLESS").is_some();
-    let mut failures = Vec::new();
-    for path in cases {
-        let text = std::fs::read_to_string(&path).expect("a case");
-        let (source, expected) = text.split_once(EXPECT).unwrap_or((&text, ""));
-        let graph = graph_of(source);
-        let found: String = graph.lines().map(|line| format!(";   {line}\n")).collect();
-        if bless {
-            let source = source.trim_end();
-            std::fs::write(&path, format!("{source}\n\n{EXPECT}{found}")).expect("write a case");
-        } else if found != expected {
-            failures.push(format!("{}:\n{found}", path.display()));
-        }
-    }
-    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    let trials = cases
+        .into_iter()
+        .map(|case| {
+            let name = case
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned();
+            Trial::test(name, move || run(&case))
+        })
+        .collect();
+    libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }
 
-fn graph_of(source: &str) -> String {
+fn run(case: &Path) -> Result<(), Failed> {
+    let text = std::fs::read_to_string(case)?;
+    let is_module = case.extension().is_some_and(|ending| ending == "ll");
+    let mark = if is_module { ";> " } else { "//> " };
+    let (source, expected): (Vec<_>, Vec<_>) =
+        text.lines().partition(|line| !line.starts_with(mark));
+    let source = source.join("\n");
+    let graph = if is_module {
+        graph_of_module(&source)?
+    } else {
+        graph_of_source(case)?
+    };
+    let found: Vec<String> = graph.lines().map(|line| format!("{mark}{line}")).collect();
+    if found == expected {
+        return Ok(());
+    }
+    if std::env::var_os("SIRIUS_BLESS").is_some() {
+        std::fs::write(
+            case,
+            format!("{}\n\n{}\n", source.trim_end(), found.join("\n")),
+        )?;
+        return Ok(());
+    }
+    Err(format!(
+        "expected:\n{}\nfound:\n{}",
+        expected.join("\n"),
+        found.join("\n")
+    )
+    .into())
+}
+
+fn graph_of_source(case: &Path) -> Result<String, Failed> {
+    let arguments = [case.as_os_str().to_owned(), "-o".into(), "program".into()];
+    let environment = |name: &str| std::env::var(name).ok();
+    let (invocation, _) = cli::parse(&arguments, &environment)?;
+    let Invocation::Build(build) = invocation else {
+        return Err("not a build".into());
+    };
+    let toolchain = cli::find_toolchain(&build)?;
+    let context = Context::create();
+    let program = read_program(&context, &build, &toolchain)?;
+    if let Some(path) = std::env::var_os("SIRIUS_HOST_IR") {
+        program
+            .host
+            .print_to_file(Path::new(&path))
+            .map_err(|error| error.to_string())?;
+    }
+    Ok(build_launch_graph(&program).to_string())
+}
+
+fn graph_of_module(source: &str) -> Result<String, Failed> {
     let context = Context::create();
     let buffer = MemoryBuffer::create_from_memory_range_copy(source.as_bytes(), "case");
-    let host = context.create_module_from_ir(buffer).expect("valid IR");
-    host.verify().expect("verified IR");
+    let host = context
+        .create_module_from_ir(buffer)
+        .map_err(|error| error.to_string())?;
+    host.verify().map_err(|error| error.to_string())?;
     let program = Program {
         context: &context,
         host,
@@ -53,10 +104,10 @@ fn graph_of(source: &str) -> String {
             .map(|(index, stub)| kernel(index, stub))
             .collect(),
         variables: header(source, "; variable: ").map(variable).collect(),
-        warnings: String::new(),
         host_visible_memory: source.contains("; host-visible-memory"),
+        warnings: String::new(),
     };
-    build_launch_graph(&program).to_string()
+    Ok(build_launch_graph(&program).to_string())
 }
 
 fn header<'a>(source: &'a str, key: &'a str) -> impl Iterator<Item = &'a str> {

@@ -292,6 +292,13 @@ fn statistics_trace_and_dump() {
 }
 
 #[test]
+fn warp_operations_under_divergence() {
+    let output = run(&build("warps"), &[], &[]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && text == "ok\n", "{text}");
+}
+
+#[test]
 fn streams_events_and_host_functions() {
     let output = run(&build("runtime"), &[], &[]);
     let text = String::from_utf8_lossy(&output.stdout);

@@ -14,6 +14,7 @@ mod host;
 mod ir;
 mod launch_call;
 mod link;
+pub mod ptx;
 mod registration;
 
 use crate::launch::LaunchId;

@@ -32,31 +32,23 @@ pub(super) fn accesses(
         None if access.why_inexact.is_empty() => format!("`{buffer}` at an unknown place"),
         None => format!("`{buffer}` at an unknown place ({})", access.why_inexact),
     };
-    let same = earlier.subscript == later.subscript && earlier.subscript.is_some();
-    let object = if same || earlier.subscript.is_none() {
-        String::from("which")
+    // Where the earlier access is not known, that is the reason, and not the later one.
+    let unknown = if earlier.subscript.is_none() && later.subscript.is_some() {
+        match earlier.why_inexact.as_str() {
+            "" => String::from(" at an unknown place"),
+            why => format!(" at an unknown place ({why})"),
+        }
     } else {
-        format!("and {}", how(source, earlier))
+        String::new()
     };
-    if same {
-        format!(
-            "`{}` {} {}, which `{}` {} in {where_else}",
-            sink.display_name,
-            verb(later),
-            how(sink, later),
-            source.display_name,
-            verb(earlier)
-        )
-    } else {
-        format!(
-            "`{}` {} {}, {object} is what `{}` {} in {where_else}",
-            sink.display_name,
-            verb(later),
-            how(sink, later),
-            source.display_name,
-            verb(earlier)
-        )
-    }
+    format!(
+        "`{}` {} {}, which `{}` {}{unknown} in {where_else}",
+        sink.display_name,
+        verb(later),
+        how(sink, later),
+        source.display_name,
+        verb(earlier)
+    )
 }
 
 /// Why two pointers keep two launches apart.

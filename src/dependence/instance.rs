@@ -11,7 +11,8 @@ use crate::affine::Axis;
 use crate::expression::{Condition, Expression};
 use crate::kernel::{AccessKind, KernelModel, KernelSymbol, Target};
 use crate::launch::{
-    ArgumentPiece, BufferId, Launch, LaunchGraph, NodeId, Operand, Pointer, Root, ValueId,
+    ArgumentPiece, BufferId, Launch, LaunchGraph, MemoryKind, NodeId, Operand, Pointer, Root,
+    ValueId,
 };
 use std::collections::BTreeMap;
 
@@ -39,6 +40,8 @@ pub(super) struct Place {
     pub(super) may_point_to: Option<Vec<BufferId>>,
     /// The launch operand that holds the pointer, for guards.
     pub(super) operand: Option<Operand>,
+    /// Memory that the host cannot touch.
+    pub(super) device_only: bool,
     /// For people.
     pub(super) name: String,
 }
@@ -102,7 +105,7 @@ impl<'a> Instance<'a> {
                 Some(condition) => stated.push(condition),
             }
         }
-        let uses = target_uses(graph, node, launch, model, &mut readings);
+        let uses = target_uses(graph, launch, model, &mut readings);
         // The parameters' own readings are conditions as well.
         for parameter in &model.parameters {
             let _ = parameter
@@ -176,6 +179,7 @@ impl<'a> Instance<'a> {
             offset: None,
             may_point_to: None,
             operand: None,
+            device_only: false,
             name: String::from("device memory"),
         }
     }
@@ -200,6 +204,7 @@ pub(super) fn pointer_place(graph: &LaunchGraph, pointer: &Pointer) -> Place {
         offset: pointer.offset_bytes.as_ref().and_then(host_polynomial),
         may_point_to,
         operand: None,
+        device_only: pointer.device_only,
         name,
     }
 }
@@ -306,7 +311,6 @@ fn find_piece(launch: &Launch, argument: usize, offset_bytes: u32) -> Option<&Ar
 
 fn target_uses(
     graph: &LaunchGraph,
-    node: NodeId,
     launch: &Launch,
     model: &KernelModel,
     readings: &mut Vec<Condition<ValueId>>,
@@ -329,7 +333,7 @@ fn target_uses(
             let low = bound(bounds.map(|footprint| &footprint.low_bytes));
             let high = bound(bounds.map(|footprint| &footprint.high_bytes));
             TargetUse {
-                place: target_place(graph, node, launch, &access.target),
+                place: target_place(graph, launch, &access.target),
                 reads: Vec::new(),
                 writes: Vec::new(),
                 footprint: low.zip(high),
@@ -358,7 +362,7 @@ fn target_uses(
     by_target.into_values().collect()
 }
 
-fn target_place(graph: &LaunchGraph, _node: NodeId, launch: &Launch, target: &Target) -> Place {
+fn target_place(graph: &LaunchGraph, launch: &Launch, target: &Target) -> Place {
     let zero = Some(Polynomial::default());
     match target {
         Target::Argument {
@@ -387,6 +391,7 @@ fn target_place(graph: &LaunchGraph, _node: NodeId, launch: &Launch, target: &Ta
                         offset: zero,
                         may_point_to: None,
                         operand: None,
+                        device_only: false,
                         name: format!("memory behind argument {argument}"),
                     },
                 },
@@ -406,6 +411,7 @@ fn target_place(graph: &LaunchGraph, _node: NodeId, launch: &Launch, target: &Ta
                     offset: zero,
                     may_point_to: Some(vec![BufferId(index)]),
                     operand: None,
+                    device_only: graph.buffers[index].memory != MemoryKind::Managed,
                     name: graph.buffers[index].name.clone(),
                 },
                 // Not listed, or two units have variables of this name.
@@ -415,6 +421,7 @@ fn target_place(graph: &LaunchGraph, _node: NodeId, launch: &Launch, target: &Ta
                     offset: zero,
                     may_point_to: None,
                     operand: None,
+                    device_only: false,
                     name: name.clone(),
                 },
             }

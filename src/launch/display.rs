@@ -60,7 +60,12 @@ impl Display for LaunchGraph {
                 .collect();
             writeln!(f, " -> {}", successors.join(" "))?;
             for node in &block.nodes {
-                writeln!(f, "  n{} {}", node.0, Shown(&self.nodes[node.0].kind))?;
+                let node = &self.nodes[node.0];
+                write!(f, "  n{} {}", node.id.0, Shown(&node.kind))?;
+                match node.location.line {
+                    0 => writeln!(f)?,
+                    line => writeln!(f, " @{line}")?,
+                }
             }
         }
         Ok(())

@@ -22,6 +22,8 @@ pub struct HostModule {
     pub globals: Vec<Global>,
     /// What each [`Operand::Constant`] mentions.
     pub constants: Vec<Vec<Operand>>,
+    /// The members of those constants that are structs.
+    pub members: HashMap<usize, Vec<Operand>>,
 }
 
 /// A host function.
@@ -33,6 +35,8 @@ pub struct Function {
     pub parameters: Vec<Type>,
     /// Its name is not seen outside the module.
     pub internal: bool,
+    /// Every unit that uses it may have a copy (an inline function or template).
+    pub inline: bool,
     /// Its address is used other than as a callee.
     pub address_taken: bool,
     /// Its blocks, the entry first; empty for a declaration.
@@ -195,10 +199,21 @@ pub enum Operation {
     Other(u32, u32),
 }
 
+/// A scalar field of a struct.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// Offset in bytes.
+    pub offset: u64,
+    /// Path of indices.
+    pub path: Vec<u32>,
+    /// Its type.
+    pub ty: Type,
+}
+
 /// What an instruction does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Opcode {
-    /// A pure operation; `no_signed_wrap` is the flag `nsw`.
+    /// A pure operation; `no_signed_wrap` is the flag `nsw`, or `nneg` of a zero extension.
     Pure {
         /// Which.
         operation: Operation,
@@ -247,7 +262,9 @@ pub enum Opcode {
         /// It is an invoke: exceptions go to a landing pad.
         invoke: bool,
         /// Arguments passed `byval` and the scalar fields of their types.
-        by_value: Vec<(usize, Vec<(u64, Type)>)>,
+        by_value: Vec<(usize, Vec<Field>)>,
+        /// Arguments that are first-class structs, and their scalar fields.
+        structs: Vec<(usize, Vec<Field>)>,
     },
     /// A member of an aggregate.
     Extract {
@@ -256,6 +273,11 @@ pub enum Opcode {
     },
     /// An aggregate made of its operands.
     Combine,
+    /// The aggregate `operands[0]` with `operands[1]` at a path of indices.
+    Insert {
+        /// Path of indices.
+        indices: Vec<u32>,
+    },
     /// `freeze`: an arbitrary but fixed value where the operand is undefined.
     Freeze,
     /// The function returns `operands[0]`.
@@ -435,6 +457,10 @@ impl Reader {
                     .map(|p| self.type_of(LLVMTypeOf(*p)))
                     .collect(),
                 internal: is_internal(function),
+                inline: matches!(
+                    LLVMGetLinkage(function),
+                    LLVMLinkage::LLVMLinkOnceAnyLinkage | LLVMLinkage::LLVMLinkOnceODRLinkage
+                ),
                 address_taken: false,
                 blocks,
                 instructions,
@@ -482,29 +508,43 @@ impl Reader {
         }
     }
 
-    unsafe fn scalar_fields(&self, ty: LLVMTypeRef, offset: u64, fields: &mut Vec<(u64, Type)>) {
+    unsafe fn scalar_fields(
+        &self,
+        ty: LLVMTypeRef,
+        offset: u64,
+        path: &mut Vec<u32>,
+        fields: &mut Vec<Field>,
+    ) {
         // SAFETY: as for `read_host_module`.
         unsafe {
-            match LLVMGetTypeKind(ty) {
-                LLVMTypeKind::LLVMStructTypeKind => {
-                    for element in 0..LLVMCountStructElementTypes(ty) {
-                        let at = LLVMOffsetOfElement(self.layout, ty, element);
-                        self.scalar_fields(
-                            LLVMStructGetTypeAtIndex(ty, element),
-                            offset + at,
-                            fields,
-                        );
-                    }
+            let (count, is_struct) = match LLVMGetTypeKind(ty) {
+                LLVMTypeKind::LLVMStructTypeKind => (LLVMCountStructElementTypes(ty), true),
+                // Long arrays by value are padding or data; pieces of them help nobody.
+                LLVMTypeKind::LLVMArrayTypeKind => (LLVMGetArrayLength2(ty).min(64) as u32, false),
+                _ => {
+                    let ty = self.type_of(ty);
+                    fields.push(Field {
+                        offset,
+                        path: path.clone(),
+                        ty,
+                    });
+                    return;
                 }
-                LLVMTypeKind::LLVMArrayTypeKind => {
+            };
+            for index in 0..count {
+                let (element, at) = if is_struct {
+                    let at = LLVMOffsetOfElement(self.layout, ty, index);
+                    (LLVMStructGetTypeAtIndex(ty, index), at)
+                } else {
                     let element = LLVMGetElementType(ty);
-                    let size = LLVMABISizeOfType(self.layout, element);
-                    // Long arrays by value are padding or data; pieces of them help nobody.
-                    for index in 0..LLVMGetArrayLength2(ty).min(64) {
-                        self.scalar_fields(element, offset + index * size, fields);
-                    }
-                }
-                _ => fields.push((offset, self.type_of(ty))),
+                    (
+                        element,
+                        u64::from(index) * LLVMABISizeOfType(self.layout, element),
+                    )
+                };
+                path.push(index);
+                self.scalar_fields(element, offset + at, path, fields);
+                path.pop();
             }
         }
     }
@@ -588,6 +628,19 @@ impl Reader {
             self.host.constants.push(Vec::new());
             let mentioned = self.mentioned_within(value);
             self.host.constants[index] = mentioned;
+            if LLVMGetTypeKind(ty) == LLVMTypeKind::LLVMStructTypeKind {
+                let mut members = Vec::new();
+                for member in 0..LLVMCountStructElementTypes(ty) {
+                    let member = LLVMGetAggregateElement(value, member);
+                    let known = !member.is_null();
+                    members.push(if known {
+                        self.constant(member)
+                    } else {
+                        Operand::Undefined
+                    });
+                }
+                self.host.members.insert(index, members);
+            }
             Operand::Constant(index)
         }
     }
@@ -738,7 +791,12 @@ impl Reader {
                     let indices = std::slice::from_raw_parts(LLVMGetIndices(value), count).to_vec();
                     Opcode::Extract { indices }
                 }
-                LLVMOpcode::LLVMInsertValue | LLVMOpcode::LLVMShuffleVector => Opcode::Combine,
+                LLVMOpcode::LLVMInsertValue => {
+                    let count = LLVMGetNumIndices(value) as usize;
+                    let indices = std::slice::from_raw_parts(LLVMGetIndices(value), count).to_vec();
+                    Opcode::Insert { indices }
+                }
+                LLVMOpcode::LLVMShuffleVector => Opcode::Combine,
                 LLVMOpcode::LLVMFreeze => Opcode::Freeze,
                 LLVMOpcode::LLVMRet => Opcode::Return,
                 LLVMOpcode::LLVMUnreachable => Opcode::Unreachable,
@@ -746,13 +804,14 @@ impl Reader {
                 _ => match pure_operation(value, code) {
                     Some(operation) => Opcode::Pure {
                         operation,
-                        no_signed_wrap: matches!(
-                            code,
+                        no_signed_wrap: match code {
                             LLVMOpcode::LLVMAdd
-                                | LLVMOpcode::LLVMSub
-                                | LLVMOpcode::LLVMMul
-                                | LLVMOpcode::LLVMShl
-                        ) && LLVMGetNSW(value) != 0,
+                            | LLVMOpcode::LLVMSub
+                            | LLVMOpcode::LLVMMul
+                            | LLVMOpcode::LLVMShl => LLVMGetNSW(value) != 0,
+                            LLVMOpcode::LLVMZExt => LLVMGetNNeg(value) != 0,
+                            _ => false,
+                        },
                     },
                     None => Opcode::Other,
                 },
@@ -778,16 +837,22 @@ impl Reader {
         // SAFETY: as for `read_host_module`; `value` is a call or invoke.
         unsafe {
             let mut by_value = Vec::new();
+            let mut structs = Vec::new();
             for index in 0..LLVMGetNumArgOperands(value) {
                 // Metadata arguments of debug intrinsics read as undefined values.
                 let argument = LLVMGetOperand(value, index);
                 operands.push(self.operand(argument, locals));
                 let attribute =
                     LLVMGetCallSiteEnumAttribute(value, index + 1, self.by_value_attribute);
+                let mut fields = Vec::new();
                 if !attribute.is_null() {
-                    let mut fields = Vec::new();
-                    self.scalar_fields(LLVMGetTypeAttributeValue(attribute), 0, &mut fields);
+                    let ty = LLVMGetTypeAttributeValue(attribute);
+                    self.scalar_fields(ty, 0, &mut Vec::new(), &mut fields);
                     by_value.push((index as usize, fields));
+                } else if LLVMGetTypeKind(LLVMTypeOf(argument)) == LLVMTypeKind::LLVMStructTypeKind
+                {
+                    self.scalar_fields(LLVMTypeOf(argument), 0, &mut Vec::new(), &mut fields);
+                    structs.push((index as usize, fields));
                 }
             }
             let called = LLVMGetCalledValue(value);
@@ -815,6 +880,7 @@ impl Reader {
                 effects,
                 invoke,
                 by_value,
+                structs,
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::calls::{self, Action, Direction, OnStream, RuntimeCall, Size};
 use super::cfg::ControlFlow;
-use super::host_ir::{HostModule, Instruction, Opcode, Operand as HostOperand, Type};
+use super::host_ir::{Field, HostModule, Instruction, Opcode, Operand as HostOperand, Type};
 use super::memory::{Conduct, HostMemory};
 use super::pointers::ValueTable;
 use super::points_to::{ObjectKind, PointsTo, Targets, is_analysed};
@@ -227,6 +227,7 @@ impl Builder<'_> {
         let Opcode::Call {
             callee: Some(callee),
             by_value,
+            structs,
             ..
         } = &instruction.opcode
         else {
@@ -291,44 +292,66 @@ impl Builder<'_> {
                 .facts
                 .points_to
                 .of(host, function, instruction.operands[position]);
-            let fields = by_value.iter().find(|(index, _)| *index == position);
             let mut found: Vec<(u64, u32, bool, Symbol, Targets)> = Vec::new();
-            match fields {
-                Some((_, fields)) => {
-                    if !self.facts.points_to.any_kernel_visible(&targets) {
-                        for (offset, ty) in fields {
-                            let Some(bits) = ty.scalar_bits().filter(|bits| bits % 8 == 0) else {
-                                continue;
-                            };
-                            let distance = *offset as i64;
-                            let address = self.numbering.offset(symbols[position], distance);
-                            let place = moved(&targets, distance);
-                            let symbol = self.numbering.load_before(
-                                function,
-                                at,
-                                address,
-                                &place,
-                                ty.bytes(),
-                            );
-                            let pointed = self.facts.points_to.read(&place, ty.bytes());
-                            found.push((*offset, bits, *ty == Type::Pointer, symbol, pointed));
-                        }
-                    }
+            let at_position = |list: &Vec<(usize, Vec<Field>)>| {
+                list.iter()
+                    .find(|(index, _)| *index == position)
+                    .map(|(_, fields)| fields.clone())
+            };
+            let in_memory = at_position(by_value);
+            let in_registers = at_position(structs);
+            let whole = in_memory.is_none() && in_registers.is_none();
+            if whole {
+                let ty = host.functions[*callee].parameters.get(position);
+                if let Some(bits) = ty.and_then(Type::scalar_bits) {
+                    // A `bool` travels in a byte.
+                    let bits = bits.next_multiple_of(8);
+                    found.push((
+                        0,
+                        bits,
+                        ty == Some(&Type::Pointer),
+                        symbols[position],
+                        targets.clone(),
+                    ));
                 }
-                None => {
-                    let ty = host.functions[*callee].parameters.get(position);
-                    if let Some(bits) = ty.and_then(Type::scalar_bits) {
-                        // A `bool` travels in a byte.
-                        let bits = bits.next_multiple_of(8);
-                        found.push((
-                            0,
-                            bits,
-                            ty == Some(&Type::Pointer),
-                            symbols[position],
-                            targets,
-                        ));
-                    }
+            }
+            let scalar = |field: &Field| field.ty.scalar_bits().filter(|bits| bits % 8 == 0);
+            for field in in_registers.unwrap_or_default() {
+                let Some(bits) = scalar(&field) else { continue };
+                let symbol = self.numbering.field(
+                    function,
+                    instruction.operands[position],
+                    instruction.block,
+                    &field.path,
+                    Some((field.offset, field.ty.bytes())),
+                );
+                found.push((
+                    field.offset,
+                    bits,
+                    field.ty == Type::Pointer,
+                    symbol,
+                    targets.clone(),
+                ));
+            }
+            for field in in_memory.unwrap_or_default() {
+                let Some(bits) = scalar(&field) else { continue };
+                if self.facts.points_to.any_kernel_visible(&targets) {
+                    continue;
                 }
+                let distance = i64::try_from(field.offset).ok()?;
+                let address = self.numbering.offset(symbols[position], distance);
+                let place = moved(&targets, distance);
+                let symbol =
+                    self.numbering
+                        .load_before(function, at, address, &place, field.ty.bytes());
+                let pointed = self.facts.points_to.read(&place, field.ty.bytes());
+                found.push((
+                    field.offset,
+                    bits,
+                    field.ty == Type::Pointer,
+                    symbol,
+                    pointed,
+                ));
             }
             let mut pieces = Vec::new();
             for (offset, bits, is_pointer, symbol, targets) in found {
@@ -353,8 +376,8 @@ impl Builder<'_> {
                     pointer: None,
                 });
             }
-            let identity = match (fields, &pieces[..]) {
-                (None, [whole]) => Some(whole.value),
+            let identity = match &pieces[..] {
+                [piece] if whole => Some(piece.value),
                 _ => None,
             };
             arguments.push(Argument { pieces, identity });
@@ -467,7 +490,8 @@ impl Builder<'_> {
             "retval",
             "tmp",
         ];
-        let usable = !name.is_empty() && !generic.iter().any(|start| name.starts_with(start));
+        let usable = name.starts_with(|first: char| first.is_alphabetic() || first == '_')
+            && !generic.iter().any(|start| name.starts_with(start));
         usable.then(|| name.trim_end_matches(".i").to_owned())
     }
 
@@ -573,6 +597,13 @@ impl Builder<'_> {
             .call_conduct(facts.host, facts.stubs, function, at)
         {
             Conduct::Computes => None,
+            // Out of `main` an exception ends the program and into a landing pad it is an edge; out
+            // of another function it is neither, and the caller may go on.
+            Conduct::Throws => {
+                let invoke = matches!(instruction.opcode, Opcode::Call { invoke: true, .. });
+                let in_main = facts.host.functions[function].name == "main";
+                (!invoke && !in_main).then_some(NodeKind::Opaque { what: name })
+            }
             Conduct::Checks => Some(NodeKind::ErrorCheck),
             Conduct::Acts => Some(NodeKind::Opaque { what: name }),
         }

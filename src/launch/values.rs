@@ -122,12 +122,16 @@ pub struct Numbering<'a> {
     no_signed_wrap: Vec<bool>,
     index: HashMap<Definition, Symbol>,
     values: HashMap<(usize, usize), Symbol>,
+    halves: HashMap<(Symbol, bool), Symbol>,
     writers: HashMap<usize, Vec<(usize, Writes)>>,
     locations: HashMap<(usize, Symbol, u64), Location>,
 }
 
 /// Loads of copied structs are followed through so many copies.
 const COPIES_FOLLOWED: usize = 4;
+
+/// Operations that a range is followed through.
+const RANGE_DEPTH: u32 = 12;
 
 impl<'a> Numbering<'a> {
     /// An empty numbering.
@@ -140,6 +144,7 @@ impl<'a> Numbering<'a> {
             no_signed_wrap: Vec::new(),
             index: HashMap::new(),
             values: HashMap::new(),
+            halves: HashMap::new(),
             writers: HashMap::new(),
             locations: HashMap::new(),
         }
@@ -231,6 +236,75 @@ impl<'a> Numbering<'a> {
         self.load(function, at, address, targets, bytes, COPIES_FOLLOWED)
     }
 
+    /// The member at `path` of an aggregate as used in `block`; `place` is its offset and
+    /// size in bytes, where known.
+    pub fn field(
+        &mut self,
+        function: usize,
+        aggregate: Operand,
+        block: usize,
+        path: &[u32],
+        place: Option<(u64, u64)>,
+    ) -> Symbol {
+        let host = self.facts.host;
+        match (aggregate, path) {
+            (_, []) => return self.operand(function, aggregate, block),
+            (Operand::Undefined, _) => return self.unique(),
+            (Operand::Constant(index), [first, rest @ ..]) => {
+                let member = host
+                    .members
+                    .get(&index)
+                    .and_then(|members| members.get(*first as usize));
+                if let Some(member) = member {
+                    return self.field(function, *member, block, rest, None);
+                }
+            }
+            (Operand::Instruction(at), _) => {
+                let made = &host.functions[function].instructions[at];
+                let symbol = match &made.opcode {
+                    Opcode::Insert { indices } => Some(match path.strip_prefix(&indices[..]) {
+                        Some(rest) => {
+                            self.field(function, made.operands[1], made.block, rest, None)
+                        }
+                        None => self.field(function, made.operands[0], made.block, path, place),
+                    }),
+                    Opcode::Load { ordered: false } => {
+                        place.and_then(|place| self.loaded_field(function, at, place))
+                    }
+                    _ => None,
+                };
+                if let Some(symbol) = symbol {
+                    return self.leave_loops(symbol, function, block);
+                }
+            }
+            _ => {}
+        }
+        let aggregate = self.operand(function, aggregate, block);
+        self.derived(Definition::Extract(aggregate, path.to_vec()), &[aggregate])
+    }
+
+    /// A scalar of a struct that is loaded whole.
+    fn loaded_field(
+        &mut self,
+        function: usize,
+        at: usize,
+        (offset, bytes): (u64, u64),
+    ) -> Option<Symbol> {
+        let host = self.facts.host;
+        let load = &host.functions[function].instructions[at];
+        let offset = i64::try_from(offset).ok()?;
+        let targets = moved(
+            &self.facts.points_to.of(host, function, load.operands[0]),
+            offset,
+        );
+        if self.facts.points_to.any_kernel_visible(&targets) {
+            return None;
+        }
+        let start = self.operand(function, load.operands[0], load.block);
+        let address = self.offset(start, offset);
+        Some(self.load_before(function, at, address, &targets, bytes))
+    }
+
     /// `base + bytes`.
     pub fn offset(&mut self, base: Symbol, bytes: i64) -> Symbol {
         match self.definitions[base.0].clone() {
@@ -255,6 +329,15 @@ impl<'a> Numbering<'a> {
     }
 
     fn half(&mut self, symbol: Symbol, upper: bool) -> Symbol {
+        if let Some(half) = self.halves.get(&(symbol, upper)) {
+            return *half;
+        }
+        let half = self.find_half(symbol, upper);
+        self.halves.insert((symbol, upper), half);
+        half
+    }
+
+    fn find_half(&mut self, symbol: Symbol, upper: bool) -> Symbol {
         let zero = Definition::Literal { bits: 32, value: 0 };
         match self.definitions[symbol.0].clone() {
             Definition::Literal { value, .. } => {
@@ -387,6 +470,13 @@ impl<'a> Numbering<'a> {
     /// An upper bound of the bits that hold the value as a signed number, and whether it is known
     /// not to be negative.
     pub fn range(&self, symbol: Symbol) -> (u32, bool) {
+        self.range_within(symbol, RANGE_DEPTH)
+    }
+
+    fn range_within(&self, symbol: Symbol, depth: u32) -> (u32, bool) {
+        if depth == 0 {
+            return (self.width(symbol).unwrap_or(64), false);
+        }
         match &self.definitions[symbol.0] {
             Definition::Literal { value, .. } => {
                 let magnitude = if *value < 0 { !*value } else { *value };
@@ -398,7 +488,7 @@ impl<'a> Numbering<'a> {
                 operands,
             } => match operation {
                 Operation::ZeroExtend => {
-                    let (inner, positive) = self.range(operands[0]);
+                    let (inner, positive) = self.range_within(operands[0], depth - 1);
                     let by_width = self.width(operands[0]).map_or(*bits, |width| width + 1);
                     (
                         if positive {
@@ -409,9 +499,12 @@ impl<'a> Numbering<'a> {
                         true,
                     )
                 }
-                Operation::SignExtend => self.range(operands[0]),
+                Operation::SignExtend => self.range_within(operands[0], depth - 1),
                 Operation::And => {
-                    let ranges = [self.range(operands[0]), self.range(operands[1])];
+                    let ranges = [
+                        self.range_within(operands[0], depth - 1),
+                        self.range_within(operands[1], depth - 1),
+                    ];
                     match ranges
                         .iter()
                         .filter(|range| range.1)
@@ -424,7 +517,7 @@ impl<'a> Numbering<'a> {
                 }
                 _ => (*bits, false),
             },
-            Definition::Exit(inner, _) => self.range(*inner),
+            Definition::Exit(inner, _) => self.range_within(*inner, depth - 1),
             _ => (self.width(symbol).unwrap_or(64), false),
         }
     }
@@ -511,11 +604,7 @@ impl<'a> Numbering<'a> {
                 }
             }
             Opcode::Extract { indices } => {
-                let aggregate = self.operand(function, instruction.operands[0], block);
-                self.derived(
-                    Definition::Extract(aggregate, indices.clone()),
-                    &[aggregate],
-                )
+                self.field(function, instruction.operands[0], block, indices, None)
             }
             Opcode::Call {
                 callee: Some(callee),

@@ -56,7 +56,7 @@ pub(super) fn canonicalise(
         run(*driver, HOST_PROMOTION, &machine)?;
     }
     // A kernel that was handed to a helper function is known only now.
-    if launches::fold(host, &wrappers) > 0 {
+    if launches::fold(host, &wrappers) + launches::fold_direct(host, &wrappers) > 0 {
         passes::run(host, "always-inline", &machine)?;
         for driver in &drivers {
             run(*driver, HOST_PROMOTION, &machine)?;

@@ -11,7 +11,8 @@
 //! or stub call can come between; every `sirius.launch.N` has [`UNNUMBERED`] as site until
 //! [`number_sites`] has run.
 
-use super::ir::{self, Block, Builder, Place, Type, Value};
+use super::builder::Builder;
+use super::ir::{self, Block, Place, Type, Value};
 use inkwell::module::Module;
 use llvm_sys::{LLVMIntPredicate, LLVMOpcode, LLVMTypeKind};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -31,7 +32,17 @@ const LARGEST_VALUE_SCALARS: u64 = 64;
 
 /// The wrappers of the stubs of a module, by stub.
 pub(super) struct Wrappers {
-    by_stub: HashMap<Value, Value>,
+    by_stub: HashMap<Value, Wrapper>,
+}
+
+/// What stands for launches of one kernel.
+struct Wrapper {
+    /// Takes the configuration and the stub's parameters.
+    function: Value,
+    /// The `sirius.launch.N` that it calls.
+    launch: Value,
+    /// The type of each kernel argument; `None` when one is passed in memory.
+    arguments: Option<Vec<Type>>,
 }
 
 /// Makes a wrapper for every stub whose body is understood. A stub that is not understood keeps
@@ -65,6 +76,49 @@ pub(super) fn fold(module: &Module<'_>, wrappers: &Wrappers) -> usize {
                 fold_one(module, push, call, wrappers);
                 folded += 1;
             }
+        }
+    }
+    folded
+}
+
+/// Folds direct calls of `cudaLaunchKernel` that name a kernel; returns how many. The runtime would
+/// read the arguments during the call, through the array of their addresses; they are loaded right
+/// before it instead.
+pub(super) fn fold_direct(module: &Module<'_>, wrappers: &Wrappers) -> usize {
+    let mut folded = 0;
+    for function in ir::functions(module) {
+        if function.is_declaration() || wrappers.by_stub.contains_key(&function) {
+            continue;
+        }
+        let mut calls = function.instructions();
+        calls.retain(|call| is_runtime_launch(*call));
+        for call in calls {
+            let operands = call.arguments();
+            let Some(wrapper) = wrappers.by_stub.get(&operands[0]) else {
+                continue;
+            };
+            let Some(types) = &wrapper.arguments else {
+                continue;
+            };
+            let (array, shared_bytes, stream) = (operands[5], operands[6], operands[7]);
+            let builder = Builder::before(call);
+            let mut values = vec![Type::integer(module, 32).constant(UNNUMBERED)];
+            values.extend(&operands[..5]);
+            values.extend([shared_bytes, stream]);
+            for (index, contents) in types.iter().enumerate() {
+                let pointer = Type::pointer(module);
+                let entry = builder.element(module, pointer, array, index as u64);
+                let address = builder.load(pointer, entry);
+                values.push(builder.load_unaligned(*contents, address));
+            }
+            let new = match call.invoke_destinations() {
+                Some(destinations) => builder.invoke(wrapper.launch, &values, destinations),
+                None => builder.call(wrapper.launch, &values),
+            };
+            new.copy_place(call);
+            call.replace_all_uses(new);
+            call.erase();
+            folded += 1;
         }
     }
     folded
@@ -137,12 +191,10 @@ impl StubBody {
                     .called_name()
                     .is_some_and(|name| name.starts_with("llvm."))
         });
-        let mut launches = stub.instructions().into_iter().filter(|call| {
-            matches!(
-                call.called_name().as_deref(),
-                Some("cudaLaunchKernel" | "cudaLaunchKernel_ptsz")
-            )
-        });
+        let mut launches = stub
+            .instructions()
+            .into_iter()
+            .filter(|call| is_runtime_launch(*call));
         let launch = launches.next()?;
         if !plain || launches.next().is_some() {
             return None;
@@ -164,7 +216,7 @@ impl StubBody {
 
     /// The wrapper: `void (i64 grid_xy, i32 grid_z, i64 block_xy, i32 block_z, i64 shared_bytes,
     /// ptr stream, …the stub's parameters)`.
-    fn wrapper(&self, module: &Module<'_>, signatures: &mut BTreeMap<String, Value>) -> Value {
+    fn wrapper(&self, module: &Module<'_>, signatures: &mut BTreeMap<String, Value>) -> Wrapper {
         let (_, stub_parameters) = self.stub.signature();
         let configuration = configuration_types(module);
         let mut parameters = configuration.to_vec();
@@ -225,12 +277,29 @@ impl StubBody {
         }
         let launch = launch_function(module, signatures, &values, &in_memory);
         let call = builder.call(launch, &values);
+        let arguments = in_memory.is_empty().then(|| {
+            values[CONFIGURATION_PARAMETERS as usize..]
+                .iter()
+                .map(|value| value.type_of())
+                .collect()
+        });
         for (parameter, pointee, align_bytes) in in_memory {
             call.add_by_value(parameter, pointee, align_bytes);
         }
         builder.ret(None);
-        wrapper
+        Wrapper {
+            function: wrapper,
+            launch,
+            arguments,
+        }
     }
+}
+
+fn is_runtime_launch(instruction: Value) -> bool {
+    instruction.called_name().is_some_and(|name| {
+        (name == "cudaLaunchKernel" || name == "cudaLaunchKernel_ptsz")
+            && instruction.arguments().len() == 8
+    })
 }
 
 fn configuration_types(module: &Module<'_>) -> [Type; 6] {
@@ -435,7 +504,8 @@ fn matching_stub_call(push: Value, wrappers: &Wrappers) -> Option<Value> {
 fn fold_one(module: &Module<'_>, push: Value, call: Value, wrappers: &Wrappers) {
     let Some(wrapper) = call
         .called_function()
-        .and_then(|stub| wrappers.by_stub.get(&stub).copied())
+        .and_then(|stub| wrappers.by_stub.get(&stub))
+        .map(|wrapper| wrapper.function)
     else {
         return;
     };

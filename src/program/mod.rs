@@ -13,6 +13,7 @@
 //! * [`Program::analysis`] holds a canonical copy of every kernel, everything it calls inlined,
 //!   loops simplified and not rotated, unrolled or vectorised.
 
+mod builder;
 mod canonicalise_device;
 mod canonicalise_host;
 mod front_end;
@@ -175,7 +176,8 @@ pub struct KernelId(pub usize);
 pub struct Program<'ctx> {
     /// Where everything lives.
     pub context: &'ctx Context,
-    /// Host code of all units, linked into one module.
+    /// Host code of all units, linked into one module. Functions that drive the device are
+    /// canonical (see [`HOST_PIPELINE`]), the others as clang made them: code generation optimises.
     pub host: Module<'ctx>,
     /// Device code by unit, as it is emitted for unfused launches.
     pub units: Vec<Unit<'ctx>>,
@@ -197,7 +199,8 @@ pub struct Program<'ctx> {
 pub struct Unit<'ctx> {
     /// Its source, as on the command line.
     pub source: PathBuf,
-    /// Its device module, numerics decided, otherwise as clang made it.
+    /// Its device module: what kernels call is inlined into them (unless `__noinline__`, recursive
+    /// or called through a pointer), numerics are decided, otherwise it is as clang made it.
     pub device: Module<'ctx>,
     /// The name in [`Program::host`] of the global that holds this unit's device image (the dummy
     /// that clang embedded; code generation replaces it). Empty when the unit registers nothing:

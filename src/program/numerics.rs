@@ -15,7 +15,8 @@
 //! what an addition costs). When both operands of the sum are products, the one with fewer uses is
 //! taken, the left one if they are equal. Negations of the product count as the product.
 
-use super::ir::{self, Builder, Type, Value};
+use super::builder::Builder;
+use super::ir::{self, Type, Value};
 use crate::cli::Numerics;
 use inkwell::module::Module;
 use llvm_sys::{LLVMOpcode, LLVMTypeKind};

@@ -40,6 +40,7 @@ pub(super) fn declare(module: &Module<'_>, host_visible_memory: bool) {
         let name = function.name();
         let name = name
             .strip_suffix("_ptsz")
+            .or_else(|| name.strip_suffix("_ptds"))
             .or_else(|| name.strip_suffix("_v2"))
             .unwrap_or(&name);
         let Some((_, memory, waits)) = EFFECTS.iter().find(|(known, ..)| *known == name) else {

@@ -12,7 +12,6 @@ use crate::diagnostics::{Rejection, RejectionReason};
 use crate::expression::{Condition, Expression};
 use crate::kernel::{KernelModel, Target};
 use crate::launch::{LaunchGraph, NodeId, NodeKind, ValueId};
-use petgraph::visit::EdgeRef;
 use std::collections::{BTreeSet, HashMap};
 
 /// Everything that decides about groups.
@@ -138,7 +137,6 @@ impl<'a> Judge<'a> {
             guards.insert(Guard::ConfigurationValid {
                 launch: source.launch.id,
             });
-            guards.extend(self.launch_bounds(source));
             if let Some(Ok(conditions)) = self.conditions.get(&source.node) {
                 guards.extend(conditions.iter().cloned());
             }
@@ -317,18 +315,6 @@ impl<'a> Judge<'a> {
             format!("fused, they would need {too_much}"),
             &self.graph.nodes[last].location,
         ))
-    }
-
-    /// What `__launch_bounds__` demands of a block of run-time size.
-    fn launch_bounds(&self, member: &Candidate) -> Option<Guard> {
-        let limit = i64::from(member.model.max_threads?);
-        let threads = (3..6)
-            .map(|index| self.extent(member, index))
-            .reduce(Expression::multiply)?;
-        Some(Guard::Holds {
-            class: String::from("launch_bounds"),
-            condition: Condition::LessEqual(threads, Expression::Constant(limit)),
-        })
     }
 
     fn needs_barrier(&self, earlier: &Candidate, later: &Candidate) -> bool {

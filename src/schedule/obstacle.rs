@@ -150,6 +150,15 @@ pub(super) fn obstacle(
                     format!("a copy in between touches memory that `{name}` touches"),
                 );
             }
+            if *host_side && memory.is_host_visible(moved.node) {
+                return blocked(
+                    RejectionReason::HostAccess,
+                    format!(
+                        "a copy in between uses host memory, and `{name}` may touch memory that \
+                         the host sees"
+                    ),
+                );
+            }
             if *host_side && prints {
                 return blocked(
                     RejectionReason::HostAccess,

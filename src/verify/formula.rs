@@ -4,9 +4,9 @@
 //! normal form is dropped, a product of two unknowns becomes an unknown of its own), so that
 //! whatever is found to follow does follow.
 
+use super::emptiness::is_empty;
 use super::polynomial::{Atom, Polynomial, normal_form};
 use crate::expression::Condition;
-use crate::isl::Set;
 use std::collections::BTreeMap;
 
 /// A condition in normal form.
@@ -228,7 +228,7 @@ impl Assumptions {
         constraints.extend(self.constraints(&mut names));
         constraints.extend(names.facts());
         let set = format!("{}{{ [] : {} }}", names.prefix(), constraints.join(" and "));
-        Set::parse(&set).is_ok_and(|set| set.is_empty().unwrap_or(false))
+        is_empty(&set) == Some(true)
     }
 
     /// Whether two polynomials are equal. False when that could not be found out.

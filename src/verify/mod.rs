@@ -15,13 +15,13 @@
 //! hold a node that one member passes in conflict. Launches still pending where control leaves the
 //! region are issued there in their old order by code generation and pass no more than was checked.
 //! Between the first and the last member neither is met again, and each member is on every path
-//! to the next ([`host_order`]), so that they run in step.
+//! to the next (`host_order`), so that they run in step.
 //!
 //! *On the device*, every thread runs its instances of the members in order, with the identity map
 //! from each member's blocks and threads. The order of two conflicting instances is kept when they
 //! are in one thread, or in one block with a barrier between their segments; whatever else is lost.
 //! So for each pair of members and of accesses the set of conflicting instances in different blocks,
-//! and without a barrier in different threads, must be *empty* ([`conflict`]). The models promise
+//! and without a barrier in different threads, must be *empty* (`conflict`). The models promise
 //! that their accesses cover what happens if their preconditions hold; the group's guards must imply
 //! these, as well as equal shapes, which make the identity a bijection, and valid configurations,
 //! since CUDA skips an invalid launch and runs the rest.
@@ -35,6 +35,7 @@
 
 mod conflict;
 mod device;
+mod emptiness;
 mod formula;
 mod host;
 mod host_order;

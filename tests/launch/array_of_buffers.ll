@@ -56,23 +56,22 @@ done:
   ret i32 0
 }
 
-; expect:
-;   buffer b0 slot Device bytes=4096
-;   value v0 = 16 from L0.grid0
-;   value v1 = 1 from L0.grid1
-;   value v2 = 256 from L0.block0
-;   value v3 = 0 from L0.shared
-;   value v4 from L0.argument0+0:s64 varies in loop1
-;   value v5 from L0.argument1+0:s64 varies in loop1
-;   value v6 from L0.argument2+0:s32
-;   value v7 = 1065353216 from L1.argument1+0:s32
-;   loop0 header=block1 trip=10
-;   loop1 header=block2 trip=9
-;   function main
-;   block0 -> block1
-;   block1 in loop0 -> block1 block2
-;     n0 allocation b0
-;   block2 in loop1 -> block2 block3
-;     n1 launch L0 kernel1 <<<(v0,v1,v1),(v2,v1,v1),v3,stream=default>>>(v4=*v4{b0}, v5=*v5{b0}, v6)
-;     n2 launch L1 kernel0 <<<(v0,v1,v1),(v2,v1,v1),v3,stream=default>>>(v4=*v4{b0}, v7, v6)
-;   block3 -> 
+;> buffer b0 slot Device bytes=4096
+;> value v0 = 16 from L0.grid0
+;> value v1 = 1 from L0.grid1
+;> value v2 = 256 from L0.block0
+;> value v3 = 0 from L0.shared
+;> value v4 from L0.argument0+0:s64 varies in loop1
+;> value v5 from L0.argument1+0:s64 varies in loop1
+;> value v6 from L0.argument2+0:s32
+;> value v7 = 1065353216 from L1.argument1+0:s32
+;> loop0 header=block1 trip=10
+;> loop1 header=block2 trip=9
+;> function main
+;> block0 -> block1
+;> block1 in loop0 -> block1 block2
+;>   n0 allocation b0
+;> block2 in loop1 -> block2 block3
+;>   n1 launch L0 kernel1 <<<(v0,v1,v1),(v2,v1,v1),v3,stream=default>>>(v4=*v4{b0}, v5=*v5{b0}, v6)
+;>   n2 launch L1 kernel0 <<<(v0,v1,v1),(v2,v1,v1),v3,stream=default>>>(v4=*v4{b0}, v7, v6)
+;> block3 -> 

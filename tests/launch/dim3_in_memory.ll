@@ -53,19 +53,18 @@ define i32 @main(i32 %n, ptr %argv) {
   ret i32 0
 }
 
-; expect:
-;   buffer b0 pair Device bytes=4096 unique
-;   value v0 from L0.grid0
-;   value v1 = 7 from L0.grid1
-;   value v2 = 1 from L0.grid2
-;   value v3 = 256 from L0.block0
-;   value v4 = 0 from L0.shared
-;   value v5 from L0.argument0+0:s64
-;   value v6 from L0.argument0+8:s32
-;   value v7 = 9 from L1.grid1
-;   value v8 = 1073741824 from L1.argument1+0:s32
-;   function main
-;   block0 -> 
-;     n0 allocation b0
-;     n1 launch L0 unknown kernel <<<(v0,v1,v2),(v3,v2,v2),v4,stream=default>>>([v5=b0 @8 v6])
-;     n2 launch L1 kernel0 <<<(v0,v7,v2),(v3,v2,v2),v4,stream=default>>>(v5=b0, v8, v6)
+;> buffer b0 pair Device bytes=4096 unique
+;> value v0 from L0.grid0
+;> value v1 = 7 from L0.grid1
+;> value v2 = 1 from L0.grid2
+;> value v3 = 256 from L0.block0
+;> value v4 = 0 from L0.shared
+;> value v5 from L0.argument0+0:s64
+;> value v6 from L0.argument0+8:s32
+;> value v7 = 9 from L1.grid1
+;> value v8 = 1073741824 from L1.argument1+0:s32
+;> function main
+;> block0 -> 
+;>   n0 allocation b0
+;>   n1 launch L0 unknown kernel <<<(v0,v1,v2),(v3,v2,v2),v4,stream=default>>>([v5=b0 @8 v6])
+;>   n2 launch L1 kernel0 <<<(v0,v7,v2),(v3,v2,v2),v4,stream=default>>>(v5=b0, v8, v6)

@@ -54,29 +54,28 @@ done:
   ret i32 0
 }
 
-; expect:
-;   buffer b0 d_a Device bytes=4096 unique
-;   buffer b1 d_b Device bytes=4096 unique
-;   value v0 = 16 from L0.grid0
-;   value v1 = 1 from L0.grid1
-;   value v2 = 256 from L0.block0
-;   value v3 = 0 from L0.shared
-;   value v4 from L0.argument0+0:s64 varies in loop0
-;   value v5 from L0.argument1+0:s64 varies in loop0
-;   value v6 from L0.argument2+0:s32
-;   value v7 = 1073741824 from L1.argument1+0:s32
-;   value v8 from L1.argument2+0:s32 varies in loop0
-;   value v9 from L2.argument0+0:s64
-;   value v10 from L2.argument2+0:s32
-;   value v11 from L3.argument0+0:s64
-;   loop0 header=block1 trip=10
-;   function main
-;   block0 -> block1
-;     n0 allocation b0
-;     n1 allocation b1
-;   block1 in loop0 -> block1 block2
-;     n2 launch L0 kernel1 <<<(v0,v1,v1),(v2,v1,v1),v3,stream=default>>>(v4=*v4{b0,b1}, v5=*v5{b0,b1}, v6)
-;     n3 launch L1 kernel0 <<<(v0,v1,v1),(v2,v1,v1),v3,stream=default>>>(v4=*v4{b0,b1}, v7, v8)
-;   block2 -> 
-;     n4 launch L2 kernel0 <<<(v0,v1,v1),(v2,v1,v1),v3,stream=default>>>(v9=*v9{b0,b1}, v7, v10)
-;     n5 launch L3 kernel0 <<<(v0,v1,v1),(v2,v1,v1),v3,stream=default>>>(v11=b0, v7, v10)
+;> buffer b0 d_a Device bytes=4096 unique
+;> buffer b1 d_b Device bytes=4096 unique
+;> value v0 = 16 from L0.grid0
+;> value v1 = 1 from L0.grid1
+;> value v2 = 256 from L0.block0
+;> value v3 = 0 from L0.shared
+;> value v4 from L0.argument0+0:s64 varies in loop0
+;> value v5 from L0.argument1+0:s64 varies in loop0
+;> value v6 from L0.argument2+0:s32
+;> value v7 = 1073741824 from L1.argument1+0:s32
+;> value v8 from L1.argument2+0:s32 varies in loop0
+;> value v9 from L2.argument0+0:s64
+;> value v10 from L2.argument2+0:s32
+;> value v11 from L3.argument0+0:s64
+;> loop0 header=block1 trip=10
+;> function main
+;> block0 -> block1
+;>   n0 allocation b0
+;>   n1 allocation b1
+;> block1 in loop0 -> block1 block2
+;>   n2 launch L0 kernel1 <<<(v0,v1,v1),(v2,v1,v1),v3,stream=default>>>(v4=*v4{b0,b1}, v5=*v5{b0,b1}, v6)
+;>   n3 launch L1 kernel0 <<<(v0,v1,v1),(v2,v1,v1),v3,stream=default>>>(v4=*v4{b0,b1}, v7, v8)
+;> block2 -> 
+;>   n4 launch L2 kernel0 <<<(v0,v1,v1),(v2,v1,v1),v3,stream=default>>>(v9=*v9{b0,b1}, v7, v10)
+;>   n5 launch L3 kernel0 <<<(v0,v1,v1),(v2,v1,v1),v3,stream=default>>>(v11=b0, v7, v10)

@@ -54,26 +54,25 @@ define i32 @main(i32 %n, ptr %argv) {
   ret i32 0
 }
 
-; expect:
-;   buffer b0 d_x Device bytes=4096 unique
-;   value v0 = 16 from L0.grid0
-;   value v1 = 1 from L0.grid1
-;   value v2 = 256 from L0.block0
-;   value v3 = 0 from L0.shared
-;   value v4 from L0.stream
-;   value v5 from L0.argument0+0:s64
-;   value v6 = 1073741824 from L0.argument1+0:s32
-;   value v7 from L0.argument2+0:s32
-;   value v8 from L1.stream
-;   function main
-;   block0 -> 
-;     n0 stream operation
-;     n1 stream operation
-;     n2 stream operation
-;     n3 allocation b0
-;     n4 copy stream=v4 writes b0 bytes=64 host
-;     n5 launch L0 kernel0 <<<(v0,v1,v1),(v2,v1,v1),v3,stream=v4>>>(v5=b0, v6, v7)
-;     n6 stream operation
-;     n7 stream operation
-;     n8 launch L1 kernel0 <<<(v0,v1,v1),(v2,v1,v1),v3,stream=v8>>>(v5=b0, v6, v7)
-;     n9 launch L2 kernel0 <<<(v0,v1,v1),(v2,v1,v1),v3,stream=v4>>>(v5=b0, v6, v7)
+;> buffer b0 d_x Device bytes=4096 unique
+;> value v0 = 16 from L0.grid0
+;> value v1 = 1 from L0.grid1
+;> value v2 = 256 from L0.block0
+;> value v3 = 0 from L0.shared
+;> value v4 from L0.stream
+;> value v5 from L0.argument0+0:s64
+;> value v6 = 1073741824 from L0.argument1+0:s32
+;> value v7 from L0.argument2+0:s32
+;> value v8 from L1.stream
+;> function main
+;> block0 -> 
+;>   n0 stream operation
+;>   n1 stream operation
+;>   n2 stream operation
+;>   n3 allocation b0
+;>   n4 copy stream=v4 writes b0 bytes=64 host
+;>   n5 launch L0 kernel0 <<<(v0,v1,v1),(v2,v1,v1),v3,stream=v4>>>(v5=b0, v6, v7)
+;>   n6 stream operation
+;>   n7 stream operation
+;>   n8 launch L1 kernel0 <<<(v0,v1,v1),(v2,v1,v1),v3,stream=v8>>>(v5=b0, v6, v7)
+;>   n9 launch L2 kernel0 <<<(v0,v1,v1),(v2,v1,v1),v3,stream=v4>>>(v5=b0, v6, v7)

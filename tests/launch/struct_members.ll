@@ -72,29 +72,28 @@ good:
   ret void
 }
 
-; expect:
-;   buffer b0 buffer0 Device bytes=4096 unique
-;   buffer b1 y Device bytes=4096 unique
-;   value v0 from L0.grid0
-;   value v1 = 1 from L0.grid1
-;   value v2 = 256 from L0.block0
-;   value v3 = 0 from L0.shared
-;   value v4 from L0.argument0+0:s64
-;   value v5 = 1073741824 from L0.argument1+0:s32
-;   value v6 from L0.argument2+0:s32
-;   value v7 from L1.argument0+0:s64
-;   function setup
-;   block0 -> 
-;     n0 allocation b0
-;     n1 allocation b1
-;   function run
-;   block1 -> block2 block3
-;     n2 launch L0 kernel0 <<<(v0,v1,v1),(v2,v1,v1),v3,stream=default>>>(v4=b0, v5, v6)
-;     n3 check
-;   block2 -> 
-;     n4 check
-;     n5 opaque printf
-;     n6 opaque exit
-;   block3 -> 
-;     n7 synchronise
-;     n8 launch L1 kernel1 <<<(v0,v1,v1),(v2,v1,v1),v3,stream=default>>>(v7=b1, v4=b0, v6)
+;> buffer b0 buffer0 Device bytes=4096 unique
+;> buffer b1 y Device bytes=4096 unique
+;> value v0 from L0.grid0
+;> value v1 = 1 from L0.grid1
+;> value v2 = 256 from L0.block0
+;> value v3 = 0 from L0.shared
+;> value v4 from L0.argument0+0:s64
+;> value v5 = 1073741824 from L0.argument1+0:s32
+;> value v6 from L0.argument2+0:s32
+;> value v7 from L1.argument0+0:s64
+;> function setup
+;> block0 -> 
+;>   n0 allocation b0
+;>   n1 allocation b1
+;> function run
+;> block1 -> block2 block3
+;>   n2 launch L0 kernel0 <<<(v0,v1,v1),(v2,v1,v1),v3,stream=default>>>(v4=b0, v5, v6)
+;>   n3 check
+;> block2 -> 
+;>   n4 check
+;>   n5 opaque printf
+;>   n6 opaque exit
+;> block3 -> 
+;>   n7 synchronise
+;>   n8 launch L1 kernel1 <<<(v0,v1,v1),(v2,v1,v1),v3,stream=default>>>(v7=b1, v4=b0, v6)

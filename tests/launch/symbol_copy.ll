@@ -48,23 +48,22 @@ define i32 @main(i32 %n, ptr %argv) {
   ret i32 0
 }
 
-; expect:
-;   buffer b0 d_x Device bytes=4096 unique
-;   buffer b1 d_y Device bytes=4096 unique
-;   buffer b2 coefficients Constant bytes=64 unique
-;   value v0 = 16 from L0.grid0
-;   value v1 = 1 from L0.grid1
-;   value v2 = 256 from L0.block0
-;   value v3 = 0 from L0.shared
-;   value v4 from L0.argument0+0:s64
-;   value v5 = 1073741824 from L0.argument1+0:s32
-;   value v6 from L0.argument2+0:s32
-;   function main
-;   block0 -> 
-;     n0 allocation b0
-;     n1 allocation b1
-;     n2 launch L0 kernel0 <<<(v0,v1,v1),(v2,v1,v1),v3,stream=default>>>(v4=b0, v5, v6)
-;     n3 copy stream=default writes b2 bytes=64 host
-;     n4 copy stream=default reads b0 bytes=128 writes b1+256 bytes=128 host
-;     n5 set stream=default writes b1 bytes=64
-;     n6 launch L1 kernel0 <<<(v0,v1,v1),(v2,v1,v1),v3,stream=default>>>(v4=b0, v5, v6)
+;> buffer b0 d_x Device bytes=4096 unique
+;> buffer b1 d_y Device bytes=4096 unique
+;> buffer b2 coefficients Constant bytes=64 unique
+;> value v0 = 16 from L0.grid0
+;> value v1 = 1 from L0.grid1
+;> value v2 = 256 from L0.block0
+;> value v3 = 0 from L0.shared
+;> value v4 from L0.argument0+0:s64
+;> value v5 = 1073741824 from L0.argument1+0:s32
+;> value v6 from L0.argument2+0:s32
+;> function main
+;> block0 -> 
+;>   n0 allocation b0
+;>   n1 allocation b1
+;>   n2 launch L0 kernel0 <<<(v0,v1,v1),(v2,v1,v1),v3,stream=default>>>(v4=b0, v5, v6)
+;>   n3 copy stream=default writes b2 bytes=64 host
+;>   n4 copy stream=default reads b0 bytes=128 writes b1+256 bytes=128 host
+;>   n5 set stream=default writes b1 bytes=64
+;>   n6 launch L1 kernel0 <<<(v0,v1,v1),(v2,v1,v1),v3,stream=default>>>(v4=b0, v5, v6)

@@ -44,21 +44,20 @@ define i32 @main(i32 %n, ptr %argv) {
   ret i32 0
 }
 
-; expect:
-;   buffer b0 d_seen Device bytes=4096 unique
-;   buffer b1 d_hidden Device bytes=4096 unique
-;   value v0 = 16 from L0.grid0
-;   value v1 = 1 from L0.grid1
-;   value v2 = 256 from L0.block0
-;   value v3 = 0 from L0.shared
-;   value v4 from L0.argument0+0:s64
-;   value v5 from L0.argument1+0:s64
-;   value v6 from L0.argument2+0:s32
-;   value v7 from L1.argument0+0:s64
-;   function main
-;   block0 -> 
-;     n0 allocation b0
-;     n1 allocation b1
-;     n2 launch L0 kernel1 <<<(v0,v1,v1),(v2,v1,v1),v3,stream=default>>>(v4=b0, v5=b1, v6)
-;     n3 opaque unknown
-;     n4 launch L1 kernel1 <<<(v0,v1,v1),(v2,v1,v1),v3,stream=default>>>(v7=*v7{?} host?, v5=b1, v6)
+;> buffer b0 d_seen Device bytes=4096 unique
+;> buffer b1 d_hidden Device bytes=4096 unique
+;> value v0 = 16 from L0.grid0
+;> value v1 = 1 from L0.grid1
+;> value v2 = 256 from L0.block0
+;> value v3 = 0 from L0.shared
+;> value v4 from L0.argument0+0:s64
+;> value v5 from L0.argument1+0:s64
+;> value v6 from L0.argument2+0:s32
+;> value v7 from L1.argument0+0:s64
+;> function main
+;> block0 -> 
+;>   n0 allocation b0
+;>   n1 allocation b1
+;>   n2 launch L0 kernel1 <<<(v0,v1,v1),(v2,v1,v1),v3,stream=default>>>(v4=b0, v5=b1, v6)
+;>   n3 opaque unknown
+;>   n4 launch L1 kernel1 <<<(v0,v1,v1),(v2,v1,v1),v3,stream=default>>>(v7=*v7{?} host?, v5=b1, v6)

@@ -42,6 +42,7 @@ macro_rules! cuda_functions {
     };
 }
 
+pub mod channel;
 pub mod copy;
 pub mod device;
 pub mod device_properties;

@@ -10,7 +10,7 @@ mod entry;
 mod functions;
 mod image;
 mod instrument;
-mod libdevice;
+pub(super) mod libdevice;
 mod lower;
 mod shared;
 

@@ -26,6 +26,14 @@ pub(super) const KERNEL_CALL_CONVENTION: u32 = 71;
 /// # Errors
 /// [`CodegenError::Llvm`] when LLVM was built without the target or does not know the processor.
 pub fn device_target_machine(processor: &str) -> Result<TargetMachine, CodegenError> {
+    machine_with_feature(processor, "+ptx88")
+}
+
+/// [`device_target_machine`] for a PTX version.
+pub(super) fn machine_with_feature(
+    processor: &str,
+    feature: &str,
+) -> Result<TargetMachine, CodegenError> {
     Target::initialize_nvptx(&InitializationConfig::default());
     let triple = TargetTriple::create("nvptx64-nvidia-cuda");
     let target =
@@ -34,23 +42,12 @@ pub fn device_target_machine(processor: &str) -> Result<TargetMachine, CodegenEr
         .create_target_machine(
             &triple,
             processor,
-            &format!("+{}", isa_feature(processor)),
+            feature,
             OptimizationLevel::Aggressive,
             RelocMode::Default,
             CodeModel::Default,
         )
         .ok_or_else(|| CodegenError::Llvm(format!("LLVM has no machine for '{processor}'")))
-}
-
-/// The PTX version that a processor is emitted with: what its architecture needs, and no less than
-/// the one that clang assumed for the intrinsics of the headers.
-fn isa_feature(processor: &str) -> &'static str {
-    let digits: String = processor.chars().filter(char::is_ascii_digit).collect();
-    match digits.parse::<u32>().unwrap_or(0) {
-        0..=100 => "ptx88",
-        101..=103 => "ptx88",
-        _ => "ptx88",
-    }
 }
 
 /// Runs LLVM's `-O3` for the device on a unit's module or on fused kernels, in place.

@@ -117,7 +117,10 @@ impl<'a> PointerFacts<'a> {
             .pointers
             .iter()
             .partition(|pointer| pointer.parameter == parameter);
-        !self.unknown && own.len() == 1 && others.iter().all(|other| self.distinct(own[0], other))
+        !self.unknown
+            && own.len() == 1
+            && !(self.synchronises && self.is_written(own[0]))
+            && others.iter().all(|other| self.distinct(own[0], other))
     }
 
     /// Variables may be written by anybody.

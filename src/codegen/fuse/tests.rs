@@ -219,6 +219,7 @@ fn barriers_stay_and_shared_memory_is_separate() {
             .filter(|global| global.ty().address_space() == 3)
             .count();
         assert_eq!(shared, 2, "one variable for each segment");
+
         assert_eq!(
             count(function, Opcode::LLVMLoad),
             4,

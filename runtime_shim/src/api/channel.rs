@@ -1,0 +1,27 @@
+//! Channel descriptions: plain data that texture calls take.
+
+use std::ffi::c_int;
+
+/// `cudaChannelFormatDesc`: bits of each component, and their kind.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChannelFormat {
+    bits: [c_int; 4],
+    kind: u32,
+}
+
+/// Puts a description together.
+#[unsafe(no_mangle)]
+#[allow(non_snake_case)] // CUDA's own name.
+pub extern "C" fn cudaCreateChannelDesc(
+    x: c_int,
+    y: c_int,
+    z: c_int,
+    w: c_int,
+    kind: u32,
+) -> ChannelFormat {
+    ChannelFormat {
+        bits: [x, y, z, w],
+        kind,
+    }
+}

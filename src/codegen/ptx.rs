@@ -1,0 +1,197 @@
+//! Device IR -> PTX, cubins and fat binaries, for every requested architecture.
+//!
+//! Invariants: libdevice is linked here and nowhere earlier on this path. No instruction carries a
+//! flag that allows contraction, so that LLVM writes roundings out (`add.rn`) and ptxas keeps
+//! multiply and add apart. What ptxas refuses is never packed.
+
+use super::cpu::libdevice::link_libdevice;
+use super::device::{self, optimise_device};
+use super::ir::{FUNCTION_ATTRIBUTES, Value};
+use super::{CodegenError, DeviceImage};
+use crate::cli::command::run_tool;
+use crate::cli::{Build, Toolchain};
+use inkwell::module::Module;
+use inkwell::targets::FileType;
+use std::path::{Path, PathBuf};
+
+/// An image for the CUDA device, and what the tools said while they made it.
+#[derive(Clone, Debug)]
+pub struct FatBinary {
+    /// The image.
+    pub image: DeviceImage,
+    /// ptxas' messages (`-Xptxas -v`) and warnings, for standard error.
+    pub messages: String,
+}
+
+/// Compiles a module of final device IR to PTX text for `compute_<architecture>`.
+///
+/// # Errors
+/// [`CodegenError::Llvm`] when LLVM refuses the module or does not know the architecture.
+pub fn emit_ptx(
+    module: &Module,
+    architecture: u32,
+    build: &Build,
+    toolchain: &Toolchain,
+) -> Result<String, CodegenError> {
+    let copy = module.clone();
+    let processor = format!("sm_{architecture}");
+    let feature = isa_feature(architecture, toolchain.version);
+    let machine = device::machine_with_feature(&processor, &feature)?;
+    if !build.line_info && !build.device_debug && !build.host_debug {
+        copy.strip_debug_info();
+    }
+    retarget(&copy, &processor, &feature);
+    let math = Value::functions(&copy).into_iter().any(|function| {
+        function.is_declaration() && function.has_uses() && function.name().starts_with("__nv_")
+    });
+    if math {
+        let before = device::count_barriers(&copy);
+        link_libdevice(&copy, &toolchain.libdevice)?;
+        retarget(&copy, &processor, &feature);
+        device::run_passes(&copy, "globaldce", &machine)?;
+        optimise_device(&copy, &machine)?;
+        before.check_not_grown(&device::count_barriers(&copy))?;
+    }
+    let buffer = machine
+        .write_to_memory_buffer(&copy, FileType::Assembly)
+        .map_err(|message| CodegenError::Llvm(message.to_string()))?;
+    let text = buffer.as_slice();
+    let text = text.strip_suffix(&[0]).unwrap_or(text);
+    Ok(String::from_utf8_lossy(text).into_owned())
+}
+
+/// Assembles PTX text to a cubin for `sm_<architecture>`; intermediate files go to `folder`.
+/// Returns the cubin's path and ptxas' messages.
+///
+/// # Errors
+/// [`CodegenError::Tool`] when ptxas is missing or refuses, [`CodegenError::Write`].
+pub fn assemble(
+    ptx: &str,
+    architecture: u32,
+    build: &Build,
+    toolchain: &Toolchain,
+    folder: &Path,
+    stem: &str,
+) -> Result<(PathBuf, String), CodegenError> {
+    let source = folder.join(format!("{stem}.compute_{architecture}.ptx"));
+    let cubin = folder.join(format!("{stem}.sm_{architecture}.cubin"));
+    write(&source, ptx.as_bytes())?;
+    let mut arguments = vec![
+        "-m64".to_owned(),
+        if build.device_debug { "-O0" } else { "-O3" }.to_owned(),
+        "--gpu-name".to_owned(),
+        format!("sm_{architecture}"),
+    ];
+    if build.device_debug {
+        arguments.push("-g".to_owned());
+    } else if build.line_info {
+        arguments.push("-lineinfo".to_owned());
+    }
+    if let Some(registers) = build.maximum_registers {
+        arguments.push(format!("--maxrregcount={registers}"));
+    }
+    arguments.extend(build.ptxas_arguments.iter().cloned());
+    arguments.extend([
+        "--output-file".to_owned(),
+        cubin.display().to_string(),
+        source.display().to_string(),
+    ]);
+    let ptxas = toolchain.ptxas.as_deref().unwrap_or(Path::new("ptxas"));
+    let output = run_tool(ptxas, &arguments, build)?;
+    let messages = String::from_utf8_lossy(&output.stdout).into_owned() + &output.stderr;
+    Ok((cubin, messages))
+}
+
+/// Compiles a module of final device IR for all architectures of a build and packs the results.
+/// Intermediate files go to `folder` under names that begin with `stem`.
+///
+/// # Errors
+/// As [`emit_ptx`] and [`assemble`], and when `fatbinary` is missing or fails.
+pub fn emit_fatbin(
+    module: &Module,
+    build: &Build,
+    toolchain: &Toolchain,
+    folder: &Path,
+    stem: &str,
+) -> Result<FatBinary, CodegenError> {
+    let packed = folder.join(format!("{stem}.fatbin"));
+    let mut arguments = vec![
+        "-64".to_owned(),
+        "--create".to_owned(),
+        packed.display().to_string(),
+    ];
+    let mut messages = String::new();
+    for architecture in &build.architectures {
+        let number = architecture.number;
+        let ptx = emit_ptx(module, number, build, toolchain)?;
+        // PTX that is only packed is assembled, too: an error shows now and not at a user's site.
+        let (cubin, said) = assemble(&ptx, number, build, toolchain, folder, stem)?;
+        messages += &said;
+        if architecture.machine_code {
+            arguments.push(format!(
+                "--image3=kind=elf,sm={number},file={}",
+                cubin.display()
+            ));
+        }
+        if architecture.ptx {
+            let source = folder.join(format!("{stem}.compute_{number}.ptx"));
+            arguments.push(format!(
+                "--image3=kind=ptx,sm={number},file={}",
+                source.display()
+            ));
+        }
+    }
+    let fatbinary = toolchain
+        .fatbinary
+        .as_deref()
+        .unwrap_or(Path::new("fatbinary"));
+    messages += &run_tool(fatbinary, &arguments, build)?.stderr;
+    let bytes = if build.dry_run {
+        Vec::new()
+    } else {
+        std::fs::read(&packed).map_err(|_| CodegenError::Write(packed.clone()))?
+    };
+    Ok(FatBinary {
+        image: DeviceImage::Fatbin(bytes),
+        messages,
+    })
+}
+
+/// The PTX version: the toolkit's own, as far as LLVM knows it, and what the architecture needs.
+fn isa_feature(architecture: u32, toolkit: (u32, u32)) -> String {
+    let of_toolkit = match toolkit {
+        (..=11, _) => 78,
+        (12, 0) => 80,
+        (12, 1) => 81,
+        (12, 2) => 82,
+        (12, 3) => 83,
+        (12, 4) => 84,
+        (12, 5 | 6) => 85,
+        (12, 7) => 86,
+        (12, 8) => 87,
+        (12, _) => 88,
+        _ => 90,
+    };
+    // The oldest version that serves all intrinsics of the headers also runs on older drivers.
+    let enough = if (110..120).contains(&architecture) {
+        90
+    } else {
+        88
+    };
+    format!("+ptx{}", of_toolkit.min(enough))
+}
+
+/// Makes all functions code of one processor: clang wrote the one it compiled for into each.
+fn retarget(module: &Module, processor: &str, feature: &str) {
+    for function in Value::functions(module) {
+        if function.string_attribute("target-cpu").is_some() || !function.is_declaration() {
+            function.set_string_attribute("target-cpu", processor);
+            function.set_string_attribute("target-features", feature);
+        }
+        function.remove_attribute(FUNCTION_ATTRIBUTES, "optnone");
+    }
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<(), CodegenError> {
+    std::fs::write(path, bytes).map_err(|_| CodegenError::Write(path.to_path_buf()))
+}

@@ -1,0 +1,69 @@
+// test: launch
+// Buffers in a vector: any of them. A struct by value: its fields are pieces.
+#include <vector>
+
+struct Pair {
+  float *data;
+  int n;
+};
+__global__ void scale(float *x, float factor, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) x[i] *= factor;
+}
+__global__ void scale_pair(Pair pair) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < pair.n) pair.data[i] *= 2.0f;
+}
+
+int main(int argc, char **argv) {
+  std::vector<float *> layers(4);
+  for (auto &layer : layers) cudaMalloc(&layer, 1024 * sizeof(float));
+  for (size_t i = 0; i + 1 < layers.size(); ++i) {
+    scale<<<4, 256>>>(layers[i], 2.0f, 1024);
+    scale<<<4, 256>>>(layers[i + 1], 3.0f, 1024);
+  }
+  float *single;
+  cudaMalloc(&single, argc * sizeof(float));
+  Pair pair{single, argc};
+  scale_pair<<<4, 256>>>(pair);
+  scale<<<4, 256>>>(single, 2.0f, argc);
+  for (auto layer : layers) cudaFree(layer);
+}
+
+//> buffer b0 buffer0 Device bytes=(v10 * 4) unique
+//> buffer b1 buffer1 Device bytes=4096
+//> value v0 = 4 from L0.grid0
+//> value v1 = 1 from L0.grid1
+//> value v2 = 256 from L0.block0
+//> value v3 = 0 from L0.shared
+//> value v4 from L0.argument0+0:s64 varies in loop1
+//> value v5 = 1073741824 from L0.argument1+0:s32
+//> value v6 = 1024 from L0.argument2+0:s32
+//> value v7 from L1.argument0+0:s64 varies in loop1
+//> value v8 = 1077936128 from L1.argument1+0:s32
+//> value v9 from L2.argument0+0:s64
+//> value v10 from L2.argument0+8:s32
+//> value v11 varies in loop2
+//> loop0 header=block1
+//> loop1 header=block3
+//> loop2 header=block6
+//> function main
+//> block0 -> block1
+//> block1 in loop0 -> block2 block11
+//> block2 -> block3
+//> block3 in loop1 -> block4 block5
+//> block4 in loop1 -> block3
+//>   n0 launch L0 kernel0 <<<(v0,v1,v1),(v2,v1,v1),v3,stream=default>>>(v4=*v4{b1}, v5, v6) @22
+//>   n1 launch L1 kernel0 <<<(v0,v1,v1),(v2,v1,v1),v3,stream=default>>>(v7=*v7{b1}, v8, v6) @23
+//> block5 -> block6
+//>   n2 allocation b0 @26
+//>   n3 launch L2 kernel1 <<<(v0,v1,v1),(v2,v1,v1),v3,stream=default>>>([v9=b0 @8 v10]) @28
+//>   n4 launch L3 kernel0 <<<(v0,v1,v1),(v2,v1,v1),v3,stream=default>>>(v9=b0, v5, v10) @29
+//> block6 in loop2 -> block7 block10
+//> block7 -> block9 block8
+//> block8 -> block9
+//> block9 -> 
+//> block10 in loop2 -> block6
+//>   n5 free *v11{b1} @30
+//> block11 in loop0 -> block1
+//>   n6 allocation b1 @20

@@ -1,0 +1,159 @@
+//! The plans of whole programs: each of `test_programs` is analysed, its plan must pass, fuse what
+//! the program's first lines promise, and be refused when a barrier or a configuration test is
+//! taken away.
+
+use inkwell::context::Context;
+use rayon::prelude::*;
+use sirius_rs::cli::{Invocation, find_toolchain, parse};
+use sirius_rs::dependence::{Guard, build_uar};
+use sirius_rs::kernel::{KernelModel, model_kernels};
+use sirius_rs::launch::{LaunchGraph, build_launch_graph};
+use sirius_rs::program::read_program;
+use sirius_rs::report::{Report, build_report};
+use sirius_rs::schedule::{FusionPlan, ScheduleOptions, plan_fusion};
+use sirius_rs::verify::verify;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+struct Analysed {
+    graph: LaunchGraph,
+    models: Vec<KernelModel>,
+    plan: FusionPlan,
+    report: Report,
+}
+
+fn analyse(source: &Path) -> Analysed {
+    let arguments = [source.into(), OsString::from("--sirius-device=cpu")];
+    let environment = |name: &str| std::env::var(name).ok();
+    let (invocation, _) = parse(&arguments, &environment).expect("a plain command line");
+    let Invocation::Build(build) = invocation else {
+        panic!("a source is built");
+    };
+    let toolchain = find_toolchain(&build).expect("clang and a toolkit");
+    let context = Context::create();
+    let program = read_program(&context, &build, &toolchain).expect("test programs compile");
+    let graph = build_launch_graph(&program);
+    let models = model_kernels(&program);
+    let uar = build_uar(&graph, &models);
+    let options = ScheduleOptions::from(&build.sirius);
+    let (plan, missed) = plan_fusion(&graph, &models, &uar, &options);
+    let report = build_report(&graph, &models, &uar, &plan, &missed, &[]);
+    Analysed {
+        graph,
+        models,
+        plan,
+        report,
+    }
+}
+
+/// What the program's comment promises and what was found, where these differ.
+fn broken_promise(text: &str, report: &Report) -> Option<String> {
+    let promise = text
+        .lines()
+        .find_map(|line| line.strip_prefix("// expect: "));
+    let reasons: Vec<_> = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("// expect-missed: "))
+        .collect();
+    let launches = |node: &&sirius_rs::report::ReportNode| {
+        node.kind == sirius_rs::report::ReportNodeKind::Launch
+    };
+    let before = report.nodes.iter().filter(launches).count();
+    let saved: usize = report
+        .fusions
+        .iter()
+        .map(|fusion| fusion.members.len() - 1)
+        .sum();
+    let found = format!("{before} launches -> {}", before - saved);
+    let missed: Vec<_> = report
+        .missed
+        .iter()
+        .map(|missed| missed.reason.as_str())
+        .collect();
+    let kept = promise == Some(found.as_str()) && (reasons.is_empty() || reasons == missed);
+    (!kept).then(|| {
+        let missed: Vec<_> = report
+            .missed
+            .iter()
+            .map(|missed| format!("{}: {}", missed.reason, missed.message))
+            .collect();
+        format!("promises {promise:?} {reasons:?}, found {found} {missed:#?}")
+    })
+}
+
+/// What is wrong with the judgement of the program's plan and of worse plans.
+fn misjudged(analysed: &Analysed) -> Vec<String> {
+    let judge = |plan: FusionPlan| verify(&analysed.graph, &analysed.models, plan);
+    let mut wrong = Vec::new();
+    if let Err(refusals) = judge(analysed.plan.clone()) {
+        wrong.extend(refusals.iter().map(|refusal| format!("refused: {refusal}")));
+        return wrong;
+    }
+    for (index, group) in analysed.plan.groups.iter().enumerate() {
+        for (position, member) in group.members.iter().enumerate() {
+            let mut worse = analysed.plan.clone();
+            worse.groups[index].members[position].barrier_before = false;
+            if member.barrier_before && judge(worse).is_ok() {
+                wrong.push(format!(
+                    "passes without the barrier before launch {}",
+                    member.launch.0
+                ));
+            }
+            let mut worse = analysed.plan.clone();
+            worse.groups[index].guards.retain(|guard| {
+                *guard
+                    != Guard::ConfigurationValid {
+                        launch: member.launch,
+                    }
+            });
+            let node = &analysed.graph.nodes[analysed.report.fusions[index].members[position]];
+            let constant = analysed.report.nodes[node.id.0]
+                .grid
+                .iter()
+                .flatten()
+                .all(|extent| matches!(extent, sirius_rs::report::Extent::Known(_)));
+            if !constant && judge(worse).is_ok() {
+                wrong.push(format!(
+                    "passes without a test of launch {}",
+                    member.launch.0
+                ));
+            }
+        }
+    }
+    wrong
+}
+
+fn sources() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("test_programs");
+    let entries = std::fs::read_dir(folder).expect("the folder exists");
+    let mut sources: Vec<_> = entries
+        .map(|entry| entry.expect("its entries can be read").path())
+        .filter(|path| path.extension().is_some_and(|ending| ending == "cu"))
+        .collect();
+    sources.sort();
+    assert!(sources.len() > 15, "the programs are there");
+    sources
+}
+
+#[test]
+fn plans_of_test_programs() {
+    let wrong: Vec<String> = sources()
+        .par_iter()
+        .flat_map_iter(|source| {
+            let text = std::fs::read_to_string(source).expect("a source can be read");
+            let analysed = analyse(source);
+            let name = source
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned();
+            let found = misjudged(&analysed)
+                .into_iter()
+                .chain(broken_promise(&text, &analysed.report));
+            found
+                .map(|what| format!("{name}: {what}"))
+                .collect::<Vec<_>>()
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
