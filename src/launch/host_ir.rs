@@ -35,6 +35,8 @@ pub struct Function {
     pub parameters: Vec<Type>,
     /// Its name is not seen outside the module.
     pub internal: bool,
+    /// Every unit that uses it may have a copy (an inline function or template).
+    pub inline: bool,
     /// Its address is used other than as a callee.
     pub address_taken: bool,
     /// Its blocks, the entry first; empty for a declaration.
@@ -211,7 +213,7 @@ pub struct Field {
 /// What an instruction does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Opcode {
-    /// A pure operation; `no_signed_wrap` is the flag `nsw`.
+    /// A pure operation; `no_signed_wrap` is the flag `nsw`, or `nneg` of a zero extension.
     Pure {
         /// Which.
         operation: Operation,
@@ -455,6 +457,10 @@ impl Reader {
                     .map(|p| self.type_of(LLVMTypeOf(*p)))
                     .collect(),
                 internal: is_internal(function),
+                inline: matches!(
+                    LLVMGetLinkage(function),
+                    LLVMLinkage::LLVMLinkOnceAnyLinkage | LLVMLinkage::LLVMLinkOnceODRLinkage
+                ),
                 address_taken: false,
                 blocks,
                 instructions,
@@ -798,13 +804,14 @@ impl Reader {
                 _ => match pure_operation(value, code) {
                     Some(operation) => Opcode::Pure {
                         operation,
-                        no_signed_wrap: matches!(
-                            code,
+                        no_signed_wrap: match code {
                             LLVMOpcode::LLVMAdd
-                                | LLVMOpcode::LLVMSub
-                                | LLVMOpcode::LLVMMul
-                                | LLVMOpcode::LLVMShl
-                        ) && LLVMGetNSW(value) != 0,
+                            | LLVMOpcode::LLVMSub
+                            | LLVMOpcode::LLVMMul
+                            | LLVMOpcode::LLVMShl => LLVMGetNSW(value) != 0,
+                            LLVMOpcode::LLVMZExt => LLVMGetNNeg(value) != 0,
+                            _ => false,
+                        },
                     },
                     None => Opcode::Other,
                 },

@@ -597,6 +597,13 @@ impl Builder<'_> {
             .call_conduct(facts.host, facts.stubs, function, at)
         {
             Conduct::Computes => None,
+            // Out of `main` an exception ends the program and into a landing pad it is an edge; out
+            // of another function it is neither, and the caller may go on.
+            Conduct::Throws => {
+                let invoke = matches!(instruction.opcode, Opcode::Call { invoke: true, .. });
+                let in_main = facts.host.functions[function].name == "main";
+                (!invoke && !in_main).then_some(NodeKind::Opaque { what: name })
+            }
             Conduct::Checks => Some(NodeKind::ErrorCheck),
             Conduct::Acts => Some(NodeKind::Opaque { what: name }),
         }

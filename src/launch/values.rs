@@ -122,12 +122,16 @@ pub struct Numbering<'a> {
     no_signed_wrap: Vec<bool>,
     index: HashMap<Definition, Symbol>,
     values: HashMap<(usize, usize), Symbol>,
+    halves: HashMap<(Symbol, bool), Symbol>,
     writers: HashMap<usize, Vec<(usize, Writes)>>,
     locations: HashMap<(usize, Symbol, u64), Location>,
 }
 
 /// Loads of copied structs are followed through so many copies.
 const COPIES_FOLLOWED: usize = 4;
+
+/// Operations that a range is followed through.
+const RANGE_DEPTH: u32 = 12;
 
 impl<'a> Numbering<'a> {
     /// An empty numbering.
@@ -140,6 +144,7 @@ impl<'a> Numbering<'a> {
             no_signed_wrap: Vec::new(),
             index: HashMap::new(),
             values: HashMap::new(),
+            halves: HashMap::new(),
             writers: HashMap::new(),
             locations: HashMap::new(),
         }
@@ -324,6 +329,15 @@ impl<'a> Numbering<'a> {
     }
 
     fn half(&mut self, symbol: Symbol, upper: bool) -> Symbol {
+        if let Some(half) = self.halves.get(&(symbol, upper)) {
+            return *half;
+        }
+        let half = self.find_half(symbol, upper);
+        self.halves.insert((symbol, upper), half);
+        half
+    }
+
+    fn find_half(&mut self, symbol: Symbol, upper: bool) -> Symbol {
         let zero = Definition::Literal { bits: 32, value: 0 };
         match self.definitions[symbol.0].clone() {
             Definition::Literal { value, .. } => {
@@ -456,6 +470,13 @@ impl<'a> Numbering<'a> {
     /// An upper bound of the bits that hold the value as a signed number, and whether it is known
     /// not to be negative.
     pub fn range(&self, symbol: Symbol) -> (u32, bool) {
+        self.range_within(symbol, RANGE_DEPTH)
+    }
+
+    fn range_within(&self, symbol: Symbol, depth: u32) -> (u32, bool) {
+        if depth == 0 {
+            return (self.width(symbol).unwrap_or(64), false);
+        }
         match &self.definitions[symbol.0] {
             Definition::Literal { value, .. } => {
                 let magnitude = if *value < 0 { !*value } else { *value };
@@ -467,7 +488,7 @@ impl<'a> Numbering<'a> {
                 operands,
             } => match operation {
                 Operation::ZeroExtend => {
-                    let (inner, positive) = self.range(operands[0]);
+                    let (inner, positive) = self.range_within(operands[0], depth - 1);
                     let by_width = self.width(operands[0]).map_or(*bits, |width| width + 1);
                     (
                         if positive {
@@ -478,9 +499,12 @@ impl<'a> Numbering<'a> {
                         true,
                     )
                 }
-                Operation::SignExtend => self.range(operands[0]),
+                Operation::SignExtend => self.range_within(operands[0], depth - 1),
                 Operation::And => {
-                    let ranges = [self.range(operands[0]), self.range(operands[1])];
+                    let ranges = [
+                        self.range_within(operands[0], depth - 1),
+                        self.range_within(operands[1], depth - 1),
+                    ];
                     match ranges
                         .iter()
                         .filter(|range| range.1)
@@ -493,7 +517,7 @@ impl<'a> Numbering<'a> {
                 }
                 _ => (*bits, false),
             },
-            Definition::Exit(inner, _) => self.range(*inner),
+            Definition::Exit(inner, _) => self.range_within(*inner, depth - 1),
             _ => (self.width(symbol).unwrap_or(64), false),
         }
     }
