@@ -2,8 +2,9 @@
 //!
 //! Each allocation lies between two inaccessible pages; its end, rounded up to 256 bytes, abuts the
 //! second, so that running past the end faults. A freed allocation becomes inaccessible, and its
-//! addresses are not used again for a long time, so that using it faults too. Fresh memory is zero, the same in each run. With more than [`GUARDED_LIMIT`] live
-//! allocations (the kernel limits the mappings of a process) further ones come without guard pages.
+//! addresses are not used again for a long time, so that using it faults too. Fresh memory is zero,
+//! the same in each run. With more than [`GUARDED_LIMIT`] live allocations (the system limits the
+//! mappings of a process) further ones come without guard pages.
 //!
 //! Invariant: ranges in the table do not overlap; ordinals grow in order of creation and are never
 //! used again. Device variables have ordinals of their own, [`VARIABLE_ORDINAL`] and up in order of
@@ -17,8 +18,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::error::{CudaError, CudaResult};
 use crate::{memory_dump, trace};
 
-/// Live allocations that get guard pages.
-pub const GUARDED_LIMIT: usize = 20_000;
+/// Live allocations that get guard pages. Each takes two of the process's mappings (65,530 by default),
+/// most of which the stacks of fibers may need.
+pub const GUARDED_LIMIT: usize = 8_000;
 
 /// Freed allocations whose addresses are kept from use, so that using one faults.
 const SEALED_LIMIT: usize = 4096;
@@ -105,11 +107,15 @@ pub fn allocate(bytes: usize, kind: MemoryKind, flags: u32) -> CudaResult<usize>
     if bytes as u64 > total_bytes().saturating_sub(table.used_bytes) {
         return Err(CudaError::MEMORY_ALLOCATION);
     }
-    let (base, backing) = if table.guarded < GUARDED_LIMIT {
-        guarded(bytes).ok_or(CudaError::MEMORY_ALLOCATION)?
+    // A system that refuses more mappings may still have memory.
+    let with_guards = if table.guarded < GUARDED_LIMIT {
+        guarded(bytes)
     } else {
-        unguarded(bytes).ok_or(CudaError::MEMORY_ALLOCATION)?
+        None
     };
+    let (base, backing) = with_guards
+        .or_else(|| unguarded(bytes))
+        .ok_or(CudaError::MEMORY_ALLOCATION)?;
     table.guarded += usize::from(matches!(backing, Backing::Guarded { .. }));
     table.used_bytes += bytes as u64;
     let ordinal = table.next_ordinal;

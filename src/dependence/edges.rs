@@ -6,17 +6,18 @@
 //! an edge stays, with those conditions in [`Edge::absent_if`].
 
 use super::describe;
-use super::instance::{Base, Instance, Place, TargetUse, host_polynomial, pointer_place};
-use super::polynomial::Polynomial;
-use super::relation::{Conflict, Facts, Shape, Side, Solver, unite_relations, universal_relation};
-use super::{DependenceKind, Edge, Guard, PointerRange, Uar, Width};
-use crate::affine::{Affine, Axis, Constraint, Variable};
-use crate::diagnostics::{Location, RejectionReason};
-use crate::expression::{Condition, Expression};
-use crate::kernel::{Access, KernelModel};
-use crate::launch::{
-    BufferId, HostBlockId, LaunchGraph, MemoryKind, NodeId, NodeKind, Pointer, Touch, ValueId,
+use super::effect::{Effect, ranges_apart};
+use super::instance::{Instance, TargetUse};
+use super::overlap::{Overlap, is_constant_memory, overlap};
+use super::pair::{
+    PairOfTargets, ShapeEquality, disjoint_guard, shape_equality, shape_on_sink_side,
 };
+use super::polynomial::Polynomial;
+use super::relation::{Solver, unite_relations, universal_relation};
+use super::{DependenceKind, Edge, Guard, Uar, Width};
+use crate::diagnostics::{Location, RejectionReason};
+use crate::kernel::{Access, KernelModel};
+use crate::launch::{BufferId, HostBlockId, LaunchGraph, NodeId, ValueId};
 use petgraph::graph::NodeIndex;
 use std::collections::{BTreeSet, HashMap};
 
@@ -75,306 +76,11 @@ const MOST_ACCESS_PAIRS: usize = 900;
 /// After this many pairs a global width ends the search.
 const ENOUGH_ACCESS_PAIRS: usize = 64;
 
-/// Bytes from a place, first and one past the last.
-type ByteRange = (Polynomial, Polynomial);
-
-/// What a node does to device memory.
-enum Effect<'a> {
-    /// A modelled launch.
-    Modelled(Box<Instance<'a>>),
-    /// Whole ranges: copies, sets, frees, launches of unknown kernels.
-    Whole {
-        node: NodeId,
-        touches: Vec<WholeTouch>,
-        is_launch: bool,
-    },
-}
-
-struct WholeTouch {
-    place: Place,
-    /// `None`: anywhere in it.
-    range: Option<ByteRange>,
-    reads: bool,
-    writes: bool,
-}
-
-impl<'a> Effect<'a> {
-    fn of(graph: &'a LaunchGraph, kernels: &'a [KernelModel], node: NodeId) -> Option<Self> {
-        let whole = |touches, is_launch| {
-            Some(Self::Whole {
-                node,
-                touches,
-                is_launch,
-            })
-        };
-        match &graph.nodes[node.0].kind {
-            NodeKind::Launch(launch) => {
-                let model = launch.kernel.and_then(|kernel| kernels.get(kernel.0));
-                match model {
-                    Some(model) if model.opaque.is_empty() => Some(Self::Modelled(Box::new(
-                        Instance::new(graph, node, launch, model),
-                    ))),
-                    _ => whole(
-                        vec![WholeTouch {
-                            place: Instance::anywhere(),
-                            range: None,
-                            reads: true,
-                            writes: true,
-                        }],
-                        true,
-                    ),
-                }
-            }
-            NodeKind::Copy { reads, writes, .. } => {
-                let mut touches = Vec::new();
-                touches.extend(reads.iter().map(|touch| whole_touch(graph, touch, true)));
-                touches.extend(writes.iter().map(|touch| whole_touch(graph, touch, false)));
-                whole(touches, false)
-            }
-            NodeKind::Set { writes, .. } => whole(vec![whole_touch(graph, writes, false)], false),
-            NodeKind::Free { pointer } => whole(vec![freed(graph, pointer.as_ref())], false),
-            NodeKind::Allocation { .. }
-            | NodeKind::Synchronise
-            | NodeKind::ErrorCheck
-            | NodeKind::StreamOperation
-            | NodeKind::HostAccess
-            | NodeKind::Opaque { .. } => None,
-        }
-    }
-
-    fn node(&self) -> NodeId {
-        match self {
-            Self::Modelled(instance) => instance.node,
-            Self::Whole { node, .. } => *node,
-        }
-    }
-
-    fn is_launch(&self) -> bool {
-        match self {
-            Self::Modelled(_) => true,
-            Self::Whole { is_launch, .. } => *is_launch,
-        }
-    }
-
-    fn places(&self) -> Vec<(&Place, bool, bool)> {
-        match self {
-            Self::Modelled(instance) => instance
-                .uses
-                .iter()
-                .map(|used| (&used.place, !used.reads.is_empty(), !used.writes.is_empty()))
-                .collect(),
-            Self::Whole { touches, .. } => touches
-                .iter()
-                .map(|touch| (&touch.place, touch.reads, touch.writes))
-                .collect(),
-        }
-    }
-
-    /// The allocations it may touch, and whether it may touch others.
-    fn reach(&self) -> (BTreeSet<BufferId>, bool) {
-        let mut buffers = BTreeSet::new();
-        let mut wild = false;
-        for (place, ..) in self.places() {
-            match &place.may_point_to {
-                Some(list) => buffers.extend(list.iter().copied()),
-                None => wild = true,
-            }
-        }
-        (buffers, wild)
-    }
-
-    /// The whole ranges that a copy, set or free is compared with.
-    fn ranges(&self) -> Vec<WholeTouch> {
-        match self {
-            Self::Modelled(instance) => instance
-                .uses
-                .iter()
-                .map(|used| WholeTouch {
-                    place: used.place.clone(),
-                    range: footprint_range(instance, used),
-                    reads: !used.reads.is_empty(),
-                    writes: !used.writes.is_empty(),
-                })
-                .collect(),
-            Self::Whole { touches, .. } => touches
-                .iter()
-                .map(|touch| WholeTouch {
-                    place: touch.place.clone(),
-                    range: touch.range.clone(),
-                    ..*touch
-                })
-                .collect(),
-        }
-    }
-
-    fn conditions(&self) -> &[Guard] {
-        match self {
-            Self::Modelled(instance) => &instance.conditions,
-            Self::Whole { .. } => &[],
-        }
-    }
-}
-
-fn whole_touch(graph: &LaunchGraph, touch: &Touch, reads: bool) -> WholeTouch {
-    let bytes = touch.bytes.as_ref().and_then(host_polynomial);
-    WholeTouch {
-        place: pointer_place(graph, &touch.pointer),
-        range: bytes.map(|bytes| (Polynomial::default(), bytes)),
-        reads,
-        writes: !reads,
-    }
-}
-
-fn freed(graph: &LaunchGraph, pointer: Option<&Pointer>) -> WholeTouch {
-    WholeTouch {
-        place: match pointer {
-            Some(pointer) => pointer_place(graph, pointer),
-            None => Instance::anywhere(),
-        },
-        range: None,
-        reads: false,
-        writes: true,
-    }
-}
-
-fn footprint_range(instance: &Instance, used: &TargetUse) -> Option<ByteRange> {
-    if instance.broken.is_some() {
-        return None;
-    }
-    let (low, high) = used.footprint.as_ref()?;
-    Some((host_polynomial(low)?, host_polynomial(high)?))
-}
-
-/// How two places lie to each other.
-enum Overlap {
-    /// No common byte.
-    Never,
-    /// The first less the second, in bytes.
-    Distance(Polynomial),
-    /// Cannot tell.
-    Unknown,
-}
-
-fn overlap(
-    graph: &LaunchGraph,
-    source: &Place,
-    sink: &Place,
-    stable: &impl Fn(ValueId) -> bool,
-) -> Overlap {
-    if let (Some(left), Some(right)) = (source.pointer, sink.pointer)
-        && left == right
-        && stable(left)
-    {
-        return Overlap::Distance(Polynomial::default());
-    }
-    let distance = || {
-        let sink_offset = sink.offset.as_ref()?.on_sink_side(&|value| !stable(value));
-        source.offset.as_ref()?.subtract(&sink_offset)
-    };
-    let same = || distance().map_or(Overlap::Unknown, Overlap::Distance);
-    let is_variable = |buffer: &BufferId| graph.buffers[buffer.0].variable.is_some();
-    match (&source.base, &sink.base) {
-        (Base::Buffer(a), Base::Buffer(b)) if a == b => return same(),
-        (Base::Value(a), Base::Value(b)) if a == b && stable(*a) => return same(),
-        (Base::Variable(a), Base::Variable(b)) => {
-            return if a == b { same() } else { Overlap::Never };
-        }
-        (Base::Variable(_), _) | (_, Base::Variable(_)) => {
-            let other = if matches!(source.base, Base::Variable(_)) {
-                sink
-            } else {
-                source
-            };
-            return match &other.may_point_to {
-                Some(buffers) if !buffers.iter().any(is_variable) => Overlap::Never,
-                _ => Overlap::Unknown,
-            };
-        }
-        _ => {}
-    }
-    match (&source.may_point_to, &sink.may_point_to) {
-        (Some(left), Some(right)) if !left.iter().any(|buffer| right.contains(buffer)) => {
-            Overlap::Never
-        }
-        _ => Overlap::Unknown,
-    }
-}
-
-/// Which operations may touch common memory, by places alone: never by subscripts or sizes.
-pub struct SharedMemory<'a> {
-    graph: &'a LaunchGraph,
-    places: Vec<Option<Vec<(Place, bool)>>>,
-}
-
-impl<'a> SharedMemory<'a> {
-    /// Looks at all operations.
-    pub fn new(graph: &'a LaunchGraph, kernels: &[KernelModel]) -> Self {
-        let places = graph.nodes.iter().map(|node| {
-            let effect = Effect::of(graph, kernels, node.id)?;
-            let places = effect.places().into_iter();
-            Some(
-                places
-                    .map(|(place, _, writes)| (place.clone(), writes))
-                    .collect(),
-            )
-        });
-        Self {
-            graph,
-            places: places.collect(),
-        }
-    }
-
-    /// Whether an operation may touch memory that the host can touch too.
-    pub fn is_host_visible(&self, node: NodeId) -> bool {
-        self.places[node.0]
-            .as_ref()
-            .is_some_and(|places| places.iter().any(|(place, _)| !place.device_only))
-    }
-
-    /// Whether two operations of one iteration may touch a common byte that one writes. False for
-    /// fences and synchronisations, which touch nothing that is listed.
-    pub fn may_conflict(&self, first: NodeId, second: NodeId) -> bool {
-        let (Some(left), Some(right)) = (&self.places[first.0], &self.places[second.0]) else {
-            return false;
-        };
-        left.iter().any(|(place, writes)| {
-            right.iter().any(|(other, other_writes)| {
-                (*writes || *other_writes)
-                    && !matches!(
-                        overlap(self.graph, place, other, &|_| false),
-                        Overlap::Never
-                    )
-            })
-        })
-    }
-}
-
-/// What must hold at run time for the model of a launch to be right, or why nothing can make it so.
-/// `None` for nodes that are no modelled launch.
-pub fn launch_conditions(
-    graph: &LaunchGraph,
-    kernels: &[KernelModel],
-    node: NodeId,
-) -> Option<Result<Vec<Guard>, String>> {
-    match Effect::of(graph, kernels, node)? {
-        Effect::Modelled(instance) => Some(match instance.broken {
-            Some(reason) => Err(reason),
-            None => Ok(instance.conditions),
-        }),
-        Effect::Whole { .. } => None,
-    }
-}
-
-fn is_constant_memory(graph: &LaunchGraph, place: &Place) -> bool {
-    matches!(place.base, Base::Buffer(buffer)
-        if graph.buffers[buffer.0].memory == MemoryKind::Constant)
-}
-
 struct Builder<'a> {
     graph: &'a LaunchGraph,
     solver: Solver,
-    /// Blocks that a block reaches without going round a loop.
-    paths: HashMap<HostBlockId, Vec<bool>>,
+    /// Blocks that a block reaches without entering a header, the common loop's.
+    paths: HashMap<(HostBlockId, Option<HostBlockId>), Vec<bool>>,
     /// Parameter values of a node's model with its own shape.
     parameters: HashMap<NodeId, Vec<Polynomial>>,
     uar: Uar,
@@ -408,7 +114,7 @@ impl Builder<'_> {
             return;
         }
         let common = self.common_loop(from, to);
-        if from == to || self.reaches(from, to) {
+        if from == to || self.reaches(from, to, common) {
             let graph = self.graph;
             let stable = |value: ValueId| is_stable(graph, common, value);
             match (source, sink) {
@@ -802,15 +508,17 @@ impl Builder<'_> {
             .find(|candidate| of_b.contains(candidate))
     }
 
-    /// Whether control can go from one block to another without taking a loop's back edge.
-    fn reaches(&mut self, from: HostBlockId, to: HostBlockId) -> bool {
+    /// Whether control can go from one block to another within one iteration of a loop around
+    /// both, or in one call of their function.
+    fn reaches(&mut self, from: HostBlockId, to: HostBlockId, common: Option<usize>) -> bool {
         let graph = self.graph;
-        self.paths.entry(from).or_insert_with(|| {
+        let header = common.map(|index| graph.loops[index].header);
+        self.paths.entry((from, header)).or_insert_with(|| {
             let mut reached = vec![false; graph.blocks.len()];
             let mut work = vec![from];
             while let Some(block) = work.pop() {
                 for next in &graph.blocks[block.0].successors {
-                    if !reached[next.0] && !is_back_edge(graph, block, *next) {
+                    if !reached[next.0] && Some(*next) != header {
                         reached[next.0] = true;
                         work.push(*next);
                     }
@@ -819,260 +527,6 @@ impl Builder<'_> {
             reached
         })[to.0]
     }
-}
-
-/// Two targets of two launches.
-struct PairOfTargets<'a> {
-    source: &'a Instance<'a>,
-    sink: &'a Instance<'a>,
-    from: &'a TargetUse,
-    to: &'a TargetUse,
-    distance: &'a Polynomial,
-    facts: &'a Facts,
-    source_parameters: &'a [Polynomial],
-    sink_parameters: &'a [Polynomial],
-    sink_shape: &'a Shape,
-    assumed_parameters: Option<&'a [Polynomial]>,
-    equality: &'a ShapeEquality,
-}
-
-struct Verdict {
-    conflict: Conflict,
-    /// Extents that were taken to be 1.
-    assumed: Vec<Guard>,
-    /// No conflict, but only because the shapes were taken to be equal.
-    absence_needs_shape: bool,
-}
-
-impl PairOfTargets<'_> {
-    fn decide(&self, solver: &mut Solver, accesses: (&Access, &Access)) -> Verdict {
-        let verdict = |conflict| Verdict {
-            conflict,
-            assumed: Vec::new(),
-            absence_needs_shape: false,
-        };
-        let real = self.solve(
-            solver,
-            accesses,
-            (self.source_parameters, &self.source.shape),
-            (self.sink_parameters, self.sink_shape),
-        );
-        if real.width.is_none() {
-            return verdict(real);
-        }
-        let (conflict, sink_shape, sink_parameters) = match self.assumed_parameters {
-            None => (real, self.sink_shape, self.sink_parameters),
-            Some(parameters) => {
-                let assumed = self.solve(
-                    solver,
-                    accesses,
-                    (self.source_parameters, &self.source.shape),
-                    (parameters, &self.source.shape),
-                );
-                if assumed.width.is_none() {
-                    return Verdict {
-                        absence_needs_shape: true,
-                        ..verdict(assumed)
-                    };
-                }
-                (assumed, &self.source.shape, parameters)
-            }
-        };
-        let flat = self.flatten(accesses);
-        if conflict.width == Some(Width::Thread)
-            || flat.is_empty()
-            || matches!(self.equality, ShapeEquality::Never)
-        {
-            return verdict(conflict);
-        }
-        // Axes that neither access uses, of unknown extent: with extent 1 the pair may be narrower.
-        let (mut source_shape, mut flat_sink_shape) =
-            (self.source.shape.clone(), sink_shape.clone());
-        for (of_grid, axis) in &flat {
-            for shape in [&mut source_shape, &mut flat_sink_shape] {
-                let extents = if *of_grid {
-                    &mut shape.grid
-                } else {
-                    &mut shape.block
-                };
-                extents[axis.index()] = Polynomial::constant(1);
-            }
-        }
-        let narrower = self.solve(
-            solver,
-            accesses,
-            (self.source_parameters, &source_shape),
-            (sink_parameters, &flat_sink_shape),
-        );
-        if narrower.width >= conflict.width {
-            return verdict(conflict);
-        }
-        let launch = self.source.launch;
-        let assumed = flat
-            .iter()
-            .map(|(of_grid, axis)| {
-                let values = if *of_grid {
-                    &launch.grid
-                } else {
-                    &launch.block
-                };
-                Guard::Holds {
-                    class: String::from("shape"),
-                    condition: Condition::Equal(
-                        Expression::Leaf(values[axis.index()]),
-                        Expression::Constant(1),
-                    ),
-                }
-            })
-            .collect();
-        Verdict {
-            assumed,
-            ..verdict(narrower)
-        }
-    }
-
-    /// Axes y and z of unknown extent that neither access mentions; the first part is true for the
-    /// grid's.
-    fn flatten(&self, accesses: (&Access, &Access)) -> Vec<(bool, Axis)> {
-        let mut flat = Vec::new();
-        for axis in [Axis::Y, Axis::Z] {
-            for (of_grid, extents, variable) in [
-                (true, &self.source.shape.grid, Variable::Block(axis)),
-                (false, &self.source.shape.block, Variable::Thread(axis)),
-            ] {
-                if extents[axis.index()].as_constant().is_none()
-                    && !mentions(self.source.model, accesses.0, &variable)
-                    && !mentions(self.sink.model, accesses.1, &variable)
-                {
-                    flat.push((of_grid, axis));
-                }
-            }
-        }
-        flat
-    }
-
-    fn solve(
-        &self,
-        solver: &mut Solver,
-        accesses: (&Access, &Access),
-        source: (&[Polynomial], &Shape),
-        sink: (&[Polynomial], &Shape),
-    ) -> Conflict {
-        let source = Side {
-            model: self.source.model,
-            access: accesses.0,
-            parameters: source.0,
-            shape: source.1,
-        };
-        let sink = Side {
-            model: self.sink.model,
-            access: accesses.1,
-            parameters: sink.0,
-            shape: sink.1,
-        };
-        solver.conflict(&source, &sink, Some(self.distance), self.facts)
-    }
-}
-
-/// Whether two launches have the same grid and block.
-enum ShapeEquality {
-    Always,
-    /// When these hold.
-    If(Vec<Guard>),
-    Never,
-}
-
-fn shape_equality(source: &Instance, sink_shape: &Shape) -> ShapeEquality {
-    let mut guards = Vec::new();
-    let extents = |shape: &Shape| -> Vec<Polynomial> {
-        shape.grid.iter().chain(&shape.block).cloned().collect()
-    };
-    for (a, b) in extents(&source.shape).iter().zip(&extents(sink_shape)) {
-        if a == b {
-            continue;
-        }
-        let (Some(left), Some(right)) = (extent_expression(a), extent_expression(b)) else {
-            return ShapeEquality::Never;
-        };
-        let condition = Condition::Equal(left, right);
-        if condition.decided() == Some(false) {
-            return ShapeEquality::Never;
-        }
-        guards.push(Guard::Holds {
-            class: String::from("shape"),
-            condition,
-        });
-    }
-    if guards.is_empty() {
-        ShapeEquality::Always
-    } else {
-        ShapeEquality::If(guards)
-    }
-}
-
-/// An extent as a guard would write it; `None` for values that a guard cannot name.
-fn extent_expression(extent: &Polynomial) -> Option<Expression<ValueId>> {
-    use super::polynomial::Atom;
-    if let Some(value) = extent.as_constant() {
-        return Some(Expression::Constant(value));
-    }
-    let (monomial, _) = extent.terms.first_key_value()?;
-    match monomial.as_slice() {
-        [Atom::Value(value)] => Some(Expression::Leaf(*value)),
-        _ => None,
-    }
-}
-
-fn shape_on_sink_side(shape: &Shape, unstable: &impl Fn(ValueId) -> bool) -> Shape {
-    let rename =
-        |extents: &[Polynomial; 3]| [0, 1, 2].map(|axis| extents[axis].on_sink_side(unstable));
-    Shape {
-        grid: rename(&shape.grid),
-        block: rename(&shape.block),
-    }
-}
-
-/// The guard that the bytes of two uses do not overlap, where both are bounded.
-fn disjoint_guard(
-    source: &Instance,
-    sink: &Instance,
-    from: &TargetUse,
-    to: &TargetUse,
-) -> Option<Guard> {
-    let range = |instance: &Instance, used: &TargetUse| {
-        let (low_bytes, high_bytes) = used.footprint.clone()?;
-        Some(PointerRange {
-            launch: instance.launch.id,
-            operand: used.place.operand?,
-            low_bytes,
-            high_bytes,
-        })
-    };
-    Some(Guard::RangesDisjoint {
-        left: range(source, from)?,
-        right: range(sink, to)?,
-    })
-}
-
-/// Whether two ranges at a known distance are apart for all values.
-fn ranges_apart(
-    distance: &Polynomial,
-    source: Option<&ByteRange>,
-    sink: Option<&ByteRange>,
-    unstable: &impl Fn(ValueId) -> bool,
-) -> bool {
-    let (Some((source_low, source_high)), Some((sink_low, sink_high))) = (source, sink) else {
-        return false;
-    };
-    let not_above = |high: Option<Polynomial>, low: Option<Polynomial>| {
-        let gap = low.zip(high).and_then(|(low, high)| low.subtract(&high));
-        gap.and_then(|gap| gap.as_constant())
-            .is_some_and(|gap| gap >= 0)
-    };
-    let sink_low = sink_low.on_sink_side(unstable);
-    let sink_high = sink_high.on_sink_side(unstable);
-    not_above(source_high.add(distance), Some(sink_low))
-        || not_above(Some(sink_high), source_low.add(distance))
 }
 
 /// The kind of a dependence between what two nodes do, each (reads, writes).
@@ -1102,32 +556,4 @@ fn loops_around(graph: &LaunchGraph, innermost: Option<usize>) -> Vec<usize> {
         next = graph.loops[index].parent;
     }
     chain
-}
-
-fn is_back_edge(graph: &LaunchGraph, from: HostBlockId, to: HostBlockId) -> bool {
-    loops_around(graph, graph.blocks[from.0].innermost_loop)
-        .iter()
-        .any(|index| graph.loops[*index].header == to)
-}
-
-/// Whether an access depends on a block or thread axis.
-fn mentions(model: &KernelModel, access: &Access, variable: &Variable) -> bool {
-    fn affine(model: &KernelModel, expression: &Affine, wanted: &Variable) -> bool {
-        expression.terms.iter().any(|(_, variable)| match variable {
-            Variable::Floor(numerator, _) => affine(model, numerator, wanted),
-            Variable::Product(index) => model
-                .products
-                .get(*index)
-                .is_some_and(|product| affine(model, &product.factor, wanted)),
-            other => other == wanted,
-        })
-    }
-    access
-        .subscript
-        .as_ref()
-        .is_some_and(|subscript| affine(model, subscript, variable))
-        || access.domain.iter().flatten().any(|constraint| {
-            let (Constraint::NonNegative(expression) | Constraint::Zero(expression)) = constraint;
-            affine(model, expression, variable)
-        })
 }

@@ -7,11 +7,16 @@
 
 mod describe;
 mod edges;
+mod effect;
 mod instance;
+mod overlap;
+mod pair;
 mod polynomial;
+mod problem;
 mod relation;
 
-pub use edges::{SharedMemory, build_uar, launch_conditions};
+pub use edges::build_uar;
+pub use overlap::{SharedMemory, launch_conditions};
 
 use crate::diagnostics::{Location, RejectionReason};
 use crate::expression::{Condition, Expression};

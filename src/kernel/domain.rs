@@ -305,11 +305,30 @@ pub fn discharge_all(
     Some(conditions)
 }
 
-/// Adds conditions that are not there yet.
+/// Adds conditions that do not follow from one that is there already.
 pub fn merge(into: &mut Conditions, more: Conditions) {
     for condition in more {
-        if condition.decided() != Some(true) && !into.contains(&condition) {
-            into.push(condition);
+        if condition.decided() == Some(true) || into.iter().any(|known| implies(known, &condition))
+        {
+            continue;
         }
+        into.retain(|known| !implies(&condition, known));
+        into.push(condition);
+    }
+}
+
+/// Whether the first condition plainly implies the second.
+fn implies(first: &Condition<KernelSymbol>, second: &Condition<KernelSymbol>) -> bool {
+    if first == second {
+        return true;
+    }
+    match (first, second) {
+        (Condition::LessEqual(a, x), Condition::LessEqual(b, y)) => {
+            let stronger_low = a.as_constant() >= b.as_constant() && b.as_constant().is_some();
+            let stronger_high = x.as_constant() <= y.as_constant() && x.as_constant().is_some();
+            (x == y && stronger_low) || (a == b && stronger_high)
+        }
+        (first, Condition::Any(parts)) => parts.iter().any(|part| implies(first, part)),
+        _ => false,
     }
 }

@@ -4,7 +4,7 @@
 //! its disjuncts, provided that the obligations of the facts hold where the facts before them do.
 
 use super::body::{
-    BinaryOperator, BlockRef, Body, Operation, Predicate, Terminator, Type, ValueRef,
+    BinaryOperator, BlockRef, Body, Cast, Operation, Predicate, Terminator, Type, ValueRef,
 };
 use super::cfg::{Flow, Level};
 use super::ranges::{lower, upper};
@@ -368,6 +368,28 @@ impl<'a> Guards<'a> {
                 let second = test(condition, false).and(&test(on_false, positive));
                 first.or(&second)
             }
+            // The lowest bit, the way LLVM writes `x & 1` as a condition.
+            Operation::Cast {
+                cast: Cast::Truncate,
+                operand,
+                ..
+            } => {
+                let mut walk = self.walk(space, choices.clone());
+                match walk.read(*operand, Reading::Modular) {
+                    Ok(quantity) if self.visible(walk.space, &quantity.affine, at) => {
+                        let Some(bit) = quantity.affine.modulo(2) else {
+                            return Reach::unknown("its condition is not affine");
+                        };
+                        let bit = Quantity {
+                            affine: bit,
+                            obligations: quantity.obligations,
+                        };
+                        let value = Quantity::certain(Affine::constant(positive.into()));
+                        self.relation(space, Predicate::Equal, &bit, &value, at)
+                    }
+                    _ => Reach::unknown("its condition is not affine"),
+                }
+            }
             _ => Reach::unknown("its condition is not affine"),
         }
     }
@@ -381,6 +403,15 @@ impl<'a> Guards<'a> {
         at: BlockRef,
         choices: &Choices,
     ) -> Reach {
+        if let Some((both, pairs)) = self.spread(predicate, left, right) {
+            let [first, second] =
+                pairs.map(|pair| self.compare(space, predicate, pair, false, at, choices));
+            return if both {
+                first.and(&second)
+            } else {
+                first.or(&second)
+            };
+        }
         match self.compare_walk(space, predicate, left, right, same_sign, at, choices) {
             Ok(reach) => reach,
             Err(Obstacle::Unknown(_)) => Reach::unknown("its condition is not affine"),
@@ -398,6 +429,46 @@ impl<'a> Guards<'a> {
             }
             Err(Obstacle::Choice(..)) => Reach::unknown("its condition has too many cases"),
         }
+    }
+
+    /// `x < min(a, b)` as `x < a and x < b`, and so on: whether both hold, and the two comparisons.
+    fn spread(
+        &self,
+        predicate: Predicate,
+        left: ValueRef,
+        right: ValueRef,
+    ) -> Option<(bool, [(ValueRef, ValueRef); 2])> {
+        use BinaryOperator::*;
+        use Predicate::*;
+        let less = match predicate {
+            SignedLess | SignedLessEqual | UnsignedLess | UnsignedLessEqual => true,
+            SignedGreater | SignedGreaterEqual | UnsignedGreater | UnsignedGreaterEqual => false,
+            Equal | NotEqual => return None,
+        };
+        let is_signed = signed(predicate) == predicate;
+        for (extreme, on_right) in [(right, true), (left, false)] {
+            let Operation::Binary {
+                operator,
+                left: a,
+                right: b,
+                ..
+            } = &self.body.value(extreme).operation
+            else {
+                continue;
+            };
+            let minimum = match (operator, is_signed) {
+                (SignedMinimum, true) | (UnsignedMinimum, false) => true,
+                (SignedMaximum, true) | (UnsignedMaximum, false) => false,
+                _ => continue,
+            };
+            let pairs = if on_right {
+                [(left, *a), (left, *b)]
+            } else {
+                [(*a, right), (*b, right)]
+            };
+            return Some(((minimum == less) == on_right, pairs));
+        }
+        None
     }
 
     /// When a select, phi, minimum or maximum goes a certain way, as far as a block can tell.

@@ -28,6 +28,8 @@ mod polynomial;
 mod privacy;
 mod ranges;
 mod read;
+#[cfg(test)]
+mod soundness;
 mod space;
 mod uniformity;
 mod walk;

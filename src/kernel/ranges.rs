@@ -10,7 +10,7 @@ use super::space::Space;
 use super::walk::Obligation;
 use crate::affine::{Affine, Constraint, Variable};
 use crate::expression::{Condition, Expression};
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// What is known where an expression is evaluated.
 #[derive(Clone, Debug, Default)]
@@ -61,12 +61,25 @@ pub fn lower(space: &Space, affine: &Affine, facts: &[Constraint]) -> Vec<Polyno
         .collect()
 }
 
-/// Simple bounds first: those by arguments before those by the launch's shape.
+/// Simple bounds first: those by arguments before those by the launch's shape. Of bounds that differ
+/// by a constant only the tightest stays.
 fn rank(found: BTreeSet<Polynomial>) -> Vec<Polynomial> {
-    let mut found: Vec<_> = found.into_iter().collect();
-    found.sort_by_key(|bound| (mentions_shape(&bound.expression()), bound.len()));
-    found.truncate(CANDIDATES);
-    found
+    let mut tightest: BTreeMap<Polynomial, i64> = BTreeMap::new();
+    for bound in found {
+        let constant = bound.constant_term();
+        let Some(symbols) = bound.subtract(&Polynomial::constant(constant)) else {
+            continue;
+        };
+        let known = tightest.entry(symbols).or_insert(constant);
+        *known = constant.min(*known);
+    }
+    let mut bounds: Vec<_> = tightest.into_iter().collect();
+    bounds.sort_by_key(|(symbols, _)| (mentions_shape(&symbols.expression()), symbols.len()));
+    bounds.truncate(CANDIDATES);
+    bounds
+        .into_iter()
+        .filter_map(|(symbols, constant)| symbols.add(&Polynomial::constant(constant)))
+        .collect()
 }
 
 fn mentions_shape(expression: &Expression<KernelSymbol>) -> bool {

@@ -584,7 +584,7 @@ impl Reader {
                     }
                 }
                 LLVMOpcode::LLVMSwitch => {
-                    let condition = LLVMGetCondition(terminator);
+                    let condition = LLVMGetOperand(terminator, 0);
                     if LLVMGetIntTypeWidth(LLVMTypeOf(condition)) > LITERAL_BITS {
                         return Terminator::Other(successors);
                     }

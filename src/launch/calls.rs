@@ -321,7 +321,7 @@ pub struct LibraryCall {
     pub allocates: bool,
     /// Its result points where this argument points.
     pub returns_argument: Option<usize>,
-    /// It throws where memory is short.
+    /// It throws or ends the program: always, or where memory is short.
     pub throws: bool,
 }
 
@@ -384,8 +384,12 @@ pub fn library_call(name: &str) -> Option<LibraryCall> {
             ..fence
         });
     }
-    if name.starts_with("_ZSt") && name.contains("__throw_") {
-        return Some(fence);
+    let terminates = name == "__clang_call_terminate" || name == "_ZSt9terminatev";
+    if terminates || (name.starts_with("_ZSt") && name.contains("__throw_")) {
+        return Some(LibraryCall {
+            throws: true,
+            ..plain
+        });
     }
     Some(match name {
         "malloc"
@@ -478,8 +482,6 @@ pub fn library_call(name: &str) -> Option<LibraryCall> {
         | "__cxa_throw"
         | "__cxa_rethrow"
         | "__cxa_free_exception"
-        | "__clang_call_terminate"
-        | "_ZSt9terminatev"
         | "_Unwind_Resume"
         | "fopen"
         | "_ZNSt6chrono3_V212system_clock3nowEv"

@@ -30,10 +30,21 @@ impl Writes {
 pub enum Conduct {
     /// Computes on host memory; nothing that a node would stand for.
     Computes,
+    /// Computes, and throws where memory is short or a length is wrong.
+    Throws,
     /// Besides asks the runtime for errors and the like.
     Checks,
     /// Anything else.
     Acts,
+}
+
+impl Conduct {
+    fn and(self, other: Self) -> Self {
+        match (self.min(other), self.max(other)) {
+            (Self::Throws, Self::Checks) => Self::Acts,
+            (_, more) => more,
+        }
+    }
 }
 
 /// Effects of all host functions.
@@ -71,7 +82,7 @@ impl HostMemory {
                     let conduct = memory.conduct(host, points_to, stubs, index, at);
                     memory.summaries[index].places.extend(writes.places);
                     memory.summaries[index].escaped |= writes.escaped;
-                    memory.conducts[index] = memory.conducts[index].max(conduct);
+                    memory.conducts[index] = memory.conducts[index].and(conduct);
                 }
                 if (!function.internal && function.name != "main") || function.address_taken {
                     let summary = memory.summaries[index].clone();
@@ -163,10 +174,10 @@ impl HostMemory {
                     }
                 }
             }
-            Opcode::Call { effects, .. } => {
-                if effects.writes_elsewhere || effects.writes_arguments {
-                    writes = self.unknown_call();
-                }
+            Opcode::Call { effects, .. }
+                if effects.writes_elsewhere || effects.writes_arguments =>
+            {
+                writes = self.unknown_call();
             }
             _ => {}
         }
@@ -220,10 +231,7 @@ impl HostMemory {
         at: usize,
     ) -> Conduct {
         let Opcode::Call {
-            callee,
-            effects,
-            invoke,
-            ..
+            callee, effects, ..
         } = &host.functions[function].instructions[at].opcode
         else {
             return Conduct::Computes;
@@ -249,17 +257,18 @@ impl HostMemory {
             return Conduct::Acts;
         }
         if let Some(library) = calls::library_call(&called.name) {
-            // Where memory is short `operator new` throws: out of `main` that ends the program and
-            // into a landing pad it is an edge; out of another function it would be neither.
-            let leaves = library.throws && !invoke && host.functions[function].name != "main";
-            return if library.fence || leaves {
-                Conduct::Acts
-            } else {
-                Conduct::Computes
+            return match (library.fence, library.throws) {
+                (true, _) => Conduct::Acts,
+                (_, true) => Conduct::Throws,
+                _ => Conduct::Computes,
             };
         }
         if is_analysed(called, stubs) {
             return self.conducts[callee];
+        }
+        if !called.blocks.is_empty() {
+            // A kernel's stub, called directly: a launch that was not folded.
+            return Conduct::Acts;
         }
         if called.name.starts_with("llvm.") {
             Conduct::Computes

@@ -14,6 +14,9 @@ use std::collections::{BTreeSet, HashMap};
 /// The launch of a witness that does not exist: the value names a pointer that no launch takes.
 const NO_LAUNCH: LaunchId = LaunchId(u32::MAX);
 
+/// Operations that an expression may have; larger ones are of no use in a guard.
+const EXPRESSION_SIZE: usize = 200;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum ValueKey {
     Literal(i64, u32),
@@ -92,6 +95,16 @@ impl ValueTable {
         numbering: &Numbering<'_>,
         symbol: Symbol,
     ) -> Option<Expression<ValueId>> {
+        self.expression_within(numbering, symbol, &mut { EXPRESSION_SIZE })
+    }
+
+    fn expression_within(
+        &self,
+        numbering: &Numbering<'_>,
+        symbol: Symbol,
+        budget: &mut usize,
+    ) -> Option<Expression<ValueId>> {
+        *budget = budget.checked_sub(1)?;
         if let Some(value) = numbering.literal(symbol) {
             return Some(Expression::Constant(value));
         }
@@ -106,12 +119,12 @@ impl ValueTable {
         else {
             return None;
         };
-        let part = |index: usize| self.expression(numbering, operands[index]);
+        let mut part = |index: usize| self.expression_within(numbering, operands[index], budget);
         let range = |index: usize| numbering.range(operands[index]).0;
         let exact = numbering.no_signed_wrap(symbol);
         match operation {
             Operation::SignExtend => part(0),
-            Operation::ZeroExtend if numbering.range(operands[0]).1 => part(0),
+            Operation::ZeroExtend if exact || numbering.range(operands[0]).1 => part(0),
             Operation::ZeroExtend => self
                 .lookup(numbering, operands[0], true)
                 .map(Expression::Leaf),

@@ -222,9 +222,12 @@ impl PointsTo {
                 .or_default()
                 .extend(targets);
         }
+        let to_runtime = functions_that_reach_the_runtime(host);
         for (index, function) in host.functions.iter().enumerate() {
+            // What outside callers do through a function that never comes to the runtime, they can do
+            // without it: escaped memory is theirs in any case.
             let called_from_outside = !function.internal || function.address_taken;
-            if called_from_outside {
+            if called_from_outside && to_runtime[index] {
                 solver.parameters[index]
                     .iter_mut()
                     .for_each(|targets| *targets = unknown());
@@ -341,7 +344,8 @@ impl PointsTo {
                 Opcode::Call { .. } => self.call(host, index, at, stubs),
                 Opcode::Return => {
                     let targets = operand(self, 0);
-                    if !function.internal || function.address_taken {
+                    // A copy of an inline function elsewhere has its own objects.
+                    if !(function.internal || function.inline) || function.address_taken {
                         self.escape(&targets);
                     }
                     let before = self.returns[index].len();
@@ -743,6 +747,28 @@ pub fn is_analysed(function: &Function, stubs: &[String]) -> bool {
     !function.blocks.is_empty()
         && !function.name.starts_with("__cuda_")
         && !stubs.contains(&function.name)
+}
+
+/// Functions that call the runtime, by themselves or through others.
+fn functions_that_reach_the_runtime(host: &HostModule) -> Vec<bool> {
+    let mut reached: Vec<bool> = host
+        .functions
+        .iter()
+        .map(|function| calls::is_cuda(&function.name))
+        .collect();
+    loop {
+        let mut grew = false;
+        for (index, function) in host.functions.iter().enumerate() {
+            let calls_one = |instruction: &Instruction| matches!(instruction.opcode, Opcode::Call { callee: Some(callee), .. } if reached[callee]);
+            if !reached[index] && function.instructions.iter().any(calls_one) {
+                reached[index] = true;
+                grew = true;
+            }
+        }
+        if !grew {
+            return reached;
+        }
+    }
 }
 
 /// True for functions that copy bytes as they are.

@@ -37,9 +37,8 @@ __global__ void clamp(float *o, const float *a, int n) {
 //>   must read arg1[4tx - 16*floor((tx)/4) + 4*floor((256bx + tx)/4) .. +4] : true
 //>   must write arg0[32*floor((256bx + tx)/8) .. +4] : true
 //>   writes arg0 within [0, max(4*floor((256*gridDim.x + blockDim.x - 257)/32) + 4, min(32*floor((256*gridDim.x + blockDim.x - 257)/8) + 4, 1024*gridDim.x + 4*blockDim.x - 1024)))
-//>   reads arg1 within [min(max(0, -64*floor((256*gridDim.x + blockDim.x - 257)/16)), 0), max(min(64, 1024*gridDim.x + 4*blockDim.x - 1024), min(4*floor((256*gridDim.x + blockDim.x - 257)/4) + 16, 4*blockDim.x + 4*floor((256*gridDim.x + blockDim.x - 257)/4))))
+//>   reads arg1 within [min(max(0, -64*floor((256*gridDim.x + blockDim.x - 257)/16)), max(0, -16*floor((blockDim.x - 1)/4))), max(min(64, 1024*gridDim.x + 4*blockDim.x - 1024), min(4*floor((256*gridDim.x + blockDim.x - 257)/4) + 16, 256*gridDim.x + blockDim.x - 241)))
 //>   requires 256*gridDim.x + blockDim.x - 257 <= 2147483647
-//>   requires 8*floor((256*gridDim.x + blockDim.x - 257)/8) <= 2147483647 or 256*gridDim.x + blockDim.x - 257 <= 2147483647
 //>
 //> kernel vectors
 //>   p0 = blockDim.x
@@ -81,7 +80,7 @@ __global__ void clamp(float *o, const float *a, int n) {
 //>   writes arg0 within [0, 4*gridDim.x*arg1)
 //>   requires 0 <= arg1
 //>   requires gridDim.x*arg1 - 1 <= 4294967295
-//>   requires gridDim.x*arg1 - 2 <= 4294967295 or gridDim.x*arg1 - 1 <= 4294967295
+//>   requires gridDim.x*arg1 - 2 <= 4294967295
 //>
 //> kernel do_while
 //>   p0 = arg1
@@ -99,5 +98,5 @@ __global__ void clamp(float *o, const float *a, int n) {
 //>   must read arg1[4p1 - 4 .. +4] : -tx - q0 + p1 - 1 >= 0 and tx + q0 - p1 + 1 >= 0
 //>   must write arg0[4tx + 4q0 .. +4] : -tx - q0 + p1 - 1 >= 0
 //>   writes arg0 within [0, min(4*arg2, 4*gridDim.x*blockDim.x))
-//>   reads arg1 within [min(0, 4*arg2 - 4), max(max(max(min(4*arg2 - 4, 4*gridDim.x*blockDim.x - 4), 4), min(4*arg2, 4*arg2 + 4)), 4*arg2))
+//>   reads arg1 within [min(0, 4*arg2 - 4), max(max(4, min(4*arg2, 4*gridDim.x*blockDim.x + 4)), 4*arg2))
 //>   requires gridDim.x*blockDim.x - 1 <= 2147483647

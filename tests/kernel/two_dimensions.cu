@@ -46,8 +46,8 @@ __global__ void gemm(float *c, const float *a, const float *b, int m, int n, int
 //>   must read arg1[4tx + 4q0 + 4q2 - 4p1 .. +4] : tx + q0 - 1 >= 0 and -tx - q0 + p1 - 2 >= 0 and ty + q1 - 1 >= 0 and -ty - q1 + p3 - 2 >= 0
 //>   must read arg1[4tx + 4q0 + 4q2 + 4p1 .. +4] : tx + q0 - 1 >= 0 and -tx - q0 + p1 - 2 >= 0 and ty + q1 - 1 >= 0 and -ty - q1 + p3 - 2 >= 0
 //>   must write arg0[4tx + 4q0 + 4q2 .. +4] : tx + q0 - 1 >= 0 and -tx - q0 + p1 - 2 >= 0 and ty + q1 - 1 >= 0 and -ty - q1 + p3 - 2 >= 0
-//>   writes arg0 within [4, min(4*arg2*arg3 - 4*arg2 - 4, 4*gridDim.x*blockDim.x + 4*arg2*arg3 - 8*arg2))
-//>   reads arg1 within [min(min(0, max(-4*arg2, -4*arg2 + 4)), max(4*arg2, 4*arg2 + 4)), max(max(min(4*arg2*arg3 - 4*arg2, 4*gridDim.x*blockDim.x + 4*arg2*arg3 - 8*arg2 + 4), min(4*arg2*arg3 - 8*arg2 - 4, 4*gridDim.x*blockDim.x + 4*arg2*arg3 - 12*arg2)), min(4*arg2*arg3 - 4, 4*gridDim.x*blockDim.x + 4*arg2*arg3 - 4*arg2)))
+//>   writes arg0 within [4*arg2 + 4, min(4*arg2*arg3 - 4*arg2 - 4, 4*gridDim.x*blockDim.x + 4*arg2*arg3 - 8*arg2))
+//>   reads arg1 within [min(min(4*arg2, 4), 8*arg2 + 4), max(max(min(4*arg2*arg3 - 4*arg2, 4*gridDim.x*blockDim.x + 4*arg2*arg3 - 8*arg2 + 4), min(4*arg2*arg3 - 8*arg2 - 4, 4*gridDim.x*blockDim.x + 4*arg2*arg3 - 12*arg2)), min(4*arg2*arg3 - 4, 4*gridDim.x*blockDim.x + 4*arg2*arg3 - 4*arg2)))
 //>   requires 0 <= arg2
 //>   requires gridDim.x*blockDim.x - 1 <= 2147483647
 //>

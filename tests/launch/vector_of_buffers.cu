@@ -31,7 +31,7 @@ int main(int argc, char **argv) {
 }
 
 //> buffer b0 buffer0 Device bytes=(v10 * 4) unique
-//> buffer b1 buffer1 Device bytes=4096 unique
+//> buffer b1 buffer1 Device bytes=4096
 //> value v0 = 4 from L0.grid0
 //> value v1 = 1 from L0.grid1
 //> value v2 = 256 from L0.block0
@@ -49,22 +49,21 @@ int main(int argc, char **argv) {
 //> loop2 header=block6
 //> function main
 //> block0 -> block1
-//>   n0 opaque _ZNSt6vectorIPfSaIS0_EEC2EmRKS1_ @19
 //> block1 in loop0 -> block2 block11
 //> block2 -> block3
 //> block3 in loop1 -> block4 block5
 //> block4 in loop1 -> block3
-//>   n1 launch L0 kernel0 <<<(v0,v1,v1),(v2,v1,v1),v3,stream=default>>>(v4=*v4{?} host?, v5, v6) @22
-//>   n2 launch L1 kernel0 <<<(v0,v1,v1),(v2,v1,v1),v3,stream=default>>>(v7=*v7{?} host?, v8, v6) @23
+//>   n0 launch L0 kernel0 <<<(v0,v1,v1),(v2,v1,v1),v3,stream=default>>>(v4=*v4{b1}, v5, v6) @22
+//>   n1 launch L1 kernel0 <<<(v0,v1,v1),(v2,v1,v1),v3,stream=default>>>(v7=*v7{b1}, v8, v6) @23
 //> block5 -> block6
-//>   n3 allocation b0 @26
-//>   n4 launch L2 kernel1 <<<(v0,v1,v1),(v2,v1,v1),v3,stream=default>>>([v9=b0 @8 v10]) @28
-//>   n5 launch L3 kernel0 <<<(v0,v1,v1),(v2,v1,v1),v3,stream=default>>>(v9=b0, v5, v10) @29
+//>   n2 allocation b0 @26
+//>   n3 launch L2 kernel1 <<<(v0,v1,v1),(v2,v1,v1),v3,stream=default>>>([v9=b0 @8 v10]) @28
+//>   n4 launch L3 kernel0 <<<(v0,v1,v1),(v2,v1,v1),v3,stream=default>>>(v9=b0, v5, v10) @29
 //> block6 in loop2 -> block7 block10
 //> block7 -> block9 block8
 //> block8 -> block9
 //> block9 -> 
 //> block10 in loop2 -> block6
-//>   n6 free *v11{?} host? @30
+//>   n5 free *v11{b1} @30
 //> block11 in loop0 -> block1
-//>   n7 allocation b1 @20
+//>   n6 allocation b1 @20

@@ -10,7 +10,7 @@ use std::ptr;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 
 use super::barrier::{Barrier, NAMED_BARRIERS};
-use super::fiber::{self, FiberStack};
+use super::fiber::{FiberStack, Loan};
 use super::warp::{WARP_LANES, Warp};
 use super::{Failure, Launch};
 use crate::abi::{BlockContext, Counters, ThreadContext};
@@ -50,6 +50,17 @@ impl Method {
             Self::BlockLoop
         } else {
             Self::Calls
+        }
+    }
+}
+
+impl Method {
+    /// Stacks that a worker needs.
+    pub fn stack_count(self, launch: &Launch) -> usize {
+        match self {
+            Self::BlockLoop | Self::Calls => 0,
+            Self::OneFiber => 1,
+            Self::Fibers => launch.threads_per_block() as usize,
         }
     }
 }
@@ -123,8 +134,7 @@ pub struct BlockState {
 pub struct BlockRunner<'a> {
     launch: &'a Launch,
     state: Box<BlockState>,
-    stacks: Vec<FiberStack>,
-    stack_bytes: usize,
+    stacks: Loan,
     thread: unsafe extern "C" fn(*mut ThreadContext, *const *const c_void),
     shared: Option<GuardedMapping>,
 }
@@ -151,7 +161,8 @@ pub fn running() -> *const BlockState {
 
 impl<'a> BlockRunner<'a> {
     /// Prepares a worker for the blocks of a launch.
-    pub fn new(launch: &'a Launch, method: Method) -> Self {
+    /// The stacks are as many as [`Method::stack_count`] says.
+    pub fn new(launch: &'a Launch, method: Method, stacks: Loan) -> Self {
         let kernel = launch.kernel.kernel;
         let static_bytes = usize::try_from(kernel.static_shared_bytes)
             .unwrap_or(usize::MAX / 2)
@@ -161,12 +172,6 @@ impl<'a> BlockRunner<'a> {
         let shared = shared_memory(static_bytes + dynamic_bytes);
         // Dynamic shared memory abuts the inaccessible page; so does static memory without it.
         let shared_start = shared.end() - static_bytes - dynamic_bytes;
-        let stack_bytes = fiber::size_class(kernel.stack_bytes);
-        let stack_count = match method {
-            Method::BlockLoop | Method::Calls => 0,
-            Method::OneFiber => 1,
-            Method::Fibers => launch.threads_per_block() as usize,
-        };
         let mut state = Box::new(BlockState {
             context: BlockContext {
                 block_index: [0; 3],
@@ -201,8 +206,7 @@ impl<'a> BlockRunner<'a> {
         Self {
             launch,
             state,
-            stacks: fiber::take(stack_count, stack_bytes),
-            stack_bytes,
+            stacks,
             thread: if settings().instrumented() {
                 kernel.thread_instrumented
             } else {
@@ -238,7 +242,6 @@ impl<'a> BlockRunner<'a> {
     /// Ends the worker's part of the launch and returns what its blocks counted.
     pub fn finish(mut self) -> Counters {
         SHARED.set(self.shared.take());
-        fiber::give_back(self.stack_bytes, self.stacks);
         self.state.counters
     }
 
@@ -254,7 +257,7 @@ impl<'a> BlockRunner<'a> {
     fn run_one_fiber(&mut self) {
         let state: *mut BlockState = &raw mut *self.state;
         let thread = self.thread;
-        let stack = self.stacks[0];
+        let stack = self.stacks.stack(0);
         let mut coroutine = Coroutine::with_stack(stack, move |yielder, ()| {
             // SAFETY: the state outlives the fiber.
             unsafe {
@@ -320,7 +323,7 @@ impl<'a> BlockRunner<'a> {
                     continue;
                 };
                 (*state).current = &raw const (&(*state).lanes)[lane].context;
-                (*state).enter(Some(self.stacks[lane]));
+                (*state).enter(Some(self.stacks.stack(lane)));
                 let result = coroutine.resume(());
                 (*state).enter(None);
                 match result {
@@ -352,7 +355,7 @@ impl<'a> BlockRunner<'a> {
             }));
         self.state.lanes.clear();
         for linear in 0..threads {
-            let stack = self.stacks[linear as usize];
+            let stack = self.stacks.stack(linear as usize);
             let coroutine = Coroutine::with_stack(stack, move |yielder, ()| {
                 // SAFETY: the state outlives the fiber, and the lanes do not move while any runs.
                 unsafe {

@@ -1,10 +1,10 @@
 //! Stacks of fibers: mappings with a guard page, kept for reuse.
 //!
-//! Invariant: a stack is in the pool or lent to one worker; what lies below a stack is inaccessible,
+//! Invariant: a stack is in the pool or lent to one worker, and there are no more than [`STACK_LIMIT`]; what lies below a stack is inaccessible,
 //! so that an overflow faults and is reported as one.
 
-use std::collections::HashMap;
-use std::sync::Mutex;
+use std::collections::BTreeMap;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use corosensei::stack::{Stack, StackPointer};
 
@@ -19,9 +19,9 @@ const UNKNOWN_FRAME_BYTES: usize = 512 << 10;
 
 /// Stacks that may exist at a time; the system limits the mappings of a process (65,530 by default)
 /// and a stack with its guard takes two.
-pub const STACK_LIMIT: usize = 24_000;
+pub const STACK_LIMIT: usize = 20_000;
 
-/// The stack of one fiber. A copy refers to the same memory, which is never unmapped.
+/// The stack of one fiber. A copy refers to the same memory, which the [`Loan`] keeps.
 #[derive(Clone, Copy, Debug)]
 pub struct FiberStack {
     base: StackPointer,
@@ -68,41 +68,125 @@ pub fn size_class(stack_bytes: u64) -> usize {
         .next_multiple_of(GRANULARITY)
 }
 
-/// Takes `count` stacks of at least `bytes` bytes (a [`size_class`]).
-pub fn take(count: usize, bytes: usize) -> Vec<FiberStack> {
-    let mut pool = POOL
-        .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner);
-    let free = pool.get_or_insert_default().entry(bytes).or_default();
-    let mut stacks = free.split_off(free.len() - count.min(free.len()));
-    drop(pool);
-    while stacks.len() < count {
-        let Some(stack) = map(bytes, stacks.len()) else {
+/// Stacks that one worker has; they go back to the pool when it is dropped.
+#[derive(Debug)]
+pub struct Loan {
+    bytes: usize,
+    stacks: Vec<PooledStack>,
+}
+
+impl Loan {
+    /// The stack of that number.
+    pub fn stack(&self, number: usize) -> FiberStack {
+        self.stacks[number].stack
+    }
+}
+
+impl Drop for Loan {
+    fn drop(&mut self) {
+        if self.stacks.is_empty() {
+            return;
+        }
+        let mut pool = lock();
+        pool.lent -= self.stacks.len();
+        pool.free
+            .entry(self.bytes)
+            .or_default()
+            .append(&mut self.stacks);
+        RETURNED.notify_all();
+    }
+}
+
+/// Lends `count` stacks of at least `bytes` bytes (a [`size_class`]); waits while other launches have
+/// so many that the system's limit is reached. `count` is at most a block's threads.
+pub fn take(count: usize, bytes: usize) -> Loan {
+    if count == 0 {
+        return Loan {
+            bytes,
+            stacks: Vec::new(),
+        };
+    }
+    let mut pool = lock();
+    loop {
+        if let Some(loan) = pool.lend(count, bytes) {
+            return loan;
+        }
+        if pool.lent == 0 {
             termination::fail(&format!(
                 "the system has no room for {count} stacks of {bytes} bytes for a block's threads"
             ));
-        };
-        stacks.push(stack);
+        }
+        pool = RETURNED.wait(pool).unwrap_or_else(PoisonError::into_inner);
     }
-    stacks
 }
 
-/// Gives stacks back.
-pub fn give_back(bytes: usize, stacks: Vec<FiberStack>) {
-    let mut pool = POOL
-        .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner);
-    pool.get_or_insert_default()
-        .entry(bytes)
-        .or_default()
-        .extend(stacks);
+/// Lends stacks like [`take`], or none when it would have to wait.
+pub fn try_take(count: usize, bytes: usize) -> Option<Loan> {
+    match count {
+        0 => Some(Loan {
+            bytes,
+            stacks: Vec::new(),
+        }),
+        _ => lock().lend(count, bytes),
+    }
 }
 
-static POOL: Mutex<Option<HashMap<usize, Vec<FiberStack>>>> = Mutex::new(None);
+#[derive(Debug)]
+struct PooledStack {
+    stack: FiberStack,
+    _mapping: GuardedMapping,
+}
+
+#[derive(Debug)]
+struct Pool {
+    /// By size class.
+    free: BTreeMap<usize, Vec<PooledStack>>,
+    lent: usize,
+}
+
+static POOL: Mutex<Pool> = Mutex::new(Pool {
+    free: BTreeMap::new(),
+    lent: 0,
+});
+static RETURNED: Condvar = Condvar::new();
+
+fn lock() -> MutexGuard<'static, Pool> {
+    POOL.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Pool {
+    fn lend(&mut self, count: usize, bytes: usize) -> Option<Loan> {
+        let free = self.free.entry(bytes).or_default();
+        let mut stacks = free.split_off(free.len() - count.min(free.len()));
+        let missing = count - stacks.len();
+        if missing > 0 {
+            let mut kept: usize = self.free.values().map(Vec::len).sum();
+            let room = |kept| self.lent + stacks.len() + missing + kept <= STACK_LIMIT;
+            if !room(kept) {
+                // Free stacks of other sizes only stand in the way.
+                self.free.retain(|class, _| *class == bytes);
+                kept = self.free.values().map(Vec::len).sum();
+            }
+            let mapped = room(kept)
+                && (0..missing).all(|_| {
+                    map(bytes, stacks.len()).is_some_and(|stack| {
+                        stacks.push(stack);
+                        true
+                    })
+                });
+            if !mapped {
+                self.free.entry(bytes).or_default().append(&mut stacks);
+                return None;
+            }
+        }
+        self.lent += count;
+        Some(Loan { bytes, stacks })
+    }
+}
 
 /// Maps a stack. Stacks begin at different distances from their mapping's end: threads of a block touch
 /// the same depth of their stacks in turn, which would otherwise fall on the same cache sets.
-fn map(bytes: usize, number: usize) -> Option<FiberStack> {
+fn map(bytes: usize, number: usize) -> Option<PooledStack> {
     const STEP: usize = 192;
     const STEPS: usize = 21;
     let mapping = GuardedMapping::new(bytes)?;
@@ -111,9 +195,10 @@ fn map(bytes: usize, number: usize) -> Option<FiberStack> {
         limit: StackPointer::new(mapping.lower_guard())?,
         guard_end: mapping.start(),
     };
-    // Stacks live as long as the process.
-    std::mem::forget(mapping);
-    Some(stack)
+    Some(PooledStack {
+        stack,
+        _mapping: mapping,
+    })
 }
 
 #[cfg(test)]
@@ -127,15 +212,17 @@ mod tests {
         assert_eq!(size_class(1), MINIMUM_BYTES);
         assert!(size_class(0) > UNKNOWN_FRAME_BYTES);
         let first = take(3, bytes);
-        let addresses: Vec<_> = first.iter().map(|stack| stack.bounds()).collect();
-        assert!(first[0].guards(first[0].bounds().0 - 1));
-        give_back(bytes, first);
+        let addresses: Vec<_> = (0..3).map(|number| first.stack(number).bounds()).collect();
+        assert!(first.stack(0).guards(addresses[0].0 - 1));
+        drop(first);
         let again = take(2, bytes);
-        assert!(
-            again
-                .iter()
-                .all(|stack| addresses.contains(&stack.bounds()))
-        );
-        give_back(bytes, again);
+        assert!((0..2).all(|number| addresses.contains(&again.stack(number).bounds())));
+    }
+
+    #[test]
+    fn there_is_a_limit() {
+        let bytes = size_class(5 << 20);
+        assert!(try_take(STACK_LIMIT + 1, bytes).is_none());
+        assert!(try_take(1, bytes).is_some());
     }
 }

@@ -12,7 +12,8 @@ use std::time::{Duration, Instant};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::block::{BlockRunner, Method};
-use super::{Failure, Launch, fiber};
+use super::fiber::{self, Loan};
+use super::{Failure, Launch};
 use crate::abi::Counters;
 use crate::environment::settings;
 use crate::statistics::accumulate;
@@ -21,20 +22,28 @@ use crate::{fault, termination};
 /// Runs all blocks and returns what instrumented code counted, and how the kernel failed if it did.
 pub fn run(launch: &Launch) -> (Counters, Option<Failure>) {
     let method = Method::choose(launch);
-    let workers = worker_count(launch, method);
+    let workers = worker_count(launch);
     let progress = Progress {
         next: AtomicU64::new(0),
         chunk: chunk(launch.block_count(), workers),
         stop: AtomicBool::new(false),
         total: Mutex::new((Counters::default(), None)),
     };
+    let stack_count = method.stack_count(launch);
+    let stack_bytes = fiber::size_class(launch.kernel.kernel.stack_bytes);
+    let stacks = fiber::take(stack_count, stack_bytes);
     if workers == 1 {
-        work(launch, method, &progress, || {});
+        work(launch, method, &progress, stacks, || {});
     } else {
         pool().in_place_scope(|scope| {
-            work(launch, method, &progress, || {
+            work(launch, method, &progress, stacks, || {
                 for _ in 1..workers {
-                    scope.spawn(|_| work(launch, method, &progress, || {}));
+                    scope.spawn(|_| {
+                        // The launching thread has its stacks; others help when there are more.
+                        if let Some(stacks) = fiber::try_take(stack_count, stack_bytes) {
+                            work(launch, method, &progress, stacks, || {});
+                        }
+                    });
                 }
             });
         });
@@ -54,7 +63,7 @@ struct Progress {
 
 /// Runs blocks until none is left. Begins with single blocks; when these have taken longer than it takes
 /// to wake other workers, calls `share` and goes on in chunks.
-fn work(launch: &Launch, method: Method, progress: &Progress, share: impl FnOnce()) {
+fn work(launch: &Launch, method: Method, progress: &Progress, stacks: Loan, share: impl FnOnce()) {
     const ALONE: Duration = Duration::from_micros(20);
     fault::prepare_thread();
     let blocks = launch.block_count();
@@ -62,7 +71,7 @@ fn work(launch: &Launch, method: Method, progress: &Progress, share: impl FnOnce
     if first >= blocks {
         return;
     }
-    let mut runner = BlockRunner::new(launch, method);
+    let mut runner = BlockRunner::new(launch, method, stacks);
     let mut failure = None;
     let start = Instant::now();
     let mut share = Some(share);
@@ -106,13 +115,9 @@ fn index(linear: u64, grid: [u32; 3]) -> [u32; 3] {
     ]
 }
 
-fn worker_count(launch: &Launch, method: Method) -> usize {
+fn worker_count(launch: &Launch) -> usize {
     let blocks = usize::try_from(launch.block_count()).unwrap_or(usize::MAX);
-    let stacks = match method {
-        Method::Fibers => fiber::STACK_LIMIT / launch.threads_per_block() as usize,
-        Method::BlockLoop | Method::Calls | Method::OneFiber => usize::MAX,
-    };
-    settings().worker_threads.min(blocks).min(stacks).max(1)
+    settings().worker_threads.min(blocks).max(1)
 }
 
 /// Blocks that a worker takes at a time: enough to make taking cheap, few enough to balance.

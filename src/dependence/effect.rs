@@ -1,0 +1,203 @@
+//! What each operation of the host does to device memory.
+
+use super::Guard;
+use super::instance::{Instance, Place, TargetUse, host_polynomial, pointer_place};
+use super::polynomial::Polynomial;
+use crate::kernel::KernelModel;
+use crate::launch::{BufferId, LaunchGraph, NodeId, NodeKind, Pointer, Touch, ValueId};
+use std::collections::BTreeSet;
+
+/// Bytes from a place, first and one past the last.
+pub(super) type ByteRange = (Polynomial, Polynomial);
+
+/// What a node does to device memory.
+pub(super) enum Effect<'a> {
+    /// A modelled launch.
+    Modelled(Box<Instance<'a>>),
+    /// Whole ranges: copies, sets, frees, launches of unknown kernels.
+    Whole {
+        node: NodeId,
+        touches: Vec<WholeTouch>,
+        is_launch: bool,
+    },
+}
+
+pub(super) struct WholeTouch {
+    pub(super) place: Place,
+    /// `None`: anywhere in it.
+    pub(super) range: Option<ByteRange>,
+    pub(super) reads: bool,
+    pub(super) writes: bool,
+}
+
+impl<'a> Effect<'a> {
+    pub(super) fn of(
+        graph: &'a LaunchGraph,
+        kernels: &'a [KernelModel],
+        node: NodeId,
+    ) -> Option<Self> {
+        let whole = |touches, is_launch| {
+            Some(Self::Whole {
+                node,
+                touches,
+                is_launch,
+            })
+        };
+        match &graph.nodes[node.0].kind {
+            NodeKind::Launch(launch) => {
+                let model = launch.kernel.and_then(|kernel| kernels.get(kernel.0));
+                match model {
+                    Some(model) if model.opaque.is_empty() => Some(Self::Modelled(Box::new(
+                        Instance::new(graph, node, launch, model),
+                    ))),
+                    _ => whole(
+                        vec![WholeTouch {
+                            place: Instance::anywhere(),
+                            range: None,
+                            reads: true,
+                            writes: true,
+                        }],
+                        true,
+                    ),
+                }
+            }
+            NodeKind::Copy { reads, writes, .. } => {
+                let mut touches = Vec::new();
+                touches.extend(reads.iter().map(|touch| whole_touch(graph, touch, true)));
+                touches.extend(writes.iter().map(|touch| whole_touch(graph, touch, false)));
+                whole(touches, false)
+            }
+            NodeKind::Set { writes, .. } => whole(vec![whole_touch(graph, writes, false)], false),
+            NodeKind::Free { pointer } => whole(vec![freed(graph, pointer.as_ref())], false),
+            NodeKind::Allocation { .. }
+            | NodeKind::Synchronise
+            | NodeKind::ErrorCheck
+            | NodeKind::StreamOperation
+            | NodeKind::HostAccess
+            | NodeKind::Opaque { .. } => None,
+        }
+    }
+
+    pub(super) fn node(&self) -> NodeId {
+        match self {
+            Self::Modelled(instance) => instance.node,
+            Self::Whole { node, .. } => *node,
+        }
+    }
+
+    pub(super) fn is_launch(&self) -> bool {
+        match self {
+            Self::Modelled(_) => true,
+            Self::Whole { is_launch, .. } => *is_launch,
+        }
+    }
+
+    pub(super) fn places(&self) -> Vec<(&Place, bool, bool)> {
+        match self {
+            Self::Modelled(instance) => instance
+                .uses
+                .iter()
+                .map(|used| (&used.place, !used.reads.is_empty(), !used.writes.is_empty()))
+                .collect(),
+            Self::Whole { touches, .. } => touches
+                .iter()
+                .map(|touch| (&touch.place, touch.reads, touch.writes))
+                .collect(),
+        }
+    }
+
+    /// The allocations it may touch, and whether it may touch others.
+    pub(super) fn reach(&self) -> (BTreeSet<BufferId>, bool) {
+        let mut buffers = BTreeSet::new();
+        let mut wild = false;
+        for (place, ..) in self.places() {
+            match &place.may_point_to {
+                Some(list) => buffers.extend(list.iter().copied()),
+                None => wild = true,
+            }
+        }
+        (buffers, wild)
+    }
+
+    /// The whole ranges that a copy, set or free is compared with.
+    pub(super) fn ranges(&self) -> Vec<WholeTouch> {
+        match self {
+            Self::Modelled(instance) => instance
+                .uses
+                .iter()
+                .map(|used| WholeTouch {
+                    place: used.place.clone(),
+                    range: footprint_range(instance, used),
+                    reads: !used.reads.is_empty(),
+                    writes: !used.writes.is_empty(),
+                })
+                .collect(),
+            Self::Whole { touches, .. } => touches
+                .iter()
+                .map(|touch| WholeTouch {
+                    place: touch.place.clone(),
+                    range: touch.range.clone(),
+                    ..*touch
+                })
+                .collect(),
+        }
+    }
+
+    pub(super) fn conditions(&self) -> &[Guard] {
+        match self {
+            Self::Modelled(instance) => &instance.conditions,
+            Self::Whole { .. } => &[],
+        }
+    }
+}
+
+pub(super) fn whole_touch(graph: &LaunchGraph, touch: &Touch, reads: bool) -> WholeTouch {
+    let bytes = touch.bytes.as_ref().and_then(host_polynomial);
+    WholeTouch {
+        place: pointer_place(graph, &touch.pointer),
+        range: bytes.map(|bytes| (Polynomial::default(), bytes)),
+        reads,
+        writes: !reads,
+    }
+}
+
+pub(super) fn freed(graph: &LaunchGraph, pointer: Option<&Pointer>) -> WholeTouch {
+    WholeTouch {
+        place: match pointer {
+            Some(pointer) => pointer_place(graph, pointer),
+            None => Instance::anywhere(),
+        },
+        range: None,
+        reads: false,
+        writes: true,
+    }
+}
+
+pub(super) fn footprint_range(instance: &Instance, used: &TargetUse) -> Option<ByteRange> {
+    if instance.broken.is_some() {
+        return None;
+    }
+    let (low, high) = used.footprint.as_ref()?;
+    Some((host_polynomial(low)?, host_polynomial(high)?))
+}
+
+/// Whether two ranges at a known distance are apart for all values.
+pub(super) fn ranges_apart(
+    distance: &Polynomial,
+    source: Option<&ByteRange>,
+    sink: Option<&ByteRange>,
+    unstable: &impl Fn(ValueId) -> bool,
+) -> bool {
+    let (Some((source_low, source_high)), Some((sink_low, sink_high))) = (source, sink) else {
+        return false;
+    };
+    let not_above = |high: Option<Polynomial>, low: Option<Polynomial>| {
+        let gap = low.zip(high).and_then(|(low, high)| low.subtract(&high));
+        gap.and_then(|gap| gap.as_constant())
+            .is_some_and(|gap| gap >= 0)
+    };
+    let sink_low = sink_low.on_sink_side(unstable);
+    let sink_high = sink_high.on_sink_side(unstable);
+    not_above(source_high.add(distance), Some(sink_low))
+        || not_above(Some(sink_high), source_low.add(distance))
+}

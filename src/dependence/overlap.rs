@@ -1,0 +1,133 @@
+//! Whether two places may have a common byte, by what they point to alone.
+
+use super::Guard;
+use super::effect::Effect;
+use super::instance::{Base, Place};
+use super::polynomial::Polynomial;
+use crate::kernel::KernelModel;
+use crate::launch::{BufferId, LaunchGraph, MemoryKind, NodeId, ValueId};
+
+/// How two places lie to each other.
+pub(super) enum Overlap {
+    /// No common byte.
+    Never,
+    /// The first less the second, in bytes.
+    Distance(Polynomial),
+    /// Cannot tell.
+    Unknown,
+}
+
+pub(super) fn overlap(
+    graph: &LaunchGraph,
+    source: &Place,
+    sink: &Place,
+    stable: &impl Fn(ValueId) -> bool,
+) -> Overlap {
+    if let (Some(left), Some(right)) = (source.pointer, sink.pointer)
+        && left == right
+        && stable(left)
+    {
+        return Overlap::Distance(Polynomial::default());
+    }
+    let distance = || {
+        let sink_offset = sink.offset.as_ref()?.on_sink_side(&|value| !stable(value));
+        source.offset.as_ref()?.subtract(&sink_offset)
+    };
+    let same = || distance().map_or(Overlap::Unknown, Overlap::Distance);
+    let is_variable = |buffer: &BufferId| graph.buffers[buffer.0].variable.is_some();
+    match (&source.base, &sink.base) {
+        (Base::Buffer(a), Base::Buffer(b)) if a == b => return same(),
+        (Base::Value(a), Base::Value(b)) if a == b && stable(*a) => return same(),
+        (Base::Variable(a), Base::Variable(b)) => {
+            return if a == b { same() } else { Overlap::Never };
+        }
+        (Base::Variable(_), _) | (_, Base::Variable(_)) => {
+            let other = if matches!(source.base, Base::Variable(_)) {
+                sink
+            } else {
+                source
+            };
+            return match &other.may_point_to {
+                Some(buffers) if !buffers.iter().any(is_variable) => Overlap::Never,
+                _ => Overlap::Unknown,
+            };
+        }
+        _ => {}
+    }
+    match (&source.may_point_to, &sink.may_point_to) {
+        (Some(left), Some(right)) if !left.iter().any(|buffer| right.contains(buffer)) => {
+            Overlap::Never
+        }
+        _ => Overlap::Unknown,
+    }
+}
+
+/// Which operations may touch common memory, by places alone: never by subscripts or sizes.
+pub struct SharedMemory<'a> {
+    graph: &'a LaunchGraph,
+    places: Vec<Option<Vec<(Place, bool)>>>,
+}
+
+impl<'a> SharedMemory<'a> {
+    /// Looks at all operations.
+    pub fn new(graph: &'a LaunchGraph, kernels: &[KernelModel]) -> Self {
+        let places = graph.nodes.iter().map(|node| {
+            let effect = Effect::of(graph, kernels, node.id)?;
+            let places = effect.places().into_iter();
+            Some(
+                places
+                    .map(|(place, _, writes)| (place.clone(), writes))
+                    .collect(),
+            )
+        });
+        Self {
+            graph,
+            places: places.collect(),
+        }
+    }
+
+    /// Whether an operation may touch memory that the host can touch too.
+    pub fn is_host_visible(&self, node: NodeId) -> bool {
+        self.places[node.0]
+            .as_ref()
+            .is_some_and(|places| places.iter().any(|(place, _)| !place.device_only))
+    }
+
+    /// Whether two operations of one iteration may touch a common byte that one writes. False for
+    /// fences and synchronisations, which touch nothing that is listed.
+    pub fn may_conflict(&self, first: NodeId, second: NodeId) -> bool {
+        let (Some(left), Some(right)) = (&self.places[first.0], &self.places[second.0]) else {
+            return false;
+        };
+        left.iter().any(|(place, writes)| {
+            right.iter().any(|(other, other_writes)| {
+                (*writes || *other_writes)
+                    && !matches!(
+                        overlap(self.graph, place, other, &|_| false),
+                        Overlap::Never
+                    )
+            })
+        })
+    }
+}
+
+/// What must hold at run time for the model of a launch to be right, or why nothing can make it so.
+/// `None` for nodes that are no modelled launch.
+pub fn launch_conditions(
+    graph: &LaunchGraph,
+    kernels: &[KernelModel],
+    node: NodeId,
+) -> Option<Result<Vec<Guard>, String>> {
+    match Effect::of(graph, kernels, node)? {
+        Effect::Modelled(instance) => Some(match instance.broken {
+            Some(reason) => Err(reason),
+            None => Ok(instance.conditions),
+        }),
+        Effect::Whole { .. } => None,
+    }
+}
+
+pub(super) fn is_constant_memory(graph: &LaunchGraph, place: &Place) -> bool {
+    matches!(place.base, Base::Buffer(buffer)
+        if graph.buffers[buffer.0].memory == MemoryKind::Constant)
+}

@@ -1,0 +1,688 @@
+//! A test of the stage's invariant: kernels are interpreted, and every access that happens must be
+//! in the model, at that block, thread and iteration, when the preconditions hold. Accesses that
+//! the model calls exact must happen wherever it says.
+//!
+//! The interpreter runs each thread alone and reads random values from memory, since a model must
+//! hold whatever memory contains.
+
+use super::address::Root;
+use super::body::{
+    BinaryOperator, BlockRef, Body, Cast, Operation, Predicate, Terminator, Type, ValueRef,
+};
+use super::cfg::Flow;
+use super::features::{Effect, effects};
+use super::{Access, KernelModel, KernelSymbol, Target};
+use crate::affine::{Affine, Axis, Constraint, Variable};
+use crate::expression::{Condition, Expression};
+use inkwell::context::Context;
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+use std::collections::{BTreeSet, HashMap};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// Steps after which a thread is left alone; what it did so far is checked all the same.
+const STEPS: usize = 4_000;
+/// Launches tried for each kernel.
+const LAUNCHES: usize = 40;
+
+#[derive(Clone, Debug, PartialEq)]
+enum Bits {
+    Integer(u64),
+    Pointer(Root, i64),
+    Unknown,
+}
+
+struct Launch {
+    grid: [i64; 3],
+    block: [i64; 3],
+    /// By argument and offset.
+    scalars: HashMap<(usize, u32), i64>,
+}
+
+/// What one thread did: target, offset and size, loops around and their counters.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Event {
+    root: Root,
+    offset: i64,
+    bytes: Option<u32>,
+    writes: bool,
+    loops: Vec<usize>,
+    counters: Vec<i64>,
+}
+
+#[test]
+fn models_cover_what_kernels_do() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut sources: Vec<PathBuf> = ["tests/kernel"]
+        .iter()
+        .filter_map(|folder| std::fs::read_dir(root.join(folder)).ok())
+        .flatten()
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.extension().is_some_and(|ending| ending == "cu"))
+        .collect();
+    sources.sort();
+    let mut events = 0;
+    for source in sources {
+        events += check_source(&source);
+    }
+    assert!(events > 10_000, "only {events} accesses were checked");
+}
+
+fn check_source(source: &Path) -> usize {
+    let arguments: Vec<OsString> = vec!["--sirius-device=cpu".into(), "-c".into(), source.into()];
+    let environment = |name: &str| std::env::var(name).ok();
+    let (crate::cli::Invocation::Build(build), _) =
+        crate::cli::parse(&arguments, &environment).unwrap()
+    else {
+        panic!("not a compile command");
+    };
+    let toolchain = crate::cli::find_toolchain(&build).unwrap();
+    let context = Context::create();
+    let program = crate::program::read_program(&context, &build, &toolchain).unwrap();
+    let mut checked = 0;
+    for kernel in &program.kernels {
+        let function = program.analysis.get_function(&kernel.unique_name).unwrap();
+        let body = super::read::read_body(function);
+        let model = super::model::model_body(&body, kernel.id, &kernel.name);
+        checked += check_kernel(&body, &model);
+    }
+    checked
+}
+
+fn check_kernel(body: &Body, model: &KernelModel) -> usize {
+    let flow = Flow::new(body);
+    let mut random = StdRng::seed_from_u64(7);
+    let mut checked = 0;
+    for _ in 0..LAUNCHES {
+        let mut launch = Launch {
+            grid: std::array::from_fn(|_| random.random_range(1..4)),
+            block: [random.random_range(1..40), random.random_range(1..4), 1],
+            scalars: HashMap::new(),
+        };
+        // Every symbol that the kernel can read.
+        for value in 0..body.formals.len() {
+            for offset in 0..body.formals[value].bytes.min(256) {
+                let scalar = match random.random_range(0..10) {
+                    0 => random.random_range(-3..3),
+                    1 => random.random_range(i64::from(i32::MAX) - 40..=i64::from(i32::MAX)),
+                    _ => random.random_range(1..60),
+                };
+                launch.scalars.insert((value, offset), scalar);
+            }
+        }
+        if !model.preconditions.iter().all(|each| holds(each, &launch)) {
+            continue;
+        }
+        for _ in 0..12 {
+            let block: [i64; 3] = std::array::from_fn(|a| random.random_range(0..launch.grid[a]));
+            let thread: [i64; 3] = std::array::from_fn(|a| random.random_range(0..launch.block[a]));
+            let mut machine = Machine {
+                body,
+                flow: &flow,
+                launch: &launch,
+                block,
+                thread,
+                random: StdRng::seed_from_u64(random.random()),
+                values: HashMap::new(),
+                counters: vec![-1; flow.loops.len()],
+                events: BTreeSet::new(),
+                undefined: false,
+            };
+            let finished = machine.run();
+            for event in &machine.events {
+                checked += 1;
+                let covered = model
+                    .accesses
+                    .iter()
+                    .any(|access| covers(model, access, event, &launch, (block, thread)));
+                assert!(
+                    covered,
+                    "{} is not covered at block {block:?}, thread {thread:?} of {:?}:\n{event:?}\n{model}",
+                    model.name, launch.scalars
+                );
+            }
+            if finished {
+                check_exact(model, &machine.events, &launch, (block, thread));
+            }
+        }
+    }
+    checked
+}
+
+fn target_matches(target: &Target, root: &Root) -> bool {
+    match (target, root) {
+        (
+            Target::Argument {
+                argument,
+                offset_bytes,
+            },
+            Root::Argument {
+                argument: a,
+                offset_bytes: o,
+            },
+        ) => argument == a && offset_bytes == o,
+        (Target::Global(name), Root::Global(other)) => name == other,
+        (Target::Shared(name), Root::Shared(other)) => name == other,
+        (Target::Unknown, Root::Argument { .. } | Root::Global(_) | Root::Unknown(_)) => true,
+        (Target::UnknownShared, Root::Shared(_)) => true,
+        _ => false,
+    }
+}
+
+fn covers(
+    model: &KernelModel,
+    access: &Access,
+    event: &Event,
+    launch: &Launch,
+    at: ([i64; 3], [i64; 3]),
+) -> bool {
+    let point = Point {
+        model,
+        launch,
+        at,
+        loops: &event.loops,
+        counters: &event.counters,
+    };
+    let writes = access.kind != super::AccessKind::Read;
+    access.loops == event.loops
+        && writes == event.writes
+        && target_matches(&access.target, &event.root)
+        && point.inside(access)
+        && match &access.subscript {
+            None => true,
+            Some(subscript) => {
+                point.value(subscript) == event.offset && event.bytes == Some(access.size_bytes)
+            }
+        }
+}
+
+/// Where an exact access's domain holds, the thread did it.
+fn check_exact(
+    model: &KernelModel,
+    events: &BTreeSet<Event>,
+    launch: &Launch,
+    at: ([i64; 3], [i64; 3]),
+) {
+    for access in model.accesses.iter().filter(|access| access.exact) {
+        let Some(subscript) = &access.subscript else {
+            continue;
+        };
+        let depth = access.loops.len();
+        for index in 0..6i64.pow(depth as u32) {
+            let counters: Vec<_> = (0..depth).map(|d| index / 6i64.pow(d as u32) % 6).collect();
+            let point = Point {
+                model,
+                launch,
+                at,
+                loops: &access.loops,
+                counters: &counters,
+            };
+            if !point.inside(access) {
+                continue;
+            }
+            let happened = events.iter().any(|event| {
+                event.loops == access.loops
+                    && event.counters == counters
+                    && target_matches(&access.target, &event.root)
+                    && event.offset == point.value(subscript)
+            });
+            assert!(
+                happened,
+                "{access} does not happen at {at:?} {counters:?} of {:?}\n{model}",
+                launch.scalars
+            );
+        }
+    }
+}
+
+struct Point<'a> {
+    model: &'a KernelModel,
+    launch: &'a Launch,
+    at: ([i64; 3], [i64; 3]),
+    loops: &'a [usize],
+    counters: &'a [i64],
+}
+
+impl Point<'_> {
+    fn value(&self, affine: &Affine) -> i64 {
+        let mut sum = affine.constant;
+        for (coefficient, variable) in &affine.terms {
+            let value = match variable {
+                Variable::Block(axis) => self.at.0[axis.index()],
+                Variable::Thread(axis) => self.at.1[axis.index()],
+                Variable::Loop(index) => {
+                    let place = self.loops.iter().position(|each| each == index).unwrap();
+                    self.counters[place]
+                }
+                Variable::Product(index) => {
+                    let product = &self.model.products[*index];
+                    self.value(&product.factor)
+                        * evaluate(&self.model.parameters[product.parameter], self.launch) as i64
+                }
+                Variable::Parameter(index) => {
+                    evaluate(&self.model.parameters[*index], self.launch) as i64
+                }
+                Variable::Floor(inner, divisor) => self.value(inner).div_euclid(*divisor),
+            };
+            sum += coefficient * value;
+        }
+        sum
+    }
+
+    fn inside(&self, access: &Access) -> bool {
+        access.domain.iter().any(|conjunction| {
+            conjunction.iter().all(|constraint| match constraint {
+                Constraint::NonNegative(row) => self.value(row) >= 0,
+                Constraint::Zero(row) => self.value(row) == 0,
+            })
+        })
+    }
+}
+
+fn symbol(symbol: &KernelSymbol, launch: &Launch) -> i128 {
+    match symbol {
+        KernelSymbol::GridSize(axis) => launch.grid[axis.index()].into(),
+        KernelSymbol::BlockSize(axis) => launch.block[axis.index()].into(),
+        KernelSymbol::Argument {
+            argument,
+            offset_bytes,
+            bits,
+            signed,
+        } => {
+            let value = launch.scalars[&(*argument, *offset_bytes)];
+            let wrapped = value & mask(*bits) as i64;
+            if *signed {
+                signed_reading(wrapped as u64, *bits).into()
+            } else {
+                (wrapped as u64).into()
+            }
+        }
+        KernelSymbol::Opaque(_) => panic!("no opaque symbols are made"),
+    }
+}
+
+fn evaluate(expression: &Expression<KernelSymbol>, launch: &Launch) -> i128 {
+    let go = |each| evaluate(each, launch);
+    match expression {
+        Expression::Constant(value) => (*value).into(),
+        Expression::Leaf(leaf) => symbol(leaf, launch),
+        Expression::Add(a, b) => go(a) + go(b),
+        Expression::Subtract(a, b) => go(a) - go(b),
+        Expression::Multiply(a, b) => go(a) * go(b),
+        Expression::FloorDivide(a, b) => go(a).div_euclid(go(b).max(1)),
+        Expression::Minimum(a, b) => go(a).min(go(b)),
+        Expression::Maximum(a, b) => go(a).max(go(b)),
+    }
+}
+
+fn holds(condition: &Condition<KernelSymbol>, launch: &Launch) -> bool {
+    match condition {
+        Condition::LessEqual(a, b) => evaluate(a, launch) <= evaluate(b, launch),
+        Condition::Equal(a, b) => evaluate(a, launch) == evaluate(b, launch),
+        Condition::All(parts) => parts.iter().all(|part| holds(part, launch)),
+        Condition::Any(parts) => parts.iter().any(|part| holds(part, launch)),
+    }
+}
+
+fn mask(bits: u32) -> u64 {
+    if bits >= 64 {
+        u64::MAX
+    } else {
+        (1 << bits) - 1
+    }
+}
+
+fn signed_reading(value: u64, bits: u32) -> i64 {
+    let shift = 64 - bits.min(64);
+    ((value << shift) as i64) >> shift
+}
+
+struct Machine<'a> {
+    body: &'a Body,
+    flow: &'a Flow,
+    launch: &'a Launch,
+    block: [i64; 3],
+    thread: [i64; 3],
+    random: StdRng,
+    values: HashMap<ValueRef, Bits>,
+    counters: Vec<i64>,
+    events: BTreeSet<Event>,
+    /// Signed overflow that the source rules out: what follows means nothing.
+    undefined: bool,
+}
+
+impl Machine<'_> {
+    /// Runs to the end; false when it took too long.
+    fn run(&mut self) -> bool {
+        let (mut at, mut from) = (BlockRef(0), None);
+        for _ in 0..STEPS {
+            if let Some(index) = self.flow.loops.iter().position(|each| each.header == at) {
+                let again = from.is_some_and(|from| self.flow.loops[index].blocks.contains(&from));
+                self.counters[index] = if again { self.counters[index] + 1 } else { 0 };
+            }
+            let phis: Vec<_> = self
+                .body
+                .block(at)
+                .instructions
+                .iter()
+                .filter_map(|value| {
+                    let Operation::Phi(incoming) = &self.body.value(*value).operation else {
+                        return None;
+                    };
+                    let (source, _) = incoming.iter().find(|(_, block)| Some(*block) == from)?;
+                    Some((*value, self.get(*source)))
+                })
+                .collect();
+            self.values.extend(phis);
+            for value in self.body.block(at).instructions.clone() {
+                self.execute(value, at);
+                if self.undefined {
+                    return false;
+                }
+            }
+            let next = match &self.body.block(at).terminator {
+                Terminator::Jump(to) => *to,
+                Terminator::Branch {
+                    condition,
+                    on_true,
+                    on_false,
+                } => {
+                    let taken = match self.get(*condition) {
+                        Bits::Integer(bit) => bit & 1 == 1,
+                        _ => self.random.random(),
+                    };
+                    if taken { *on_true } else { *on_false }
+                }
+                Terminator::Switch {
+                    value,
+                    cases,
+                    default,
+                } => {
+                    let bits = self.bits(*value);
+                    match self.get(*value) {
+                        Bits::Integer(chosen) => cases
+                            .iter()
+                            .find(|(literal, _)| *literal as u64 & mask(bits) == chosen)
+                            .map_or(*default, |(_, to)| *to),
+                        _ => *default,
+                    }
+                }
+                Terminator::Return | Terminator::Unreachable | Terminator::Other(_) => return true,
+            };
+            from = Some(at);
+            at = next;
+        }
+        false
+    }
+
+    fn bits(&self, value: ValueRef) -> u32 {
+        match self.body.value(value).value_type {
+            Type::Integer(bits) => bits.min(64),
+            _ => 64,
+        }
+    }
+
+    fn get(&self, value: ValueRef) -> Bits {
+        if let Some(known) = self.values.get(&value) {
+            return known.clone();
+        }
+        let bits = self.bits(value);
+        match &self.body.value(value).operation {
+            Operation::Constant(literal) => Bits::Integer(*literal as u64 & mask(bits)),
+            Operation::Argument(argument) => match self.body.value(value).value_type {
+                Type::Pointer(_) => Bits::Pointer(
+                    Root::Argument {
+                        argument: *argument,
+                        offset_bytes: 0,
+                    },
+                    0,
+                ),
+                Type::Integer(_) => {
+                    Bits::Integer(self.launch.scalars[&(*argument, 0)] as u64 & mask(bits))
+                }
+                Type::Other => Bits::Unknown,
+            },
+            Operation::ByValueArgument(argument) => Bits::Pointer(Root::ByValue(*argument), 0),
+            Operation::Global(variable) if variable.address_space == 3 => {
+                Bits::Pointer(Root::Shared(variable.name.clone()), 0)
+            }
+            Operation::Global(variable) => Bits::Pointer(Root::Global(variable.name.clone()), 0),
+            Operation::Null | Operation::Undefined => Bits::Unknown,
+            // Constant expressions.
+            _ if self.body.value(value).block.is_none() => {
+                self.compute(value).unwrap_or(Bits::Unknown)
+            }
+            _ => Bits::Unknown,
+        }
+    }
+
+    fn execute(&mut self, value: ValueRef, block: BlockRef) {
+        self.undefined = self.overflows(value);
+        if self.undefined {
+            return;
+        }
+        for effect in effects(self.body, value) {
+            let Effect::Touch {
+                kind,
+                pointer,
+                bytes,
+                ..
+            } = effect
+            else {
+                continue;
+            };
+            let Bits::Pointer(root, offset) = self.get(pointer) else {
+                continue;
+            };
+            if matches!(root, Root::Local | Root::ByValue(_) | Root::Null) {
+                continue;
+            }
+            let loops = self.flow.loops_of(block);
+            let counters = loops.iter().map(|index| self.counters[*index]).collect();
+            self.events.insert(Event {
+                root,
+                offset,
+                bytes,
+                writes: kind != super::AccessKind::Read,
+                loops,
+                counters,
+            });
+        }
+        if matches!(self.body.value(value).operation, Operation::Phi(_)) {
+            return;
+        }
+        let result =
+            self.compute(value)
+                .unwrap_or_else(|| match self.body.value(value).value_type {
+                    Type::Integer(bits) => {
+                        Bits::Integer(self.random.random_range(0..70u64) & mask(bits))
+                    }
+                    _ => Bits::Unknown,
+                });
+        self.values.insert(value, result);
+    }
+
+    fn overflows(&self, value: ValueRef) -> bool {
+        let Operation::Binary {
+            operator,
+            left,
+            right,
+            no_signed_wrap,
+            no_unsigned_wrap,
+            ..
+        } = &self.body.value(value).operation
+        else {
+            return false;
+        };
+        let (Bits::Integer(a), Bits::Integer(b)) = (self.get(*left), self.get(*right)) else {
+            return false;
+        };
+        let bits = self.bits(value);
+        let (x, y) = (
+            i128::from(signed_reading(a, bits)),
+            i128::from(signed_reading(b, bits)),
+        );
+        let (u, v) = (i128::from(a), i128::from(b));
+        let (signed, unsigned) = match operator {
+            BinaryOperator::Add => (x + y, u + v),
+            BinaryOperator::Subtract => (x - y, u - v),
+            BinaryOperator::Multiply => (x * y, u * v),
+            BinaryOperator::ShiftLeft if v < 64 => (x << v, u << v),
+            _ => return false,
+        };
+        let limit = 1i128 << (bits - 1);
+        (*no_signed_wrap && !(-limit..limit).contains(&signed))
+            || (*no_unsigned_wrap && !(0..2 * limit).contains(&unsigned))
+    }
+
+    /// `None`: any value may come out.
+    fn compute(&self, value: ValueRef) -> Option<Bits> {
+        let bits = self.bits(value);
+        let integer = |at| match self.get(at) {
+            Bits::Integer(value) => Some(value),
+            _ => None,
+        };
+        Some(match &self.body.value(value).operation {
+            Operation::Binary {
+                operator,
+                left,
+                right,
+                ..
+            } => {
+                let (a, b) = (integer(*left)?, integer(*right)?);
+                Bits::Integer(binary(*operator, a, b, bits)? & mask(bits))
+            }
+            Operation::Compare {
+                predicate,
+                left,
+                right,
+                ..
+            } => {
+                let (a, b) = (integer(*left)?, integer(*right)?);
+                Bits::Integer(compare(*predicate, a, b, self.bits(*left)).into())
+            }
+            Operation::Cast { cast, operand, .. } => match (cast, self.get(*operand)) {
+                (Cast::SignExtend, Bits::Integer(a)) => {
+                    Bits::Integer(signed_reading(a, self.bits(*operand)) as u64 & mask(bits))
+                }
+                (_, Bits::Integer(a)) => Bits::Integer(a & mask(bits)),
+                (_, other) => other,
+            },
+            Operation::Freeze(inner) => self.get(*inner),
+            Operation::Select {
+                condition,
+                on_true,
+                on_false,
+            } => {
+                if integer(*condition)? & 1 == 1 {
+                    self.get(*on_true)
+                } else {
+                    self.get(*on_false)
+                }
+            }
+            Operation::Offset {
+                base,
+                constant,
+                terms,
+            } => {
+                let Bits::Pointer(root, mut offset) = self.get(*base) else {
+                    return Some(Bits::Unknown);
+                };
+                offset = offset.wrapping_add(*constant);
+                for (scale, index) in terms {
+                    let index = signed_reading(integer(*index)?, self.bits(*index));
+                    offset = offset.wrapping_add(index.wrapping_mul(*scale));
+                }
+                Bits::Pointer(root, offset)
+            }
+            Operation::Load { pointer, .. } => {
+                match (self.get(*pointer), self.body.value(value).value_type) {
+                    (Bits::Pointer(Root::ByValue(argument), offset), Type::Pointer(_)) => {
+                        Bits::Pointer(
+                            Root::Argument {
+                                argument,
+                                offset_bytes: u32::try_from(offset).ok()?,
+                            },
+                            0,
+                        )
+                    }
+                    (Bits::Pointer(Root::ByValue(argument), offset), Type::Integer(_)) => {
+                        let scalar = self
+                            .launch
+                            .scalars
+                            .get(&(argument, u32::try_from(offset).ok()?))?;
+                        Bits::Integer(*scalar as u64 & mask(bits))
+                    }
+                    (_, Type::Pointer(space)) => Bits::Pointer(Root::Unknown(space), 0),
+                    _ => return None,
+                }
+            }
+            Operation::Alloca => Bits::Pointer(Root::Local, 0),
+            Operation::Call(call) => {
+                let register = call
+                    .callee
+                    .as_deref()?
+                    .strip_prefix("llvm.nvvm.read.ptx.sreg.")?;
+                if register == "warpsize" {
+                    return Some(Bits::Integer(32));
+                }
+                let (register, axis) = register.split_once('.')?;
+                let axis = Axis::ALL
+                    .into_iter()
+                    .find(|each| each.name() == axis)?
+                    .index();
+                let value = match register {
+                    "tid" => self.thread[axis],
+                    "ctaid" => self.block[axis],
+                    "ntid" => self.launch.block[axis],
+                    "nctaid" => self.launch.grid[axis],
+                    _ => return None,
+                };
+                Bits::Integer(value as u64)
+            }
+            _ => return None,
+        })
+    }
+}
+
+fn binary(operator: BinaryOperator, a: u64, b: u64, bits: u32) -> Option<u64> {
+    use BinaryOperator::*;
+    let (x, y) = (signed_reading(a, bits), signed_reading(b, bits));
+    Some(match operator {
+        Add => a.wrapping_add(b),
+        Subtract => a.wrapping_sub(b),
+        Multiply => a.wrapping_mul(b),
+        UnsignedDivide => a.checked_div(b)?,
+        SignedDivide => x.checked_div(y)? as u64,
+        UnsignedRemainder => a.checked_rem(b)?,
+        SignedRemainder => x.checked_rem(y)? as u64,
+        ShiftLeft if b < bits.into() => a << b,
+        LogicalShiftRight if b < bits.into() => a >> b,
+        ArithmeticShiftRight if b < bits.into() => (x >> b) as u64,
+        ShiftLeft | LogicalShiftRight | ArithmeticShiftRight => return None,
+        And => a & b,
+        Or => a | b,
+        Xor => a ^ b,
+        SignedMinimum => x.min(y) as u64,
+        SignedMaximum => x.max(y) as u64,
+        UnsignedMinimum => a.min(b),
+        UnsignedMaximum => a.max(b),
+    })
+}
+
+fn compare(predicate: Predicate, a: u64, b: u64, bits: u32) -> bool {
+    let (x, y) = (signed_reading(a, bits), signed_reading(b, bits));
+    match predicate {
+        Predicate::Equal => a == b,
+        Predicate::NotEqual => a != b,
+        Predicate::SignedLess => x < y,
+        Predicate::SignedLessEqual => x <= y,
+        Predicate::SignedGreater => x > y,
+        Predicate::SignedGreaterEqual => x >= y,
+        Predicate::UnsignedLess => a < b,
+        Predicate::UnsignedLessEqual => a <= b,
+        Predicate::UnsignedGreater => a > b,
+        Predicate::UnsignedGreaterEqual => a >= b,
+    }
+}
