@@ -43,3 +43,41 @@ pub mod schedule;
 pub mod verify;
 pub mod codegen;
 pub mod report;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+/// Runs the compiler on a command line without the program's name: does what it asks, says what there
+/// is to say on standard output and standard error, and gives nvcc's exit status.
+pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
+    let arguments: Vec<OsString> = arguments.collect();
+    let environment = |name: &str| std::env::var(name).ok();
+    let (invocation, diagnostics) = match cli::parse(&arguments, &environment) {
+        Ok(parsed) => parsed,
+        Err(error) => {
+            eprintln!("sirius-rs fatal   : {error}");
+            return ExitCode::from(error.exit_status());
+        }
+    };
+    for diagnostic in diagnostics {
+        eprintln!("sirius-rs warning : {}", diagnostic.message);
+    }
+    match pipeline::run(&invocation) {
+        Ok(outcome) => {
+            eprint!("{}", outcome.warnings);
+            if let Some(summary) = outcome.summary {
+                eprintln!("{summary}");
+            }
+            print!("{}", outcome.standard_output);
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            if error.is_tool_output() {
+                eprint!("{error}");
+            } else {
+                eprintln!("sirius-rs fatal   : {error}");
+            }
+            ExitCode::from(error.exit_status())
+        }
+    }
+}

@@ -1,6 +1,29 @@
 //! The stages, and the one function that runs them in order.
+//!
+//! [`compile`] is the compiler: sources to LLVM modules, host and device facts to a graph, the graph
+//! to a plan, the plan to code. Every stage is timed, and can be dumped or stopped after. When a check
+//! of ours fails (the verifier refuses a plan, a fused kernel lost a barrier), the untouched program
+//! is built, a reproducer is written and the failure is said loudly; with `SIRIUS_STRICT` set, as
+//! under test, it is fatal.
 
+mod outcome;
+
+pub use outcome::{Outcome, PipelineError};
+
+use crate::cli::toolchain::find_toolchain;
+use crate::cli::{Build, Fusion, Input, Invocation, Language, Phase, Toolchain, run_tool};
+use crate::codegen;
+use crate::dependence::{Uar, build_uar};
+use crate::kernel::{KernelModel, model_kernels};
+use crate::launch::{LaunchGraph, build_launch_graph};
+use crate::program::{Program, read_program};
+use crate::report::{self, Report};
+use crate::schedule::{Missed, ScheduleOptions, plan_fusion};
+use crate::verify::{VerifiedPlan, verify};
+use inkwell::context::Context;
 use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 /// A stage of the compiler, in the order in which data flows. The names serve
 /// `--sirius-stop-after=`, `--sirius-dump=`, timing labels and test folders alike.
@@ -47,4 +70,338 @@ impl Stage {
             Self::Codegen => "codegen",
         }
     }
+}
+
+/// Does what a command line asks.
+///
+/// # Errors
+/// See [`PipelineError`]; its `exit_status` is nvcc's.
+pub fn run(invocation: &Invocation) -> Result<Outcome, PipelineError> {
+    match invocation {
+        Invocation::Print(text) => Ok(Outcome::print(text.clone())),
+        Invocation::Build(build) => run_build(build),
+        Invocation::Analyze {
+            build,
+            format,
+            output,
+        } => {
+            let toolchain = find_toolchain(build)?;
+            let mut outcome = Outcome::default();
+            let analysis = analyze(build, &toolchain, &mut outcome)?;
+            let text = report::render(&analysis.report(), *format);
+            match output {
+                None => outcome.standard_output.push_str(&text),
+                Some(path) => write_report(path, &text)?,
+            }
+            Ok(outcome)
+        }
+    }
+}
+
+/// Builds what the phase asks for: one program of all inputs, or one file for each.
+fn run_build(build: &Build) -> Result<Outcome, PipelineError> {
+    let toolchain = find_toolchain(build)?;
+    let mut outcome = Outcome::default();
+    let sources = build
+        .inputs
+        .iter()
+        .filter(|input| input.language != Language::Object);
+    match build.phase {
+        Phase::Link => {
+            let output = build
+                .output
+                .clone()
+                .unwrap_or_else(|| PathBuf::from("a.out"));
+            if sources.clone().next().is_none() {
+                codegen::link_objects(build, &toolchain, &output)?;
+            } else {
+                compile(build, &toolchain, &output, &mut outcome)?;
+            }
+        }
+        Phase::Preprocess => {
+            for input in sources {
+                outcome
+                    .standard_output
+                    .push_str(&preprocess(build, &toolchain, input)?);
+            }
+            if let Some(output) = &build.output {
+                write_report(output, &std::mem::take(&mut outcome.standard_output))?;
+            }
+        }
+        Phase::Compile | Phase::Ptx | Phase::Cubin | Phase::Fatbin => {
+            for input in sources {
+                let single = Build {
+                    inputs: vec![input.clone()],
+                    ..build.clone()
+                };
+                let output = build
+                    .output
+                    .clone()
+                    .unwrap_or_else(|| default_output(build, input));
+                compile(&single, &toolchain, &output, &mut outcome)?;
+            }
+        }
+    }
+    Ok(outcome)
+}
+
+/// The compiler: every stage in order, from sources to `output`.
+fn compile(
+    build: &Build,
+    toolchain: &Toolchain,
+    output: &Path,
+    outcome: &mut Outcome,
+) -> Result<(), PipelineError> {
+    if build.dry_run {
+        read_program(&Context::create(), build, toolchain)?;
+        codegen::show_commands(build, toolchain, output)?;
+        return Ok(());
+    }
+    let context = Context::create();
+    let mut clock = Clock::new(build);
+    let program = clock.time(Stage::Program, || read_program(&context, build, toolchain))?;
+    outcome.warnings.push_str(&program.warnings);
+    clock.dump(Stage::Program, || program.host.to_string());
+    if clock.stops_after(Stage::Program) {
+        return Ok(());
+    }
+    if matches!(build.phase, Phase::Ptx | Phase::Cubin | Phase::Fatbin) {
+        let said = codegen::emit_device_only(&program, build, toolchain, output)?;
+        outcome.warnings.push_str(&said);
+        return Ok(());
+    }
+    let Some(analysis) = analyze_program(&program, build, &mut clock, outcome)? else {
+        return Ok(());
+    };
+    let emitted = clock.time(Stage::Codegen, || {
+        let (graph, models) = (&analysis.graph, &analysis.models);
+        codegen::emit(
+            &program,
+            graph,
+            models,
+            &analysis.plan,
+            build,
+            toolchain,
+            output,
+        )
+    })?;
+    let analysis = Analysis {
+        seconds: clock.seconds,
+        ..analysis
+    };
+    outcome.warnings.push_str(&emitted.messages);
+    if let Some(reason) = emitted.fusion_failed {
+        outcome::failed_check(
+            outcome,
+            &reason,
+            &analysis.graph,
+            &analysis.models,
+            analysis.plan.plan(),
+        )?;
+    }
+    if let Some((path, format)) = &build.sirius.report {
+        write_report(path, &report::render(&analysis.report(), *format))?;
+    }
+    outcome.summary = report::summary_line(&analysis.graph, analysis.plan.plan());
+    Ok(())
+}
+
+/// What the stages before code generation found out.
+struct Analysis {
+    graph: LaunchGraph,
+    models: Vec<KernelModel>,
+    uar: Uar,
+    plan: VerifiedPlan,
+    missed: Vec<Missed>,
+    seconds: Vec<(Stage, f64)>,
+}
+
+impl Analysis {
+    fn report(&self) -> Report {
+        report::build_report(
+            &self.graph,
+            &self.models,
+            &self.uar,
+            self.plan.plan(),
+            &self.missed,
+            &self.seconds,
+        )
+    }
+}
+
+/// `sirius-rs analyze`: everything up to the verified plan.
+fn analyze(
+    build: &Build,
+    toolchain: &Toolchain,
+    outcome: &mut Outcome,
+) -> Result<Analysis, PipelineError> {
+    let context = Context::create();
+    let build = Build {
+        sirius: crate::cli::SiriusOptions {
+            stop_after: None,
+            ..build.sirius.clone()
+        },
+        ..build.clone()
+    };
+    let mut clock = Clock::new(&build);
+    let program = clock.time(Stage::Program, || read_program(&context, &build, toolchain))?;
+    outcome.warnings.push_str(&program.warnings);
+    let analysis = analyze_program(&program, &build, &mut clock, outcome)?;
+    let analysis = analysis.ok_or_else(|| PipelineError::Bug("analysis was stopped".into()))?;
+    Ok(Analysis {
+        seconds: clock.seconds,
+        ..analysis
+    })
+}
+
+/// The stages from `launch` to `verify`; `None` when the command line stops after one of them.
+fn analyze_program(
+    program: &Program<'_>,
+    build: &Build,
+    clock: &mut Clock<'_>,
+    outcome: &mut Outcome,
+) -> Result<Option<Analysis>, PipelineError> {
+    let graph = clock.time(Stage::Launch, || build_launch_graph(program));
+    clock.dump(Stage::Launch, || graph.to_string());
+    if clock.stops_after(Stage::Launch) {
+        return Ok(None);
+    }
+    let models = clock.time(Stage::Kernel, || model_kernels(program));
+    for model in &models {
+        clock.dump(Stage::Kernel, || model.to_string());
+    }
+    if clock.stops_after(Stage::Kernel) {
+        return Ok(None);
+    }
+    let uar = clock.time(Stage::Dependence, || build_uar(&graph, &models));
+    clock.dump(Stage::Dependence, || {
+        outcome::as_json(&uar.graph.edge_weights().collect::<Vec<_>>())
+    });
+    if clock.stops_after(Stage::Dependence) {
+        return Ok(None);
+    }
+    let options = schedule_options(build);
+    let (plan, missed) = clock.time(Stage::Schedule, || {
+        plan_fusion(&graph, &models, &uar, &options)
+    });
+    clock.dump(Stage::Schedule, || outcome::as_json(&plan));
+    if clock.stops_after(Stage::Schedule) {
+        return Ok(None);
+    }
+    let verified = clock.time(Stage::Verify, || verify(&graph, &models, plan.clone()));
+    let plan = match verified {
+        Ok(plan) => plan,
+        Err(refusals) => {
+            let reason = refusals
+                .iter()
+                .map(ToString::to_string)
+                .collect::<Vec<_>>()
+                .join("; ");
+            let reason = format!("the verifier refuses the plan: {reason}");
+            outcome::failed_check(outcome, &reason, &graph, &models, &plan)?;
+            outcome::unfused(&graph, &models)?
+        }
+    };
+    clock.dump(Stage::Verify, || outcome::as_json(plan.plan()));
+    if clock.stops_after(Stage::Verify) {
+        return Ok(None);
+    }
+    Ok(Some(Analysis {
+        graph,
+        models,
+        uar,
+        plan,
+        missed,
+        seconds: Vec::new(),
+    }))
+}
+
+fn schedule_options(build: &Build) -> ScheduleOptions {
+    // Device debug code is not optimised, so nothing is fused in it either.
+    let fusion = if build.device_debug {
+        Fusion::Off
+    } else {
+        build.sirius.fusion
+    };
+    ScheduleOptions {
+        fusion,
+        ..ScheduleOptions::from(&build.sirius)
+    }
+}
+
+/// Times stages and prints what `--sirius-dump` asks for.
+struct Clock<'a> {
+    build: &'a Build,
+    seconds: Vec<(Stage, f64)>,
+}
+
+impl<'a> Clock<'a> {
+    fn new(build: &'a Build) -> Self {
+        Self {
+            build,
+            seconds: Vec::new(),
+        }
+    }
+
+    fn time<T>(&mut self, stage: Stage, run: impl FnOnce() -> T) -> T {
+        let start = Instant::now();
+        let result = run();
+        self.seconds.push((stage, start.elapsed().as_secs_f64()));
+        result
+    }
+
+    fn dump(&self, stage: Stage, text: impl FnOnce() -> String) {
+        if self.build.sirius.dump.contains(&stage) {
+            eprintln!("; {}\n{}", stage.name(), text());
+        }
+    }
+
+    fn stops_after(&self, stage: Stage) -> bool {
+        self.build.sirius.stop_after == Some(stage)
+    }
+}
+
+/// `-E`, by clang.
+fn preprocess(
+    build: &Build,
+    toolchain: &Toolchain,
+    input: &Input,
+) -> Result<String, PipelineError> {
+    let mut arguments = vec!["-E".to_owned()];
+    if input.language == Language::Cuda {
+        let header = toolchain.compatibility_header.display().to_string();
+        arguments.extend(["-x", "cuda", "--cuda-host-only", "-include"].map(str::to_owned));
+        arguments.extend([
+            header,
+            format!("--cuda-path={}", toolchain.toolkit.display()),
+        ]);
+    }
+    arguments.extend(build.front_end_arguments.iter().cloned());
+    arguments.push(input.path.display().to_string());
+    let output = run_tool(&toolchain.clang, &arguments, build)?;
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// `x.cu` gives `./x.o`, `./x.ptx`, ….
+fn default_output(build: &Build, input: &Input) -> PathBuf {
+    let extension = match build.phase {
+        Phase::Ptx => "ptx",
+        Phase::Cubin => "cubin",
+        Phase::Fatbin => "fatbin",
+        Phase::Link | Phase::Compile | Phase::Preprocess => "o",
+    };
+    PathBuf::from(
+        input
+            .path
+            .with_extension(extension)
+            .file_name()
+            .unwrap_or_default(),
+    )
+}
+
+fn write_report(path: &Path, text: &str) -> Result<(), PipelineError> {
+    std::fs::write(path, text).map_err(|error| PipelineError::Write {
+        path: path.to_owned(),
+        error,
+    })
 }

@@ -1,8 +1,8 @@
 // Three launches, the one in the middle with a grid that is empty at run time.
 //
-// Shows: CUDA refuses an empty grid with an error, skips that launch and runs the others. A fused
-// kernel would have no such launch to skip. The three become one launch behind a test: when the
-// shapes differ or a configuration is one that CUDA refuses, they run as written, as they do here.
+// Shows: CUDA refuses an empty grid with an error, skips that launch and runs the others. The three
+// launches fuse behind a guard that tests shapes and configurations; the invalid one is issued at
+// its own place, so that the host finds the error where it looks for it, and nothing runs fused.
 //
 // usage: empty_grid [elements [elements of the middle launch]]
 //

@@ -159,3 +159,32 @@ fn ptxas_accepts_both_kinds_of_kernels() {
         assert_eq!(bytes[..4], 0xba55_ed50_u32.to_le_bytes());
     }
 }
+
+/// Names of what a program would report as unsupported when it gets there.
+fn unsupported(object: &Path) -> Vec<String> {
+    let bytes = std::fs::read(object).unwrap();
+    let texts = bytes
+        .split(|byte| *byte == 0)
+        .filter_map(|text| std::str::from_utf8(text).ok());
+    texts
+        .filter(|text| text.starts_with("inline PTX") || text.starts_with("llvm.nvvm."))
+        .map(str::to_owned)
+        .collect()
+}
+
+#[test]
+fn warp_half_and_conversion_operations_are_supported() {
+    let folder = tempfile::tempdir().unwrap();
+    let context = Context::create();
+    let module = device_module(&context, "breadth.cu", folder.path());
+    let object = folder.path().join("image.o");
+    let request = CpuImageRequest {
+        symbol: "image_under_test",
+        managed: &[],
+        libdevice: &libdevice(),
+        object: &object,
+    };
+    emit_cpu_image(&module, request).unwrap();
+    // The last kernel asks for what is not there, to show that this test sees it.
+    assert_eq!(unsupported(&object), ["inline PTX `brkpt;`"]);
+}

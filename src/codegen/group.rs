@@ -1,8 +1,10 @@
 //! The functions that a fused group adds to the host module.
 //!
-//! Invariant: `sirius.group.G` launches each member's work exactly once: fused when every guard of
-//! the group holds, else by the original launches in order. `sirius.flush.G` launches the first
-//! `pending` members, unfused.
+//! Invariant: each member's work is launched exactly once. `sirius.collect.G.I` stands at the old
+//! place of a member: it counts the launch as pending, or issues it and everything pending there
+//! and then. `sirius.group.G` stands at the place of the last member: fused when all others pend and
+//! every guard of the group holds, else what is left, by the original launches in order.
+//! `sirius.flush.G` issues the first `pending` members, unfused.
 
 use super::guard::{Operands, emit_guards};
 use super::host::MemberCall;
@@ -11,6 +13,7 @@ use super::launch_call::{
     variable_address,
 };
 use super::{CodegenError, FusedKernel, FusedParameter};
+use crate::dependence::Guard;
 use crate::kernel::KernelModel;
 use crate::launch::{LaunchId, Operand, ValueId};
 use crate::program::Program;
@@ -19,7 +22,9 @@ use inkwell::IntPredicate;
 use inkwell::builder::Builder;
 use inkwell::module::Linkage;
 use inkwell::types::{BasicMetadataTypeEnum, BasicTypeEnum, IntType};
-use inkwell::values::{BasicValueEnum, FunctionValue, IntValue, PointerValue};
+use inkwell::values::{
+    BasicMetadataValueEnum, BasicValueEnum, FunctionValue, IntValue, PointerValue,
+};
 use std::collections::HashMap;
 
 /// `i32 sirius.group.G(operands of all members)`: fused behind its guard, else the originals.
@@ -29,20 +34,49 @@ pub(super) fn build_group_function<'ctx>(
     group: &FusionGroup,
     kernel: &FusedKernel,
     members: &[MemberCall<'_, 'ctx>],
+    flush_function: FunctionValue<'ctx>,
     launcher: &Launcher,
 ) -> Result<FunctionValue<'ctx>, CodegenError> {
     let context = program.context;
+    let int = context.i32_type();
     let function = add_operand_function(
         program,
         &format!("sirius.group.{}", kernel.group),
         members,
-        &[],
+        Some(int.into()),
+        true,
     );
     let builder = context.create_builder();
-    let [entry, fused, separate] =
-        ["entry", "fused", "separate"].map(|name| context.append_basic_block(function, name));
+    let [entry, partial, complete, fused, separate] =
+        ["entry", "partial", "complete", "fused", "separate"]
+            .map(|name| context.append_basic_block(function, name));
     builder.position_at_end(entry);
-    let operands = GroupOperands::new(program, models, members, &builder, function)?;
+    let last = members.len() - 1;
+    let pending = function.get_params()[0].into_int_value();
+    let all = int.const_int(last as u64, false);
+    let is_complete = builder.build_int_compare(IntPredicate::EQ, pending, all, "complete")?;
+    builder.build_conditional_branch(is_complete, complete, partial)?;
+
+    // A member was issued at its own place: so are the others, each at its own.
+    builder.position_at_end(partial);
+    let before_last: usize = members[..last]
+        .iter()
+        .map(|member| member.operands.len())
+        .sum();
+    let parameters = function.get_params();
+    let arguments: Vec<BasicMetadataValueEnum<'_>> = parameters[..=before_last]
+        .iter()
+        .map(|value| (*value).into())
+        .collect();
+    builder.build_call(flush_function, &arguments, "")?;
+    let status = members[last]
+        .build_call(&builder, &parameters[before_last + 1..])?
+        .try_as_basic_value()
+        .unwrap_basic();
+    builder.build_return(Some(&status))?;
+
+    builder.position_at_end(complete);
+    let operands = GroupOperands::new(program, models, members, &builder, &parameters[1..])?;
 
     // Slots for the arguments of the fused kernel, addresses of device variables among them.
     let mut holds = context.bool_type().const_all_ones();
@@ -56,7 +90,7 @@ pub(super) fn build_group_function<'ctx>(
                 operand_slot(
                     &builder,
                     function,
-                    index,
+                    index + 1,
                     operands.in_memory[index].is_some(),
                 )?
             }
@@ -78,12 +112,10 @@ pub(super) fn build_group_function<'ctx>(
     builder.build_conditional_branch(guard, fused, separate)?;
 
     builder.position_at_end(fused);
-    let int = context.i32_type();
     if launcher.announce_site {
         let site = u64::from(members[0].launch.id.0) | 1 << 31;
         announce_site(program, &builder, int.const_int(site, false))?;
     }
-    let last = members.len() - 1;
     let mut configuration: Vec<BasicValueEnum<'_>> = (0..OPERANDS_BEFORE_ARGUMENTS)
         .map(|index| operands.parameters[operands.starts[last] + index])
         .collect();
@@ -156,7 +188,8 @@ pub(super) fn build_flush_function<'ctx>(
         program,
         &format!("sirius.flush.{}", kernel.group),
         members,
-        &[int.into()],
+        Some(int.into()),
+        false,
     );
     let parameters = function.get_params();
     let pending = parameters[0].into_int_value();
@@ -183,14 +216,80 @@ pub(super) fn build_flush_function<'ctx>(
     Ok(function)
 }
 
+/// `i32 sirius.collect.G.I(ptr pending, operands of all members but the last)`: what stands at the
+/// place of member I. A valid launch pends, as long as all members before it do; one that CUDA
+/// would refuse is issued here and now, so that the host sees its error where it looks for it.
+pub(super) fn build_collect_function<'ctx>(
+    program: &Program<'ctx>,
+    models: &[KernelModel],
+    kernel: &FusedKernel,
+    members: &[MemberCall<'_, 'ctx>],
+    index: usize,
+    flush_function: FunctionValue<'ctx>,
+) -> Result<FunctionValue<'ctx>, CodegenError> {
+    let context = program.context;
+    let int = context.i32_type();
+    let pointer = context.ptr_type(inkwell::AddressSpace::default());
+    let function = add_operand_function(
+        program,
+        &format!("sirius.collect.{}.{index}", kernel.group),
+        &members[..members.len() - 1],
+        Some(pointer.into()),
+        true,
+    );
+    let builder = context.create_builder();
+    let [entry, collect, issue] =
+        ["entry", "collect", "issue"].map(|name| context.append_basic_block(function, name));
+    builder.position_at_end(entry);
+    let parameters = function.get_params();
+    let place = parameters[0].into_pointer_value();
+    let member = &members[index];
+    let start = 1 + members[..index]
+        .iter()
+        .map(|member| member.operands.len())
+        .sum::<usize>();
+    let own = &parameters[start..start + member.operands.len()];
+    let operands = GroupOperands::new(program, models, &members[index..=index], &builder, own)?;
+    let valid = [Guard::ConfigurationValid {
+        launch: member.launch.id,
+    }];
+    let valid = emit_guards(context, &program.host, &builder, &operands, &valid)?;
+    let pending = builder.build_load(int, place, "pending")?.into_int_value();
+    let before = int.const_int(index as u64, false);
+    let in_step = builder.build_int_compare(IntPredicate::EQ, pending, before, "in.step")?;
+    let pends = builder.build_and(valid, in_step, "pends")?;
+    builder.build_conditional_branch(pends, collect, issue)?;
+
+    builder.position_at_end(collect);
+    builder.build_store(place, int.const_int(index as u64 + 1, false))?;
+    builder.build_return(Some(&int.const_zero()))?;
+
+    builder.position_at_end(issue);
+    let mut arguments: Vec<BasicMetadataValueEnum<'_>> = vec![pending.into()];
+    arguments.extend(
+        parameters[1..]
+            .iter()
+            .map(|value| BasicMetadataValueEnum::from(*value)),
+    );
+    builder.build_call(flush_function, &arguments, "")?;
+    builder.build_store(place, int.const_zero())?;
+    let status = member
+        .build_call(&builder, own)?
+        .try_as_basic_value()
+        .unwrap_basic();
+    builder.build_return(Some(&status))?;
+    Ok(function)
+}
+
 fn add_operand_function<'ctx>(
     program: &Program<'ctx>,
     name: &str,
     members: &[MemberCall<'_, 'ctx>],
-    before: &[BasicMetadataTypeEnum<'ctx>],
+    first: Option<BasicMetadataTypeEnum<'ctx>>,
+    gives_status: bool,
 ) -> FunctionValue<'ctx> {
     let context = program.context;
-    let mut types = before.to_vec();
+    let mut types: Vec<_> = first.into_iter().collect();
     for member in members {
         types.extend(
             member
@@ -199,7 +298,7 @@ fn add_operand_function<'ctx>(
                 .map(|value| BasicMetadataTypeEnum::from(value.get_type())),
         );
     }
-    let type_ = if before.is_empty() {
+    let type_ = if gives_status {
         context.i32_type().fn_type(&types, false)
     } else {
         context.void_type().fn_type(&types, false)
@@ -229,11 +328,11 @@ impl<'a, 'ctx> GroupOperands<'a, 'ctx> {
         models: &[KernelModel],
         members: &'a [MemberCall<'a, 'ctx>],
         builder: &Builder<'ctx>,
-        function: FunctionValue<'ctx>,
+        parameters: &[BasicValueEnum<'ctx>],
     ) -> Result<Self, CodegenError> {
         let mut operands = Self {
             members,
-            parameters: function.get_params(),
+            parameters: parameters.to_vec(),
             in_memory: members
                 .iter()
                 .flat_map(|member| member.in_memory.iter().copied())

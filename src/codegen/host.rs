@@ -1,12 +1,12 @@
 //! The host side of fusion: members move down to the last one's place, behind a guard.
 //!
-//! Invariants. A launch that moves is never lost: from its old place on it is *pending*, and every
-//! edge that leaves the region between the first and the last member issues what is pending,
+//! Invariants. A launch that moves is never lost: from its old place on it is *pending* (unless CUDA
+//! would refuse it, then it is issued there, for its error), and every edge that leaves the region between the first and the last member issues what is pending,
 //! unfused and in order, before anything else happens there (DESIGN §2, "Moving"). Its operands are
 //! taken at its old place, structs passed in memory by copy. At the last member's place the group
 //! function tests the guards and launches either the fused kernel or the originals in order.
 
-use super::group::{build_flush_function, build_group_function};
+use super::group::{build_collect_function, build_flush_function, build_group_function};
 use super::launch_call::{Launcher, OPERANDS_BEFORE_ARGUMENTS, by_value_type, is_launch_function};
 use super::{CodegenError, FusedKernel};
 use crate::kernel::KernelModel;
@@ -198,8 +198,16 @@ fn move_group<'ctx>(
     let entry = host
         .get_first_basic_block()
         .ok_or_else(|| detached(members[0].launch))?;
-    let group_function = build_group_function(program, models, group, kernel, members, launcher)?;
     let flush_function = build_flush_function(program, kernel, members)?;
+    let group_function = build_group_function(
+        program,
+        models,
+        group,
+        kernel,
+        members,
+        flush_function,
+        launcher,
+    )?;
     let exits = exits_of_region(members)?;
 
     // Slots live in the entry block, so that a group inside a loop does not grow the stack.
@@ -221,9 +229,12 @@ fn move_group<'ctx>(
         }
     }
 
+    let before_last: usize = members[..members.len() - 1]
+        .iter()
+        .map(|member| member.operands.len())
+        .sum();
     let mut next_slot = 0;
-    let mut position = 0_u64;
-    for member in members {
+    for (index, member) in members.iter().enumerate() {
         builder.position_before(&member.call);
         for (value, in_memory) in member.operands.iter().zip(&member.in_memory) {
             let slot = slots[next_slot];
@@ -242,25 +253,35 @@ fn move_group<'ctx>(
                 }
             }
         }
-        position += 1;
-        if position < members.len() as u64 {
-            builder.build_store(pending, int.const_int(position, false))?;
-            replace_status(member.call, int.const_zero());
+        let is_last = index + 1 == members.len();
+        let (function, visible) = if is_last {
+            (group_function, slots.len())
         } else {
-            let arguments = load_slots(&builder, &slots, &slot_types)?;
-            let status = builder
-                .build_call(group_function, &arguments, "sirius.status")?
-                .try_as_basic_value()
-                .unwrap_basic();
+            let collect =
+                build_collect_function(program, models, kernel, members, index, flush_function)?;
+            (collect, before_last)
+        };
+        let first: BasicMetadataValueEnum<'_> = if is_last {
+            builder.build_load(int, pending, "pending")?.into()
+        } else {
+            pending.into()
+        };
+        let mut arguments = vec![first];
+        arguments.extend(load_slots(
+            &builder,
+            &slots[..visible],
+            &slot_types[..visible],
+        )?);
+        let status = builder
+            .build_call(function, &arguments, "sirius.status")?
+            .try_as_basic_value()
+            .unwrap_basic();
+        if is_last {
             builder.build_store(pending, int.const_zero())?;
-            replace_status(member.call, status.into_int_value());
         }
+        replace_status(member.call, status.into_int_value());
     }
     // The last member never pends, so its slots are not read by a flush.
-    let before_last: usize = members[..members.len() - 1]
-        .iter()
-        .map(|m| m.operands.len())
-        .sum();
     slots.truncate(before_last);
     slot_types.truncate(before_last);
     Ok(exits
@@ -282,8 +303,8 @@ fn detached(launch: &Launch) -> CodegenError {
     ))
 }
 
-/// A moved launch reports success at its old place: errors of its configuration are found by the
-/// guard, and reported at the new place by the original launch.
+/// A launch that pends reports success at its old place, as an asynchronous launch does; one that
+/// CUDA refuses does not pend.
 fn replace_status<'ctx>(call: InstructionValue<'ctx>, status: IntValue<'ctx>) {
     if let Ok(old) = IntValue::try_from(call) {
         old.replace_all_uses_with(status);

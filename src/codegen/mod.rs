@@ -1,11 +1,12 @@
 //! [`Program`](crate::program::Program) + [`VerifiedPlan`](crate::verify::VerifiedPlan) ->
-//! [`Artifact`]: fused kernels, rewritten host code, PTX or CPU code, linking.
+//! objects and programs: fused kernels, rewritten host code, PTX or CPU code, linking.
 //!
 //! Invariant: originals stay. Every launch of the source can still run its original kernel from
 //! its original image; fusion adds an image and a guarded choice.
 
 pub mod cpu;
 pub mod device;
+mod emit;
 mod expansion;
 pub mod fuse;
 mod group;
@@ -16,6 +17,8 @@ mod launch_call;
 mod link;
 pub mod ptx;
 mod registration;
+
+pub use emit::{Emitted, emit, emit_device_only, link_objects, show_commands};
 
 use crate::launch::LaunchId;
 use std::path::PathBuf;
@@ -38,6 +41,9 @@ pub enum CodegenError {
          build it with scripts/setup or set SIRIUS_RUNTIME"
     )]
     NoRuntime,
+    /// `-ptx` and its kin want a CUDA source.
+    #[error("the source has no device code")]
+    NoDeviceCode,
     /// A tool that was run failed; it carries the tool's own words.
     #[error(transparent)]
     Tool(#[from] crate::cli::command::ToolError),
@@ -57,11 +63,14 @@ pub enum CodegenError {
     },
 }
 
-/// A finished file.
-#[derive(Clone, Debug)]
-pub struct Artifact {
-    /// What was written.
-    pub path: PathBuf,
+impl CodegenError {
+    /// nvcc's exit status for it.
+    pub fn exit_status(&self) -> u8 {
+        match self {
+            Self::Tool(error) => error.exit_status(),
+            _ => 1,
+        }
+    }
 }
 
 /// A fused kernel as the host must launch it.

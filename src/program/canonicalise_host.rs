@@ -24,7 +24,7 @@ pub const HOST_PIPELINE: &str = "sroa,early-cse<memssa>,instcombine<no-verify-fi
     adce,loop-simplify,lcssa";
 
 /// A function is inlined as long as it stays below this many instructions, all its own inlined
-/// calls counted; the limit for the functions that use it is ten times that.
+/// calls counted; its copies together may have ten times as many.
 pub const LARGEST_INLINED_INSTRUCTIONS: usize = 4_000;
 
 /// A helper that neither launches nor calls the runtime is inlined below this size.
@@ -243,7 +243,11 @@ impl Sizes<'_> {
         } else {
             LARGEST_HELPER_INSTRUCTIONS
         };
-        self.of(function) <= limit
+        let size = self.of(function);
+        let copies = function.users().len();
+        size <= limit
+            && (size <= LARGEST_HELPER_INSTRUCTIONS
+                || size.saturating_mul(copies) <= 10 * LARGEST_INLINED_INSTRUCTIONS)
     }
 
     /// Instructions of the function once its calls are inlined.

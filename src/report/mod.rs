@@ -15,6 +15,7 @@ pub use dot::render_dot;
 pub use html::render_html;
 pub use text::render_text;
 
+use crate::cli::ReportFormat;
 use crate::dependence::{DependenceKind, Uar, Width};
 use crate::kernel::KernelModel;
 use crate::launch::{HostBlockId, Launch, LaunchGraph, LaunchId, Node, NodeKind, Stream, ValueId};
@@ -94,6 +95,8 @@ pub struct ReportNode {
     pub file: String,
     /// Line, 0 when unknown.
     pub line: u32,
+    /// The number of a launch site, as traces of the CPU device name it.
+    pub site: Option<u32>,
     /// Grid extents x, y, z of a launch.
     pub grid: Option<[Extent; 3]>,
     /// Block extents x, y, z of a launch.
@@ -222,6 +225,16 @@ pub fn build_report(
     }
 }
 
+/// The report in the form that was asked for.
+pub fn render(report: &Report, format: ReportFormat) -> String {
+    match format {
+        ReportFormat::Text => render_text(report),
+        ReportFormat::Json => render_json(report),
+        ReportFormat::Dot => render_dot(report),
+        ReportFormat::Html => render_html(report),
+    }
+}
+
 /// The report as JSON, indented, with a final newline.
 pub fn render_json(report: &Report) -> String {
     let mut text = serde_json::to_string_pretty(report).expect("a report has only plain data");
@@ -272,6 +285,7 @@ fn describe(graph: &LaunchGraph, kernels: &[KernelModel], node: &Node) -> Report
         name: name.to_string(),
         file: node.location.file.clone(),
         line: node.location.line,
+        site: None,
         grid: None,
         block: None,
         stream: None,
@@ -283,6 +297,7 @@ fn describe(graph: &LaunchGraph, kernels: &[KernelModel], node: &Node) -> Report
             let name = model.map_or("unknown kernel", |model| &model.display_name);
             ReportNode {
                 kernel: model.map(|model| model.name.clone()),
+                site: Some(launch.id.0),
                 grid: Some(launch.grid.map(|value| extent(graph, value))),
                 block: Some(launch.block.map(|value| extent(graph, value))),
                 stream: Some(stream(&launch.stream)),

@@ -47,7 +47,7 @@ pub fn check(source: &Path) -> Result<(), Failed> {
 
 /// The static graph must contain what happened, at least as wide.
 fn compare_with_trace(report: &Value, trace: &Path) -> Result<(), Failed> {
-    let trace = runtime_shim::trace::read_trace(trace)?;
+    let trace = sirius_runtime::trace::read_trace(trace)?;
     let nodes = report["nodes"].as_array().ok_or("a report has nodes")?;
     let site_of = |id: &Value| {
         nodes

@@ -5,8 +5,8 @@
 //! derives every flow, anti and output dependence between launch sites, with the smallest unit of
 //! the grid that contains each pair of threads.
 
-use runtime_shim::abi::access;
-use runtime_shim::trace::{NO_ORDINAL, Record, Trace};
+use sirius_runtime::abi::access;
+use sirius_runtime::trace::{NO_ORDINAL, Record, Trace};
 use std::collections::{BTreeMap, HashMap};
 
 /// Thread, block or global, ordered by size.

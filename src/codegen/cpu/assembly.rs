@@ -49,7 +49,23 @@ struct Definition {
 /// The definition whose meaning a one-instruction template has: `opcode $0, $1, …;` with all
 /// operands in order. Special registers are `mov.u32 $0, %laneid;`.
 fn definition_of(text: &str) -> Option<Definition> {
-    let statement = text.strip_suffix(';').unwrap_or(text);
+    if let Some((_, name, order)) = TEMPLATES.iter().find(|(template, ..)| *template == text) {
+        return Some(Definition {
+            name: format!("asm.{name}"),
+            order: order.to_vec(),
+        });
+    }
+    if let Some(comparison) = comparison_of(text) {
+        return Some(Definition {
+            name: format!("asm.{comparison}"),
+            order: vec![0, 1],
+        });
+    }
+    let inner = text
+        .strip_prefix('{')
+        .and_then(|rest| rest.strip_suffix('}'));
+    let statement = inner.unwrap_or(text).trim();
+    let statement = statement.strip_suffix(';').unwrap_or(statement);
     if statement.contains(';') || statement.contains('{') {
         return None;
     }
@@ -88,6 +104,63 @@ fn definition_of(text: &str) -> Option<Definition> {
             definition
         })
 }
+
+/// The comparison of cuda_fp16.h and cuda_bf16.h: `setp.gt.f16` into a predicate, which then
+/// selects 1 or 0.
+fn comparison_of(text: &str) -> Option<&str> {
+    let rest = text.strip_prefix("{ .reg .pred __%temp3; ")?;
+    let (opcode, rest) = rest.split_once(' ')?;
+    let wanted = "__%temp3, $1, $2; selp.u16 $0, 1, 0, __%temp3;}";
+    (opcode.starts_with("setp.") && rest == wanted).then_some(opcode)
+}
+
+/// Templates of several instructions: text, definition, the operands that are its arguments.
+const TEMPLATES: &[(&str, &str, &[usize])] = &[
+    (
+        "{ mad.lo.cc.u32 $0, $2, $3, $4; madc.hi.u32 $1, $2, $3, 0; }",
+        "mad.wide.carry",
+        &[0, 1, 2],
+    ),
+    ("bar.sync 0;", "block.barrier", &[]),
+    ("barrier.sync 0;", "block.barrier", &[]),
+    ("{ mov.b32 $0, {$1,$2};}", "pack", &[0, 1]),
+    ("{ mov.b32 $0, {0,$1};}", "float.of.bf16", &[0]),
+    (
+        "{.reg .f16 low,high; mov.b32 {low,high},$1; cvt.f32.f16 $0, low;}",
+        "half2.low",
+        &[0],
+    ),
+    (
+        "{.reg .f16 low,high; mov.b32 {low,high},$1; cvt.f32.f16 $0, high;}",
+        "half2.high",
+        &[0],
+    ),
+    (
+        "{.reg .f16 low; cvt.rn.f16.f32 low, $1; mov.b32 $0, {low,low};}",
+        "half2.splat",
+        &[0],
+    ),
+    (
+        "{.reg .f16 low,high; cvt.rn.f16.f32 low, $1; cvt.rn.f16.f32 high, $2; mov.b32 $0, {low,high};}",
+        "half2.pair",
+        &[0, 1],
+    ),
+    (
+        "{.reg .b16 c; mov.b16 c, 0x3f80U; fma.rn.bf16 $0,$1,c,$2;}",
+        "bfloat.add",
+        &[0, 1],
+    ),
+    (
+        "{.reg .b16 c; mov.b16 c, 0xbf80U; fma.rn.bf16 $0,$2,c,$1;}",
+        "bfloat.sub",
+        &[1, 0],
+    ),
+    (
+        "{ .reg .u32 start; .reg .u64 extended; mov.u32 start, %reserved_smem_offset_1; cvt.u64.u32 extended, start; cvta.shared.u64 $0, extended; }",
+        "reserved.shared",
+        &[],
+    ),
+];
 
 fn normalise(template: &str) -> String {
     template

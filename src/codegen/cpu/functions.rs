@@ -1,5 +1,5 @@
 //! What stands in the place of device intrinsics and built-in functions: `threads.ll`,
-//! `arithmetic.ll` and the table of functions for which the C library has one of the same meaning.
+//! `arithmetic.ll`, `conversions.ll`, `half.ll` and the table of functions for which the C library has one of the same meaning.
 
 use crate::codegen::CodegenError;
 use crate::codegen::ir::{Builder, Linkage, Type, Value};
@@ -28,7 +28,9 @@ impl<'ctx> Library<'ctx> {
     pub(super) fn parse(module: &Module<'ctx>) -> Result<Self, CodegenError> {
         let mut text = String::from(include_str!("threads.ll"));
         text.push_str(include_str!("arithmetic.ll"));
-        text.push_str(&c_library_wrappers());
+        text.push_str(include_str!("conversions.ll"));
+        text.push_str(include_str!("half.ll"));
+        add_c_library_wrappers(&mut text);
         text.push('\0');
         let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "sirius library");
         let definitions = module
@@ -170,8 +172,7 @@ const OPERATIONS: &[(&str, &str, usize)] = &[
     ("copysign", "copysign", 2),
 ];
 
-fn c_library_wrappers() -> String {
-    let mut text = String::new();
+fn add_c_library_wrappers(text: &mut String) {
     let precisions = [("f", "float", "f32"), ("", "double", "f64")];
     for (suffix, ty, short) in precisions {
         let plain = UNARY
@@ -186,7 +187,7 @@ fn c_library_wrappers() -> String {
                 "declare {ty} @{name}{suffix}({parameters}) {attributes}"
             );
             wrapper(
-                &mut text,
+                text,
                 ty,
                 &format!("{name}{suffix}"),
                 &format!("{name}{suffix}"),
@@ -196,17 +197,14 @@ fn c_library_wrappers() -> String {
         for (name, operation, arguments) in OPERATIONS {
             let parameters = vec![ty; *arguments].join(", ");
             let callee = format!("llvm.{operation}.{short}");
-            let _ = writeln!(text, "declare {ty} @{callee}({parameters})");
-            wrapper(
-                &mut text,
-                ty,
-                &format!("{name}{suffix}"),
-                &callee,
-                *arguments,
-            );
+            let declaration = format!("declare {ty} @{callee}({parameters})");
+            if !text.contains(&declaration) {
+                text.push_str(&declaration);
+                text.push('\n');
+            }
+            wrapper(text, ty, &format!("{name}{suffix}"), &callee, *arguments);
         }
     }
-    text
 }
 
 fn wrapper(text: &mut String, ty: &str, name: &str, callee: &str, arguments: usize) {

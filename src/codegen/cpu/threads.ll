@@ -825,3 +825,169 @@ define internal i1 @sirius.llvm.nvvm.isspacep.local(ptr %c, ptr %p) alwaysinline
 define internal i1 @sirius.llvm.nvvm.isspacep.const(ptr %c, ptr %p) alwaysinline {
   ret i1 false
 }
+
+; Fences, barriers and scoped atomics by other names. Scratch memory of tiles of several warps is
+; not there: null, so that a use of it is found.
+define internal void @sirius.asm.membar.gl(ptr %c) alwaysinline {
+  fence seq_cst
+  ret void
+}
+define internal void @sirius.asm.membar.cta(ptr %c) alwaysinline {
+  fence seq_cst
+  ret void
+}
+define internal void @sirius.asm.membar.sys(ptr %c) alwaysinline {
+  fence seq_cst
+  ret void
+}
+define internal void @sirius.asm.fence.acq_rel.gpu(ptr %c) alwaysinline {
+  fence seq_cst
+  ret void
+}
+define internal void @sirius.asm.fence.acq_rel.cta(ptr %c) alwaysinline {
+  fence seq_cst
+  ret void
+}
+define internal void @sirius.asm.fence.acq_rel.sys(ptr %c) alwaysinline {
+  fence seq_cst
+  ret void
+}
+define internal void @sirius.asm.fence.sc.gpu(ptr %c) alwaysinline {
+  fence seq_cst
+  ret void
+}
+define internal void @sirius.asm.fence.sc.cta(ptr %c) alwaysinline {
+  fence seq_cst
+  ret void
+}
+define internal void @sirius.asm.fence.sc.sys(ptr %c) alwaysinline {
+  fence seq_cst
+  ret void
+}
+define internal void @sirius.asm.block.barrier(ptr %c) alwaysinline {
+  call void @__sirius_barrier(ptr %c)
+  ret void
+}
+define internal void @sirius.asm.trap(ptr %c) alwaysinline {
+  call void @__sirius_trap(ptr %c)
+  unreachable
+}
+define internal i64 @sirius.asm.reserved.shared(ptr %c) alwaysinline {
+  ret i64 0
+}
+define internal i32 @sirius.llvm.nvvm.atomic.add.gen.i.cta.i32(ptr %c, ptr %p, i32 %v) alwaysinline {
+  %r = atomicrmw add ptr %p, i32 %v seq_cst
+  ret i32 %r
+}
+define internal i32 @sirius.llvm.nvvm.atomic.exch.gen.i.cta.i32(ptr %c, ptr %p, i32 %v) alwaysinline {
+  %r = atomicrmw xchg ptr %p, i32 %v seq_cst
+  ret i32 %r
+}
+define internal i32 @sirius.llvm.nvvm.atomic.and.gen.i.cta.i32(ptr %c, ptr %p, i32 %v) alwaysinline {
+  %r = atomicrmw and ptr %p, i32 %v seq_cst
+  ret i32 %r
+}
+define internal i32 @sirius.llvm.nvvm.atomic.or.gen.i.cta.i32(ptr %c, ptr %p, i32 %v) alwaysinline {
+  %r = atomicrmw or ptr %p, i32 %v seq_cst
+  ret i32 %r
+}
+define internal i32 @sirius.llvm.nvvm.atomic.xor.gen.i.cta.i32(ptr %c, ptr %p, i32 %v) alwaysinline {
+  %r = atomicrmw xor ptr %p, i32 %v seq_cst
+  ret i32 %r
+}
+define internal i32 @sirius.llvm.nvvm.atomic.cas.gen.i.cta.i32(ptr %c, ptr %p, i32 %e, i32 %v) alwaysinline {
+  %x = cmpxchg ptr %p, i32 %e, i32 %v seq_cst seq_cst
+  %r = extractvalue { i32, i1 } %x, 0
+  ret i32 %r
+}
+define internal i64 @sirius.llvm.nvvm.atomic.add.gen.i.cta.i64(ptr %c, ptr %p, i64 %v) alwaysinline {
+  %r = atomicrmw add ptr %p, i64 %v seq_cst
+  ret i64 %r
+}
+define internal i64 @sirius.llvm.nvvm.atomic.exch.gen.i.cta.i64(ptr %c, ptr %p, i64 %v) alwaysinline {
+  %r = atomicrmw xchg ptr %p, i64 %v seq_cst
+  ret i64 %r
+}
+define internal i64 @sirius.llvm.nvvm.atomic.and.gen.i.cta.i64(ptr %c, ptr %p, i64 %v) alwaysinline {
+  %r = atomicrmw and ptr %p, i64 %v seq_cst
+  ret i64 %r
+}
+define internal i64 @sirius.llvm.nvvm.atomic.or.gen.i.cta.i64(ptr %c, ptr %p, i64 %v) alwaysinline {
+  %r = atomicrmw or ptr %p, i64 %v seq_cst
+  ret i64 %r
+}
+define internal i64 @sirius.llvm.nvvm.atomic.xor.gen.i.cta.i64(ptr %c, ptr %p, i64 %v) alwaysinline {
+  %r = atomicrmw xor ptr %p, i64 %v seq_cst
+  ret i64 %r
+}
+define internal i64 @sirius.llvm.nvvm.atomic.cas.gen.i.cta.i64(ptr %c, ptr %p, i64 %e, i64 %v) alwaysinline {
+  %x = cmpxchg ptr %p, i64 %e, i64 %v seq_cst seq_cst
+  %r = extractvalue { i64, i1 } %x, 0
+  ret i64 %r
+}
+define internal float @sirius.llvm.nvvm.atomic.add.gen.f.cta.f32(ptr %c, ptr %p, float %v) alwaysinline {
+  %r = atomicrmw fadd ptr %p, float %v seq_cst
+  ret float %r
+}
+define internal double @sirius.llvm.nvvm.atomic.add.gen.f.cta.f64(ptr %c, ptr %p, double %v) alwaysinline {
+  %r = atomicrmw fadd ptr %p, double %v seq_cst
+  ret double %r
+}
+define internal i32 @sirius.llvm.nvvm.atomic.add.gen.i.sys.i32(ptr %c, ptr %p, i32 %v) alwaysinline {
+  %r = atomicrmw add ptr %p, i32 %v seq_cst
+  ret i32 %r
+}
+define internal i32 @sirius.llvm.nvvm.atomic.exch.gen.i.sys.i32(ptr %c, ptr %p, i32 %v) alwaysinline {
+  %r = atomicrmw xchg ptr %p, i32 %v seq_cst
+  ret i32 %r
+}
+define internal i32 @sirius.llvm.nvvm.atomic.and.gen.i.sys.i32(ptr %c, ptr %p, i32 %v) alwaysinline {
+  %r = atomicrmw and ptr %p, i32 %v seq_cst
+  ret i32 %r
+}
+define internal i32 @sirius.llvm.nvvm.atomic.or.gen.i.sys.i32(ptr %c, ptr %p, i32 %v) alwaysinline {
+  %r = atomicrmw or ptr %p, i32 %v seq_cst
+  ret i32 %r
+}
+define internal i32 @sirius.llvm.nvvm.atomic.xor.gen.i.sys.i32(ptr %c, ptr %p, i32 %v) alwaysinline {
+  %r = atomicrmw xor ptr %p, i32 %v seq_cst
+  ret i32 %r
+}
+define internal i32 @sirius.llvm.nvvm.atomic.cas.gen.i.sys.i32(ptr %c, ptr %p, i32 %e, i32 %v) alwaysinline {
+  %x = cmpxchg ptr %p, i32 %e, i32 %v seq_cst seq_cst
+  %r = extractvalue { i32, i1 } %x, 0
+  ret i32 %r
+}
+define internal i64 @sirius.llvm.nvvm.atomic.add.gen.i.sys.i64(ptr %c, ptr %p, i64 %v) alwaysinline {
+  %r = atomicrmw add ptr %p, i64 %v seq_cst
+  ret i64 %r
+}
+define internal i64 @sirius.llvm.nvvm.atomic.exch.gen.i.sys.i64(ptr %c, ptr %p, i64 %v) alwaysinline {
+  %r = atomicrmw xchg ptr %p, i64 %v seq_cst
+  ret i64 %r
+}
+define internal i64 @sirius.llvm.nvvm.atomic.and.gen.i.sys.i64(ptr %c, ptr %p, i64 %v) alwaysinline {
+  %r = atomicrmw and ptr %p, i64 %v seq_cst
+  ret i64 %r
+}
+define internal i64 @sirius.llvm.nvvm.atomic.or.gen.i.sys.i64(ptr %c, ptr %p, i64 %v) alwaysinline {
+  %r = atomicrmw or ptr %p, i64 %v seq_cst
+  ret i64 %r
+}
+define internal i64 @sirius.llvm.nvvm.atomic.xor.gen.i.sys.i64(ptr %c, ptr %p, i64 %v) alwaysinline {
+  %r = atomicrmw xor ptr %p, i64 %v seq_cst
+  ret i64 %r
+}
+define internal i64 @sirius.llvm.nvvm.atomic.cas.gen.i.sys.i64(ptr %c, ptr %p, i64 %e, i64 %v) alwaysinline {
+  %x = cmpxchg ptr %p, i64 %e, i64 %v seq_cst seq_cst
+  %r = extractvalue { i64, i1 } %x, 0
+  ret i64 %r
+}
+define internal float @sirius.llvm.nvvm.atomic.add.gen.f.sys.f32(ptr %c, ptr %p, float %v) alwaysinline {
+  %r = atomicrmw fadd ptr %p, float %v seq_cst
+  ret float %r
+}
+define internal double @sirius.llvm.nvvm.atomic.add.gen.f.sys.f64(ptr %c, ptr %p, double %v) alwaysinline {
+  %r = atomicrmw fadd ptr %p, double %v seq_cst
+  ret double %r
+}

@@ -1,0 +1,145 @@
+//! How a run ends: what it says, and with which status.
+
+use crate::cli::ToolError;
+use crate::cli::toolchain::ToolchainError;
+use crate::codegen::CodegenError;
+use crate::kernel::KernelModel;
+use crate::launch::LaunchGraph;
+use crate::program::ProgramError;
+use crate::schedule::FusionPlan;
+use crate::verify::{VerifiedPlan, verify};
+use serde::Serialize;
+use std::path::PathBuf;
+
+/// What a successful run has to say.
+#[derive(Clone, Debug, Default)]
+pub struct Outcome {
+    /// Text for standard output.
+    pub standard_output: String,
+    /// Warnings of the front end and of ours, for standard error.
+    pub warnings: String,
+    /// `sirius: 9 launches -> 3`, when something fused.
+    pub summary: Option<String>,
+}
+
+impl Outcome {
+    /// Only text.
+    pub(super) fn print(text: String) -> Self {
+        Self {
+            standard_output: text,
+            ..Self::default()
+        }
+    }
+}
+
+/// Why a run ended without its result.
+#[derive(Debug, thiserror::Error)]
+pub enum PipelineError {
+    /// A tool or folder is missing.
+    #[error(transparent)]
+    Toolchain(#[from] ToolchainError),
+    /// The front end refused the program, or could not run.
+    #[error(transparent)]
+    Program(#[from] ProgramError),
+    /// No artifact could be made.
+    #[error(transparent)]
+    Codegen(#[from] CodegenError),
+    /// A tool failed.
+    #[error(transparent)]
+    Tool(#[from] ToolError),
+    /// A file could not be written.
+    #[error("Cannot write '{path}': {error}", path = .path.display())]
+    Write {
+        /// Where it should have gone.
+        path: PathBuf,
+        /// Why it did not.
+        error: std::io::Error,
+    },
+    /// A check of ours failed where that is fatal.
+    #[error("internal error: {0}")]
+    Bug(String),
+}
+
+impl PipelineError {
+    /// nvcc's exit status for it.
+    pub fn exit_status(&self) -> u8 {
+        match self {
+            Self::Toolchain(error) => error.exit_status(),
+            Self::Program(error) => error.exit_status(),
+            Self::Codegen(error) => error.exit_status(),
+            Self::Tool(error) => error.exit_status(),
+            Self::Write { .. } | Self::Bug(_) => 1,
+        }
+    }
+
+    /// True when the text is a tool's own output, to be passed on as it is.
+    pub fn is_tool_output(&self) -> bool {
+        match self {
+            Self::Tool(ToolError::Failed { .. })
+            | Self::Codegen(CodegenError::Tool(ToolError::Failed { .. }))
+            | Self::Program(ProgramError::FrontEnd { .. }) => true,
+            _ => false,
+        }
+    }
+}
+
+/// A check of ours failed: the untouched program is built, after saying so and writing down what a
+/// developer needs to see it again.
+///
+/// # Errors
+/// With `SIRIUS_STRICT` set it is fatal.
+pub(super) fn failed_check(
+    outcome: &mut Outcome,
+    reason: &str,
+    graph: &LaunchGraph,
+    models: &[KernelModel],
+    plan: &FusionPlan,
+) -> Result<(), PipelineError> {
+    #[derive(Serialize)]
+    struct Reproducer<'a> {
+        reason: &'a str,
+        graph: &'a LaunchGraph,
+        models: &'a [KernelModel],
+        plan: &'a FusionPlan,
+    }
+    let folder = std::env::var_os("SIRIUS_SAVE_DIR").map_or_else(std::env::temp_dir, PathBuf::from);
+    let path = folder.join(format!("sirius-reproducer-{}.json", std::process::id()));
+    let text = as_json(&Reproducer {
+        reason,
+        graph,
+        models,
+        plan,
+    });
+    let kept = match std::fs::write(&path, text) {
+        Ok(()) => format!("a reproducer is in {}", path.display()),
+        Err(error) => format!(
+            "no reproducer could be written to {}: {error}",
+            path.display()
+        ),
+    };
+    if std::env::var_os("SIRIUS_STRICT").is_some() {
+        return Err(PipelineError::Bug(format!("{reason} ({kept})")));
+    }
+    outcome.warnings.push_str(&format!(
+        "sirius-rs: internal error: {reason}\n\
+         sirius-rs: the program is built without fusion; {kept}\n"
+    ));
+    Ok(())
+}
+
+/// The plan that does nothing.
+///
+/// # Errors
+/// Never in practice: nothing speaks against doing nothing.
+pub(super) fn unfused(
+    graph: &LaunchGraph,
+    models: &[KernelModel],
+) -> Result<VerifiedPlan, PipelineError> {
+    verify(graph, models, FusionPlan::default())
+        .map_err(|_| PipelineError::Bug("the verifier refuses the empty plan".into()))
+}
+
+/// Data as readable JSON.
+pub(super) fn as_json<T: Serialize>(data: &T) -> String {
+    serde_json::to_string_pretty(data).unwrap_or_else(|error| format!("{error}"))
+}
