@@ -1,10 +1,17 @@
 //! Handles to LLVM's own objects, for the transformations of code generation.
 //!
-//! This file is the only place of code generation that calls LLVM's C interface directly: moving
+//! This module is the only place of code generation that calls LLVM's C interface directly: moving
 //! a body into a function of another signature, taking constant expressions apart and copying
 //! attributes have no counterpart in inkwell. Invariant: a handle is used only while the
 //! [`Module`] from which it was taken lives, and not after the object was erased; nothing here
 //! stores one beyond a transformation.
+
+mod attributes;
+mod builder;
+mod debug;
+
+pub(super) use builder::Builder;
+pub(super) use debug::DebugScope;
 
 use inkwell::context::AsContextRef;
 use inkwell::llvm_sys::core::*;
@@ -16,10 +23,6 @@ use std::ffi::CString;
 
 pub(super) use inkwell::llvm_sys::LLVMLinkage as Linkage;
 pub(super) use inkwell::llvm_sys::LLVMOpcode as Opcode;
-
-mod builder;
-
-pub(super) use builder::{Builder, DebugScope};
 
 /// A value: function, global, constant, argument or instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -70,6 +73,19 @@ impl Type {
     pub(super) fn integer(module: &Module, bits: u32) -> Self {
         // SAFETY: as above.
         Self(unsafe { LLVMIntTypeInContext(module.get_context().as_ctx_ref(), bits) })
+    }
+
+    pub(super) fn structure(module: &Module, fields: &[Type]) -> Self {
+        let mut fields: Vec<_> = fields.iter().map(|field| field.0).collect();
+        // SAFETY: pointer and length describe `fields`.
+        Self(unsafe {
+            LLVMStructTypeInContext(
+                module.get_context().as_ctx_ref(),
+                fields.as_mut_ptr(),
+                fields.len() as u32,
+                0,
+            )
+        })
     }
 
     pub(super) fn function(result: Type, parameters: &[Type]) -> Self {
@@ -311,7 +327,6 @@ impl Value {
         unsafe { Self::checked(LLVMGetNamedFunction(module.as_mut_ptr(), name.as_ptr())) }
     }
 
-    #[cfg(test)]
     pub(super) fn global(module: &Module, name: &str) -> Option<Value> {
         let name = c_string(name);
         // SAFETY: as above.
@@ -443,6 +458,16 @@ impl Value {
         unsafe { LLVMIsGlobalConstant(self.0) != 0 }
     }
 
+    pub(super) fn set_constant_global(self, constant: bool) {
+        // SAFETY: as above.
+        unsafe { LLVMSetGlobalConstant(self.0, constant.into()) }
+    }
+
+    pub(super) fn is_externally_initialized(self) -> bool {
+        // SAFETY: as above.
+        unsafe { LLVMIsExternallyInitialized(self.0) != 0 }
+    }
+
     pub(super) fn alignment(self) -> u32 {
         // SAFETY: as above.
         unsafe { LLVMGetAlignment(self.0) }
@@ -486,146 +511,6 @@ impl Value {
             raw
         }
     }
-
-    /// Copies the attributes at one position of a function to a position of another.
-    pub(super) fn copy_attributes(self, from: u32, other: Value, to: u32) {
-        for attribute in self.attributes(from) {
-            // SAFETY: as above.
-            unsafe { LLVMAddAttributeAtIndex(other.0, to, attribute) }
-        }
-    }
-
-    /// Copies the attributes at one position of a call to a position of another call.
-    pub(super) fn copy_call_attributes(self, from: u32, other: Value, to: u32) {
-        for attribute in self.call_attributes(from) {
-            // SAFETY: as above.
-            unsafe { LLVMAddCallSiteAttribute(other.0, to, attribute) }
-        }
-    }
-
-    /// Gives a call the ABI attributes (`byval`, `sret`, extensions, alignment) that the callee's
-    /// parameters have.
-    pub(super) fn copy_function_attributes_to_call(self, from: u32, call: Value, to: u32) {
-        for attribute in self.attributes(from) {
-            // SAFETY: as above.
-            unsafe { LLVMAddCallSiteAttribute(call.0, to, attribute) }
-        }
-    }
-
-    pub(super) fn has_attribute(self, position: u32, name: &str) -> bool {
-        // SAFETY: as above; a kind that LLVM does not know is 0 and never present.
-        unsafe { !LLVMGetEnumAttributeAtIndex(self.0, position, attribute_kind(name)).is_null() }
-    }
-
-    /// The type of a type attribute (`byval`), when present.
-    pub(super) fn type_attribute(self, position: u32, name: &str) -> Option<Type> {
-        // SAFETY: as above.
-        unsafe {
-            let found = LLVMGetEnumAttributeAtIndex(self.0, position, attribute_kind(name));
-            (!found.is_null()).then(|| Type(LLVMGetTypeAttributeValue(found)))
-        }
-    }
-
-    /// The number of an integer attribute (`align`), when present.
-    pub(super) fn integer_attribute(self, position: u32, name: &str) -> Option<u64> {
-        // SAFETY: as above.
-        unsafe {
-            let found = LLVMGetEnumAttributeAtIndex(self.0, position, attribute_kind(name));
-            (!found.is_null()).then(|| LLVMGetEnumAttributeValue(found))
-        }
-    }
-
-    pub(super) fn add_attribute(self, position: u32, name: &str, value: u64) {
-        // SAFETY: as above; the names that callers use are LLVM's.
-        unsafe {
-            let context = LLVMGetTypeContext(LLVMTypeOf(self.0));
-            let attribute = LLVMCreateEnumAttribute(context, attribute_kind(name), value);
-            LLVMAddAttributeAtIndex(self.0, position, attribute);
-        }
-    }
-
-    pub(super) fn remove_attribute(self, position: u32, name: &str) {
-        // SAFETY: as above.
-        unsafe { LLVMRemoveEnumAttributeAtIndex(self.0, position, attribute_kind(name)) }
-    }
-
-    /// Whether this is a parameter that is passed in memory.
-    pub(super) fn is_by_value_parameter(self) -> bool {
-        // SAFETY: as above; the parent of an argument is a function.
-        unsafe {
-            if LLVMIsAArgument(self.0).is_null() {
-                return false;
-            }
-            let function = Value(LLVMGetParamParent(self.0));
-            function
-                .parameters()
-                .iter()
-                .position(|parameter| *parameter == self)
-                .is_some_and(|n| function.has_attribute(n as u32 + 1, "byval"))
-        }
-    }
-
-    pub(super) fn string_attribute(self, name: &str) -> Option<String> {
-        // SAFETY: LLVM returns `length` bytes that live as long as the context.
-        unsafe {
-            let found = LLVMGetStringAttributeAtIndex(
-                self.0,
-                FUNCTION_ATTRIBUTES,
-                name.as_ptr().cast(),
-                name.len() as u32,
-            );
-            if found.is_null() {
-                return None;
-            }
-            let mut length = 0;
-            let text = LLVMGetStringAttributeValue(found, &mut length);
-            let bytes = std::slice::from_raw_parts(text.cast::<u8>(), length as usize);
-            Some(String::from_utf8_lossy(bytes).into_owned())
-        }
-    }
-
-    pub(super) fn remove_string_attribute(self, name: &str) {
-        // SAFETY: as above.
-        unsafe {
-            LLVMRemoveStringAttributeAtIndex(
-                self.0,
-                FUNCTION_ATTRIBUTES,
-                name.as_ptr().cast(),
-                name.len() as u32,
-            );
-        }
-    }
-
-    pub(super) fn set_string_attribute(self, name: &str, value: &str) {
-        // SAFETY: as above; pointers and lengths describe the strings.
-        unsafe {
-            let context = LLVMGetTypeContext(LLVMTypeOf(self.0));
-            let attribute = LLVMCreateStringAttribute(
-                context,
-                name.as_ptr().cast(),
-                name.len() as u32,
-                value.as_ptr().cast(),
-                value.len() as u32,
-            );
-            LLVMAddAttributeAtIndex(self.0, FUNCTION_ATTRIBUTES, attribute);
-        }
-    }
-
-    pub(super) fn add_call_attribute(self, position: u32, name: &str) {
-        // SAFETY: as above.
-        unsafe {
-            let context = LLVMGetTypeContext(LLVMTypeOf(self.0));
-            let attribute = LLVMCreateEnumAttribute(context, attribute_kind(name), 0);
-            LLVMAddCallSiteAttribute(self.0, position, attribute);
-        }
-    }
-
-    pub(super) fn remove_call_attribute(self, position: u32, name: &str) {
-        // SAFETY: as above.
-        unsafe { LLVMRemoveCallSiteEnumAttribute(self.0, position, attribute_kind(name)) }
-    }
-
-    // Instructions and constants.
 
     pub(super) fn opcode(self) -> LLVMOpcode {
         // SAFETY: as above; callers pass instructions.
@@ -731,6 +616,11 @@ impl Value {
             .then(|| self.called().name())
     }
 
+    pub(super) fn set_call_instruction_convention(self, convention: u32) {
+        // SAFETY: as above.
+        unsafe { LLVMSetInstructionCallConv(self.0, convention) }
+    }
+
     /// Template and constraints of inline assembly.
     pub(super) fn inline_assembly(self) -> Option<(String, String)> {
         // SAFETY: LLVM returns bytes that live as long as the value.
@@ -750,6 +640,11 @@ impl Value {
                 read(constraints, constraint_length),
             ))
         }
+    }
+
+    pub(super) fn allocated_type(self) -> Type {
+        // SAFETY: as above; callers pass an alloca.
+        Type(unsafe { LLVMGetAllocatedType(self.0) })
     }
 
     pub(super) fn element_pointer_source_type(self) -> Type {
@@ -788,6 +683,16 @@ impl Value {
         unsafe { LLVMSetMetadata(self.0, metadata_kind(self, kind), std::ptr::null_mut()) }
     }
 
+    pub(super) fn copy_debug_location(self, other: Value) {
+        // SAFETY: as above.
+        unsafe {
+            let location = LLVMInstructionGetDebugLoc(self.0);
+            if !location.is_null() {
+                LLVMInstructionSetDebugLoc(other.0, location);
+            }
+        }
+    }
+
     /// Removes an instruction; it has no uses.
     pub(super) fn erase(self) {
         // SAFETY: as above.
@@ -799,11 +704,6 @@ impl Value {
         // SAFETY: as above.
         Value(unsafe { LLVMConstAddrSpaceCast(self.0, ty.0) })
     }
-}
-
-fn attribute_kind(name: &str) -> u32 {
-    // SAFETY: pointer and length describe `name`.
-    unsafe { LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len()) }
 }
 
 fn metadata_kind(value: Value, name: &str) -> u32 {

@@ -79,8 +79,8 @@ const ENOUGH_ACCESS_PAIRS: usize = 64;
 struct Builder<'a> {
     graph: &'a LaunchGraph,
     solver: Solver,
-    /// Blocks that a block reaches without going round a loop.
-    paths: HashMap<HostBlockId, Vec<bool>>,
+    /// Blocks that a block reaches without entering a header, the common loop's.
+    paths: HashMap<(HostBlockId, Option<HostBlockId>), Vec<bool>>,
     /// Parameter values of a node's model with its own shape.
     parameters: HashMap<NodeId, Vec<Polynomial>>,
     uar: Uar,
@@ -114,7 +114,7 @@ impl Builder<'_> {
             return;
         }
         let common = self.common_loop(from, to);
-        if from == to || self.reaches(from, to) {
+        if from == to || self.reaches(from, to, common) {
             let graph = self.graph;
             let stable = |value: ValueId| is_stable(graph, common, value);
             match (source, sink) {
@@ -508,15 +508,17 @@ impl Builder<'_> {
             .find(|candidate| of_b.contains(candidate))
     }
 
-    /// Whether control can go from one block to another without taking a loop's back edge.
-    fn reaches(&mut self, from: HostBlockId, to: HostBlockId) -> bool {
+    /// Whether control can go from one block to another within one iteration of a loop around
+    /// both, or in one call of their function.
+    fn reaches(&mut self, from: HostBlockId, to: HostBlockId, common: Option<usize>) -> bool {
         let graph = self.graph;
-        self.paths.entry(from).or_insert_with(|| {
+        let header = common.map(|index| graph.loops[index].header);
+        self.paths.entry((from, header)).or_insert_with(|| {
             let mut reached = vec![false; graph.blocks.len()];
             let mut work = vec![from];
             while let Some(block) = work.pop() {
                 for next in &graph.blocks[block.0].successors {
-                    if !reached[next.0] && !is_back_edge(graph, block, *next) {
+                    if !reached[next.0] && Some(*next) != header {
                         reached[next.0] = true;
                         work.push(*next);
                     }
@@ -554,10 +556,4 @@ fn loops_around(graph: &LaunchGraph, innermost: Option<usize>) -> Vec<usize> {
         next = graph.loops[index].parent;
     }
     chain
-}
-
-fn is_back_edge(graph: &LaunchGraph, from: HostBlockId, to: HostBlockId) -> bool {
-    loops_around(graph, graph.blocks[from.0].innermost_loop)
-        .iter()
-        .any(|index| graph.loops[*index].header == to)
 }

@@ -190,7 +190,13 @@ pub(super) fn pointer_place(graph: &LaunchGraph, pointer: &Pointer) -> Place {
     let name = match &pointer.root {
         Root::Buffer(buffer) => graph.buffers[buffer.0].name.clone(),
         Root::Value(_) => match pointer.may_point_to.as_deref() {
-            Some([only]) => graph.buffers[only.0].name.clone(),
+            Some(several) if (1..=3).contains(&several.len()) => {
+                let names: Vec<_> = several
+                    .iter()
+                    .map(|buffer| graph.buffers[buffer.0].name.as_str())
+                    .collect();
+                names.join(" or ")
+            }
             _ => String::from("memory behind a pointer"),
         },
     };

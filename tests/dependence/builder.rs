@@ -219,24 +219,39 @@ impl World {
         })
     }
 
-    /// Everything from now on stands in a new loop whose body is one block.
+    /// Everything from now on stands in a new loop, whose header is empty and whose body is one block.
     pub fn enter_loop(&mut self) -> usize {
-        let body = HostBlockId(self.graph.blocks.len());
+        let header = HostBlockId(self.graph.blocks.len());
+        let body = HostBlockId(header.0 + 1);
         let innermost = self.graph.loops.len();
         self.graph.loops.push(HostLoop {
             parent: None,
-            header: body,
+            header,
             trip: None,
         });
-        self.graph.blocks[self.block.0].successors.push(body);
-        self.graph.blocks.push(HostBlock {
-            successors: vec![body],
-            immediate_dominator: Some(self.block),
-            innermost_loop: Some(innermost),
-            ..HostBlock::default()
-        });
+        self.graph.blocks[self.block.0].successors.push(header);
+        for (successor, dominator) in [(body, self.block), (header, header)] {
+            self.graph.blocks.push(HostBlock {
+                successors: vec![successor],
+                immediate_dominator: Some(dominator),
+                innermost_loop: Some(innermost),
+                ..HostBlock::default()
+            });
+        }
         self.block = body;
         innermost
+    }
+
+    /// The loop ends; its header leads on.
+    pub fn leave_loop(&mut self) {
+        let header = HostBlockId(self.block.0 - 1);
+        let after = HostBlockId(self.graph.blocks.len());
+        self.graph.blocks[header.0].successors.push(after);
+        self.graph.blocks.push(HostBlock {
+            immediate_dominator: Some(header),
+            ..HostBlock::default()
+        });
+        self.block = after;
     }
 }
 

@@ -335,3 +335,18 @@ fn grid_stride_loops_are_thread_wide() {
         edge.relation
     );
 }
+
+#[test]
+fn what_a_loop_wrote_is_read_after_it() {
+    let mut world = World::new();
+    let (x, y, z) = (world.buffer("x"), world.buffer("y"), world.buffer("z"));
+    let (grid, block, n) = (world.extent(), world.extent(), world.unknown());
+    let (grid, block) = (shape(&mut world, grid), shape(&mut world, block));
+    let scale = world.kernel(pointwise("scale", 0));
+    world.enter_loop();
+    let inside = world.launch(scale, grid, block, actuals(&x, &y, n));
+    world.leave_loop();
+    let after = world.launch(scale, grid, block, actuals(&y, &z, n));
+    let uar = build_uar(&world.graph, &world.kernels);
+    assert_eq!(only_edge(&uar, inside, after).kind, DependenceKind::Flow);
+}

@@ -1,15 +1,9 @@
-//! Makes instructions and their debug locations.
+//! The builder of instructions, owned.
 
-use super::{Block, Type, Value, c_string};
-use inkwell::context::AsContextRef;
-use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::debuginfo::*;
-use inkwell::llvm_sys::prelude::*;
-use inkwell::llvm_sys::{LLVMOpcode, LLVMTypeKind};
-use inkwell::module::Module;
+use super::*;
 
 /// Makes instructions.
-pub(in crate::codegen) struct Builder(LLVMBuilderRef);
+pub(in crate::codegen) struct Builder(pub(super) LLVMBuilderRef);
 
 impl Builder {
     /// Inserts before an instruction, with its debug location.
@@ -105,6 +99,11 @@ impl Builder {
         })
     }
 
+    pub(in crate::codegen) fn field_pointer(&self, ty: Type, pointer: Value, field: u32) -> Value {
+        // SAFETY: as above.
+        Value(unsafe { LLVMBuildStructGEP2(self.0, ty.0, pointer.0, field, c"".as_ptr()) })
+    }
+
     pub(in crate::codegen) fn cast(&self, opcode: LLVMOpcode, value: Value, ty: Type) -> Value {
         // SAFETY: as above; callers pass a cast opcode that fits both types.
         Value(unsafe { LLVMBuildCast(self.0, opcode, value.0, ty.0, c"".as_ptr()) })
@@ -140,6 +139,14 @@ impl Builder {
         })
     }
 
+    /// Ends a block that control does not leave.
+    pub(in crate::codegen) fn unreachable(&self) {
+        // SAFETY: as above.
+        unsafe {
+            LLVMBuildUnreachable(self.0);
+        }
+    }
+
     /// A constant text with a final zero byte; its address.
     pub(in crate::codegen) fn text(&self, text: &str) -> Value {
         let text = c_string(text);
@@ -167,107 +174,5 @@ impl Drop for Builder {
     fn drop(&mut self) {
         // SAFETY: the builder is ours and disposed of once.
         unsafe { LLVMDisposeBuilder(self.0) }
-    }
-}
-
-/// Where the code of a function comes from, for functions that are made to call it.
-pub(in crate::codegen) struct DebugScope {
-    context: LLVMContextRef,
-    builder: LLVMDIBuilderRef,
-    file: LLVMMetadataRef,
-    line: u32,
-}
-
-impl DebugScope {
-    /// The place of a function with line information.
-    pub(in crate::codegen) fn of(module: &Module, function: Value) -> Option<Self> {
-        // SAFETY: the function is alive; the new compile unit lives in its module.
-        unsafe {
-            let subprogram = LLVMGetSubprogram(function.0);
-            if subprogram.is_null() {
-                return None;
-            }
-            let file = LLVMDIScopeGetFile(subprogram);
-            let line = LLVMDISubprogramGetLine(subprogram);
-            let builder = LLVMCreateDIBuilder(module.as_mut_ptr());
-            let producer = "sirius-rs";
-            LLVMDIBuilderCreateCompileUnit(
-                builder,
-                LLVMDWARFSourceLanguage::LLVMDWARFSourceLanguageC_plus_plus,
-                file,
-                producer.as_ptr().cast(),
-                producer.len(),
-                1,
-                c"".as_ptr(),
-                0,
-                0,
-                c"".as_ptr(),
-                0,
-                LLVMDWARFEmissionKind::LLVMDWARFEmissionKindLineTablesOnly,
-                0,
-                0,
-                0,
-                c"".as_ptr(),
-                0,
-                c"".as_ptr(),
-                0,
-            );
-            let context = module.get_context().as_ctx_ref();
-            Some(Self {
-                context,
-                builder,
-                file,
-                line,
-            })
-        }
-    }
-
-    /// Gives `function` line information and the instructions that `builder` makes this place.
-    pub(in crate::codegen) fn cover(&self, function: Value, name: &str, builder: &Builder) {
-        // SAFETY: pointers and lengths describe `name`; all handles are alive.
-        unsafe {
-            let ty = LLVMDIBuilderCreateSubroutineType(
-                self.builder,
-                self.file,
-                std::ptr::null_mut(),
-                0,
-                0,
-            );
-            let subprogram = LLVMDIBuilderCreateFunction(
-                self.builder,
-                self.file,
-                name.as_ptr().cast(),
-                name.len(),
-                name.as_ptr().cast(),
-                name.len(),
-                self.file,
-                self.line,
-                ty,
-                1,
-                1,
-                self.line,
-                0,
-                1,
-            );
-            LLVMSetSubprogram(function.0, subprogram);
-            let location = LLVMDIBuilderCreateDebugLocation(
-                self.context,
-                self.line,
-                0,
-                subprogram,
-                std::ptr::null_mut(),
-            );
-            LLVMSetCurrentDebugLocation2(builder.0, location);
-        }
-    }
-}
-
-impl Drop for DebugScope {
-    fn drop(&mut self) {
-        // SAFETY: the builder is ours; finalising resolves its temporary nodes.
-        unsafe {
-            LLVMDIBuilderFinalize(self.builder);
-            LLVMDisposeDIBuilder(self.builder);
-        }
     }
 }
