@@ -376,7 +376,12 @@ fn preprocess(
             format!("--cuda-path={}", toolchain.toolkit.display()),
         ]);
     }
+    arguments.push("-Wno-unknown-cuda-version".to_owned());
+    // The folder of cub, thrust and libcu++ in CUDA 13; host options hold those of `-M` too.
+    let libraries = toolchain.toolkit_include.join("cccl");
+    arguments.push(format!("-isystem{}", libraries.display()));
     arguments.extend(build.front_end_arguments.iter().cloned());
+    arguments.extend(build.host_arguments.iter().cloned());
     arguments.push(input.path.display().to_string());
     let output = run_tool(&toolchain.clang, &arguments, build)?;
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())

@@ -284,3 +284,40 @@ fn information_goes_to_standard_output() {
     let flags = program(&["--sirius-print-link-flags", "--sirius-device=cpu"]);
     assert!(String::from_utf8_lossy(&flags.stdout).contains("sirius_runtime"));
 }
+
+#[test]
+fn dependency_rules_name_the_object_and_what_is_included() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("a.cu");
+    std::fs::write(folder.path().join("own.h"), "").unwrap();
+    std::fs::write(&source, "#include \"own.h\"\nint main() { return 0; }\n").unwrap();
+    let rule = program(&["-M", source.to_str().unwrap()]);
+    let text = String::from_utf8_lossy(&rule.stdout).into_owned();
+    assert!(
+        rule.status.success(),
+        "{}",
+        String::from_utf8_lossy(&rule.stderr)
+    );
+    assert!(text.starts_with("a.o:") && text.contains("own.h"), "{text}");
+
+    let object = folder.path().join("a.o");
+    let arguments = [
+        "-c",
+        "-MD",
+        "--sirius-device=cpu",
+        source.to_str().unwrap(),
+        "-o",
+        object.to_str().unwrap(),
+    ];
+    let built = program(&arguments);
+    assert!(
+        built.status.success(),
+        "{}",
+        String::from_utf8_lossy(&built.stderr)
+    );
+    let text = std::fs::read_to_string(folder.path().join("a.d")).unwrap();
+    assert!(
+        text.starts_with(object.to_str().unwrap()) && text.contains("own.h"),
+        "{text}"
+    );
+}
