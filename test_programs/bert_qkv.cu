@@ -9,6 +9,8 @@
 // usage: bert_qkv
 //
 // expect: 9 launches -> 3
+// expect-missed: not_similar
+// expect-missed: not_similar
 #include <cmath>
 #include <cstdio>
 #include <vector>

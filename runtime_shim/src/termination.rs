@@ -2,10 +2,11 @@
 
 use std::io::Write;
 
-/// Prints `sirius: SENTENCE` to stderr, writes what the host program has buffered and ends the process
+/// Prints `sirius: SENTENCE` to stderr, writes what the host program and the trace have buffered and ends the process
 /// with status 1. Exit handlers do not run, since this may be any worker while the host waits for it.
 pub fn fail(sentence: &str) -> ! {
     let line = format!("sirius: {sentence}\n");
+    crate::trace::before_failure();
     // SAFETY: fflush(NULL) and _exit have no preconditions; alarm ends a process whose streams are
     // locked by the code that failed, so that a report never becomes a hang.
     unsafe {

@@ -223,6 +223,16 @@ pub fn at_exit() {
     }
 }
 
+/// Writes what is buffered, when nobody is writing, for a program that is about to be ended.
+pub fn before_failure() {
+    if let Ok(mut writer) = WRITER.try_lock()
+        && let Some(writer) = &mut *writer
+    {
+        // The program already fails with a reason of its own.
+        let _ = writer.flush();
+    }
+}
+
 static WRITER: Mutex<Option<BufWriter<File>>> = Mutex::new(None);
 
 fn emit(record: impl FnOnce() -> Record) {

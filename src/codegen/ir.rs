@@ -1,10 +1,17 @@
 //! Handles to LLVM's own objects, for the transformations of code generation.
 //!
-//! This file is the only place of code generation that calls LLVM's C interface directly: moving
+//! This module is the only place of code generation that calls LLVM's C interface directly: moving
 //! a body into a function of another signature, taking constant expressions apart and copying
 //! attributes have no counterpart in inkwell. Invariant: a handle is used only while the
 //! [`Module`] from which it was taken lives, and not after the object was erased; nothing here
 //! stores one beyond a transformation.
+
+mod attributes;
+mod builder;
+mod debug;
+
+pub(super) use builder::Builder;
+pub(super) use debug::DebugScope;
 
 use inkwell::context::AsContextRef;
 use inkwell::llvm_sys::core::*;
@@ -66,19 +73,6 @@ impl Type {
     pub(super) fn integer(module: &Module, bits: u32) -> Self {
         // SAFETY: as above.
         Self(unsafe { LLVMIntTypeInContext(module.get_context().as_ctx_ref(), bits) })
-    }
-
-    pub(super) fn structure(module: &Module, fields: &[Type]) -> Self {
-        let mut fields: Vec<_> = fields.iter().map(|field| field.0).collect();
-        // SAFETY: pointer and length describe `fields`.
-        Self(unsafe {
-            LLVMStructTypeInContext(
-                module.get_context().as_ctx_ref(),
-                fields.as_mut_ptr(),
-                fields.len() as u32,
-                0,
-            )
-        })
     }
 
     pub(super) fn function(result: Type, parameters: &[Type]) -> Self {
@@ -320,6 +314,7 @@ impl Value {
         unsafe { Self::checked(LLVMGetNamedFunction(module.as_mut_ptr(), name.as_ptr())) }
     }
 
+    #[cfg(test)]
     pub(super) fn global(module: &Module, name: &str) -> Option<Value> {
         let name = c_string(name);
         // SAFETY: as above.
@@ -451,16 +446,6 @@ impl Value {
         unsafe { LLVMIsGlobalConstant(self.0) != 0 }
     }
 
-    pub(super) fn set_constant_global(self, constant: bool) {
-        // SAFETY: as above.
-        unsafe { LLVMSetGlobalConstant(self.0, constant.into()) }
-    }
-
-    pub(super) fn is_externally_initialized(self) -> bool {
-        // SAFETY: as above.
-        unsafe { LLVMIsExternallyInitialized(self.0) != 0 }
-    }
-
     pub(super) fn alignment(self) -> u32 {
         // SAFETY: as above.
         unsafe { LLVMGetAlignment(self.0) }
@@ -504,146 +489,6 @@ impl Value {
             raw
         }
     }
-
-    /// Copies the attributes at one position of a function to a position of another.
-    pub(super) fn copy_attributes(self, from: u32, other: Value, to: u32) {
-        for attribute in self.attributes(from) {
-            // SAFETY: as above.
-            unsafe { LLVMAddAttributeAtIndex(other.0, to, attribute) }
-        }
-    }
-
-    /// Copies the attributes at one position of a call to a position of another call.
-    pub(super) fn copy_call_attributes(self, from: u32, other: Value, to: u32) {
-        for attribute in self.call_attributes(from) {
-            // SAFETY: as above.
-            unsafe { LLVMAddCallSiteAttribute(other.0, to, attribute) }
-        }
-    }
-
-    /// Gives a call the ABI attributes (`byval`, `sret`, extensions, alignment) that the callee's
-    /// parameters have.
-    pub(super) fn copy_function_attributes_to_call(self, from: u32, call: Value, to: u32) {
-        for attribute in self.attributes(from) {
-            // SAFETY: as above.
-            unsafe { LLVMAddCallSiteAttribute(call.0, to, attribute) }
-        }
-    }
-
-    pub(super) fn has_attribute(self, position: u32, name: &str) -> bool {
-        // SAFETY: as above; a kind that LLVM does not know is 0 and never present.
-        unsafe { !LLVMGetEnumAttributeAtIndex(self.0, position, attribute_kind(name)).is_null() }
-    }
-
-    /// The type of a type attribute (`byval`), when present.
-    pub(super) fn type_attribute(self, position: u32, name: &str) -> Option<Type> {
-        // SAFETY: as above.
-        unsafe {
-            let found = LLVMGetEnumAttributeAtIndex(self.0, position, attribute_kind(name));
-            (!found.is_null()).then(|| Type(LLVMGetTypeAttributeValue(found)))
-        }
-    }
-
-    /// The number of an integer attribute (`align`), when present.
-    pub(super) fn integer_attribute(self, position: u32, name: &str) -> Option<u64> {
-        // SAFETY: as above.
-        unsafe {
-            let found = LLVMGetEnumAttributeAtIndex(self.0, position, attribute_kind(name));
-            (!found.is_null()).then(|| LLVMGetEnumAttributeValue(found))
-        }
-    }
-
-    pub(super) fn add_attribute(self, position: u32, name: &str, value: u64) {
-        // SAFETY: as above; the names that callers use are LLVM's.
-        unsafe {
-            let context = LLVMGetTypeContext(LLVMTypeOf(self.0));
-            let attribute = LLVMCreateEnumAttribute(context, attribute_kind(name), value);
-            LLVMAddAttributeAtIndex(self.0, position, attribute);
-        }
-    }
-
-    pub(super) fn remove_attribute(self, position: u32, name: &str) {
-        // SAFETY: as above.
-        unsafe { LLVMRemoveEnumAttributeAtIndex(self.0, position, attribute_kind(name)) }
-    }
-
-    /// Whether this is a parameter that is passed in memory.
-    pub(super) fn is_by_value_parameter(self) -> bool {
-        // SAFETY: as above; the parent of an argument is a function.
-        unsafe {
-            if LLVMIsAArgument(self.0).is_null() {
-                return false;
-            }
-            let function = Value(LLVMGetParamParent(self.0));
-            function
-                .parameters()
-                .iter()
-                .position(|parameter| *parameter == self)
-                .is_some_and(|n| function.has_attribute(n as u32 + 1, "byval"))
-        }
-    }
-
-    pub(super) fn string_attribute(self, name: &str) -> Option<String> {
-        // SAFETY: LLVM returns `length` bytes that live as long as the context.
-        unsafe {
-            let found = LLVMGetStringAttributeAtIndex(
-                self.0,
-                FUNCTION_ATTRIBUTES,
-                name.as_ptr().cast(),
-                name.len() as u32,
-            );
-            if found.is_null() {
-                return None;
-            }
-            let mut length = 0;
-            let text = LLVMGetStringAttributeValue(found, &mut length);
-            let bytes = std::slice::from_raw_parts(text.cast::<u8>(), length as usize);
-            Some(String::from_utf8_lossy(bytes).into_owned())
-        }
-    }
-
-    pub(super) fn remove_string_attribute(self, name: &str) {
-        // SAFETY: as above.
-        unsafe {
-            LLVMRemoveStringAttributeAtIndex(
-                self.0,
-                FUNCTION_ATTRIBUTES,
-                name.as_ptr().cast(),
-                name.len() as u32,
-            );
-        }
-    }
-
-    pub(super) fn set_string_attribute(self, name: &str, value: &str) {
-        // SAFETY: as above; pointers and lengths describe the strings.
-        unsafe {
-            let context = LLVMGetTypeContext(LLVMTypeOf(self.0));
-            let attribute = LLVMCreateStringAttribute(
-                context,
-                name.as_ptr().cast(),
-                name.len() as u32,
-                value.as_ptr().cast(),
-                value.len() as u32,
-            );
-            LLVMAddAttributeAtIndex(self.0, FUNCTION_ATTRIBUTES, attribute);
-        }
-    }
-
-    pub(super) fn add_call_attribute(self, position: u32, name: &str) {
-        // SAFETY: as above.
-        unsafe {
-            let context = LLVMGetTypeContext(LLVMTypeOf(self.0));
-            let attribute = LLVMCreateEnumAttribute(context, attribute_kind(name), 0);
-            LLVMAddCallSiteAttribute(self.0, position, attribute);
-        }
-    }
-
-    pub(super) fn remove_call_attribute(self, position: u32, name: &str) {
-        // SAFETY: as above.
-        unsafe { LLVMRemoveCallSiteEnumAttribute(self.0, position, attribute_kind(name)) }
-    }
-
-    // Instructions and constants.
 
     pub(super) fn opcode(self) -> LLVMOpcode {
         // SAFETY: as above; callers pass instructions.
@@ -749,11 +594,6 @@ impl Value {
             .then(|| self.called().name())
     }
 
-    pub(super) fn set_call_instruction_convention(self, convention: u32) {
-        // SAFETY: as above.
-        unsafe { LLVMSetInstructionCallConv(self.0, convention) }
-    }
-
     /// Template and constraints of inline assembly.
     pub(super) fn inline_assembly(self) -> Option<(String, String)> {
         // SAFETY: LLVM returns bytes that live as long as the value.
@@ -773,11 +613,6 @@ impl Value {
                 read(constraints, constraint_length),
             ))
         }
-    }
-
-    pub(super) fn allocated_type(self) -> Type {
-        // SAFETY: as above; callers pass an alloca.
-        Type(unsafe { LLVMGetAllocatedType(self.0) })
     }
 
     pub(super) fn element_pointer_source_type(self) -> Type {
@@ -816,16 +651,6 @@ impl Value {
         unsafe { LLVMSetMetadata(self.0, metadata_kind(self, kind), std::ptr::null_mut()) }
     }
 
-    pub(super) fn copy_debug_location(self, other: Value) {
-        // SAFETY: as above.
-        unsafe {
-            let location = LLVMInstructionGetDebugLoc(self.0);
-            if !location.is_null() {
-                LLVMInstructionSetDebugLoc(other.0, location);
-            }
-        }
-    }
-
     /// Removes an instruction; it has no uses.
     pub(super) fn erase(self) {
         // SAFETY: as above.
@@ -839,276 +664,10 @@ impl Value {
     }
 }
 
-fn attribute_kind(name: &str) -> u32 {
-    // SAFETY: pointer and length describe `name`.
-    unsafe { LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len()) }
-}
-
 fn metadata_kind(value: Value, name: &str) -> u32 {
     // SAFETY: pointer and length describe `name`; the value is alive.
     unsafe {
         let context = LLVMGetTypeContext(LLVMTypeOf(value.0));
         LLVMGetMDKindIDInContext(context, name.as_ptr().cast(), name.len() as u32)
-    }
-}
-
-/// Makes instructions.
-pub(super) struct Builder(LLVMBuilderRef);
-
-impl Builder {
-    /// Inserts before an instruction, with its debug location.
-    pub(super) fn before(instruction: Value) -> Self {
-        // SAFETY: as in `Value`.
-        unsafe {
-            let context = LLVMGetTypeContext(LLVMTypeOf(instruction.0));
-            let builder = LLVMCreateBuilderInContext(context);
-            LLVMPositionBuilderBefore(builder, instruction.0);
-            let location = LLVMInstructionGetDebugLoc(instruction.0);
-            if !location.is_null() {
-                LLVMSetCurrentDebugLocation2(builder, location);
-            }
-            Self(builder)
-        }
-    }
-
-    /// Inserts at the end of a block.
-    pub(super) fn at_end(module: &Module, block: Block) -> Self {
-        // SAFETY: as in `Value`.
-        unsafe {
-            let builder = LLVMCreateBuilderInContext(module.get_context().as_ctx_ref());
-            LLVMPositionBuilderAtEnd(builder, block.0);
-            Self(builder)
-        }
-    }
-
-    pub(super) fn call(&self, ty: Type, callee: Value, arguments: &[Value]) -> Value {
-        let mut raw: Vec<_> = arguments.iter().map(|argument| argument.0).collect();
-        // SAFETY: pointer and length describe `raw`; callers match the type.
-        Value(unsafe {
-            LLVMBuildCall2(
-                self.0,
-                ty.0,
-                callee.0,
-                raw.as_mut_ptr(),
-                raw.len() as u32,
-                c"".as_ptr(),
-            )
-        })
-    }
-
-    pub(super) fn load(&self, ty: Type, pointer: Value, alignment: u32) -> Value {
-        // SAFETY: as in `Value`; so below.
-        unsafe {
-            let load = LLVMBuildLoad2(self.0, ty.0, pointer.0, c"".as_ptr());
-            LLVMSetAlignment(load, alignment);
-            Value(load)
-        }
-    }
-
-    pub(super) fn store(&self, value: Value, pointer: Value, alignment: u32) {
-        // SAFETY: as above.
-        unsafe { LLVMSetAlignment(LLVMBuildStore(self.0, value.0, pointer.0), alignment) }
-    }
-
-    pub(super) fn alloca(&self, ty: Type) -> Value {
-        // SAFETY: as above.
-        Value(unsafe { LLVMBuildAlloca(self.0, ty.0, c"".as_ptr()) })
-    }
-
-    /// Copies `bytes` bytes.
-    pub(super) fn copy(&self, target: Value, source: Value, alignment: u32, bytes: Value) {
-        // SAFETY: as above.
-        unsafe {
-            LLVMBuildMemCpy(self.0, target.0, alignment, source.0, 1, bytes.0);
-        }
-    }
-
-    pub(super) fn element_pointer(&self, ty: Type, pointer: Value, indices: &[Value]) -> Value {
-        let mut raw: Vec<_> = indices.iter().map(|index| index.0).collect();
-        // SAFETY: pointer and length describe `raw`.
-        Value(unsafe {
-            LLVMBuildGEP2(
-                self.0,
-                ty.0,
-                pointer.0,
-                raw.as_mut_ptr(),
-                raw.len() as u32,
-                c"".as_ptr(),
-            )
-        })
-    }
-
-    pub(super) fn field_pointer(&self, ty: Type, pointer: Value, field: u32) -> Value {
-        // SAFETY: as above.
-        Value(unsafe { LLVMBuildStructGEP2(self.0, ty.0, pointer.0, field, c"".as_ptr()) })
-    }
-
-    pub(super) fn cast(&self, opcode: LLVMOpcode, value: Value, ty: Type) -> Value {
-        // SAFETY: as above; callers pass a cast opcode that fits both types.
-        Value(unsafe { LLVMBuildCast(self.0, opcode, value.0, ty.0, c"".as_ptr()) })
-    }
-
-    pub(super) fn binary(&self, opcode: LLVMOpcode, left: Value, right: Value) -> Value {
-        // SAFETY: as above.
-        Value(unsafe { LLVMBuildBinOp(self.0, opcode, left.0, right.0, c"".as_ptr()) })
-    }
-
-    /// Puts an element into an array, struct or vector value.
-    pub(super) fn insert(
-        &self,
-        module: &Module,
-        aggregate: Value,
-        element: Value,
-        position: u32,
-    ) -> Value {
-        let vector = aggregate.ty().kind() == LLVMTypeKind::LLVMVectorTypeKind;
-        let index = Type::integer(module, 32).constant(position.into());
-        // SAFETY: as above; positions are below the aggregate's length.
-        Value(unsafe {
-            if vector {
-                LLVMBuildInsertElement(self.0, aggregate.0, element.0, index.0, c"".as_ptr())
-            } else {
-                LLVMBuildInsertValue(self.0, aggregate.0, element.0, position, c"".as_ptr())
-            }
-        })
-    }
-
-    /// Ends a block that control does not leave.
-    pub(super) fn unreachable(&self) {
-        // SAFETY: as above.
-        unsafe {
-            LLVMBuildUnreachable(self.0);
-        }
-    }
-
-    /// A constant text with a final zero byte; its address.
-    pub(super) fn text(&self, text: &str) -> Value {
-        let text = c_string(text);
-        // SAFETY: the builder stands in a function of a module.
-        Value(unsafe { LLVMBuildGlobalString(self.0, text.as_ptr(), c"sirius.text".as_ptr()) })
-    }
-
-    /// `addrspacecast`, a no-op where the types are equal.
-    pub(super) fn to_pointer_type(&self, value: Value, ty: Type) -> Value {
-        if value.ty() == ty {
-            return value;
-        }
-        self.cast(LLVMOpcode::LLVMAddrSpaceCast, value, ty)
-    }
-
-    pub(super) fn return_void(&self) {
-        // SAFETY: as above.
-        unsafe {
-            LLVMBuildRetVoid(self.0);
-        }
-    }
-}
-
-impl Drop for Builder {
-    fn drop(&mut self) {
-        // SAFETY: the builder is ours and disposed of once.
-        unsafe { LLVMDisposeBuilder(self.0) }
-    }
-}
-
-/// Where the code of a function comes from, for functions that are made to call it.
-pub(super) struct DebugScope {
-    context: LLVMContextRef,
-    builder: LLVMDIBuilderRef,
-    file: LLVMMetadataRef,
-    line: u32,
-}
-
-impl DebugScope {
-    /// The place of a function with line information.
-    pub(super) fn of(module: &Module, function: Value) -> Option<Self> {
-        // SAFETY: the function is alive; the new compile unit lives in its module.
-        unsafe {
-            let subprogram = LLVMGetSubprogram(function.0);
-            if subprogram.is_null() {
-                return None;
-            }
-            let file = LLVMDIScopeGetFile(subprogram);
-            let line = LLVMDISubprogramGetLine(subprogram);
-            let builder = LLVMCreateDIBuilder(module.as_mut_ptr());
-            let producer = "sirius-rs";
-            LLVMDIBuilderCreateCompileUnit(
-                builder,
-                LLVMDWARFSourceLanguage::LLVMDWARFSourceLanguageC_plus_plus,
-                file,
-                producer.as_ptr().cast(),
-                producer.len(),
-                1,
-                c"".as_ptr(),
-                0,
-                0,
-                c"".as_ptr(),
-                0,
-                LLVMDWARFEmissionKind::LLVMDWARFEmissionKindLineTablesOnly,
-                0,
-                0,
-                0,
-                c"".as_ptr(),
-                0,
-                c"".as_ptr(),
-                0,
-            );
-            let context = module.get_context().as_ctx_ref();
-            Some(Self {
-                context,
-                builder,
-                file,
-                line,
-            })
-        }
-    }
-
-    /// Gives `function` line information and the instructions that `builder` makes this place.
-    pub(super) fn cover(&self, function: Value, name: &str, builder: &Builder) {
-        // SAFETY: pointers and lengths describe `name`; all handles are alive.
-        unsafe {
-            let ty = LLVMDIBuilderCreateSubroutineType(
-                self.builder,
-                self.file,
-                std::ptr::null_mut(),
-                0,
-                0,
-            );
-            let subprogram = LLVMDIBuilderCreateFunction(
-                self.builder,
-                self.file,
-                name.as_ptr().cast(),
-                name.len(),
-                name.as_ptr().cast(),
-                name.len(),
-                self.file,
-                self.line,
-                ty,
-                1,
-                1,
-                self.line,
-                0,
-                1,
-            );
-            LLVMSetSubprogram(function.0, subprogram);
-            let location = LLVMDIBuilderCreateDebugLocation(
-                self.context,
-                self.line,
-                0,
-                subprogram,
-                std::ptr::null_mut(),
-            );
-            LLVMSetCurrentDebugLocation2(builder.0, location);
-        }
-    }
-}
-
-impl Drop for DebugScope {
-    fn drop(&mut self) {
-        // SAFETY: the builder is ours; finalising resolves its temporary nodes.
-        unsafe {
-            LLVMDIBuilderFinalize(self.builder);
-            LLVMDisposeDIBuilder(self.builder);
-        }
     }
 }

@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 /// Steps after which a thread is left alone; what it did so far is checked all the same.
 const STEPS: usize = 4_000;
 /// Launches tried for each kernel.
-const LAUNCHES: usize = 40;
+const LAUNCHES: usize = 20;
 
 #[derive(Clone, Debug, PartialEq)]
 enum Bits {
@@ -142,6 +142,9 @@ fn check_kernel(body: &Body, model: &KernelModel) -> usize {
                     model.name, launch.scalars
                 );
             }
+            for event in &machine.events {
+                check_footprint(model, event, &launch);
+            }
             if finished {
                 check_exact(model, &machine.events, &launch, (block, thread));
             }
@@ -195,6 +198,30 @@ fn covers(
                 point.value(subscript) == event.offset && event.bytes == Some(access.size_bytes)
             }
         }
+}
+
+/// Every byte lies within the bounds of its target.
+fn check_footprint(model: &KernelModel, event: &Event, launch: &Launch) {
+    if matches!(event.root, Root::Shared(_)) {
+        return;
+    }
+    let within = model.footprints.iter().any(|footprint| {
+        let low = footprint.low_bytes.as_ref();
+        let high = footprint.high_bytes.as_ref();
+        let (start, bytes) = (
+            i128::from(event.offset),
+            i128::from(event.bytes.unwrap_or(0)),
+        );
+        target_matches(&footprint.target, &event.root)
+            && (footprint.written || !event.writes)
+            && low.is_none_or(|low| evaluate(low, launch) <= start)
+            && high.is_none_or(|high| start + bytes <= evaluate(high, launch))
+    });
+    assert!(
+        within,
+        "{event:?} is outside the footprints for {:?}, grid {:?}, block {:?}\n{model}",
+        launch.scalars, launch.grid, launch.block
+    );
 }
 
 /// Where an exact access's domain holds, the thread did it.

@@ -608,7 +608,7 @@ impl<'a> Walk<'a> {
                     && offset >= 0
                     && offset + i64::from(bits.div_ceil(8))
                         <= i64::from(self.body.formals[*argument].bytes)
-                    && bits % 8 == 0 =>
+                    && bits.is_multiple_of(8) =>
             {
                 let symbol = KernelSymbol::Argument {
                     argument: *argument,

@@ -174,10 +174,10 @@ impl HostMemory {
                     }
                 }
             }
-            Opcode::Call { effects, .. } => {
-                if effects.writes_elsewhere || effects.writes_arguments {
-                    writes = self.unknown_call();
-                }
+            Opcode::Call { effects, .. }
+                if effects.writes_elsewhere || effects.writes_arguments =>
+            {
+                writes = self.unknown_call();
             }
             _ => {}
         }

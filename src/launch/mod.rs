@@ -10,11 +10,13 @@ mod calls;
 mod cfg;
 mod display;
 mod host_ir;
+mod host_reader;
 mod memory;
 mod nodes;
 mod pointers;
 mod points_to;
 mod values;
+mod versions;
 
 use crate::diagnostics::Location;
 use crate::expression::Expression;
@@ -24,7 +26,7 @@ use serde::{Deserialize, Serialize};
 /// Reads the host side of a program: never fails, because whatever is not understood is in the
 /// graph as [`NodeKind::Opaque`] or as a pointer that may point anywhere.
 pub fn build_launch_graph(program: &Program<'_>) -> LaunchGraph {
-    let host = host_ir::read_host_module(&program.host);
+    let host = host_reader::read_host_module(&program.host);
     nodes::assemble(
         &host,
         &program.kernels,

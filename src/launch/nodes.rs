@@ -286,7 +286,12 @@ impl Builder<'_> {
         };
         let mut arguments = Vec::new();
         let mut pointers = Vec::new();
-        for position in calls::FOLDED_LAUNCH_HEAD..symbols.len() {
+        for (position, passed) in symbols
+            .iter()
+            .copied()
+            .enumerate()
+            .skip(calls::FOLDED_LAUNCH_HEAD)
+        {
             let argument = position - calls::FOLDED_LAUNCH_HEAD;
             let targets = self
                 .facts
@@ -306,13 +311,7 @@ impl Builder<'_> {
                 if let Some(bits) = ty.and_then(Type::scalar_bits) {
                     // A `bool` travels in a byte.
                     let bits = bits.next_multiple_of(8);
-                    found.push((
-                        0,
-                        bits,
-                        ty == Some(&Type::Pointer),
-                        symbols[position],
-                        targets.clone(),
-                    ));
+                    found.push((0, bits, ty == Some(&Type::Pointer), passed, targets.clone()));
                 }
             }
             let scalar = |field: &Field| field.ty.scalar_bits().filter(|bits| bits % 8 == 0);
@@ -339,7 +338,7 @@ impl Builder<'_> {
                     continue;
                 }
                 let distance = i64::try_from(field.offset).ok()?;
-                let address = self.numbering.offset(symbols[position], distance);
+                let address = self.numbering.offset(passed, distance);
                 let place = moved(&targets, distance);
                 let symbol =
                     self.numbering

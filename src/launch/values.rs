@@ -13,7 +13,8 @@ use super::cfg::ControlFlow;
 use super::host_ir::{HostModule, Opcode, Operand, Operation, Type};
 use super::memory::{HostMemory, Writes};
 use super::points_to::{PointsTo, Target, Targets, is_memory_copy};
-use std::collections::{BTreeSet, HashMap};
+use super::versions::{Location, Version};
+use std::collections::HashMap;
 
 /// Number of a host value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -85,21 +86,6 @@ pub enum Definition {
     High(Symbol),
 }
 
-/// How memory came to be what a load sees.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Version {
-    Entry,
-    Write(usize),
-    Join(usize),
-}
-
-#[derive(Debug)]
-struct Location {
-    /// Instructions that may write it, ascending within each block.
-    writers: HashMap<usize, Vec<usize>>,
-    joins: BTreeSet<usize>,
-}
-
 /// Everything that numbering reads.
 #[derive(Clone, Copy)]
 pub struct Facts<'a> {
@@ -115,16 +101,16 @@ pub struct Facts<'a> {
 
 /// The symbols of all analysed functions.
 pub struct Numbering<'a> {
-    facts: Facts<'a>,
-    flows: HashMap<usize, (ControlFlow, usize)>,
-    definitions: Vec<Definition>,
-    varies_in: Vec<Option<usize>>,
-    no_signed_wrap: Vec<bool>,
-    index: HashMap<Definition, Symbol>,
-    values: HashMap<(usize, usize), Symbol>,
-    halves: HashMap<(Symbol, bool), Symbol>,
-    writers: HashMap<usize, Vec<(usize, Writes)>>,
-    locations: HashMap<(usize, Symbol, u64), Location>,
+    pub(super) facts: Facts<'a>,
+    pub(super) flows: HashMap<usize, (ControlFlow, usize)>,
+    pub(super) definitions: Vec<Definition>,
+    pub(super) varies_in: Vec<Option<usize>>,
+    pub(super) no_signed_wrap: Vec<bool>,
+    pub(super) index: HashMap<Definition, Symbol>,
+    pub(super) values: HashMap<(usize, usize), Symbol>,
+    pub(super) halves: HashMap<(Symbol, bool), Symbol>,
+    pub(super) writers: HashMap<usize, Vec<(usize, Writes)>>,
+    pub(super) locations: HashMap<(usize, Symbol, u64), Location>,
 }
 
 /// Loads of copied structs are followed through so many copies.
@@ -807,7 +793,7 @@ impl<'a> Numbering<'a> {
     }
 
     /// Bytes from one address to another of the same base.
-    fn distance(&self, from: Symbol, to: Symbol) -> Option<i64> {
+    pub(super) fn distance(&self, from: Symbol, to: Symbol) -> Option<i64> {
         let split = |symbol: Symbol| match self.definitions[symbol.0] {
             Definition::Offset(base, bytes) => (base, bytes),
             _ => (symbol, 0),
@@ -820,114 +806,12 @@ impl<'a> Numbering<'a> {
         }
     }
 
-    fn version_before(
+    pub(super) fn operation(
         &mut self,
-        function: usize,
-        at: usize,
-        address: Symbol,
-        targets: &Targets,
-        bytes: u64,
-    ) -> Version {
-        let key = (function, address, bytes);
-        if !self.locations.contains_key(&key) {
-            let location = self.location(function, address, targets, bytes);
-            self.locations.insert(key, location);
-        }
-        let location = &self.locations[&key];
-        let (flow, _) = &self.flows[&function];
-        let mut block = self.facts.host.functions[function].instructions[at].block;
-        let mut limit = at;
-        loop {
-            let last = location
-                .writers
-                .get(&block)
-                .and_then(|writers| writers.iter().rev().find(|writer| **writer < limit));
-            if let Some(writer) = last {
-                return Version::Write(*writer);
-            }
-            if location.joins.contains(&block) {
-                return Version::Join(block);
-            }
-            match flow.immediate_dominator[block] {
-                Some(dominator) => (block, limit) = (dominator, usize::MAX),
-                None => return Version::Entry,
-            }
-        }
-    }
-
-    fn location(
-        &self,
-        function: usize,
-        address: Symbol,
-        targets: &Targets,
-        bytes: u64,
-    ) -> Location {
-        let host = self.facts.host;
-        let (flow, _) = &self.flows[&function];
-        let mut writers: HashMap<usize, Vec<usize>> = HashMap::new();
-        for (at, writes) in &self.writers[&function] {
-            let instruction = &host.functions[function].instructions[*at];
-            if self.may_write(function, *at, writes, address, targets, bytes) {
-                writers.entry(instruction.block).or_default().push(*at);
-            }
-        }
-        let mut joins = BTreeSet::new();
-        let mut work: Vec<usize> = writers.keys().copied().collect();
-        while let Some(block) = work.pop() {
-            for join in &flow.frontier[block] {
-                if joins.insert(*join) {
-                    work.push(*join);
-                }
-            }
-        }
-        Location { writers, joins }
-    }
-
-    fn may_write(
-        &self,
-        function: usize,
-        at: usize,
-        writes: &Writes,
-        address: Symbol,
-        targets: &Targets,
-        bytes: u64,
-    ) -> bool {
-        let points_to = self.facts.points_to;
-        let instruction = &self.facts.host.functions[function].instructions[at];
-        // Two constant distances from one base that never changes.
-        if let Opcode::Store { stored, .. } = &instruction.opcode
-            && let Operand::Instruction(place) = instruction.operands[1]
-            && let Some(place) = self.values.get(&(function, place))
-            && self.varies_in(*place).is_none()
-            && let Some(distance) = self.distance(address, *place)
-        {
-            let end = i64::try_from(bytes).unwrap_or(i64::MAX);
-            let size = i64::try_from(stored.bytes()).unwrap_or(i64::MAX);
-            return distance < end && distance.saturating_add(size) > 0;
-        }
-        (writes.escaped && points_to.any_escaped(targets))
-            || writes
-                .places
-                .iter()
-                .any(|(place, size)| points_to.may_overlap((place, *size), (targets, Some(bytes))))
-    }
-
-    fn version_symbol(&mut self, function: usize, version: Version) -> Symbol {
-        match version {
-            Version::Entry => self.intern(Definition::EntryVersion(function), None),
-            Version::Write(at) => {
-                let block = self.facts.host.functions[function].instructions[at].block;
-                let varies_in = self.loop_of(function, block);
-                self.intern(Definition::WriteVersion(function, at), varies_in)
-            }
-            Version::Join(block) => {
-                let varies_in = self.loop_of(function, block);
-                self.intern(Definition::JoinVersion(function, block), varies_in)
-            }
-        }
-    }
-
-    fn operation(&mut self, operation: Operation, bits: u32, operands: Vec<Symbol>) -> Symbol {
+        operation: Operation,
+        bits: u32,
+        operands: Vec<Symbol>,
+    ) -> Symbol {
         let literals: Vec<Option<i64>> = operands
             .iter()
             .map(|operand| self.literal(*operand))
@@ -992,13 +876,18 @@ impl<'a> Numbering<'a> {
         self.intern(Definition::Unique(number), None)
     }
 
-    fn loop_of(&self, function: usize, block: usize) -> Option<usize> {
+    pub(super) fn loop_of(&self, function: usize, block: usize) -> Option<usize> {
         let (flow, first) = self.flows.get(&function)?;
         flow.innermost[block].map(|index| index + first)
     }
 
     /// A value used outside the loops that it varies in is their last one.
-    fn leave_loops(&mut self, mut symbol: Symbol, function: usize, block: usize) -> Symbol {
+    pub(super) fn leave_loops(
+        &mut self,
+        mut symbol: Symbol,
+        function: usize,
+        block: usize,
+    ) -> Symbol {
         while let Some(varies_in) = self.varies_in[symbol.0] {
             let Some((flow, first)) = self.flows.get(&function) else {
                 break;
@@ -1014,7 +903,7 @@ impl<'a> Numbering<'a> {
     }
 
     /// A value that varies where the innermost of its parts does.
-    fn derived(&mut self, definition: Definition, parts: &[Symbol]) -> Symbol {
+    pub(super) fn derived(&mut self, definition: Definition, parts: &[Symbol]) -> Symbol {
         let loops: Vec<usize> = parts
             .iter()
             .filter_map(|part| self.varies_in[part.0])
@@ -1024,7 +913,7 @@ impl<'a> Numbering<'a> {
         self.intern(definition, varies_in)
     }
 
-    fn intern(&mut self, definition: Definition, varies_in: Option<usize>) -> Symbol {
+    pub(super) fn intern(&mut self, definition: Definition, varies_in: Option<usize>) -> Symbol {
         if let Some(symbol) = self.index.get(&definition) {
             return *symbol;
         }

@@ -48,7 +48,7 @@ pub use refusal::Refusal;
 
 use crate::kernel::KernelModel;
 use crate::launch::{Launch, LaunchGraph, LaunchId, NodeId, NodeKind};
-use crate::schedule::{FusionGroup, FusionPlan};
+use crate::schedule::{FusionGroup, FusionPlan, ThreadMap};
 use std::collections::BTreeMap;
 
 /// A plan that passed; the only one that code generation accepts.
@@ -143,6 +143,8 @@ fn members<'a>(
     }
     for (position, member) in group.members.iter().enumerate() {
         let launch = member.launch;
+        // The proof is for this map; another one needs its own.
+        let ThreadMap::Identity = member.map;
         if position == 0 && member.barrier_before {
             refusals.push(Refusal::BarrierFirst { launch });
         }

@@ -11,7 +11,6 @@ pub(super) fn lower_assembly(
     module: &Module,
     call: Value,
     template: &str,
-    constraints: &str,
     library: &Library,
 ) -> Result<(), CodegenError> {
     let text = normalise(template);
@@ -37,7 +36,6 @@ pub(super) fn lower_assembly(
         call.erase();
         return Ok(());
     }
-    let _ = constraints;
     library.unsupported(module, call, &describe(template))
 }
 

@@ -116,7 +116,7 @@ fn make_thread(module: &Module, name: &str, body: Value, arguments: &[Argument])
             builder.load(argument.ty, address, 1)
         });
     }
-    call_body(module, &builder, body, &values);
+    call_body(&builder, body, &values);
     builder.return_void();
 }
 
@@ -145,7 +145,7 @@ fn make_block_loop(
             inner.load(argument.ty, address, argument.alignment)
         });
     }
-    call_body(module, &inner, body, &values);
+    call_body(&inner, body, &values);
     inner.return_void();
 
     let (function, builder) = entry_function(module, name, body);
@@ -187,7 +187,7 @@ fn argument_address(module: &Module, builder: &Builder, pointers: Value, n: usiz
     builder.load(pointer, slot, 8)
 }
 
-fn call_body(_module: &Module, builder: &Builder, body: Value, values: &[Value]) {
+fn call_body(builder: &Builder, body: Value, values: &[Value]) {
     let call = builder.call(body.value_type(), body, values);
     for position in 2..=values.len() as u32 {
         body.copy_function_attributes_to_call(position, call, position);

@@ -1,0 +1,165 @@
+//! The builder of instructions, owned.
+
+use super::*;
+
+/// Makes instructions.
+pub(in crate::codegen) struct Builder(pub(super) LLVMBuilderRef);
+
+impl Builder {
+    /// Inserts before an instruction, with its debug location.
+    pub(in crate::codegen) fn before(instruction: Value) -> Self {
+        // SAFETY: as in `Value`.
+        unsafe {
+            let context = LLVMGetTypeContext(LLVMTypeOf(instruction.0));
+            let builder = LLVMCreateBuilderInContext(context);
+            LLVMPositionBuilderBefore(builder, instruction.0);
+            let location = LLVMInstructionGetDebugLoc(instruction.0);
+            if !location.is_null() {
+                LLVMSetCurrentDebugLocation2(builder, location);
+            }
+            Self(builder)
+        }
+    }
+
+    /// Inserts at the end of a block.
+    pub(in crate::codegen) fn at_end(module: &Module, block: Block) -> Self {
+        // SAFETY: as in `Value`.
+        unsafe {
+            let builder = LLVMCreateBuilderInContext(module.get_context().as_ctx_ref());
+            LLVMPositionBuilderAtEnd(builder, block.0);
+            Self(builder)
+        }
+    }
+
+    pub(in crate::codegen) fn call(&self, ty: Type, callee: Value, arguments: &[Value]) -> Value {
+        let mut raw: Vec<_> = arguments.iter().map(|argument| argument.0).collect();
+        // SAFETY: pointer and length describe `raw`; callers match the type.
+        Value(unsafe {
+            LLVMBuildCall2(
+                self.0,
+                ty.0,
+                callee.0,
+                raw.as_mut_ptr(),
+                raw.len() as u32,
+                c"".as_ptr(),
+            )
+        })
+    }
+
+    pub(in crate::codegen) fn load(&self, ty: Type, pointer: Value, alignment: u32) -> Value {
+        // SAFETY: as in `Value`; so below.
+        unsafe {
+            let load = LLVMBuildLoad2(self.0, ty.0, pointer.0, c"".as_ptr());
+            LLVMSetAlignment(load, alignment);
+            Value(load)
+        }
+    }
+
+    pub(in crate::codegen) fn store(&self, value: Value, pointer: Value, alignment: u32) {
+        // SAFETY: as above.
+        unsafe { LLVMSetAlignment(LLVMBuildStore(self.0, value.0, pointer.0), alignment) }
+    }
+
+    pub(in crate::codegen) fn alloca(&self, ty: Type) -> Value {
+        // SAFETY: as above.
+        Value(unsafe { LLVMBuildAlloca(self.0, ty.0, c"".as_ptr()) })
+    }
+
+    /// Copies `bytes` bytes.
+    pub(in crate::codegen) fn copy(
+        &self,
+        target: Value,
+        source: Value,
+        alignment: u32,
+        bytes: Value,
+    ) {
+        // SAFETY: as above.
+        unsafe {
+            LLVMBuildMemCpy(self.0, target.0, alignment, source.0, 1, bytes.0);
+        }
+    }
+
+    pub(in crate::codegen) fn element_pointer(
+        &self,
+        ty: Type,
+        pointer: Value,
+        indices: &[Value],
+    ) -> Value {
+        let mut raw: Vec<_> = indices.iter().map(|index| index.0).collect();
+        // SAFETY: pointer and length describe `raw`.
+        Value(unsafe {
+            LLVMBuildGEP2(
+                self.0,
+                ty.0,
+                pointer.0,
+                raw.as_mut_ptr(),
+                raw.len() as u32,
+                c"".as_ptr(),
+            )
+        })
+    }
+
+    pub(in crate::codegen) fn cast(&self, opcode: LLVMOpcode, value: Value, ty: Type) -> Value {
+        // SAFETY: as above; callers pass a cast opcode that fits both types.
+        Value(unsafe { LLVMBuildCast(self.0, opcode, value.0, ty.0, c"".as_ptr()) })
+    }
+
+    pub(in crate::codegen) fn binary(
+        &self,
+        opcode: LLVMOpcode,
+        left: Value,
+        right: Value,
+    ) -> Value {
+        // SAFETY: as above.
+        Value(unsafe { LLVMBuildBinOp(self.0, opcode, left.0, right.0, c"".as_ptr()) })
+    }
+
+    /// Puts an element into an array, struct or vector value.
+    pub(in crate::codegen) fn insert(
+        &self,
+        module: &Module,
+        aggregate: Value,
+        element: Value,
+        position: u32,
+    ) -> Value {
+        let vector = aggregate.ty().kind() == LLVMTypeKind::LLVMVectorTypeKind;
+        let index = Type::integer(module, 32).constant(position.into());
+        // SAFETY: as above; positions are below the aggregate's length.
+        Value(unsafe {
+            if vector {
+                LLVMBuildInsertElement(self.0, aggregate.0, element.0, index.0, c"".as_ptr())
+            } else {
+                LLVMBuildInsertValue(self.0, aggregate.0, element.0, position, c"".as_ptr())
+            }
+        })
+    }
+
+    /// A constant text with a final zero byte; its address.
+    pub(in crate::codegen) fn text(&self, text: &str) -> Value {
+        let text = c_string(text);
+        // SAFETY: the builder stands in a function of a module.
+        Value(unsafe { LLVMBuildGlobalString(self.0, text.as_ptr(), c"sirius.text".as_ptr()) })
+    }
+
+    /// `addrspacecast`, a no-op where the types are equal.
+    pub(in crate::codegen) fn to_pointer_type(&self, value: Value, ty: Type) -> Value {
+        if value.ty() == ty {
+            return value;
+        }
+        self.cast(LLVMOpcode::LLVMAddrSpaceCast, value, ty)
+    }
+
+    pub(in crate::codegen) fn return_void(&self) {
+        // SAFETY: as above.
+        unsafe {
+            LLVMBuildRetVoid(self.0);
+        }
+    }
+}
+
+impl Drop for Builder {
+    fn drop(&mut self) {
+        // SAFETY: the builder is ours and disposed of once.
+        unsafe { LLVMDisposeBuilder(self.0) }
+    }
+}
