@@ -75,19 +75,6 @@ impl Type {
         Self(unsafe { LLVMIntTypeInContext(module.get_context().as_ctx_ref(), bits) })
     }
 
-    pub(super) fn structure(module: &Module, fields: &[Type]) -> Self {
-        let mut fields: Vec<_> = fields.iter().map(|field| field.0).collect();
-        // SAFETY: pointer and length describe `fields`.
-        Self(unsafe {
-            LLVMStructTypeInContext(
-                module.get_context().as_ctx_ref(),
-                fields.as_mut_ptr(),
-                fields.len() as u32,
-                0,
-            )
-        })
-    }
-
     pub(super) fn function(result: Type, parameters: &[Type]) -> Self {
         let mut raw: Vec<_> = parameters.iter().map(|parameter| parameter.0).collect();
         // SAFETY: pointer and length describe `raw`.
@@ -327,6 +314,7 @@ impl Value {
         unsafe { Self::checked(LLVMGetNamedFunction(module.as_mut_ptr(), name.as_ptr())) }
     }
 
+    #[cfg(test)]
     pub(super) fn global(module: &Module, name: &str) -> Option<Value> {
         let name = c_string(name);
         // SAFETY: as above.
@@ -456,16 +444,6 @@ impl Value {
     pub(super) fn is_constant_global(self) -> bool {
         // SAFETY: as above.
         unsafe { LLVMIsGlobalConstant(self.0) != 0 }
-    }
-
-    pub(super) fn set_constant_global(self, constant: bool) {
-        // SAFETY: as above.
-        unsafe { LLVMSetGlobalConstant(self.0, constant.into()) }
-    }
-
-    pub(super) fn is_externally_initialized(self) -> bool {
-        // SAFETY: as above.
-        unsafe { LLVMIsExternallyInitialized(self.0) != 0 }
     }
 
     pub(super) fn alignment(self) -> u32 {
@@ -616,11 +594,6 @@ impl Value {
             .then(|| self.called().name())
     }
 
-    pub(super) fn set_call_instruction_convention(self, convention: u32) {
-        // SAFETY: as above.
-        unsafe { LLVMSetInstructionCallConv(self.0, convention) }
-    }
-
     /// Template and constraints of inline assembly.
     pub(super) fn inline_assembly(self) -> Option<(String, String)> {
         // SAFETY: LLVM returns bytes that live as long as the value.
@@ -640,11 +613,6 @@ impl Value {
                 read(constraints, constraint_length),
             ))
         }
-    }
-
-    pub(super) fn allocated_type(self) -> Type {
-        // SAFETY: as above; callers pass an alloca.
-        Type(unsafe { LLVMGetAllocatedType(self.0) })
     }
 
     pub(super) fn element_pointer_source_type(self) -> Type {
@@ -681,16 +649,6 @@ impl Value {
     pub(super) fn remove_metadata(self, kind: &str) {
         // SAFETY: as above; null removes.
         unsafe { LLVMSetMetadata(self.0, metadata_kind(self, kind), std::ptr::null_mut()) }
-    }
-
-    pub(super) fn copy_debug_location(self, other: Value) {
-        // SAFETY: as above.
-        unsafe {
-            let location = LLVMInstructionGetDebugLoc(self.0);
-            if !location.is_null() {
-                LLVMInstructionSetDebugLoc(other.0, location);
-            }
-        }
     }
 
     /// Removes an instruction; it has no uses.

@@ -138,7 +138,7 @@ impl Builder<'_> {
         }
     }
 
-    /// One global edge when any places may overlap.
+    /// Global edges where places may overlap, one for each buffer and kind.
     fn widest_edge(
         &mut self,
         source: &Effect,
@@ -147,11 +147,13 @@ impl Builder<'_> {
         stable: &impl Fn(ValueId) -> bool,
     ) {
         let sink_ranges = sink.ranges();
+        let mut certain: Vec<(String, DependenceKind)> = Vec::new();
         for from in &source.ranges() {
             for to in &sink_ranges {
-                let Some(kind) = kind_of((from.reads, from.writes), (to.reads, to.writes)) else {
+                let kinds = kinds_of((from.reads, from.writes), (to.reads, to.writes));
+                if kinds.is_empty() {
                     continue;
-                };
+                }
                 let distance = match overlap(self.graph, &from.place, &to.place, stable) {
                     Overlap::Never => continue,
                     Overlap::Distance(distance) => Some(distance),
@@ -175,23 +177,29 @@ impl Builder<'_> {
                     (sink.node(), &to.place.name),
                     distance.is_some(),
                 );
-                self.add(Edge {
-                    source: source.node(),
-                    sink: sink.node(),
-                    buffer: to.place.name.clone(),
-                    kind,
-                    width: Width::Global,
-                    relation: universal_relation(Width::Global),
-                    exact: false,
-                    conditions: Vec::new(),
-                    absent_if,
-                    carried,
-                    because,
-                    reason: Some(RejectionReason::GlobalDependence),
-                    location: self.graph.nodes[sink.node().0].location.clone(),
-                });
-                if !apart {
-                    return;
+                for kind in kinds {
+                    let key = (to.place.name.clone(), kind);
+                    if certain.contains(&key) {
+                        continue;
+                    }
+                    if !apart {
+                        certain.push(key);
+                    }
+                    self.add(Edge {
+                        source: source.node(),
+                        sink: sink.node(),
+                        buffer: to.place.name.clone(),
+                        kind,
+                        width: Width::Global,
+                        relation: universal_relation(Width::Global),
+                        exact: false,
+                        conditions: Vec::new(),
+                        absent_if: absent_if.clone(),
+                        carried,
+                        because: because.clone(),
+                        reason: Some(RejectionReason::GlobalDependence),
+                        location: self.graph.nodes[sink.node().0].location.clone(),
+                    });
                 }
             }
         }
@@ -530,16 +538,21 @@ impl Builder<'_> {
 }
 
 /// The kind of a dependence between what two nodes do, each (reads, writes).
-fn kind_of(source: (bool, bool), sink: (bool, bool)) -> Option<DependenceKind> {
-    match (source, sink) {
-        ((_, true), (true, _)) => Some(DependenceKind::Flow),
-        ((_, true), (_, true)) => Some(DependenceKind::Output),
-        ((true, _), (_, true)) => Some(DependenceKind::Anti),
-        _ => None,
+/// The kinds of conflict between what reads and writes (in this order) before and after.
+fn kinds_of(source: (bool, bool), sink: (bool, bool)) -> Vec<DependenceKind> {
+    let mut kinds = Vec::new();
+    if source.1 && sink.0 {
+        kinds.push(DependenceKind::Flow);
     }
+    if source.0 && sink.1 {
+        kinds.push(DependenceKind::Anti);
+    }
+    if source.1 && sink.1 {
+        kinds.push(DependenceKind::Output);
+    }
+    kinds
 }
 
-/// Whether a value is one value in every iteration of the given loop that both sides are in.
 fn is_stable(graph: &LaunchGraph, common: Option<usize>, value: ValueId) -> bool {
     match graph.values[value.0].varies_in {
         None => true,

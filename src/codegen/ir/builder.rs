@@ -99,11 +99,6 @@ impl Builder {
         })
     }
 
-    pub(in crate::codegen) fn field_pointer(&self, ty: Type, pointer: Value, field: u32) -> Value {
-        // SAFETY: as above.
-        Value(unsafe { LLVMBuildStructGEP2(self.0, ty.0, pointer.0, field, c"".as_ptr()) })
-    }
-
     pub(in crate::codegen) fn cast(&self, opcode: LLVMOpcode, value: Value, ty: Type) -> Value {
         // SAFETY: as above; callers pass a cast opcode that fits both types.
         Value(unsafe { LLVMBuildCast(self.0, opcode, value.0, ty.0, c"".as_ptr()) })
@@ -137,14 +132,6 @@ impl Builder {
                 LLVMBuildInsertValue(self.0, aggregate.0, element.0, position, c"".as_ptr())
             }
         })
-    }
-
-    /// Ends a block that control does not leave.
-    pub(in crate::codegen) fn unreachable(&self) {
-        // SAFETY: as above.
-        unsafe {
-            LLVMBuildUnreachable(self.0);
-        }
     }
 
     /// A constant text with a final zero byte; its address.
