@@ -24,6 +24,10 @@ pub fn embed_unit_images(
     images: &[DeviceImage],
 ) -> Result<(), CodegenError> {
     for (index, (unit, image)) in program.units.iter().zip(images).enumerate() {
+        // A unit without kernels and device variables registers nothing.
+        if unit.image_global.is_empty() {
+            continue;
+        }
         let Some(dummy) = program.host.get_global(&unit.image_global) else {
             return Err(CodegenError::Inconsistent(format!(
                 "no image of unit {index}"
