@@ -376,7 +376,8 @@ impl<'a, 'ctx> GroupOperands<'a, 'ctx> {
         let (int, long) = (context.i32_type(), context.i64_type());
         let launch = member.launch;
         let parameters = self.parameters.clone();
-        let shapes: [(usize, &[ValueId; 3], fn(u8) -> Operand); 2] = [
+        type Extents<'a> = (usize, &'a [ValueId; 3], fn(u8) -> Operand);
+        let shapes: [Extents<'_>; 2] = [
             (start, &launch.grid, Operand::Grid),
             (start + 2, &launch.block, Operand::Block),
         ];

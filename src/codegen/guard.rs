@@ -241,7 +241,8 @@ impl<'ctx> Emitter<'_, 'ctx> {
     fn configuration(&mut self, launch: LaunchId) -> Result<IntValue<'ctx>, CodegenError> {
         let long = self.context.i64_type();
         let mut holds = self.context.bool_type().const_all_ones();
-        let limits: [(fn(u8) -> Operand, [u64; 3]); 2] = [
+        type Limits = (fn(u8) -> Operand, [u64; 3]);
+        let limits: [Limits; 2] = [
             (Operand::Grid, [0x7fff_ffff, 65_535, 65_535]),
             (Operand::Block, [1024, 1024, 64]),
         ];

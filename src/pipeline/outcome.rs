@@ -74,12 +74,12 @@ impl PipelineError {
 
     /// True when the text is a tool's own output, to be passed on as it is.
     pub fn is_tool_output(&self) -> bool {
-        match self {
+        matches!(
+            self,
             Self::Tool(ToolError::Failed { .. })
-            | Self::Codegen(CodegenError::Tool(ToolError::Failed { .. }))
-            | Self::Program(ProgramError::FrontEnd { .. }) => true,
-            _ => false,
-        }
+                | Self::Codegen(CodegenError::Tool(ToolError::Failed { .. }))
+                | Self::Program(ProgramError::FrontEnd { .. })
+        )
     }
 }
 
