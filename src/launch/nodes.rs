@@ -284,6 +284,7 @@ impl Builder<'_> {
             _ => return None,
         };
         let generic = [
+            "__",
             "arrayidx",
             "arraydecay",
             "call",
@@ -295,7 +296,11 @@ impl Builder<'_> {
         ];
         let usable = name.starts_with(|first: char| first.is_alphabetic() || first == '_')
             && !generic.iter().any(|start| name.starts_with(start));
-        usable.then(|| name.trim_end_matches(".i").to_owned())
+        // Inlining adds a suffix.
+        let plain = name
+            .split_once(".i")
+            .map_or(name.as_str(), |(plain, _)| plain);
+        usable.then(|| plain.to_owned())
     }
 
     fn size(&mut self, function: usize, at: usize, size: Size) -> Option<Expression<ValueId>> {
