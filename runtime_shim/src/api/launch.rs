@@ -5,8 +5,8 @@
 //! asynchronous launch would, and each later call returns the failure.
 
 use std::cell::{Cell, RefCell};
-use std::mem::ManuallyDrop;
 use std::ffi::c_void;
+use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::{Dim3, registration, stream};
