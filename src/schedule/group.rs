@@ -448,7 +448,7 @@ const EXTENT_NAMES: [&str; 6] = [
     "blockDim.z",
 ];
 /// Segments of a fused kernel: more save next to nothing, and guards and registers grow with each.
-const MOST_MEMBERS: usize = 64;
+const MOST_MEMBERS: usize = 32;
 /// Static and dynamic shared memory of a block without an opt-in.
 const MOST_SHARED_BYTES: u64 = 48 * 1024;
 /// Parameter space of a kernel.
