@@ -12,6 +12,8 @@ mod image;
 mod instrument;
 pub(super) mod libdevice;
 mod lower;
+mod packed;
+mod rounding;
 mod shared;
 
 use super::ir::{FUNCTION_ATTRIBUTES, Linkage, Opcode, Value};
