@@ -175,15 +175,17 @@ pub unsafe extern "C" fn __sirius_access(
     };
     if trace::enabled() {
         let interval = state.interval;
-        state.push_access(Access {
-            thread,
-            interval,
-            ordinal,
-            offset: offset as u64,
-            size: u32::try_from(bytes).unwrap_or(u32::MAX),
-            kind: kind as u8,
-            space,
-        });
+        for position in 0..state.in_step_offsets.len() {
+            state.push_access(Access {
+                thread: thread + state.in_step_offsets[position],
+                interval,
+                ordinal,
+                offset: offset as u64,
+                size: u32::try_from(bytes).unwrap_or(u32::MAX),
+                kind: kind as u8,
+                space,
+            });
+        }
     }
 }
 

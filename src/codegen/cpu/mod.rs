@@ -9,6 +9,7 @@ mod classify;
 mod entry;
 mod functions;
 mod image;
+mod in_step;
 mod instrument;
 pub(super) mod libdevice;
 mod lower;
