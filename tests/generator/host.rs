@@ -133,9 +133,13 @@ impl Case<'_> {
             kernel
         };
         let (out, input) = self.operands(scene, &kernel);
-        let count = self.pick(&["n", "n", "n", "n", "n", "n", "n", "n", "n / 2", "n - 1"]);
+        let count = if self.chance(if self.tame { 0.1 } else { 0.25 }) {
+            self.pick(&["n / 2", "n - 1", "n + 1"])
+        } else {
+            "n"
+        };
         let mut threads = scene.threads;
-        if self.chance(0.08) && scene.shape == Shape::Line {
+        if self.chance(if self.tame { 0.03 } else { 0.1 }) && scene.shape == Shape::Line {
             threads = 256;
         }
         let mut configuration = match scene.shape {
@@ -225,9 +229,18 @@ impl Case<'_> {
         let out = self.random.random_range(0..scene.pointers.len());
         let input = self.random.random_range(0..scene.pointers.len());
         let output = scene.pointers[out].clone();
-        let offset = self.pick(&["", "", "", "", "", " + 32", " + 1", " + (n & 31)"]);
+        let plain = self.tame && self.chance(0.9);
+        let offset = if plain {
+            ""
+        } else {
+            self.pick(&["", "", "", "", " + 32", " + 1", " + (n & 31)"])
+        };
         if input != out {
-            let second = self.pick(&["", "", "", "", " + 32", " + HALF"]);
+            let second = if plain {
+                ""
+            } else {
+                self.pick(&["", "", "", "", " + 32", " + HALF"])
+            };
             return (
                 format!("{output}{offset}"),
                 format!("{}{second}", scene.pointers[input]),
@@ -249,7 +262,12 @@ impl Case<'_> {
         let b = self.random.random_range(0..scene.pointers.len());
         let (first, second) = (&scene.pointers[a], &scene.pointers[b]);
         let element = self.element;
-        match self.random.random_range(0..22) {
+        let kind = if self.tame && self.chance(0.85) {
+            self.pick(&[0, 2, 3, 4, 13, 22, 22, 22, 22])
+        } else {
+            self.random.random_range(0..22)
+        };
+        match kind {
             0 | 1 => text.push_str("    cudaDeviceSynchronize();\n"),
             2 => text.push_str(
                 "    if (cudaGetLastError() != cudaSuccess) { printf(\"error PASS\\n\"); exit(0); }\n",

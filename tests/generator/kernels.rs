@@ -86,7 +86,7 @@ impl Case<'_> {
         {
             terms.push(format!("out[{output}]"));
         }
-        if !own_only && self.chance(0.5) {
+        if !own_only && self.chance(if self.tame { 0.1 } else { 0.5 }) {
             terms.push(match self.random.random_range(0..7) {
                 0 => format!("in[{index} + {constant}]"),
                 1 => format!("in[{index} / {constant}]"),
@@ -141,7 +141,14 @@ impl Case<'_> {
             "    if ((int)i >= n || n > 100000) return;\n",
             "    if (!((int)i < n)) return;\n",
         ]);
-        match self.random.random_range(0..26) {
+        let kind = if self.tame && self.chance(0.85) {
+            self.pick(&[
+                0, 0, 0, 4, 7, 10, 10, 12, 15, 16, 17, 19, 20, 21, 22, 23, 25,
+            ])
+        } else {
+            self.random.random_range(0..26)
+        };
+        match kind {
             0..=3 => {
                 kernel.in_place = true;
                 let value = self.value("i", "i", true, Some("i"));
@@ -270,10 +277,15 @@ impl Case<'_> {
     fn rows_body(&mut self, kernel: &mut Kernel) -> String {
         let constant = self.random.random_range(1..9);
         let element = self.element;
-        let pitch = self.pick(&["width", "pitch", "pitch"]);
+        let pitch = self.pitch;
         let place = format!("row * {pitch} + c");
         let each = "    for (int c = threadIdx.x; c < width; c += blockDim.x)";
-        match self.random.random_range(0..7) {
+        let kind = if self.tame && self.chance(0.85) {
+            self.pick(&[0, 0, 4, 5, 6])
+        } else {
+            self.random.random_range(0..7)
+        };
+        match kind {
             0 | 1 => {
                 kernel.in_place = true;
                 let value = self.value(&place, &place, true, Some(&place));
@@ -332,9 +344,14 @@ impl Case<'_> {
              \x20   if (column >= (unsigned)width) return;\n\
              \x20   if ((int)row >= n / width) return;\n",
         ]);
-        let pitch = self.pick(&["width", "pitch", "pitch"]);
+        let pitch = self.pitch;
         let place = format!("row * {pitch} + column");
-        match self.random.random_range(0..6) {
+        let kind = if self.tame && self.chance(0.85) {
+            self.pick(&[0, 0, 3])
+        } else {
+            self.random.random_range(0..6)
+        };
+        match kind {
             0..=2 => {
                 kernel.in_place = true;
                 let value = self.value(&place, &place, true, Some(&place));

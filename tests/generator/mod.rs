@@ -14,7 +14,7 @@ use rand::{Rng, SeedableRng};
 use std::fmt::Write;
 
 /// Cases of one program: front-end runs are dear, so that several share one.
-const CASES: usize = 6;
+const CASES: usize = 8;
 
 /// Elements that every buffer has.
 const ELEMENTS: usize = 8192;
@@ -34,8 +34,12 @@ pub fn program(seed: u64) -> String {
             &mut random,
             &["int", "unsigned", "float", "float", "double"],
         );
+        let tame = random.random_bool(0.65);
+        let pitch = pick(&mut random, &["width", "pitch", "pitch"]);
         let mut case = Case {
             random: &mut random,
+            tame,
+            pitch,
             number,
             element,
             definitions: String::new(),
@@ -112,6 +116,11 @@ fn pick<T: Copy>(random: &mut StdRng, choices: &[T]) -> T {
 struct Case<'a> {
     random: &'a mut StdRng,
     number: usize,
+    /// Most launches keep to their own elements and most statements between them are harmless, so
+    /// that much fuses; else anything goes.
+    tame: bool,
+    /// What separates rows.
+    pitch: &'static str,
     /// Type of the buffers' elements.
     element: &'static str,
     /// Kernels, device variables and host helpers so far.
