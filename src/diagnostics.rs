@@ -7,6 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::path::Path;
 
 /// A place in the user's source, taken from `!dbg`. The path is as the user wrote it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -17,6 +18,16 @@ pub struct Location {
     pub line: u32,
     /// Column, counted from 1; 0 when unknown.
     pub column: u32,
+}
+
+/// The path of a source as it was given, from the directory and file name of its debug information:
+/// clang cuts what an absolute path shares with the current folder off and calls it the directory.
+pub fn source_path(directory: &str, file: &str) -> String {
+    let here = std::env::current_dir().is_ok_and(|here| here == Path::new(directory));
+    if here || directory.is_empty() || Path::new(file).is_absolute() {
+        return file.to_owned();
+    }
+    Path::new(directory).join(file).display().to_string()
 }
 
 impl fmt::Display for Location {

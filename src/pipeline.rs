@@ -88,7 +88,7 @@ pub fn run(invocation: &Invocation) -> Result<Outcome, PipelineError> {
             let toolchain = find_toolchain(build)?;
             let mut outcome = Outcome::default();
             let analysis = analyze(build, &toolchain, &mut outcome)?;
-            let text = report::render(&analysis.report(), *format);
+            let text = report::render(&analysis.report(build), *format);
             match output {
                 None => outcome.standard_output.push_str(&text),
                 Some(path) => write_report(path, &text)?,
@@ -200,7 +200,7 @@ fn compile(
         )?;
     }
     if let Some((path, format)) = &build.sirius.report {
-        write_report(path, &report::render(&analysis.report(), *format))?;
+        write_report(path, &report::render(&analysis.report(build), *format))?;
     }
     outcome.summary = report::summary_line(&analysis.graph, analysis.plan.plan());
     Ok(())
@@ -217,15 +217,18 @@ struct Analysis {
 }
 
 impl Analysis {
-    fn report(&self) -> Report {
-        report::build_report(
-            &self.graph,
-            &self.models,
-            &self.uar,
-            self.plan.plan(),
-            &self.missed,
-            &self.seconds,
-        )
+    fn report(&self, build: &Build) -> Report {
+        let plan = self.plan.plan();
+        let (graph, models, missed) = (&self.graph, &self.models, &self.missed);
+        let mut report =
+            report::build_report(graph, models, &self.uar, plan, missed, &self.seconds);
+        let inputs: Vec<PathBuf> = build
+            .inputs
+            .iter()
+            .map(|input| input.path.clone())
+            .collect();
+        report.spell_files_as(&inputs);
+        report
     }
 }
 

@@ -49,11 +49,37 @@ pub fn model_kernels(program: &Program<'_>) -> Vec<KernelModel> {
         .map(|kernel| {
             let function = program.analysis.get_function(&kernel.unique_name);
             match function.filter(|function| function.count_basic_blocks() > 0) {
-                Some(function) => model_kernel(function, kernel.id, &kernel.name),
+                Some(function) => {
+                    let mut model = model_kernel(function, kernel.id, &kernel.name);
+                    model.opaque.extend(hidden_variable(program, &model));
+                    model
+                }
                 None => model::absent(kernel.id, &kernel.name),
             }
         })
         .collect()
+}
+
+/// A device variable without a shadow on the host: its address cannot be given to another image,
+/// so its kernels stay in theirs.
+fn hidden_variable(program: &Program<'_>, model: &KernelModel) -> Option<(String, Location)> {
+    model.accesses.iter().find_map(|access| {
+        let Target::Global(name) = &access.target else {
+            return None;
+        };
+        let known = program
+            .variables
+            .iter()
+            .any(|variable| variable.unique_name == *name);
+        let fixed = program
+            .analysis
+            .get_global(name)
+            .is_some_and(|global| global.is_constant() && global.get_initializer().is_some());
+        (!known && !fixed).then(|| {
+            let clause = format!("uses the device variable `{name}`, which the host cannot name");
+            (clause, access.location.clone())
+        })
+    })
 }
 
 /// Models one kernel function in canonical form; `name` is the mangled name in its unit.

@@ -7,7 +7,7 @@ use super::body::{
     BinaryOperator, Block, BlockRef, Body, Call, Cast, Formal, GlobalVariable, Operation,
     Predicate, Terminator, Type, Value, ValueRef,
 };
-use crate::diagnostics::Location;
+use crate::diagnostics::{Location, source_path};
 use inkwell::values::{AsValueRef, FunctionValue};
 use llvm_sys::core::*;
 use llvm_sys::debuginfo::*;
@@ -618,7 +618,9 @@ unsafe fn file_of(scope: LLVMMetadataRef) -> String {
         }
         let mut length = 0;
         let name = LLVMDIFileGetFilename(file, &mut length);
-        text(name, length as usize)
+        let name = text(name, length as usize);
+        let directory = LLVMDIFileGetDirectory(file, &mut length);
+        source_path(&text(directory, length as usize), &name)
     }
 }
 

@@ -3,7 +3,7 @@
 //! This is the only file of the stage that talks to LLVM.
 
 use super::host_ir::*;
-use crate::diagnostics::Location;
+use crate::diagnostics::{Location, source_path};
 use inkwell::module::Module;
 use llvm_sys::core::*;
 use llvm_sys::debuginfo::*;
@@ -676,10 +676,18 @@ unsafe fn location(instruction: LLVMValueRef) -> Location {
             };
             if !file.is_null() {
                 let mut length = 0;
+                let text = |start: *const libc::c_char, length: u32| {
+                    if length == 0 {
+                        return String::new();
+                    }
+                    let bytes = std::slice::from_raw_parts(start.cast::<u8>(), length as usize);
+                    String::from_utf8_lossy(bytes).into_owned()
+                };
                 let name = LLVMDIFileGetFilename(file, &raw mut length);
-                let bytes = std::slice::from_raw_parts(name.cast::<u8>(), length as usize);
+                let name = text(name, length);
+                let directory = LLVMDIFileGetDirectory(file, &raw mut length);
                 found = Location {
-                    file: String::from_utf8_lossy(bytes).into_owned(),
+                    file: source_path(&text(directory, length), &name),
                     line: LLVMDILocationGetLine(place),
                     column: LLVMDILocationGetColumn(place),
                 };

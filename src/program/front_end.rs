@@ -244,7 +244,12 @@ impl Arguments {
     }
 
     fn shared(&mut self, build: &Build) {
-        self.add(["-Xclang", "-disable-llvm-passes"]);
+        // Names of variables let reports speak of buffers as the program does.
+        self.add([
+            "-Xclang",
+            "-disable-llvm-passes",
+            "-fno-discard-value-names",
+        ]);
         if std::io::stderr().is_terminal() {
             self.add(["-fcolor-diagnostics"]);
         }

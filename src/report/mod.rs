@@ -23,6 +23,7 @@ use crate::pipeline::Stage;
 use crate::schedule::{FusionGroup, FusionPlan, Missed};
 use condition::LaunchNames;
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 
 /// Everything about a compilation that users and tools may want to know.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -256,6 +257,27 @@ pub fn summary_line(graph: &LaunchGraph, plan: &FusionPlan) -> Option<String> {
 }
 
 impl Report {
+    /// Names the files of `inputs` as the command line does, where debug information has another
+    /// spelling of the same path.
+    pub fn spell_files_as(&mut self, inputs: &[PathBuf]) {
+        let spellings: Vec<(PathBuf, String)> = inputs
+            .iter()
+            .filter_map(|input| {
+                Some((
+                    std::path::absolute(input).ok()?,
+                    input.display().to_string(),
+                ))
+            })
+            .collect();
+        let files = self.nodes.iter_mut().map(|node| &mut node.file);
+        for file in files.chain(self.missed.iter_mut().map(|missed| &mut missed.file)) {
+            let absolute = std::path::absolute(file.as_str()).unwrap_or_default();
+            if let Some((_, spelling)) = spellings.iter().find(|(path, _)| *path == absolute) {
+                file.clone_from(spelling);
+            }
+        }
+    }
+
     /// The same line as [`summary_line`], from a report.
     pub fn summary_line(&self) -> Option<String> {
         let is_launch = |node: &&ReportNode| node.kind == ReportNodeKind::Launch;

@@ -55,8 +55,8 @@ int main(int argc, char **argv) {
   printf("%f\n", first);
 }
 
-//> buffer b0 buffer0 Device unique
-//> buffer b1 buffer1 Device bytes=(v6 * 4) unique
+//> buffer b0 app Device unique
+//> buffer b1 y Device bytes=(v6 * 4) unique
 //> value v0 from L0.grid0
 //> value v1 = 1 from L0.grid1
 //> value v2 = 256 from L0.block0

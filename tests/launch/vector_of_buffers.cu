@@ -30,7 +30,7 @@ int main(int argc, char **argv) {
   for (auto layer : layers) cudaFree(layer);
 }
 
-//> buffer b0 buffer0 Device bytes=(v10 * 4) unique
+//> buffer b0 single Device bytes=(v10 * 4) unique
 //> buffer b1 buffer1 Device bytes=4096
 //> value v0 = 4 from L0.grid0
 //> value v1 = 1 from L0.grid1

@@ -1,0 +1,108 @@
+//! What code that is not analysed, and kernels, can reach.
+
+use super::*;
+
+impl PointsTo {
+    pub(super) fn escape(&mut self, targets: &Targets) {
+        for target in targets {
+            if !self.objects[target.object].escaped {
+                self.objects[target.object].escaped = true;
+                self.changed = true;
+            }
+        }
+    }
+
+    pub(super) fn escape_contents(&mut self, targets: &Targets) {
+        for target in targets {
+            let contents: Vec<Targets> = self.contents[target.object].values().cloned().collect();
+            contents.iter().for_each(|targets| self.escape(targets));
+        }
+    }
+
+    pub(super) fn spread_escape(&mut self) {
+        let mut work: Vec<usize> = (0..self.objects.len())
+            .filter(|object| self.objects[*object].escaped)
+            .collect();
+        while let Some(object) = work.pop() {
+            let contents: Vec<Targets> = self.contents[object].values().cloned().collect();
+            for target in contents.into_iter().flatten() {
+                if !self.objects[target.object].escaped {
+                    self.objects[target.object].escaped = true;
+                    self.changed = true;
+                    work.push(target.object);
+                }
+            }
+        }
+    }
+
+    pub(super) fn mark_kernel_visible(
+        &mut self,
+        host: &HostModule,
+        surroundings: Surroundings<'_>,
+    ) {
+        let mut roots = Targets::new();
+        for (index, function) in host.functions.iter().enumerate() {
+            if !is_analysed(function, surroundings.stubs) {
+                continue;
+            }
+            for instruction in &function.instructions {
+                let Opcode::Call {
+                    callee: Some(callee),
+                    by_value,
+                    ..
+                } = &instruction.opcode
+                else {
+                    continue;
+                };
+                let name = host.functions[*callee].name.as_str();
+                let folded = name.starts_with(calls::FOLDED_LAUNCH);
+                if folded || name.starts_with("cudaLaunch") || name.starts_with("cuLaunch") {
+                    let skip = if folded { calls::FOLDED_LAUNCH_HEAD } else { 0 };
+                    for (position, operand) in instruction.operands.iter().enumerate().skip(skip) {
+                        let targets = self.of(host, index, *operand);
+                        if by_value.iter().any(|(argument, _)| *argument == position) {
+                            roots.extend(self.load(&targets, 1 << 20));
+                        } else {
+                            roots.extend(targets);
+                        }
+                    }
+                }
+                // What is copied to the device may hold pointers that a kernel follows.
+                if let Some(RuntimeCall {
+                    action: Action::Copy { source, .. },
+                    ..
+                }) = calls::runtime_call(name)
+                {
+                    let source = self.of(host, index, instruction.operands[source]);
+                    let anywhere = shift(&source, None);
+                    roots.extend(self.load(&anywhere, 8));
+                }
+            }
+        }
+        let mut work: Vec<usize> = roots.iter().map(|target| target.object).collect();
+        let mut seen = BTreeSet::new();
+        while let Some(object) = work.pop() {
+            // Pointers of unknown origin come from the runtime or a library; without memory that
+            // both sides see they are device memory.
+            if object == UNKNOWN && !surroundings.host_visible_memory {
+                continue;
+            }
+            if !seen.insert(object) {
+                continue;
+            }
+            self.objects[object].kernel_visible = !matches!(
+                self.objects[object].kind,
+                ObjectKind::Buffer(MemoryKind::Device) | ObjectKind::Variable(_)
+            );
+            work.extend(
+                self.contents[object]
+                    .values()
+                    .flatten()
+                    .map(|target| target.object),
+            );
+            if object == UNKNOWN {
+                work.extend((0..self.objects.len()).filter(|object| self.objects[*object].escaped));
+            }
+        }
+    }
+}
