@@ -36,6 +36,9 @@ fn main() -> ExitCode {
                     std::fs::copy(&source, &kept)?;
                     eprintln!("the program of seed {seed} is kept in {}", kept.display());
                 }
+                if let Err(failure) = &result {
+                    eprintln!("{}", failure.message().unwrap_or_default());
+                }
                 result
             })
         })
