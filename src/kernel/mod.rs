@@ -22,6 +22,7 @@ mod domain;
 mod features;
 mod footprint;
 mod guards;
+mod in_step;
 mod induction;
 mod model;
 mod polynomial;
@@ -270,6 +271,10 @@ pub struct KernelModel {
     pub warp_operations: bool,
     /// Prints, asserts or traps: an effect that the host can see.
     pub prints: bool,
+    /// For x, y and z: whether threads that differ only in this index may do different things.
+    /// Where not, the kernel never reads the index and nothing in it counts threads: such threads
+    /// run in step, and a racy `x[i] += a` adds once for all of them.
+    pub distinguishes_threads: [bool; 3],
     /// Bytes of static shared memory.
     pub static_shared_bytes: u64,
     /// Uses dynamic shared memory.

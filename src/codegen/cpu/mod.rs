@@ -9,9 +9,12 @@ mod classify;
 mod entry;
 mod functions;
 mod image;
+mod in_step;
 mod instrument;
 pub(super) mod libdevice;
 mod lower;
+mod packed;
+mod rounding;
 mod shared;
 
 use super::ir::{FUNCTION_ATTRIBUTES, Linkage, Opcode, Value};
