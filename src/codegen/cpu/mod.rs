@@ -13,6 +13,8 @@ mod in_step;
 mod instrument;
 pub(super) mod libdevice;
 mod lower;
+mod packed;
+mod rounding;
 mod shared;
 
 use super::ir::{FUNCTION_ATTRIBUTES, Linkage, Opcode, Value};

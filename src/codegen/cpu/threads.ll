@@ -282,6 +282,13 @@ define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.smid(ptr %c) alwaysinline {
 define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.nsmid(ptr %c) alwaysinline {
   ret i32 1
 }
+; The driver hands a cooperative launch its workspace in these; there is none.
+define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.envreg1(ptr %c) alwaysinline {
+  ret i32 0
+}
+define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.envreg2(ptr %c) alwaysinline {
+  ret i32 0
+}
 ; Barriers.
 define internal void @sirius.llvm.nvvm.barrier.cta.sync.aligned.all(ptr %c, i32 %id) alwaysinline {
   %zero = icmp eq i32 %id, 0
