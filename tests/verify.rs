@@ -677,6 +677,22 @@ fn refuses_invalid_configurations() {
 }
 
 #[test]
+fn members_agree_on_the_threads_that_run_in_step() {
+    let judged = |depth: i64| {
+        let mut chain = chain_of(scale, shift);
+        chain.scene.kernels[0].distinguishes_threads = [true, true, false];
+        for launch in chain.launches {
+            let extent = chain.scene.constant(depth);
+            chain.scene.launch_mut(launch).block[2] = extent;
+        }
+        refusals(&chain.scene, &chain.plan())
+    };
+    let in_step = |refusal: &Refusal| matches!(refusal, Refusal::NotInStep { axis: 'z', .. });
+    assert!(!judged(1).iter().any(in_step));
+    assert!(judged(2).iter().any(in_step));
+}
+
+#[test]
 fn refuses_different_shapes() {
     let mut chain = chain_of(scale, shift);
     let other = chain.scene.constant(41);

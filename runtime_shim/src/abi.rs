@@ -61,7 +61,9 @@ pub struct CpuKernel {
     /// Number of arguments.
     pub argument_count: u32,
     /// Bit 0: has block barriers. Bit 1: has warp operations. Bit 2: prints, asserts or traps.
-    /// Bit 3: uses dynamic shared memory.
+    /// Bit 3: uses dynamic shared memory. Bits 4, 5, 6: threads that differ only in `threadIdx.x`,
+    /// `.y`, `.z` cannot be told apart, since the kernel does not read that index and nothing in it
+    /// counts threads. They run in step: one of them, index 0, stands for all.
     pub flags: u32,
     /// Size in bytes of each argument, `argument_count` long.
     pub argument_sizes: *const u32,

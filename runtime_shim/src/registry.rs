@@ -31,6 +31,11 @@ impl KernelRecord {
         self.kernel.flags & (FLAG_BARRIERS | FLAG_WARP_OPERATIONS) != 0
     }
 
+    /// For x, y and z: whether one thread stands for all that differ only in this index.
+    pub fn in_step(&self) -> [bool; 3] {
+        [0, 1, 2].map(|axis| self.kernel.flags >> (FLAG_IN_STEP_SHIFT + axis) & 1 != 0)
+    }
+
     /// Whether it may end its launch (assert, trap) or prints.
     pub fn prints_or_traps(&self) -> bool {
         self.kernel.flags & FLAG_PRINTS_OR_TRAPS != 0
@@ -56,6 +61,9 @@ pub struct ImageHandle {
 pub const FLAG_BARRIERS: u32 = 1;
 /// `CpuKernel::flags`: has warp operations.
 pub const FLAG_WARP_OPERATIONS: u32 = 2;
+/// `CpuKernel::flags`: first of three bits, for x, y and z: threads that differ only in this index
+/// run in step.
+pub const FLAG_IN_STEP_SHIFT: u32 = 4;
 /// `CpuKernel::flags`: prints, asserts or traps.
 pub const FLAG_PRINTS_OR_TRAPS: u32 = 4;
 

@@ -116,6 +116,7 @@ struct Folder {
 impl Folder {
     fn new(build: &Build) -> Result<Self, CodegenError> {
         if let Some(kept) = &build.keep_directory {
+            std::fs::create_dir_all(kept).map_err(|_| CodegenError::Write(kept.clone()))?;
             return Ok(Self {
                 temporary: None,
                 kept: kept.clone(),

@@ -89,9 +89,10 @@ fn build_groups<'ctx>(
             group,
             members,
         };
-        if let Some(kernel) = builder.build()? {
-            fused.push(kernel);
-        }
+        let kernel = builder.build()?.ok_or_else(|| {
+            CodegenError::Inconsistent(format!("group {index} has a kernel that cannot be fused"))
+        })?;
+        fused.push(kernel);
     }
     forward_values(&module)?;
     module

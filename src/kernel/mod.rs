@@ -22,6 +22,7 @@ mod domain;
 mod features;
 mod footprint;
 mod guards;
+mod in_step;
 mod induction;
 mod model;
 mod polynomial;
@@ -49,11 +50,37 @@ pub fn model_kernels(program: &Program<'_>) -> Vec<KernelModel> {
         .map(|kernel| {
             let function = program.analysis.get_function(&kernel.unique_name);
             match function.filter(|function| function.count_basic_blocks() > 0) {
-                Some(function) => model_kernel(function, kernel.id, &kernel.name),
+                Some(function) => {
+                    let mut model = model_kernel(function, kernel.id, &kernel.name);
+                    model.opaque.extend(hidden_variable(program, &model));
+                    model
+                }
                 None => model::absent(kernel.id, &kernel.name),
             }
         })
         .collect()
+}
+
+/// A device variable without a shadow on the host: its address cannot be given to another image,
+/// so its kernels stay in theirs.
+fn hidden_variable(program: &Program<'_>, model: &KernelModel) -> Option<(String, Location)> {
+    model.accesses.iter().find_map(|access| {
+        let Target::Global(name) = &access.target else {
+            return None;
+        };
+        let known = program
+            .variables
+            .iter()
+            .any(|variable| variable.unique_name == *name);
+        let fixed = program
+            .analysis
+            .get_global(name)
+            .is_some_and(|global| global.is_constant() && global.get_initializer().is_some());
+        (!known && !fixed).then(|| {
+            let clause = format!("uses the device variable `{name}`, which the host cannot name");
+            (clause, access.location.clone())
+        })
+    })
 }
 
 /// Models one kernel function in canonical form; `name` is the mangled name in its unit.
@@ -244,6 +271,10 @@ pub struct KernelModel {
     pub warp_operations: bool,
     /// Prints, asserts or traps: an effect that the host can see.
     pub prints: bool,
+    /// For x, y and z: whether threads that differ only in this index may do different things.
+    /// Where not, the kernel never reads the index and nothing in it counts threads: such threads
+    /// run in step, and a racy `x[i] += a` adds once for all of them.
+    pub distinguishes_threads: [bool; 3],
     /// Bytes of static shared memory.
     pub static_shared_bytes: u64,
     /// Uses dynamic shared memory.

@@ -208,6 +208,21 @@ impl<'a> Judge<'a> {
                 return Err(rejection(RejectionReason::Shape, message, location));
             }
         }
+        for (axis, name) in ["x", "y", "z"].iter().enumerate() {
+            let tells = |member: &Candidate| member.model.distinguishes_threads[axis];
+            let single = self.extent(second, 3 + axis).as_constant() == Some(1);
+            if tells(first) != tells(second) && !single {
+                let (same, apart) = match tells(first) {
+                    true => (names.1, names.0),
+                    false => (names.0, names.1),
+                };
+                let message = format!(
+                    "`{same}` never reads threadIdx.{name}, so that its threads along it run in \
+                     step, and `{apart}` tells them apart"
+                );
+                return Err(rejection(RejectionReason::Shape, message, location));
+            }
+        }
         Ok(())
     }
 

@@ -146,6 +146,28 @@ impl Judge<'_> {
                 }
             }
         }
+        refusals.extend(self.threads_in_step());
+        refusals
+    }
+
+    /// Threads that one member cannot tell apart run in step there, each loading before any stores.
+    /// The fused kernel keeps that only if no other member tells them apart.
+    fn threads_in_step(&self) -> Vec<Refusal> {
+        let mut refusals = Vec::new();
+        for pair in self.members.windows(2) {
+            for (axis, name) in ['x', 'y', 'z'].into_iter().enumerate() {
+                let agree = pair[0].model.distinguishes_threads[axis]
+                    == pair[1].model.distinguishes_threads[axis];
+                let one = Polynomial::constant(1);
+                if !agree && !self.assumptions.equal(&pair[1].extents[3 + axis], &one) {
+                    refusals.push(Refusal::NotInStep {
+                        first: pair[0].launch.id,
+                        second: pair[1].launch.id,
+                        axis: name,
+                    });
+                }
+            }
+        }
         refusals
     }
 

@@ -60,6 +60,12 @@ pub enum Refusal {
         second: LaunchId,
         extent: String,
     },
+    #[error("threads that differ only in threadIdx.{axis} run in step in one of launches {} and {}, and are told apart in the other", first.0, second.0)]
+    NotInStep {
+        first: LaunchId,
+        second: LaunchId,
+        axis: char,
+    },
     #[error("nothing tests that launch {} has a configuration that CUDA accepts", launch.0)]
     ConfigurationUnchecked { launch: LaunchId },
     #[error("launch {} has {what}", launch.0)]

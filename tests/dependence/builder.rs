@@ -287,6 +287,7 @@ impl Kernel {
                 warp_operations: false,
                 prints: false,
                 static_shared_bytes: 0,
+                distinguishes_threads: [true; 3],
                 dynamic_shared: false,
                 max_threads: None,
             },

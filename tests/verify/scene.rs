@@ -266,6 +266,7 @@ impl Scene {
             warp_operations: false,
             prints: false,
             static_shared_bytes: 0,
+            distinguishes_threads: [true; 3],
             dynamic_shared: false,
             max_threads: None,
         });

@@ -119,6 +119,8 @@ pub struct BlockState {
     pub counters: Counters,
     /// Accesses that the trace does not have yet.
     pub accesses: Vec<Access>,
+    /// See [`Launch::in_step_offsets`].
+    pub in_step_offsets: Vec<u32>,
     /// The last allocation that an access went to, and the table's generation then.
     pub last_place: Option<(Place, u64)>,
     /// Lowest and highest address of the block's shared memory.
@@ -195,6 +197,7 @@ impl<'a> BlockRunner<'a> {
             failure: None,
             counters: Counters::default(),
             accesses: Vec::new(),
+            in_step_offsets: launch.in_step_offsets(),
             last_place: None,
             shared_bounds: (shared_start, shared.end()),
             local_bounds: (0, 0),
@@ -242,7 +245,17 @@ impl<'a> BlockRunner<'a> {
     /// Ends the worker's part of the launch and returns what its blocks counted.
     pub fn finish(mut self) -> Counters {
         SHARED.set(self.shared.take());
-        self.state.counters
+        // One thread counted for all that it stands for; a barrier counts once a block anyway.
+        let times = self.state.in_step_offsets.len() as u64;
+        let counted = self.state.counters;
+        Counters {
+            instructions: counted.instructions * times,
+            global_load_bytes: counted.global_load_bytes * times,
+            global_store_bytes: counted.global_store_bytes * times,
+            shared_load_bytes: counted.shared_load_bytes * times,
+            shared_store_bytes: counted.shared_store_bytes * times,
+            barriers: counted.barriers,
+        }
     }
 
     fn run_loop(&mut self) {
@@ -344,14 +357,18 @@ impl<'a> BlockRunner<'a> {
         let thread = self.thread;
         let arguments = self.launch.arguments;
         let state: *mut BlockState = &raw mut *self.state;
-        self.state.live = threads;
+        let [width, height, depth] = self.launch.executed_extents();
+        self.state.live = width * height * depth;
         self.state.barriers = [Barrier::default(); NAMED_BARRIERS];
         self.state.warps.clear();
         self.state
             .warps
             .extend((0..threads).step_by(WARP_LANES).map(|first| {
                 let lanes = (threads - first).min(WARP_LANES as u32);
-                Warp::new(u32::MAX >> (WARP_LANES as u32 - lanes))
+                let executed = (0..lanes)
+                    .filter(|lane| is_executed(self.launch, first + lane))
+                    .fold(0, |mask, lane| mask | 1 << lane);
+                Warp::new(executed)
             }));
         self.state.lanes.clear();
         for linear in 0..threads {
@@ -365,10 +382,15 @@ impl<'a> BlockRunner<'a> {
                 }
             });
             let context = thread_context(&raw mut self.state.context, linear);
+            let executed = is_executed(self.launch, linear);
             self.state.lanes.push(Lane {
                 context,
-                waiting: Waiting::Nothing,
-                coroutine: Some(coroutine),
+                waiting: if executed {
+                    Waiting::Nothing
+                } else {
+                    Waiting::Returned
+                },
+                coroutine: executed.then_some(coroutine),
                 yielder: ptr::null(),
             });
         }
@@ -536,13 +558,26 @@ unsafe fn call_threads(
     // it returns.
     unsafe {
         let launch: &Launch = &*(*state).launch;
-        for linear in 0..launch.threads_per_block() {
+        for linear in (0..launch.threads_per_block()).filter(|linear| is_executed(launch, *linear))
+        {
             let mut context = thread_context(&raw mut (*state).context, linear);
             (*state).current = &raw const context;
             thread(&raw mut context, launch.arguments);
         }
         (*state).current = ptr::null();
     }
+}
+
+/// Whether a thread is executed, or stands behind another that runs in step with it.
+fn is_executed(launch: &Launch, linear: u32) -> bool {
+    let [width, height, _] = launch.block;
+    let index = [
+        linear % width,
+        linear / width % height,
+        linear / width / height,
+    ];
+    let executed = launch.executed_extents();
+    (0..3).all(|axis| index[axis] < executed[axis])
 }
 
 fn thread_context(block: *mut BlockContext, linear: u32) -> ThreadContext {

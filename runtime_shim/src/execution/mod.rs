@@ -44,6 +44,30 @@ impl Launch {
     pub fn threads_per_block(&self) -> u32 {
         self.block.iter().product()
     }
+
+    /// The extents of the threads of a block that are executed: 1 where one thread stands for all
+    /// that run in step with it.
+    pub fn executed_extents(&self) -> [u32; 3] {
+        let in_step = self.kernel.in_step();
+        std::array::from_fn(|axis| if in_step[axis] { 1 } else { self.block[axis] })
+    }
+
+    /// Linear indices of the threads that run in step with an executed one, itself first, relative
+    /// to its own.
+    pub fn in_step_offsets(&self) -> Vec<u32> {
+        let in_step = self.kernel.in_step();
+        let [width, height, _] = self.block;
+        (0..self.threads_per_block())
+            .filter(|linear| {
+                let index = [
+                    linear % width,
+                    linear / width % height,
+                    linear / width / height,
+                ];
+                (0..3).all(|axis| in_step[axis] || index[axis] == 0)
+            })
+            .collect()
+    }
 }
 
 /// How a kernel ended before its end.

@@ -1,5 +1,6 @@
 //! Which features of a GPU a kernel uses, over everything that it may call.
 
+use super::in_step::distinguished_axes;
 use crate::codegen::device::is_block_barrier;
 use crate::codegen::expansion::constants_in;
 use crate::codegen::ir::{Opcode, Value};
@@ -14,6 +15,8 @@ pub(super) struct Features {
     pub(super) warp_operations: bool,
     /// Prints, asserts or traps.
     pub(super) prints: bool,
+    /// For x, y and z: threads that differ only in this index may do different things.
+    pub(super) distinguishes_threads: [bool; 3],
     /// `__launch_bounds__` maximum of threads a block.
     pub(super) max_threads: Option<u32>,
 }
@@ -23,6 +26,7 @@ impl Features {
     pub(super) fn of(kernel: Value) -> Self {
         let mut features = Self {
             max_threads: crate::codegen::device::max_threads(kernel),
+            distinguishes_threads: distinguished_axes(kernel),
             ..Self::default()
         };
         let mut seen = HashSet::from([kernel]);

@@ -42,7 +42,7 @@ pub(super) fn make_entries(
     let loops = variant == Variant::Plain && !features.block_barriers && !features.warp_operations;
     let block_loop = loops.then(|| format!("{symbol}.{name}.block_loop"));
     if let Some(block_loop) = &block_loop {
-        make_block_loop(module, block_loop, body, &arguments)?;
+        make_block_loop(module, block_loop, body, &arguments, features)?;
     }
     Ok(Entries { thread, block_loop })
 }
@@ -127,6 +127,7 @@ fn make_block_loop(
     name: &str,
     body: Value,
     arguments: &[Argument],
+    features: Features,
 ) -> Result<(), CodegenError> {
     let byte = Type::integer(module, 8);
     let word = Type::integer(module, 64);
@@ -174,7 +175,14 @@ fn make_block_loop(
     let run = Value::function(module, "sirius.run_block").ok_or_else(|| {
         CodegenError::Inconsistent("the CPU library lacks the loop over threads".to_owned())
     })?;
-    builder.call(run.value_type(), run, &[block, closure, frame]);
+    let mut values = vec![block, closure, frame];
+    let flag = Type::integer(module, 1);
+    values.extend(
+        features
+            .distinguishes_threads
+            .map(|distinguishes| flag.constant(u64::from(!distinguishes))),
+    );
+    builder.call(run.value_type(), run, &values);
     builder.return_void();
     Ok(())
 }

@@ -47,7 +47,7 @@ define internal ptr @sirius.dynamic_shared(ptr %context) alwaysinline nounwind {
 ; Runs a body for each thread of a block. The access group says that what the body touches in
 ; one iteration is not touched in another: threads without barriers are not ordered. Code
 ; generation withdraws it where that does not follow (private arrays, atomics).
-define internal void @sirius.run_block(ptr noalias %block, ptr %body, ptr %frame) alwaysinline {
+define internal void @sirius.run_block(ptr noalias %block, ptr %body, ptr %frame, i1 %once.x, i1 %once.y, i1 %once.z) alwaysinline {
 entry:
   %context = alloca [32 x i8], align 8
   %y.at = getelementptr inbounds i8, ptr %context, i64 4
@@ -64,6 +64,9 @@ entry:
   %width = load i32, ptr %width.at, align 4, !range !4, !invariant.load !0
   %height = load i32, ptr %height.at, align 4, !range !4, !invariant.load !0
   %depth = load i32, ptr %depth.at, align 4, !range !4, !invariant.load !0
+  %end.x = select i1 %once.x, i32 1, i32 %width
+  %end.y = select i1 %once.y, i32 1, i32 %height
+  %end.z = select i1 %once.z, i32 1, i32 %depth
   br label %slice
 slice:
   %z = phi i32 [ 0, %entry ], [ %z.next, %slice.end ]
@@ -85,15 +88,15 @@ thread:
   store i32 %linear, ptr %linear.at, align 4, !llvm.access.group !3
   call void %body(ptr %context, ptr %frame), !llvm.access.group !3
   %x.next = add nuw nsw i32 %x, 1
-  %more.x = icmp ult i32 %x.next, %width
+  %more.x = icmp ult i32 %x.next, %end.x
   br i1 %more.x, label %thread, label %row.end, !llvm.loop !1
 row.end:
   %y.next = add nuw nsw i32 %y, 1
-  %more.y = icmp ult i32 %y.next, %height
+  %more.y = icmp ult i32 %y.next, %end.y
   br i1 %more.y, label %row, label %slice.end
 slice.end:
   %z.next = add nuw nsw i32 %z, 1
-  %more.z = icmp ult i32 %z.next, %depth
+  %more.z = icmp ult i32 %z.next, %end.z
   br i1 %more.z, label %slice, label %done
 done:
   ret void
@@ -278,6 +281,13 @@ define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.smid(ptr %c) alwaysinline {
 }
 define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.nsmid(ptr %c) alwaysinline {
   ret i32 1
+}
+; The driver hands a cooperative launch its workspace in these; there is none.
+define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.envreg1(ptr %c) alwaysinline {
+  ret i32 0
+}
+define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.envreg2(ptr %c) alwaysinline {
+  ret i32 0
 }
 ; Barriers.
 define internal void @sirius.llvm.nvvm.barrier.cta.sync.aligned.all(ptr %c, i32 %id) alwaysinline {
