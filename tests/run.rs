@@ -35,5 +35,7 @@ fn main() -> ExitCode {
             trials.push(Trial::test(name, move || check(&source)));
         }
     }
-    libtest_mimic::run(&arguments, trials).exit_code()
+    let conclusion = libtest_mimic::run(&arguments, trials);
+    println!("{}", harness::precision_table());
+    conclusion.exit_code()
 }

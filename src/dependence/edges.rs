@@ -239,12 +239,13 @@ impl Builder<'_> {
                     (DependenceKind::Anti, &from.reads, &to.writes),
                     (DependenceKind::Output, &from.writes, &to.writes),
                 ];
-                let Some((first_kind, ..)) = conflicts
-                    .iter()
-                    .find(|(_, left, right)| !left.is_empty() && !right.is_empty())
-                else {
+                let kinds = kinds_of(
+                    (!from.reads.is_empty(), !from.writes.is_empty()),
+                    (!to.reads.is_empty(), !to.writes.is_empty()),
+                );
+                if kinds.is_empty() {
                     continue;
-                };
+                }
                 // No kernel can write constant memory.
                 let constant = [&from.place, &to.place]
                     .into_iter()
@@ -258,7 +259,7 @@ impl Builder<'_> {
                     Overlap::Unknown => None,
                 };
                 let Some(distance) = distance else {
-                    self.may_alias_edge(source, sink, from, to, *first_kind);
+                    self.may_alias_edges(source, sink, from, to, &kinds);
                     continue;
                 };
                 if let Some(reason) = source.broken.as_ref().or(sink.broken.as_ref()) {
@@ -269,14 +270,7 @@ impl Builder<'_> {
                     };
                     let because = format!("`{}`: {reason}", name.model.display_name);
                     let reason = RejectionReason::UnprovenIndex;
-                    self.widest_between(
-                        source,
-                        sink,
-                        to,
-                        *first_kind,
-                        (because, reason),
-                        Vec::new(),
-                    );
+                    self.widest_between(source, sink, to, &kinds, (because, reason), Vec::new());
                     continue;
                 }
                 let mut pair = PairOfTargets {
@@ -320,7 +314,7 @@ impl Builder<'_> {
                 source.model.display_name, sink.model.display_name, pair.to.place.name
             );
             let because = (because, RejectionReason::UnprovenIndex);
-            self.widest_between(source, sink, pair.to, kind, because, Vec::new());
+            self.widest_between(source, sink, pair.to, &[kind], because, Vec::new());
             return;
         }
         let mut merged = Merged {
@@ -391,7 +385,7 @@ impl Builder<'_> {
                     source.model.display_name, sink.model.display_name, pair.to.place.name
                 );
                 let because = (because, RejectionReason::UnprovenIndex);
-                self.widest_between(source, sink, pair.to, kind, because, relied_on);
+                self.widest_between(source, sink, pair.to, &[kind], because, relied_on);
             }
             return;
         }
@@ -444,13 +438,13 @@ impl Builder<'_> {
         });
     }
 
-    fn may_alias_edge(
+    fn may_alias_edges(
         &mut self,
         source: &Instance,
         sink: &Instance,
         from: &TargetUse,
         to: &TargetUse,
-        kind: DependenceKind,
+        kinds: &[DependenceKind],
     ) {
         let mut absent_if = Vec::new();
         if source.broken.is_none()
@@ -463,15 +457,16 @@ impl Builder<'_> {
         }
         let because = describe::may_alias((source.model, &from.place), (sink.model, &to.place));
         let because = (because, RejectionReason::MayAlias);
-        self.widest_between(source, sink, to, kind, because, absent_if);
+        self.widest_between(source, sink, to, kinds, because, absent_if);
     }
 
+    /// An edge over everything for each kind.
     fn widest_between(
         &mut self,
         source: &Instance,
         sink: &Instance,
         to: &TargetUse,
-        kind: DependenceKind,
+        kinds: &[DependenceKind],
         (because, reason): (String, RejectionReason),
         absent_if: Vec<Guard>,
     ) {
@@ -479,21 +474,23 @@ impl Builder<'_> {
         let location = access.map_or_else(Location::default, |index| {
             sink.model.accesses[*index].location.clone()
         });
-        self.add(Edge {
-            source: source.node,
-            sink: sink.node,
-            buffer: to.place.name.clone(),
-            kind,
-            width: Width::Global,
-            relation: universal_relation(Width::Global),
-            exact: false,
-            conditions: Vec::new(),
-            absent_if,
-            carried: false,
-            because,
-            reason: Some(reason),
-            location,
-        });
+        for &kind in kinds {
+            self.add(Edge {
+                source: source.node,
+                sink: sink.node,
+                buffer: to.place.name.clone(),
+                kind,
+                width: Width::Global,
+                relation: universal_relation(Width::Global),
+                exact: false,
+                conditions: Vec::new(),
+                absent_if: absent_if.clone(),
+                carried: false,
+                because: because.clone(),
+                reason: Some(reason),
+                location: location.clone(),
+            });
+        }
     }
 
     fn add(&mut self, edge: Edge) {
@@ -537,7 +534,6 @@ impl Builder<'_> {
     }
 }
 
-/// The kind of a dependence between what two nodes do, each (reads, writes).
 /// The kinds of conflict between what reads and writes (in this order) before and after.
 fn kinds_of(source: (bool, bool), sink: (bool, bool)) -> Vec<DependenceKind> {
     let mut kinds = Vec::new();

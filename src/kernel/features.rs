@@ -110,6 +110,11 @@ fn opaque(reason: &str) -> Effect {
     Effect::Opaque(reason.to_owned())
 }
 
+/// What cooperative groups say to find the shared memory that the system reserves for them.
+const RESERVED_SHARED_MEMORY: &str = "{ .reg .u32 start; .reg .u64 extended; \
+    mov.u32 start, %reserved_smem_offset_1; cvt.u64.u32 extended, start; \
+    cvta.shared.u64 $0, extended; }";
+
 /// Assembly that only computes registers from registers is an unknown value; the rest is opaque.
 fn assembly(
     body: &Body,
@@ -121,6 +126,19 @@ fn assembly(
     let takes_pointer = arguments
         .iter()
         .any(|value| matches!(body.value(*value).value_type, super::body::Type::Pointer(_)));
+    // Headers of CUDA read registers of the warp so, and the place of shared memory that is
+    // reserved for them; whatever then goes through that pointer is an access of its own.
+    let words: Vec<&str> = text.split_whitespace().collect();
+    if !side_effects && arguments.is_empty() {
+        if let ["mov.u32", "$0,", register] = words.as_slice()
+            && (*register == "%laneid;" || register.starts_with("%lanemask_"))
+        {
+            return vec![Effect::WarpOperation];
+        }
+        if words.join(" ") == RESERVED_SHARED_MEMORY {
+            return Vec::new();
+        }
+    }
     const SUSPECT: [&str; 20] = [
         "ld.",
         "st.",

@@ -8,6 +8,7 @@ use super::body::{
     Predicate, Terminator, Type, Value, ValueRef,
 };
 use crate::diagnostics::{Location, source_path};
+use crate::program::KEPT_STORE;
 use inkwell::values::{AsValueRef, FunctionValue};
 use llvm_sys::core::*;
 use llvm_sys::debuginfo::*;
@@ -31,6 +32,7 @@ struct Reader {
     function: LLVMValueRef,
     layout: LLVMTargetDataRef,
     invariant_load: u32,
+    kept_store: u32,
     by_value: u32,
     memory: u32,
     own_file: String,
@@ -60,17 +62,17 @@ const LITERAL_BITS: u32 = 64;
 // references that they take come from that module.
 impl Reader {
     unsafe fn new(function: LLVMValueRef) -> Self {
-        let kind = "invariant.load";
         // SAFETY: as stated for this block.
         unsafe {
+            let context = LLVMGetModuleContext(LLVMGetGlobalParent(function));
+            let metadata_kind = |name: &str| {
+                LLVMGetMDKindIDInContext(context, name.as_ptr().cast(), name.len() as u32)
+            };
             Self {
                 function,
                 layout: LLVMGetModuleDataLayout(LLVMGetGlobalParent(function)),
-                invariant_load: LLVMGetMDKindIDInContext(
-                    LLVMGetModuleContext(LLVMGetGlobalParent(function)),
-                    kind.as_ptr().cast(),
-                    kind.len() as u32,
-                ),
+                invariant_load: metadata_kind("invariant.load"),
+                kept_store: metadata_kind(KEPT_STORE),
                 by_value: attribute_kind("byval"),
                 memory: attribute_kind("memory"),
                 own_file: String::new(),
@@ -291,6 +293,7 @@ impl Reader {
                         name: value_name(value),
                         address_space: space,
                         bytes,
+                        align_bytes: LLVMGetAlignment(value),
                         constant: LLVMIsGlobalConstant(value) != 0 || space == 4,
                         external: LLVMIsDeclaration(value) != 0,
                     })
@@ -397,7 +400,9 @@ impl Reader {
                     value: self.nth(value, 0),
                     pointer: self.nth(value, 1),
                     bytes: self.bytes_of(LLVMTypeOf(LLVMGetOperand(value, 0))),
-                    volatile: LLVMGetVolatile(value) != 0,
+                    // Most stores are volatile only in the copy that is read here.
+                    volatile: LLVMGetVolatile(value) != 0
+                        && LLVMGetMetadata(value, self.kept_store).is_null(),
                     atomic: LLVMGetOrdering(value)
                         != LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic,
                 },

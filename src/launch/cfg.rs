@@ -11,7 +11,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// What is known of a function's control flow; blocks and loops are numbered within the function.
 #[derive(Debug)]
 pub struct ControlFlow {
-    /// Reachable blocks in reverse postorder.
+    /// Reachable blocks in reverse postorder, in which every loop comes before what follows it: unless
+    /// the function is irreducible, a block that runs after another without an iteration of a loop
+    /// around both stands after it.
     pub order: Vec<usize>,
     /// Immediate dominator of each block.
     pub immediate_dominator: Vec<Option<usize>>,
@@ -80,6 +82,9 @@ impl ControlFlow {
             irreducible: false,
         };
         flow.find_loops(function, &position);
+        if !flow.irreducible {
+            flow.order = flow.ordered(function, None, 0);
+        }
         for index in 0..flow.loops.len() {
             flow.loops[index].trip = flow.trip(function, index);
         }
@@ -152,6 +157,70 @@ impl ControlFlow {
             }
         }
         self.loops = loops;
+    }
+
+    /// The blocks of a loop, or of the whole function, in reverse postorder of what is left when each
+    /// loop directly inside is one vertex. A postorder of the blocks alone may put what follows a
+    /// loop before the loop's body, since the way there leads over the back edge.
+    fn ordered(&self, function: &Function, region: Option<usize>, entry: usize) -> Vec<usize> {
+        let inside = |block: usize| {
+            let is_entry = region.is_some() && block == entry;
+            !is_entry && region.is_none_or(|index| self.contains(index, block))
+        };
+        // The loop directly inside the region that holds a block, if one does.
+        let vertex_loop = |block: usize| {
+            let mut at = self.innermost[block];
+            while let Some(index) = at
+                && self.loops[index].parent != region
+                && at != region
+            {
+                at = self.loops[index].parent;
+            }
+            at.filter(|_| at != region)
+        };
+        let vertex =
+            |block: usize| vertex_loop(block).map_or(block, |index| self.loops[index].header);
+        let successors = |block: usize| -> Vec<usize> {
+            let leaving = |from: &usize| function.blocks[*from].successors.clone();
+            let targets: Vec<usize> = match vertex_loop(block) {
+                None => leaving(&block),
+                Some(index) => {
+                    let blocks = self.loops[index].blocks.iter();
+                    let mut targets: Vec<_> = blocks.flat_map(leaving).collect();
+                    targets.retain(|target| !self.contains(index, *target));
+                    targets
+                }
+            };
+            targets
+                .into_iter()
+                .filter(|target| inside(*target))
+                .map(vertex)
+                .collect()
+        };
+        let mut postorder = Vec::new();
+        let mut seen = BTreeSet::from([entry]);
+        let mut stack = vec![(entry, successors(entry))];
+        while let Some((block, left)) = stack.last_mut() {
+            // The last successor first, so that the order reads like the source.
+            match left.pop() {
+                Some(next) => {
+                    if seen.insert(next) {
+                        stack.push((next, successors(next)));
+                    }
+                }
+                None => {
+                    postorder.push(*block);
+                    stack.pop();
+                }
+            }
+        }
+        let vertices = postorder.into_iter().rev();
+        vertices
+            .flat_map(|block| match vertex_loop(block) {
+                None => vec![block],
+                index => self.ordered(function, index, block),
+            })
+            .collect()
     }
 
     /// Iterations of a counted loop `for (i = a; i < b; i += c)` with literal bounds, whose only

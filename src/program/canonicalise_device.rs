@@ -13,16 +13,27 @@ use super::numerics;
 use super::{DeviceVariable, Kernel, ProgramError, Unit, passes};
 use crate::cli::Numerics;
 use inkwell::module::Module;
+use llvm_sys::LLVMOpcode;
 use petgraph::graph::DiGraph;
 use std::collections::{BTreeSet, HashMap};
 
 /// What runs on each unit's device module before numerics are decided.
 pub const DEVICE_INLINING: &str = "always-inline,function(sroa,early-cse)";
 
-/// What makes the analysis copy canonical.
-pub const DEVICE_PIPELINE: &str = "always-inline,globaldce,function(sroa,early-cse<memssa>,\
+/// What inlines everything in the analysis copy, and turns memory of a thread into SSA values.
+pub const DEVICE_FLATTENING: &str = "always-inline,globaldce,function(sroa)";
+
+/// What then makes the analysis copy canonical. Stores are kept, see [`KEPT_STORE`].
+pub const DEVICE_PIPELINE: &str = "function(early-cse<memssa>,\
     instcombine<no-verify-fixpoint>,simplifycfg,sccp,early-cse<memssa>,\
     instcombine<no-verify-fixpoint>,simplifycfg,adce,loop-simplify,lcssa)";
+
+/// The metadata of a store that the user did not write as `volatile`, although the analysis copy
+/// says so. A pass may drop a store that changes nothing (`v = a[i]; v.x = 1; a[i] = v` stores `v.y`
+/// as it was), but the kernel that is emitted may well execute it, and undo there what another
+/// thread has stored in between. So the analysis copy has every store that an emitted kernel can
+/// have.
+pub const KEPT_STORE: &str = "sirius.kept";
 
 /// The calling convention of kernels.
 const PTX_KERNEL: u32 = 71;
@@ -94,14 +105,40 @@ pub(super) fn analysis_module<'ctx>(
         }
     }
     if !units.is_empty() {
-        passes::run(
-            &analysis,
-            DEVICE_PIPELINE,
-            &passes::device_machine(architecture)?,
-        )?;
+        let machine = passes::device_machine(architecture)?;
+        passes::run(&analysis, DEVICE_FLATTENING, &machine)?;
+        for function in ir::functions(&analysis) {
+            keep_stores(&analysis, function);
+        }
+        passes::run(&analysis, DEVICE_PIPELINE, &machine)?;
     }
     passes::verify(&analysis, "the device pipeline")?;
     Ok(analysis)
+}
+
+/// Keeps passes from removing stores, other than those to the thread's own variables.
+fn keep_stores(module: &Module<'_>, function: Value) {
+    for instruction in function.instructions() {
+        if instruction.opcode() == Some(LLVMOpcode::LLVMStore)
+            && !instruction.is_volatile()
+            && !is_local(instruction.operands()[1])
+        {
+            instruction.make_volatile();
+            instruction.add_metadata(module, KEPT_STORE);
+        }
+    }
+}
+
+/// Whether a pointer points into a variable of the thread, for certain.
+fn is_local(pointer: Value) -> bool {
+    match pointer.opcode() {
+        Some(LLVMOpcode::LLVMAlloca) => true,
+        Some(LLVMOpcode::LLVMGetElementPtr | LLVMOpcode::LLVMAddrSpaceCast) => pointer
+            .operands()
+            .first()
+            .is_some_and(|base| is_local(*base)),
+        _ => false,
+    }
 }
 
 /// Functions that can call themselves through direct calls.

@@ -591,6 +591,29 @@ impl Value {
         }
     }
 
+    /// Gives an instruction empty metadata of a kind.
+    pub(super) fn add_metadata(self, module: &Module<'_>, kind: &str) {
+        // SAFETY: a live instruction; the empty node belongs to its context.
+        unsafe {
+            let context = LLVMGetModuleContext(module.as_mut_ptr());
+            let id = LLVMGetMDKindIDInContext(context, kind.as_ptr().cast(), kind.len() as u32);
+            let node = LLVMMDNodeInContext2(context, std::ptr::null_mut(), 0);
+            LLVMSetMetadata(self.0, id, LLVMMetadataAsValue(context, node));
+        }
+    }
+
+    /// Whether a load or store is `volatile`.
+    pub(super) fn is_volatile(self) -> bool {
+        // SAFETY: callers pass loads and stores.
+        unsafe { LLVMGetVolatile(self.0) != 0 }
+    }
+
+    /// Makes a load or store `volatile`.
+    pub(super) fn make_volatile(self) {
+        // SAFETY: callers pass loads and stores.
+        unsafe { LLVMSetVolatile(self.0, 1) }
+    }
+
     /// Gives an instruction the source place of another one (none if that has none).
     pub(super) fn copy_place(self, from: Self) {
         // SAFETY: both are live instructions of one function.

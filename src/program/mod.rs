@@ -25,7 +25,7 @@ mod passes;
 mod remake;
 mod runtime_effects;
 
-pub use canonicalise_device::{DEVICE_INLINING, DEVICE_PIPELINE};
+pub use canonicalise_device::{DEVICE_FLATTENING, DEVICE_INLINING, DEVICE_PIPELINE, KEPT_STORE};
 pub use canonicalise_host::{HOST_PIPELINE, HOST_PROMOTION, LARGEST_INLINED_INSTRUCTIONS};
 
 use crate::cli::{Build, Language, Phase, Toolchain};

@@ -6,6 +6,7 @@
 
 use super::host_order::HostOrder;
 use super::obstacle::{Candidate, obstacle, rejection};
+use super::waiting::{self, WaitObservers};
 use super::{FusionGroup, Member, ScheduleOptions, ThreadMap};
 use crate::dependence::{Edge, Guard, PointerRange, SharedMemory, Uar, Width};
 use crate::diagnostics::{Rejection, RejectionReason};
@@ -24,6 +25,7 @@ pub(super) struct Judge<'a> {
     edges: HashMap<(NodeId, NodeId), Vec<&'a Edge>>,
     /// What each launch's model relies on; an error where nothing can make it right.
     conditions: HashMap<NodeId, Result<Vec<Guard>, String>>,
+    observers: WaitObservers<'a>,
 }
 
 impl<'a> Judge<'a> {
@@ -59,6 +61,7 @@ impl<'a> Judge<'a> {
             memory: SharedMemory::new(graph, kernels),
             edges,
             conditions,
+            observers: WaitObservers::new(graph),
         }
     }
 
@@ -245,6 +248,15 @@ impl<'a> Judge<'a> {
                 let location = &self.graph.nodes[last.node.0].location;
                 return Err(rejection(RejectionReason::Shape, message, location));
             };
+            for moved in *group {
+                let waits = |node: &NodeId| waiting::orders(self.graph, moved, *node);
+                if between.iter().any(waits) {
+                    let (order, memory) = (&mut self.order, &self.memory);
+                    if let Some(found) = self.observers.find(order, memory, moved, last.node) {
+                        return Err(found);
+                    }
+                }
+            }
             for node in between {
                 if members.iter().any(|member| member.node == node) {
                     continue;
@@ -300,8 +312,9 @@ impl<'a> Judge<'a> {
         let mut variables = BTreeSet::new();
         for member in members {
             for formal in &member.model.formals {
-                let align = u64::from(formal.align_bytes.max(1));
-                parameters = parameters.div_ceil(align) * align + u64::from(formal.size_bytes);
+                // At its worst place: which arguments are passed once is not known here.
+                parameters +=
+                    u64::from(formal.size_bytes) + u64::from(formal.align_bytes.max(1)) - 1;
             }
             for access in &member.model.accesses {
                 if let Target::Global(name) = &access.target {
@@ -309,7 +322,7 @@ impl<'a> Judge<'a> {
                 }
             }
         }
-        parameters = parameters.div_ceil(8) * 8 + 8 * variables.len() as u64;
+        parameters += (8 + 7) * variables.len() as u64;
         let threads: Option<i64> = members
             .first()
             .and_then(|member| member.launch.block.iter().map(|v| constant(*v)).product());

@@ -245,8 +245,8 @@ impl Judge<'_> {
         let mut variables = BTreeSet::new();
         for member in self.members {
             for formal in &member.model.formals {
-                let align = u64::from(formal.align_bytes.max(1));
-                bytes = bytes.div_ceil(align) * align + u64::from(formal.size_bytes);
+                // At its worst place: which arguments are passed once is not known here.
+                bytes += u64::from(formal.size_bytes) + u64::from(formal.align_bytes.max(1)) - 1;
             }
             variables.extend(member.model.accesses.iter().filter_map(
                 |access| match &access.target {
@@ -256,7 +256,7 @@ impl Judge<'_> {
             ));
         }
         // Fused kernels get the addresses of device variables as parameters.
-        bytes = bytes.div_ceil(8) * 8 + 8 * variables.len() as u64;
+        bytes += (8 + 7) * variables.len() as u64;
         if bytes > MAXIMUM_PARAMETER_BYTES {
             refusals.push(Refusal::ParameterSpace { first, bytes });
         }

@@ -7,7 +7,7 @@ use sirius_rs::affine::{Affine, Constraint, Variable};
 use sirius_rs::dependence::{DependenceKind, Edge, Guard, Uar, Width, build_uar};
 use sirius_rs::expression::Expression;
 use sirius_rs::isl::Map;
-use sirius_rs::kernel::{AccessKind, KernelSymbol};
+use sirius_rs::kernel::{AccessId, AccessKind, KernelSymbol};
 use sirius_rs::launch::NodeId;
 
 fn edges(uar: &Uar, source: NodeId, sink: NodeId) -> Vec<&Edge> {
@@ -177,6 +177,34 @@ fn unknown_offset_is_guarded_by_ranges() {
                 .any(|guard| matches!(guard, Guard::RangesDisjoint { .. }))
         );
         assert!(edge.because.contains("may overlap"), "{}", edge.because);
+    }
+}
+
+#[test]
+fn a_possible_overlap_has_an_edge_of_each_kind() {
+    let mut world = World::new();
+    let (a, b) = (world.stranger(), world.stranger());
+    let (c, d) = (world.buffer("c"), world.buffer("d"));
+    let (grid, block, n) = (world.extent(), world.extent(), world.unknown());
+    let (grid, block) = (shape(&mut world, grid), shape(&mut world, block));
+    let mut accumulate = pointwise("accumulate", 0);
+    let mut read_back = accumulate.accesses[1].clone();
+    read_back.id = AccessId(accumulate.accesses.len());
+    read_back.kind = AccessKind::Read;
+    accumulate.accesses.push(read_back);
+    let accumulate = world.kernel(accumulate);
+    let first = world.launch(accumulate, grid, block, actuals(&c, &a, n));
+    let last = world.launch(accumulate, grid, block, actuals(&d, &b, n));
+    let uar = build_uar(&world.graph, &world.kernels);
+    for kind in [
+        DependenceKind::Flow,
+        DependenceKind::Anti,
+        DependenceKind::Output,
+    ] {
+        let of_kind = edges(&uar, first, last)
+            .into_iter()
+            .filter(|edge| edge.kind == kind && edge.width == Width::Global);
+        assert!(of_kind.count() > 0, "no {kind:?}");
     }
 }
 

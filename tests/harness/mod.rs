@@ -4,10 +4,14 @@
 mod oracle;
 
 use libtest_mimic::Failed;
-use oracle::{Width, dependences_that_happened};
+use oracle::{Width, dependences_that_happened, races};
 use serde_json::Value;
+use sirius_runtime::trace::Trace;
+use std::collections::BTreeMap;
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::{Mutex, PoisonError};
 
 /// Runs one program both ways and compares.
 pub fn check(source: &Path) -> Result<(), Failed> {
@@ -20,8 +24,29 @@ pub fn check(source: &Path) -> Result<(), Failed> {
     let report: Value = serde_json::from_str(&std::fs::read_to_string(&on.report)?)?;
     expectations.check(&report, &on.messages)?;
 
-    let unfused = off.run(&expectations.arguments, &[])?;
-    let fused = on.run(&expectations.arguments, &[])?;
+    for arguments in expectations.runs() {
+        compare_runs(&text, &off, &on, &report, arguments, folder.path())
+            .map_err(|error| format!("with arguments {arguments:?}: {}", message_of(&error)))?;
+    }
+    Ok(())
+}
+
+/// What a failure says.
+fn message_of(error: &Failed) -> String {
+    error.message().unwrap_or("failed").to_owned()
+}
+
+/// Runs both programs with the same arguments and compares output, memory and traces.
+fn compare_runs(
+    text: &str,
+    off: &Built,
+    on: &Built,
+    report: &Value,
+    arguments: &[String],
+    folder: &Path,
+) -> Result<(), Failed> {
+    let unfused = off.run(arguments, ONE_THREAD)?;
+    let fused = on.run(arguments, ONE_THREAD)?;
     if unfused.output.stdout != fused.output.stdout {
         return Err(format!(
             "fusion changes the output\n--- off\n{}\n--- on\n{}",
@@ -33,21 +58,67 @@ pub fn check(source: &Path) -> Result<(), Failed> {
     if !String::from_utf8_lossy(&unfused.output.stdout).contains("PASS") {
         return Err("the program does not say PASS".into());
     }
-    if unfused.memory != fused.memory {
-        return Err(format!(
-            "fusion changes memory\n--- off\n{}\n--- on\n{}",
-            unfused.memory, fused.memory
-        )
-        .into());
+    same_memory(&unfused, &fused, "fusion")?;
+    let fiber: Environment = &[("SIRIUS_CPU_THREADS", "1"), ("SIRIUS_CPU", "fiber")];
+    same_memory(&unfused, &on.run(arguments, fiber)?, "fusion on fibers")?;
+    // Blocks in any order change the roundings of float atomics that meet in one place.
+    if !text.contains("atomicAdd") || text.contains(ORDERED_ATOMICS) {
+        same_memory(&unfused, &on.run(arguments, &[])?, "fusion on many threads")?;
     }
-    let trace = folder.path().join("trace");
-    off.run(&expectations.arguments, &[("SIRIUS_TRACE", &trace)])?;
-    compare_with_trace(&report, &trace)
+    let traced = |built: &Built, name: &str| -> Result<Trace, Failed> {
+        let path = folder.join(name);
+        let file = path.to_string_lossy().into_owned();
+        built.run(
+            arguments,
+            &[("SIRIUS_CPU_THREADS", "1"), ("SIRIUS_TRACE", &file)],
+        )?;
+        Ok(sirius_runtime::trace::read_trace(&path)?)
+    };
+    let trace = traced(off, "off.trace")?;
+    if races(&trace).is_empty() {
+        let found = races(&traced(on, "on.trace")?);
+        if !found.is_empty() {
+            return Err(format!("fused launches race (site, where): {found:?}").into());
+        }
+    }
+    compare_with_trace(report, &trace)
+}
+
+/// Blocks in ascending order, one at a time.
+const ONE_THREAD: Environment = &[("SIRIUS_CPU_THREADS", "1")];
+
+/// What a program says whose float atomics never meet in one place.
+const ORDERED_ATOMICS: &str = "// float atomics do not meet";
+
+type Environment<'a> = &'a [(&'a str, &'a str)];
+
+fn same_memory(expected: &Run, found: &Run, what: &str) -> Result<(), Failed> {
+    if expected.memory == found.memory {
+        return Ok(());
+    }
+    Err(format!(
+        "{what} changes memory\n--- off\n{}\n--- on\n{}",
+        expected.memory, found.memory
+    )
+    .into())
+}
+
+/// How often the width that the graph says is the width that was seen, by the latter; over all
+/// programs checked so far.
+static PRECISION: Mutex<BTreeMap<Width, (usize, usize)>> = Mutex::new(BTreeMap::new());
+
+/// The precision of the graph as a table, one line a width.
+pub fn precision_table() -> String {
+    let precision = PRECISION.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut table = String::from("observed width  exact  dependences\n");
+    for (width, (exact, total)) in precision.iter() {
+        let _ = writeln!(table, "{:<14} {exact:>6} {total:>12}", format!("{width:?}"));
+    }
+    table
 }
 
 /// The static graph must contain what happened, at least as wide.
-fn compare_with_trace(report: &Value, trace: &Path) -> Result<(), Failed> {
-    let trace = sirius_runtime::trace::read_trace(trace)?;
+fn compare_with_trace(report: &Value, trace: &Trace) -> Result<(), Failed> {
     let nodes = report["nodes"].as_array().ok_or("a report has nodes")?;
     let site_of = |id: &Value| {
         nodes
@@ -56,8 +127,7 @@ fn compare_with_trace(report: &Value, trace: &Path) -> Result<(), Failed> {
             .and_then(|node| node["site"].as_u64())
     };
     let edges = report["edges"].as_array().ok_or("a report has edges")?;
-    let mut exact = 0_usize;
-    let happened = dependences_that_happened(&trace);
+    let happened = dependences_that_happened(trace);
     for ((source, sink, kind), width) in &happened {
         let predicted = edges
             .iter()
@@ -84,13 +154,14 @@ fn compare_with_trace(report: &Value, trace: &Path) -> Result<(), Failed> {
                 )
                 .into());
             }
-            Some(predicted) => exact += usize::from(predicted == *width),
+            Some(predicted) => {
+                let mut precision = PRECISION.lock().unwrap_or_else(PoisonError::into_inner);
+                let (exact, total) = precision.entry(*width).or_default();
+                *exact += usize::from(predicted == *width);
+                *total += 1;
+            }
         }
     }
-    println!(
-        "{exact} of {} dependences have their exact width",
-        happened.len()
-    );
     Ok(())
 }
 
@@ -100,8 +171,8 @@ struct Expectations {
     launches: Option<(u64, u64)>,
     /// Reasons of consecutive pairs that stay apart; `None` when the file does not say.
     missed: Option<Vec<String>>,
-    /// Command line of the program.
-    arguments: Vec<String>,
+    /// Command lines to run the program with; none: once without arguments.
+    arguments: Vec<Vec<String>>,
 }
 
 impl Expectations {
@@ -128,10 +199,18 @@ impl Expectations {
                     .get_or_insert_default()
                     .extend(reasons.map(str::to_owned).filter(|reason| reason != "none"));
             } else if let Some(rest) = line.strip_prefix("// arguments:") {
-                expectations.arguments = rest.split_whitespace().map(str::to_owned).collect();
+                let words = rest.split_whitespace().map(str::to_owned).collect();
+                expectations.arguments.push(words);
             }
         }
         Ok(expectations)
+    }
+
+    fn runs(&self) -> impl Iterator<Item = &[String]> {
+        let default = self.arguments.is_empty().then_some(&[][..]);
+        default
+            .into_iter()
+            .chain(self.arguments.iter().map(Vec::as_slice))
     }
 
     fn check(&self, report: &Value, messages: &str) -> Result<(), Failed> {
@@ -217,13 +296,12 @@ impl Built {
         })
     }
 
-    fn run(&self, arguments: &[String], environment: &[(&str, &Path)]) -> Result<Run, Failed> {
+    fn run(&self, arguments: &[String], environment: Environment) -> Result<Run, Failed> {
         let dump = self.program.with_extension("memory");
         let _ = std::fs::remove_file(&dump);
         let mut command = Command::new(&self.program);
         command
             .args(arguments)
-            .env("SIRIUS_CPU_THREADS", "1")
             .env("SIRIUS_DUMP_MEMORY", &dump)
             .envs(environment.iter().copied());
         let output = command.output()?;

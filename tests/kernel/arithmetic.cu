@@ -47,6 +47,7 @@ __global__ void clamp(float *o, const float *a, int n) {
 //>   must read arg0[16tx + 16q0 .. +4] : -tx - q0 + p1 - 1 >= 0
 //>   must read arg0[16tx + 16q0 + 12 .. +4] : -tx - q0 + p1 - 1 >= 0
 //>   must write arg0[16tx + 16q0 .. +4] : -tx - q0 + p1 - 1 >= 0
+//>   must write arg0[16tx + 16q0 + 12 .. +4] : -tx - q0 + p1 - 1 >= 0
 //>   writes arg0 within [0, min(16*arg1, 16*gridDim.x*blockDim.x))
 //>   requires gridDim.x*blockDim.x - 1 <= 2147483647
 //>   requires 0 <= arg1

@@ -81,43 +81,43 @@ int main(int argc, char **argv) {
 //>   n5 launch L1 kernel1 <<<(v0,v1,v1),(v2,v1,v1),v3,stream=default>>>(v7=b1, v4=b0, v6) @40
 //>   n6 check @41
 //> block5 -> block6
-//> block6 in loop0 -> block7 block14
-//> block7 in loop0 -> block8 block13
+//> block6 in loop0 -> block7 block11
+//> block7 in loop0 -> block8 block16
 //>   n7 launch L2 kernel0 <<<(v0,v1,v1),(v2,v1,v1),v3,stream=default>>>(v7=b1, v8, v6) @49
 //>   n8 launch L3 kernel0 <<<(v0,v1,v1),(v2,v1,v1),v3,stream=default>>>(v4=b0, v5, v6) @37
 //>   n9 check @38
-//> block8 in loop0 -> block9 block12
+//> block8 in loop0 -> block9 block17
 //>   n10 synchronise @39
-//> block9 in loop0 -> block10 block11
+//> block9 in loop0 -> block10 block18
 //>   n11 launch L4 kernel1 <<<(v0,v1,v1),(v2,v1,v1),v3,stream=default>>>(v7=b1, v4=b0, v6) @40
 //>   n12 check @41
 //> block10 in loop0 -> block6
-//> block11 -> 
-//>   n13 check @41
-//>   n14 opaque fprintf @41
-//>   n15 opaque exit @41
-//> block12 -> 
-//>   n16 check @39
-//>   n17 opaque fprintf @39
-//>   n18 opaque exit @39
+//> block11 -> block12 block15
+//>   n13 copy stream=default reads b1 bytes=4 host @54
+//> block12 -> block13 block14
+//>   n14 opaque printf @55
 //> block13 -> 
-//>   n19 check @38
-//>   n20 opaque fprintf @38
-//>   n21 opaque exit @38
-//> block14 -> block15 block18
-//>   n22 copy stream=default reads b1 bytes=4 host @54
-//> block15 -> block16 block17
-//>   n23 opaque printf @55
+//>   n15 free b0 @32
+//>   n16 free b1 @33
+//> block14 -> 
+//>   n17 free b0 @32
+//>   n18 free b1 @33
+//> block15 -> 
+//>   n19 check @54
+//>   n20 opaque fprintf @54
+//>   n21 opaque exit @54
 //> block16 -> 
-//>   n24 free b0 @32
-//>   n25 free b1 @33
+//>   n22 check @38
+//>   n23 opaque fprintf @38
+//>   n24 opaque exit @38
 //> block17 -> 
-//>   n26 free b0 @32
-//>   n27 free b1 @33
+//>   n25 check @39
+//>   n26 opaque fprintf @39
+//>   n27 opaque exit @39
 //> block18 -> 
-//>   n28 check @54
-//>   n29 opaque fprintf @54
-//>   n30 opaque exit @54
+//>   n28 check @41
+//>   n29 opaque fprintf @41
+//>   n30 opaque exit @41
 //> block19 -> 
 //>   n31 check @41
 //>   n32 opaque fprintf @41

@@ -30,8 +30,8 @@ int main(int argc, char **argv) {
   for (auto layer : layers) cudaFree(layer);
 }
 
-//> buffer b0 single Device bytes=(v10 * 4) unique
-//> buffer b1 buffer1 Device bytes=4096
+//> buffer b0 buffer0 Device bytes=4096
+//> buffer b1 single Device bytes=(v10 * 4) unique
 //> value v0 = 4 from L0.grid0
 //> value v1 = 1 from L0.grid1
 //> value v2 = 256 from L0.block0
@@ -45,25 +45,25 @@ int main(int argc, char **argv) {
 //> value v10 from L2.argument0+8:s32
 //> value v11 varies in loop2
 //> loop0 header=block1
-//> loop1 header=block3
-//> loop2 header=block6
+//> loop1 header=block4
+//> loop2 header=block7
 //> function main
 //> block0 -> block1
-//> block1 in loop0 -> block2 block11
-//> block2 -> block3
-//> block3 in loop1 -> block4 block5
-//> block4 in loop1 -> block3
-//>   n0 launch L0 kernel0 <<<(v0,v1,v1),(v2,v1,v1),v3,stream=default>>>(v4=*v4{b1}, v5, v6) @22
-//>   n1 launch L1 kernel0 <<<(v0,v1,v1),(v2,v1,v1),v3,stream=default>>>(v7=*v7{b1}, v8, v6) @23
-//> block5 -> block6
-//>   n2 allocation b0 @26
-//>   n3 launch L2 kernel1 <<<(v0,v1,v1),(v2,v1,v1),v3,stream=default>>>([v9=b0 @8 v10]) @28
-//>   n4 launch L3 kernel0 <<<(v0,v1,v1),(v2,v1,v1),v3,stream=default>>>(v9=b0, v5, v10) @29
-//> block6 in loop2 -> block7 block10
-//> block7 -> block9 block8
-//> block8 -> block9
-//> block9 -> 
-//> block10 in loop2 -> block6
-//>   n5 free *v11{b1} @30
-//> block11 in loop0 -> block1
-//>   n6 allocation b1 @20
+//> block1 in loop0 -> block3 block2
+//> block2 in loop0 -> block1
+//>   n0 allocation b0 @20
+//> block3 -> block4
+//> block4 in loop1 -> block5 block6
+//> block5 in loop1 -> block4
+//>   n1 launch L0 kernel0 <<<(v0,v1,v1),(v2,v1,v1),v3,stream=default>>>(v4=*v4{b0}, v5, v6) @22
+//>   n2 launch L1 kernel0 <<<(v0,v1,v1),(v2,v1,v1),v3,stream=default>>>(v7=*v7{b0}, v8, v6) @23
+//> block6 -> block7
+//>   n3 allocation b1 @26
+//>   n4 launch L2 kernel1 <<<(v0,v1,v1),(v2,v1,v1),v3,stream=default>>>([v9=b1 @8 v10]) @28
+//>   n5 launch L3 kernel0 <<<(v0,v1,v1),(v2,v1,v1),v3,stream=default>>>(v9=b1, v5, v10) @29
+//> block7 in loop2 -> block9 block8
+//> block8 in loop2 -> block7
+//>   n6 free *v11{b0} @30
+//> block9 -> block11 block10
+//> block10 -> block11
+//> block11 -> 

@@ -3,11 +3,13 @@
 //! The oracle knows nothing of the compiler. It replays the accesses of an unfused run in order and
 //! keeps, for each byte of device memory, who wrote it last and who has read it since; from that it
 //! derives every flow, anti and output dependence between launch sites, with the smallest unit of
-//! the grid that contains each pair of threads.
+//! the grid that contains each pair of threads. It also finds the races of a run: pairs of accesses
+//! within one launch that neither a thread nor a barrier orders. A fused run without races whose final
+//! memory is that of the unfused run has, on this input, the unfused meaning in every schedule.
 
 use sirius_runtime::abi::access;
 use sirius_runtime::trace::{NO_ORDINAL, Record, Trace};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Thread, block or global, ordered by size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -78,6 +80,99 @@ pub fn dependences_that_happened(trace: &Trace) -> BTreeMap<DependenceKey, Width
         }
     }
     oracle.found
+}
+
+/// The launch sites with a race, and what races there.
+pub fn races(trace: &Trace) -> BTreeSet<(u32, &'static str)> {
+    let mut found = BTreeSet::new();
+    let mut sites = HashMap::new();
+    let mut current = None;
+    let mut touched: HashMap<Place, Vec<Agent>> = HashMap::new();
+    for record in &trace.records {
+        match record {
+            Record::Launch { launch, site, .. } => {
+                sites.insert(*launch, *site);
+            }
+            Record::Accesses {
+                launch,
+                block,
+                accesses,
+            } => {
+                if current != Some(*launch) {
+                    found.extend(current.and_then(|old| race(&sites, old, &touched)));
+                    touched.clear();
+                    current = Some(*launch);
+                }
+                for access in accesses {
+                    let shared = access.space != 0;
+                    if !shared && access.ordinal == NO_ORDINAL {
+                        continue;
+                    }
+                    let agent = Agent {
+                        block: *block,
+                        interval: access.interval,
+                        thread: access.thread,
+                        kind: access.kind.into(),
+                    };
+                    for byte in access.offset..access.offset + u64::from(access.size) {
+                        let home = if shared { Some(*block) } else { None };
+                        let agents = touched.entry((home, access.ordinal, byte)).or_default();
+                        if !agents.contains(&agent) {
+                            agents.push(agent);
+                        }
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    found.extend(current.and_then(|old| race(&sites, old, &touched)));
+    found
+}
+
+/// A byte: the block that owns it when it is shared memory, allocation, and offset.
+type Place = (Option<[u32; 3]>, u32, u64);
+
+/// Who touched a byte, and how.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Agent {
+    block: [u32; 3],
+    interval: u32,
+    thread: u32,
+    kind: u32,
+}
+
+impl Agent {
+    fn races_with(self, other: Self) -> bool {
+        let plain_write = self.kind == access::STORE || other.kind == access::STORE;
+        let reads = [self.kind, other.kind].contains(&access::LOAD);
+        let both_read = self.kind == access::LOAD && other.kind == access::LOAD;
+        let conflict = plain_write || (reads && !both_read);
+        let ordered = self.block == other.block
+            && (self.thread == other.thread || self.interval != other.interval);
+        conflict && !ordered
+    }
+}
+
+/// What races in a launch, if anything does.
+fn race(
+    sites: &HashMap<u32, u32>,
+    launch: u32,
+    touched: &HashMap<Place, Vec<Agent>>,
+) -> Option<(u32, &'static str)> {
+    let site = sites.get(&launch).copied().unwrap_or(u32::MAX);
+    touched.iter().find_map(|((home, ..), agents)| {
+        let races = agents
+            .iter()
+            .filter(|agent| agent.kind != access::LOAD)
+            .any(|writer| agents.iter().any(|other| writer.races_with(*other)));
+        let memory = if home.is_some() {
+            "shared memory"
+        } else {
+            "global memory"
+        };
+        races.then_some((site, memory))
+    })
 }
 
 /// A launch's threads that touched a byte: one thread, one block, or several.

@@ -218,3 +218,35 @@ unsafe fn place_of(context: *const ThreadContext) -> String {
         format!("block ({bx},{by},{bz}), thread ({tx},{ty},{tz})")
     }
 }
+
+/// What LLVM calls to make a bfloat16 of a float, which not every compiler's library has. The
+/// result is in the low half of a vector register, where a bfloat16 is returned.
+#[unsafe(no_mangle)]
+pub extern "C" fn __truncsfbf2(value: f32) -> f32 {
+    f32::from_bits(u32::from(bfloat16_of(value)))
+}
+
+/// The same for a double: rounded to odd in between, so that it is rounded once.
+#[unsafe(no_mangle)]
+pub extern "C" fn __truncdfbf2(value: f64) -> f32 {
+    let nearest = value as f32;
+    let back = f64::from(nearest);
+    let mut bits = nearest.to_bits();
+    if back != value && nearest.is_finite() {
+        if back.abs() > value.abs() {
+            bits -= 1;
+        }
+        bits |= 1;
+    }
+    f32::from_bits(u32::from(bfloat16_of(f32::from_bits(bits))))
+}
+
+/// Rounds to nearest, ties to even.
+fn bfloat16_of(value: f32) -> u16 {
+    let bits = value.to_bits();
+    if value.is_nan() {
+        return (bits >> 16) as u16 | 0x40;
+    }
+    let rounded = bits.wrapping_add(0x7fff + ((bits >> 16) & 1));
+    (rounded >> 16) as u16
+}

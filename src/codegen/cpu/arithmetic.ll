@@ -657,6 +657,147 @@ define internal { i32, i32 } @sirius.asm.mad.wide.carry(ptr %c, i32 %a, i32 %b, 
   %q = insertvalue { i32, i32 } %p, i32 %u, 1
   ret { i32, i32 } %q
 }
+define internal { i64, i64 } @sirius.asm.wide.add(ptr %c, i64 %a0, i64 %a1, i64 %b0, i64 %b1) alwaysinline {
+  %al = zext i64 %a0 to i128
+  %ah = zext i64 %a1 to i128
+  %as = shl i128 %ah, 64
+  %a = or i128 %al, %as
+  %bl = zext i64 %b0 to i128
+  %bh = zext i64 %b1 to i128
+  %bs = shl i128 %bh, 64
+  %b = or i128 %bl, %bs
+  %o = add i128 %a, %b
+  %ol = trunc i128 %o to i64
+  %oh = lshr i128 %o, 64
+  %ou = trunc i128 %oh to i64
+  %p = insertvalue { i64, i64 } poison, i64 %ol, 0
+  %q = insertvalue { i64, i64 } %p, i64 %ou, 1
+  ret { i64, i64 } %q
+}
+define internal { i64, i64 } @sirius.asm.wide.sub(ptr %c, i64 %a0, i64 %a1, i64 %b0, i64 %b1) alwaysinline {
+  %al = zext i64 %a0 to i128
+  %ah = zext i64 %a1 to i128
+  %as = shl i128 %ah, 64
+  %a = or i128 %al, %as
+  %bl = zext i64 %b0 to i128
+  %bh = zext i64 %b1 to i128
+  %bs = shl i128 %bh, 64
+  %b = or i128 %bl, %bs
+  %o = sub i128 %a, %b
+  %ol = trunc i128 %o to i64
+  %oh = lshr i128 %o, 64
+  %ou = trunc i128 %oh to i64
+  %p = insertvalue { i64, i64 } poison, i64 %ol, 0
+  %q = insertvalue { i64, i64 } %p, i64 %ou, 1
+  ret { i64, i64 } %q
+}
+define internal { i64, i64 } @sirius.asm.wide.mul(ptr %c, i64 %a, i64 %b) alwaysinline {
+  %x = zext i64 %a to i128
+  %y = zext i64 %b to i128
+  %o = mul i128 %x, %y
+  %ol = trunc i128 %o to i64
+  %oh = lshr i128 %o, 64
+  %ou = trunc i128 %oh to i64
+  %p = insertvalue { i64, i64 } poison, i64 %ol, 0
+  %q = insertvalue { i64, i64 } %p, i64 %ou, 1
+  ret { i64, i64 } %q
+}
+define internal { i64, i64 } @sirius.asm.wide.mad(ptr %c, i64 %a, i64 %b, i64 %d) alwaysinline {
+  %x = zext i64 %a to i128
+  %y = zext i64 %b to i128
+  %z = zext i64 %d to i128
+  %m = mul i128 %x, %y
+  %o = add i128 %m, %z
+  %ol = trunc i128 %o to i64
+  %oh = lshr i128 %o, 64
+  %ou = trunc i128 %oh to i64
+  %p = insertvalue { i64, i64 } poison, i64 %ol, 0
+  %q = insertvalue { i64, i64 } %p, i64 %ou, 1
+  ret { i64, i64 } %q
+}
+define internal i32 @sirius.asm.warp.size(ptr %c) alwaysinline {
+  ret i32 32
+}
+define internal float @sirius.asm.min.f32(ptr %c, float %a, float %b) alwaysinline {
+  %r = call float @llvm.minnum.f32(float %a, float %b)
+  ret float %r
+}
+define internal float @sirius.asm.max.f32(ptr %c, float %a, float %b) alwaysinline {
+  %r = call float @llvm.maxnum.f32(float %a, float %b)
+  ret float %r
+}
+define internal i32 @sirius.__nv_idp2a_lo_s_s_impl(ptr %c, i32 %a, i32 %b, i32 %e) alwaysinline {
+  %a0 = trunc i32 %a to i16
+  %as = lshr i32 %a, 16
+  %a1 = trunc i32 %as to i16
+  %bs = lshr i32 %b, 0
+  %b0 = trunc i32 %bs to i8
+  %bt = lshr i32 %b, 8
+  %b1 = trunc i32 %bt to i8
+  %x0 = sext i16 %a0 to i32
+  %x1 = sext i16 %a1 to i32
+  %y0 = sext i8 %b0 to i32
+  %y1 = sext i8 %b1 to i32
+  %p0 = mul i32 %x0, %y0
+  %p1 = mul i32 %x1, %y1
+  %s = add i32 %p0, %p1
+  %r = add i32 %s, %e
+  ret i32 %r
+}
+define internal i32 @sirius.__nv_idp2a_lo_u_u_impl(ptr %c, i32 %a, i32 %b, i32 %e) alwaysinline {
+  %a0 = trunc i32 %a to i16
+  %as = lshr i32 %a, 16
+  %a1 = trunc i32 %as to i16
+  %bs = lshr i32 %b, 0
+  %b0 = trunc i32 %bs to i8
+  %bt = lshr i32 %b, 8
+  %b1 = trunc i32 %bt to i8
+  %x0 = zext i16 %a0 to i32
+  %x1 = zext i16 %a1 to i32
+  %y0 = zext i8 %b0 to i32
+  %y1 = zext i8 %b1 to i32
+  %p0 = mul i32 %x0, %y0
+  %p1 = mul i32 %x1, %y1
+  %s = add i32 %p0, %p1
+  %r = add i32 %s, %e
+  ret i32 %r
+}
+define internal i32 @sirius.__nv_idp2a_hi_s_s_impl(ptr %c, i32 %a, i32 %b, i32 %e) alwaysinline {
+  %a0 = trunc i32 %a to i16
+  %as = lshr i32 %a, 16
+  %a1 = trunc i32 %as to i16
+  %bs = lshr i32 %b, 16
+  %b0 = trunc i32 %bs to i8
+  %bt = lshr i32 %b, 24
+  %b1 = trunc i32 %bt to i8
+  %x0 = sext i16 %a0 to i32
+  %x1 = sext i16 %a1 to i32
+  %y0 = sext i8 %b0 to i32
+  %y1 = sext i8 %b1 to i32
+  %p0 = mul i32 %x0, %y0
+  %p1 = mul i32 %x1, %y1
+  %s = add i32 %p0, %p1
+  %r = add i32 %s, %e
+  ret i32 %r
+}
+define internal i32 @sirius.__nv_idp2a_hi_u_u_impl(ptr %c, i32 %a, i32 %b, i32 %e) alwaysinline {
+  %a0 = trunc i32 %a to i16
+  %as = lshr i32 %a, 16
+  %a1 = trunc i32 %as to i16
+  %bs = lshr i32 %b, 16
+  %b0 = trunc i32 %bs to i8
+  %bt = lshr i32 %b, 24
+  %b1 = trunc i32 %bt to i8
+  %x0 = zext i16 %a0 to i32
+  %x1 = zext i16 %a1 to i32
+  %y0 = zext i8 %b0 to i32
+  %y1 = zext i8 %b1 to i32
+  %p0 = mul i32 %x0, %y0
+  %p1 = mul i32 %x1, %y1
+  %s = add i32 %p0, %p1
+  %r = add i32 %s, %e
+  ret i32 %r
+}
 ; Atomics that have names of their own.
 define internal i32 @sirius.llvm.nvvm.atomic.load.inc.32(ptr %c, ptr %p, i32 %v) alwaysinline {
   %r = atomicrmw uinc_wrap ptr %p, i32 %v seq_cst

@@ -53,6 +53,25 @@ fn definition_of(text: &str) -> Option<Definition> {
             order: order.to_vec(),
         });
     }
+    // The same intrinsic has the mask in front.
+    if let Some(mode) = text
+        .strip_prefix("{shfl.sync.")
+        .and_then(|rest| rest.strip_suffix(".b32 $0,$1,$2,$3,$4; }"))
+    {
+        return Some(Definition {
+            name: format!("llvm.nvvm.shfl.sync.{mode}.i32"),
+            order: vec![3, 0, 1, 2],
+        });
+    }
+    if let Some(comparison) = text
+        .strip_prefix("{.reg .b32 a,b; mov.b32 a, {0, $1}; mov.b32 b, {0, $2}; set.")
+        .and_then(|rest| rest.strip_suffix(".f32.f32 $0, a, b;}"))
+    {
+        return Some(Definition {
+            name: format!("asm.bfloat.set.{comparison}"),
+            order: vec![0, 1],
+        });
+    }
     if let Some(comparison) = comparison_of(text) {
         return Some(Definition {
             name: format!("asm.{comparison}"),
@@ -83,6 +102,13 @@ fn definition_of(text: &str) -> Option<Definition> {
                 register.trim_start_matches('%').replace('_', ".")
             ),
             order: Vec::new(),
+        });
+    }
+    // An operand that is read and written: `ex2.approx.f32 $0, $0;`.
+    if let ["$0", "$0"] = operands.as_slice() {
+        return Some(Definition {
+            name: format!("asm.{opcode}"),
+            order: vec![0],
         });
     }
     let in_order = operands
@@ -118,6 +144,73 @@ const TEMPLATES: &[(&str, &str, &[usize])] = &[
         "{ mad.lo.cc.u32 $0, $2, $3, $4; madc.hi.u32 $1, $2, $3, 0; }",
         "mad.wide.carry",
         &[0, 1, 2],
+    ),
+    // 128-bit integers of libdevice, as pairs of 64 bits.
+    (
+        "{ .reg .u32 r0, r1, r2, r3, a0, a1, a2, a3, b0, b1, b2, b3; mov.b64 {a0,a1}, $2; mov.b64 {a2,a3}, $3; mov.b64 {b0,b1}, $4; mov.b64 {b2,b3}, $5; add.cc.u32 r0, a0, b0; addc.cc.u32 r1, a1, b1; addc.cc.u32 r2, a2, b2; addc.u32 r3, a3, b3; mov.b64 $0, {r0,r1}; mov.b64 $1, {r2,r3}; }",
+        "wide.add",
+        &[0, 1, 2, 3],
+    ),
+    (
+        "{ .reg .u32 r0, r1, r2, r3, a0, a1, a2, a3, b0, b1, b2, b3; mov.b64 {a0,a1}, $2; mov.b64 {a2,a3}, $3; mov.b64 {b0,b1}, $4; mov.b64 {b2,b3}, $5; sub.cc.u32 r0, a0, b0; subc.cc.u32 r1, a1, b1; subc.cc.u32 r2, a2, b2; subc.u32 r3, a3, b3; mov.b64 $0, {r0,r1}; mov.b64 $1, {r2,r3}; }",
+        "wide.sub",
+        &[0, 1, 2, 3],
+    ),
+    (
+        "{ .reg .u32 r0, r1, r2, r3, alo, ahi, blo, bhi, clo, chi; mov.b64 {alo,ahi}, $2; mov.b64 {blo,bhi}, $3; mov.b64 {clo,chi}, $4; mad.lo.cc.u32 r0, alo, blo, clo; madc.hi.cc.u32 r1, alo, blo, chi; madc.hi.u32 r2, alo, bhi, 0; mad.lo.cc.u32 r1, alo, bhi, r1; madc.hi.cc.u32 r2, ahi, blo, r2; madc.hi.u32 r3, ahi, bhi, 0; mad.lo.cc.u32 r1, ahi, blo, r1; madc.lo.cc.u32 r2, ahi, bhi, r2; addc.u32 r3, r3, 0; mov.b64 $0, {r0,r1}; mov.b64 $1, {r2,r3}; }",
+        "wide.mad",
+        &[0, 1, 2],
+    ),
+    (
+        "{ .reg .u32 r0, r1, r2, r3, alo, ahi, blo, bhi; mov.b64 {alo,ahi}, $2; mov.b64 {blo,bhi}, $3; mul.lo.u32 r0, alo, blo; mul.hi.u32 r1, alo, blo; mad.lo.cc.u32 r1, alo, bhi, r1; madc.hi.u32 r2, alo, bhi, 0; mad.lo.cc.u32 r1, ahi, blo, r1; madc.hi.cc.u32 r2, ahi, blo, r2; madc.hi.u32 r3, ahi, bhi, 0; mad.lo.cc.u32 r2, ahi, bhi, r2; addc.u32 r3, r3, 0; mov.b64 $0, {r0,r1}; mov.b64 $1, {r2,r3}; }",
+        "wide.mul",
+        &[0, 1],
+    ),
+    ("{mov.u32 $0, WARP_SZ; }", "warp.size", &[]),
+    (
+        "{ cvt.rn.bf16x2.f32 $0, $2, $1;}",
+        "cvt.rn.bf16x2.f32",
+        &[1, 0],
+    ),
+    (
+        "{.reg .f16 low,high; mov.b32 {low,high}, $1; mov.b16 $0, low;}",
+        "half.low",
+        &[0],
+    ),
+    (
+        "{.reg .f16 low,high; mov.b32 {low,high}, $1; mov.b16 $0, high;}",
+        "half.high",
+        &[0],
+    ),
+    (
+        "{.reg .f16 low,high; mov.b32 {low,high}, $1; mov.b32 $0, {high,low};}",
+        "half.swap",
+        &[0],
+    ),
+    (
+        "{.reg .b16 c; mov.b16 c, 0x8000U; fma.rn.bf16 $0,$1,$2,c;}",
+        "bfloat.mul",
+        &[0, 1],
+    ),
+    (
+        "{.reg .b32 c; mov.b32 c, 0x3f803f80U; fma.rn.bf16x2 $0,$1,c,$2;}",
+        "bfloat2.add",
+        &[0, 1],
+    ),
+    (
+        "{.reg .b32 c; mov.b32 c, 0x80008000U; fma.rn.bf16x2 $0,$1,$2,c;}",
+        "bfloat2.mul",
+        &[0, 1],
+    ),
+    (
+        "{ atom.add.noftz.f16 $0,[$1],$2; }",
+        "atomic.add.f16",
+        &[0, 1],
+    ),
+    (
+        "{ atom.add.noftz.f16x2 $0,[$1],$2; }",
+        "atomic.add.f16x2",
+        &[0, 1],
     ),
     ("bar.sync 0;", "block.barrier", &[]),
     ("barrier.sync 0;", "block.barrier", &[]),

@@ -1,6 +1,8 @@
 //! What stands in the place of device intrinsics and built-in functions: `threads.ll`,
 //! `arithmetic.ll`, `conversions.ll`, `half.ll` and the table of functions for which the C library has one of the same meaning.
 
+use super::packed::add_packed_arithmetic;
+use super::rounding::add_directed_rounding;
 use crate::codegen::CodegenError;
 use crate::codegen::ir::{Builder, Linkage, Type, Value};
 use inkwell::memory_buffer::MemoryBuffer;
@@ -31,6 +33,8 @@ impl<'ctx> Library<'ctx> {
         text.push_str(include_str!("conversions.ll"));
         text.push_str(include_str!("half.ll"));
         add_c_library_wrappers(&mut text);
+        add_directed_rounding(&mut text);
+        add_packed_arithmetic(&mut text);
         text.push('\0');
         let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "sirius library");
         let definitions = module

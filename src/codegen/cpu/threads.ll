@@ -282,6 +282,13 @@ define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.smid(ptr %c) alwaysinline {
 define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.nsmid(ptr %c) alwaysinline {
   ret i32 1
 }
+; The driver hands a cooperative launch its workspace in these; there is none.
+define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.envreg1(ptr %c) alwaysinline {
+  ret i32 0
+}
+define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.envreg2(ptr %c) alwaysinline {
+  ret i32 0
+}
 ; Barriers.
 define internal void @sirius.llvm.nvvm.barrier.cta.sync.aligned.all(ptr %c, i32 %id) alwaysinline {
   %zero = icmp eq i32 %id, 0
@@ -993,4 +1000,36 @@ define internal float @sirius.llvm.nvvm.atomic.add.gen.f.sys.f32(ptr %c, ptr %p,
 define internal double @sirius.llvm.nvvm.atomic.add.gen.f.sys.f64(ptr %c, ptr %p, double %v) alwaysinline {
   %r = atomicrmw fadd ptr %p, double %v seq_cst
   ret double %r
+}
+define internal i32 @sirius.llvm.nvvm.atomic.max.gen.i.cta.i32(ptr %c, ptr %p, i32 %v) alwaysinline {
+  %r = atomicrmw max ptr %p, i32 %v seq_cst
+  ret i32 %r
+}
+define internal i64 @sirius.llvm.nvvm.atomic.max.gen.i.cta.i64(ptr %c, ptr %p, i64 %v) alwaysinline {
+  %r = atomicrmw max ptr %p, i64 %v seq_cst
+  ret i64 %r
+}
+define internal i32 @sirius.llvm.nvvm.atomic.min.gen.i.cta.i32(ptr %c, ptr %p, i32 %v) alwaysinline {
+  %r = atomicrmw min ptr %p, i32 %v seq_cst
+  ret i32 %r
+}
+define internal i64 @sirius.llvm.nvvm.atomic.min.gen.i.cta.i64(ptr %c, ptr %p, i64 %v) alwaysinline {
+  %r = atomicrmw min ptr %p, i64 %v seq_cst
+  ret i64 %r
+}
+define internal i32 @sirius.llvm.nvvm.atomic.max.gen.i.sys.i32(ptr %c, ptr %p, i32 %v) alwaysinline {
+  %r = atomicrmw max ptr %p, i32 %v seq_cst
+  ret i32 %r
+}
+define internal i64 @sirius.llvm.nvvm.atomic.max.gen.i.sys.i64(ptr %c, ptr %p, i64 %v) alwaysinline {
+  %r = atomicrmw max ptr %p, i64 %v seq_cst
+  ret i64 %r
+}
+define internal i32 @sirius.llvm.nvvm.atomic.min.gen.i.sys.i32(ptr %c, ptr %p, i32 %v) alwaysinline {
+  %r = atomicrmw min ptr %p, i32 %v seq_cst
+  ret i32 %r
+}
+define internal i64 @sirius.llvm.nvvm.atomic.min.gen.i.sys.i64(ptr %c, ptr %p, i64 %v) alwaysinline {
+  %r = atomicrmw min ptr %p, i64 %v seq_cst
+  ret i64 %r
 }

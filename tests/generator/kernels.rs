@@ -1,0 +1,374 @@
+//! Random kernels: how threads find their elements, what they read, and what they write.
+
+use super::Case;
+use rand::Rng;
+use std::fmt::Write;
+
+/// How a kernel's threads find their elements.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// One element a thread.
+    Line,
+    /// One row a block.
+    Rows,
+    /// One element a thread in two dimensions.
+    Plane,
+}
+
+/// A kernel as the host must launch it.
+#[derive(Clone)]
+pub struct Kernel {
+    pub name: String,
+    /// It takes one [`Pack`](super::PRELUDE) instead of single arguments.
+    pub packed: bool,
+    /// Bytes of dynamic shared memory for each thread of a block.
+    pub shared_elements: bool,
+    /// Input and output may be the same pointer.
+    pub in_place: bool,
+}
+
+impl Case<'_> {
+    /// Defines a kernel and says how to launch it.
+    pub fn kernel(&mut self, shape: Shape) -> Kernel {
+        let name = format!("kernel_{}_{}", self.number, self.count);
+        self.count += 1;
+        let mut kernel = Kernel {
+            name,
+            packed: self.chance(0.15),
+            shared_elements: false,
+            in_place: false,
+        };
+        let body = match shape {
+            Shape::Line => self.line_body(&mut kernel),
+            Shape::Rows => self.rows_body(&mut kernel),
+            Shape::Plane => self.plane_body(&mut kernel),
+        };
+        let element = self.element;
+        let (parameters, unpack) = if kernel.packed {
+            (
+                format!("Pack<{element}> p"),
+                format!(
+                    "    {element} *out = p.out;\n    const {element} *in = p.in;\n\
+                     \x20   int n = p.n, width = p.width, pitch = p.pitch, stride = p.stride;\n\
+                     \x20   {element} scale = p.scale;\n"
+                ),
+            )
+        } else {
+            let restrict = if kernel.in_place {
+                ""
+            } else {
+                self.pick(&["", "__restrict__ "])
+            };
+            (
+                format!(
+                    "{element} *{restrict}out, const {element} *{restrict}in, int n, int width, \
+                     int pitch, int stride, {element} scale"
+                ),
+                String::new(),
+            )
+        };
+        let _ = write!(
+            self.definitions,
+            "__global__ void {}({parameters}) {{\n{unpack}{body}}}\n\n",
+            kernel.name
+        );
+        kernel
+    }
+
+    /// A value from the thread's own elements `in[own]` and `out[own]` and, unless `own_only`, from
+    /// others around `index`.
+    fn value(&mut self, own: &str, index: &str, own_only: bool, output: Option<&str>) -> String {
+        let constant = self.random.random_range(1..9);
+        let element = self.element;
+        let mut terms = vec![format!("in[{own}]")];
+        if let Some(output) = output
+            && self.chance(0.3)
+        {
+            terms.push(format!("out[{output}]"));
+        }
+        if !own_only && self.chance(if self.tame { 0.1 } else { 0.5 }) {
+            terms.push(match self.random.random_range(0..7) {
+                0 => format!("in[{index} + {constant}]"),
+                1 => format!("in[{index} / {constant}]"),
+                2 => format!("in[{index} % {constant}]"),
+                3 => format!("in[({index} >> 2) << 1]"),
+                4 => format!("in[bits(in[{index}]) % 1000u]"),
+                5 => format!("in[({index} & 63) + {constant}]"),
+                _ => format!("in[{index} ^ 1]"),
+            });
+        }
+        let a = self.pick(&[0, terms.len() - 1]);
+        let (a, b) = (terms[a].clone(), terms[terms.len() - 1].clone());
+        match self.random.random_range(0..8) {
+            0 => format!("mad({a}, ({element}){constant}, {b})"),
+            1 => format!("mad({a}, scale, ({element}){constant})"),
+            2 => format!("{a} > ({element}){constant} ? {b} : ({element}){constant}"),
+            3 if self.is_float() => format!("{a} * ({element})0.5 + {b} * scale"),
+            4 if self.is_float() => format!("{a} * {b} - scale"),
+            5 if self.is_float() => format!("{a} / ({element}){constant} + {b}"),
+            3 => format!("({element})(bits({a}) ^ bits({b}) ^ {constant}u)"),
+            4 => format!("({element})((bits({a}) >> 3) + bits({b}))"),
+            _ => format!("mad(({element})1, {a}, {b})"),
+        }
+    }
+
+    fn device_array(&mut self, qualifier: &str, elements: usize) -> String {
+        let name = format!("variable_{}_{}", self.number, self.count);
+        self.count += 1;
+        let _ = writeln!(
+            self.definitions,
+            "{qualifier} {} {name}[{elements}];",
+            self.element
+        );
+        self.variables.push(name.clone());
+        name
+    }
+
+    fn line_body(&mut self, kernel: &mut Kernel) -> String {
+        let constant = self.random.random_range(1..9);
+        let element = self.element;
+        let index = self.pick(&[
+            "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n",
+            "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n",
+            "    int i = threadIdx.x + blockDim.x * blockIdx.x;\n",
+            "    unsigned i = blockIdx.x * blockDim.x + threadIdx.x;\n",
+            "    size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;\n",
+            "    long long i = blockIdx.x * blockDim.x + threadIdx.x;\n",
+        ]);
+        let guard = self.pick(&[
+            "    if ((int)i >= n) return;\n",
+            "    if (n <= (int)i) return;\n",
+            "    if ((int)i >= n || n > 100000) return;\n",
+            "    if (!((int)i < n)) return;\n",
+        ]);
+        let kind = if self.tame && self.chance(0.85) {
+            self.pick(&[
+                0, 0, 0, 4, 7, 10, 10, 12, 15, 16, 17, 19, 20, 21, 22, 23, 25,
+            ])
+        } else {
+            self.random.random_range(0..26)
+        };
+        match kind {
+            0..=3 => {
+                kernel.in_place = true;
+                let value = self.value("i", "i", true, Some("i"));
+                format!("{index}{guard}    out[i] = {value};\n")
+            }
+            4..=6 => {
+                let value = self.value("i", "i", false, Some("i"));
+                format!("{index}    if ((int)i < n) out[i] = {value};\n")
+            }
+            7 => {
+                // No guard: the whole grid writes.
+                let value = self.value("i", "i", false, Some("i"));
+                format!("{index}    out[i] = {value};\n")
+            }
+            8 => {
+                let value = self.value("i", "i", false, None);
+                format!("{index}{guard}    out[n - 1 - i] = {value};\n")
+            }
+            9 => {
+                let value = self.value("j", "i", false, None);
+                format!(
+                    "    int first = blockIdx.x * blockDim.x;\n\
+                     \x20   int i = first + threadIdx.x;\n\
+                     \x20   int j = first + (blockDim.x - 1 - threadIdx.x);\n\
+                     \x20   if (i < n && j < n) out[i] = {value};\n"
+                )
+            }
+            10 => format!(
+                "    __shared__ {element} tile[1024];\n{index}\
+                 \x20   tile[threadIdx.x] = (int)i < n ? in[i] : ({element}){constant};\n\
+                 \x20   __syncthreads();\n\
+                 \x20   if ((int)i < n) out[i] = mad(tile[blockDim.x - 1 - threadIdx.x], scale, tile[threadIdx.x]);\n"
+            ),
+            11 => {
+                kernel.shared_elements = true;
+                let name = format!("dynamic_{}_{}", self.number, self.count);
+                format!(
+                    "    extern __shared__ {element} {name}[];\n{index}\
+                     \x20   {name}[threadIdx.x] = (int)i < n ? in[i] : ({element}){constant};\n\
+                     \x20   __syncthreads();\n\
+                     \x20   for (int half = blockDim.x / 2; half > 0; half >>= 1) {{\n\
+                     \x20       if (threadIdx.x < half) {name}[threadIdx.x] = mad(({element})1, {name}[threadIdx.x], {name}[threadIdx.x + half]);\n\
+                     \x20       __syncthreads();\n    }}\n\
+                     \x20   if (threadIdx.x == 0) out[blockIdx.x] = {name}[0];\n"
+                )
+            }
+            12 => {
+                let value = self.value("i", "i", false, Some("i"));
+                format!(
+                    "    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)\n\
+                     \x20       out[i] = {value};\n"
+                )
+            }
+            13 => {
+                let value = self.value("i", "i", false, None);
+                format!(
+                    "{index}{guard}    out[i / {constant} * {constant} + i % {constant}] = {value};\n"
+                )
+            }
+            14 if !self.is_float() => {
+                format!("{index}{guard}    atomicAdd(&out[i % {constant}], in[i]);\n")
+            }
+            14 | 15 => format!("{index}{guard}    atomicAdd(&out[i], in[i + {constant}]);\n"),
+            16 => {
+                let (first, second) = (
+                    self.value("i", "i", false, None),
+                    self.value("i", "i", true, None),
+                );
+                format!("{index}{guard}    out[2 * i] = {first};\n    out[2 * i + 1] = {second};\n")
+            }
+            17 => format!(
+                "{index}    {element} v = (int)i < n ? in[i] : ({element})0;\n\
+                 \x20   v = mad(({element})1, v, __shfl_down_sync(0xffffffffu, v, {constant}));\n\
+                 \x20   v = mad(v, scale, __shfl_xor_sync(0xffffffffu, v, 1));\n\
+                 \x20   if ((int)i < n) out[i] = v;\n"
+            ),
+            18 => {
+                // `stride` is odd, so that the product is one to one even where it wraps.
+                let value = self.value("i", "i", false, None);
+                format!(
+                    "    int i = (int)((blockIdx.x * blockDim.x + threadIdx.x) * (unsigned)stride);\n\
+                     \x20   if (i < 0 || i >= n) return;\n    out[i] = {value};\n"
+                )
+            }
+            19 => {
+                let table = self.device_array("__constant__", 16);
+                format!("{index}{guard}    out[i] = mad(in[i], scale, {table}[i % 16]);\n")
+            }
+            20 => {
+                let state = self.device_array("__device__", 64);
+                format!(
+                    "{index}{guard}    if (i < 64) {state}[i] = in[i];\n    out[i] = i < 64 ? {state}[i] : in[i];\n"
+                )
+            }
+            21 => {
+                let value = self.value("i", "i", true, None);
+                format!(
+                    "{index}{guard}    if (in[i] > ({element}){constant}) return;\n    out[i] = {value};\n"
+                )
+            }
+            22 => format!(
+                "{index}{guard}    {element} sum = out[i];\n\
+                 \x20   for (int k = 0; k < {constant}; ++k) sum = mad(in[i + k], scale, sum);\n\
+                 \x20   out[i] = sum;\n"
+            ),
+            23 => format!(
+                "{index}{guard}    out[i] = in[i];\n    if (i == 0) printf(\"{} %d\\n\", (int)(bits(in[0]) & 255u));\n",
+                kernel.name
+            ),
+            24 => {
+                let value = self.value("i >> 1", "i", false, None);
+                format!("{index}{guard}    out[(i << 1) / 2 ^ 1] = {value};\n")
+            }
+            _ => {
+                // A guard on products: for large sizes the bound wraps, the accesses stay small.
+                let value = self.value("i", "i", false, Some("i"));
+                format!(
+                    "{index}    if ((unsigned)i * (unsigned)stride >= (unsigned)n) return;\n\
+                     \x20   if ((int)i >= {}) return;\n    out[i] = {value};\n",
+                    constant * 100
+                )
+            }
+        }
+    }
+
+    fn rows_body(&mut self, kernel: &mut Kernel) -> String {
+        let constant = self.random.random_range(1..9);
+        let element = self.element;
+        let pitch = self.pitch;
+        let place = format!("row * {pitch} + c");
+        let each = "    for (int c = threadIdx.x; c < width; c += blockDim.x)";
+        let kind = if self.tame && self.chance(0.85) {
+            self.pick(&[0, 0, 4, 5, 6])
+        } else {
+            self.random.random_range(0..7)
+        };
+        match kind {
+            0 | 1 => {
+                kernel.in_place = true;
+                let value = self.value(&place, &place, true, Some(&place));
+                format!("    int row = blockIdx.x;\n{each}\n        out[{place}] = {value};\n")
+            }
+            2 => format!(
+                "    __shared__ {element} partial[1024];\n\
+                 \x20   int row = blockIdx.x;\n\
+                 \x20   {element} sum = 0;\n\
+                 {each} sum = mad(({element})1, sum, in[{place}]);\n\
+                 \x20   partial[threadIdx.x] = sum;\n\
+                 \x20   __syncthreads();\n\
+                 \x20   if (threadIdx.x == 0) {{\n\
+                 \x20       for (int t = 1; t < blockDim.x; ++t) sum = mad(partial[t], scale, sum);\n\
+                 \x20       out[row] = sum;\n\
+                 \x20   }}\n"
+            ),
+            3 => format!(
+                "    int row = blockIdx.x;\n{each}\n\
+                 \x20       out[{place}] = mad(in[row], scale, out[{place}]);\n"
+            ),
+            4 => format!(
+                "    int row = blockIdx.x;\n{each}\n\
+                 \x20       out[{place}] = mad(in[row * {pitch} + width - 1 - c], scale, ({element}){constant});\n"
+            ),
+            5 => format!(
+                "    extern __shared__ {element} rows_{number}_{count}[];\n\
+                 \x20   int row = blockIdx.x;\n\
+                 \x20   for (int first = 0; first < width; first += blockDim.x) {{\n\
+                 \x20       int c = first + threadIdx.x;\n\
+                 \x20       rows_{number}_{count}[threadIdx.x] = c < width ? in[{place}] : ({element})0;\n\
+                 \x20       __syncthreads();\n\
+                 \x20       if (c < width) out[{place}] = rows_{number}_{count}[(threadIdx.x + {constant}) % blockDim.x];\n\
+                 \x20       __syncthreads();\n    }}\n",
+                number = self.number,
+                count = {
+                    kernel.shared_elements = true;
+                    self.count
+                },
+            ),
+            _ => format!(
+                "    int row = blockIdx.x;\n    {element} v = (int)threadIdx.x < width ? in[row * {pitch} + threadIdx.x] : ({element})0;\n\
+                 \x20   for (int d = 16; d > 0; d /= 2) v = mad(({element})1, v, __shfl_xor_sync(0xffffffffu, v, d));\n\
+                 \x20   if (threadIdx.x == 0) out[row * {pitch}] = v;\n"
+            ),
+        }
+    }
+
+    fn plane_body(&mut self, kernel: &mut Kernel) -> String {
+        let index = self.pick(&[
+            "    int column = blockIdx.x * blockDim.x + threadIdx.x;\n\
+             \x20   int row = blockIdx.y * blockDim.y + threadIdx.y;\n\
+             \x20   if (column >= width || row >= n / width) return;\n",
+            "    unsigned column = blockIdx.x * blockDim.x + threadIdx.x;\n\
+             \x20   unsigned row = blockIdx.y * blockDim.y + threadIdx.y;\n\
+             \x20   if (column >= (unsigned)width) return;\n\
+             \x20   if ((int)row >= n / width) return;\n",
+        ]);
+        let pitch = self.pitch;
+        let place = format!("row * {pitch} + column");
+        let kind = if self.tame && self.chance(0.85) {
+            self.pick(&[0, 0, 3])
+        } else {
+            self.random.random_range(0..6)
+        };
+        match kind {
+            0..=2 => {
+                kernel.in_place = true;
+                let value = self.value(&place, &place, true, Some(&place));
+                format!("{index}    out[{place}] = {value};\n")
+            }
+            3 => {
+                let value = self.value(&place, &place, false, Some(&place));
+                format!("{index}    out[{place}] = {value};\n")
+            }
+            4 => {
+                let value = self.value(&place, &place, false, None);
+                format!("{index}    out[column * (n / width) + row] = {value};\n")
+            }
+            _ => {
+                let value = self.value("column", &place, false, None);
+                format!("{index}    out[{place}] = {value};\n")
+            }
+        }
+    }
+}
