@@ -146,9 +146,12 @@ cuda_functions! {
     }
 }
 
+/// Grid, block, dynamic shared memory in bytes, stream handle.
+type Configuration = (Dim3, Dim3, usize, usize);
+
 thread_local! {
     /// Never destroyed, because exit handlers launch after a thread's values are.
-    static CONFIGURATIONS: RefCell<ManuallyDrop<Vec<(Dim3, Dim3, usize, usize)>>> =
+    static CONFIGURATIONS: RefCell<ManuallyDrop<Vec<Configuration>>> =
         const { RefCell::new(ManuallyDrop::new(Vec::new())) };
     static SITE: Cell<u32> = const { Cell::new(trace::NO_SITE) };
 }
