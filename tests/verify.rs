@@ -438,22 +438,16 @@ fn passes_interleaved_groups() {
 }
 
 #[test]
-fn passes_launch_that_moves_further() {
-    // q reads what p wrote; p moves to r's place, and q below it to s's place.
+fn refuses_launch_that_passes_one_that_moves_further() {
+    // q reads what p wrote. p moves to r's place, and q below it to s's place: but q is issued at its
+    // old place after all when a test of its group fails there.
     let (scene, [p, q, r, s]) = interleaved(1);
     let first = group(&[(p, false), (r, false)], Vec::new());
     let second = group(&[(q, false), (s, false)], Vec::new());
-    assert_passes(
-        &scene,
-        &FusionPlan {
-            groups: vec![first.clone(), second],
-        },
-    );
-    // Alone, the first group would run after q.
     assert_refused!(
         scene,
         FusionPlan {
-            groups: vec![first]
+            groups: vec![first, second],
         },
         Refusal::Reordered { .. }
     );
@@ -1051,4 +1045,38 @@ fn passes_null_pointer() {
     let pointer = two.arguments[0].pieces[0].pointer.as_mut().unwrap();
     pointer.may_point_to = None;
     assert_refused!(chain.scene, chain.plan(), Refusal::MayAlias { .. });
+}
+
+#[test]
+fn refuses_to_pass_a_wait_that_somebody_relies_on() {
+    // scale -> synchronise -> shift; then the host reads what scale wrote and has waited for.
+    let scene = |after: &[NodeKind], device_only: bool| {
+        let mut scene = Scene::new();
+        let buffers = ["x", "y", "z"].map(|name| scene.buffer(name));
+        let shape = scene.known_shape();
+        let n = Pass::Integer(scene.unknown());
+        let kernel = scene.pointwise("scale");
+        let [x, y, z] = buffers.map(Pass::To);
+        let first = scene.launch(kernel, shape, &[x, y.clone(), n.clone()]);
+        scene.node(NodeKind::Synchronise);
+        let second = scene.launch(kernel, shape, &[y, z, n]);
+        for kind in after {
+            scene.node(kind.clone());
+        }
+        for argument in &mut scene.launch_mut(first).arguments {
+            for piece in &mut argument.pieces {
+                if let Some(pointer) = &mut piece.pointer {
+                    pointer.device_only = device_only;
+                }
+            }
+        }
+        let plan = plan(&[(first, false), (second, false)], Vec::new());
+        (scene, plan)
+    };
+    let (relying, plan) = scene(&[NodeKind::HostAccess], false);
+    assert_refused!(relying, plan, Refusal::PassesWait { .. });
+    let (waiting, plan) = scene(&[NodeKind::Synchronise, NodeKind::HostAccess], false);
+    assert_passes(&waiting, &plan);
+    let (elsewhere, plan) = scene(&[NodeKind::HostAccess], true);
+    assert_passes(&elsewhere, &plan);
 }

@@ -217,14 +217,11 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         }
         function.remove_attribute(FUNCTION_ATTRIBUTES, "alwaysinline");
         function.add_attribute(FUNCTION_ATTRIBUTES, "convergent", 0);
-        let limit = self
-            .members
-            .iter()
-            .filter_map(|(_, model)| model.max_threads)
-            .min();
-        if let Some(limit) = limit {
-            function.set_string_attribute("nvvm.maxntid", &limit.to_string());
+        // What one body does is not what all of them do.
+        for name in ["memory", "nosync", "nofree", "willreturn", "noreturn"] {
+            function.remove_attribute(FUNCTION_ATTRIBUTES, name);
         }
+        function.set_string_attribute("nvvm.maxntid", &self.most_threads().to_string());
         let sources: Vec<&FusedParameter> = parameters
             .iter()
             .map(|parameter| &parameter.source)
@@ -251,6 +248,24 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
             }
         }
         function
+    }
+
+    /// The most threads a block with which the guards let the fused kernel run. It is always told,
+    /// so that ptxas never gives a thread more registers than such a block has.
+    fn most_threads(&self) -> u32 {
+        let constant = |axis: usize| {
+            self.members.iter().find_map(|(launch, _)| {
+                let value = self.graph.values.get(launch.block[axis].0)?;
+                u32::try_from(value.constant? & 0xffff_ffff).ok()
+            })
+        };
+        let known = (0..3).try_fold(1_u32, |threads, axis| threads.checked_mul(constant(axis)?));
+        let limits = self
+            .members
+            .iter()
+            .filter_map(|(_, model)| model.max_threads);
+        let limit = limits.chain(known).min().unwrap_or(MOST_THREADS);
+        limit.clamp(1, MOST_THREADS)
     }
 
     fn write_body(
@@ -322,6 +337,9 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         name
     }
 }
+
+/// The most threads that any block has.
+const MOST_THREADS: u32 = 1024;
 
 /// Inlines the segments and forwards what one stores and the next loads in the same thread: two
 /// segments that test the same condition are threaded together, so that the store dominates the

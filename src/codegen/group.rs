@@ -23,7 +23,7 @@ use inkwell::builder::Builder;
 use inkwell::module::Linkage;
 use inkwell::types::{BasicMetadataTypeEnum, BasicTypeEnum, IntType};
 use inkwell::values::{
-    BasicMetadataValueEnum, BasicValueEnum, FunctionValue, IntValue, PointerValue,
+    BasicMetadataValueEnum, BasicValue, BasicValueEnum, FunctionValue, IntValue, PointerValue,
 };
 use std::collections::HashMap;
 
@@ -491,9 +491,13 @@ impl<'a, 'ctx> GroupOperands<'a, 'ctx> {
         let offset = context.i64_type().const_int(offset_bytes.into(), false);
         // SAFETY: the offset lies within the argument, by the launch graph's invariant.
         let address = unsafe { builder.build_gep(context.i8_type(), memory, &[offset], "field")? };
-        Ok(builder
-            .build_load(type_, address, "field")?
-            .into_int_value())
+        let field = builder.build_load(type_, address, "field")?;
+        // A packed struct may have it anywhere.
+        if let Some(load) = field.as_instruction_value() {
+            load.set_alignment(1)
+                .map_err(|error| CodegenError::Inconsistent(error.to_string()))?;
+        }
+        Ok(field.into_int_value())
     }
 }
 

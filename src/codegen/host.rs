@@ -14,7 +14,7 @@ use crate::launch::{Launch, LaunchGraph, LaunchId, NodeKind};
 use crate::program::Program;
 use crate::schedule::FusionGroup;
 use crate::verify::VerifiedPlan;
-use inkwell::attributes::AttributeLoc;
+use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
 use inkwell::types::{BasicType, BasicTypeEnum};
@@ -149,6 +149,19 @@ impl<'a, 'ctx> MemberCall<'a, 'ctx> {
         })
     }
 
+    /// Alignment in bytes of an operand that is passed in memory, at least the stack's.
+    fn by_value_alignment(&self, operand: usize) -> u32 {
+        let kind = Attribute::get_named_enum_kind_id("align");
+        let parameter = u32::try_from(operand + self.fixed.len()).unwrap_or(u32::MAX);
+        let attribute = self
+            .callee
+            .get_enum_attribute(AttributeLoc::Param(parameter), kind);
+        let declared = attribute.map_or(0, |attribute| attribute.get_enum_value());
+        u32::try_from(declared)
+            .unwrap_or(0)
+            .max(STACK_ALIGNMENT_BYTES)
+    }
+
     /// Calls the original launch with other operands.
     pub(super) fn build_call(
         &self,
@@ -171,6 +184,9 @@ impl<'a, 'ctx> MemberCall<'a, 'ctx> {
         Ok(call)
     }
 }
+
+/// What x86-64 gives any argument that is passed in memory.
+const STACK_ALIGNMENT_BYTES: u32 = 16;
 
 /// A place where pending launches of one group are issued.
 struct Flush<'ctx> {
@@ -222,9 +238,20 @@ fn move_group<'ctx>(
     let mut slots = Vec::new();
     let mut slot_types = Vec::new();
     for member in members {
-        for (value, in_memory) in member.operands.iter().zip(&member.in_memory) {
+        let operands = member.operands.iter().zip(&member.in_memory);
+        for (index, (value, in_memory)) in operands.enumerate() {
             let type_ = in_memory.unwrap_or(value.get_type());
-            slots.push(builder.build_alloca(type_, "sirius.operand")?);
+            let slot = builder.build_alloca(type_, "sirius.operand")?;
+            if in_memory.is_some()
+                && let Some(instruction) = slot.as_instruction()
+            {
+                // The callee may rely on the alignment that the parameter declares.
+                let align_bytes = member.by_value_alignment(index);
+                instruction
+                    .set_alignment(align_bytes)
+                    .map_err(|error| CodegenError::Inconsistent(error.to_string()))?;
+            }
+            slots.push(slot);
             slot_types.push(in_memory.is_none().then_some(type_));
         }
     }

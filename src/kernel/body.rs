@@ -100,6 +100,8 @@ pub struct GlobalVariable {
     pub address_space: u32,
     /// Size of its type.
     pub bytes: u64,
+    /// Its alignment where the source asks for one, else 0.
+    pub align_bytes: u32,
     /// Never written by the device.
     pub constant: bool,
     /// Only declared here: dynamic shared memory when in space 3.

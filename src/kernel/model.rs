@@ -179,11 +179,13 @@ fn shared_memory(body: &Body) -> (u64, bool) {
             if variable.external || variable.bytes == 0 {
                 dynamic = true;
             } else {
-                variables.insert(&variable.name, variable.bytes);
+                // Padding before it, where its alignment is more than is counted below.
+                let padding = u64::from(variable.align_bytes.saturating_sub(16));
+                variables.insert(&variable.name, variable.bytes + padding);
             }
         }
     }
-    // Each variable starts at a multiple of 16 bytes at the most; the sum is rounded up so.
+    // Most variables start at a multiple of 16 bytes at the most; the sum is rounded up so.
     let bytes = variables
         .values()
         .map(|bytes| bytes.next_multiple_of(16))

@@ -293,6 +293,7 @@ impl Reader {
                         name: value_name(value),
                         address_space: space,
                         bytes,
+                        align_bytes: LLVMGetAlignment(value),
                         constant: LLVMIsGlobalConstant(value) != 0 || space == 4,
                         external: LLVMIsDeclaration(value) != 0,
                     })

@@ -6,12 +6,13 @@
 
 use super::host_order::HostOrder;
 use super::obstacle::{Candidate, obstacle, rejection};
+use super::waiting::{self, WaitObservers};
 use super::{FusionGroup, Member, ScheduleOptions, ThreadMap};
-use crate::dependence::{Edge, Guard, SharedMemory, Uar, Width};
+use crate::dependence::{Edge, Guard, PointerRange, SharedMemory, Uar, Width};
 use crate::diagnostics::{Rejection, RejectionReason};
 use crate::expression::{Condition, Expression};
 use crate::kernel::{KernelModel, Target};
-use crate::launch::{LaunchGraph, NodeId, NodeKind, ValueId};
+use crate::launch::{LaunchGraph, NodeId, NodeKind, Operand, ValueId};
 use std::collections::{BTreeSet, HashMap};
 
 /// Everything that decides about groups.
@@ -24,6 +25,7 @@ pub(super) struct Judge<'a> {
     edges: HashMap<(NodeId, NodeId), Vec<&'a Edge>>,
     /// What each launch's model relies on; an error where nothing can make it right.
     conditions: HashMap<NodeId, Result<Vec<Guard>, String>>,
+    observers: WaitObservers<'a>,
 }
 
 impl<'a> Judge<'a> {
@@ -59,6 +61,7 @@ impl<'a> Judge<'a> {
             memory: SharedMemory::new(graph, kernels),
             edges,
             conditions,
+            observers: WaitObservers::new(graph),
         }
     }
 
@@ -151,6 +154,10 @@ impl<'a> Judge<'a> {
             Guard::Holds { condition, .. } => condition.decided() != Some(true),
             Guard::RangesDisjoint { .. } | Guard::ConfigurationValid { .. } => true,
         });
+        let guards: BTreeSet<Guard> = guards
+            .into_iter()
+            .map(|guard| told_by_first(members, guard))
+            .collect();
         let mut since = 0;
         let planned = members
             .iter()
@@ -241,6 +248,15 @@ impl<'a> Judge<'a> {
                 let location = &self.graph.nodes[last.node.0].location;
                 return Err(rejection(RejectionReason::Shape, message, location));
             };
+            for moved in *group {
+                let waits = |node: &NodeId| waiting::orders(self.graph, moved, *node);
+                if between.iter().any(waits) {
+                    let (order, memory) = (&mut self.order, &self.memory);
+                    if let Some(found) = self.observers.find(order, memory, moved, last.node) {
+                        return Err(found);
+                    }
+                }
+            }
             for node in between {
                 if members.iter().any(|member| member.node == node) {
                     continue;
@@ -296,8 +312,9 @@ impl<'a> Judge<'a> {
         let mut variables = BTreeSet::new();
         for member in members {
             for formal in &member.model.formals {
-                let align = u64::from(formal.align_bytes.max(1));
-                parameters = parameters.div_ceil(align) * align + u64::from(formal.size_bytes);
+                // At its worst place: which arguments are passed once is not known here.
+                parameters +=
+                    u64::from(formal.size_bytes) + u64::from(formal.align_bytes.max(1)) - 1;
             }
             for access in &member.model.accesses {
                 if let Target::Global(name) = &access.target {
@@ -305,7 +322,7 @@ impl<'a> Judge<'a> {
                 }
             }
         }
-        parameters = parameters.div_ceil(8) * 8 + 8 * variables.len() as u64;
+        parameters += (8 + 7) * variables.len() as u64;
         let threads: Option<i64> = members
             .first()
             .and_then(|member| member.launch.block.iter().map(|v| constant(*v)).product());
@@ -313,7 +330,9 @@ impl<'a> Judge<'a> {
             .iter()
             .filter_map(|member| member.model.max_threads)
             .min();
-        let too_much = if shared > MOST_SHARED_BYTES {
+        let too_much = if members.len() > MOST_MEMBERS {
+            format!("{} segments; {MOST_MEMBERS} are allowed", members.len())
+        } else if shared > MOST_SHARED_BYTES {
             format!("{shared} bytes of shared memory; {MOST_SHARED_BYTES} are allowed")
         } else if parameters > MOST_PARAMETER_BYTES {
             format!("{parameters} bytes of parameters; {MOST_PARAMETER_BYTES} are allowed")
@@ -365,6 +384,65 @@ impl<'a> Judge<'a> {
     }
 }
 
+/// The same test with each pointer taken from the first member that has it, so that equal tests of
+/// several pairs are one.
+fn told_by_first(members: &[Candidate], guard: Guard) -> Guard {
+    let Guard::RangesDisjoint { left, right } = guard else {
+        return guard;
+    };
+    let (left, right) = (
+        range_of_first(members, left),
+        range_of_first(members, right),
+    );
+    if left <= right {
+        Guard::RangesDisjoint { left, right }
+    } else {
+        Guard::RangesDisjoint {
+            left: right,
+            right: left,
+        }
+    }
+}
+
+fn range_of_first(members: &[Candidate], range: PointerRange) -> PointerRange {
+    let Operand::Argument {
+        argument,
+        offset_bytes,
+        bits: 64,
+        signed,
+    } = range.operand
+    else {
+        return range;
+    };
+    let own = members
+        .iter()
+        .find(|member| member.launch.id == range.launch)
+        .and_then(|member| member.launch.arguments.get(argument))
+        .and_then(|passed| {
+            let mut pieces = passed.pieces.iter();
+            pieces.find(|piece| piece.offset_bytes == offset_bytes && piece.bits == 64)
+        });
+    let Some(own) = own else { return range };
+    for member in members {
+        for (argument, passed) in member.launch.arguments.iter().enumerate() {
+            let mut pieces = passed.pieces.iter();
+            if let Some(piece) = pieces.find(|piece| piece.value == own.value && piece.bits == 64) {
+                return PointerRange {
+                    launch: member.launch.id,
+                    operand: Operand::Argument {
+                        argument,
+                        offset_bytes: piece.offset_bytes,
+                        bits: 64,
+                        signed,
+                    },
+                    ..range
+                };
+            }
+        }
+    }
+    range
+}
+
 /// The launches of a graph, in host order.
 pub(super) fn launches(graph: &LaunchGraph) -> impl Iterator<Item = NodeId> + '_ {
     graph
@@ -382,6 +460,8 @@ const EXTENT_NAMES: [&str; 6] = [
     "blockDim.y",
     "blockDim.z",
 ];
+/// Segments of a fused kernel: more save next to nothing, and guards and registers grow with each.
+const MOST_MEMBERS: usize = 32;
 /// Static and dynamic shared memory of a block without an opt-in.
 const MOST_SHARED_BYTES: u64 = 48 * 1024;
 /// Parameter space of a kernel.

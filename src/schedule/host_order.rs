@@ -71,6 +71,16 @@ impl<'a> HostOrder<'a> {
         Some(between)
     }
 
+    /// Blocks on the way from one block to another within an iteration, both left out.
+    pub(super) fn blocks_between(&mut self, from: HostBlockId, to: HostBlockId) -> Vec<bool> {
+        let after = self.after(from).clone();
+        let before = self.before(to);
+        let mut between: Vec<bool> = after.iter().zip(before).map(|(a, b)| *a && *b).collect();
+        between[from.0] = false;
+        between[to.0] = false;
+        between
+    }
+
     fn dominates(&self, first: HostBlockId, second: HostBlockId) -> bool {
         let mut block = Some(second);
         // The bound guards against a graph whose dominators run in a circle.

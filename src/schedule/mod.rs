@@ -7,6 +7,7 @@ mod group;
 mod host_order;
 mod local;
 mod obstacle;
+mod waiting;
 
 pub use local::plan_fusion;
 

@@ -234,7 +234,7 @@ pub(super) fn rejection(
 }
 
 /// Input and output functions of the C and C++ libraries; they only choose the word in a report.
-fn is_output(called: &str) -> bool {
+pub(super) fn is_output(called: &str) -> bool {
     let name = called.split(['(', ' ']).next().unwrap_or(called);
     let plain = [
         "printf", "fprintf", "vprintf", "vfprintf", "puts", "fputs", "putchar", "fputc", "putc",

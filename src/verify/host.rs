@@ -2,16 +2,16 @@
 
 use super::host_order::nodes_between;
 use super::place::{Overlap, Place, Values};
+use super::waits::waits_passed;
 use super::{Refusal, Site};
 use crate::kernel::{AccessKind, KernelModel, Target};
-use crate::launch::{Launch, LaunchGraph, Node, NodeId, NodeKind, Pointer, Stream};
+use crate::launch::{Launch, LaunchGraph, MemoryKind, Node, NodeId, NodeKind, Pointer, Stream};
 
 /// What speaks against the place of a group in the host program.
 pub(super) fn refusals(
     graph: &LaunchGraph,
     kernels: &[KernelModel],
     members: &[Site<'_>],
-    groups: &[&[Site<'_>]],
 ) -> Vec<Refusal> {
     let mut refusals = Vec::new();
     let [first, .., last] = members else {
@@ -39,22 +39,13 @@ pub(super) fn refusals(
         return refusals;
     }
     for member in &members[..members.len() - 1] {
-        for node in nodes_between(graph, member.node, last.node)
-            .into_iter()
-            .flatten()
-        {
+        let between = nodes_between(graph, member.node, last.node).unwrap_or_default();
+        refusals.extend(waits_passed(graph, kernels, member, last.node, &between));
+        for node in between {
             if members.iter().any(|other| other.node == node) {
                 continue;
             }
-            let moves_further = groups.iter().any(|group| {
-                let place = group[group.len() - 1].node;
-                group.iter().any(|other| other.node == node)
-                    && place > last.node
-                    && nodes_between(graph, last.node, place).is_some()
-            });
-            if !moves_further {
-                refusals.extend(passing(graph, kernels, member, &graph.nodes[node.0]));
-            }
+            refusals.extend(passing(graph, kernels, member, &graph.nodes[node.0]));
         }
     }
     refusals
@@ -83,17 +74,9 @@ fn passing(
             what,
         })
     };
-    let conflict = |what: &str, touches: &[(&Pointer, bool)]| {
+    let conflict = |what: &str| {
         let what = what.to_string();
-        let met = touches.iter().any(|(pointer, writes)| {
-            let place = Place::of_pointer(graph, &Values::constants(graph), pointer);
-            touched(graph, member.launch, member.model)
-                .iter()
-                .any(|(own, written)| {
-                    (*written || *writes) && own.overlap(&place) != Overlap::Disjoint
-                })
-        });
-        met.then_some(Refusal::Reordered {
+        touches_common_memory(graph, kernels, member, node.id).then_some(Refusal::Reordered {
             launch,
             node: node.id,
             what,
@@ -101,26 +84,21 @@ fn passing(
     };
     match &node.kind {
         NodeKind::Launch(other) => launch_passed(graph, kernels, member, node.id, other),
-        NodeKind::Copy {
-            reads,
-            writes,
-            host_side,
-            ..
-        } => {
-            let reads = reads.iter().map(|touch| (&touch.pointer, false));
-            let writes = writes.iter().map(|touch| (&touch.pointer, true));
-            let touches: Vec<_> = reads.chain(writes).collect();
+        NodeKind::Copy { host_side, .. } => {
+            if *host_side && reaches_host_memory(graph, member) {
+                return fence("a copy between the device and memory that kernels may see");
+            }
             let prints = if *host_side {
                 printing("a copy that waits")
             } else {
                 None
             };
-            prints.or_else(|| conflict("a copy", &touches))
+            prints.or_else(|| conflict("a copy"))
         }
-        NodeKind::Set { writes, .. } => conflict("a set", &[(&writes.pointer, true)]),
-        NodeKind::Free {
-            pointer: Some(pointer),
-        } => printing("a free, which waits").or_else(|| conflict("a free", &[(pointer, true)])),
+        NodeKind::Set { .. } => conflict("a set"),
+        NodeKind::Free { pointer: Some(_) } => {
+            printing("a free, which waits").or_else(|| conflict("a free"))
+        }
         NodeKind::Free { pointer: None } => fence("a free of unknown memory"),
         NodeKind::Synchronise => printing("a synchronisation"),
         // New memory is nobody's yet, and an error check has no effect on kernels.
@@ -148,16 +126,79 @@ fn launch_passed(
         let what = "a launch that prints".to_string();
         return Some(Refusal::PrintingMoves { launch, node, what });
     }
-    let theirs = touched(graph, other, model);
-    let met = touched(graph, member.launch, member.model)
-        .iter()
-        .any(|(own, written)| {
-            theirs.iter().any(|(place, writes)| {
-                (*written || *writes) && own.overlap(place) != Overlap::Disjoint
-            })
-        });
     let what = format!("the launch of `{}`", model.display_name);
-    met.then_some(Refusal::Reordered { launch, node, what })
+    touches_common_memory(graph, kernels, member, node).then_some(Refusal::Reordered {
+        launch,
+        node,
+        what,
+    })
+}
+
+/// Whether a launch and an operation may touch a common byte, which one of them writes.
+pub(super) fn touches_common_memory(
+    graph: &LaunchGraph,
+    kernels: &[KernelModel],
+    member: &Site<'_>,
+    node: NodeId,
+) -> bool {
+    let values = Values::constants(graph);
+    let named = |pointer: &Pointer, writes| (Place::of_pointer(graph, &values, pointer), writes);
+    let theirs: Vec<(Place, bool)> = match &graph.nodes[node.0].kind {
+        NodeKind::Launch(other) => {
+            let model = other.kernel.and_then(|kernel| kernels.get(kernel.0));
+            match model.filter(|model| model.opaque.is_empty()) {
+                Some(model) => touched(graph, other, model),
+                None => return true,
+            }
+        }
+        NodeKind::Copy { reads, writes, .. } => {
+            let reads = reads.iter().map(|touch| named(&touch.pointer, false));
+            let writes = writes.iter().map(|touch| named(&touch.pointer, true));
+            reads.chain(writes).collect()
+        }
+        NodeKind::Set { writes, .. } => vec![named(&writes.pointer, true)],
+        NodeKind::Free {
+            pointer: Some(pointer),
+        } => vec![named(pointer, true)],
+        NodeKind::Free { pointer: None } | NodeKind::Opaque { .. } => return true,
+        NodeKind::Synchronise
+        | NodeKind::Allocation { .. }
+        | NodeKind::ErrorCheck
+        | NodeKind::StreamOperation
+        | NodeKind::HostAccess => return false,
+    };
+    let own = touched(graph, member.launch, member.model);
+    own.iter().any(|(place, written)| {
+        theirs.iter().any(|(other, writes)| {
+            (*written || *writes) && place.overlap(other) != Overlap::Disjoint
+        })
+    })
+}
+
+/// Whether a launch may touch memory that the host can touch too.
+pub(super) fn reaches_host_memory(graph: &LaunchGraph, member: &Site<'_>) -> bool {
+    let device_only = |target: &Target| match target {
+        Target::Shared(_) | Target::UnknownShared => true,
+        Target::Unknown => false,
+        Target::Global(name) => graph.buffers.iter().any(|buffer| {
+            buffer.variable.as_ref() == Some(name) && buffer.memory != MemoryKind::Managed
+        }),
+        Target::Argument {
+            argument,
+            offset_bytes,
+        } => member
+            .launch
+            .arguments
+            .get(*argument)
+            .and_then(|argument| {
+                let mut pieces = argument.pieces.iter();
+                pieces.find(|piece| piece.offset_bytes == *offset_bytes)
+            })
+            .and_then(|piece| piece.pointer.as_ref())
+            .is_some_and(|pointer| pointer.device_only),
+    };
+    let mut accesses = member.model.accesses.iter();
+    !accesses.all(|access| device_only(&access.target))
 }
 
 /// The places outside shared memory that a launch touches, and whether it writes there.

@@ -48,6 +48,25 @@ pub(super) fn nodes_between(graph: &LaunchGraph, from: NodeId, to: NodeId) -> Op
     Some(between)
 }
 
+/// The blocks in which a launch of `first` waits for its group's place in `last`: `first` itself
+/// and those on a path between the two within an iteration.
+pub(super) fn blocks_on_the_way(
+    graph: &LaunchGraph,
+    first: HostBlockId,
+    last: HostBlockId,
+) -> BTreeSet<HostBlockId> {
+    if first == last {
+        return BTreeSet::new();
+    }
+    let header = graph.blocks[first.0]
+        .innermost_loop
+        .map(|index| graph.loops[index].header);
+    let mut way = reachable(graph, first, header);
+    way.retain(|block| *block != last && reachable(graph, *block, header).contains(&last));
+    way.insert(first);
+    way
+}
+
 /// Blocks reachable by at least one edge, never entering `barred`.
 fn reachable(
     graph: &LaunchGraph,

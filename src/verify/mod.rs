@@ -9,8 +9,10 @@
 //! *On the host*, a group runs at the place of its last member, so its other members move down past
 //! what stands between. That is the same whether the guards hold or not (the originals then run at
 //! that place too), so nothing may be assumed here: no moved launch may pass a node that may touch
-//! a buffer that it touches (one writing), unless that node is itself moved further down; nor a node
-//! that the host program can observe. Every pair of conflicting nodes keeps its order, which makes
+//! a buffer that it touches (one writing), even where that node is itself moved further down, since
+//! it may be issued at its old place after all; nor a node that the host program can observe. A wait
+//! that it passes no longer tells the host or another stream that it is done, so from where it is
+//! issued up to the next wait nobody else may touch its memory (`waits`). Every pair of conflicting nodes keeps its order, which makes
 //! the result acyclic and every group convex: a path that leaves a group and comes back to it would
 //! hold a node that one member passes in conflict. Launches still pending where control leaves the
 //! region are issued there in their old order by code generation and pass no more than was checked.
@@ -43,6 +45,7 @@ mod member;
 mod place;
 mod polynomial;
 mod refusal;
+mod waits;
 
 pub use refusal::Refusal;
 
@@ -82,11 +85,7 @@ pub fn verify(
         }
     }
     for (_, members) in &groups {
-        let others: Vec<_> = groups
-            .iter()
-            .map(|(_, members)| members.as_slice())
-            .collect();
-        refusals.extend(host::refusals(graph, kernels, members, &others));
+        refusals.extend(host::refusals(graph, kernels, members));
     }
     // The device side presumes that members run in step, so it is asked only then.
     if refusals.is_empty() {

@@ -34,6 +34,12 @@ pub enum Refusal {
         node: NodeId,
         what: String,
     },
+    #[error("launch {} would move below a wait that {what} (node {}) may rely on", launch.0, node.0)]
+    PassesWait {
+        launch: LaunchId,
+        node: NodeId,
+        what: String,
+    },
     #[error("launch {} prints and would move below {what} (node {})", launch.0, node.0)]
     PrintingMoves {
         launch: LaunchId,

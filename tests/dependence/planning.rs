@@ -489,3 +489,44 @@ fn thousands_of_launches_take_seconds() {
     println!("{seconds}");
     assert!(seconds < 60.0, "{seconds}");
 }
+
+/// Number of groups of x -> y, synchronise, y -> z, then what `after` adds.
+fn groups_before(after: impl FnOnce(&mut Uniform, KernelId, [Pointer; 3])) -> usize {
+    let mut this = Uniform::new();
+    let scale = this.world.kernel(pointwise("scale", 0));
+    let [x, y, z] = ["x", "y", "z"].map(|name| this.world.buffer(name));
+    let y = Pointer {
+        device_only: false,
+        ..y
+    };
+    this.launch(scale, &x, &y);
+    this.world.node(NodeKind::Synchronise);
+    this.launch(scale, &y, &z);
+    after(&mut this, scale, [x, y, z]);
+    plan(&this.world, &ALL).0.groups.len()
+}
+
+#[test]
+fn nobody_may_rely_on_a_wait_that_a_launch_has_passed() {
+    assert_eq!(groups_before(|_, _, _| {}), 1);
+    // The host reads y, of which it knows that it is done.
+    let read = |this: &mut Uniform, _: KernelId, _: [Pointer; 3]| {
+        this.world.node(NodeKind::HostAccess);
+    };
+    assert_eq!(groups_before(read), 0);
+    let read_later = |this: &mut Uniform, _: KernelId, _: [Pointer; 3]| {
+        this.world.node(NodeKind::Synchronise);
+        this.world.node(NodeKind::HostAccess);
+    };
+    assert_eq!(groups_before(read_later), 1);
+    // Another stream reads y without an event, since the host has waited.
+    let stream = |this: &mut Uniform, kernel: KernelId, [_, y, _]: [Pointer; 3]| {
+        let w = this.world.buffer("w");
+        let node = this.launch(kernel, &y, &w);
+        let other = this.world.unknown();
+        if let NodeKind::Launch(launch) = &mut this.world.graph.nodes[node.0].kind {
+            launch.stream = Stream::Handle(other);
+        }
+    };
+    assert_eq!(groups_before(stream), 0);
+}

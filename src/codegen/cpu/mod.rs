@@ -72,6 +72,8 @@ pub fn emit_cpu_image(
     }
     verify(&whole)?;
     device::run_passes(&whole, "globaldce", &machine)?;
+    // Only the code generator mentions these, so that they come after everything else.
+    link(&whole, rounding_functions(&whole)?)?;
     machine
         .write_to_file(&whole, FileType::Object, request.object)
         .map_err(|_| CodegenError::Write(request.object.to_path_buf()))?;
@@ -79,6 +81,19 @@ pub fn emit_cpu_image(
         object: request.object.to_path_buf(),
         symbol: request.symbol.to_owned(),
     })
+}
+
+/// The conversions that the code generator calls by name.
+fn rounding_functions<'ctx>(whole: &Module<'ctx>) -> Result<Module<'ctx>, CodegenError> {
+    let text = concat!(include_str!("rounding.ll"), "\0");
+    let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "rounding");
+    let module = whole
+        .get_context()
+        .create_module_from_ir(buffer)
+        .map_err(|message| CodegenError::Llvm(message.to_string()))?;
+    module.set_triple(&whole.get_triple());
+    module.set_data_layout(&whole.get_data_layout());
+    Ok(module)
 }
 
 /// Which of the two lowerings of a module.

@@ -79,11 +79,13 @@ impl<'a> PointerFacts<'a> {
             match parameter {
                 FusedParameter::VariableAddress { variable } => {
                     let name = &program.variables[*variable].name;
-                    let root = graph
-                        .buffers
-                        .iter()
-                        .position(|buffer| buffer.variable.as_ref() == Some(name))
-                        .map(|buffer| Root::Buffer(BufferId(buffer)));
+                    // Two units may each have a variable of this name.
+                    let mut named = (0..graph.buffers.len())
+                        .filter(|buffer| graph.buffers[*buffer].variable.as_ref() == Some(name));
+                    let root = match (named.next(), named.next()) {
+                        (Some(buffer), None) => Some(Root::Buffer(BufferId(buffer))),
+                        _ => None,
+                    };
                     pointers.push(Pointer {
                         parameter: index,
                         root,

@@ -2,12 +2,12 @@
 
 use crate::codegen::CodegenError;
 use crate::codegen::device::{KERNEL_CALL_CONVENTION, device_target_machine, run_passes};
-use crate::codegen::expansion::{constants_in, entry_place, replace_constants};
+use crate::codegen::expansion::{collect_constants, constants_in, entry_place, replace_constants};
 use crate::codegen::ir::{Builder, FUNCTION_ATTRIBUTES, Linkage, Opcode, RETURN_ATTRIBUTES};
 use crate::codegen::ir::{Type, Value};
 use crate::program::{Kernel, Program};
 use inkwell::module::Module;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 const GLOBAL_ADDRESS_SPACE: u32 = 1;
 const SHARED_ADDRESS_SPACE: u32 = 3;
@@ -152,7 +152,7 @@ fn take_variables(
         match global.ty().address_space() {
             GLOBAL_ADDRESS_SPACE | CONSTANT_ADDRESS_SPACE => {}
             SHARED_ADDRESS_SPACE => continue,
-            _ if global.is_constant_global() => continue,
+            _ if is_self_contained(global) => continue,
             _ => return Ok(None),
         }
         let name = global.name();
@@ -163,7 +163,7 @@ fn take_variables(
         match known {
             Some(index) => variables.push((global, index)),
             // Nobody can write a constant that the host does not know: a copy is as good.
-            None if global.is_constant_global() && global.initializer().is_some() => {}
+            None if is_self_contained(global) => {}
             None => return Ok(None),
         }
     }
@@ -206,6 +206,25 @@ fn take_variables(
     }
     replace_constants(module, new, place, replacements)?;
     Ok(Some((name, indices)))
+}
+
+/// Whether a global is a constant that leads to no variable: a copy's pointers to variables would
+/// lead to copies of these.
+fn is_self_contained(global: Value) -> bool {
+    let mut seen = HashSet::new();
+    let mut work = vec![global];
+    while let Some(global) = work.pop() {
+        if !seen.insert(global) || global.is_function() {
+            continue;
+        }
+        let Some(initializer) = global.initializer().filter(|_| global.is_constant_global()) else {
+            return false;
+        };
+        let mut mentioned = HashSet::new();
+        collect_constants(initializer, &mut mentioned);
+        work.extend(mentioned);
+    }
+    true
 }
 
 /// Attributes that only a kernel has.

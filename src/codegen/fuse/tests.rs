@@ -18,7 +18,7 @@ fn program(context: &Context) -> Program<'_> {
             .create_module_from_ir(buffer)
             .expect("the case is valid IR")
     };
-    let kernels = ["scale", "twice", "exchange", "sum"]
+    let kernels = ["scale", "twice", "exchange", "sum", "follow", "watch"]
         .iter()
         .enumerate()
         .map(|(index, name)| Kernel {
@@ -242,4 +242,48 @@ fn device_variables_come_by_address() {
             .count();
         assert_eq!(variables, 1);
     });
+}
+
+#[test]
+fn a_block_that_the_guards_admit_can_be_launched() {
+    let nodes = || {
+        vec![
+            launch(0, 0, &[Ok(1), Ok(0), Err(5), Err(6)]),
+            launch(1, 2, &[Ok(1)]),
+        ]
+    };
+    fuse(nodes(), &[false, true], |_, _, function| {
+        // Without a limit, ptxas may use more registers than 1024 threads have.
+        let limit = function.string_attribute("nvvm.maxntid");
+        assert_eq!(limit.as_deref(), Some("1024"));
+    });
+}
+
+#[test]
+fn the_first_member_speaks_for_itself_only() {
+    let nodes = vec![launch(0, 5, &[Ok(0)]), launch(1, 2, &[Ok(1)])];
+    fuse(nodes, &[false, true], |_, _, function| {
+        for attribute in ["memory", "nosync", "nofree"] {
+            assert!(
+                !function.has_attribute(FUNCTION_ATTRIBUTES, attribute),
+                "{attribute}"
+            );
+        }
+        assert_eq!(
+            count(function, Opcode::LLVMStore),
+            2,
+            "the second member stores"
+        );
+    });
+}
+
+#[test]
+fn a_table_of_variables_is_not_copied() {
+    let nodes = vec![launch(0, 4, &[Ok(0)]), launch(1, 4, &[Ok(1)])];
+    let context = Context::create();
+    let program = program(&context);
+    let models = model_kernels(&program);
+    let (_, fused) = build_groups(&program, &graph(nodes), &models, &plan(&[false, false]))
+        .expect("it can be built");
+    assert!(fused.is_empty());
 }

@@ -2,6 +2,8 @@
 target triple = "nvptx64-nvidia-cuda"
 
 @total = dso_local addrspace(1) externally_initialized global float 0.0, align 4
+@table = internal addrspace(1) constant [1 x ptr] [ptr addrspacecast (ptr addrspace(1) @hidden to ptr)], align 8
+@hidden = internal addrspace(1) global float 0.0, align 4
 @scratch = internal addrspace(3) global [64 x float] undef, align 4
 
 define dso_local ptx_kernel void @scale(ptr noalias %y, ptr noalias %x, float %a, i32 %n) #0 {
@@ -71,6 +73,20 @@ define dso_local ptx_kernel void @sum(ptr %y) #0 {
   ret void
 }
 
+; Reaches a variable through a constant table.
+define dso_local ptx_kernel void @follow(ptr %y) #0 {
+  %p = load ptr, ptr addrspacecast (ptr addrspace(1) @table to ptr), align 8
+  %v = load float, ptr %p, align 4
+  store float %v, ptr %y, align 4
+  ret void
+}
+
+; Only reads.
+define dso_local ptx_kernel void @watch(ptr %y) #2 {
+  %v = load volatile float, ptr %y, align 4
+  ret void
+}
+
 declare float @__nv_expf(float) #1
 declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
 declare i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
@@ -80,3 +96,4 @@ declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32) #1
 attributes #0 = { convergent noinline norecurse nounwind "target-cpu"="sm_80" "target-features"="+ptx88,+sm_80" }
 attributes #1 = { convergent nounwind }
 !0 = !{}
+attributes #2 = { convergent nofree norecurse nosync nounwind willreturn memory(argmem: read) }

@@ -1,0 +1,152 @@
+//! Waits that a moved launch passes: nobody may rely on them.
+//!
+//! A moved launch is issued at its group's place, or where control leaves the way there. From
+//! there on, up to a wait for the whole device, whatever is not in its own stream runs beside it.
+
+use super::Refusal;
+use super::Site;
+use super::host::{reaches_host_memory, touches_common_memory};
+use super::host_order::blocks_on_the_way;
+use crate::kernel::KernelModel;
+use crate::launch::{HostBlockId, LaunchGraph, NodeId, NodeKind, Stream};
+use std::collections::BTreeSet;
+
+/// What speaks against a launch at the place of `last`, when it passed `between`.
+pub(super) fn waits_passed(
+    graph: &LaunchGraph,
+    kernels: &[KernelModel],
+    member: &Site<'_>,
+    last: NodeId,
+    between: &[NodeId],
+) -> Option<Refusal> {
+    let own = member.launch.stream;
+    let foreign = |node: &NodeId| stream_of(graph, *node).is_some_and(|stream| stream != own);
+    let ordering = |node: &NodeId| {
+        foreign(node)
+            || match &graph.nodes[node.0].kind {
+                NodeKind::Synchronise | NodeKind::Allocation { .. } | NodeKind::Free { .. } => true,
+                NodeKind::Copy { host_side, .. } => *host_side,
+                _ => false,
+            }
+    };
+    if !between.iter().any(ordering) {
+        return None;
+    }
+    let all = || (0..graph.nodes.len()).map(NodeId);
+    let several_streams =
+        all().any(|node| stream_of(graph, node).is_some_and(|stream| stream != Stream::Default));
+    let one_queue = !several_streams
+        && !all().any(|node| matches!(graph.nodes[node.0].kind, NodeKind::StreamOperation));
+    let visible = reaches_host_memory(graph, member);
+    let observes = |node: NodeId| match &graph.nodes[node.0].kind {
+        NodeKind::Launch(_) | NodeKind::Set { .. } => {
+            foreign(&node) && touches_common_memory(graph, kernels, member, node)
+        }
+        NodeKind::Copy { host_side, .. } => {
+            foreign(&node)
+                && (visible && *host_side || touches_common_memory(graph, kernels, member, node))
+        }
+        NodeKind::Free { .. } => {
+            several_streams && touches_common_memory(graph, kernels, member, node)
+        }
+        NodeKind::HostAccess => visible,
+        NodeKind::Opaque { what } => visible || !is_library(what),
+        NodeKind::Synchronise
+        | NodeKind::Allocation { .. }
+        | NodeKind::ErrorCheck
+        | NodeKind::StreamOperation => false,
+    };
+    let refusal = |node: NodeId| Refusal::PassesWait {
+        launch: member.launch.id,
+        node,
+        what: match &graph.nodes[node.0].kind {
+            NodeKind::Opaque { what } => what.clone(),
+            NodeKind::Launch(_) => "a launch".to_string(),
+            _ => "an operation".to_string(),
+        },
+    };
+
+    // Every block in which the launch has been issued, and no wait since.
+    let (first_block, last_block) = (graph.nodes[member.node.0].block, graph.nodes[last.0].block);
+    let waiting = blocks_on_the_way(graph, first_block, last_block);
+    let mut running: BTreeSet<HostBlockId> = BTreeSet::new();
+    let mut pending = Vec::new();
+    let rest = graph.blocks[last_block.0].nodes.iter().copied();
+    let rest: Vec<_> = rest.skip_while(|node| *node != last).skip(1).collect();
+    pending.push((last_block, rest));
+    for block in &waiting {
+        for next in &graph.blocks[block.0].successors {
+            if *next != last_block && !waiting.contains(next) && running.insert(*next) {
+                pending.push((*next, graph.blocks[next.0].nodes.clone()));
+            }
+        }
+    }
+    while let Some((block, nodes)) = pending.pop() {
+        let is_wait =
+            |node: &NodeId| one_queue && graph.nodes[node.0].kind == NodeKind::Synchronise;
+        let until = nodes.iter().position(is_wait);
+        let unsettled = &nodes[..until.unwrap_or(nodes.len())];
+        if let Some(node) = unsettled.iter().copied().find(|node| observes(*node)) {
+            return Some(refusal(node));
+        }
+        if until.is_some() {
+            continue;
+        }
+        let here = &graph.blocks[block.0];
+        let to_caller = here.successors.is_empty() && graph.functions[here.function].repeated;
+        if to_caller && (visible || several_streams) {
+            return Some(refusal(last));
+        }
+        for next in &here.successors {
+            if running.insert(*next) {
+                pending.push((*next, graph.blocks[next.0].nodes.clone()));
+            }
+        }
+    }
+    None
+}
+
+fn stream_of(graph: &LaunchGraph, node: NodeId) -> Option<Stream> {
+    match &graph.nodes[node.0].kind {
+        NodeKind::Launch(launch) => Some(launch.stream),
+        NodeKind::Copy { stream, .. } | NodeKind::Set { stream, .. } => Some(*stream),
+        _ => None,
+    }
+}
+
+/// Input, output, clocks and the end of the program: they know nothing of the device.
+fn is_library(called: &str) -> bool {
+    const NAMES: [&str; 25] = [
+        "printf",
+        "fprintf",
+        "vprintf",
+        "vfprintf",
+        "puts",
+        "fputs",
+        "putchar",
+        "fputc",
+        "putc",
+        "fwrite",
+        "fread",
+        "fflush",
+        "fopen",
+        "fclose",
+        "fgets",
+        "scanf",
+        "fscanf",
+        "perror",
+        "exit",
+        "_exit",
+        "abort",
+        "clock",
+        "clock_gettime",
+        "gettimeofday",
+        "time",
+    ];
+    let name = called.split(['(', ' ']).next().unwrap_or(called);
+    let starts = ["_ZNSo", "_ZSt4endl", "_ZStls", "_ZNSt6chrono"];
+    NAMES.contains(&name)
+        || starts.iter().any(|start| name.starts_with(start))
+        || name.contains("ostream")
+        || name.contains("istream")
+}
