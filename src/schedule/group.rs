@@ -8,11 +8,11 @@ use super::host_order::HostOrder;
 use super::obstacle::{Candidate, obstacle, rejection};
 use super::waiting::{self, WaitObservers};
 use super::{FusionGroup, Member, ScheduleOptions, ThreadMap};
-use crate::dependence::{Edge, Guard, SharedMemory, Uar, Width};
+use crate::dependence::{Edge, Guard, PointerRange, SharedMemory, Uar, Width};
 use crate::diagnostics::{Rejection, RejectionReason};
 use crate::expression::{Condition, Expression};
 use crate::kernel::{KernelModel, Target};
-use crate::launch::{LaunchGraph, NodeId, NodeKind, ValueId};
+use crate::launch::{LaunchGraph, NodeId, NodeKind, Operand, ValueId};
 use std::collections::{BTreeSet, HashMap};
 
 /// Everything that decides about groups.
@@ -154,6 +154,10 @@ impl<'a> Judge<'a> {
             Guard::Holds { condition, .. } => condition.decided() != Some(true),
             Guard::RangesDisjoint { .. } | Guard::ConfigurationValid { .. } => true,
         });
+        let guards: BTreeSet<Guard> = guards
+            .into_iter()
+            .map(|guard| told_by_first(members, guard))
+            .collect();
         let mut since = 0;
         let planned = members
             .iter()
@@ -326,7 +330,9 @@ impl<'a> Judge<'a> {
             .iter()
             .filter_map(|member| member.model.max_threads)
             .min();
-        let too_much = if shared > MOST_SHARED_BYTES {
+        let too_much = if members.len() > MOST_MEMBERS {
+            format!("{} segments; {MOST_MEMBERS} are allowed", members.len())
+        } else if shared > MOST_SHARED_BYTES {
             format!("{shared} bytes of shared memory; {MOST_SHARED_BYTES} are allowed")
         } else if parameters > MOST_PARAMETER_BYTES {
             format!("{parameters} bytes of parameters; {MOST_PARAMETER_BYTES} are allowed")
@@ -378,6 +384,65 @@ impl<'a> Judge<'a> {
     }
 }
 
+/// The same test with each pointer taken from the first member that has it, so that equal tests of
+/// several pairs are one.
+fn told_by_first(members: &[Candidate], guard: Guard) -> Guard {
+    let Guard::RangesDisjoint { left, right } = guard else {
+        return guard;
+    };
+    let (left, right) = (
+        range_of_first(members, left),
+        range_of_first(members, right),
+    );
+    if left <= right {
+        Guard::RangesDisjoint { left, right }
+    } else {
+        Guard::RangesDisjoint {
+            left: right,
+            right: left,
+        }
+    }
+}
+
+fn range_of_first(members: &[Candidate], range: PointerRange) -> PointerRange {
+    let Operand::Argument {
+        argument,
+        offset_bytes,
+        bits: 64,
+        signed,
+    } = range.operand
+    else {
+        return range;
+    };
+    let own = members
+        .iter()
+        .find(|member| member.launch.id == range.launch)
+        .and_then(|member| member.launch.arguments.get(argument))
+        .and_then(|passed| {
+            let mut pieces = passed.pieces.iter();
+            pieces.find(|piece| piece.offset_bytes == offset_bytes && piece.bits == 64)
+        });
+    let Some(own) = own else { return range };
+    for member in members {
+        for (argument, passed) in member.launch.arguments.iter().enumerate() {
+            let mut pieces = passed.pieces.iter();
+            if let Some(piece) = pieces.find(|piece| piece.value == own.value && piece.bits == 64) {
+                return PointerRange {
+                    launch: member.launch.id,
+                    operand: Operand::Argument {
+                        argument,
+                        offset_bytes: piece.offset_bytes,
+                        bits: 64,
+                        signed,
+                    },
+                    ..range
+                };
+            }
+        }
+    }
+    range
+}
+
 /// The launches of a graph, in host order.
 pub(super) fn launches(graph: &LaunchGraph) -> impl Iterator<Item = NodeId> + '_ {
     graph
@@ -395,6 +460,8 @@ const EXTENT_NAMES: [&str; 6] = [
     "blockDim.y",
     "blockDim.z",
 ];
+/// Segments of a fused kernel: more save next to nothing, and guards and registers grow with each.
+const MOST_MEMBERS: usize = 32;
 /// Static and dynamic shared memory of a block without an opt-in.
 const MOST_SHARED_BYTES: u64 = 48 * 1024;
 /// Parameter space of a kernel.

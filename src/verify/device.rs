@@ -29,9 +29,17 @@ pub(super) fn refusals(
         .filter_map(|member| configuration(group, member))
         .collect();
     let assumptions = assumptions(group, &values, &members);
+    let ranges = group.guards.iter().filter_map(|guard| match guard {
+        Guard::RangesDisjoint { left, right } => {
+            let range = |range| TestedRange::new(graph, &values, &members, range);
+            Some((range(left)?, range(right)?))
+        }
+        Guard::Holds { .. } | Guard::ConfigurationValid { .. } => None,
+    });
     let judge = Judge {
         graph,
         group,
+        ranges: ranges.collect(),
         values: &values,
         assumptions: &assumptions,
         members: &members,
@@ -124,6 +132,8 @@ fn configuration(group: &FusionGroup, member: &Member<'_>) -> Option<Refusal> {
 struct Judge<'a> {
     graph: &'a LaunchGraph,
     group: &'a FusionGroup,
+    /// The pairs of ranges that guards compare.
+    ranges: Vec<(TestedRange, TestedRange)>,
     values: &'a Values,
     assumptions: &'a Assumptions,
     members: &'a [Member<'a>],
@@ -345,20 +355,51 @@ impl Judge<'_> {
         sink: &Member<'_>,
         second: &Access,
     ) -> bool {
-        self.group.guards.iter().any(|guard| match guard {
-            Guard::RangesDisjoint { left, right } => {
-                let covers = |range: &PointerRange, member: &Member<'_>, access: &Access| {
-                    self.covers(range, member, access)
-                };
-                (covers(left, source, first) && covers(right, sink, second))
-                    || (covers(right, source, first) && covers(left, sink, second))
-            }
-            Guard::Holds { .. } | Guard::ConfigurationValid { .. } => false,
-        })
+        let one = &source.places[first.id.0].value;
+        let two = &sink.places[second.id.0].value;
+        let (Some(one), Some(two)) = (one, two) else {
+            return false;
+        };
+        let covers = |left: &TestedRange, right: &TestedRange| {
+            left.pointer == *one
+                && right.pointer == *two
+                && self.covers(left, source, first)
+                && self.covers(right, sink, second)
+        };
+        let mut ranges = self.ranges.iter();
+        ranges.any(|(left, right)| covers(left, right) || covers(right, left))
     }
 
-    /// The range is one of the access's pointer and holds all that the member may touch through it.
-    fn covers(&self, range: &PointerRange, member: &Member<'_>, access: &Access) -> bool {
+    /// The range holds all that the member may touch through the access's target.
+    fn covers(&self, range: &TestedRange, member: &Member<'_>, access: &Access) -> bool {
+        let Some((low, high)) = member.footprint(self.values, &access.target) else {
+            return false;
+        };
+        let within = |a: &Polynomial, b: &Polynomial| {
+            let formula = Formula::less_equal(a, b);
+            formula.is_some_and(|formula| self.assumptions.imply(&formula))
+        };
+        within(&range.low, &low) && within(&high, &range.high)
+    }
+}
+
+/// Bytes behind a pointer that a guard compares with others.
+struct TestedRange {
+    /// The pointer's own value.
+    pointer: Polynomial,
+    low: Polynomial,
+    high: Polynomial,
+}
+
+impl TestedRange {
+    /// A range may be told by another member than the one that touches it, if it got the same
+    /// pointer.
+    fn new(
+        graph: &LaunchGraph,
+        values: &Values,
+        members: &[Member<'_>],
+        range: &PointerRange,
+    ) -> Option<Self> {
         let Operand::Argument {
             argument,
             offset_bytes,
@@ -366,38 +407,20 @@ impl Judge<'_> {
             ..
         } = range.operand
         else {
-            return false;
-        };
-        let Some((low, high)) = member.footprint(self.values, &access.target) else {
-            return false;
-        };
-        let resolve = &mut |value: &ValueId| Some(self.values.resolve(*value));
-        let bounds = (
-            normal_form(&range.low_bytes, resolve),
-            normal_form(&range.high_bytes, resolve),
-        );
-        let (Some(range_low), Some(range_high)) = bounds else {
-            return false;
-        };
-        let within = |a, b| {
-            Formula::less_equal(a, b).is_some_and(|formula| self.assumptions.imply(&formula))
+            return None;
         };
         let target = Target::Argument {
             argument,
             offset_bytes,
         };
-        // A range may be told by another member that got the same pointer.
-        let teller = self
-            .members
-            .iter()
-            .find(|other| other.launch.id == range.launch);
-        let told = teller.and_then(|teller| {
-            Place::of_target(self.graph, self.values, teller.launch, &target).value
-        });
-        told.is_some()
-            && told == member.places[access.id.0].value
-            && within(&range_low, &low)
-            && within(&high, &range_high)
+        let mut members = members.iter();
+        let teller = members.find(|other| other.launch.id == range.launch)?;
+        let resolve = &mut |value: &ValueId| Some(values.resolve(*value));
+        Some(Self {
+            pointer: Place::of_target(graph, values, teller.launch, &target).value?,
+            low: normal_form(&range.low_bytes, resolve)?,
+            high: normal_form(&range.high_bytes, resolve)?,
+        })
     }
 }
 

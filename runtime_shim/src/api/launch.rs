@@ -6,6 +6,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
+use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::{Dim3, registration, stream};
@@ -80,7 +81,7 @@ cuda_functions! {
         shared_bytes: *mut usize,
         stream: *mut *mut c_void,
     ) {
-        let pushed = CONFIGURATIONS.with_borrow_mut(Vec::pop);
+        let pushed = CONFIGURATIONS.with_borrow_mut(|stack| stack.pop());
         let (grid_size, block_size, bytes, handle) = pushed.ok_or(CudaError::MISSING_CONFIGURATION)?;
         // SAFETY: stubs pass four writable addresses.
         unsafe {
@@ -146,8 +147,9 @@ cuda_functions! {
 }
 
 thread_local! {
-    static CONFIGURATIONS: RefCell<Vec<(Dim3, Dim3, usize, usize)>> =
-        const { RefCell::new(Vec::new()) };
+    /// Never destroyed, because exit handlers launch after a thread's values are.
+    static CONFIGURATIONS: RefCell<ManuallyDrop<Vec<(Dim3, Dim3, usize, usize)>>> =
+        const { RefCell::new(ManuallyDrop::new(Vec::new())) };
     static SITE: Cell<u32> = const { Cell::new(trace::NO_SITE) };
 }
 

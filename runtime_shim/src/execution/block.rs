@@ -244,7 +244,9 @@ impl<'a> BlockRunner<'a> {
 
     /// Ends the worker's part of the launch and returns what its blocks counted.
     pub fn finish(mut self) -> Counters {
-        SHARED.set(self.shared.take());
+        // On a thread that is ending the mapping goes with its runner.
+        let shared = self.shared.take();
+        let _ = SHARED.try_with(|kept| kept.set(shared));
         // One thread counted for all that it stands for; a barrier counts once a block anyway.
         let times = self.state.in_step_offsets.len() as u64;
         let counted = self.state.counters;
@@ -535,7 +537,8 @@ impl BlockState {
 /// Shared memory of at least `bytes` bytes for this worker, the last `bytes` of them zero: CUDA leaves
 /// the contents undefined, zero makes each run the same.
 fn shared_memory(bytes: usize) -> GuardedMapping {
-    if let Some(mapping) = SHARED.take()
+    // Exit handlers launch too, when the thread has nothing left to keep.
+    if let Ok(Some(mapping)) = SHARED.try_with(Cell::take)
         && mapping.end() - mapping.start() >= bytes
     {
         // SAFETY: the mapping is this worker's own and accessible up to its end.

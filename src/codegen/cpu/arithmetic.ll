@@ -726,6 +726,78 @@ define internal float @sirius.asm.max.f32(ptr %c, float %a, float %b) alwaysinli
   %r = call float @llvm.maxnum.f32(float %a, float %b)
   ret float %r
 }
+define internal i32 @sirius.__nv_idp2a_lo_s_s_impl(ptr %c, i32 %a, i32 %b, i32 %e) alwaysinline {
+  %a0 = trunc i32 %a to i16
+  %as = lshr i32 %a, 16
+  %a1 = trunc i32 %as to i16
+  %bs = lshr i32 %b, 0
+  %b0 = trunc i32 %bs to i8
+  %bt = lshr i32 %b, 8
+  %b1 = trunc i32 %bt to i8
+  %x0 = sext i16 %a0 to i32
+  %x1 = sext i16 %a1 to i32
+  %y0 = sext i8 %b0 to i32
+  %y1 = sext i8 %b1 to i32
+  %p0 = mul i32 %x0, %y0
+  %p1 = mul i32 %x1, %y1
+  %s = add i32 %p0, %p1
+  %r = add i32 %s, %e
+  ret i32 %r
+}
+define internal i32 @sirius.__nv_idp2a_lo_u_u_impl(ptr %c, i32 %a, i32 %b, i32 %e) alwaysinline {
+  %a0 = trunc i32 %a to i16
+  %as = lshr i32 %a, 16
+  %a1 = trunc i32 %as to i16
+  %bs = lshr i32 %b, 0
+  %b0 = trunc i32 %bs to i8
+  %bt = lshr i32 %b, 8
+  %b1 = trunc i32 %bt to i8
+  %x0 = zext i16 %a0 to i32
+  %x1 = zext i16 %a1 to i32
+  %y0 = zext i8 %b0 to i32
+  %y1 = zext i8 %b1 to i32
+  %p0 = mul i32 %x0, %y0
+  %p1 = mul i32 %x1, %y1
+  %s = add i32 %p0, %p1
+  %r = add i32 %s, %e
+  ret i32 %r
+}
+define internal i32 @sirius.__nv_idp2a_hi_s_s_impl(ptr %c, i32 %a, i32 %b, i32 %e) alwaysinline {
+  %a0 = trunc i32 %a to i16
+  %as = lshr i32 %a, 16
+  %a1 = trunc i32 %as to i16
+  %bs = lshr i32 %b, 16
+  %b0 = trunc i32 %bs to i8
+  %bt = lshr i32 %b, 24
+  %b1 = trunc i32 %bt to i8
+  %x0 = sext i16 %a0 to i32
+  %x1 = sext i16 %a1 to i32
+  %y0 = sext i8 %b0 to i32
+  %y1 = sext i8 %b1 to i32
+  %p0 = mul i32 %x0, %y0
+  %p1 = mul i32 %x1, %y1
+  %s = add i32 %p0, %p1
+  %r = add i32 %s, %e
+  ret i32 %r
+}
+define internal i32 @sirius.__nv_idp2a_hi_u_u_impl(ptr %c, i32 %a, i32 %b, i32 %e) alwaysinline {
+  %a0 = trunc i32 %a to i16
+  %as = lshr i32 %a, 16
+  %a1 = trunc i32 %as to i16
+  %bs = lshr i32 %b, 16
+  %b0 = trunc i32 %bs to i8
+  %bt = lshr i32 %b, 24
+  %b1 = trunc i32 %bt to i8
+  %x0 = zext i16 %a0 to i32
+  %x1 = zext i16 %a1 to i32
+  %y0 = zext i8 %b0 to i32
+  %y1 = zext i8 %b1 to i32
+  %p0 = mul i32 %x0, %y0
+  %p1 = mul i32 %x1, %y1
+  %s = add i32 %p0, %p1
+  %r = add i32 %s, %e
+  ret i32 %r
+}
 ; Atomics that have names of their own.
 define internal i32 @sirius.llvm.nvvm.atomic.load.inc.32(ptr %c, ptr %p, i32 %v) alwaysinline {
   %r = atomicrmw uinc_wrap ptr %p, i32 %v seq_cst

@@ -53,6 +53,25 @@ fn definition_of(text: &str) -> Option<Definition> {
             order: order.to_vec(),
         });
     }
+    // The same intrinsic has the mask in front.
+    if let Some(mode) = text
+        .strip_prefix("{shfl.sync.")
+        .and_then(|rest| rest.strip_suffix(".b32 $0,$1,$2,$3,$4; }"))
+    {
+        return Some(Definition {
+            name: format!("llvm.nvvm.shfl.sync.{mode}.i32"),
+            order: vec![3, 0, 1, 2],
+        });
+    }
+    if let Some(comparison) = text
+        .strip_prefix("{.reg .b32 a,b; mov.b32 a, {0, $1}; mov.b32 b, {0, $2}; set.")
+        .and_then(|rest| rest.strip_suffix(".f32.f32 $0, a, b;}"))
+    {
+        return Some(Definition {
+            name: format!("asm.bfloat.set.{comparison}"),
+            order: vec![0, 1],
+        });
+    }
     if let Some(comparison) = comparison_of(text) {
         return Some(Definition {
             name: format!("asm.{comparison}"),
@@ -148,6 +167,51 @@ const TEMPLATES: &[(&str, &str, &[usize])] = &[
         &[0, 1],
     ),
     ("{mov.u32 $0, WARP_SZ; }", "warp.size", &[]),
+    (
+        "{ cvt.rn.bf16x2.f32 $0, $2, $1;}",
+        "cvt.rn.bf16x2.f32",
+        &[1, 0],
+    ),
+    (
+        "{.reg .f16 low,high; mov.b32 {low,high}, $1; mov.b16 $0, low;}",
+        "half.low",
+        &[0],
+    ),
+    (
+        "{.reg .f16 low,high; mov.b32 {low,high}, $1; mov.b16 $0, high;}",
+        "half.high",
+        &[0],
+    ),
+    (
+        "{.reg .f16 low,high; mov.b32 {low,high}, $1; mov.b32 $0, {high,low};}",
+        "half.swap",
+        &[0],
+    ),
+    (
+        "{.reg .b16 c; mov.b16 c, 0x8000U; fma.rn.bf16 $0,$1,$2,c;}",
+        "bfloat.mul",
+        &[0, 1],
+    ),
+    (
+        "{.reg .b32 c; mov.b32 c, 0x3f803f80U; fma.rn.bf16x2 $0,$1,c,$2;}",
+        "bfloat2.add",
+        &[0, 1],
+    ),
+    (
+        "{.reg .b32 c; mov.b32 c, 0x80008000U; fma.rn.bf16x2 $0,$1,$2,c;}",
+        "bfloat2.mul",
+        &[0, 1],
+    ),
+    (
+        "{ atom.add.noftz.f16 $0,[$1],$2; }",
+        "atomic.add.f16",
+        &[0, 1],
+    ),
+    (
+        "{ atom.add.noftz.f16x2 $0,[$1],$2; }",
+        "atomic.add.f16x2",
+        &[0, 1],
+    ),
     ("bar.sync 0;", "block.barrier", &[]),
     ("barrier.sync 0;", "block.barrier", &[]),
     ("{ mov.b32 $0, {$1,$2};}", "pack", &[0, 1]),

@@ -611,3 +611,546 @@ define internal float @sirius.asm.float.of.bf16(ptr %c, i16 %a) alwaysinline {
   %r = bitcast i32 %y to float
   ret float %r
 }
+define internal i16 @"sirius.asm.min.f16"(ptr %c, i16 %a, i16 %b) alwaysinline {
+  %ah = bitcast i16 %a to half
+  %af = fpext half %ah to float
+  %bh = bitcast i16 %b to half
+  %bf = fpext half %bh to float
+  %x = call float @llvm.minnum.f32(float %af, float %bf)
+  %y = fptrunc float %x to half
+  %r = bitcast half %y to i16
+  ret i16 %r
+}
+define internal i32 @"sirius.asm.min.f16x2"(ptr %c, i32 %a, i32 %b) alwaysinline {
+  %al = trunc i32 %a to i16
+  %bl = trunc i32 %b to i16
+  %as = lshr i32 %a, 16
+  %bs = lshr i32 %b, 16
+  %ah = trunc i32 %as to i16
+  %bh = trunc i32 %bs to i16
+  %l = call i16 @"sirius.asm.min.f16"(ptr %c, i16 %al, i16 %bl)
+  %h = call i16 @"sirius.asm.min.f16"(ptr %c, i16 %ah, i16 %bh)
+  %r = call i32 @sirius.asm.pack(ptr %c, i16 %l, i16 %h)
+  ret i32 %r
+}
+define internal i16 @"sirius.asm.max.f16"(ptr %c, i16 %a, i16 %b) alwaysinline {
+  %ah = bitcast i16 %a to half
+  %af = fpext half %ah to float
+  %bh = bitcast i16 %b to half
+  %bf = fpext half %bh to float
+  %x = call float @llvm.maxnum.f32(float %af, float %bf)
+  %y = fptrunc float %x to half
+  %r = bitcast half %y to i16
+  ret i16 %r
+}
+define internal i32 @"sirius.asm.max.f16x2"(ptr %c, i32 %a, i32 %b) alwaysinline {
+  %al = trunc i32 %a to i16
+  %bl = trunc i32 %b to i16
+  %as = lshr i32 %a, 16
+  %bs = lshr i32 %b, 16
+  %ah = trunc i32 %as to i16
+  %bh = trunc i32 %bs to i16
+  %l = call i16 @"sirius.asm.max.f16"(ptr %c, i16 %al, i16 %bl)
+  %h = call i16 @"sirius.asm.max.f16"(ptr %c, i16 %ah, i16 %bh)
+  %r = call i32 @sirius.asm.pack(ptr %c, i16 %l, i16 %h)
+  ret i32 %r
+}
+define internal i16 @"sirius.asm.min.NaN.f16"(ptr %c, i16 %a, i16 %b) alwaysinline {
+  %ah = bitcast i16 %a to half
+  %af = fpext half %ah to float
+  %bh = bitcast i16 %b to half
+  %bf = fpext half %bh to float
+  %x = call float @llvm.minimum.f32(float %af, float %bf)
+  %y = fptrunc float %x to half
+  %r = bitcast half %y to i16
+  ret i16 %r
+}
+define internal i32 @"sirius.asm.min.NaN.f16x2"(ptr %c, i32 %a, i32 %b) alwaysinline {
+  %al = trunc i32 %a to i16
+  %bl = trunc i32 %b to i16
+  %as = lshr i32 %a, 16
+  %bs = lshr i32 %b, 16
+  %ah = trunc i32 %as to i16
+  %bh = trunc i32 %bs to i16
+  %l = call i16 @"sirius.asm.min.NaN.f16"(ptr %c, i16 %al, i16 %bl)
+  %h = call i16 @"sirius.asm.min.NaN.f16"(ptr %c, i16 %ah, i16 %bh)
+  %r = call i32 @sirius.asm.pack(ptr %c, i16 %l, i16 %h)
+  ret i32 %r
+}
+define internal i16 @"sirius.asm.max.NaN.f16"(ptr %c, i16 %a, i16 %b) alwaysinline {
+  %ah = bitcast i16 %a to half
+  %af = fpext half %ah to float
+  %bh = bitcast i16 %b to half
+  %bf = fpext half %bh to float
+  %x = call float @llvm.maximum.f32(float %af, float %bf)
+  %y = fptrunc float %x to half
+  %r = bitcast half %y to i16
+  ret i16 %r
+}
+define internal i32 @"sirius.asm.max.NaN.f16x2"(ptr %c, i32 %a, i32 %b) alwaysinline {
+  %al = trunc i32 %a to i16
+  %bl = trunc i32 %b to i16
+  %as = lshr i32 %a, 16
+  %bs = lshr i32 %b, 16
+  %ah = trunc i32 %as to i16
+  %bh = trunc i32 %bs to i16
+  %l = call i16 @"sirius.asm.max.NaN.f16"(ptr %c, i16 %al, i16 %bl)
+  %h = call i16 @"sirius.asm.max.NaN.f16"(ptr %c, i16 %ah, i16 %bh)
+  %r = call i32 @sirius.asm.pack(ptr %c, i16 %l, i16 %h)
+  ret i32 %r
+}
+define internal i16 @"sirius.asm.min.bf16"(ptr %c, i16 %a, i16 %b) alwaysinline {
+  %ah = bitcast i16 %a to bfloat
+  %af = fpext bfloat %ah to float
+  %bh = bitcast i16 %b to bfloat
+  %bf = fpext bfloat %bh to float
+  %x = call float @llvm.minnum.f32(float %af, float %bf)
+  %y = fptrunc float %x to bfloat
+  %r = bitcast bfloat %y to i16
+  ret i16 %r
+}
+define internal i32 @"sirius.asm.min.bf16x2"(ptr %c, i32 %a, i32 %b) alwaysinline {
+  %al = trunc i32 %a to i16
+  %bl = trunc i32 %b to i16
+  %as = lshr i32 %a, 16
+  %bs = lshr i32 %b, 16
+  %ah = trunc i32 %as to i16
+  %bh = trunc i32 %bs to i16
+  %l = call i16 @"sirius.asm.min.bf16"(ptr %c, i16 %al, i16 %bl)
+  %h = call i16 @"sirius.asm.min.bf16"(ptr %c, i16 %ah, i16 %bh)
+  %r = call i32 @sirius.asm.pack(ptr %c, i16 %l, i16 %h)
+  ret i32 %r
+}
+define internal i16 @"sirius.asm.max.bf16"(ptr %c, i16 %a, i16 %b) alwaysinline {
+  %ah = bitcast i16 %a to bfloat
+  %af = fpext bfloat %ah to float
+  %bh = bitcast i16 %b to bfloat
+  %bf = fpext bfloat %bh to float
+  %x = call float @llvm.maxnum.f32(float %af, float %bf)
+  %y = fptrunc float %x to bfloat
+  %r = bitcast bfloat %y to i16
+  ret i16 %r
+}
+define internal i32 @"sirius.asm.max.bf16x2"(ptr %c, i32 %a, i32 %b) alwaysinline {
+  %al = trunc i32 %a to i16
+  %bl = trunc i32 %b to i16
+  %as = lshr i32 %a, 16
+  %bs = lshr i32 %b, 16
+  %ah = trunc i32 %as to i16
+  %bh = trunc i32 %bs to i16
+  %l = call i16 @"sirius.asm.max.bf16"(ptr %c, i16 %al, i16 %bl)
+  %h = call i16 @"sirius.asm.max.bf16"(ptr %c, i16 %ah, i16 %bh)
+  %r = call i32 @sirius.asm.pack(ptr %c, i16 %l, i16 %h)
+  ret i32 %r
+}
+define internal i16 @"sirius.asm.min.NaN.bf16"(ptr %c, i16 %a, i16 %b) alwaysinline {
+  %ah = bitcast i16 %a to bfloat
+  %af = fpext bfloat %ah to float
+  %bh = bitcast i16 %b to bfloat
+  %bf = fpext bfloat %bh to float
+  %x = call float @llvm.minimum.f32(float %af, float %bf)
+  %y = fptrunc float %x to bfloat
+  %r = bitcast bfloat %y to i16
+  ret i16 %r
+}
+define internal i32 @"sirius.asm.min.NaN.bf16x2"(ptr %c, i32 %a, i32 %b) alwaysinline {
+  %al = trunc i32 %a to i16
+  %bl = trunc i32 %b to i16
+  %as = lshr i32 %a, 16
+  %bs = lshr i32 %b, 16
+  %ah = trunc i32 %as to i16
+  %bh = trunc i32 %bs to i16
+  %l = call i16 @"sirius.asm.min.NaN.bf16"(ptr %c, i16 %al, i16 %bl)
+  %h = call i16 @"sirius.asm.min.NaN.bf16"(ptr %c, i16 %ah, i16 %bh)
+  %r = call i32 @sirius.asm.pack(ptr %c, i16 %l, i16 %h)
+  ret i32 %r
+}
+define internal i16 @"sirius.asm.max.NaN.bf16"(ptr %c, i16 %a, i16 %b) alwaysinline {
+  %ah = bitcast i16 %a to bfloat
+  %af = fpext bfloat %ah to float
+  %bh = bitcast i16 %b to bfloat
+  %bf = fpext bfloat %bh to float
+  %x = call float @llvm.maximum.f32(float %af, float %bf)
+  %y = fptrunc float %x to bfloat
+  %r = bitcast bfloat %y to i16
+  ret i16 %r
+}
+define internal i32 @"sirius.asm.max.NaN.bf16x2"(ptr %c, i32 %a, i32 %b) alwaysinline {
+  %al = trunc i32 %a to i16
+  %bl = trunc i32 %b to i16
+  %as = lshr i32 %a, 16
+  %bs = lshr i32 %b, 16
+  %ah = trunc i32 %as to i16
+  %bh = trunc i32 %bs to i16
+  %l = call i16 @"sirius.asm.max.NaN.bf16"(ptr %c, i16 %al, i16 %bl)
+  %h = call i16 @"sirius.asm.max.NaN.bf16"(ptr %c, i16 %ah, i16 %bh)
+  %r = call i32 @sirius.asm.pack(ptr %c, i16 %l, i16 %h)
+  ret i32 %r
+}
+define internal i16 @sirius.asm.cvt.rmi.f16.f16(ptr %c, i16 %a) alwaysinline {
+  %h = bitcast i16 %a to half
+  %f = fpext half %h to float
+  %x = call float @llvm.floor.f32(float %f)
+  %y = fptrunc float %x to half
+  %r = bitcast half %y to i16
+  ret i16 %r
+}
+define internal i16 @sirius.asm.cvt.rmi.s16.f16(ptr %c, i16 %a) alwaysinline {
+  %h = bitcast i16 %a to half
+  %f = fpext half %h to float
+  %x = call float @llvm.floor.f32(float %f)
+  %r = call i16 @llvm.fptosi.sat.i16.f32(float %x)
+  ret i16 %r
+}
+define internal i16 @sirius.asm.cvt.rmi.u16.f16(ptr %c, i16 %a) alwaysinline {
+  %h = bitcast i16 %a to half
+  %f = fpext half %h to float
+  %x = call float @llvm.floor.f32(float %f)
+  %r = call i16 @llvm.fptoui.sat.i16.f32(float %x)
+  ret i16 %r
+}
+define internal i32 @sirius.asm.cvt.rmi.s32.f16(ptr %c, i16 %a) alwaysinline {
+  %h = bitcast i16 %a to half
+  %f = fpext half %h to float
+  %x = call float @llvm.floor.f32(float %f)
+  %r = call i32 @llvm.fptosi.sat.i32.f32(float %x)
+  ret i32 %r
+}
+define internal i32 @sirius.asm.cvt.rmi.u32.f16(ptr %c, i16 %a) alwaysinline {
+  %h = bitcast i16 %a to half
+  %f = fpext half %h to float
+  %x = call float @llvm.floor.f32(float %f)
+  %r = call i32 @llvm.fptoui.sat.i32.f32(float %x)
+  ret i32 %r
+}
+define internal i64 @sirius.asm.cvt.rmi.s64.f16(ptr %c, i16 %a) alwaysinline {
+  %h = bitcast i16 %a to half
+  %f = fpext half %h to float
+  %x = call float @llvm.floor.f32(float %f)
+  %r = call i64 @llvm.fptosi.sat.i64.f32(float %x)
+  ret i64 %r
+}
+define internal i64 @sirius.asm.cvt.rmi.u64.f16(ptr %c, i16 %a) alwaysinline {
+  %h = bitcast i16 %a to half
+  %f = fpext half %h to float
+  %x = call float @llvm.floor.f32(float %f)
+  %r = call i64 @llvm.fptoui.sat.i64.f32(float %x)
+  ret i64 %r
+}
+define internal i16 @sirius.asm.cvt.rpi.f16.f16(ptr %c, i16 %a) alwaysinline {
+  %h = bitcast i16 %a to half
+  %f = fpext half %h to float
+  %x = call float @llvm.ceil.f32(float %f)
+  %y = fptrunc float %x to half
+  %r = bitcast half %y to i16
+  ret i16 %r
+}
+define internal i16 @sirius.asm.cvt.rpi.s16.f16(ptr %c, i16 %a) alwaysinline {
+  %h = bitcast i16 %a to half
+  %f = fpext half %h to float
+  %x = call float @llvm.ceil.f32(float %f)
+  %r = call i16 @llvm.fptosi.sat.i16.f32(float %x)
+  ret i16 %r
+}
+define internal i16 @sirius.asm.cvt.rpi.u16.f16(ptr %c, i16 %a) alwaysinline {
+  %h = bitcast i16 %a to half
+  %f = fpext half %h to float
+  %x = call float @llvm.ceil.f32(float %f)
+  %r = call i16 @llvm.fptoui.sat.i16.f32(float %x)
+  ret i16 %r
+}
+define internal i32 @sirius.asm.cvt.rpi.s32.f16(ptr %c, i16 %a) alwaysinline {
+  %h = bitcast i16 %a to half
+  %f = fpext half %h to float
+  %x = call float @llvm.ceil.f32(float %f)
+  %r = call i32 @llvm.fptosi.sat.i32.f32(float %x)
+  ret i32 %r
+}
+define internal i32 @sirius.asm.cvt.rpi.u32.f16(ptr %c, i16 %a) alwaysinline {
+  %h = bitcast i16 %a to half
+  %f = fpext half %h to float
+  %x = call float @llvm.ceil.f32(float %f)
+  %r = call i32 @llvm.fptoui.sat.i32.f32(float %x)
+  ret i32 %r
+}
+define internal i64 @sirius.asm.cvt.rpi.s64.f16(ptr %c, i16 %a) alwaysinline {
+  %h = bitcast i16 %a to half
+  %f = fpext half %h to float
+  %x = call float @llvm.ceil.f32(float %f)
+  %r = call i64 @llvm.fptosi.sat.i64.f32(float %x)
+  ret i64 %r
+}
+define internal i64 @sirius.asm.cvt.rpi.u64.f16(ptr %c, i16 %a) alwaysinline {
+  %h = bitcast i16 %a to half
+  %f = fpext half %h to float
+  %x = call float @llvm.ceil.f32(float %f)
+  %r = call i64 @llvm.fptoui.sat.i64.f32(float %x)
+  ret i64 %r
+}
+define internal i16 @sirius.asm.cvt.rzi.f16.f16(ptr %c, i16 %a) alwaysinline {
+  %h = bitcast i16 %a to half
+  %f = fpext half %h to float
+  %x = call float @llvm.trunc.f32(float %f)
+  %y = fptrunc float %x to half
+  %r = bitcast half %y to i16
+  ret i16 %r
+}
+define internal i16 @sirius.asm.cvt.rzi.s16.f16(ptr %c, i16 %a) alwaysinline {
+  %h = bitcast i16 %a to half
+  %f = fpext half %h to float
+  %x = call float @llvm.trunc.f32(float %f)
+  %r = call i16 @llvm.fptosi.sat.i16.f32(float %x)
+  ret i16 %r
+}
+define internal i16 @sirius.asm.cvt.rzi.u16.f16(ptr %c, i16 %a) alwaysinline {
+  %h = bitcast i16 %a to half
+  %f = fpext half %h to float
+  %x = call float @llvm.trunc.f32(float %f)
+  %r = call i16 @llvm.fptoui.sat.i16.f32(float %x)
+  ret i16 %r
+}
+define internal i32 @sirius.asm.cvt.rzi.s32.f16(ptr %c, i16 %a) alwaysinline {
+  %h = bitcast i16 %a to half
+  %f = fpext half %h to float
+  %x = call float @llvm.trunc.f32(float %f)
+  %r = call i32 @llvm.fptosi.sat.i32.f32(float %x)
+  ret i32 %r
+}
+define internal i32 @sirius.asm.cvt.rzi.u32.f16(ptr %c, i16 %a) alwaysinline {
+  %h = bitcast i16 %a to half
+  %f = fpext half %h to float
+  %x = call float @llvm.trunc.f32(float %f)
+  %r = call i32 @llvm.fptoui.sat.i32.f32(float %x)
+  ret i32 %r
+}
+define internal i64 @sirius.asm.cvt.rzi.s64.f16(ptr %c, i16 %a) alwaysinline {
+  %h = bitcast i16 %a to half
+  %f = fpext half %h to float
+  %x = call float @llvm.trunc.f32(float %f)
+  %r = call i64 @llvm.fptosi.sat.i64.f32(float %x)
+  ret i64 %r
+}
+define internal i64 @sirius.asm.cvt.rzi.u64.f16(ptr %c, i16 %a) alwaysinline {
+  %h = bitcast i16 %a to half
+  %f = fpext half %h to float
+  %x = call float @llvm.trunc.f32(float %f)
+  %r = call i64 @llvm.fptoui.sat.i64.f32(float %x)
+  ret i64 %r
+}
+define internal i16 @sirius.asm.cvt.rni.f16.f16(ptr %c, i16 %a) alwaysinline {
+  %h = bitcast i16 %a to half
+  %f = fpext half %h to float
+  %x = call float @llvm.roundeven.f32(float %f)
+  %y = fptrunc float %x to half
+  %r = bitcast half %y to i16
+  ret i16 %r
+}
+define internal i16 @sirius.asm.cvt.rni.s16.f16(ptr %c, i16 %a) alwaysinline {
+  %h = bitcast i16 %a to half
+  %f = fpext half %h to float
+  %x = call float @llvm.roundeven.f32(float %f)
+  %r = call i16 @llvm.fptosi.sat.i16.f32(float %x)
+  ret i16 %r
+}
+define internal i16 @sirius.asm.cvt.rni.u16.f16(ptr %c, i16 %a) alwaysinline {
+  %h = bitcast i16 %a to half
+  %f = fpext half %h to float
+  %x = call float @llvm.roundeven.f32(float %f)
+  %r = call i16 @llvm.fptoui.sat.i16.f32(float %x)
+  ret i16 %r
+}
+define internal i32 @sirius.asm.cvt.rni.s32.f16(ptr %c, i16 %a) alwaysinline {
+  %h = bitcast i16 %a to half
+  %f = fpext half %h to float
+  %x = call float @llvm.roundeven.f32(float %f)
+  %r = call i32 @llvm.fptosi.sat.i32.f32(float %x)
+  ret i32 %r
+}
+define internal i32 @sirius.asm.cvt.rni.u32.f16(ptr %c, i16 %a) alwaysinline {
+  %h = bitcast i16 %a to half
+  %f = fpext half %h to float
+  %x = call float @llvm.roundeven.f32(float %f)
+  %r = call i32 @llvm.fptoui.sat.i32.f32(float %x)
+  ret i32 %r
+}
+define internal i64 @sirius.asm.cvt.rni.s64.f16(ptr %c, i16 %a) alwaysinline {
+  %h = bitcast i16 %a to half
+  %f = fpext half %h to float
+  %x = call float @llvm.roundeven.f32(float %f)
+  %r = call i64 @llvm.fptosi.sat.i64.f32(float %x)
+  ret i64 %r
+}
+define internal i64 @sirius.asm.cvt.rni.u64.f16(ptr %c, i16 %a) alwaysinline {
+  %h = bitcast i16 %a to half
+  %f = fpext half %h to float
+  %x = call float @llvm.roundeven.f32(float %f)
+  %r = call i64 @llvm.fptoui.sat.i64.f32(float %x)
+  ret i64 %r
+}
+define internal i16 @sirius.asm.cvt.rn.f16.s16(ptr %c, i16 %a) alwaysinline {
+  %h = sitofp i16 %a to half
+  %r = bitcast half %h to i16
+  ret i16 %r
+}
+define internal i16 @sirius.asm.cvt.rn.f16.u16(ptr %c, i16 %a) alwaysinline {
+  %h = uitofp i16 %a to half
+  %r = bitcast half %h to i16
+  ret i16 %r
+}
+define internal i16 @sirius.asm.cvt.rn.f16.s32(ptr %c, i32 %a) alwaysinline {
+  %h = sitofp i32 %a to half
+  %r = bitcast half %h to i16
+  ret i16 %r
+}
+define internal i16 @sirius.asm.cvt.rn.f16.u32(ptr %c, i32 %a) alwaysinline {
+  %h = uitofp i32 %a to half
+  %r = bitcast half %h to i16
+  ret i16 %r
+}
+define internal i16 @sirius.asm.cvt.rn.f16.s64(ptr %c, i64 %a) alwaysinline {
+  %h = sitofp i64 %a to half
+  %r = bitcast half %h to i16
+  ret i16 %r
+}
+define internal i16 @sirius.asm.cvt.rn.f16.u64(ptr %c, i64 %a) alwaysinline {
+  %h = uitofp i64 %a to half
+  %r = bitcast half %h to i16
+  ret i16 %r
+}
+define internal i32 @sirius.asm.cvt.rn.bf16x2.f32(ptr %c, float %high, float %low) alwaysinline {
+  %x = fptrunc float %low to bfloat
+  %y = fptrunc float %high to bfloat
+  %l = bitcast bfloat %x to i16
+  %h = bitcast bfloat %y to i16
+  %r = call i32 @sirius.asm.pack(ptr %c, i16 %l, i16 %h)
+  ret i32 %r
+}
+define internal i16 @sirius.asm.half.low(ptr %c, i32 %a) alwaysinline {
+  %r = trunc i32 %a to i16
+  ret i16 %r
+}
+define internal i16 @sirius.asm.half.high(ptr %c, i32 %a) alwaysinline {
+  %s = lshr i32 %a, 16
+  %r = trunc i32 %s to i16
+  ret i16 %r
+}
+define internal i32 @sirius.asm.half.swap(ptr %c, i32 %a) alwaysinline {
+  %l = shl i32 %a, 16
+  %h = lshr i32 %a, 16
+  %r = or i32 %l, %h
+  ret i32 %r
+}
+define internal i16 @sirius.asm.bfloat.mul(ptr %c, i16 %a, i16 %b) alwaysinline {
+  %r = call i16 @sirius.asm.mul.bf16(ptr %c, i16 %a, i16 %b)
+  ret i16 %r
+}
+define internal i32 @sirius.asm.bfloat2.add(ptr %c, i32 %a, i32 %b) alwaysinline {
+  %r = call i32 @sirius.asm.add.bf16x2(ptr %c, i32 %a, i32 %b)
+  ret i32 %r
+}
+define internal i32 @sirius.asm.bfloat2.mul(ptr %c, i32 %a, i32 %b) alwaysinline {
+  %r = call i32 @sirius.asm.mul.bf16x2(ptr %c, i32 %a, i32 %b)
+  ret i32 %r
+}
+define internal float @sirius.asm.div.approx.f32(ptr %c, float %a, float %b) alwaysinline {
+  %r = fdiv float %a, %b
+  ret float %r
+}
+define internal i16 @sirius.asm.atomic.add.f16(ptr %c, ptr %p, i16 %v) alwaysinline {
+  %h = bitcast i16 %v to half
+  %o = atomicrmw fadd ptr %p, half %h seq_cst
+  %r = bitcast half %o to i16
+  ret i16 %r
+}
+define internal i32 @sirius.asm.atomic.add.f16x2(ptr %c, ptr %p, i32 %v) alwaysinline {
+  %h = bitcast i32 %v to <2 x half>
+  %o = atomicrmw fadd ptr %p, <2 x half> %h seq_cst
+  %r = bitcast <2 x half> %o to i32
+  ret i32 %r
+}
+define internal i32 @sirius.asm.bfloat.set.eq(ptr %c, i16 %a, i16 %b) alwaysinline {
+  %x = call float @sirius.asm.float.of.bf16(ptr %c, i16 %a)
+  %y = call float @sirius.asm.float.of.bf16(ptr %c, i16 %b)
+  %l = fcmp oeq float %x, %y
+  %r = select i1 %l, i32 1065353216, i32 0
+  ret i32 %r
+}
+define internal i32 @sirius.asm.bfloat.set.ne(ptr %c, i16 %a, i16 %b) alwaysinline {
+  %x = call float @sirius.asm.float.of.bf16(ptr %c, i16 %a)
+  %y = call float @sirius.asm.float.of.bf16(ptr %c, i16 %b)
+  %l = fcmp one float %x, %y
+  %r = select i1 %l, i32 1065353216, i32 0
+  ret i32 %r
+}
+define internal i32 @sirius.asm.bfloat.set.lt(ptr %c, i16 %a, i16 %b) alwaysinline {
+  %x = call float @sirius.asm.float.of.bf16(ptr %c, i16 %a)
+  %y = call float @sirius.asm.float.of.bf16(ptr %c, i16 %b)
+  %l = fcmp olt float %x, %y
+  %r = select i1 %l, i32 1065353216, i32 0
+  ret i32 %r
+}
+define internal i32 @sirius.asm.bfloat.set.le(ptr %c, i16 %a, i16 %b) alwaysinline {
+  %x = call float @sirius.asm.float.of.bf16(ptr %c, i16 %a)
+  %y = call float @sirius.asm.float.of.bf16(ptr %c, i16 %b)
+  %l = fcmp ole float %x, %y
+  %r = select i1 %l, i32 1065353216, i32 0
+  ret i32 %r
+}
+define internal i32 @sirius.asm.bfloat.set.gt(ptr %c, i16 %a, i16 %b) alwaysinline {
+  %x = call float @sirius.asm.float.of.bf16(ptr %c, i16 %a)
+  %y = call float @sirius.asm.float.of.bf16(ptr %c, i16 %b)
+  %l = fcmp ogt float %x, %y
+  %r = select i1 %l, i32 1065353216, i32 0
+  ret i32 %r
+}
+define internal i32 @sirius.asm.bfloat.set.ge(ptr %c, i16 %a, i16 %b) alwaysinline {
+  %x = call float @sirius.asm.float.of.bf16(ptr %c, i16 %a)
+  %y = call float @sirius.asm.float.of.bf16(ptr %c, i16 %b)
+  %l = fcmp oge float %x, %y
+  %r = select i1 %l, i32 1065353216, i32 0
+  ret i32 %r
+}
+define internal i32 @sirius.asm.bfloat.set.equ(ptr %c, i16 %a, i16 %b) alwaysinline {
+  %x = call float @sirius.asm.float.of.bf16(ptr %c, i16 %a)
+  %y = call float @sirius.asm.float.of.bf16(ptr %c, i16 %b)
+  %l = fcmp ueq float %x, %y
+  %r = select i1 %l, i32 1065353216, i32 0
+  ret i32 %r
+}
+define internal i32 @sirius.asm.bfloat.set.neu(ptr %c, i16 %a, i16 %b) alwaysinline {
+  %x = call float @sirius.asm.float.of.bf16(ptr %c, i16 %a)
+  %y = call float @sirius.asm.float.of.bf16(ptr %c, i16 %b)
+  %l = fcmp une float %x, %y
+  %r = select i1 %l, i32 1065353216, i32 0
+  ret i32 %r
+}
+define internal i32 @sirius.asm.bfloat.set.ltu(ptr %c, i16 %a, i16 %b) alwaysinline {
+  %x = call float @sirius.asm.float.of.bf16(ptr %c, i16 %a)
+  %y = call float @sirius.asm.float.of.bf16(ptr %c, i16 %b)
+  %l = fcmp ult float %x, %y
+  %r = select i1 %l, i32 1065353216, i32 0
+  ret i32 %r
+}
+define internal i32 @sirius.asm.bfloat.set.leu(ptr %c, i16 %a, i16 %b) alwaysinline {
+  %x = call float @sirius.asm.float.of.bf16(ptr %c, i16 %a)
+  %y = call float @sirius.asm.float.of.bf16(ptr %c, i16 %b)
+  %l = fcmp ule float %x, %y
+  %r = select i1 %l, i32 1065353216, i32 0
+  ret i32 %r
+}
+define internal i32 @sirius.asm.bfloat.set.gtu(ptr %c, i16 %a, i16 %b) alwaysinline {
+  %x = call float @sirius.asm.float.of.bf16(ptr %c, i16 %a)
+  %y = call float @sirius.asm.float.of.bf16(ptr %c, i16 %b)
+  %l = fcmp ugt float %x, %y
+  %r = select i1 %l, i32 1065353216, i32 0
+  ret i32 %r
+}
+define internal i32 @sirius.asm.bfloat.set.geu(ptr %c, i16 %a, i16 %b) alwaysinline {
+  %x = call float @sirius.asm.float.of.bf16(ptr %c, i16 %a)
+  %y = call float @sirius.asm.float.of.bf16(ptr %c, i16 %b)
+  %l = fcmp uge float %x, %y
+  %r = select i1 %l, i32 1065353216, i32 0
+  ret i32 %r
+}
+declare i16 @llvm.fptosi.sat.i16.f32(float)
+declare i16 @llvm.fptoui.sat.i16.f32(float)

@@ -1001,3 +1001,35 @@ define internal double @sirius.llvm.nvvm.atomic.add.gen.f.sys.f64(ptr %c, ptr %p
   %r = atomicrmw fadd ptr %p, double %v seq_cst
   ret double %r
 }
+define internal i32 @sirius.llvm.nvvm.atomic.max.gen.i.cta.i32(ptr %c, ptr %p, i32 %v) alwaysinline {
+  %r = atomicrmw max ptr %p, i32 %v seq_cst
+  ret i32 %r
+}
+define internal i64 @sirius.llvm.nvvm.atomic.max.gen.i.cta.i64(ptr %c, ptr %p, i64 %v) alwaysinline {
+  %r = atomicrmw max ptr %p, i64 %v seq_cst
+  ret i64 %r
+}
+define internal i32 @sirius.llvm.nvvm.atomic.min.gen.i.cta.i32(ptr %c, ptr %p, i32 %v) alwaysinline {
+  %r = atomicrmw min ptr %p, i32 %v seq_cst
+  ret i32 %r
+}
+define internal i64 @sirius.llvm.nvvm.atomic.min.gen.i.cta.i64(ptr %c, ptr %p, i64 %v) alwaysinline {
+  %r = atomicrmw min ptr %p, i64 %v seq_cst
+  ret i64 %r
+}
+define internal i32 @sirius.llvm.nvvm.atomic.max.gen.i.sys.i32(ptr %c, ptr %p, i32 %v) alwaysinline {
+  %r = atomicrmw max ptr %p, i32 %v seq_cst
+  ret i32 %r
+}
+define internal i64 @sirius.llvm.nvvm.atomic.max.gen.i.sys.i64(ptr %c, ptr %p, i64 %v) alwaysinline {
+  %r = atomicrmw max ptr %p, i64 %v seq_cst
+  ret i64 %r
+}
+define internal i32 @sirius.llvm.nvvm.atomic.min.gen.i.sys.i32(ptr %c, ptr %p, i32 %v) alwaysinline {
+  %r = atomicrmw min ptr %p, i32 %v seq_cst
+  ret i32 %r
+}
+define internal i64 @sirius.llvm.nvvm.atomic.min.gen.i.sys.i64(ptr %c, ptr %p, i64 %v) alwaysinline {
+  %r = atomicrmw min ptr %p, i64 %v seq_cst
+  ret i64 %r
+}
