@@ -3,9 +3,8 @@
 //! A seed gives a program of several cases, each a chain of launches over a few buffers with
 //! synchronisations, copies, branches, loops, streams and helpers between them, run for several sizes.
 //! At the end stands how precise the static graph was: how often it says the width that was seen.
-//! Runs a few seeds by
-//! default; `SIRIUS_FUZZ_SEEDS=from..to` runs others, for as long as one likes; the programs that fail, or
-//! with `SIRIUS_FUZZ_KEEP` all, are kept.
+//! Runs a few seeds by default; `SIRIUS_FUZZ_SEEDS=from..to` runs others, for as long as one likes; the
+//! programs that fail, or with `SIRIUS_FUZZ_KEEP` all, are kept.
 
 mod generator;
 mod harness;
@@ -42,6 +41,7 @@ fn main() -> ExitCode {
                 result
             })
         })
+        .chain([Trial::test("oracle", harness::check_oracle)])
         .collect();
     let conclusion = libtest_mimic::run(&arguments, trials);
     println!("{}", harness::precision_table());

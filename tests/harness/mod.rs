@@ -84,6 +84,11 @@ fn compare_runs(
     compare_with_trace(report, &trace)
 }
 
+/// Checks the oracle itself.
+pub fn check_oracle() -> Result<(), Failed> {
+    Ok(oracle::check_races()?)
+}
+
 /// Blocks in ascending order, one at a time.
 const ONE_THREAD: Environment = &[("SIRIUS_CPU_THREADS", "1")];
 

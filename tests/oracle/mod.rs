@@ -8,7 +8,7 @@
 //! memory is that of the unfused run has, on this input, the unfused meaning in every schedule.
 
 use sirius_runtime::abi::access;
-use sirius_runtime::trace::{NO_ORDINAL, Record, Trace};
+use sirius_runtime::trace::{Access, NO_ORDINAL, Record, Trace};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Thread, block or global, ordered by size.
@@ -262,4 +262,53 @@ impl Oracle {
             *found = (*found).max(width);
         }
     }
+}
+
+/// That [`races`] sees what races, and nothing else: pairs of accesses to one byte, made by hand.
+pub fn check_races() -> Result<(), String> {
+    let (load, store, add) = (access::LOAD, access::STORE, access::ATOMIC);
+    // Block, thread, interval and kind of two accesses; shared memory; whether they race.
+    type Made = (u32, u32, u32, u32);
+    let cases: [(Made, Made, u8, bool); 9] = [
+        ((0, 0, 0, store), (1, 0, 0, load), 0, true),
+        ((0, 0, 0, store), (0, 1, 0, load), 0, true),
+        ((0, 0, 0, store), (0, 1, 1, load), 0, false),
+        ((0, 0, 0, store), (0, 0, 0, load), 0, false),
+        ((0, 0, 0, store), (1, 0, 1, store), 0, true),
+        ((0, 0, 0, load), (1, 0, 0, load), 0, false),
+        ((0, 0, 0, add), (1, 0, 0, add), 0, false),
+        ((0, 0, 0, add), (1, 0, 0, load), 0, true),
+        ((0, 0, 0, store), (1, 0, 0, store), 1, false),
+    ];
+    for (first, second, space, expected) in cases {
+        let mut trace = Trace::default();
+        trace.records.push(Record::Launch {
+            launch: 0,
+            site: 7,
+            grid: [2, 1, 1],
+            block: [2, 1, 1],
+            kernel: String::from("made"),
+        });
+        for (block, thread, interval, kind) in [first, second] {
+            trace.records.push(Record::Accesses {
+                launch: 0,
+                block: [block, 0, 0],
+                accesses: vec![Access {
+                    thread,
+                    interval,
+                    ordinal: 3,
+                    offset: 16,
+                    size: 4,
+                    kind: kind as u8,
+                    space,
+                }],
+            });
+        }
+        if races(&trace).is_empty() == expected {
+            return Err(format!(
+                "{first:?} and {second:?}: expected race {expected}"
+            ));
+        }
+    }
+    Ok(())
 }

@@ -161,12 +161,8 @@ fn make_block_loop(
         let offset = word.constant(argument.offset_bytes);
         let target = builder.element_pointer(byte, frame, &[offset]);
         if argument.in_memory {
-            builder.copy(
-                target,
-                source,
-                argument.alignment,
-                word.constant(argument.bytes),
-            );
+            // The runtime keeps arguments where they fit, aligned or not.
+            builder.copy(target, source, 1, word.constant(argument.bytes));
         } else {
             let value = builder.load(argument.ty, source, 1);
             builder.store(value, target, argument.alignment);
