@@ -18,7 +18,7 @@ use crate::kernel::{KernelModel, model_kernels};
 use crate::launch::{LaunchGraph, build_launch_graph};
 use crate::program::{Program, read_program};
 use crate::report::{self, Report};
-use crate::schedule::{Missed, ScheduleOptions, plan_fusion};
+use crate::schedule::{self, FusionPlan, Missed, ScheduleOptions, plan_fusion};
 use crate::verify::{VerifiedPlan, verify};
 use inkwell::context::Context;
 use serde::{Deserialize, Serialize};
@@ -199,6 +199,7 @@ fn compile(
             analysis.plan.plan(),
         )?;
     }
+    let analysis = without_groups(analysis, &emitted.left_out)?;
     if let Some((path, format)) = &build.sirius.report {
         write_report(path, &report::render(&analysis.report(build), *format))?;
     }
@@ -230,6 +231,40 @@ impl Analysis {
         report.spell_files_as(&inputs);
         report
     }
+}
+
+/// What was found out, when code generation left groups of the plan out.
+fn without_groups(analysis: Analysis, left_out: &[usize]) -> Result<Analysis, PipelineError> {
+    if left_out.is_empty() {
+        return Ok(analysis);
+    }
+    let Analysis {
+        graph,
+        models,
+        uar,
+        plan,
+        mut missed,
+        seconds,
+    } = analysis;
+    let mut kept = FusionPlan::default();
+    for (index, group) in plan.plan().groups.iter().enumerate() {
+        if left_out.contains(&index) {
+            missed.extend(schedule::left_out(&graph, group));
+        } else {
+            kept.groups.push(group.clone());
+        }
+    }
+    missed.sort_by_key(|missed| missed.source);
+    let plan = verify(&graph, &models, kept)
+        .map_err(|_| PipelineError::Bug("the verifier refuses a part of a plan".into()))?;
+    Ok(Analysis {
+        graph,
+        models,
+        uar,
+        plan,
+        missed,
+        seconds,
+    })
 }
 
 /// `sirius-rs analyze`: everything up to the verified plan.

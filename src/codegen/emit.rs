@@ -24,6 +24,9 @@ pub struct Emitted {
     /// The plan could not be carried out because a check of ours failed; the program was built
     /// without fusion. The text says which check.
     pub fusion_failed: Option<String>,
+    /// Groups of the plan that were left out, because a kernel depends on something that only its
+    /// own image has (a table of addresses of device variables). Their launches run unfused.
+    pub left_out: Vec<usize>,
     /// What the device tools said (`-Xptxas -v`), for standard error.
     pub messages: String,
 }
@@ -70,9 +73,15 @@ pub fn emit(
             Ok((kernels, image, messages)) => {
                 emitted.messages.push_str(&messages);
                 fused = kernels;
+                emitted.left_out = (0..plan.plan().groups.len())
+                    .filter(|group| fused.iter().all(|kernel| kernel.group != *group))
+                    .collect();
                 fused_image = Some(image);
             }
-            Err(error) => emitted.fusion_failed = Some(error.to_string()),
+            Err(error) => {
+                emitted.fusion_failed = Some(error.to_string());
+                emitted.left_out = (0..plan.plan().groups.len()).collect();
+            }
         }
     }
 

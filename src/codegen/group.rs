@@ -10,7 +10,7 @@ use super::guard::{Operands, emit_guards};
 use super::host::MemberCall;
 use super::launch_call::{
     Launcher, OPERANDS_BEFORE_ARGUMENTS, SHARED_BYTES, announce_site, launch_kernel, operand_slot,
-    variable_address,
+    thread_limit, variable_address,
 };
 use super::{CodegenError, FusedKernel, FusedParameter};
 use crate::dependence::Guard;
@@ -318,7 +318,7 @@ struct GroupOperands<'a, 'ctx> {
     starts: Vec<usize>,
     values: HashMap<ValueId, IntValue<'ctx>>,
     pieces: HashMap<(LaunchId, Operand), IntValue<'ctx>>,
-    maximum_threads: HashMap<LaunchId, u32>,
+    maximum_threads: HashMap<LaunchId, IntValue<'ctx>>,
     static_shared_bytes: u64,
 }
 
@@ -352,7 +352,13 @@ impl<'a, 'ctx> GroupOperands<'a, 'ctx> {
             let model = model.ok_or_else(|| CodegenError::Inconsistent("unknown kernel".into()))?;
             operands.static_shared_bytes += model.static_shared_bytes;
             let limit = model.max_threads.unwrap_or(1024).min(1024);
-            operands.maximum_threads.insert(member.launch.id, limit);
+            let most = program.context.i64_type().const_int(limit.into(), false);
+            let asked = thread_limit(program, builder, member.stub())?;
+            let fewer = builder.build_int_compare(IntPredicate::ULT, asked, most, "fewer")?;
+            let most = builder
+                .build_select(fewer, asked, most, "most")?
+                .into_int_value();
+            operands.maximum_threads.insert(member.launch.id, most);
         }
         Ok(operands)
     }
@@ -514,7 +520,7 @@ impl<'ctx> Operands<'ctx> for GroupOperands<'_, 'ctx> {
         self.static_shared_bytes
     }
 
-    fn maximum_threads(&self, launch: LaunchId) -> u32 {
-        self.maximum_threads.get(&launch).copied().unwrap_or(0)
+    fn maximum_threads(&self, launch: LaunchId) -> Option<IntValue<'ctx>> {
+        self.maximum_threads.get(&launch).copied()
     }
 }

@@ -23,8 +23,8 @@ pub trait Operands<'ctx> {
     fn operand(&self, launch: LaunchId, operand: Operand) -> Option<IntValue<'ctx>>;
     /// Static shared memory of the fused kernel, in bytes.
     fn static_shared_bytes(&self) -> u64;
-    /// The most threads a block that the launch's own kernel accepts.
-    fn maximum_threads(&self, launch: LaunchId) -> u32;
+    /// The most threads a block that the launch's own kernel accepts, as a 64-bit value.
+    fn maximum_threads(&self, launch: LaunchId) -> Option<IntValue<'ctx>>;
 }
 
 /// Emits the conjunction of `guards` at the builder's position, as an `i1`.
@@ -261,7 +261,9 @@ impl<'ctx> Emitter<'_, 'ctx> {
             let extent = self.operand(launch, Operand::Block(axis))?;
             threads = self.checked_values("llvm.smul.with.overflow", threads, extent)?;
         }
-        let most = long.const_int(self.operands.maximum_threads(launch).into(), false);
+        let most = self.operands.maximum_threads(launch).ok_or_else(|| {
+            CodegenError::Inconsistent(format!("launch {} has no limit of threads", launch.0))
+        })?;
         let few = self.compare(IntPredicate::SLE, threads, most)?;
         holds = self.builder.build_and(holds, few, "valid")?;
         let shared = self.operand(launch, Operand::SharedBytes)?;

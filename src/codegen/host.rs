@@ -162,6 +162,11 @@ impl<'a, 'ctx> MemberCall<'a, 'ctx> {
             .max(STACK_ALIGNMENT_BYTES)
     }
 
+    /// The host symbol of the kernel.
+    pub(super) fn stub(&self) -> BasicValueEnum<'ctx> {
+        self.fixed[1]
+    }
+
     /// Calls the original launch with other operands.
     pub(super) fn build_call(
         &self,

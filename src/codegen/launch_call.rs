@@ -222,6 +222,96 @@ pub(super) fn announce_site<'ctx>(
     Ok(())
 }
 
+/// The most threads a block with which the kernel behind `stub` can be launched, as a 64-bit value:
+/// `cudaFuncAttributes::maxThreadsPerBlock`, which depends on the registers that the kernel was given.
+/// It is asked once and remembered; 0 when it cannot be asked.
+pub(super) fn thread_limit<'ctx>(
+    program: &Program<'ctx>,
+    builder: &Builder<'ctx>,
+    stub: BasicValueEnum<'ctx>,
+) -> Result<IntValue<'ctx>, CodegenError> {
+    let context = program.context;
+    let (int, long) = (context.i32_type(), context.i64_type());
+    let name = stub
+        .into_pointer_value()
+        .get_name()
+        .to_string_lossy()
+        .into_owned();
+    let name = format!("sirius.thread.limit.{name}");
+    let cache = program.host.get_global(&name).unwrap_or_else(|| {
+        let cache = program.host.add_global(int, None, &name);
+        cache.set_linkage(Linkage::Internal);
+        cache.set_initializer(&int.const_zero());
+        cache
+    });
+    let ask = match program.host.get_function("sirius.thread.limit") {
+        Some(function) => function,
+        None => build_ask_thread_limit(program)?,
+    };
+    let limit = builder
+        .build_call(
+            ask,
+            &[stub.into(), cache.as_pointer_value().into()],
+            "limit",
+        )?
+        .try_as_basic_value()
+        .unwrap_basic()
+        .into_int_value();
+    Ok(builder.build_int_z_extend(limit, long, "limit")?)
+}
+
+/// `i32 sirius.thread.limit(ptr stub, ptr cache)`.
+fn build_ask_thread_limit<'ctx>(
+    program: &Program<'ctx>,
+) -> Result<FunctionValue<'ctx>, CodegenError> {
+    /// `maxThreadsPerBlock` follows three `size_t` in `cudaFuncAttributes`.
+    const MAXIMUM_THREADS_OFFSET: u64 = 3;
+    /// More 64-bit words than any version of `cudaFuncAttributes` has.
+    const ATTRIBUTES_WORDS: u32 = 128;
+    let context = program.context;
+    let (int, long) = (context.i32_type(), context.i64_type());
+    let pointer = context.ptr_type(inkwell::AddressSpace::default());
+    let type_ = int.fn_type(&[pointer.into(), pointer.into()], false);
+    let linkage = Some(Linkage::Internal);
+    let function = program
+        .host
+        .add_function("sirius.thread.limit", type_, linkage);
+    let parameters = function.get_params();
+    let (stub, cache) = (parameters[0], parameters[1].into_pointer_value());
+    let builder = context.create_builder();
+    let [entry, ask, known] =
+        ["entry", "ask", "known"].map(|name| context.append_basic_block(function, name));
+    builder.position_at_end(entry);
+    let attributes = builder.build_alloca(long.array_type(ATTRIBUTES_WORDS), "attributes")?;
+    let remembered = builder
+        .build_load(int, cache, "remembered")?
+        .into_int_value();
+    let zero = int.const_zero();
+    let is_new = builder.build_int_compare(inkwell::IntPredicate::EQ, remembered, zero, "new")?;
+    builder.build_conditional_branch(is_new, ask, known)?;
+    builder.position_at_end(known);
+    builder.build_return(Some(&remembered))?;
+
+    builder.position_at_end(ask);
+    let inquire = declared(program, "cudaFuncGetAttributes", type_);
+    let status = builder
+        .build_call(inquire, &[attributes.into(), stub.into()], "status")?
+        .try_as_basic_value()
+        .unwrap_basic()
+        .into_int_value();
+    let offset = long.const_int(MAXIMUM_THREADS_OFFSET, false);
+    // SAFETY: the offset is below the buffer's length.
+    let place = unsafe { builder.build_gep(long, attributes, &[offset], "limit")? };
+    let limit = builder.build_load(int, place, "limit")?.into_int_value();
+    let good = builder.build_int_compare(inkwell::IntPredicate::EQ, status, zero, "good")?;
+    let limit = builder
+        .build_select(good, limit, zero, "limit")?
+        .into_int_value();
+    builder.build_store(cache, limit)?;
+    builder.build_return(Some(&limit))?;
+    Ok(function)
+}
+
 /// The function of this name, declared when the module does not have it.
 pub(super) fn declared<'ctx>(
     program: &Program<'ctx>,

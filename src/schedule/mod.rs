@@ -13,8 +13,8 @@ pub use local::plan_fusion;
 
 use crate::cli::{Fusion, SiriusOptions};
 use crate::dependence::Guard;
-use crate::diagnostics::Rejection;
-use crate::launch::{LaunchId, NodeId};
+use crate::diagnostics::{Rejection, RejectionReason};
+use crate::launch::{LaunchGraph, LaunchId, NodeId, NodeKind};
 use serde::{Deserialize, Serialize};
 
 /// How a member's (block, thread) becomes one of the fused kernel.
@@ -62,6 +62,35 @@ pub struct Missed {
     pub sink: NodeId,
     /// Why.
     pub rejection: Rejection,
+}
+
+/// The pairs of a group whose kernels could not leave their own image after all.
+pub fn left_out(graph: &LaunchGraph, group: &FusionGroup) -> Vec<Missed> {
+    let node_of = |launch: LaunchId| {
+        graph.nodes.iter().find(
+            |node| matches!(&node.kind, NodeKind::Launch(candidate) if candidate.id == launch),
+        )
+    };
+    let nodes: Vec<_> = group
+        .members
+        .iter()
+        .filter_map(|member| node_of(member.launch))
+        .collect();
+    nodes
+        .windows(2)
+        .map(|pair| Missed {
+            source: pair[0].id,
+            sink: pair[1].id,
+            rejection: Rejection {
+                reason: RejectionReason::OpaqueKernel,
+                message: "a kernel depends on something that only its own device image has, such \
+                          as a table of addresses of device variables"
+                    .to_owned(),
+                detail: String::new(),
+                location: pair[1].location.clone(),
+            },
+        })
+        .collect()
 }
 
 /// What the user asked of the planner.
