@@ -3,20 +3,21 @@
 //!
 //! Invariant: if in some run a pointer value points into a memory object, its set has that object
 //! (with that offset, or with an unknown one), or it has [`UNKNOWN`] and the object is marked as
-//! escaped. Integers carry pointers too, so casts lose nothing.
+//! escaped. Integers carry pointers too, so casts lose nothing. Work is bounded: sets that still
+//! grow after many rounds stop telling offsets apart, and when the budget is spent every set
+//! becomes unknown.
 
+mod bounds;
 mod escape;
 
 use super::MemoryKind;
 use super::calls::{self, Action, RuntimeCall};
 use super::host_ir::{Function, HostModule, Instruction, Opcode, Operand, Operation, Type};
+use bounds::insert;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The object that stands for all memory that the module cannot see.
 pub const UNKNOWN: usize = 0;
-
-/// Offsets that a set keeps of one object before it gives up on telling them apart.
-const OFFSETS_PER_OBJECT: usize = 24;
 
 /// A place in a memory object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -47,6 +48,13 @@ pub enum ObjectKind {
     Variable(usize),
 }
 
+impl ObjectKind {
+    /// The host may read and write it too.
+    fn is_seen_by_host(self) -> bool {
+        !matches!(self, Self::Buffer(MemoryKind::Device) | Self::Variable(_))
+    }
+}
+
 /// A memory object: a variable or an allocation site.
 #[derive(Clone, Debug)]
 pub struct Object {
@@ -70,6 +78,9 @@ pub struct PointsTo {
     returns: Vec<Targets>,
     contents: Vec<BTreeMap<Option<i64>, Targets>>,
     changed: bool,
+    limits: bounds::Limits,
+    /// Set elements looked at so far.
+    work: usize,
 }
 
 /// What the analysis needs to know of the program besides its host module.
@@ -86,21 +97,7 @@ pub struct Surroundings<'a> {
 impl PointsTo {
     /// Solves the constraints of `host`.
     pub fn solve(host: &HostModule, surroundings: Surroundings<'_>) -> Self {
-        let mut solver = Self::initial(host, surroundings);
-        loop {
-            solver.changed = false;
-            for (index, function) in host.functions.iter().enumerate() {
-                if is_analysed(function, surroundings.stubs) {
-                    solver.function(host, index, surroundings.stubs);
-                }
-            }
-            solver.spread_escape();
-            if !solver.changed {
-                break;
-            }
-        }
-        solver.mark_kernel_visible(host, surroundings);
-        solver
+        Self::solve_within(host, surroundings, bounds::WORK)
     }
 
     /// Where an operand of an instruction of function `function` may point.
@@ -196,6 +193,8 @@ impl PointsTo {
             returns: vec![Targets::new(); host.functions.len()],
             contents: Vec::new(),
             changed: false,
+            limits: bounds::Limits::in_round(0),
+            work: 0,
         };
         solver.add_object(ObjectKind::Unknown);
         solver.contents[UNKNOWN].insert(None, unknown());
@@ -316,6 +315,7 @@ impl PointsTo {
                 }
                 Opcode::Load { .. } => {
                     let address = operand(self, 0);
+                    self.count_cells(&address);
                     let loaded = self.load(&address, instruction.result.bytes());
                     self.add_value(index, at, loaded);
                 }
@@ -350,9 +350,8 @@ impl PointsTo {
                     if !(function.internal || function.inline) || function.address_taken {
                         self.escape(&targets);
                     }
-                    let before = self.returns[index].len();
-                    self.returns[index].extend(targets);
-                    self.changed |= self.returns[index].len() != before;
+                    self.work += targets.len();
+                    self.changed |= insert(&mut self.returns[index], &targets, self.limits);
                 }
                 Opcode::Atomic | Opcode::Other => {
                     for position in 0..instruction.operands.len() {
@@ -582,37 +581,6 @@ impl PointsTo {
         }
     }
 
-    fn copy_contents(&mut self, destination: &Targets, source: &Targets, bytes: Option<i64>) {
-        for from in source {
-            let cells = self.contents[from.object].clone();
-            for to in destination {
-                for (cell, targets) in &cells {
-                    if targets.is_empty() {
-                        continue;
-                    }
-                    let moved = match (cell, from.offset, to.offset) {
-                        (Some(cell), Some(start), Some(place)) => {
-                            if cell.saturating_add(8) <= start
-                                || bytes.is_some_and(|bytes| *cell >= start.saturating_add(bytes))
-                            {
-                                continue;
-                            }
-                            Some(cell - start + place)
-                        }
-                        _ => None,
-                    };
-                    self.add_content(to.object, moved, targets);
-                    if self.is_escaped(to.object) {
-                        self.escape(targets);
-                    }
-                }
-                if self.objects[from.object].escaped {
-                    self.add_content(to.object, None, &unknown());
-                }
-            }
-        }
-    }
-
     /// Whatever passes through device memory comes back as unknown.
     fn device_copy(&mut self, destination: &Targets, source: &Targets) {
         self.escape_contents(source);
@@ -625,23 +593,26 @@ impl PointsTo {
         if object == UNKNOWN {
             return self.escape(targets);
         }
+        self.work += targets.len() + 1;
         let cells = &mut self.contents[object];
-        // Too many cells: one for all of them.
-        let cell = if cells.len() > 256 && !cells.contains_key(&cell) {
+        // Too many cells: one for all others.
+        let cell = if cells.len() > self.limits.cells_per_object && !cells.contains_key(&cell) {
             None
         } else {
             cell
         };
         let present = cells.entry(cell).or_default();
-        self.changed |= insert(present, targets);
+        self.changed |= insert(present, targets, self.limits);
     }
 
     fn add_value(&mut self, function: usize, at: usize, targets: Targets) {
-        self.changed |= insert(&mut self.values[function][at], &targets);
+        self.work += targets.len() + 1;
+        self.changed |= insert(&mut self.values[function][at], &targets, self.limits);
     }
 
     fn add_parameter(&mut self, function: usize, at: usize, targets: Targets) {
-        self.changed |= insert(&mut self.parameters[function][at], &targets);
+        self.work += targets.len() + 1;
+        self.changed |= insert(&mut self.parameters[function][at], &targets, self.limits);
     }
 }
 
@@ -697,29 +668,4 @@ fn shift(targets: &Targets, by: Option<i64>) -> Targets {
             offset: target.offset.and_then(|offset| offset.checked_add(by?)),
         })
         .collect()
-}
-
-/// Adds targets; keeps one unknown offset instead of many known ones. True when the set grew.
-fn insert(present: &mut Targets, targets: &Targets) -> bool {
-    let mut grew = false;
-    for target in targets {
-        let any = Target {
-            object: target.object,
-            offset: None,
-        };
-        if present.contains(target) || present.contains(&any) {
-            continue;
-        }
-        present.insert(*target);
-        grew = true;
-        let of_object = present
-            .iter()
-            .filter(|other| other.object == target.object)
-            .count();
-        if target.offset.is_none() || of_object > OFFSETS_PER_OBJECT {
-            present.retain(|other| other.object != target.object);
-            present.insert(any);
-        }
-    }
-    grew
 }

@@ -90,10 +90,7 @@ impl PointsTo {
             if !seen.insert(object) {
                 continue;
             }
-            self.objects[object].kernel_visible = !matches!(
-                self.objects[object].kind,
-                ObjectKind::Buffer(MemoryKind::Device) | ObjectKind::Variable(_)
-            );
+            self.objects[object].kernel_visible = self.objects[object].kind.is_seen_by_host();
             work.extend(
                 self.contents[object]
                     .values()

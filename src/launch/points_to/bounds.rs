@@ -1,0 +1,282 @@
+//! What keeps the analysis from running for ever: coarser sets after some rounds, copies that do
+//! not multiply offsets, and a budget of work.
+//!
+//! Invariant: every bound only ever makes a set stand for more places, so that it costs precision
+//! and never soundness.
+
+use super::*;
+
+/// Set elements that the solver looks at before it gives up.
+pub(super) const WORK: usize = 40_000_000;
+
+/// Rounds in which offsets may creep (`p = p + 8` in a loop adds one each) before sets widen.
+const PRECISE_ROUNDS: usize = 8;
+
+/// Pairs of a place to copy from and one to copy to that a copy tells apart.
+const PAIRS_PER_COPY: usize = 64;
+
+/// How much a set, and the memory of an object, tell apart.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    /// Offsets that a set keeps of one object before it gives up on telling them apart.
+    pub(super) offsets_per_object: usize,
+    /// Cells of an object before the others share one.
+    pub(super) cells_per_object: usize,
+}
+
+impl Limits {
+    /// The limits for what is new in a round of the solver.
+    pub(super) fn in_round(round: usize) -> Self {
+        if round < PRECISE_ROUNDS {
+            Self {
+                offsets_per_object: 24,
+                cells_per_object: 256,
+            }
+        } else {
+            Self {
+                offsets_per_object: 2,
+                cells_per_object: 8,
+            }
+        }
+    }
+}
+
+impl PointsTo {
+    /// Solves the constraints of `host`, or gives up after `work` set elements.
+    pub(super) fn solve_within(
+        host: &HostModule,
+        surroundings: Surroundings<'_>,
+        work: usize,
+    ) -> Self {
+        let mut solver = Self::initial(host, surroundings);
+        for round in 0.. {
+            solver.changed = false;
+            solver.limits = Limits::in_round(round);
+            for (index, function) in host.functions.iter().enumerate() {
+                if is_analysed(function, surroundings.stubs) {
+                    solver.function(host, index, surroundings.stubs);
+                }
+                if solver.work > work {
+                    solver.give_up();
+                    return solver;
+                }
+            }
+            solver.spread_escape();
+            if !solver.changed {
+                break;
+            }
+        }
+        solver.mark_kernel_visible(host, surroundings);
+        solver
+    }
+
+    /// Every value may point anywhere, and everything is within reach of anyone.
+    fn give_up(&mut self) {
+        self.values
+            .iter_mut()
+            .chain(&mut self.parameters)
+            .flatten()
+            .chain(&mut self.returns)
+            .for_each(|targets| *targets = unknown());
+        for cells in &mut self.contents {
+            *cells = BTreeMap::from([(None, unknown())]);
+        }
+        for object in &mut self.objects {
+            object.escaped = true;
+            object.kernel_visible = object.kind.is_seen_by_host();
+        }
+    }
+
+    /// Counts what loading from `address` looks at.
+    pub(super) fn count_cells(&mut self, address: &Targets) {
+        let cells = |target: &Target| self.contents[target.object].len();
+        self.work += address.iter().map(cells).sum::<usize>();
+    }
+
+    /// `memcpy` of `bytes` bytes (`None`: any number).
+    pub(super) fn copy_contents(
+        &mut self,
+        destination: &Targets,
+        source: &Targets,
+        bytes: Option<i64>,
+    ) {
+        let is_exact = |target: &Target| target.offset.is_some();
+        let (exact_sources, vague_sources): (Targets, Targets) =
+            source.iter().copied().partition(is_exact);
+        let (exact_destinations, vague_destinations): (Targets, Targets) =
+            destination.iter().copied().partition(is_exact);
+        if exact_sources.len() * exact_destinations.len() > PAIRS_PER_COPY {
+            return self.copy_anywhere(destination, source);
+        }
+        // Where one side is vague, the pairs need not be looked at one by one.
+        self.copy_anywhere(&vague_destinations, source);
+        self.copy_anywhere(&exact_destinations, &vague_sources);
+        for from in &exact_sources {
+            for to in &exact_destinations {
+                self.copy_cells(*from, *to, bytes);
+            }
+        }
+    }
+
+    /// A copy of everything in the objects of `source` to anywhere in those of `destination`.
+    fn copy_anywhere(&mut self, destination: &Targets, source: &Targets) {
+        if destination.is_empty() || source.is_empty() {
+            return;
+        }
+        let anywhere = shift(source, None);
+        self.count_cells(&anywhere);
+        let moved = self.load(&anywhere, 8);
+        self.store(&shift(destination, None), &moved, 8);
+    }
+
+    fn copy_cells(&mut self, from: Target, to: Target, bytes: Option<i64>) {
+        for (cell, targets) in self.contents[from.object].clone() {
+            if targets.is_empty() {
+                continue;
+            }
+            let moved = match (cell, from.offset, to.offset) {
+                (Some(cell), Some(start), Some(place)) => {
+                    if cell.saturating_add(8) <= start
+                        || bytes.is_some_and(|bytes| cell >= start.saturating_add(bytes))
+                    {
+                        continue;
+                    }
+                    cell.checked_sub(start)
+                        .and_then(|distance| distance.checked_add(place))
+                }
+                _ => None,
+            };
+            self.add_content(to.object, moved, &targets);
+            if self.is_escaped(to.object) {
+                self.escape(&targets);
+            }
+        }
+        if self.objects[from.object].escaped {
+            self.add_content(to.object, None, &unknown());
+        }
+    }
+}
+
+/// Adds targets; keeps one unknown offset instead of many known ones. True when the set grew.
+pub(super) fn insert(present: &mut Targets, targets: &Targets, limits: Limits) -> bool {
+    let mut grew = false;
+    for target in targets {
+        let any = Target {
+            object: target.object,
+            offset: None,
+        };
+        if present.contains(target) || present.contains(&any) {
+            continue;
+        }
+        let last = Target {
+            object: target.object,
+            offset: Some(i64::MAX),
+        };
+        grew = true;
+        let others: Vec<Target> = present.range(any..=last).copied().collect();
+        if target.offset.is_none() || others.len() >= limits.offsets_per_object {
+            for other in &others {
+                present.remove(other);
+            }
+            present.insert(any);
+        } else {
+            present.insert(*target);
+        }
+    }
+    grew
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::launch::host_reader::read_host_module;
+    use inkwell::context::Context;
+    use inkwell::memory_buffer::MemoryBuffer;
+
+    /// Two slots that hold two heap blocks, and a pointer that creeps through the first.
+    const TEXT: &str = "
+        declare ptr @malloc(i64)
+        define i32 @main(i1 %more) {
+        entry:
+          %a = alloca ptr
+          %b = alloca ptr
+          %p = call ptr @malloc(i64 800)
+          %q = call ptr @malloc(i64 800)
+          store ptr %p, ptr %a
+          store ptr %q, ptr %b
+          br label %loop
+        loop:
+          %at = phi ptr [ %p, %entry ], [ %next, %loop ]
+          %next = getelementptr i8, ptr %at, i64 8
+          br i1 %more, label %loop, label %end
+        end:
+          %first = load ptr, ptr %a
+          %second = load ptr, ptr %b
+          ret i32 0
+        }\0";
+
+    fn solved(work: usize) -> (PointsTo, HostModule) {
+        let context = Context::create();
+        let buffer = MemoryBuffer::create_from_memory_range_copy(TEXT.as_bytes(), "host");
+        let module = context
+            .create_module_from_ir(buffer)
+            .expect("the case is valid IR");
+        let host = read_host_module(&module);
+        let surroundings = Surroundings {
+            variables: &[],
+            stubs: &[],
+            host_visible_memory: false,
+        };
+        (PointsTo::solve_within(&host, surroundings, work), host)
+    }
+
+    fn sets(host: &HostModule, points_to: &PointsTo, opcode: fn(&Opcode) -> bool) -> Vec<Targets> {
+        let main = host
+            .functions
+            .iter()
+            .position(|function| function.name == "main")
+            .expect("the case has a main function");
+        let instructions = host.functions[main].instructions.iter().enumerate();
+        instructions
+            .filter(|(_, instruction)| opcode(&instruction.opcode))
+            .map(|(at, _)| points_to.of(host, main, Operand::Instruction(at)))
+            .collect()
+    }
+
+    fn is_load(opcode: &Opcode) -> bool {
+        matches!(opcode, Opcode::Load { .. })
+    }
+
+    #[test]
+    fn a_spent_budget_leaves_everything_possible() {
+        let (enough, host) = solved(WORK);
+        let loaded = sets(&host, &enough, is_load);
+        assert!(!enough.may_overlap((&loaded[0], Some(8)), (&loaded[1], Some(8))));
+        assert!(!enough.any_escaped(&loaded[0]) && !enough.any_kernel_visible(&loaded[0]));
+
+        let (spent, host) = solved(0);
+        let loaded = sets(&host, &spent, is_load);
+        assert!(loaded.iter().all(|targets| *targets == unknown()));
+        assert!(spent.may_overlap((&loaded[0], Some(8)), (&loaded[1], Some(8))));
+        for object in 1..spent.objects.len() {
+            let precise = Targets::from([Target {
+                object,
+                offset: Some(0),
+            }]);
+            assert!(spent.may_overlap((&loaded[0], Some(8)), (&precise, Some(8))));
+            assert!(spent.any_escaped(&precise) && spent.any_kernel_visible(&precise));
+            assert_eq!(spent.read(&precise, 8), unknown());
+        }
+    }
+
+    #[test]
+    fn a_creeping_pointer_may_point_to_any_offset_soon() {
+        let (points_to, host) = solved(WORK);
+        let creeping = sets(&host, &points_to, |opcode| {
+            matches!(opcode, Opcode::Phi { .. })
+        });
+        assert_eq!(creeping[0].len(), 1);
+        assert!(creeping[0].iter().all(|target| target.offset.is_none()));
+        assert!(points_to.work < 1000, "{}", points_to.work);
+    }
+}
