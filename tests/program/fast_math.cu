@@ -23,7 +23,7 @@ void all(float *y) { sum<<<1, 1>>>(y, 1, 2, 3); }
 //> kernel _Z10intrinsicsPffff as _Z10intrinsicsPffff stub _Z25__device_stub__intrinsicsPffff unit 0 present true
 //> host-visible memory false
 //> image sirius.placeholder.0 present true
-//> _Z3allPf: sirius.launch.0(i32 0, ptr nonnull @_Z18__device_stub__sumPffff, i64 4294967297, i32 1, i64 4294967297, i32 1, i64 0, ptr null, ptr %0, float 1.000000e+00, float 2.000000e+00, float 3.000000e+00)
+//> _Z3allPf: sirius.launch.0(i32 0, ptr nonnull @_Z18__device_stub__sumPffff, i64 4294967297, i32 1, i64 4294967297, i32 1, i64 0, ptr null, ptr %y, float 1.000000e+00, float 2.000000e+00, float 3.000000e+00)
 //> _Z6squaref: fmul float
 //> _Z3sumPffff: llvm.fma.f32
 //> _Z10differencePffff: fneg float, llvm.fma.f32, fneg float, llvm.fma.f32

@@ -15,9 +15,9 @@ void first(float *x) { kernel<<<1, 1>>>(x); shared<<<2, 2>>>(x, 1); }
 //> host-visible memory false
 //> image sirius.placeholder.0 present true
 //> image sirius.placeholder.1 present true
-//> _Z5firstPf: sirius.launch.1(i32 0, ptr nonnull @_ZL21__device_stub__kernelPf.0, i64 4294967297, i32 1, i64 4294967297, i32 1, i64 0, ptr null, ptr %0)
+//> _Z5firstPf: sirius.launch.1(i32 0, ptr nonnull @_ZL21__device_stub__kernelPf.0, i64 4294967297, i32 1, i64 4294967297, i32 1, i64 0, ptr null, ptr %x)
 //> _Z5firstPf: not folded
-//> _Z6secondPf: sirius.launch.1(i32 1, ptr nonnull @_ZL21__device_stub__kernelPf.1, i64 4294967299, i32 1, i64 4294967299, i32 1, i64 0, ptr null, ptr %0)
-//> _Z6secondPf: sirius.launch.0(i32 2, ptr nonnull @_Z21__device_stub__sharedIfEvPfT_, i64 4294967300, i32 1, i64 4294967300, i32 1, i64 0, ptr null, ptr %0, float 2.000000e+00)
+//> _Z6secondPf: sirius.launch.1(i32 1, ptr nonnull @_ZL21__device_stub__kernelPf.1, i64 4294967299, i32 1, i64 4294967299, i32 1, i64 0, ptr null, ptr %x)
+//> _Z6secondPf: sirius.launch.0(i32 2, ptr nonnull @_Z21__device_stub__sharedIfEvPfT_, i64 4294967300, i32 1, i64 4294967300, i32 1, i64 0, ptr null, ptr %x, float 2.000000e+00)
 //> _Z6secondPf: not folded
 //> _ZL6kernelPf: fadd float
