@@ -6,8 +6,8 @@
 #include <cstdio>
 #include <vector>
 
-// 64 bytes that callees may take to be aligned to 16.
-struct __align__(16) Coefficients {
+// 64 bytes that callees may take to be aligned to 32.
+struct __align__(32) Coefficients {
     float factor[15];
     int n;
 };

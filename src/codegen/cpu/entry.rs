@@ -103,15 +103,22 @@ fn entry_function(module: &Module, name: &str, body: Value) -> (Value, Builder) 
     (function, builder)
 }
 
-/// `thread(context, arguments)`: loads the arguments and calls the body.
+/// `thread(context, arguments)`: loads the arguments and calls the body. Those that the body takes in
+/// memory are copied, because it relies on their alignment and the caller of the runtime need not.
 fn make_thread(module: &Module, name: &str, body: Value, arguments: &[Argument]) {
     let (function, builder) = entry_function(module, name, body);
     let [context, pointers] = [0, 1].map(|n| function.parameters()[n]);
+    let byte = Type::integer(module, 8);
+    let word = Type::integer(module, 64);
     let mut values = vec![context];
     for (n, argument) in arguments.iter().enumerate() {
         let address = argument_address(module, &builder, pointers, n);
         values.push(if argument.in_memory {
-            address
+            let copy = builder.alloca(byte.array(argument.bytes.max(1)));
+            copy.set_alignment(argument.alignment);
+            let bytes = word.constant(argument.bytes);
+            builder.copy(copy, address, argument.alignment, bytes);
+            copy
         } else {
             builder.load(argument.ty, address, 1)
         });
@@ -161,8 +168,8 @@ fn make_block_loop(
         let offset = word.constant(argument.offset_bytes);
         let target = builder.element_pointer(byte, frame, &[offset]);
         if argument.in_memory {
-            // The runtime keeps arguments where they fit, aligned or not.
-            builder.copy(target, source, 1, word.constant(argument.bytes));
+            let bytes = word.constant(argument.bytes);
+            builder.copy(target, source, argument.alignment, bytes);
         } else {
             let value = builder.load(argument.ty, source, 1);
             builder.store(value, target, argument.alignment);

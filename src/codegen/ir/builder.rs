@@ -65,7 +65,7 @@ impl Builder {
         Value(unsafe { LLVMBuildAlloca(self.0, ty.0, c"".as_ptr()) })
     }
 
-    /// Copies `bytes` bytes.
+    /// Copies `bytes` bytes to a target that is so aligned, from a source that need not be.
     pub(in crate::codegen) fn copy(
         &self,
         target: Value,
