@@ -9,6 +9,7 @@
 mod calls;
 mod cfg;
 mod display;
+mod handles;
 mod host_ir;
 mod host_reader;
 mod memory;
@@ -17,6 +18,8 @@ mod pointers;
 mod points_to;
 mod values;
 mod versions;
+
+pub use handles::fold_launches_by_handles;
 
 use crate::diagnostics::Location;
 use crate::expression::Expression;
