@@ -269,6 +269,13 @@ impl Built {
         if !made.is_ok_and(|status| status.success()) {
             return Err("mkfifo fails".to_owned());
         }
+        // This end keeps the pipe open until the program has ended, whether it opens it or not.
+        let kept_open = std::fs::OpenOptions::new()
+            .read(true)
+            .write(true)
+            .open(&pipe)
+            .map_err(|error| error.to_string())?;
+        let file = std::fs::File::open(&pipe).map_err(|error| error.to_string())?;
         let child = Command::new(&self.program)
             .current_dir(&self.folder)
             .args(arguments)
@@ -279,14 +286,11 @@ impl Built {
             .stderr(Stdio::null())
             .spawn()
             .map_err(|error| error.to_string())?;
-        // The runtime may end before it opens the trace; then nobody but this thread would.
-        let opener = pipe.clone();
         let waiter = std::thread::spawn(move || {
             let ended = ended_in_time(child, limit);
-            let _ = std::fs::OpenOptions::new().write(true).open(opener);
+            drop(kept_open);
             ended
         });
-        let file = std::fs::File::open(&pipe).map_err(|error| error.to_string())?;
         let mut history = History::default();
         let mut note = String::new();
         match TraceReader::new(BufReader::with_capacity(1 << 20, file)) {
