@@ -644,6 +644,23 @@ impl<'a> Numbering<'a> {
                         copies - 1,
                     ));
                 }
+                if name.starts_with("llvm.memset.") {
+                    let destination = place_of(self, 0);
+                    let [
+                        _,
+                        Operand::Integer { value: 0, .. },
+                        Operand::Integer { value: length, .. },
+                        ..,
+                    ] = instruction.operands[..]
+                    else {
+                        return None;
+                    };
+                    let within = self.distance(destination, address)?;
+                    let end = within.checked_add(i64::try_from(bytes).ok()?)?;
+                    let bits = u32::try_from(bytes * 8).ok().filter(|bits| *bits <= 64)?;
+                    let zero = Definition::Literal { bits, value: 0 };
+                    return (within >= 0 && end <= length).then(|| self.intern(zero, None));
+                }
                 let RuntimeCall { action, .. } = calls::runtime_call(name)?;
                 let slot = match action {
                     Action::Allocate { slot, .. }
