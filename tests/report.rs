@@ -121,6 +121,7 @@ fn graph_of(scene: &Scene, edges: &[(LaunchId, LaunchId, &str, Width)]) -> Uar {
             because: String::new(),
             reason: None,
             location: Location::default(),
+            witness: None,
         };
         uar.graph.add_edge(nodes[source.0], nodes[sink.0], edge);
     }

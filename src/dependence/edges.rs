@@ -199,6 +199,7 @@ impl Builder<'_> {
                         because: because.clone(),
                         reason: Some(RejectionReason::GlobalDependence),
                         location: self.graph.nodes[sink.node().0].location.clone(),
+                        witness: None,
                     });
                 }
             }
@@ -435,6 +436,7 @@ impl Builder<'_> {
             because,
             reason: (merged.width == Width::Global).then_some(reason),
             location: merged.widest.1.location.clone(),
+            witness: pair.witness(self.graph, merged.widest, merged.width),
         });
     }
 
@@ -489,6 +491,7 @@ impl Builder<'_> {
                 because: because.clone(),
                 reason: Some(reason),
                 location: location.clone(),
+                witness: None,
             });
         }
     }
