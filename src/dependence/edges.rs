@@ -422,6 +422,7 @@ impl Builder<'_> {
                 merged.width,
             ),
         };
+        let witness = pair.witness(self.graph, &mut self.solver, merged.widest, merged.width);
         self.add(Edge {
             source: source.node,
             sink: sink.node,
@@ -436,7 +437,7 @@ impl Builder<'_> {
             because,
             reason: (merged.width == Width::Global).then_some(reason),
             location: merged.widest.1.location.clone(),
-            witness: pair.witness(self.graph, merged.widest, merged.width),
+            witness,
         });
     }
 

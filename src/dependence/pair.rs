@@ -124,6 +124,7 @@ impl PairOfTargets<'_> {
     pub(super) fn witness(
         &self,
         graph: &LaunchGraph,
+        solver: &mut Solver,
         accesses: (&Access, &Access),
         width: Width,
     ) -> Option<Witness> {
@@ -146,7 +147,14 @@ impl PairOfTargets<'_> {
             parameters: sink_parameters,
             shape: sink_shape,
         };
-        let example = witness::sample(&source, &sink, self.distance, self.facts, width);
+        let example = witness::sample(
+            &source,
+            &sink,
+            self.distance,
+            self.facts,
+            width,
+            &mut solver.samples,
+        );
         Some(describe::witness(
             graph,
             accesses,

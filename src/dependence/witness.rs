@@ -14,7 +14,7 @@ use super::problem::Problem;
 use super::relation::{Facts, Shape, Side};
 use crate::affine::Axis;
 use crate::isl::{self, Set};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Two threads that touch a common byte.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,6 +35,10 @@ pub(super) struct Example {
     /// The host values that the two accesses and shapes mention.
     pub(super) mentioned: BTreeSet<Atom>,
 }
+
+/// Samples by canonical problem and values, with the number of the values that gave them; programs
+/// repeat themselves.
+pub(super) type KnownSamples = HashMap<String, Option<(Sample, usize)>>;
 
 /// Numbers for host values.
 #[derive(Clone, Debug, Default)]
@@ -151,32 +155,39 @@ pub(super) fn sample(
     distance: &Polynomial,
     facts: &Facts,
     width: Width,
+    known: &mut KnownSamples,
 ) -> Option<Example> {
     let problem = Problem::build(source, sink, Some(distance), facts)?;
     problem.addresses.as_ref()?;
-    assignments([source.shape, sink.shape], facts)
+    let attempts: Vec<(Assignment, String)> = assignments([source.shape, sink.shape], facts)
         .into_iter()
-        .find_map(|assignment| {
-            let found = isl::with_operation_budget(WITNESS_BUDGET, || {
-                first_point(&problem, &assignment, width)
-            });
-            Some(Example {
-                sample: found.ok()??,
-                assignment,
-                mentioned: problem.monomials.iter().flatten().cloned().collect(),
-            })
+        .filter_map(|assignment| {
+            let fixed = fixed_values(&problem, &assignment)?;
+            Some((assignment, fixed))
         })
+        .collect();
+    let mut key = format!("{width:?} {}", problem.text());
+    for (_, fixed) in &attempts {
+        key.push('\n');
+        key.push_str(fixed);
+    }
+    let found = known.entry(key).or_insert_with(|| {
+        attempts.iter().enumerate().find_map(|(index, (_, fixed))| {
+            let found =
+                isl::with_operation_budget(WITNESS_BUDGET, || first_point(&problem, fixed, width));
+            Some((found.ok()??, index))
+        })
+    });
+    let (sample, index) = found.as_ref()?;
+    Some(Example {
+        sample: sample.clone(),
+        assignment: attempts.into_iter().nth(*index)?.0,
+        mentioned: problem.monomials.iter().flatten().cloned().collect(),
+    })
 }
 
 /// The first point of a problem for the values of an assignment.
-fn first_point(
-    problem: &Problem,
-    assignment: &Assignment,
-    width: Width,
-) -> isl::Result<Option<Sample>> {
-    let Some(fixed) = fixed_values(problem, assignment) else {
-        return Ok(None);
-    };
+fn first_point(problem: &Problem, fixed: &str, width: Width) -> isl::Result<Option<Sample>> {
     let base = format!("{} and {fixed}", problem.base.join(" and "));
     let base = problem.set(&base)?.project_out_parameters()?;
     let choices = problem
@@ -206,7 +217,7 @@ fn first_point(
             let apart = problem.set(&apart)?.project_out_parameters()?;
             let start = base.intersect(&apart)?;
             if let Some(point) = first_leaf(&start, &choices, &mut explored)? {
-                return Ok(read_point(problem, &fixed, &point));
+                return Ok(read_point(problem, fixed, &point));
             }
         }
     }
