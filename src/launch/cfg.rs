@@ -3,7 +3,7 @@
 //! Invariant: when [`ControlFlow::irreducible`] is false, every cycle of the function is a natural
 //! loop, so "one iteration of the innermost common loop" is well defined.
 
-use super::host_ir::{Function, Opcode, Operand, Operation};
+use super::host_ir::Function;
 use petgraph::algo::dominators::simple_fast;
 use petgraph::graph::{DiGraph, NodeIndex};
 use std::collections::{BTreeMap, BTreeSet};
@@ -38,8 +38,8 @@ pub struct NaturalLoop {
     pub parent: Option<usize>,
     /// Its blocks.
     pub blocks: BTreeSet<usize>,
-    /// Iterations of the header, where constant.
-    pub trip: Option<i64>,
+    /// Those of them from which control may leave it, ascending.
+    pub exits: Vec<usize>,
 }
 
 impl ControlFlow {
@@ -85,9 +85,6 @@ impl ControlFlow {
         if !flow.irreducible {
             flow.order = flow.ordered(function, None, 0);
         }
-        for index in 0..flow.loops.len() {
-            flow.loops[index].trip = flow.trip(function, index);
-        }
         flow
     }
 
@@ -131,11 +128,15 @@ impl ControlFlow {
                         work.extend(&self.predecessors[block]);
                     }
                 }
+                let leaves = |block: &usize| {
+                    let mut successors = function.blocks[*block].successors.iter();
+                    successors.any(|successor| !blocks.contains(successor))
+                };
                 NaturalLoop {
                     header,
                     parent: None,
+                    exits: blocks.iter().copied().filter(leaves).collect(),
                     blocks,
-                    trip: None,
                 }
             })
             .collect();
@@ -221,103 +222,6 @@ impl ControlFlow {
                 index => self.ordered(function, index, block),
             })
             .collect()
-    }
-
-    /// Iterations of a counted loop `for (i = a; i < b; i += c)` with literal bounds, whose only
-    /// way out is the test at its head or its latch.
-    fn trip(&self, function: &Function, index: usize) -> Option<i64> {
-        let natural = &self.loops[index];
-        let outside = |block: &usize| {
-            function.blocks[*block]
-                .successors
-                .iter()
-                .any(|s| !natural.blocks.contains(s))
-        };
-        let mut exits = natural.blocks.iter().filter(|block| outside(block));
-        let exit = *exits.next()?;
-        if exits.next().is_some() {
-            return None;
-        }
-        let latch = *self.predecessors[natural.header]
-            .iter()
-            .find(|block| natural.blocks.contains(block))?;
-        if exit != natural.header && exit != latch {
-            return None;
-        }
-        let range = function.blocks[natural.header].instructions.clone();
-        let (phi, start, step) = range.into_iter().find_map(|at| {
-            let phi = &function.instructions[at];
-            let Opcode::Phi { blocks } = &phi.opcode else {
-                return None;
-            };
-            if blocks.len() != 2 {
-                return None;
-            }
-            let from_latch = blocks.iter().position(|block| *block == latch)?;
-            let Operand::Integer { value: start, .. } = phi.operands[1 - from_latch] else {
-                return None;
-            };
-            let Operand::Instruction(next) = phi.operands[from_latch] else {
-                return None;
-            };
-            let next_instruction = &function.instructions[next];
-            let Opcode::Pure {
-                operation: Operation::Add,
-                ..
-            } = next_instruction.opcode
-            else {
-                return None;
-            };
-            match next_instruction.operands[..] {
-                [Operand::Instruction(base), Operand::Integer { value, .. }]
-                    if base == at && value > 0 =>
-                {
-                    Some(((at, next), start, value))
-                }
-                _ => None,
-            }
-        })?;
-        let branch = function.instructions[function.blocks[exit].instructions.clone()].last()?;
-        let [Operand::Instruction(test)] = branch.operands[..] else {
-            return None;
-        };
-        let test = &function.instructions[test];
-        let Opcode::Pure {
-            operation: Operation::Other(_, predicate),
-            ..
-        } = test.opcode
-        else {
-            return None;
-        };
-        let (after_step, bound) = match test.operands[..] {
-            [Operand::Instruction(tested), Operand::Integer { value, .. }]
-                if tested == phi.0 || tested == phi.1 =>
-            {
-                (tested == phi.1, value)
-            }
-            _ => return None,
-        };
-        let true_stays = natural
-            .blocks
-            .contains(&function.blocks[exit].successors[0]);
-        let distance = bound.checked_sub(start)?;
-        if distance <= 0 || start < 0 {
-            return None;
-        }
-        // Equal (32) and not equal (33) meet the bound exactly; less than (36 unsigned, 40 signed)
-        // and their opposites (35, 39) need not.
-        let steps = match (predicate, true_stays) {
-            (32, false) | (33, true) if distance % step == 0 => distance / step,
-            (35 | 39, false) | (36 | 40, true) => (distance + step - 1) / step,
-            _ => return None,
-        };
-        // A test of the stepped counter at the latch leaves in the iteration that reaches the
-        // bound; a test of the counter itself belongs before the body.
-        match after_step {
-            true if exit == latch => Some(steps),
-            false if exit == natural.header && exit != latch => Some(steps),
-            _ => None,
-        }
     }
 }
 

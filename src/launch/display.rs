@@ -30,15 +30,44 @@ impl Display for LaunchGraph {
                 None => writeln!(f)?,
             }
         }
+        for (value, closed) in &self.iterations.values {
+            writeln!(f, "v{} is {}", value.0, Shown(closed))?;
+        }
+        for (value, course) in &self.iterations.courses {
+            let places: Vec<String> = course
+                .places
+                .iter()
+                .map(|place| {
+                    let root = match place.root {
+                        Root::Buffer(buffer) => format!("b{}", buffer.0),
+                        Root::Value(value) => format!("*v{}", value.0),
+                    };
+                    format!("{root}+{}", Shown(&place.offset_bytes))
+                })
+                .collect();
+            write!(f, "*v{} is {}", value.0, places.join(" then "))?;
+            match course.turns_in {
+                Some(index) => writeln!(f, " in turns of loop{index}")?,
+                None => writeln!(f)?,
+            }
+        }
         for (index, natural) in self.loops.iter().enumerate() {
             write!(f, "loop{index} header=block{}", natural.header.0)?;
             if let Some(parent) = natural.parent {
                 write!(f, " in loop{parent}")?;
             }
-            match natural.trip {
-                Some(trip) => writeln!(f, " trip={trip}")?,
-                None => writeln!(f)?,
+            if let Some(trip) = natural.trip {
+                write!(f, " trip={trip}")?;
             }
+            if let Some(counter) = self.iterations.counters.get(index) {
+                write!(f, " counter=v{}", counter.0)?;
+            }
+            if let Some(Some(domain)) = self.iterations.domains.get(index) {
+                let least = if domain.exact { "" } else { " at most" };
+                let (passes, test) = (Shown(&domain.passes), domain.test.0);
+                write!(f, " passes{least} {passes} at block{test}")?;
+            }
+            writeln!(f)?;
         }
         for (index, block) in self.blocks.iter().enumerate() {
             if let Some(function) = self
@@ -176,6 +205,23 @@ impl Display for Shown<'_, NodeKind> {
                     write!(f, " writes {}", Shown(touch))?;
                 }
                 write!(f, "{}", if *host_side { " host" } else { "" })
+            }
+            NodeKind::Library {
+                reads,
+                writes,
+                stream,
+                host_side,
+                what,
+            } => {
+                write!(f, "library {what}")?;
+                for touch in writes {
+                    write!(f, " to {}", Shown(touch))?;
+                }
+                for touch in reads {
+                    write!(f, " from {}", Shown(touch))?;
+                }
+                let side = if *host_side { " host" } else { "" };
+                write!(f, " {}{side}", Shown(stream))
             }
             NodeKind::Set { writes, stream } => {
                 write!(f, "set {} writes {}", Shown(stream), Shown(writes))

@@ -5,18 +5,28 @@
 //! otherwise be observed by or observe a kernel, is a [`Node`]; two operands with the same
 //! [`ValueId`] have the same value whenever both are evaluated in one iteration of their innermost
 //! common loop; two different [`BufferId`]s never overlap while both are alive.
+//!
+//! Loops are data: [`LaunchGraph::iterations`] has a counter for every loop, a domain for counted
+//! ones, and values and pointers as functions of the counters, so that an operation in a loop is a
+//! set of statement instances.
 
 mod calls;
 mod cfg;
 mod display;
+mod handles;
 mod host_ir;
 mod host_reader;
+mod iterations;
 mod memory;
 mod nodes;
 mod pointers;
 mod points_to;
+mod recurrences;
 mod values;
 mod versions;
+
+pub use handles::fold_launches_by_handles;
+pub use iterations::{Course, Iterations, LoopDomain, Place};
 
 use crate::diagnostics::Location;
 use crate::expression::Expression;
@@ -86,8 +96,8 @@ pub struct HostValue {
     /// Its value, when known at compile time.
     pub constant: Option<i64>,
     /// A launch and operand that has this value: where a guard takes it from. Other launches may
-    /// share the value. The identity of a pointer that no launch takes has a witness of launch
-    /// `u32::MAX`; it stands in no expression.
+    /// share the value. The counter of a loop, and what else no launch takes, has a witness of launch
+    /// `u32::MAX`; it stands in no expression but those of [`LaunchGraph::iterations`].
     pub witness: (LaunchId, Operand),
     /// The innermost loop in whose iterations it may differ; `None`: computed once.
     pub varies_in: Option<usize>,
@@ -240,6 +250,19 @@ pub enum NodeKind {
         /// Its stream.
         stream: Stream,
     },
+    /// A function of a CUDA library (cuBLAS, cuRAND, cuFFT, cuDNN) that runs kernels of its own.
+    Library {
+        /// What it reads on the device.
+        reads: Vec<Touch>,
+        /// What it writes on the device.
+        writes: Vec<Touch>,
+        /// Its handle's stream.
+        stream: Stream,
+        /// The host waits for it, or it reads or writes host memory.
+        host_side: bool,
+        /// The function.
+        what: String,
+    },
     /// An allocation.
     Allocation {
         /// What it makes.
@@ -302,7 +325,7 @@ pub struct HostLoop {
     pub parent: Option<usize>,
     /// Its header.
     pub header: HostBlockId,
-    /// Number of iterations, where constant.
+    /// Number of iterations, where constant; [`Iterations::domains`] has it as an expression.
     pub trip: Option<i64>,
 }
 
@@ -333,4 +356,6 @@ pub struct LaunchGraph {
     pub values: Vec<HostValue>,
     /// Allocations and device variables.
     pub buffers: Vec<Buffer>,
+    /// What changes from one iteration of a loop to the next.
+    pub iterations: Iterations,
 }

@@ -1,6 +1,7 @@
 //! The launch graph put together: functions, blocks, loops, nodes.
 
 mod launches;
+mod libraries;
 
 use super::calls::{self, Action, Direction, OnStream, RuntimeCall, Size};
 use super::cfg::ControlFlow;
@@ -8,6 +9,7 @@ use super::host_ir::{Field, HostModule, Instruction, Opcode, Operand as HostOper
 use super::memory::{Conduct, HostMemory};
 use super::pointers::ValueTable;
 use super::points_to::{ObjectKind, PointsTo, Targets, is_analysed};
+use super::recurrences::{Closing, LoopPlace};
 use super::values::{Facts, Numbering, Symbol, moved};
 use super::*;
 use crate::program::{DeviceVariable, Kernel};
@@ -50,11 +52,14 @@ pub fn assemble(
         graph: LaunchGraph::default(),
         launches: HashMap::new(),
         irreducible: BTreeSet::new(),
+        host_visible_memory,
+        passed: Vec::new(),
     };
     let functions = builder.control_flow();
     builder.launch_operands(&functions);
     builder.buffers(&functions, variables);
     builder.nodes(&functions);
+    builder.iterations(&functions);
     builder.finish()
 }
 
@@ -66,6 +71,9 @@ struct Builder<'a> {
     graph: LaunchGraph,
     launches: HashMap<(usize, usize), PendingLaunch>,
     irreducible: BTreeSet<usize>,
+    host_visible_memory: bool,
+    /// Pointers that launches take.
+    passed: Vec<(ValueId, Symbol)>,
 }
 
 /// A launch whose operands have their numbers and whose pointers are not yet known.
@@ -91,7 +99,8 @@ impl Builder<'_> {
             is_analysed(function, self.facts.stubs)
                 && function.instructions.iter().any(|instruction| {
                     matches!(&instruction.opcode, Opcode::Call { callee: Some(callee), .. }
-                        if calls::is_cuda(&host.functions[*callee].name))
+                        if calls::is_cuda(&host.functions[*callee].name)
+                            || calls::is_device_library(&host.functions[*callee].name))
                 })
         };
         let mut found: Vec<usize> = (0..host.functions.len()).filter(calls_runtime).collect();
@@ -132,7 +141,7 @@ impl Builder<'_> {
                 self.graph.loops.push(HostLoop {
                     parent: natural.parent.map(|parent| parent + first_loop),
                     header: blocks[&natural.header],
-                    trip: natural.trip,
+                    trip: None,
                 });
             }
             self.graph.functions.push(HostFunction {
@@ -304,8 +313,10 @@ impl Builder<'_> {
     }
 
     fn size(&mut self, function: usize, at: usize, size: Size) -> Option<Expression<ValueId>> {
-        let Size::Argument(position) = size else {
-            return None;
+        let (position, element_bytes) = match size {
+            Size::Argument(position) => (position, 1),
+            Size::Elements(position, bytes) => (position, bytes),
+            Size::Unknown => return None,
         };
         if self.irreducible.contains(&function) {
             return None;
@@ -313,7 +324,8 @@ impl Builder<'_> {
         let instruction = &self.facts.host.functions[function].instructions[at];
         let operand = *instruction.operands.get(position)?;
         let symbol = self.numbering.operand(function, operand, instruction.block);
-        self.table.expression(&self.numbering, symbol)
+        let count = self.table.expression(&self.numbering, symbol)?;
+        Some(count.multiply(Expression::Constant(element_bytes)))
     }
 
     /// Third pass: the nodes.
@@ -374,6 +386,11 @@ impl Builder<'_> {
         let name = self
             .callee(instruction)
             .map_or_else(|| "a call through a pointer".to_owned(), str::to_owned);
+        if let Some(library) = calls::device_library_call(&name)
+            && !self.irreducible.contains(&function)
+        {
+            return Some(self.library_node(function, at, &name, &library));
+        }
         let runtime = calls::runtime_call(&name);
         if calls::is_cuda(&name) {
             if let Some(pending) = self.launches.remove(&(function, at)) {
@@ -423,7 +440,9 @@ impl Builder<'_> {
             let pointer =
                 self.table
                     .pointer(&self.numbering, self.facts.points_to, symbol, &targets);
-            launch.arguments[argument].pieces[piece].pointer = Some(pointer);
+            let piece = &mut launch.arguments[argument].pieces[piece];
+            self.passed.push((piece.value, symbol));
+            piece.pointer = Some(pointer);
         }
         launch
     }
@@ -521,11 +540,12 @@ impl Builder<'_> {
                 }
             }
             Action::Synchronise => NodeKind::Synchronise,
-            Action::Check | Action::SymbolAddress { .. } | Action::DeviceAddress { .. } => {
-                NodeKind::ErrorCheck
-            }
+            Action::Check
+            | Action::SymbolAddress { .. }
+            | Action::DeviceAddress { .. }
+            | Action::Handle { .. } => NodeKind::ErrorCheck,
             Action::StreamOperation => NodeKind::StreamOperation,
-            Action::Fence => NodeKind::Opaque {
+            Action::Fence | Action::Launch { .. } => NodeKind::Opaque {
                 what: name.to_owned(),
             },
         }
@@ -553,7 +573,10 @@ impl Builder<'_> {
         direction: Direction,
     ) -> (Option<bool>, Option<bool>) {
         match direction {
+            Direction::HostToDevice => (Some(true), Some(false)),
+            Direction::DeviceToHost => (Some(false), Some(true)),
             Direction::DeviceToDevice => (Some(true), Some(true)),
+            Direction::Unknown => (None, None),
             Direction::Argument(position) => match instruction.operands.get(position) {
                 Some(HostOperand::Integer { value: 0, .. }) => (Some(false), Some(false)),
                 Some(HostOperand::Integer { value: 1, .. }) => (Some(true), Some(false)),
@@ -613,6 +636,51 @@ impl Builder<'_> {
                 .table
                 .lookup(&self.numbering, symbol, false)
                 .map_or(Stream::Unknown, Stream::Handle),
+        }
+    }
+
+    /// Last: what changes with the iterations of loops.
+    fn iterations(&mut self, functions: &[Analysed]) {
+        let mut blocks = HashMap::new();
+        let mut places = Vec::new();
+        for analysed in functions {
+            blocks.extend(
+                analysed
+                    .blocks
+                    .iter()
+                    .map(|(block, id)| ((analysed.function, *block), *id)),
+            );
+            if let Some((flow, first)) = self.numbering.flows.get(&analysed.function) {
+                places.extend((0..flow.loops.len()).map(|local| LoopPlace {
+                    index: local + first,
+                    function: analysed.function,
+                    local,
+                }));
+            }
+        }
+        let closing = Closing::new(
+            &mut self.numbering,
+            &mut self.table,
+            self.facts.points_to,
+            self.graph.loops.len(),
+        );
+        let block_of = |function: usize, block: usize| blocks[&(function, block)];
+        self.graph.iterations = closing.solve(&places, &block_of, &self.passed);
+        for (natural, domain) in self
+            .graph
+            .loops
+            .iter_mut()
+            .zip(&self.graph.iterations.domains)
+        {
+            let Some(domain) = domain.as_ref().filter(|domain| domain.exact) else {
+                continue;
+            };
+            let successors = &self.graph.blocks[domain.test.0].successors;
+            natural.trip = match domain.passes.as_constant() {
+                Some(passes) if successors.contains(&natural.header) => Some(passes + 1),
+                Some(passes) if domain.test == natural.header => Some(passes),
+                _ => None,
+            };
         }
     }
 

@@ -83,6 +83,51 @@ impl ValueTable {
         (self.values[value.0].witness.0 != NO_LAUNCH).then_some(value)
     }
 
+    /// The id of a value whether or not a launch uses it: it names what relates iterations.
+    pub(super) fn identity(
+        &mut self,
+        numbering: &Numbering<'_>,
+        symbol: Symbol,
+        unsigned: bool,
+    ) -> ValueId {
+        let key = ValueKey::Symbol(symbol, unsigned && !numbering.range(symbol).1);
+        let values = &mut self.values;
+        *self.index.entry(key).or_insert_with(|| {
+            values.push(HostValue {
+                constant: None,
+                witness: (NO_LAUNCH, Operand::Stream),
+                varies_in: numbering.varies_in(symbol),
+            });
+            ValueId(values.len() - 1)
+        })
+    }
+
+    /// The id of the counter of a loop.
+    pub(super) fn counter(&mut self, index: usize) -> ValueId {
+        self.values.push(HostValue {
+            constant: None,
+            witness: (NO_LAUNCH, Operand::Stream),
+            varies_in: Some(index),
+        });
+        ValueId(self.values.len() - 1)
+    }
+
+    /// Values of symbols that vary in a loop, by id; true: in the unsigned reading.
+    pub(super) fn varying(&self) -> Vec<(Symbol, bool, ValueId)> {
+        let varies = |value: &ValueId| self.values[value.0].varies_in.is_some();
+        let mut found: Vec<_> = self
+            .index
+            .iter()
+            .filter(|(_, value)| varies(value))
+            .filter_map(|(key, value)| match key {
+                ValueKey::Symbol(symbol, unsigned) => Some((*symbol, *unsigned, *value)),
+                ValueKey::Literal(..) => None,
+            })
+            .collect();
+        found.sort_by_key(|(_, _, value)| *value);
+        found
+    }
+
     /// Remembers a pointer operand as the one that stands for its base.
     pub fn register_base(&mut self, numbering: &Numbering<'_>, symbol: Symbol, value: ValueId) {
         let (base, distance) = constant_distance(numbering, symbol);
@@ -207,7 +252,8 @@ impl ValueTable {
         }
     }
 
-    fn value_root(
+    /// The identity of a pointer into unknown memory, and its distance from that.
+    pub(super) fn value_root(
         &mut self,
         numbering: &Numbering<'_>,
         symbol: Symbol,
@@ -227,18 +273,7 @@ impl ValueTable {
                 Some(offset.clone().subtract(Expression::Constant(*from))),
             );
         }
-        let values = &mut self.values;
-        let value = *self
-            .index
-            .entry(ValueKey::Symbol(symbol, false))
-            .or_insert_with(|| {
-                values.push(HostValue {
-                    constant: None,
-                    witness: (NO_LAUNCH, Operand::Stream),
-                    varies_in: numbering.varies_in(symbol),
-                });
-                ValueId(values.len() - 1)
-            });
+        let value = self.identity(numbering, symbol, false);
         (value, Some(Expression::Constant(0)))
     }
 

@@ -8,6 +8,7 @@
 //! address comes from, found as in SSA construction (joins at the iterated dominance frontier of
 //! the blocks that may write it).
 
+mod addresses;
 mod halves;
 
 use super::calls::{self, Action, RuntimeCall};
@@ -15,7 +16,7 @@ use super::cfg::ControlFlow;
 use super::host_ir::{HostModule, Opcode, Operand, Operation, Type};
 use super::memory::{HostMemory, Writes};
 use super::points_to::{PointsTo, Target, Targets, is_memory_copy};
-use super::versions::{Location, Version};
+use super::versions::{Location, Point, Version};
 use std::collections::HashMap;
 
 /// Number of a host value.
@@ -48,6 +49,8 @@ pub enum Definition {
     Allocation(usize, usize),
     /// The device address of a variable, by the global of its shadow.
     VariableAddress(usize),
+    /// The handle of the kernel that another value stands for.
+    Handle(Symbol),
     /// A pure operation.
     Operation {
         /// Which.
@@ -221,7 +224,37 @@ impl<'a> Numbering<'a> {
         targets: &Targets,
         bytes: u64,
     ) -> Symbol {
-        self.load(function, at, address, targets, bytes, COPIES_FOLLOWED)
+        let point = self.before(function, at);
+        self.load(function, point, address, targets, bytes, COPIES_FOLLOWED)
+    }
+
+    fn before(&self, function: usize, at: usize) -> Point {
+        Point {
+            block: self.facts.host.functions[function].instructions[at].block,
+            limit: at,
+        }
+    }
+
+    /// The value of `bytes` bytes at the end of `block`, at an address that was loaded from before.
+    pub(super) fn load_at_end(
+        &mut self,
+        function: usize,
+        block: usize,
+        address: Symbol,
+        bytes: u64,
+    ) -> Option<Symbol> {
+        let location = self.locations.get(&(function, address, bytes))?;
+        let targets = location.targets.clone();
+        let end = Point {
+            block,
+            limit: usize::MAX,
+        };
+        Some(self.load(function, end, address, &targets, bytes, COPIES_FOLLOWED))
+    }
+
+    /// The symbol of an instruction that is numbered already.
+    pub(super) fn known(&self, function: usize, at: usize) -> Option<Symbol> {
+        self.values.get(&(function, at)).copied()
     }
 
     /// The member at `path` of an aggregate as used in `block`; `place` is its offset and
@@ -341,7 +374,9 @@ impl<'a> Numbering<'a> {
                     .iter()
                     .map(|operand| self.operand(function, *operand, block))
                     .collect();
+                let moved = self.moved_address(function, at, *operation, &operands);
                 match instruction.result.scalar_bits() {
+                    _ if moved.is_some() => moved.unwrap_or(own),
                     Some(bits) => {
                         let known = self.definitions.len();
                         let symbol = self.operation(*operation, bits, operands);
@@ -450,22 +485,22 @@ impl<'a> Numbering<'a> {
     fn load(
         &mut self,
         function: usize,
-        at: usize,
+        point: Point,
         address: Symbol,
         targets: &Targets,
         bytes: u64,
         copies: usize,
     ) -> Symbol {
-        let host = self.facts.host;
-        let block = host.functions[function].instructions[at].block;
-        let version = self.version_before(function, at, address, targets, bytes);
+        let block = point.block;
+        let version = self.version_before(function, point, address, targets, bytes);
         if let Version::Write(writer) = version
             && let Some(symbol) = self.written(function, writer, address, bytes, copies)
         {
             return self.leave_loops(symbol, function, block);
         }
         if bytes == 8
-            && let Some(symbol) = self.load_halves(function, at, address, targets, version, copies)
+            && let Some(symbol) =
+                self.load_halves(function, point, address, targets, version, copies)
         {
             return symbol;
         }
@@ -485,7 +520,7 @@ impl<'a> Numbering<'a> {
     fn load_halves(
         &mut self,
         function: usize,
-        at: usize,
+        point: Point,
         address: Symbol,
         targets: &Targets,
         whole: Version,
@@ -494,14 +529,14 @@ impl<'a> Numbering<'a> {
         let upper_targets = moved(targets, 4);
         let upper_address = self.offset(address, 4);
         let versions = [
-            self.version_before(function, at, address, targets, 4),
-            self.version_before(function, at, upper_address, &upper_targets, 4),
+            self.version_before(function, point, address, targets, 4),
+            self.version_before(function, point, upper_address, &upper_targets, 4),
         ];
         if versions[0] == whole && versions[1] == whole {
             return None;
         }
-        let low = self.load(function, at, address, targets, 4, copies);
-        let high = self.load(function, at, upper_address, &upper_targets, 4, copies);
+        let low = self.load(function, point, address, targets, 4, copies);
+        let high = self.load(function, point, upper_address, &upper_targets, 4, copies);
         let low = self.operation(Operation::ZeroExtend, 64, vec![low]);
         let high = self.operation(Operation::ZeroExtend, 64, vec![high]);
         let by = self.intern(
@@ -566,24 +601,37 @@ impl<'a> Numbering<'a> {
                         return None;
                     }
                     let from = self.offset(source, within);
+                    let point = self.before(function, writer);
                     return Some(self.load(
                         function,
-                        writer,
+                        point,
                         from,
                         &source_targets,
                         bytes,
                         copies - 1,
                     ));
                 }
+                if name.starts_with("llvm.memset.") {
+                    return self.cleared(function, writer, address, bytes);
+                }
                 let RuntimeCall { action, .. } = calls::runtime_call(name)?;
                 let slot = match action {
-                    Action::Allocate { slot, .. } | Action::SymbolAddress { slot, .. } => slot,
+                    Action::Allocate { slot, .. }
+                    | Action::SymbolAddress { slot, .. }
+                    | Action::Handle { slot, .. } => slot,
                     _ => return None,
                 };
                 if bytes != 8 || place_of(self, slot) != address {
                     return None;
                 }
                 match action {
+                    Action::Handle { kernel, .. } => {
+                        let kernel = place_of(self, kernel);
+                        if let Definition::Handle(_) = self.definitions[kernel.0] {
+                            return Some(kernel);
+                        }
+                        Some(self.derived(Definition::Handle(kernel), &[kernel]))
+                    }
                     Action::SymbolAddress { symbol, .. } => match instruction.operands[symbol] {
                         Operand::Global(global, 0) => {
                             Some(self.intern(Definition::VariableAddress(global), None))

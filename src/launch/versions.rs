@@ -18,8 +18,17 @@ pub(super) enum Version {
     Join(usize),
 }
 
+/// Where in a function a load stands: before instruction `limit` of `block`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Point {
+    pub(super) block: usize,
+    pub(super) limit: usize,
+}
+
 #[derive(Debug)]
 pub(super) struct Location {
+    /// What its address may point to.
+    pub(super) targets: Targets,
     /// Instructions that may write it, ascending within each block.
     pub(super) writers: HashMap<usize, Vec<usize>>,
     pub(super) joins: BTreeSet<usize>,
@@ -29,7 +38,7 @@ impl Numbering<'_> {
     pub(super) fn version_before(
         &mut self,
         function: usize,
-        at: usize,
+        point: Point,
         address: Symbol,
         targets: &Targets,
         bytes: u64,
@@ -41,8 +50,10 @@ impl Numbering<'_> {
         }
         let location = &self.locations[&key];
         let (flow, _) = &self.flows[&function];
-        let mut block = self.facts.host.functions[function].instructions[at].block;
-        let mut limit = at;
+        let Point {
+            mut block,
+            mut limit,
+        } = point;
         loop {
             let last = location
                 .writers
@@ -86,7 +97,11 @@ impl Numbering<'_> {
                 }
             }
         }
-        Location { writers, joins }
+        Location {
+            targets: targets.clone(),
+            writers,
+            joins,
+        }
     }
 
     fn may_write(

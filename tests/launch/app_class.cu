@@ -66,7 +66,8 @@ int main(int argc, char **argv) {
 //> value v6 from L0.argument2+0:s32
 //> value v7 from L1.argument0+0:s64
 //> value v8 = 1069547520 from L2.argument1+0:s32
-//> loop0 header=block6
+//> value v9 varies in loop0
+//> loop0 header=block6 counter=v9 passes at most 10 at block6
 //> function main
 //> block0 -> block1 block23
 //>   n0 allocation b0 @28

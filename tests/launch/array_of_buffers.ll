@@ -65,8 +65,10 @@ done:
 ;> value v5 from L0.argument1+0:s64 varies in loop1
 ;> value v6 from L0.argument2+0:s32
 ;> value v7 = 1065353216 from L1.argument1+0:s32
-;> loop0 header=block1 trip=10
-;> loop1 header=block2 trip=9
+;> value v8 varies in loop0
+;> value v9 varies in loop1
+;> loop0 header=block1 trip=10 counter=v8 passes 9 at block1
+;> loop1 header=block2 trip=9 counter=v9 passes 8 at block2
 ;> function main
 ;> block0 -> block1
 ;> block1 in loop0 -> block1 block2

@@ -43,7 +43,9 @@ after:
 ;> value v4 from L0.argument0+0:s64
 ;> value v5 = 1073741824 from L0.argument1+0:s32
 ;> value v6 from L0.argument2+0:s32
-;> loop0 header=block1
+;> value v7 varies in loop0
+;> value v8
+;> loop0 header=block1 counter=v7 passes at most max(v8, 0) at block1
 ;> function main
 ;> block0 -> block1
 ;>   n0 allocation b0

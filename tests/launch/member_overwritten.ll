@@ -84,7 +84,9 @@ done:
 ;> value v9 from L3.argument0+0:s64
 ;> value v10 from L4.argument2+0:s32 varies in loop0
 ;> value v11 from L5.argument2+0:s32
-;> loop0 header=block3 trip=10
+;> value v12 varies in loop0
+;> v10 is v12
+;> loop0 header=block3 trip=10 counter=v12 passes 9 at block3
 ;> function main
 ;> block0 -> block1 block2
 ;>   n0 allocation b0

@@ -68,7 +68,11 @@ done:
 ;> value v9 from L2.argument0+0:s64
 ;> value v10 from L2.argument2+0:s32
 ;> value v11 from L3.argument0+0:s64
-;> loop0 header=block1 trip=10
+;> value v12 varies in loop0
+;> v8 is v12
+;> *v4 is b1+0 then b0+0 in turns of loop0
+;> *v5 is b0+0 then b1+0 in turns of loop0
+;> loop0 header=block1 trip=10 counter=v12 passes 9 at block1
 ;> function main
 ;> block0 -> block1
 ;>   n0 allocation b0

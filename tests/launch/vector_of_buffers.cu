@@ -44,9 +44,15 @@ int main(int argc, char **argv) {
 //> value v9 from L2.argument0+0:s64
 //> value v10 from L2.argument0+8:s32
 //> value v11 varies in loop2
-//> loop0 header=block1
-//> loop1 header=block4
-//> loop2 header=block7
+//> value v12 varies in loop0
+//> value v13 varies in loop1
+//> value v14 varies in loop2
+//> value v15
+//> value v16
+//> value v17
+//> loop0 header=block1 counter=v12
+//> loop1 header=block4 counter=v13 passes max((v17 - 1), 0) at block4
+//> loop2 header=block7 counter=v14
 //> function main
 //> block0 -> block1
 //> block1 in loop0 -> block3 block2

@@ -122,7 +122,7 @@ impl Numbering<'_> {
         self.derived(definition, &[symbol])
     }
 
-    pub(super) fn width(&self, symbol: Symbol) -> Option<u32> {
+    pub(in crate::launch) fn width(&self, symbol: Symbol) -> Option<u32> {
         match &self.definitions[symbol.0] {
             Definition::Literal { bits, .. } | Definition::Operation { bits, .. } => Some(*bits),
             Definition::Low(_) | Definition::High(_) => Some(32),
