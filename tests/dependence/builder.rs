@@ -109,6 +109,7 @@ impl World {
 
     pub fn buffer(&mut self, name: &str) -> Pointer {
         self.graph.buffers.push(Buffer {
+            escapes: false,
             name: name.to_owned(),
             memory: MemoryKind::Device,
             unique: true,

@@ -92,6 +92,7 @@ impl Scene {
 
     pub fn buffer(&mut self, name: &str) -> BufferId {
         self.graph.buffers.push(Buffer {
+            escapes: false,
             name: name.to_string(),
             memory: MemoryKind::Device,
             unique: true,
@@ -396,6 +397,7 @@ pub fn plan(members: &[(LaunchId, bool)], guards: Vec<Guard>) -> FusionPlan {
 
 pub fn group(members: &[(LaunchId, bool)], guards: Vec<Guard>) -> FusionGroup {
     FusionGroup {
+        unread_afterwards: Vec::new(),
         members: members
             .iter()
             .map(|(launch, barrier_before)| Member {

@@ -98,6 +98,7 @@ fn launch(id: u32, kernel: usize, arguments: &[Result<usize, usize>]) -> Node {
 
 fn graph(nodes: Vec<Node>) -> LaunchGraph {
     let buffer = |name: &str| Buffer {
+        escapes: false,
         name: name.to_owned(),
         memory: MemoryKind::Device,
         unique: true,
@@ -131,6 +132,7 @@ fn plan(barriers: &[bool]) -> FusionPlan {
         .collect();
     FusionPlan {
         groups: vec![FusionGroup {
+            unread_afterwards: Vec::new(),
             members,
             orientation: "v".to_owned(),
             guards: Vec::new(),
