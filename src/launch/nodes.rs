@@ -245,7 +245,7 @@ impl Builder<'_> {
                     name,
                     memory,
                     unique: once,
-                    escapes: self.facts.points_to.objects[object].escaped,
+                    escapes: self.facts.points_to.objects[object].leaked,
                     bytes,
                     variable: None,
                     location: instruction.location.clone(),

@@ -22,6 +22,10 @@ pub(super) struct Readers {
     of: BTreeMap<BufferId, BTreeSet<NodeId>>,
     /// Nodes that may read any memory.
     of_anything: BTreeSet<NodeId>,
+    /// Allocations to which some kernel keeps a pointer that the host may find.
+    kept: BTreeSet<BufferId>,
+    /// Some kernel may keep a pointer to any allocation.
+    anything_kept: bool,
 }
 
 impl Readers {
@@ -29,6 +33,8 @@ impl Readers {
         let mut readers = Self {
             of: BTreeMap::new(),
             of_anything: BTreeSet::new(),
+            kept: BTreeSet::new(),
+            anything_kept: false,
         };
         for node in &graph.nodes {
             match &node.kind {
@@ -54,6 +60,20 @@ impl Readers {
 
     fn add_launch(&mut self, kernels: &[KernelModel], node: NodeId, launch: &Launch) {
         let model = launch.kernel.and_then(|kernel| kernels.get(kernel.0));
+        for (position, argument) in launch.arguments.iter().enumerate() {
+            let formal = model.and_then(|model| model.formals.get(position));
+            // A pointer inside a structure counts as known to everybody.
+            if formal.is_some_and(|formal| !formal.is_pointer || !formal.captured) {
+                continue;
+            }
+            for piece in argument.pieces.iter().filter(|piece| piece.bits == 64) {
+                let pointer = piece.pointer.as_ref();
+                match pointer.and_then(|pointer| pointer.may_point_to.as_ref()) {
+                    Some(buffers) => self.kept.extend(buffers),
+                    None => self.anything_kept = true,
+                }
+            }
+        }
         let Some(model) = model.filter(|model| model.opaque.is_empty()) else {
             self.of_anything.insert(node);
             return;
@@ -111,6 +131,8 @@ impl Readers {
                 let readers = self.of.get(buffer).unwrap_or(&empty);
                 facts.memory == MemoryKind::Device
                     && !facts.escapes
+                    && !self.anything_kept
+                    && !self.kept.contains(buffer)
                     && !readers.iter().chain(&self.of_anything).any(reader)
             })
             .collect()

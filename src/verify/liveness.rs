@@ -42,6 +42,10 @@ pub(super) fn refusals(
             refusals.push(refuse(*buffer, "code that is not analysed"));
             continue;
         }
+        if is_kept_by_a_kernel(graph, kernels, *buffer) {
+            refusals.push(refuse(*buffer, "who finds a pointer that a kernel keeps"));
+            continue;
+        }
         let home = graph.nodes[last.node.0].block;
         let repeats = graph.functions[graph.blocks[home.0].function].repeated
             || reachable(graph, home, None).contains(&home);
@@ -73,6 +77,30 @@ pub(super) fn refusals(
         }
     }
     refusals
+}
+
+/// Whether some launch passes a pointer to the allocation to a kernel that may store the pointer.
+fn is_kept_by_a_kernel(graph: &LaunchGraph, kernels: &[KernelModel], buffer: BufferId) -> bool {
+    let launches = graph.nodes.iter().filter_map(|node| match &node.kind {
+        NodeKind::Launch(launch) => Some(launch),
+        _ => None,
+    });
+    launches.into_iter().any(|launch| {
+        let model = launch.kernel.and_then(|kernel| kernels.get(kernel.0));
+        launch.arguments.iter().enumerate().any(|(index, known)| {
+            let formal = model.and_then(|model| model.formals.get(index));
+            let keeps = formal.is_none_or(|formal| formal.is_pointer && formal.captured);
+            let mut words = known.pieces.iter().filter(|piece| piece.bits == 64);
+            keeps
+                && words.any(|piece| {
+                    let candidates = piece
+                        .pointer
+                        .as_ref()
+                        .and_then(|pointer| pointer.may_point_to.as_ref());
+                    candidates.is_none_or(|candidates| candidates.contains(&buffer))
+                })
+        })
+    })
 }
 
 /// The places that a node may read on the device.

@@ -271,6 +271,7 @@ impl Kernel {
                 location: line(1),
                 formals: vec![
                     KernelParameter {
+                        captured: false,
                         size_bytes: 8,
                         align_bytes: 8,
                         is_pointer: true,

@@ -211,11 +211,13 @@ impl Scene {
     pub fn kernel(&mut self, name: &str, pointers: usize, accesses: Vec<Access>) -> KernelId {
         let id = KernelId(self.kernels.len());
         let pointer = KernelParameter {
+            captured: false,
             size_bytes: 8,
             align_bytes: 8,
             is_pointer: true,
         };
         let integer = KernelParameter {
+            captured: false,
             size_bytes: 4,
             align_bytes: 4,
             is_pointer: false,
