@@ -8,7 +8,7 @@ use sirius_rs::affine::{Affine, Axis, Constraint, Variable};
 use sirius_rs::dependence::Guard;
 use sirius_rs::diagnostics::Location;
 use sirius_rs::expression::Expression;
-use sirius_rs::kernel::{AccessKind, Barrier, KernelSymbol, Loop, Product, Target};
+use sirius_rs::kernel::{AccessKind, Alone, Barrier, KernelSymbol, Loop, Product, Target};
 use sirius_rs::launch::{BufferId, HostBlockId, LaunchId, NodeKind, Stream, ValueId};
 use sirius_rs::program::KernelId;
 use sirius_rs::schedule::FusionPlan;
@@ -248,6 +248,14 @@ fn refuses_opaque_kernel() {
     let reason = ("uses inline assembly".to_string(), Location::default());
     chain.scene.kernels[1].opaque.push(reason);
     assert_refused!(chain.scene, chain.plan(), Refusal::OpaqueKernel { .. });
+}
+
+#[test]
+fn refuses_kernel_that_runs_alone() {
+    let mut chain = chain_of(scale, shift);
+    let reason = (Alone::MemoryFence, Location::default());
+    chain.scene.kernels[1].alone.push(reason);
+    assert_refused!(chain.scene, chain.plan(), Refusal::RunsAlone { .. });
 }
 
 #[test]

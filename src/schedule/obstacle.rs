@@ -39,6 +39,10 @@ pub(super) fn candidate<'a>(
         let message = format!("`{}` {clause}", model.display_name);
         return Err(rejection(RejectionReason::OpaqueKernel, message, location));
     }
+    if let Some((reason, location)) = model.alone.first() {
+        let message = format!("`{}` {reason}", model.display_name);
+        return Err(rejection(RejectionReason::RunsAlone, message, location));
+    }
     if launch.special {
         let message = format!(
             "`{}` is launched cooperatively or with attributes that are not modelled",

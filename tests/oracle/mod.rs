@@ -42,8 +42,14 @@ pub fn dependences_that_happened(trace: &Trace) -> BTreeMap<DependenceKey, Width
     let mut oracle = Oracle::default();
     for record in &trace.records {
         match record {
-            Record::Launch { launch, site, .. } => {
-                oracle.sites.insert(*launch, *site);
+            Record::Launch {
+                launch,
+                site,
+                grid,
+                block,
+                ..
+            } => {
+                oracle.sites.insert(*launch, (*site, *grid, *block));
             }
             Record::Accesses {
                 launch,
@@ -217,7 +223,8 @@ struct Byte {
 
 #[derive(Default)]
 struct Oracle {
-    sites: HashMap<u32, u32>,
+    /// The site and the shape of each launch.
+    sites: HashMap<u32, (u32, [u32; 3], [u32; 3])>,
     bytes: HashMap<(u32, u64), Byte>,
     found: BTreeMap<DependenceKey, Width>,
 }
@@ -256,8 +263,15 @@ impl Oracle {
             if source.launch == who.launch {
                 continue;
             }
-            let sites = (self.sites[&source.launch], self.sites[&who.launch]);
-            let width = source.width_to(who);
+            let (from, to) = (self.sites[&source.launch], self.sites[&who.launch]);
+            let sites = (from.0, to.0);
+            // Widths are of launches of one shape; a guard asks for it. Of others only the
+            // existence of a dependence is known.
+            let width = if (from.1, from.2) == (to.1, to.2) {
+                source.width_to(who)
+            } else {
+                Width::Thread
+            };
             let found = self.found.entry((sites.0, sites.1, kind)).or_insert(width);
             *found = (*found).max(width);
         }

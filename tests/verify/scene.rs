@@ -266,6 +266,8 @@ impl Scene {
             footprints,
             preconditions: vec![Condition::LessEqual(threads, Expression::Constant(1 << 31))],
             opaque: Vec::new(),
+            alone: Vec::new(),
+            asynchronous_copies: false,
             warp_operations: false,
             prints: false,
             static_shared_bytes: 0,
