@@ -179,6 +179,29 @@ pub(super) fn obstacle(
             }
             None
         }
+        NodeKind::Library {
+            host_side, what, ..
+        } => {
+            if memory.may_conflict(moved.node, node) {
+                return blocked(
+                    RejectionReason::NotConvex,
+                    format!("`{what}` runs in between and touches memory that `{name}` touches"),
+                );
+            }
+            if *host_side && (prints || memory.is_host_visible(moved.node)) {
+                return blocked(
+                    RejectionReason::HostAccess,
+                    format!("the host waits for `{what}` in between"),
+                );
+            }
+            if *host_side && keeps {
+                return blocked(
+                    RejectionReason::Fence,
+                    format!("the host waits for `{what}`, and synchronisations are kept"),
+                );
+            }
+            None
+        }
         NodeKind::Set { .. } => {
             if memory.may_conflict(moved.node, node) {
                 return blocked(
