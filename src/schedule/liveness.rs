@@ -39,7 +39,7 @@ impl Readers {
         for node in &graph.nodes {
             match &node.kind {
                 NodeKind::Launch(launch) => readers.add_launch(kernels, node.id, launch),
-                NodeKind::Copy { reads, .. } => {
+                NodeKind::Copy { reads, .. } | NodeKind::Library { reads, .. } => {
                     for read in reads {
                         readers.add(node.id, Some(&read.pointer));
                     }

@@ -112,7 +112,7 @@ fn read_places(
 ) -> Vec<Place> {
     match &graph.nodes[node.0].kind {
         NodeKind::Launch(launch) => launch_reads(graph, kernels, values, launch),
-        NodeKind::Copy { reads, .. } => reads
+        NodeKind::Copy { reads, .. } | NodeKind::Library { reads, .. } => reads
             .iter()
             .map(|read| Place::of_pointer(graph, values, &read.pointer))
             .collect(),
