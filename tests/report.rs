@@ -130,6 +130,7 @@ fn graph_of(scene: &Scene, edges: &[(LaunchId, LaunchId, &str, Width)]) -> Uar {
             reason: (*width == Width::Global).then_some(RejectionReason::GlobalDependence),
             location: Location::default(),
             witness: (*width == Width::Global).then(witness),
+            mapped: None,
         };
         uar.graph.add_edge(nodes[source.0], nodes[sink.0], edge);
     }
