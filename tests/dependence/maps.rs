@@ -174,7 +174,7 @@ fn transposed_blocks_and_threads() {
     let blocks = sum(&[(64, BX), (16, TY), (4, BY), (1, TX)], 0);
     let shape = [4, 4, 4, 4];
     for other in [turned, blocks] {
-        let found = edge((&[straight.clone()], shape), (&[other], shape));
+        let found = edge((std::slice::from_ref(&straight), shape), (&[other], shape));
         assert_eq!(mapped(&found), (Width::Thread, 1, 1));
     }
     // Neighbours in a transposed block: the block is what stays together.
@@ -197,7 +197,10 @@ fn four_small_blocks_for_one_large_one() {
 fn reversed_and_shifted_places() {
     let shape = [4, 1, 16, 1];
     let reversed = sum(&[(-16, BX), (-1, TX)], 63);
-    let found = edge((&[linear(16)], shape), (&[reversed.clone()], shape));
+    let found = edge(
+        (&[linear(16)], shape),
+        (std::slice::from_ref(&reversed), shape),
+    );
     assert_eq!(mapped(&found), (Width::Thread, 1, 1));
     let found = edge(
         (&[linear(16)], shape),
@@ -205,7 +208,10 @@ fn reversed_and_shifted_places() {
     );
     assert_eq!(mapped(&found), (Width::Block, 1, 1));
     let later = sum(&[(16, BX), (1, TX)], 32);
-    let found = edge((&[linear(16)], shape), (&[later.clone()], shape));
+    let found = edge(
+        (&[linear(16)], shape),
+        (std::slice::from_ref(&later), shape),
+    );
     assert_eq!(mapped(&found), (Width::Thread, 1, 1));
     let neighbour = sum(&[(16, BX), (-1, TX)], 47);
     let found = edge((&[linear(16)], shape), (&[later, neighbour], shape));
