@@ -16,6 +16,7 @@ mod lower;
 mod packed;
 mod rounding;
 mod shared;
+mod statements;
 
 use super::ir::{FUNCTION_ATTRIBUTES, Linkage, Opcode, Value};
 use super::{CodegenError, DeviceImage, device};
