@@ -60,8 +60,11 @@ impl ObjectKind {
 pub struct Object {
     /// What it is.
     pub kind: ObjectKind,
-    /// Code outside the module may reach it.
+    /// Code outside the module, or a kernel, may reach it.
     pub escaped: bool,
+    /// Host code outside the module may have a pointer to it, other than through what a kernel
+    /// keeps of its plain arguments.
+    pub leaked: bool,
     /// A kernel may reach it, and the host too.
     pub kernel_visible: bool,
 }
@@ -210,6 +213,7 @@ impl PointsTo {
             solver.globals.push(object);
             let outside = !global.internal || global.initializer.is_none();
             solver.objects[object].escaped = outside && !global.constant;
+            solver.objects[object].leaked = solver.objects[object].escaped;
             // The runtime writes the address of a managed variable into its shadow.
             if global.initializer.is_none() || matches!(variable, Some((_, _, true))) {
                 solver.contents[object].insert(None, unknown());
@@ -270,6 +274,7 @@ impl PointsTo {
         self.objects.push(Object {
             kind,
             escaped: kind == ObjectKind::Unknown,
+            leaked: kind == ObjectKind::Unknown,
             kernel_visible: false,
         });
         self.contents.push(BTreeMap::new());
@@ -422,7 +427,7 @@ impl PointsTo {
                 if by_value.iter().any(|(index, _)| *index == position) {
                     self.escape_contents(targets);
                 } else {
-                    self.escape(targets);
+                    self.give_to_kernel(targets);
                 }
             }
         } else if let Some(runtime) = calls::runtime_call(&called.name) {
@@ -594,9 +599,7 @@ impl PointsTo {
             return;
         }
         for target in address {
-            if self.is_escaped(target.object) {
-                self.escape(value);
-            }
+            self.follow(target.object, value);
             let mut cells = vec![target.offset];
             if bytes > 8 {
                 match target.offset {
