@@ -129,30 +129,6 @@ impl PointsTo {
         self.load(address, bytes)
     }
 
-    /// Two ranges may have a byte in common.
-    pub fn may_overlap(&self, a: (&Targets, Option<u64>), b: (&Targets, Option<u64>)) -> bool {
-        if a.0.is_empty() || b.0.is_empty() {
-            return true;
-        }
-        let before =
-            |end: Option<i64>, bytes: Option<u64>, start: Option<i64>| match (end, bytes, start) {
-                (Some(from), Some(bytes), Some(start)) => {
-                    i64::try_from(bytes).is_ok_and(|bytes| from.saturating_add(bytes) <= start)
-                }
-                _ => false,
-            };
-        a.0.iter().any(|left| {
-            b.0.iter().any(|right| {
-                if left.object == UNKNOWN || right.object == UNKNOWN {
-                    return self.is_escaped(left.object) && self.is_escaped(right.object);
-                }
-                left.object == right.object
-                    && !before(left.offset, a.1, right.offset)
-                    && !before(right.offset, b.1, left.offset)
-            })
-        })
-    }
-
     /// Code outside the module may reach one of the targets.
     pub fn any_escaped(&self, targets: &Targets) -> bool {
         targets.is_empty() || targets.iter().any(|target| self.is_escaped(target.object))
@@ -171,7 +147,8 @@ impl PointsTo {
         })
     }
 
-    fn is_escaped(&self, object: usize) -> bool {
+    /// Code outside the module may reach the object.
+    pub fn is_escaped(&self, object: usize) -> bool {
         object == UNKNOWN || self.objects[object].escaped
     }
 

@@ -190,6 +190,7 @@ pub(super) fn insert(present: &mut Targets, targets: &Targets, limits: Limits) -
 mod tests {
     use super::*;
     use crate::launch::host_reader::read_host_module;
+    use crate::launch::memory::Writes;
     use inkwell::context::Context;
     use inkwell::memory_buffer::MemoryBuffer;
 
@@ -243,6 +244,12 @@ mod tests {
             .collect()
     }
 
+    fn may_overlap(points_to: &PointsTo, a: &Targets, b: &Targets) -> bool {
+        let mut writes = Writes::default();
+        writes.add(a, Some(8));
+        writes.may_touch(points_to, b, 8)
+    }
+
     fn is_load(opcode: &Opcode) -> bool {
         matches!(opcode, Opcode::Load { .. })
     }
@@ -251,19 +258,19 @@ mod tests {
     fn a_spent_budget_leaves_everything_possible() {
         let (enough, host) = solved(WORK);
         let loaded = sets(&host, &enough, is_load);
-        assert!(!enough.may_overlap((&loaded[0], Some(8)), (&loaded[1], Some(8))));
+        assert!(!may_overlap(&enough, &loaded[0], &loaded[1]));
         assert!(!enough.any_escaped(&loaded[0]) && !enough.any_kernel_visible(&loaded[0]));
 
         let (spent, host) = solved(0);
         let loaded = sets(&host, &spent, is_load);
         assert!(loaded.iter().all(|targets| *targets == unknown()));
-        assert!(spent.may_overlap((&loaded[0], Some(8)), (&loaded[1], Some(8))));
+        assert!(may_overlap(&spent, &loaded[0], &loaded[1]));
         for object in 1..spent.objects.len() {
             let precise = Targets::from([Target {
                 object,
                 offset: Some(0),
             }]);
-            assert!(spent.may_overlap((&loaded[0], Some(8)), (&precise, Some(8))));
+            assert!(may_overlap(&spent, &loaded[0], &precise));
             assert!(spent.any_escaped(&precise) && spent.any_kernel_visible(&precise));
             assert_eq!(spent.read(&precise, 8), unknown());
         }
