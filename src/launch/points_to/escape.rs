@@ -5,8 +5,9 @@ use super::*;
 impl PointsTo {
     pub(super) fn escape(&mut self, targets: &Targets) {
         for target in targets {
-            if !self.objects[target.object].escaped {
-                self.objects[target.object].escaped = true;
+            let object = self.merged(target.object);
+            if !self.objects[object].escaped {
+                self.objects[object].escaped = true;
                 self.changed = true;
             }
         }
@@ -14,7 +15,8 @@ impl PointsTo {
 
     pub(super) fn escape_contents(&mut self, targets: &Targets) {
         for target in targets {
-            let contents: Vec<Targets> = self.contents[target.object].values().cloned().collect();
+            let object = self.merged(target.object);
+            let contents: Vec<Targets> = self.contents[object].values().cloned().collect();
             contents.iter().for_each(|targets| self.escape(targets));
         }
     }
@@ -101,5 +103,9 @@ impl PointsTo {
                 work.extend((0..self.objects.len()).filter(|object| self.objects[*object].escaped));
             }
         }
+        self.unknown_visible = self
+            .objects
+            .iter()
+            .any(|object| object.kernel_visible && object.escaped);
     }
 }
