@@ -15,7 +15,7 @@ use crate::cli::{Build, Fusion, Input, Invocation, Language, Phase, Toolchain, r
 use crate::codegen;
 use crate::dependence::{Uar, build_uar};
 use crate::kernel::{KernelModel, model_kernels};
-use crate::launch::{LaunchGraph, build_launch_graph};
+use crate::launch::{LaunchGraph, build_launch_graph, fold_launches_by_handles};
 use crate::program::{Program, read_program};
 use crate::report::{self, Report};
 use crate::schedule::{self, FusionPlan, Missed, ScheduleOptions, plan_fusion};
@@ -299,7 +299,10 @@ fn analyze_program(
     clock: &mut Clock<'_>,
     outcome: &mut Outcome,
 ) -> Result<Option<Analysis>, PipelineError> {
-    let graph = clock.time(Stage::Launch, || build_launch_graph(program));
+    let graph = clock.time(Stage::Launch, || {
+        fold_launches_by_handles(program)?;
+        Ok::<_, PipelineError>(build_launch_graph(program))
+    })?;
     clock.dump(Stage::Launch, || graph.to_string());
     if clock.stops_after(Stage::Launch) {
         return Ok(None);
@@ -418,6 +421,8 @@ fn preprocess(
     // The folder of cub, thrust and libcu++ in CUDA 13; host options hold those of `-M` too.
     let libraries = toolchain.toolkit_include.join("cccl");
     arguments.push(format!("-isystem{}", libraries.display()));
+    let library_headers = toolchain.library_headers();
+    arguments.push(format!("-idirafter{}", library_headers.display()));
     arguments.extend(build.front_end_arguments.iter().cloned());
     arguments.extend(build.host_arguments.iter().cloned());
     arguments.push(input.path.display().to_string());

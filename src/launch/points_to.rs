@@ -404,10 +404,25 @@ impl PointsTo {
                 }
             }
         } else if let Some(runtime) = calls::runtime_call(&called.name) {
+            if is_lookup_of_variables(&called.name) {
+                self.escape_variables();
+            }
             for (output, bytes) in runtime.outputs {
-                // Handles point to memory of the runtime.
+                // Handles point to memory of the runtime; a question about a pointer may be answered by
+                // a pointer into the same memory.
                 if *bytes == 8 || *bytes == 0 {
-                    self.store(&shift(&argument(*output), None), &unknown(), 8);
+                    let place = shift(&argument(*output), None);
+                    self.store(&place, &unknown(), 8);
+                    for (position, targets) in arguments.iter().enumerate() {
+                        let asked = runtime.action == Action::Check
+                            && !runtime
+                                .outputs
+                                .iter()
+                                .any(|(output, _)| *output == position);
+                        if asked {
+                            self.store(&place, &shift(targets, None), 8);
+                        }
+                    }
                 }
             }
             match runtime.action {
@@ -427,6 +442,13 @@ impl PointsTo {
                 }
                 Action::DeviceAddress { slot, host } => {
                     self.store(&argument(slot), &argument(host), 8)
+                }
+                Action::Handle { slot, .. } => self.store(&argument(slot), &unknown(), 8),
+                Action::Launch { arguments } => {
+                    for position in arguments {
+                        let given = self.given_to_kernel(&argument(*position));
+                        self.escape(&given);
+                    }
                 }
                 Action::Copy {
                     destination,
@@ -450,6 +472,18 @@ impl PointsTo {
                     self.add_value(function, at, unknown());
                 }
                 _ => {}
+            }
+        } else if let Some(library) = calls::device_library_call(&called.name) {
+            // It touches what it is given while it runs and keeps nothing but the handle.
+            for (output, _) in &library.outputs {
+                self.store(&shift(&argument(*output), None), &unknown(), 8);
+            }
+            for (written, _) in &library.writes {
+                let source = library.reads.iter().map(|(read, _)| argument(*read));
+                if library.waits {
+                    let all: Targets = source.flatten().collect();
+                    self.device_copy(&argument(*written), &all);
+                }
             }
         } else if let Some(library) = calls::library_call(&called.name) {
             if is_memory_copy(&called.name) {
@@ -618,6 +652,11 @@ impl PointsTo {
     }
 }
 
+/// Functions that find device variables by name.
+fn is_lookup_of_variables(name: &str) -> bool {
+    name.starts_with("cuModuleGetGlobal") || name.starts_with("cuLibraryGet")
+}
+
 /// A function whose body counts: not a declaration, a kernel stub or registration code.
 pub fn is_analysed(function: &Function, stubs: &[String]) -> bool {
     !function.blocks.is_empty()
@@ -630,7 +669,7 @@ fn functions_that_reach_the_runtime(host: &HostModule) -> Vec<bool> {
     let mut reached: Vec<bool> = host
         .functions
         .iter()
-        .map(|function| calls::is_cuda(&function.name))
+        .map(|function| calls::is_cuda(&function.name) || calls::is_device_library(&function.name))
         .collect();
     loop {
         let mut grew = false;

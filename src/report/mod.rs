@@ -334,6 +334,12 @@ fn describe(graph: &LaunchGraph, kernels: &[KernelModel], node: &Node) -> Report
             stream: Some(stream(on)),
             ..plain(ReportNodeKind::Set, "set")
         },
+        NodeKind::Library {
+            stream: on, what, ..
+        } => ReportNode {
+            stream: Some(stream(on)),
+            ..plain(ReportNodeKind::Opaque, what)
+        },
         NodeKind::Allocation { buffer } => {
             let buffer = graph.buffers.get(buffer.0);
             plain(
