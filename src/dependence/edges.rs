@@ -199,6 +199,7 @@ impl Builder<'_> {
                         because: because.clone(),
                         reason: Some(RejectionReason::GlobalDependence),
                         location: self.graph.nodes[sink.node().0].location.clone(),
+                        witness: None,
                     });
                 }
             }
@@ -426,6 +427,7 @@ impl Builder<'_> {
                 merged.width,
             ),
         };
+        let witness = pair.witness(self.graph, &mut self.solver, merged.widest, merged.width);
         self.add(Edge {
             source: source.node,
             sink: sink.node,
@@ -440,6 +442,7 @@ impl Builder<'_> {
             because,
             reason: (merged.width == Width::Global).then_some(reason),
             location: merged.widest.1.location.clone(),
+            witness,
         });
     }
 
@@ -494,6 +497,7 @@ impl Builder<'_> {
                 because: because.clone(),
                 reason: Some(reason),
                 location: location.clone(),
+                witness: None,
             });
         }
     }
