@@ -61,8 +61,11 @@ impl ObjectKind {
 pub struct Object {
     /// What it is.
     pub kind: ObjectKind,
-    /// Code outside the module may reach it.
+    /// Code outside the module, or a kernel, may reach it.
     pub escaped: bool,
+    /// Host code outside the module may have a pointer to it, other than through what a kernel
+    /// keeps of its plain arguments.
+    pub leaked: bool,
     /// A kernel may reach it, and the host too.
     pub kernel_visible: bool,
 }
@@ -188,6 +191,7 @@ impl PointsTo {
             solver.globals.push(object);
             let outside = !global.internal || global.initializer.is_none();
             solver.objects[object].escaped = outside && !global.constant;
+            solver.objects[object].leaked = solver.objects[object].escaped;
             // The runtime writes the address of a managed variable into its shadow.
             if global.initializer.is_none() || matches!(variable, Some((_, _, true))) {
                 solver.contents[object].insert(None, unknown());
@@ -248,6 +252,7 @@ impl PointsTo {
         self.objects.push(Object {
             kind,
             escaped: kind == ObjectKind::Unknown,
+            leaked: kind == ObjectKind::Unknown,
             kernel_visible: false,
         });
         self.contents.push(BTreeMap::new());
@@ -400,7 +405,7 @@ impl PointsTo {
                 if by_value.iter().any(|(index, _)| *index == position) {
                     self.escape_contents(targets);
                 } else {
-                    self.escape(targets);
+                    self.give_to_kernel(targets);
                 }
             }
         } else if let Some(runtime) = calls::runtime_call(&called.name) {
@@ -504,6 +509,9 @@ impl PointsTo {
                     self.store(&targets, &text, 8);
                 }
             }
+            if library.gives_away {
+                arguments.iter().for_each(|targets| self.escape(targets));
+            }
             if library.allocates {
                 let object = self.sites[&(function, at)];
                 self.add_value(
@@ -573,9 +581,7 @@ impl PointsTo {
             return;
         }
         for target in address {
-            if self.is_escaped(target.object) {
-                self.escape(value);
-            }
+            self.follow(target.object, value);
             let mut cells = vec![target.offset];
             if bytes > 8 {
                 match target.offset {

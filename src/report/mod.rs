@@ -186,6 +186,10 @@ pub struct ReportFusion {
     pub orientation: String,
     /// What is tested at run time.
     pub guards: Vec<ReportGuard>,
+    /// Allocations that the members write and the fused kernel does not, because nobody reads them
+    /// afterwards; known once code was generated.
+    #[serde(default)]
+    pub not_written: Vec<String>,
 }
 
 /// A test at run time.
@@ -516,6 +520,7 @@ fn fusion(
             .iter()
             .map(|guard| names.guard(guard))
             .collect(),
+        not_written: Vec::new(),
     }
 }
 

@@ -21,6 +21,13 @@ pub fn render_text(report: &Report) -> String {
             list(&members),
             fusion.orientation
         );
+        if !fusion.not_written.is_empty() {
+            let _ = writeln!(
+                text,
+                "  without writing {}, which nobody reads afterwards",
+                list(&fusion.not_written)
+            );
+        }
         if !fusion.guards.is_empty() {
             let _ = writeln!(text, "  if, at run time,");
         }

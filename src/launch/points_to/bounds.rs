@@ -97,6 +97,7 @@ impl PointsTo {
         }
         for object in &mut self.objects {
             object.escaped = true;
+            object.leaked = true;
             object.kernel_visible = object.kind.is_seen_by_host();
         }
         self.unknown_visible = true;
@@ -165,9 +166,7 @@ impl PointsTo {
                 _ => None,
             };
             self.add_content(to.object, moved, &targets);
-            if self.is_escaped(to.object) {
-                self.escape(&targets);
-            }
+            self.follow(to.object, &targets);
         }
         if self.is_escaped(from.object) {
             self.add_content(to.object, None, &unknown());

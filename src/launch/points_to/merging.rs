@@ -90,6 +90,7 @@ impl PointsTo {
         let mut everything = Targets::new();
         for object in &group {
             self.objects[name].escaped |= self.objects[*object].escaped;
+            self.objects[name].leaked |= self.objects[*object].leaked;
             let cells = std::mem::take(&mut self.contents[*object]);
             everything.extend(cells.into_values().flatten());
         }
