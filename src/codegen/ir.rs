@@ -17,7 +17,7 @@ use inkwell::context::AsContextRef;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::debuginfo::*;
 use inkwell::llvm_sys::prelude::*;
-use inkwell::llvm_sys::{LLVMLinkage, LLVMOpcode, LLVMTypeKind};
+use inkwell::llvm_sys::{LLVMInlineAsmDialect, LLVMLinkage, LLVMOpcode, LLVMTypeKind};
 use inkwell::module::Module;
 use std::ffi::CString;
 
@@ -613,6 +613,24 @@ impl Value {
                 read(constraints, constraint_length),
             ))
         }
+    }
+
+    /// Inline assembly without side effects, to be called.
+    pub(super) fn pure_assembly(ty: Type, template: &str, constraints: &str) -> Value {
+        // SAFETY: LLVM copies both texts; callers match the constraints to the type.
+        Value(unsafe {
+            LLVMGetInlineAsm(
+                ty.0,
+                template.as_ptr().cast(),
+                template.len(),
+                constraints.as_ptr().cast(),
+                constraints.len(),
+                0,
+                0,
+                LLVMInlineAsmDialect::LLVMInlineAsmDialectATT,
+                0,
+            )
+        })
     }
 
     pub(super) fn element_pointer_source_type(self) -> Type {

@@ -13,6 +13,7 @@ mod in_step;
 mod instrument;
 pub(super) mod libdevice;
 mod lower;
+mod masks;
 mod packed;
 mod rounding;
 mod shared;
@@ -200,6 +201,11 @@ fn optimise(
     for function in Value::functions(module) {
         withdraw_parallel_claims(function);
     }
+    // Counters of short loops become constants before their masks are hidden.
+    let unroll = "function(loop-simplify,lcssa,loop(loop-rotate,indvars,loop-unroll-full),\
+                  instcombine<no-verify-fixpoint>,simplifycfg)";
+    device::run_passes(module, unroll, machine)?;
+    masks::hide_narrow_counters(module);
     device::run_passes(module, "default<O3>", machine)
 }
 
