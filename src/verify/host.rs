@@ -1,11 +1,14 @@
 //! The host side of a group: its members run in step, and moving them down changes no order.
 
+use super::formula::Assumptions;
 use super::host_order::nodes_between;
+use super::member::Member;
 use super::place::{Overlap, Place, Values};
+use super::polynomial::{Atom, Polynomial, normal_form};
 use super::waits::waits_passed;
 use super::{Refusal, Site};
 use crate::kernel::{AccessKind, KernelModel, Target};
-use crate::launch::{Launch, LaunchGraph, MemoryKind, Node, NodeId, NodeKind, Pointer, Stream};
+use crate::launch::{Launch, LaunchGraph, MemoryKind, Node, NodeId, NodeKind, Stream, Touch};
 
 /// What speaks against the place of a group in the host program.
 pub(super) fn refusals(
@@ -152,8 +155,15 @@ pub(super) fn touches_common_memory(
     node: NodeId,
 ) -> bool {
     let values = Values::constants(graph);
-    let named = |pointer: &Pointer, writes| (Place::of_pointer(graph, &values, pointer), writes);
-    let theirs: Vec<(Place, bool)> = match &graph.nodes[node.0].kind {
+    let named = |touch: &Touch, writes| Touched {
+        place: Place::of_pointer(graph, &values, &touch.pointer),
+        writes,
+        range: touch.bytes.as_ref().and_then(|bytes| {
+            let bytes = normal_form(bytes, &mut |value| Some(values.resolve(*value)))?;
+            Some((Polynomial::default(), bytes))
+        }),
+    };
+    let theirs: Vec<Touched> = match &graph.nodes[node.0].kind {
         NodeKind::Launch(other) => {
             let model = other.kernel.and_then(|kernel| kernels.get(kernel.0));
             match model.filter(|model| model.opaque.is_empty()) {
@@ -162,14 +172,18 @@ pub(super) fn touches_common_memory(
             }
         }
         NodeKind::Copy { reads, writes, .. } | NodeKind::Library { reads, writes, .. } => {
-            let reads = reads.iter().map(|touch| named(&touch.pointer, false));
-            let writes = writes.iter().map(|touch| named(&touch.pointer, true));
+            let reads = reads.iter().map(|touch| named(touch, false));
+            let writes = writes.iter().map(|touch| named(touch, true));
             reads.chain(writes).collect()
         }
-        NodeKind::Set { writes, .. } => vec![named(&writes.pointer, true)],
+        NodeKind::Set { writes, .. } => vec![named(writes, true)],
         NodeKind::Free {
             pointer: Some(pointer),
-        } => vec![named(pointer, true)],
+        } => vec![Touched {
+            place: Place::of_pointer(graph, &values, pointer),
+            writes: true,
+            range: None,
+        }],
         NodeKind::Free { pointer: None } | NodeKind::Opaque { .. } => return true,
         NodeKind::Synchronise
         | NodeKind::Allocation { .. }
@@ -178,11 +192,53 @@ pub(super) fn touches_common_memory(
         | NodeKind::HostAccess => return false,
     };
     let own = touched(graph, member.launch, member.model);
-    own.iter().any(|(place, written)| {
-        theirs.iter().any(|(other, writes)| {
-            (*written || *writes) && place.overlap(other) != Overlap::Disjoint
-        })
+    own.iter().any(|one| {
+        theirs
+            .iter()
+            .any(|two| (one.writes || two.writes) && !one.is_apart_from(graph, two))
     })
+}
+
+/// Memory that an operation touches.
+struct Touched {
+    place: Place,
+    writes: bool,
+    /// First byte and one past the last, from the place; only where this holds in every run.
+    range: Option<(Polynomial, Polynomial)>,
+}
+
+impl Touched {
+    /// The two have no common byte, whatever happens at run time.
+    fn is_apart_from(&self, graph: &LaunchGraph, other: &Self) -> bool {
+        match self.place.overlap(&other.place) {
+            Overlap::Disjoint => true,
+            Overlap::Unknown { .. } => false,
+            Overlap::SameBase(difference) => {
+                let (Some((low, high)), Some((other_low, other_high))) =
+                    (&self.range, &other.range)
+                else {
+                    return false;
+                };
+                // A value of a loop may be another one where the other operation stands.
+                let lasting = |polynomial: &Polynomial| {
+                    polynomial.products().flatten().all(|atom| match atom {
+                        Atom::Value(value) => graph.values[value.0].varies_in.is_none(),
+                        _ => false,
+                    })
+                };
+                let below = |high: Option<Polynomial>, low: Option<Polynomial>| {
+                    let gap = high.zip(low).and_then(|(high, low)| low.subtract(&high));
+                    gap.and_then(|gap| gap.as_constant())
+                        .is_some_and(|gap| gap >= 0)
+                };
+                [&difference, low, high, other_low, other_high]
+                    .into_iter()
+                    .all(lasting)
+                    && (below(high.add(&difference), Some(other_low.clone()))
+                        || below(Some(other_high.clone()), low.add(&difference)))
+            }
+        }
+    }
 }
 
 /// Whether a launch may touch memory that the host can touch too.
@@ -211,19 +267,34 @@ pub(super) fn reaches_host_memory(graph: &LaunchGraph, member: &Site<'_>) -> boo
     !accesses.all(|access| device_only(&access.target))
 }
 
-/// The places outside shared memory that a launch touches, and whether it writes there.
-fn touched(graph: &LaunchGraph, launch: &Launch, model: &KernelModel) -> Vec<(Place, bool)> {
+/// What a launch touches outside shared memory.
+fn touched(graph: &LaunchGraph, launch: &Launch, model: &KernelModel) -> Vec<Touched> {
     let values = Values::constants(graph);
-    let mut touched: Vec<(&Target, bool)> = Vec::new();
+    let member = Member::new(graph, &values, launch, model);
+    // A launch that CUDA refuses touches nothing.
+    let mut assumptions = Assumptions::default();
+    member.assume_valid(&mut assumptions);
+    let always = (0..model.preconditions.len()).all(|index| {
+        let formula = member.precondition(&values, index);
+        formula.is_some_and(|formula| assumptions.imply(&formula))
+    });
+    let mut targets: Vec<(&Target, bool)> = Vec::new();
     for access in &model.accesses {
         if matches!(access.target, Target::Shared(_) | Target::UnknownShared) {
             continue;
         }
         let entry = (&access.target, access.kind != AccessKind::Read);
-        if !touched.contains(&entry) {
-            touched.push(entry);
+        if !targets.contains(&entry) {
+            targets.push(entry);
         }
     }
-    let place = |(target, writes)| (Place::of_target(graph, &values, launch, target), writes);
-    touched.into_iter().map(place).collect()
+    let touched = |(target, writes)| Touched {
+        place: Place::of_target(graph, &values, launch, target),
+        writes,
+        range: match always {
+            true => member.footprint(&values, target),
+            false => None,
+        },
+    };
+    targets.into_iter().map(touched).collect()
 }
