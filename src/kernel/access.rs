@@ -5,7 +5,7 @@ use super::body::{BlockRef, Body, Type, ValueRef};
 use super::cfg::Flow;
 use super::domain::{Conditions, Domain, Domains, discharge_all, merge};
 use super::features::Effect;
-use super::space::Space;
+use super::space::{QuotientDimension, Space};
 use super::walk::{Choices, Obstacle, Walk};
 use super::{Access, AccessId, AccessKind, Target};
 use crate::affine::{Affine, Constraint, Variable};
@@ -225,6 +225,7 @@ impl Collector<'_> {
     /// Adds to every domain the facts that tie its products and parameters together, drops what
     /// no access mentions and numbers the rest anew.
     pub fn finish(&mut self) {
+        self.define_quotients();
         let mut used = Used::default();
         for access in &self.accesses {
             used.access(&self.space, access);
@@ -273,13 +274,19 @@ impl Collector<'_> {
         }
         let products: Vec<_> = used.products.into_iter().collect();
         let parameters: Vec<_> = used.parameters.into_iter().collect();
+        let quotients: Vec<_> = used.quotients.into_iter().collect();
         let renumber = Renumbering {
             products: &products,
             parameters: &parameters,
+            quotients: &quotients,
+            natural_loops: self.space.natural_loops,
         };
         for access in &mut self.accesses {
             if let Some(subscript) = &mut access.subscript {
                 *subscript = renumber.affine(subscript);
+            }
+            for index in &mut access.loops {
+                *index = renumber.dimension(*index);
             }
             for constraint in access.domain.iter_mut().flatten() {
                 *constraint = match constraint {
@@ -288,7 +295,10 @@ impl Collector<'_> {
                 };
             }
         }
-        let mut space = Space::default();
+        let mut space = Space {
+            natural_loops: self.space.natural_loops,
+            ..Space::default()
+        };
         for index in &parameters {
             space.parameters.push(self.space.parameters[*index].clone());
         }
@@ -298,7 +308,45 @@ impl Collector<'_> {
             product.parameter = renumber.position(renumber.parameters, product.parameter);
             space.products.push(product);
         }
+        for index in &quotients {
+            let Some(quotient) = self.space.as_quotient(&Variable::Loop(*index)) else {
+                continue;
+            };
+            space.quotients.push(QuotientDimension {
+                dividend: renumber.affine(&quotient.dividend),
+                divisor: renumber.affine(&quotient.divisor),
+                parameter: quotient.parameter.clone(),
+                multiple: renumber.affine(&quotient.multiple),
+            });
+        }
         self.space = space;
+    }
+
+    /// Ties the quotients that a conjunction or subscript mentions to what they divide.
+    fn define_quotients(&mut self) {
+        for access in &mut self.accesses {
+            let mut by_subscript = Used::default();
+            if let Some(subscript) = &access.subscript {
+                by_subscript.affine(&self.space, subscript);
+            }
+            let mut all = BTreeSet::new();
+            for conjunction in &mut access.domain {
+                let mut used = Used {
+                    quotients: by_subscript.quotients.clone(),
+                    ..Used::default()
+                };
+                for constraint in conjunction.iter() {
+                    used.constraint(&self.space, constraint);
+                }
+                for index in used.quotients {
+                    if let Some(quotient) = self.space.as_quotient(&Variable::Loop(index)) {
+                        conjunction.extend(quotient.rows().map(Constraint::NonNegative));
+                    }
+                    all.insert(index);
+                }
+            }
+            access.loops.extend(all);
+        }
     }
 }
 
@@ -306,6 +354,8 @@ impl Collector<'_> {
 struct Used {
     products: BTreeSet<usize>,
     parameters: BTreeSet<usize>,
+    /// As indices of loops.
+    quotients: BTreeSet<usize>,
 }
 
 impl Used {
@@ -314,9 +364,13 @@ impl Used {
             self.affine(space, subscript);
         }
         for constraint in access.domain.iter().flatten() {
-            let (Constraint::NonNegative(row) | Constraint::Zero(row)) = constraint;
-            self.affine(space, row);
+            self.constraint(space, constraint);
         }
+    }
+
+    fn constraint(&mut self, space: &Space, constraint: &Constraint) {
+        let (Constraint::NonNegative(row) | Constraint::Zero(row)) = constraint;
+        self.affine(space, row);
     }
 
     fn affine(&mut self, space: &Space, affine: &Affine) {
@@ -333,7 +387,16 @@ impl Used {
                     }
                 }
                 Variable::Floor(inner, _) => self.affine(space, inner),
-                Variable::Block(_) | Variable::Thread(_) | Variable::Loop(_) => {}
+                Variable::Loop(index) => {
+                    if let Some(quotient) = space.as_quotient(variable)
+                        && self.quotients.insert(*index)
+                    {
+                        self.affine(space, &quotient.dividend);
+                        self.affine(space, &quotient.divisor);
+                        self.affine(space, &quotient.multiple);
+                    }
+                }
+                Variable::Block(_) | Variable::Thread(_) => {}
             }
         }
     }
@@ -342,12 +405,23 @@ impl Used {
 struct Renumbering<'a> {
     products: &'a [usize],
     parameters: &'a [usize],
+    /// As indices of loops.
+    quotients: &'a [usize],
+    natural_loops: usize,
 }
 
 impl Renumbering<'_> {
     fn position(&self, list: &[usize], old: usize) -> usize {
         // Every index was collected from the expressions that are renumbered.
         list.binary_search(&old).unwrap_or(old)
+    }
+
+    /// Loops of the kernel keep their index, quotients follow them without a gap.
+    fn dimension(&self, old: usize) -> usize {
+        match self.quotients.binary_search(&old) {
+            Ok(position) => self.natural_loops + position,
+            Err(_) => old,
+        }
     }
 
     fn affine(&self, affine: &Affine) -> Affine {
@@ -362,6 +436,7 @@ impl Renumbering<'_> {
                     Variable::Product(index) => {
                         Variable::Product(self.position(self.products, *index))
                     }
+                    Variable::Loop(index) => Variable::Loop(self.dimension(*index)),
                     Variable::Floor(inner, divisor) => {
                         Variable::Floor(Box::new(self.affine(inner)), *divisor)
                     }

@@ -1,6 +1,6 @@
 //! Kernel models as text: what `--sirius-dump=kernel` shows and what filetests compare.
 
-use super::{Access, AccessKind, Footprint, KernelModel, KernelSymbol, Target};
+use super::{Access, AccessKind, Footprint, KernelModel, KernelSymbol, Quotient, Target};
 use crate::affine::write_guard;
 use std::fmt;
 
@@ -120,6 +120,13 @@ impl fmt::Display for KernelModel {
             )?;
         }
         for (index, each) in self.loops.iter().enumerate() {
+            if let Some(Quotient { dividend, divisor }) = &each.quotient {
+                writeln!(
+                    formatter,
+                    "  quotient i{index} = ({dividend}) / ({divisor})"
+                )?;
+                continue;
+            }
             write!(formatter, "  loop i{index}")?;
             if let Some(parent) = each.parent {
                 write!(formatter, " in i{parent}")?;

@@ -10,7 +10,7 @@ use super::footprint::footprints;
 use super::privacy;
 use super::space::Space;
 use super::uniformity::Uniformity;
-use super::{Barrier, KernelModel, KernelParameter, Loop};
+use super::{Barrier, KernelModel, KernelParameter, Loop, Quotient};
 use crate::diagnostics::Location;
 use crate::expression::{Condition, Expression};
 use crate::program::KernelId;
@@ -37,7 +37,10 @@ pub fn model_body(body: &Body, id: KernelId, name: &str) -> KernelModel {
         body,
         flow: &flow,
         changed_arguments: &privacy.changed_arguments,
-        space: Space::default(),
+        space: Space {
+            natural_loops: flow.loops.len(),
+            ..Space::default()
+        },
         domains: (!flow.irreducible).then(|| Domains::new(body, &flow, &privacy.changed_arguments)),
         accesses: Vec::new(),
         conditions: Vec::new(),
@@ -104,7 +107,17 @@ pub fn model_body(body: &Body, id: KernelId, name: &str) -> KernelModel {
             parent: each.parent,
             uniform_in_block: *uniform && !flow.irreducible,
             location: body.block(each.header).location.clone(),
+            quotient: None,
         })
+        .chain(collector.space.quotients.iter().map(|each| Loop {
+            parent: None,
+            uniform_in_block: false,
+            location: body.location.clone(),
+            quotient: Some(Quotient {
+                dividend: each.dividend.clone(),
+                divisor: each.divisor.clone(),
+            }),
+        }))
         .collect();
     let (static_shared_bytes, dynamic_shared) = shared_memory(body);
     KernelModel {

@@ -128,6 +128,7 @@ impl Search<'_> {
             if let Variable::Floor(inner, divisor) = variable {
                 rows.extend(remainder_rows(variable, inner, *divisor));
             }
+            rows.extend(self.space.quotient_rows(variable));
             for row in rows {
                 let in_row = row.terms.iter().find(|(_, at)| at == variable);
                 let Some((pivot, _)) = in_row else {
@@ -158,7 +159,11 @@ impl Search<'_> {
             let value = match variable {
                 Variable::Block(axis) if rising => extent(KernelSymbol::GridSize(*axis))?,
                 Variable::Thread(axis) if rising => extent(KernelSymbol::BlockSize(*axis))?,
-                Variable::Loop(_) if rising => return None,
+                Variable::Loop(_) if rising => {
+                    let quotient = self.space.as_quotient(variable)?;
+                    self.best(&quotient.dividend, rising, effort)?
+                        .floor_divide(&quotient.parameter)
+                }
                 Variable::Block(_) | Variable::Thread(_) | Variable::Loop(_) => {
                     Polynomial::default()
                 }

@@ -315,6 +315,7 @@ impl Kernel {
             parent: None,
             uniform_in_block: true,
             location: line(2),
+            quotient: None,
         });
         Variable::Loop(self.model.loops.len() - 1)
     }
