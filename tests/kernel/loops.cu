@@ -95,3 +95,247 @@ __global__ void long_from_int(float *o, long n) {
     long i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) o[i] = 0;
 }
+
+//> kernel step_two
+//>   p0 = arg1
+//>   loop i0 divergent
+//>   must write arg0[4tx + 8i0 .. +4] : -tx - 2i0 + p0 - 1 >= 0 in i0
+//>   writes arg0 within [0, 4*arg1)
+//>
+//> kernel step_block
+//>   p0 = blockDim.x
+//>   p1 = arg1
+//>   q0 = (i0) * p0
+//>   loop i0 divergent
+//>   must write arg0[4tx + 4q0 .. +4] : -tx - q0 + p1 - 1 >= 0 in i0
+//>   writes arg0 within [0, 4*arg1)
+//>   requires blockDim.x + arg1 - 1 <= 2147483647
+//>
+//> kernel step_down
+//>   p0 = arg1
+//>   loop i0 uniform
+//>   must write arg0[-12i0 + 4p0 - 4 .. +4] : -3i0 + p0 - 1 >= 0 in i0
+//>   writes arg0 within [0, 4*arg1)
+//>
+//> kernel not_equal
+//>   p0 = arg1
+//>   loop i0 uniform
+//>   may write arg0[*] : -i0 + p0 - 1 >= 0 or i0 - p0 - 1 >= 0 in i0 (it may wrap around)
+//>   writes arg0 within [?, ?)
+//>   requires 0 <= arg1
+//>
+//> kernel halving
+//>   loop i0 uniform
+//>   must read arg0[1024bx + 4tx .. +4] : true
+//>   must write shared @_ZZ7halvingPfE1s[4tx .. +4] : true
+//>   may read shared @_ZZ7halvingPfE1s[*] : true in i0 (it changes irregularly in a loop)
+//>   may read shared @_ZZ7halvingPfE1s[4tx .. +4] : true in i0 (its condition is not affine)
+//>   may write shared @_ZZ7halvingPfE1s[4tx .. +4] : true in i0 (its condition is not affine)
+//>   must read shared @_ZZ7halvingPfE1s[0 .. +4] : -tx = 0
+//>   must write arg0[4bx .. +4] : -tx = 0
+//>   barrier uniform in i0
+//>   writes arg0 within [0, max(1024*gridDim.x + 4*blockDim.x - 1024, 4*gridDim.x))
+//>   requires 256*gridDim.x + blockDim.x - 257 <= 4294967295
+//>   static shared 1024 bytes
+//>
+//> kernel halving_runtime
+//>   p0 = blockDim.x
+//>   q0 = (bx) * p0
+//>   loop i0 uniform
+//>   must read arg0[4tx + 4q0 .. +4] : true
+//>   must write shared @d[4tx .. +4] : true
+//>   may read shared @d[*] : true in i0 (it changes irregularly in a loop)
+//>   may read shared @d[4tx .. +4] : true in i0 (its condition is not affine)
+//>   may write shared @d[4tx .. +4] : true in i0 (its condition is not affine)
+//>   must read shared @d[0 .. +4] : -tx = 0
+//>   must write arg0[4bx .. +4] : -tx = 0
+//>   barrier uniform in i0
+//>   writes arg0 within [0, max(4*gridDim.x*blockDim.x, 4*gridDim.x))
+//>   requires gridDim.x*blockDim.x - 1 <= 4294967295
+//>   dynamic shared
+//>
+//> kernel doubling
+//>   loop i0 uniform
+//>   must read arg0[1024bx + 4tx .. +4] : true
+//>   must write shared @_ZZ8doublingPfE1s[4tx .. +4] : true
+//>   may read shared @_ZZ8doublingPfE1s[*] : true in i0 (it changes irregularly in a loop)
+//>   may read shared @_ZZ8doublingPfE1s[4tx .. +4] : true in i0 (its condition is not affine)
+//>   may write shared @_ZZ8doublingPfE1s[4tx .. +4] : true in i0 (its condition is not affine)
+//>   must read shared @_ZZ8doublingPfE1s[0 .. +4] : -tx = 0
+//>   must write arg0[4bx .. +4] : -tx = 0
+//>   barrier uniform in i0
+//>   writes arg0 within [0, max(1024*gridDim.x + 4*blockDim.x - 1024, 4*gridDim.x))
+//>   requires 256*gridDim.x + blockDim.x - 257 <= 4294967295
+//>   static shared 1024 bytes
+//>
+//> kernel doubling_runtime
+//>   p0 = blockDim.x
+//>   p1 = arg1
+//>   q0 = (bx) * p0
+//>   loop i0 uniform
+//>   may read arg0[*] : -tx - q0 + p1 - 1 >= 0 in i0 (it changes irregularly in a loop)
+//>   may read arg0[4tx + 4q0 .. +4] : -tx - q0 + p1 - 1 >= 0 in i0 (its condition is not affine)
+//>   may write arg0[4tx + 4q0 .. +4] : -tx - q0 + p1 - 1 >= 0 in i0 (its condition is not affine)
+//>   writes arg0 within [?, ?)
+//>   requires gridDim.x*blockDim.x - 1 <= 2147483647
+//>
+//> kernel triangular
+//>   p0 = blockDim.x
+//>   p1 = arg1
+//>   q0 = (bx) * p0
+//>   q1 = (tx + q0) * p1
+//>   loop i0 divergent
+//>   must write arg0[4i0 + 4q1 .. +4] : -tx - q0 + p1 - 1 >= 0 and tx - i0 + q0 >= 0 in i0
+//>   writes arg0 within [0, min(4*arg1*arg1, 4*gridDim.x*blockDim.x + 4*arg1*arg1 - 4*arg1))
+//>   requires 0 <= arg1
+//>   requires gridDim.x*blockDim.x - 1 <= 2147483647
+//>
+//> kernel packed_triangle
+//>   p0 = blockDim.x
+//>   p1 = arg1
+//>   q0 = (bx) * p0
+//>   loop i0 divergent
+//>   may write arg0[*] : -tx - q0 + p1 - 1 >= 0 and tx - i0 + q0 >= 0 in i0 (it multiplies two varying values)
+//>   writes arg0 within [?, ?)
+//>   requires gridDim.x*blockDim.x - 1 <= 2147483647
+//>
+//> kernel nested_triangle
+//>   p0 = arg1
+//>   q0 = (i0 + i1) * p0
+//>   q1 = (i0) * p0
+//>   loop i0 uniform
+//>   loop i1 in i0 uniform
+//>   must read arg0[4i0 + 4q0 + 4p0 .. +4] : -i0 + p0 - 1 >= 0 and -i0 - i1 + p0 - 2 >= 0 in i0,i1
+//>   must write arg0[4i0 + 4i1 + 4q1 + 4 .. +4] : -i0 + p0 - 1 >= 0 and -i0 - i1 + p0 - 2 >= 0 in i0,i1
+//>   writes arg0 within [min(4*arg1, 4), max(4*arg1*arg1 - 4, min(4*arg1*arg1 - 4, 4*arg1*arg1 - 4*arg1)))
+//>   requires 0 <= arg1
+//>
+//> kernel early_exit
+//>   p0 = arg1
+//>   p1 = blockDim.x
+//>   q0 = (bx) * p1
+//>   q1 = (tx + q0) * p0
+//>   loop i0 divergent
+//>   may read arg0[4i0 + 4q1 .. +4] : -i0 + p0 - 1 >= 0 in i0 (it is in a loop whose end is not affine)
+//>   may write arg0[4i0 + 4q1 .. +4] : -i0 + p0 - 1 >= 0 in i0 (its condition is not affine)
+//>   writes arg0 within [0, 4*gridDim.x*blockDim.x*arg1)
+//>   requires 0 <= arg1
+//>   requires gridDim.x*blockDim.x - 1 <= 2147483647
+//>
+//> kernel last_value
+//>   p0 = arg1
+//>   loop i0 uniform
+//>   must write arg0[4i0 .. +4] : -i0 + p0 - 1 >= 0 in i0
+//>   may write arg0[*] : true (it is the last value of a loop)
+//>   writes arg0 within [?, ?)
+//>
+//> kernel continued
+//>   loop i0 divergent
+//>   loop i1 divergent
+//>   must write arg0[4tx + 128i0 .. +4] : -tx - 32i0 + 63 >= 0 in i0
+//>   may write arg0[*] : true in i1 (it is the last value of a loop)
+//>   writes arg0 within [?, ?)
+//>
+//> kernel two_counters
+//>   p0 = arg2
+//>   loop i0 uniform
+//>   must read arg1[-4i0 + 4p0 - 4 .. +4] : -i0 + p0 - 1 >= 0 in i0
+//>   must write arg0[4i0 .. +4] : -i0 + p0 - 1 >= 0 in i0
+//>   writes arg0 within [0, 4*arg2)
+//>   reads arg1 within [0, 4*arg2)
+//>
+//> kernel pointer_loop
+//>   p0 = arg2
+//>   p1 = arg3
+//>   q0 = (i0) * p1
+//>   loop i0 uniform
+//>   must read arg1[4tx + 4q0 .. +4] : -i0 + p0 - 1 >= 0 in i0
+//>   must read arg0[4tx .. +4] : -i0 + p0 - 1 >= 0 in i0
+//>   must write arg0[4tx .. +4] : -i0 + p0 - 1 >= 0 in i0
+//>   writes arg0 within [0, 4*blockDim.x)
+//>   reads arg1 within [0, 4*blockDim.x + 4*arg2*arg3 - 4*arg3)
+//>   requires 0 <= arg3
+//>
+//> kernel pointer_end
+//>   loop i0 uniform
+//>   may write arg0[4i0 .. +4] : true in i0 (its condition is not affine)
+//>   writes arg0 within [0, ?)
+//>
+//> kernel pointer_less
+//>   p0 = blockDim.x
+//>   q0 = (i0) * p0
+//>   loop i0 divergent
+//>   may write arg0[4tx + 4q0 .. +4] : true in i0 (its condition is not affine)
+//>   writes arg0 within [0, ?)
+//>
+//> kernel ping_pong
+//>   p0 = arg2
+//>   loop i0 uniform
+//>   may read arg0[*] : -i0 + p0 - 1 >= 0 in i0 (it changes irregularly in a loop)
+//>   may read arg1[*] : -i0 + p0 - 1 >= 0 in i0 (it changes irregularly in a loop)
+//>   may write arg0[*] : -i0 + p0 - 1 >= 0 in i0 (it changes irregularly in a loop)
+//>   may write arg1[*] : -i0 + p0 - 1 >= 0 in i0 (it changes irregularly in a loop)
+//>   writes arg0 within [?, ?)
+//>   writes arg1 within [?, ?)
+//>
+//> kernel ping_pong_shared
+//>   p0 = arg1
+//>   loop i0 uniform
+//>   must read arg0[4tx .. +4] : true
+//>   must write shared @_ZZ16ping_pong_sharedPfiE1s[4tx .. +4] : true
+//>   may read shared @_ZZ16ping_pong_sharedPfiE1s[*] : -i0 + p0 - 1 >= 0 in i0 (it changes irregularly in a loop)
+//>   may write shared @_ZZ16ping_pong_sharedPfiE1s[*] : -i0 + p0 - 1 >= 0 in i0 (it changes irregularly in a loop)
+//>   may read shared @_ZZ16ping_pong_sharedPfiE1s[*] : true (it changes irregularly in a loop)
+//>   must write arg0[4tx .. +4] : true
+//>   barrier uniform in i0
+//>   barrier uniform
+//>   writes arg0 within [0, 4*blockDim.x)
+//>   static shared 1024 bytes
+//>
+//> kernel toggled
+//>   p0 = arg2
+//>   must write arg1[4tx .. +4] : -p0 = 0
+//>   must write arg0[4tx .. +4] : -p0 - 1 >= 0 or p0 - 1 >= 0
+//>   writes arg0 within [0, 4*blockDim.x)
+//>   writes arg1 within [0, 4*blockDim.x)
+//>
+//> kernel long_grid_stride
+//>   p0 = blockDim.x
+//>   p1 = gridDim.x*blockDim.x
+//>   p2 = arg1:s64
+//>   q0 = (bx) * p0
+//>   q1 = (i0) * p1
+//>   loop i0 divergent
+//>   must write arg0[4tx + 4q0 + 4q1 .. +4] : -tx - q0 - q1 + p2 - 1 >= 0 and -q0 - p0 + p1 >= 0 in i0
+//>   writes arg0 within [0, min(4*arg1:s64, 4*gridDim.x*blockDim.x + 4*arg1:s64 - 4*blockDim.x))
+//>   requires 4*arg1:s64 - 4 <= 4611686018427387904 or 4*gridDim.x*blockDim.x + 4*arg1:s64 - 4 <= 4611686018427387904
+//>
+//> kernel unsigned_grid_stride
+//>   p0 = blockDim.x
+//>   p1 = gridDim.x*blockDim.x
+//>   p2 = arg1
+//>   q0 = (bx) * p0
+//>   q1 = (i0) * p1
+//>   loop i0 divergent
+//>   must write arg0[4tx + 4q0 + 4q1 .. +4] : -tx - q0 - q1 + p2 - 1 >= 0 and -q0 - p0 + p1 >= 0 in i0
+//>   writes arg0 within [0, min(4*arg1, 4*gridDim.x*blockDim.x + 4*arg1 - 4*blockDim.x))
+//>   requires gridDim.x*blockDim.x - 1 <= 2147483647
+//>   requires gridDim.x*blockDim.x + arg1 - 1 <= 2147483647
+//>   requires 0 <= arg1
+//>
+//> kernel mixed_bound
+//>   p0 = arg1:s64
+//>   p1 = blockDim.x
+//>   q0 = (bx) * p1
+//>   must write arg0[4tx + 4q0 .. +4] : -tx - q0 + p0 - 1 >= 0
+//>   writes arg0 within [0, min(4*arg1:s64, 4*gridDim.x*blockDim.x))
+//>   requires gridDim.x*blockDim.x - 1 <= 2147483647
+//>   requires 0 <= arg1:s64
+//>
+//> kernel long_from_int
+//>   p0 = arg1:s64
+//>   p1 = blockDim.x
+//>   q0 = (bx) * p1
+//>   must write arg0[4tx + 4q0 .. +4] : -tx - q0 + p0 - 1 >= 0
+//>   writes arg0 within [0, min(4*arg1:s64, 4*gridDim.x*blockDim.x))
+//>   requires gridDim.x*blockDim.x - 1 <= 4294967295
