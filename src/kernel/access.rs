@@ -102,7 +102,14 @@ impl Collector<'_> {
                 self.changed_arguments,
                 choices.clone(),
             );
-            match walk.address(pointer) {
+            let address = walk.address(pointer).and_then(|address| {
+                let offset = walk.seen_from(address.offset, block)?;
+                Ok(Address {
+                    root: address.root,
+                    offset,
+                })
+            });
+            match address {
                 Ok(address) => found.push((address, domain)),
                 Err(Obstacle::Unknown(why)) => return Err(why),
                 Err(Obstacle::Choice(value, ways)) => {

@@ -19,6 +19,7 @@ mod body;
 mod cfg;
 mod display;
 mod domain;
+mod exit_values;
 mod features;
 mod footprint;
 mod guards;

@@ -61,6 +61,16 @@ pub fn lower(space: &Space, affine: &Affine, facts: &[Constraint]) -> Vec<Polyno
         .collect()
 }
 
+/// Whether a launch may be asked for this to be at least zero: some bound from below asks nothing of
+/// the launch's shape but to be large.
+pub fn may_be_required(space: &Space, affine: &Affine) -> bool {
+    lower(space, affine, &[]).iter().any(|bound| {
+        bound.monomials().all(|(coefficient, monomial)| {
+            coefficient > 0 || !mentions_shape(&monomial.expression())
+        })
+    })
+}
+
 /// Simple bounds first: those by arguments before those by the launch's shape. Of bounds that differ
 /// by a constant only the tightest stays.
 fn rank(found: BTreeSet<Polynomial>) -> Vec<Polynomial> {

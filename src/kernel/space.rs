@@ -232,6 +232,44 @@ impl Space {
         Some(result)
     }
 
+    /// The expression with a loop's counter replaced.
+    pub fn substitute(
+        &mut self,
+        affine: &Affine,
+        index: usize,
+        counter: &Affine,
+    ) -> Option<Affine> {
+        let mut result = Affine::constant(affine.constant);
+        for (coefficient, variable) in &affine.terms {
+            let alone = Affine::variable(variable.clone());
+            let value = if !self.loops_in(&alone).contains(&index) {
+                alone
+            } else {
+                match variable {
+                    Variable::Product(at) => {
+                        let Product { factor, parameter } = self.products[*at].clone();
+                        let factor = self.substitute(&factor, index, counter)?;
+                        let parameter = self.parameters[parameter].clone();
+                        let parameter = self.uniform(&parameter)?;
+                        self.multiply(&factor, &parameter)?
+                    }
+                    Variable::Floor(inner, divisor) => self
+                        .substitute(inner, index, counter)?
+                        .floor_divide(*divisor),
+                    _ => match self.as_quotient(variable).cloned() {
+                        Some(quotient) => {
+                            let dividend = self.substitute(&quotient.dividend, index, counter)?;
+                            self.quotient(&dividend, &quotient.parameter)?.0
+                        }
+                        None => counter.clone(),
+                    },
+                }
+            };
+            result = result.add(&value.scale(*coefficient)?)?;
+        }
+        Some(result)
+    }
+
     /// The expression one iteration of `index` earlier.
     pub fn previous_iteration(&self, affine: &Affine, index: usize) -> Option<Affine> {
         let mut result = Affine::constant(affine.constant);

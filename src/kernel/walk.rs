@@ -117,6 +117,8 @@ pub struct Walk<'a> {
     pub(super) active: HashSet<ValueRef>,
     /// Loops whose step is being read: what is chosen anew in each iteration is no step.
     pub(super) stepping: Vec<usize>,
+    /// Loops whose number of iterations is being found.
+    pub(super) counting: Vec<usize>,
 }
 
 pub(super) const OVERFLOW: Obstacle = Obstacle::Unknown("its coefficients are too large");
@@ -139,6 +141,7 @@ impl<'a> Walk<'a> {
             memo: HashMap::new(),
             active: HashSet::new(),
             stepping: Vec::new(),
+            counting: Vec::new(),
         }
     }
 
@@ -169,12 +172,7 @@ impl<'a> Walk<'a> {
         };
         self.active.remove(&value);
         if let (Ok(quantity), Some(block)) = (&outcome, self.body.value(value).block) {
-            // Outside its loop a counter has its last value, which is not known.
-            let around = self.flow.loops_of(block);
-            let mentioned = self.space.loops_in(&quantity.affine);
-            if !mentioned.iter().all(|index| around.contains(index)) {
-                outcome = Err(Obstacle::Unknown("it is the last value of a loop"));
-            }
+            outcome = self.seen_from(quantity.clone(), block);
         }
         // Failures inside a cycle may be due to where the walk began.
         if outcome.is_ok() || outermost {

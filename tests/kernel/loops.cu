@@ -95,6 +95,48 @@ __global__ void long_from_int(float *o, long n) {
     long i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) o[i] = 0;
 }
+__global__ void nested_index(float *o, const float *a, int n) {
+    int at = 0;
+    float sum = 0;
+    for (int i = 0; i < n; i++) for (int j = 0; j < 5; j++) sum += a[at++];
+    o[threadIdx.x] = sum;
+}
+__global__ void nested_pointer(float *o, const float *a, int n, int m) {
+    float sum = 0;
+    for (int i = 0; i < n; i++) { for (int j = 0; j < m; j++) { if (j & 1) sum *= 2; sum += *a++; } a += 3; }
+    o[threadIdx.x] = sum;
+}
+__global__ void two_iterations(float *o, const float *a, int width) {
+    int i = blockIdx.x * 32 + threadIdx.x;
+    for (int k = 0; k < 32; k += 16) o[i + k * width] = a[i + k * width];
+}
+__global__ void layers(float *o, const float *a, int n, int plane) {
+    int c = blockIdx.x * blockDim.x + threadIdx.x;
+    o[c] = a[c];
+    c += plane;
+    for (int k = 1; k < n - 1; k++) { o[c] = a[c] + a[c - plane]; c += plane; }
+    o[c] = a[c];
+}
+__global__ void head_and_tail(float *o, int n) {
+    int i = threadIdx.x;
+    for (; i + 3 * 64 < n; i += 4 * 64) { o[i] = 1; o[i + 64] = 1; o[i + 128] = 1; o[i + 192] = 1; }
+    for (; i < n; i += 64) o[i] = 2;
+}
+__global__ void strided_tail(float *o, int n) {
+    int i = threadIdx.x;
+    for (; i < n; i += blockDim.x) o[i] = 1;
+    o[i] = 2;
+}
+__global__ void do_while_tail(float *o, int n) {
+    int i = 0;
+    do { o[i] = 1; i++; } while (i < n);
+    o[i] = 2;
+}
+__global__ void broken_off(float *o, const float *a, int n) {
+    int i;
+    for (i = 0; i < n; i++) if (a[i] < 0) break;
+    o[i] = 2;
+}
 
 //> kernel step_two
 //>   p0 = arg1
