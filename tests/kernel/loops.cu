@@ -268,8 +268,9 @@ __global__ void broken_off(float *o, const float *a, int n) {
 //>   p0 = arg1
 //>   loop i0 uniform
 //>   must write arg0[4i0 .. +4] : -i0 + p0 - 1 >= 0 in i0
-//>   may write arg0[*] : true (it is the last value of a loop)
-//>   writes arg0 within [?, ?)
+//>   must write arg0[4p0 .. +4] : true
+//>   writes arg0 within [min(0, 4*arg1), 4*arg1 + 4)
+//>   requires 0 <= arg1
 //>
 //> kernel continued
 //>   loop i0 divergent
@@ -381,3 +382,100 @@ __global__ void broken_off(float *o, const float *a, int n) {
 //>   must write arg0[4tx + 4q0 .. +4] : -tx - q0 + p0 - 1 >= 0
 //>   writes arg0 within [0, min(4*arg1:s64, 4*gridDim.x*blockDim.x))
 //>   requires gridDim.x*blockDim.x - 1 <= 4294967295
+//>
+//> kernel nested_index
+//>   p0 = arg2
+//>   loop i0 uniform
+//>   loop i1 in i0 uniform
+//>   must read arg1[20i0 + 4i1 .. +4] : -i0 + p0 - 1 >= 0 and -i1 + 4 >= 0 in i0,i1
+//>   must write arg0[4tx .. +4] : true
+//>   writes arg0 within [0, 4*blockDim.x)
+//>   reads arg1 within [0, 20*arg2)
+//>
+//> kernel nested_pointer
+//>   p0 = arg2
+//>   p1 = arg3
+//>   p2 = 4*arg3 + 12
+//>   q0 = (i0) * p2
+//>   loop i0 uniform
+//>   loop i1 in i0 uniform
+//>   must read arg1[4i1 + q0 .. +4] : -i0 + p0 - 1 >= 0 and -i1 + p1 - 1 >= 0 and 4p1 - p2 + 12 = 0 in i0,i1
+//>   must write arg0[4tx .. +4] : true
+//>   writes arg0 within [0, 4*blockDim.x)
+//>   reads arg1 within [0, 12*arg2 + 4*arg2*arg3 - 12)
+//>   requires 0 <= 4*arg3 + 12
+//>   requires 0 <= arg3
+//>
+//> kernel two_iterations
+//>   p0 = arg2
+//>   q0 = (i0) * p0
+//>   loop i0 uniform
+//>   must read arg1[128bx + 4tx + 64q0 .. +4] : -16i0 + 31 >= 0 in i0
+//>   must write arg0[128bx + 4tx + 64q0 .. +4] : -16i0 + 31 >= 0 in i0
+//>   writes arg0 within [0, ?)
+//>   reads arg1 within [0, ?)
+//>   requires 0 <= arg2
+//>   requires 32*gridDim.x + blockDim.x - 33 <= 2147483647
+//>
+//> kernel layers
+//>   p0 = blockDim.x
+//>   p1 = arg2
+//>   p2 = arg3
+//>   p3 = arg2*arg3
+//>   q0 = (bx) * p0
+//>   q1 = (i0) * p2
+//>   loop i0 uniform
+//>   must read arg1[4tx + 4q0 .. +4] : true
+//>   must write arg0[4tx + 4q0 .. +4] : true
+//>   must read arg1[4tx + 4q0 + 4q1 + 4p2 .. +4] : -i0 + p1 - 3 >= 0 in i0
+//>   must read arg1[4tx + 4q0 + 4q1 .. +4] : -i0 + p1 - 3 >= 0 in i0
+//>   must write arg0[4tx + 4q0 + 4q1 + 4p2 .. +4] : -i0 + p1 - 3 >= 0 in i0
+//>   must read arg1[4tx + 4q0 - 4p2 + 4p3 .. +4] : true
+//>   must write arg0[4tx + 4q0 - 4p2 + 4p3 .. +4] : true
+//>   writes arg0 within [min(min(0, 4*arg3), 4*arg2*arg3 - 4*arg3), max(max(4*gridDim.x*blockDim.x, 4*gridDim.x*blockDim.x + 4*arg2*arg3 - 8*arg3), 4*gridDim.x*blockDim.x + 4*arg2*arg3 - 4*arg3))
+//>   reads arg1 within [min(min(0, 4*arg3), 4*arg2*arg3 - 4*arg3), max(max(max(4*gridDim.x*blockDim.x, 4*gridDim.x*blockDim.x + 4*arg2*arg3 - 8*arg3), 4*gridDim.x*blockDim.x + 4*arg2*arg3 - 12*arg3), 4*gridDim.x*blockDim.x + 4*arg2*arg3 - 4*arg3))
+//>   requires 0 <= arg3
+//>   requires gridDim.x*blockDim.x - 1 <= 2147483647
+//>   requires 0 <= arg2 - 2
+//>   requires gridDim.x*blockDim.x + arg2*arg3 - arg3 - 1 <= 2147483647
+//>   requires -2147483648 <= arg2*arg3 - arg3
+//>
+//> kernel head_and_tail
+//>   p0 = arg1
+//>   loop i0 divergent
+//>   loop i1 divergent
+//>   must write arg0[4tx + 1024i0 .. +4] : -tx - 256i0 + p0 - 193 >= 0 in i0
+//>   must write arg0[4tx + 1024i0 + 256 .. +4] : -tx - 256i0 + p0 - 193 >= 0 in i0
+//>   must write arg0[4tx + 1024i0 + 512 .. +4] : -tx - 256i0 + p0 - 193 >= 0 in i0
+//>   must write arg0[4tx + 1024i0 + 768 .. +4] : -tx - 256i0 + p0 - 193 >= 0 in i0
+//>   may write arg0[*] : true in i1 (it is the last value of a loop)
+//>   writes arg0 within [?, ?)
+//>
+//> kernel strided_tail
+//>   p0 = blockDim.x
+//>   p1 = arg1
+//>   q0 = (i0) * p0
+//>   q1 = (i1) * p0
+//>   loop i0 divergent
+//>   quotient i1 = (-tx + p0 + p1 - 1) / (p0)
+//>   must write arg0[4tx + 4q0 .. +4] : -tx - q0 + p1 - 1 >= 0 in i0
+//>   must write arg0[4tx + 4q1 .. +4] : -tx - q1 + p0 + p1 - 1 >= 0 and tx + q1 - p1 >= 0 in i1
+//>   writes arg0 within [min(0, max(0, 4*arg1)), max(4*arg1, min(4*blockDim.x + 4*blockDim.x*floor((blockDim.x + blockDim.x*floor((blockDim.x + arg1 - 1)/blockDim.x) - 1)/blockDim.x), 4*blockDim.x + 4*arg1)))
+//>   requires blockDim.x + arg1 - 1 <= 2147483647
+//>   requires 0 <= arg1
+//>
+//> kernel do_while_tail
+//>   p0 = arg1
+//>   loop i0 uniform
+//>   must write arg0[4i0 .. +4] : i0 = 0 or (i0 - 1 >= 0 and -i0 + p0 - 1 >= 0) in i0
+//>   must write arg0[4p0 .. +4] : true
+//>   writes arg0 within [min(0, 4*arg1), max(4, 4*arg1 + 4))
+//>   requires 0 <= arg1 - 1
+//>
+//> kernel broken_off
+//>   p0 = arg2
+//>   loop i0 divergent
+//>   may read arg1[4i0 .. +4] : -i0 + p0 - 1 >= 0 in i0 (it is in a loop whose end is not affine)
+//>   may write arg0[*] : true (it is the last value of a loop)
+//>   writes arg0 within [?, ?)
+//>   reads arg1 within [0, 4*arg2)
