@@ -199,6 +199,7 @@ impl Builder<'_> {
                         because: because.clone(),
                         reason: Some(RejectionReason::GlobalDependence),
                         location: self.graph.nodes[sink.node().0].location.clone(),
+                        witness: None,
                     });
                 }
             }
@@ -398,6 +399,11 @@ impl Builder<'_> {
                 absent_if.push(apart);
             }
             relied_on.clear();
+            // The pairs were found for equal shapes, which nothing promises of a global edge.
+            if matches!(pair.equality, ShapeEquality::If(_)) {
+                merged.relation = universal_relation(Width::Global);
+                merged.exact = false;
+            }
         } else {
             relied_on.extend(merged.assumed);
             if let ShapeEquality::If(conditions) = pair.equality {
@@ -421,6 +427,7 @@ impl Builder<'_> {
                 merged.width,
             ),
         };
+        let witness = pair.witness(self.graph, &mut self.solver, merged.widest, merged.width);
         self.add(Edge {
             source: source.node,
             sink: sink.node,
@@ -435,6 +442,7 @@ impl Builder<'_> {
             because,
             reason: (merged.width == Width::Global).then_some(reason),
             location: merged.widest.1.location.clone(),
+            witness,
         });
     }
 
@@ -489,6 +497,7 @@ impl Builder<'_> {
                 because: because.clone(),
                 reason: Some(reason),
                 location: location.clone(),
+                witness: None,
             });
         }
     }

@@ -1,16 +1,17 @@
 //! One function -> one [`KernelModel`].
 
-use super::access::{Collector, mentions_shared};
-use super::address::{Root, roots};
-use super::body::{Body, Operation};
+use super::access::{Collector, mentions_shared, touched_roots};
+use super::address::Root;
+use super::body::{BlockRef, Body, Operation};
 use super::cfg::Flow;
 use super::domain::{Domains, merge};
 use super::features::{Effect, effects};
 use super::footprint::footprints;
+use super::intervals::{Event, Intervals, intervals};
 use super::privacy;
 use super::space::Space;
 use super::uniformity::Uniformity;
-use super::{Barrier, KernelModel, KernelParameter, Loop, Quotient};
+use super::{Alone, Barrier, KernelModel, KernelParameter, Loop, Quotient};
 use crate::diagnostics::Location;
 use crate::expression::{Condition, Expression};
 use crate::program::KernelId;
@@ -22,64 +23,81 @@ pub fn model_body(body: &Body, id: KernelId, name: &str) -> KernelModel {
     let privacy = privacy::analyse(body);
     let uniformity = Uniformity::new(body, &flow, &privacy.changed_arguments);
     let mut opaque: Vec<(String, Location)> = Vec::new();
-    let mut add_reason = |reason: &str, location: &Location| {
-        if !opaque.iter().any(|(known, _)| known == reason) {
-            opaque.push((reason.to_owned(), location.clone()));
+    let mut alone: Vec<(Alone, Location)> = Vec::new();
+    let mut keep_alone = |reason: Alone, location: &Location| {
+        if !alone.iter().any(|(known, _)| *known == reason) {
+            alone.push((reason, location.clone()));
         }
     };
     if flow.irreducible {
-        add_reason("has a cycle with several entries", &body.location);
+        keep_alone(Alone::IrreducibleLoop, &body.location);
     }
     for location in &privacy.escapes {
-        add_reason("lets the address of a local variable escape", location);
+        keep_alone(Alone::EscapingAddress, location);
     }
     let mut collector = Collector {
         body,
         flow: &flow,
         changed_arguments: &privacy.changed_arguments,
         space: Space {
-            natural_loops: flow.loops.len(),
+            // Beyond any loop of the control flow or of a tile's rows, until all are known.
+            first_quotient: usize::MAX / 2,
             ..Space::default()
         },
         domains: (!flow.irreducible).then(|| Domains::new(body, &flow, &privacy.changed_arguments)),
         accesses: Vec::new(),
         conditions: Vec::new(),
+        row_loops: Vec::new(),
         has_shared: mentions_shared(body),
     };
     let mut barriers = Vec::new();
+    let mut events: BTreeMap<BlockRef, Vec<Event>> = BTreeMap::new();
     let mut warp_operations = false;
+    let mut asynchronous_copies = false;
     let mut prints = false;
     for block in &flow.order {
         for value in &body.block(*block).instructions {
             let location = &body.value(*value).location;
             for effect in effects(body, *value) {
                 match &effect {
-                    Effect::Touch {
-                        pointer, volatile, ..
-                    } => {
-                        if *volatile {
+                    Effect::Touch(touch) => {
+                        if touch.volatile {
                             // Old code relies on warps in lockstep with volatile shared memory;
                             // volatile global memory means that blocks talk to each other.
-                            let roots = roots(body, &privacy.changed_arguments, *pointer);
+                            let roots = touched_roots(body, &privacy.changed_arguments, touch);
                             let shared = |root: &Root| {
                                 matches!(root, Root::Shared(_) | Root::Unknown(3) | Root::Local)
                             };
                             if roots.iter().all(shared) {
                                 warp_operations = true;
                             } else {
-                                add_reason("accesses volatile global memory", location);
+                                keep_alone(Alone::VolatileMemory, location);
                             }
                         }
-                        collector.touch(*value, *block, &effect);
+                        let first = collector.accesses.len();
+                        collector.touch(*value, *block, touch);
+                        let found = (first..collector.accesses.len()).map(Event::Access);
+                        events.entry(*block).or_default().extend(found);
                     }
-                    Effect::Barrier => barriers.push(Barrier {
-                        uniform: !flow.irreducible && !uniformity.divergent_blocks.contains(block),
-                        loops: flow.loops_of(*block),
-                        location: location.clone(),
-                    }),
+                    Effect::Barrier => {
+                        let event = Event::Barrier(barriers.len());
+                        events.entry(*block).or_default().push(event);
+                        barriers.push(Barrier {
+                            uniform: !flow.irreducible
+                                && !uniformity.divergent_blocks.contains(block),
+                            loops: flow.loops_of(*block),
+                            location: location.clone(),
+                        });
+                    }
                     Effect::WarpOperation => warp_operations = true,
+                    Effect::AsynchronousCopy => asynchronous_copies = true,
                     Effect::Print => prints = true,
-                    Effect::Opaque(reason) => add_reason(reason, location),
+                    Effect::Alone(reason) => keep_alone(reason.clone(), location),
+                    Effect::Opaque(reason) => {
+                        if !opaque.iter().any(|(known, _)| known == reason) {
+                            opaque.push((reason.clone(), location.clone()));
+                        }
+                    }
                 }
             }
         }
@@ -98,6 +116,8 @@ pub fn model_body(body: &Body, id: KernelId, name: &str) -> KernelModel {
         std::mem::take(&mut collector.conditions),
     );
     collector.finish();
+    let count = collector.accesses.len();
+    let intervals = intervals(body, &flow, &events, count, barriers.len());
     let footprints = footprints(&collector.space, &collector.accesses);
     let loops = flow
         .loops
@@ -109,6 +129,7 @@ pub fn model_body(body: &Body, id: KernelId, name: &str) -> KernelModel {
             location: body.block(each.header).location.clone(),
             quotient: None,
         })
+        .chain(std::mem::take(&mut collector.row_loops))
         .chain(collector.space.quotients.iter().map(|each| Loop {
             parent: None,
             uniform_in_block: false,
@@ -128,7 +149,9 @@ pub fn model_body(body: &Body, id: KernelId, name: &str) -> KernelModel {
         formals: body
             .formals
             .iter()
-            .map(|formal| KernelParameter {
+            .enumerate()
+            .map(|(index, formal)| KernelParameter {
+                captured: privacy.captured_arguments.contains(&index),
                 size_bytes: formal.bytes,
                 align_bytes: formal.align_bytes,
                 is_pointer: formal.is_pointer,
@@ -144,10 +167,13 @@ pub fn model_body(body: &Body, id: KernelId, name: &str) -> KernelModel {
         products: collector.space.products,
         accesses: collector.accesses,
         barriers,
+        intervals,
         footprints,
         preconditions,
         opaque,
+        alone,
         warp_operations,
+        asynchronous_copies,
         prints,
         distinguishes_threads: super::in_step::distinguished_axes(body, &flow.order),
         static_shared_bytes,
@@ -169,10 +195,13 @@ pub fn absent(id: KernelId, name: &str) -> KernelModel {
         products: Vec::new(),
         accesses: Vec::new(),
         barriers: Vec::new(),
+        intervals: Intervals::default(),
         footprints: Vec::new(),
         preconditions: Vec::new(),
         opaque: vec![("has no body".to_owned(), Location::default())],
+        alone: Vec::new(),
         warp_operations: false,
+        asynchronous_copies: false,
         prints: false,
         distinguishes_threads: [true; 3],
         static_shared_bytes: 0,

@@ -17,10 +17,10 @@ pub struct Space {
     /// `Variable::Product(n)` is the n-th; canonical: the factor has no uniform part, its
     /// coefficients have no common divisor and the first is positive.
     pub products: Vec<Product>,
-    /// `Variable::Loop(natural_loops + n)` is the n-th.
+    /// `Variable::Loop(first_quotient + n)` is the n-th.
     pub quotients: Vec<QuotientDimension>,
-    /// Number of loops of the kernel.
-    pub natural_loops: usize,
+    /// More than the index of any loop of the kernel.
+    pub first_quotient: usize,
 }
 
 /// `floor(dividend / divisor)` for a dividend of at least 0 and a divisor of at least 1.
@@ -103,7 +103,7 @@ impl Space {
             .iter()
             .position(|known| known.dividend == *dividend && known.parameter == *divisor);
         let number = known.unwrap_or(self.quotients.len());
-        let quotient = Affine::variable(Variable::Loop(self.natural_loops + number));
+        let quotient = Affine::variable(Variable::Loop(self.first_quotient + number));
         if known.is_none() {
             let uniform = self.uniform(divisor)?;
             let multiple = self.multiply(&quotient, &uniform)?;
@@ -120,7 +120,7 @@ impl Space {
     /// The quotient that a variable stands for.
     pub fn as_quotient(&self, variable: &Variable) -> Option<&QuotientDimension> {
         match variable {
-            Variable::Loop(index) => self.quotients.get(index.checked_sub(self.natural_loops)?),
+            Variable::Loop(index) => self.quotients.get(index.checked_sub(self.first_quotient)?),
             _ => None,
         }
     }

@@ -141,6 +141,18 @@ impl HostMemory {
                         &targets,
                     );
                 }
+                if let Some(library) = calls::device_library_call(&called.name) {
+                    let outputs = library.outputs.iter();
+                    let outputs = outputs.map(|(output, bytes)| (*output, Some(*bytes)));
+                    let results = library.writes.iter().map(|(result, _)| (*result, None));
+                    for (position, bytes) in outputs.chain(results) {
+                        let place = targets(position);
+                        if !place.is_empty() {
+                            writes.places.insert((place, bytes));
+                        }
+                    }
+                    return writes;
+                }
                 if let Some(library) = calls::library_call(&called.name) {
                     let length = match instruction.operands.get(2) {
                         Some(Operand::Integer { value, .. }) if is_memory_fill(&called.name) => {
@@ -253,7 +265,10 @@ impl HostMemory {
                 Conduct::Acts
             };
         }
-        if calls::is_cuda(&called.name) {
+        if calls::device_library_call(&called.name).is_some_and(|library| library.handle_only) {
+            return Conduct::Checks;
+        }
+        if calls::is_cuda(&called.name) || calls::is_device_library(&called.name) {
             return Conduct::Acts;
         }
         if let Some(library) = calls::library_call(&called.name) {
@@ -329,12 +344,13 @@ impl HostMemory {
         match runtime.action {
             Action::Allocate { slot, .. }
             | Action::SymbolAddress { slot, .. }
-            | Action::DeviceAddress { slot, .. } => {
+            | Action::DeviceAddress { slot, .. }
+            | Action::Handle { slot, .. } => {
                 writes.places.insert((targets(slot), Some(8)));
             }
             // A copy to the device changes no host memory but what kernels see as well.
             Action::Copy {
-                direction: calls::Direction::DeviceToDevice,
+                direction: calls::Direction::DeviceToDevice | calls::Direction::HostToDevice,
                 ..
             } => {}
             Action::Copy {
@@ -377,7 +393,7 @@ fn literal(size: calls::Size, operands: &[Operand]) -> Option<u64> {
             Some(Operand::Integer { value, .. }) => u64::try_from(*value).ok(),
             _ => None,
         },
-        calls::Size::Unknown => None,
+        calls::Size::Elements(..) | calls::Size::Unknown => None,
     }
 }
 

@@ -13,6 +13,7 @@
 mod calls;
 mod cfg;
 mod display;
+mod handles;
 mod host_ir;
 mod host_reader;
 mod iterations;
@@ -24,6 +25,7 @@ mod recurrences;
 mod values;
 mod versions;
 
+pub use handles::fold_launches_by_handles;
 pub use iterations::{Course, Iterations, LoopDomain, Place};
 
 use crate::diagnostics::Location;
@@ -152,6 +154,11 @@ pub struct Buffer {
     /// the same run of it. Pointers into a buffer that is not unique may be to different
     /// allocations of one site.
     pub unique: bool,
+    /// Host code that is not analysed may have a pointer into it, other than by way of a kernel
+    /// that keeps an argument ([`KernelParameter::captured`](crate::kernel::KernelParameter)).
+    /// Always true of variables, which have names.
+    #[serde(default)]
+    pub escapes: bool,
     /// Its size, where known.
     pub bytes: Option<Expression<ValueId>>,
     /// The device variable's name in the device module, for variables.
@@ -247,6 +254,19 @@ pub enum NodeKind {
         writes: Touch,
         /// Its stream.
         stream: Stream,
+    },
+    /// A function of a CUDA library (cuBLAS, cuRAND, cuFFT, cuDNN) that runs kernels of its own.
+    Library {
+        /// What it reads on the device.
+        reads: Vec<Touch>,
+        /// What it writes on the device.
+        writes: Vec<Touch>,
+        /// Its handle's stream.
+        stream: Stream,
+        /// The host waits for it, or it reads or writes host memory.
+        host_side: bool,
+        /// The function.
+        what: String,
     },
     /// An allocation.
     Allocation {

@@ -1,6 +1,7 @@
 //! The launch graph put together: functions, blocks, loops, nodes.
 
 mod launches;
+mod libraries;
 
 use super::calls::{self, Action, Direction, OnStream, RuntimeCall, Size};
 use super::cfg::ControlFlow;
@@ -51,6 +52,7 @@ pub fn assemble(
         graph: LaunchGraph::default(),
         launches: HashMap::new(),
         irreducible: BTreeSet::new(),
+        host_visible_memory,
         passed: Vec::new(),
     };
     let functions = builder.control_flow();
@@ -69,6 +71,7 @@ struct Builder<'a> {
     graph: LaunchGraph,
     launches: HashMap<(usize, usize), PendingLaunch>,
     irreducible: BTreeSet<usize>,
+    host_visible_memory: bool,
     /// Pointers that launches take.
     passed: Vec<(ValueId, Symbol)>,
 }
@@ -96,7 +99,8 @@ impl Builder<'_> {
             is_analysed(function, self.facts.stubs)
                 && function.instructions.iter().any(|instruction| {
                     matches!(&instruction.opcode, Opcode::Call { callee: Some(callee), .. }
-                        if calls::is_cuda(&host.functions[*callee].name))
+                        if calls::is_cuda(&host.functions[*callee].name)
+                            || calls::is_device_library(&host.functions[*callee].name))
                 })
         };
         let mut found: Vec<usize> = (0..host.functions.len()).filter(calls_runtime).collect();
@@ -245,6 +249,7 @@ impl Builder<'_> {
                     name,
                     memory,
                     unique: once,
+                    escapes: self.facts.points_to.objects[object].leaked,
                     bytes,
                     variable: None,
                     location: instruction.location.clone(),
@@ -273,6 +278,7 @@ impl Builder<'_> {
                 name: source_name(&variable.name),
                 memory,
                 unique: true,
+                escapes: true,
                 bytes: i64::try_from(variable.bytes).ok().map(Expression::Constant),
                 variable: Some(variable.unique_name.clone()),
                 location: Location::default(),
@@ -309,8 +315,10 @@ impl Builder<'_> {
     }
 
     fn size(&mut self, function: usize, at: usize, size: Size) -> Option<Expression<ValueId>> {
-        let Size::Argument(position) = size else {
-            return None;
+        let (position, element_bytes) = match size {
+            Size::Argument(position) => (position, 1),
+            Size::Elements(position, bytes) => (position, bytes),
+            Size::Unknown => return None,
         };
         if self.irreducible.contains(&function) {
             return None;
@@ -318,7 +326,8 @@ impl Builder<'_> {
         let instruction = &self.facts.host.functions[function].instructions[at];
         let operand = *instruction.operands.get(position)?;
         let symbol = self.numbering.operand(function, operand, instruction.block);
-        self.table.expression(&self.numbering, symbol)
+        let count = self.table.expression(&self.numbering, symbol)?;
+        Some(count.multiply(Expression::Constant(element_bytes)))
     }
 
     /// Third pass: the nodes.
@@ -379,6 +388,11 @@ impl Builder<'_> {
         let name = self
             .callee(instruction)
             .map_or_else(|| "a call through a pointer".to_owned(), str::to_owned);
+        if let Some(library) = calls::device_library_call(&name)
+            && !self.irreducible.contains(&function)
+        {
+            return Some(self.library_node(function, at, &name, &library));
+        }
         let runtime = calls::runtime_call(&name);
         if calls::is_cuda(&name) {
             if let Some(pending) = self.launches.remove(&(function, at)) {
@@ -528,11 +542,12 @@ impl Builder<'_> {
                 }
             }
             Action::Synchronise => NodeKind::Synchronise,
-            Action::Check | Action::SymbolAddress { .. } | Action::DeviceAddress { .. } => {
-                NodeKind::ErrorCheck
-            }
+            Action::Check
+            | Action::SymbolAddress { .. }
+            | Action::DeviceAddress { .. }
+            | Action::Handle { .. } => NodeKind::ErrorCheck,
             Action::StreamOperation => NodeKind::StreamOperation,
-            Action::Fence => NodeKind::Opaque {
+            Action::Fence | Action::Launch { .. } => NodeKind::Opaque {
                 what: name.to_owned(),
             },
         }
@@ -560,7 +575,10 @@ impl Builder<'_> {
         direction: Direction,
     ) -> (Option<bool>, Option<bool>) {
         match direction {
+            Direction::HostToDevice => (Some(true), Some(false)),
+            Direction::DeviceToHost => (Some(false), Some(true)),
             Direction::DeviceToDevice => (Some(true), Some(true)),
+            Direction::Unknown => (None, None),
             Direction::Argument(position) => match instruction.operands.get(position) {
                 Some(HostOperand::Integer { value: 0, .. }) => (Some(false), Some(false)),
                 Some(HostOperand::Integer { value: 1, .. }) => (Some(true), Some(false)),

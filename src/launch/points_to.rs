@@ -60,8 +60,11 @@ impl ObjectKind {
 pub struct Object {
     /// What it is.
     pub kind: ObjectKind,
-    /// Code outside the module may reach it.
+    /// Code outside the module, or a kernel, may reach it.
     pub escaped: bool,
+    /// Host code outside the module may have a pointer to it, other than through what a kernel
+    /// keeps of its plain arguments.
+    pub leaked: bool,
     /// A kernel may reach it, and the host too.
     pub kernel_visible: bool,
 }
@@ -210,6 +213,7 @@ impl PointsTo {
             solver.globals.push(object);
             let outside = !global.internal || global.initializer.is_none();
             solver.objects[object].escaped = outside && !global.constant;
+            solver.objects[object].leaked = solver.objects[object].escaped;
             // The runtime writes the address of a managed variable into its shadow.
             if global.initializer.is_none() || matches!(variable, Some((_, _, true))) {
                 solver.contents[object].insert(None, unknown());
@@ -270,6 +274,7 @@ impl PointsTo {
         self.objects.push(Object {
             kind,
             escaped: kind == ObjectKind::Unknown,
+            leaked: kind == ObjectKind::Unknown,
             kernel_visible: false,
         });
         self.contents.push(BTreeMap::new());
@@ -422,14 +427,29 @@ impl PointsTo {
                 if by_value.iter().any(|(index, _)| *index == position) {
                     self.escape_contents(targets);
                 } else {
-                    self.escape(targets);
+                    self.give_to_kernel(targets);
                 }
             }
         } else if let Some(runtime) = calls::runtime_call(&called.name) {
+            if is_lookup_of_variables(&called.name) {
+                self.escape_variables();
+            }
             for (output, bytes) in runtime.outputs {
-                // Handles point to memory of the runtime.
+                // Handles point to memory of the runtime; a question about a pointer may be answered by
+                // a pointer into the same memory.
                 if *bytes == 8 || *bytes == 0 {
-                    self.store(&shift(&argument(*output), None), &unknown(), 8);
+                    let place = shift(&argument(*output), None);
+                    self.store(&place, &unknown(), 8);
+                    for (position, targets) in arguments.iter().enumerate() {
+                        let asked = runtime.action == Action::Check
+                            && !runtime
+                                .outputs
+                                .iter()
+                                .any(|(output, _)| *output == position);
+                        if asked {
+                            self.store(&place, &shift(targets, None), 8);
+                        }
+                    }
                 }
             }
             match runtime.action {
@@ -449,6 +469,13 @@ impl PointsTo {
                 }
                 Action::DeviceAddress { slot, host } => {
                     self.store(&argument(slot), &argument(host), 8)
+                }
+                Action::Handle { slot, .. } => self.store(&argument(slot), &unknown(), 8),
+                Action::Launch { arguments } => {
+                    for position in arguments {
+                        let given = self.given_to_kernel(&argument(*position));
+                        self.escape(&given);
+                    }
                 }
                 Action::Copy {
                     destination,
@@ -472,6 +499,18 @@ impl PointsTo {
                     self.add_value(function, at, unknown());
                 }
                 _ => {}
+            }
+        } else if let Some(library) = calls::device_library_call(&called.name) {
+            // It touches what it is given while it runs and keeps nothing but the handle.
+            for (output, _) in &library.outputs {
+                self.store(&shift(&argument(*output), None), &unknown(), 8);
+            }
+            for (written, _) in &library.writes {
+                let source = library.reads.iter().map(|(read, _)| argument(*read));
+                if library.waits {
+                    let all: Targets = source.flatten().collect();
+                    self.device_copy(&argument(*written), &all);
+                }
             }
         } else if let Some(library) = calls::library_call(&called.name) {
             if is_memory_copy(&called.name) {
@@ -560,9 +599,7 @@ impl PointsTo {
             return;
         }
         for target in address {
-            if self.is_escaped(target.object) {
-                self.escape(value);
-            }
+            self.follow(target.object, value);
             let mut cells = vec![target.offset];
             if bytes > 8 {
                 match target.offset {
@@ -616,6 +653,11 @@ impl PointsTo {
     }
 }
 
+/// Functions that find device variables by name.
+fn is_lookup_of_variables(name: &str) -> bool {
+    name.starts_with("cuModuleGetGlobal") || name.starts_with("cuLibraryGet")
+}
+
 /// A function whose body counts: not a declaration, a kernel stub or registration code.
 pub fn is_analysed(function: &Function, stubs: &[String]) -> bool {
     !function.blocks.is_empty()
@@ -628,7 +670,7 @@ fn functions_that_reach_the_runtime(host: &HostModule) -> Vec<bool> {
     let mut reached: Vec<bool> = host
         .functions
         .iter()
-        .map(|function| calls::is_cuda(&function.name))
+        .map(|function| calls::is_cuda(&function.name) || calls::is_device_library(&function.name))
         .collect();
     loop {
         let mut grew = false;

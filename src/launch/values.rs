@@ -8,6 +8,7 @@
 //! address comes from, found as in SSA construction (joins at the iterated dominance frontier of
 //! the blocks that may write it).
 
+mod addresses;
 mod halves;
 
 use super::calls::{self, Action, RuntimeCall};
@@ -48,6 +49,8 @@ pub enum Definition {
     Allocation(usize, usize),
     /// The device address of a variable, by the global of its shadow.
     VariableAddress(usize),
+    /// The handle of the kernel that another value stands for.
+    Handle(Symbol),
     /// A pure operation.
     Operation {
         /// Which.
@@ -371,7 +374,9 @@ impl<'a> Numbering<'a> {
                     .iter()
                     .map(|operand| self.operand(function, *operand, block))
                     .collect();
+                let moved = self.moved_address(function, at, *operation, &operands);
                 match instruction.result.scalar_bits() {
+                    _ if moved.is_some() => moved.unwrap_or(own),
                     Some(bits) => {
                         let known = self.definitions.len();
                         let symbol = self.operation(*operation, bits, operands);
@@ -606,15 +611,27 @@ impl<'a> Numbering<'a> {
                         copies - 1,
                     ));
                 }
+                if name.starts_with("llvm.memset.") {
+                    return self.cleared(function, writer, address, bytes);
+                }
                 let RuntimeCall { action, .. } = calls::runtime_call(name)?;
                 let slot = match action {
-                    Action::Allocate { slot, .. } | Action::SymbolAddress { slot, .. } => slot,
+                    Action::Allocate { slot, .. }
+                    | Action::SymbolAddress { slot, .. }
+                    | Action::Handle { slot, .. } => slot,
                     _ => return None,
                 };
                 if bytes != 8 || place_of(self, slot) != address {
                     return None;
                 }
                 match action {
+                    Action::Handle { kernel, .. } => {
+                        let kernel = place_of(self, kernel);
+                        if let Definition::Handle(_) = self.definitions[kernel.0] {
+                            return Some(kernel);
+                        }
+                        Some(self.derived(Definition::Handle(kernel), &[kernel]))
+                    }
                     Action::SymbolAddress { symbol, .. } => match instruction.operands[symbol] {
                         Operand::Global(global, 0) => {
                             Some(self.intern(Definition::VariableAddress(global), None))

@@ -78,6 +78,19 @@ pub(super) fn canonicalise(
     Ok(host_visible_memory)
 }
 
+/// Makes functions canonical again in which launches were folded later.
+pub(super) fn canonicalise_again(
+    host: &Module<'_>,
+    functions: &[Value],
+) -> Result<(), ProgramError> {
+    let machine = passes::host_machine()?;
+    for function in functions {
+        run(*function, HOST_PIPELINE, &machine)?;
+    }
+    launches::number_sites(host);
+    passes::verify(host, "folding launches by handles")
+}
+
 fn run(
     function: Value,
     pipeline: &str,
@@ -119,10 +132,22 @@ fn remove_inlined(host: &Module<'_>, stubs: &BTreeSet<String>) {
 /// True for a function of the CUDA runtime's or driver's interface, or a folded launch.
 fn drives_device(name: &str) -> bool {
     let capital = |rest: &str| rest.starts_with(|first: char| first.is_ascii_uppercase());
-    name.starts_with("sirius.")
+    is_device_library(name)
+        || name.starts_with("sirius.")
         || name.strip_prefix("cuda").is_some_and(capital)
         || name.strip_prefix("cu").is_some_and(capital)
         || name.starts_with("__cudaPushCallConfiguration")
+}
+
+/// True for a function of a CUDA library, which drives the device by itself.
+pub(super) fn is_device_library(name: &str) -> bool {
+    const LIBRARIES: [&str; 8] = [
+        "cublasLt", "cublas", "cudnn", "cufft", "curand", "cusolver", "cusparse", "nccl",
+    ];
+    LIBRARIES.iter().any(|library| {
+        name.strip_prefix(library)
+            .is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_uppercase()))
+    })
 }
 
 /// Registration code and stubs stay as clang made them.

@@ -96,6 +96,16 @@ fn passing(
             prints.or_else(|| conflict("a copy"))
         }
         NodeKind::Set { .. } => conflict("a set"),
+        NodeKind::Library {
+            host_side, what, ..
+        } => {
+            // Its result may be the host's, who then knows that what came before is done.
+            if *host_side && reaches_host_memory(graph, member) {
+                return fence(what);
+            }
+            let prints = if *host_side { printing(what) } else { None };
+            prints.or_else(|| conflict(what))
+        }
         NodeKind::Free { pointer: Some(_) } => {
             printing("a free, which waits").or_else(|| conflict("a free"))
         }
@@ -151,7 +161,7 @@ pub(super) fn touches_common_memory(
                 None => return true,
             }
         }
-        NodeKind::Copy { reads, writes, .. } => {
+        NodeKind::Copy { reads, writes, .. } | NodeKind::Library { reads, writes, .. } => {
             let reads = reads.iter().map(|touch| named(&touch.pointer, false));
             let writes = writes.iter().map(|touch| named(&touch.pointer, true));
             reads.chain(writes).collect()

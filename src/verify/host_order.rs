@@ -68,7 +68,7 @@ pub(super) fn blocks_on_the_way(
 }
 
 /// Blocks reachable by at least one edge, never entering `barred`.
-fn reachable(
+pub(super) fn reachable(
     graph: &LaunchGraph,
     from: HostBlockId,
     barred: Option<HostBlockId>,

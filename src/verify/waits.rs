@@ -25,7 +25,9 @@ pub(super) fn waits_passed(
         foreign(node)
             || match &graph.nodes[node.0].kind {
                 NodeKind::Synchronise | NodeKind::Allocation { .. } | NodeKind::Free { .. } => true,
-                NodeKind::Copy { host_side, .. } => *host_side,
+                NodeKind::Copy { host_side, .. } | NodeKind::Library { host_side, .. } => {
+                    *host_side
+                }
                 _ => false,
             }
     };
@@ -42,7 +44,7 @@ pub(super) fn waits_passed(
         NodeKind::Launch(_) | NodeKind::Set { .. } => {
             foreign(&node) && touches_common_memory(graph, kernels, member, node)
         }
-        NodeKind::Copy { host_side, .. } => {
+        NodeKind::Copy { host_side, .. } | NodeKind::Library { host_side, .. } => {
             foreign(&node)
                 && (visible && *host_side || touches_common_memory(graph, kernels, member, node))
         }
@@ -109,7 +111,9 @@ pub(super) fn waits_passed(
 fn stream_of(graph: &LaunchGraph, node: NodeId) -> Option<Stream> {
     match &graph.nodes[node.0].kind {
         NodeKind::Launch(launch) => Some(launch.stream),
-        NodeKind::Copy { stream, .. } | NodeKind::Set { stream, .. } => Some(*stream),
+        NodeKind::Copy { stream, .. }
+        | NodeKind::Set { stream, .. }
+        | NodeKind::Library { stream, .. } => Some(*stream),
         _ => None,
     }
 }

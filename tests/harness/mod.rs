@@ -1,11 +1,14 @@
 //! Builds a program for the CPU device with fusion off and on, runs both, and compares.
 
 #[path = "../oracle/mod.rs"]
-mod oracle;
+pub mod oracle;
 
 use libtest_mimic::Failed;
-use oracle::{Width, dependences_that_happened, races};
+use oracle::compare::{Comparison, StaticGraph, compare};
+use oracle::history::History;
+use oracle::races::races;
 use serde_json::Value;
+use sirius_rs::dependence::Width;
 use sirius_runtime::trace::Trace;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -24,9 +27,26 @@ pub fn check(source: &Path) -> Result<(), Failed> {
     let report: Value = serde_json::from_str(&std::fs::read_to_string(&on.report)?)?;
     expectations.check(&report, &on.messages)?;
 
+    // What nobody reads afterwards need not be written, so memory is compared without that.
+    let writes_less = report["fusions"].as_array().is_some_and(|fusions| {
+        let not_written = |fusion: &Value| fusion["not_written"].as_array().map_or(0, Vec::len);
+        fusions.iter().any(|fusion| not_written(fusion) > 0)
+    });
+    let complete = match writes_less {
+        true => Some(Built::with(source, folder.path(), "all", KEEP_ALL_STORES)?),
+        false => None,
+    };
     for arguments in expectations.runs() {
-        compare_runs(&text, &off, &on, &report, arguments, folder.path())
-            .map_err(|error| format!("with arguments {arguments:?}: {}", message_of(&error)))?;
+        compare_runs(
+            &text,
+            &off,
+            &on,
+            complete.as_ref(),
+            &report,
+            arguments,
+            folder.path(),
+        )
+        .map_err(|error| format!("with arguments {arguments:?}: {}", message_of(&error)))?;
     }
     Ok(())
 }
@@ -41,6 +61,7 @@ fn compare_runs(
     text: &str,
     off: &Built,
     on: &Built,
+    complete: Option<&Built>,
     report: &Value,
     arguments: &[String],
     folder: &Path,
@@ -58,12 +79,28 @@ fn compare_runs(
     if !String::from_utf8_lossy(&unfused.output.stdout).contains("PASS") {
         return Err("the program does not say PASS".into());
     }
-    same_memory(&unfused, &fused, "fusion")?;
     let fiber: Environment = &[("SIRIUS_CPU_THREADS", "1"), ("SIRIUS_CPU", "fiber")];
-    same_memory(&unfused, &on.run(arguments, fiber)?, "fusion on fibers")?;
+    let fused_on_fibers = on.run(arguments, fiber)?;
+    let fused_on_threads = on.run(arguments, &[])?;
     // Blocks in any order change the roundings of float atomics that meet in one place.
-    if !text.contains("atomicAdd") || text.contains(ORDERED_ATOMICS) {
-        same_memory(&unfused, &on.run(arguments, &[])?, "fusion on many threads")?;
+    let ordered = !text.contains("atomicAdd") || text.contains(ORDERED_ATOMICS);
+    match complete {
+        None => {
+            same_memory(&unfused, &fused, "fusion")?;
+            same_memory(&unfused, &fused_on_fibers, "fusion on fibers")?;
+            if ordered {
+                same_memory(&unfused, &fused_on_threads, "fusion on many threads")?;
+            }
+        }
+        Some(complete) => {
+            let written = complete.run(arguments, ONE_THREAD)?;
+            same_memory(&unfused, &written, "fusion with all stores")?;
+            for other in [&fused_on_fibers, &fused_on_threads] {
+                if ordered && other.output.stdout != unfused.output.stdout {
+                    return Err("the way in which threads run changes the output".into());
+                }
+            }
+        }
     }
     let traced = |built: &Built, name: &str| -> Result<Trace, Failed> {
         let path = folder.join(name);
@@ -81,16 +118,28 @@ fn compare_runs(
             return Err(format!("fused launches race (site, where): {found:?}").into());
         }
     }
-    compare_with_trace(report, &trace)
+    let edges = StaticGraph::edges_of_dump(&on.messages).ok_or("a dump has edges")?;
+    let graph = StaticGraph::new(report, edges).ok_or("a report has nodes")?;
+    let comparison = compare(&graph, &History::replay(&trace.records));
+    count(&comparison);
+    match &comparison.faults[..] {
+        [] => Ok(()),
+        faults => Err(faults.join("\n").into()),
+    }
 }
 
 /// Checks the oracle itself.
 pub fn check_oracle() -> Result<(), Failed> {
-    Ok(oracle::check_races()?)
+    oracle::races::check_races()?;
+    oracle::cases::check_precision()?;
+    Ok(oracle::cases::check_comparison()?)
 }
 
 /// Blocks in ascending order, one at a time.
 const ONE_THREAD: Environment = &[("SIRIUS_CPU_THREADS", "1")];
+
+/// A fused program that writes all that the unfused one writes.
+const KEEP_ALL_STORES: &[&str] = &["--sirius-opt=all,-dead-stores"];
 
 /// What a program says whose float atomics never meet in one place.
 const ORDERED_ATOMICS: &str = "// float atomics do not meet";
@@ -108,66 +157,28 @@ fn same_memory(expected: &Run, found: &Run, what: &str) -> Result<(), Failed> {
     .into())
 }
 
-/// How often the width that the graph says is the width that was seen, by the latter; over all
+/// How often the graph says of neighbouring launches what was seen, by the latter; over all
 /// programs checked so far.
-static PRECISION: Mutex<BTreeMap<Width, (usize, usize)>> = Mutex::new(BTreeMap::new());
+static PRECISION: Mutex<BTreeMap<Option<Width>, (usize, usize)>> = Mutex::new(BTreeMap::new());
+
+fn count(comparison: &Comparison) {
+    let mut precision = PRECISION.lock().unwrap_or_else(PoisonError::into_inner);
+    for edge in &comparison.neighbours {
+        let (exact, total) = precision.entry(edge.observed).or_default();
+        *exact += usize::from(edge.is_exact());
+        *total += 1;
+    }
+}
 
 /// The precision of the graph as a table, one line a width.
 pub fn precision_table() -> String {
     let precision = PRECISION.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut table = String::from("observed width  exact  dependences\n");
+    let mut table = String::from("observed width  exact  edges between neighbours\n");
     for (width, (exact, total)) in precision.iter() {
-        let _ = writeln!(table, "{:<14} {exact:>6} {total:>12}", format!("{width:?}"));
+        let width = width.map_or("none".to_owned(), |width| format!("{width:?}"));
+        let _ = writeln!(table, "{width:<14} {exact:>6} {total:>12}");
     }
     table
-}
-
-/// The static graph must contain what happened, at least as wide.
-fn compare_with_trace(report: &Value, trace: &Trace) -> Result<(), Failed> {
-    let nodes = report["nodes"].as_array().ok_or("a report has nodes")?;
-    let site_of = |id: &Value| {
-        nodes
-            .iter()
-            .find(|node| node["id"] == *id)
-            .and_then(|node| node["site"].as_u64())
-    };
-    let edges = report["edges"].as_array().ok_or("a report has edges")?;
-    let happened = dependences_that_happened(trace);
-    for ((source, sink, kind), width) in &happened {
-        let predicted = edges
-            .iter()
-            .filter(|edge| {
-                site_of(&edge["src"]) == Some(u64::from(*source))
-                    && site_of(&edge["dst"]) == Some(u64::from(*sink))
-                    && edge["kind"] == *kind
-            })
-            .filter_map(|edge| edge["width"].as_str())
-            .map(Width::from_name)
-            .max();
-        match predicted {
-            None => {
-                return Err(format!(
-                    "launch {sink} depends on launch {source} ({kind}, {width:?}), \
-                     but the graph has no such edge"
-                )
-                .into());
-            }
-            Some(predicted) if predicted < *width => {
-                return Err(format!(
-                    "launch {sink} depends on launch {source} ({kind}) with width {width:?}, \
-                     but the graph says {predicted:?}"
-                )
-                .into());
-            }
-            Some(predicted) => {
-                let mut precision = PRECISION.lock().unwrap_or_else(PoisonError::into_inner);
-                let (exact, total) = precision.entry(*width).or_default();
-                *exact += usize::from(predicted == *width);
-                *total += 1;
-            }
-        }
-    }
-    Ok(())
 }
 
 /// What a program's leading comments promise.
@@ -278,12 +289,19 @@ struct Run {
 
 impl Built {
     fn new(source: &Path, folder: &Path, fusion: &str) -> Result<Self, Failed> {
-        let program = folder.join(fusion);
-        let report = folder.join(format!("{fusion}.json"));
+        Self::with(source, folder, fusion, &[])
+    }
+
+    fn with(source: &Path, folder: &Path, fusion: &str, more: &[&str]) -> Result<Self, Failed> {
+        let name = format!("{fusion}{}", more.len());
+        let program = folder.join(&name);
+        let report = folder.join(format!("{name}.json"));
         let output = Command::new(env!("CARGO_BIN_EXE_sirius-rs"))
             .arg(source)
             .args(["-O2", "-std=c++17", "--sirius-device=cpu"])
+            .args(more)
             .arg(format!("--sirius-fusion={fusion}"))
+            .arg("--sirius-dump=dependence")
             .arg(format!("--sirius-report={}", report.display()))
             .arg("-o")
             .arg(&program)

@@ -83,6 +83,7 @@ impl PointsTo {
         }
         for object in &mut self.objects {
             object.escaped = true;
+            object.leaked = true;
             object.kernel_visible = object.kind.is_seen_by_host();
         }
     }
@@ -147,9 +148,7 @@ impl PointsTo {
                 _ => None,
             };
             self.add_content(to.object, moved, &targets);
-            if self.is_escaped(to.object) {
-                self.escape(&targets);
-            }
+            self.follow(to.object, &targets);
         }
         if self.objects[from.object].escaped {
             self.add_content(to.object, None, &unknown());

@@ -5,10 +5,31 @@ use super::*;
 impl PointsTo {
     pub(super) fn escape(&mut self, targets: &Targets) {
         for target in targets {
+            let object = &mut self.objects[target.object];
+            if !object.escaped || !object.leaked {
+                object.escaped = true;
+                object.leaked = true;
+                self.changed = true;
+            }
+        }
+    }
+
+    /// What a kernel gets as a plain argument.
+    pub(super) fn give_to_kernel(&mut self, targets: &Targets) {
+        for target in targets {
             if !self.objects[target.object].escaped {
                 self.objects[target.object].escaped = true;
                 self.changed = true;
             }
+        }
+    }
+
+    /// What is stored in an object is where that is.
+    pub(super) fn follow(&mut self, object: usize, stored: &Targets) {
+        if object == UNKNOWN || self.objects[object].leaked {
+            self.escape(stored);
+        } else if self.objects[object].escaped {
+            self.give_to_kernel(stored);
         }
     }
 
@@ -19,15 +40,37 @@ impl PointsTo {
         }
     }
 
+    /// What a kernel is given through an array of addresses of its arguments, or through a list that
+    /// names a parameter buffer.
+    pub(super) fn given_to_kernel(&self, list: &Targets) -> Targets {
+        let slots = self.load(&shift(list, None), 8);
+        self.load(&shift(&slots, None), 8)
+    }
+
+    /// A device variable may be found by its name.
+    pub(super) fn escape_variables(&mut self) {
+        let variables = (0..self.objects.len())
+            .filter(|object| matches!(self.objects[*object].kind, ObjectKind::Variable(_)))
+            .map(|object| Target {
+                object,
+                offset: None,
+            })
+            .collect();
+        self.escape(&variables);
+    }
+
     pub(super) fn spread_escape(&mut self) {
         let mut work: Vec<usize> = (0..self.objects.len())
             .filter(|object| self.objects[*object].escaped)
             .collect();
         while let Some(object) = work.pop() {
+            let leaked = self.objects[object].leaked;
             let contents: Vec<Targets> = self.contents[object].values().cloned().collect();
             for target in contents.into_iter().flatten() {
-                if !self.objects[target.object].escaped {
-                    self.objects[target.object].escaped = true;
+                let reached = &mut self.objects[target.object];
+                if !reached.escaped || leaked && !reached.leaked {
+                    reached.escaped = true;
+                    reached.leaked |= leaked;
                     self.changed = true;
                     work.push(target.object);
                 }
@@ -56,7 +99,18 @@ impl PointsTo {
                 };
                 let name = host.functions[*callee].name.as_str();
                 let folded = name.starts_with(calls::FOLDED_LAUNCH);
-                if folded || name.starts_with("cudaLaunch") || name.starts_with("cuLaunch") {
+                let runtime = calls::runtime_call(name);
+                if let Some(RuntimeCall {
+                    action: Action::Launch { arguments },
+                    ..
+                }) = runtime
+                {
+                    for position in arguments {
+                        let list = instruction.operands.get(*position);
+                        let list = list.map(|list| self.of(host, index, *list));
+                        roots.extend(self.given_to_kernel(&list.unwrap_or_default()));
+                    }
+                } else if folded || name.starts_with("cudaLaunch") || name.starts_with("cuLaunch") {
                     let skip = if folded { calls::FOLDED_LAUNCH_HEAD } else { 0 };
                     for (position, operand) in instruction.operands.iter().enumerate().skip(skip) {
                         let targets = self.of(host, index, *operand);
@@ -71,7 +125,7 @@ impl PointsTo {
                 if let Some(RuntimeCall {
                     action: Action::Copy { source, .. },
                     ..
-                }) = calls::runtime_call(name)
+                }) = runtime
                 {
                     let source = self.of(host, index, instruction.operands[source]);
                     let anywhere = shift(&source, None);
