@@ -168,14 +168,18 @@ __global__ void broken_off(float *o, const float *a, int n) {
 //>
 //> kernel halving
 //>   loop i0 uniform
-//>   must read arg0[1024bx + 4tx .. +4] : true
-//>   must write shared @_ZZ7halvingPfE1s[4tx .. +4] : true
-//>   may read shared @_ZZ7halvingPfE1s[*] : true in i0 (it changes irregularly in a loop)
-//>   may read shared @_ZZ7halvingPfE1s[4tx .. +4] : true in i0 (its condition is not affine)
-//>   may write shared @_ZZ7halvingPfE1s[4tx .. +4] : true in i0 (its condition is not affine)
-//>   must read shared @_ZZ7halvingPfE1s[0 .. +4] : -tx = 0
-//>   must write arg0[4bx .. +4] : -tx = 0
+//>   must read arg0[1024bx + 4tx .. +4] : true in interval 0
+//>   must write shared @_ZZ7halvingPfE1s[4tx .. +4] : true in interval 0
+//>   may read shared @_ZZ7halvingPfE1s[*] : true in i0 (it changes irregularly in a loop) in interval 1
+//>   may read shared @_ZZ7halvingPfE1s[4tx .. +4] : true in i0 (its condition is not affine) in interval 1
+//>   may write shared @_ZZ7halvingPfE1s[4tx .. +4] : true in i0 (its condition is not affine) in interval 1
+//>   must read shared @_ZZ7halvingPfE1s[0 .. +4] : -tx = 0 in interval 0,1
+//>   must write arg0[4bx .. +4] : -tx = 0 in interval 0,1
 //>   barrier uniform in i0
+//>   flow from access 1 to access 2 across barrier 0
+//>   anti from access 2 to access 4 across barrier 0
+//>   anti from access 2 to access 4 in one interval
+//>   flow from access 4 to access 2 across barrier 0
 //>   writes arg0 within [0, max(1024*gridDim.x + 4*blockDim.x - 1024, 4*gridDim.x))
 //>   requires 256*gridDim.x + blockDim.x - 257 <= 4294967295
 //>   static shared 1024 bytes
@@ -184,28 +188,38 @@ __global__ void broken_off(float *o, const float *a, int n) {
 //>   p0 = blockDim.x
 //>   q0 = (bx) * p0
 //>   loop i0 uniform
-//>   must read arg0[4tx + 4q0 .. +4] : true
-//>   must write shared @d[4tx .. +4] : true
-//>   may read shared @d[*] : true in i0 (it changes irregularly in a loop)
-//>   may read shared @d[4tx .. +4] : true in i0 (its condition is not affine)
-//>   may write shared @d[4tx .. +4] : true in i0 (its condition is not affine)
-//>   must read shared @d[0 .. +4] : -tx = 0
-//>   must write arg0[4bx .. +4] : -tx = 0
+//>   must read arg0[4tx + 4q0 .. +4] : true in interval 0
+//>   must write shared @d[4tx .. +4] : true in interval 0
+//>   may read shared @d[*] : true in i0 (it changes irregularly in a loop) in interval 1
+//>   may read shared @d[4tx .. +4] : true in i0 (its condition is not affine) in interval 1
+//>   may write shared @d[4tx .. +4] : true in i0 (its condition is not affine) in interval 1
+//>   must read shared @d[0 .. +4] : -tx = 0 in interval 0,1
+//>   must write arg0[4bx .. +4] : -tx = 0 in interval 0,1
 //>   barrier uniform in i0
+//>   anti from access 0 to access 6 across barrier 0
+//>   anti from access 0 to access 6 in one interval
+//>   flow from access 1 to access 2 across barrier 0
+//>   anti from access 2 to access 4 across barrier 0
+//>   anti from access 2 to access 4 in one interval
+//>   flow from access 4 to access 2 across barrier 0
 //>   writes arg0 within [0, max(4*gridDim.x*blockDim.x, 4*gridDim.x))
 //>   requires gridDim.x*blockDim.x - 1 <= 4294967295
 //>   dynamic shared
 //>
 //> kernel doubling
 //>   loop i0 uniform
-//>   must read arg0[1024bx + 4tx .. +4] : true
-//>   must write shared @_ZZ8doublingPfE1s[4tx .. +4] : true
-//>   may read shared @_ZZ8doublingPfE1s[*] : true in i0 (it changes irregularly in a loop)
-//>   may read shared @_ZZ8doublingPfE1s[4tx .. +4] : true in i0 (its condition is not affine)
-//>   may write shared @_ZZ8doublingPfE1s[4tx .. +4] : true in i0 (its condition is not affine)
-//>   must read shared @_ZZ8doublingPfE1s[0 .. +4] : -tx = 0
-//>   must write arg0[4bx .. +4] : -tx = 0
+//>   must read arg0[1024bx + 4tx .. +4] : true in interval 0
+//>   must write shared @_ZZ8doublingPfE1s[4tx .. +4] : true in interval 0
+//>   may read shared @_ZZ8doublingPfE1s[*] : true in i0 (it changes irregularly in a loop) in interval 1
+//>   may read shared @_ZZ8doublingPfE1s[4tx .. +4] : true in i0 (its condition is not affine) in interval 1
+//>   may write shared @_ZZ8doublingPfE1s[4tx .. +4] : true in i0 (its condition is not affine) in interval 1
+//>   must read shared @_ZZ8doublingPfE1s[0 .. +4] : -tx = 0 in interval 0,1
+//>   must write arg0[4bx .. +4] : -tx = 0 in interval 0,1
 //>   barrier uniform in i0
+//>   flow from access 1 to access 2 across barrier 0
+//>   anti from access 2 to access 4 across barrier 0
+//>   anti from access 2 to access 4 in one interval
+//>   flow from access 4 to access 2 across barrier 0
 //>   writes arg0 within [0, max(1024*gridDim.x + 4*blockDim.x - 1024, 4*gridDim.x))
 //>   requires 256*gridDim.x + blockDim.x - 257 <= 4294967295
 //>   static shared 1024 bytes
@@ -324,14 +338,23 @@ __global__ void broken_off(float *o, const float *a, int n) {
 //> kernel ping_pong_shared
 //>   p0 = arg1
 //>   loop i0 uniform
-//>   must read arg0[4tx .. +4] : true
-//>   must write shared @_ZZ16ping_pong_sharedPfiE1s[4tx .. +4] : true
-//>   may read shared @_ZZ16ping_pong_sharedPfiE1s[*] : -i0 + p0 - 1 >= 0 in i0 (it changes irregularly in a loop)
-//>   may write shared @_ZZ16ping_pong_sharedPfiE1s[*] : -i0 + p0 - 1 >= 0 in i0 (it changes irregularly in a loop)
-//>   may read shared @_ZZ16ping_pong_sharedPfiE1s[*] : true (it changes irregularly in a loop)
-//>   must write arg0[4tx .. +4] : true
+//>   must read arg0[4tx .. +4] : true in interval 0
+//>   must write shared @_ZZ16ping_pong_sharedPfiE1s[4tx .. +4] : true in interval 0
+//>   may read shared @_ZZ16ping_pong_sharedPfiE1s[*] : -i0 + p0 - 1 >= 0 in i0 (it changes irregularly in a loop) in interval 1
+//>   may write shared @_ZZ16ping_pong_sharedPfiE1s[*] : -i0 + p0 - 1 >= 0 in i0 (it changes irregularly in a loop) in interval 1
+//>   may read shared @_ZZ16ping_pong_sharedPfiE1s[*] : true (it changes irregularly in a loop) in interval 2
+//>   must write arg0[4tx .. +4] : true in interval 2
 //>   barrier uniform in i0
 //>   barrier uniform
+//>   flow from access 1 to access 2 across barrier 0
+//>   output from access 1 to access 3 across barrier 0
+//>   flow from access 1 to access 4 across barrier 1
+//>   anti from access 2 to access 3 across barrier 0
+//>   anti from access 2 to access 3 in one interval
+//>   flow from access 3 to access 2 across barrier 0
+//>   output from access 3 to access 3 across barrier 0
+//>   output from access 3 to access 3 in one interval
+//>   flow from access 3 to access 4 across barrier 1
 //>   writes arg0 within [0, 4*blockDim.x)
 //>   static shared 1024 bytes
 //>
