@@ -633,7 +633,9 @@ impl Builder<'_> {
         };
         let symbol = self.numbering.operand(function, operand, instruction.block);
         match self.numbering.literal(symbol) {
-            Some(0..=2) => Stream::Default,
+            // The legacy and the per-thread stream have handles of their own; which of the
+            // two is the default stream is the compiler's option.
+            Some(0) => Stream::Default,
             _ => self
                 .table
                 .lookup(&self.numbering, symbol, false)
