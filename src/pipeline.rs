@@ -15,7 +15,7 @@ use crate::cli::{Build, Fusion, Input, Invocation, Language, Phase, Toolchain, r
 use crate::codegen;
 use crate::dependence::{Uar, build_uar};
 use crate::kernel::{KernelModel, model_kernels};
-use crate::launch::{LaunchGraph, build_launch_graph};
+use crate::launch::{LaunchGraph, build_launch_graph, fold_launches_by_handles};
 use crate::program::{Program, read_program};
 use crate::report::{self, Report};
 use crate::schedule::{self, FusionPlan, Missed, ScheduleOptions, plan_fusion};
@@ -299,7 +299,10 @@ fn analyze_program(
     clock: &mut Clock<'_>,
     outcome: &mut Outcome,
 ) -> Result<Option<Analysis>, PipelineError> {
-    let graph = clock.time(Stage::Launch, || build_launch_graph(program));
+    let graph = clock.time(Stage::Launch, || {
+        fold_launches_by_handles(program)?;
+        Ok::<_, PipelineError>(build_launch_graph(program))
+    })?;
     clock.dump(Stage::Launch, || graph.to_string());
     if clock.stops_after(Stage::Launch) {
         return Ok(None);

@@ -8,7 +8,7 @@ use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use libtest_mimic::{Arguments, Failed, Trial};
 use sirius_rs::cli::{self, Invocation};
-use sirius_rs::launch::build_launch_graph;
+use sirius_rs::launch::{build_launch_graph, fold_launches_by_handles};
 use sirius_rs::program::{DeviceVariable, Kernel, KernelId, Program, read_program};
 use std::path::Path;
 
@@ -84,6 +84,7 @@ fn graph_of_source(case: &Path) -> Result<String, Failed> {
             .print_to_file(Path::new(&path))
             .map_err(|error| error.to_string())?;
     }
+    fold_launches_by_handles(&program)?;
     Ok(build_launch_graph(&program).to_string())
 }
 
@@ -107,6 +108,7 @@ fn graph_of_module(source: &str) -> Result<String, Failed> {
         host_visible_memory: source.contains("; host-visible-memory"),
         warnings: String::new(),
     };
+    fold_launches_by_handles(&program)?;
     Ok(build_launch_graph(&program).to_string())
 }
 

@@ -15,7 +15,7 @@
 use std::ffi::{c_char, c_void};
 
 /// Version of this interface; part of every image.
-pub const ABI_VERSION: u32 = 1;
+pub const ABI_VERSION: u32 = 2;
 
 /// First word of a [`CpuImage`] (`SIRIUSIM` in ASCII, little endian).
 pub const IMAGE_MAGIC: u64 = u64::from_le_bytes(*b"SIRIUSIM");
@@ -69,6 +69,9 @@ pub struct CpuKernel {
     pub argument_sizes: *const u32,
     /// Largest stack frame that one thread needs, in bytes; 0 when unknown.
     pub stack_bytes: u64,
+    /// Where each argument lies in a parameter buffer (`CU_LAUNCH_PARAM_BUFFER_POINTER`), in bytes,
+    /// `argument_count` long.
+    pub argument_offsets: *const u32,
 }
 
 /// A device variable.

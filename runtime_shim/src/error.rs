@@ -5,7 +5,7 @@
 
 use std::cell::Cell;
 use std::ffi::CStr;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// An error other than `cudaSuccess`, by its number in CUDA 13.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,6 +58,8 @@ impl CudaError {
 /// Runs the body of a runtime call: a lost context answers for it, and its error becomes this
 /// thread's last error. Returns the number that the C function returns.
 pub fn runtime_call(body: impl FnOnce() -> CudaResult) -> u32 {
+    set_initialised();
+    RUNTIME_IS_USED.set(true);
     let result = match device_failure() {
         Some(failure) => Err(failure),
         None => body(),
@@ -69,6 +71,31 @@ pub fn runtime_call(body: impl FnOnce() -> CudaResult) -> u32 {
             error.0
         }
     }
+}
+
+/// Runs what is not a call of the runtime and may make such calls: the thread's last error stays as
+/// it is, and the thread counts as a user of the runtime only if it was one.
+pub fn beside_the_runtime<T>(body: impl FnOnce() -> T) -> T {
+    let (last, used) = (LAST_ERROR.get(), RUNTIME_IS_USED.get());
+    let result = body();
+    LAST_ERROR.set(last);
+    RUNTIME_IS_USED.set(used);
+    result
+}
+
+/// Whether `cuInit` or a function of the runtime was called.
+pub fn is_initialised() -> bool {
+    INITIALISED.load(Ordering::Relaxed)
+}
+
+/// What `cuInit` does.
+pub fn set_initialised() {
+    INITIALISED.store(true, Ordering::Relaxed);
+}
+
+/// Whether this thread has called the runtime, whose context is then current.
+pub fn runtime_is_used() -> bool {
+    RUNTIME_IS_USED.get()
 }
 
 /// The error that a kernel left behind, if one failed.
@@ -112,10 +139,13 @@ pub fn description(code: u32) -> &'static CStr {
     row(code).map_or(c"unrecognized error code", |row| row.2)
 }
 
+static INITIALISED: AtomicBool = AtomicBool::new(false);
+
 static DEVICE_FAILURE: AtomicU32 = AtomicU32::new(0);
 
 thread_local! {
     static LAST_ERROR: Cell<u32> = const { Cell::new(0) };
+    static RUNTIME_IS_USED: Cell<bool> = const { Cell::new(false) };
 }
 
 fn row(code: u32) -> Option<&'static (u32, &'static CStr, &'static CStr)> {

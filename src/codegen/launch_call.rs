@@ -8,7 +8,7 @@ use crate::program::Program;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::builder::Builder;
 use inkwell::module::Linkage;
-use inkwell::types::BasicTypeEnum;
+use inkwell::types::{BasicMetadataTypeEnum, BasicTypeEnum};
 use inkwell::values::{
     BasicMetadataValueEnum, BasicValueEnum, FunctionValue, IntValue, PointerValue,
 };
@@ -46,18 +46,21 @@ pub fn define_launch_functions(
         if launcher.announce_site {
             announce_site(program, &builder, parameters[0].into_int_value())?;
         }
-        let status = launch_kernel(
-            program,
-            &builder,
-            launcher,
-            parameters[1],
-            &parameters[2..2 + OPERANDS_BEFORE_ARGUMENTS],
-            &slots,
-        )?;
+        let configuration = &parameters[2..2 + OPERANDS_BEFORE_ARGUMENTS];
+        let stub = parameters[1];
+        let name = function.get_name().to_string_lossy();
+        let status = if name.starts_with(DRIVER_LAUNCH_PREFIX) {
+            launch_by_driver(program, &builder, launcher, stub, configuration, &slots)?
+        } else {
+            launch_kernel(program, &builder, launcher, stub, configuration, &slots)?
+        };
         builder.build_return(Some(&status))?;
     }
     Ok(())
 }
+
+/// What [`crate::program`] calls the launches that were `cuLaunchKernel`.
+const DRIVER_LAUNCH_PREFIX: &str = "sirius.launch.driver.";
 
 /// Operands of a folded launch between the stub and the kernel's arguments: grid x and y, grid z,
 /// block x and y, block z, shared bytes, stream.
@@ -157,6 +160,85 @@ pub(super) fn variable_address<'ctx>(
     Ok((slot, status))
 }
 
+/// Asks for the kernel's handle and calls the driver, so that a launch that fails gives the driver's
+/// error and leaves the runtime's last one alone.
+fn launch_by_driver<'ctx>(
+    program: &Program<'ctx>,
+    builder: &Builder<'ctx>,
+    launcher: &Launcher,
+    stub: BasicValueEnum<'ctx>,
+    configuration: &[BasicValueEnum<'ctx>],
+    slots: &[PointerValue<'ctx>],
+) -> Result<IntValue<'ctx>, CodegenError> {
+    let context = program.context;
+    let pointer = context.ptr_type(inkwell::AddressSpace::default());
+    let (int, long) = (context.i32_type(), context.i64_type());
+    let array = address_array(program, builder, slots)?;
+    let slot = builder.build_alloca(pointer, "handle")?;
+    builder.build_store(slot, pointer.const_null())?;
+    let ask = declared(
+        program,
+        "cudaGetFuncBySymbol",
+        int.fn_type(&[pointer.into(), pointer.into()], false),
+    );
+    builder.build_call(ask, &[slot.into(), stub.into()], "")?;
+    let handle = builder.build_load(pointer, slot, "handle")?;
+    let missing = || CodegenError::Inconsistent("a launch without a configuration".into());
+    let [grid_xy, grid_z, block_xy, block_z, shared_bytes, stream] = configuration else {
+        return Err(missing());
+    };
+    let mut arguments: Vec<BasicMetadataValueEnum<'_>> = vec![handle.into()];
+    for (xy, z) in [(grid_xy, grid_z), (block_xy, block_z)] {
+        let xy = xy.into_int_value();
+        let by = long.const_int(32, false);
+        let y = builder.build_right_shift(xy, by, false, "y")?;
+        arguments.push(builder.build_int_truncate(xy, int, "x")?.into());
+        arguments.push(builder.build_int_truncate(y, int, "y")?.into());
+        arguments.push((*z).into());
+    }
+    let bytes = shared_bytes.into_int_value();
+    arguments.push(builder.build_int_truncate(bytes, int, "shared")?.into());
+    arguments.push((*stream).into());
+    arguments.push(array.into());
+    arguments.push(pointer.const_null().into());
+    let parameters: Vec<BasicMetadataTypeEnum<'_>> = [pointer.into()]
+        .into_iter()
+        .chain([int.into(); 7])
+        .chain([pointer.into(); 3])
+        .collect();
+    let name = if launcher.launch_function.ends_with("_ptsz") {
+        "cuLaunchKernel_ptsz"
+    } else {
+        "cuLaunchKernel"
+    };
+    let callee = declared(program, name, int.fn_type(&parameters, false));
+    Ok(builder
+        .build_call(callee, &arguments, "status")?
+        .try_as_basic_value()
+        .unwrap_basic()
+        .into_int_value())
+}
+
+/// An array of the slots' addresses.
+fn address_array<'ctx>(
+    program: &Program<'ctx>,
+    builder: &Builder<'ctx>,
+    slots: &[PointerValue<'ctx>],
+) -> Result<PointerValue<'ctx>, CodegenError> {
+    let context = program.context;
+    let pointer = context.ptr_type(inkwell::AddressSpace::default());
+    let count = u32::try_from(slots.len().max(1))
+        .map_err(|_| CodegenError::Inconsistent("too many arguments".into()))?;
+    let array = builder.build_alloca(pointer.array_type(count), "arguments")?;
+    for (index, slot) in (0_u64..).zip(slots) {
+        let index = context.i64_type().const_int(index, false);
+        // SAFETY: the index is below the array's length.
+        let element = unsafe { builder.build_gep(pointer, array, &[index], "argument")? };
+        builder.build_store(element, *slot)?;
+    }
+    Ok(array)
+}
+
 /// Stores the slots' addresses into an array and calls the runtime.
 pub(super) fn launch_kernel<'ctx>(
     program: &Program<'ctx>,
@@ -168,16 +250,7 @@ pub(super) fn launch_kernel<'ctx>(
 ) -> Result<IntValue<'ctx>, CodegenError> {
     let context = program.context;
     let pointer = context.ptr_type(inkwell::AddressSpace::default());
-    let count = u32::try_from(slots.len().max(1))
-        .map_err(|_| CodegenError::Inconsistent("too many arguments".into()))?;
-    let array_type = pointer.array_type(count);
-    let array = builder.build_alloca(array_type, "arguments")?;
-    for (index, slot) in (0_u64..).zip(slots) {
-        let index = context.i64_type().const_int(index, false);
-        // SAFETY: the index is below the array's length.
-        let element = unsafe { builder.build_gep(pointer, array, &[index], "argument")? };
-        builder.build_store(element, *slot)?;
-    }
+    let array = address_array(program, builder, slots)?;
     let (int, long) = (context.i32_type(), context.i64_type());
     let type_ = int.fn_type(
         &[

@@ -1,7 +1,14 @@
-//! What the functions that host code calls do: the CUDA runtime and the C and C++ libraries.
+//! What the functions that host code calls do: the CUDA runtime, the CUDA driver, and the C and C++
+//! libraries.
 //!
 //! Tables only. A function that is in none of them is unknown: a fence that may read and write
 //! everything that ever left the module's sight.
+
+mod driver;
+mod host_library;
+mod runtime;
+
+pub use host_library::library_call;
 
 use super::MemoryKind;
 
@@ -10,6 +17,8 @@ use super::MemoryKind;
 pub enum Size {
     /// The value of an argument.
     Argument(usize),
+    /// The value of an argument times so many bytes.
+    Elements(usize, i64),
     /// Not told.
     Unknown,
 }
@@ -19,8 +28,14 @@ pub enum Size {
 pub enum Direction {
     /// By an argument of type `cudaMemcpyKind`.
     Argument(usize),
+    /// Always host to device.
+    HostToDevice,
+    /// Always device to host.
+    DeviceToHost,
     /// Always device to device.
     DeviceToDevice,
+    /// Not told.
+    Unknown,
 }
 
 /// Which stream a call uses.
@@ -102,6 +117,19 @@ pub enum Action {
         /// The host's address.
         host: usize,
     },
+    /// Writes the handle of a kernel into a slot.
+    Handle {
+        /// Address of the slot.
+        slot: usize,
+        /// The kernel's stub, or another handle of it.
+        kernel: usize,
+    },
+    /// Launches a kernel that is not known at this place.
+    Launch {
+        /// What leads to the kernel's arguments: an array of their addresses, or a list that names a
+        /// parameter buffer.
+        arguments: &'static [usize],
+    },
     /// Waits.
     Synchronise,
     /// Asks.
@@ -121,394 +149,9 @@ pub struct RuntimeCall {
     pub outputs: &'static [(usize, u64)],
 }
 
-/// The effect of a CUDA runtime function; `None` when the table does not have it.
+/// The effect of a function of the CUDA runtime or driver; `None` when the tables do not have it.
 pub fn runtime_call(name: &str) -> Option<RuntimeCall> {
-    use OnStream::{Argument as On, Waits};
-    let name = name
-        .strip_suffix("_ptsz")
-        .or_else(|| name.strip_suffix("_ptds"))
-        .unwrap_or(name);
-    let allocate = |memory, bytes| Action::Allocate {
-        memory,
-        slot: 0,
-        bytes,
-    };
-    let copy = |bytes, direction, stream| Action::Copy {
-        destination: 0,
-        source: 1,
-        bytes,
-        direction,
-        stream,
-    };
-    let (action, outputs): (Action, &'static [(usize, u64)]) = match name {
-        "cudaMalloc" | "cudaMallocAsync" | "cudaMallocFromPoolAsync" => {
-            (allocate(MemoryKind::Device, Size::Argument(1)), &[])
-        }
-        "cudaMallocPitch" => (allocate(MemoryKind::Device, Size::Unknown), &[(1, 8)]),
-        "cudaMallocManaged" => (allocate(MemoryKind::Managed, Size::Argument(1)), &[]),
-        "cudaMallocHost" | "cudaHostAlloc" => {
-            (allocate(MemoryKind::Pinned, Size::Argument(1)), &[])
-        }
-        "cudaFree" | "cudaFreeAsync" | "cudaFreeHost" => (Action::Free { pointer: 0 }, &[]),
-        "cudaMemcpy" => (copy(Size::Argument(2), Direction::Argument(3), Waits), &[]),
-        "cudaMemcpyAsync" => (copy(Size::Argument(2), Direction::Argument(3), On(4)), &[]),
-        "cudaMemcpyPeer" => (
-            Action::Copy {
-                destination: 0,
-                source: 2,
-                bytes: Size::Argument(4),
-                direction: Direction::DeviceToDevice,
-                stream: Waits,
-            },
-            &[],
-        ),
-        "cudaMemcpyPeerAsync" => (
-            Action::Copy {
-                destination: 0,
-                source: 2,
-                bytes: Size::Argument(4),
-                direction: Direction::DeviceToDevice,
-                stream: On(5),
-            },
-            &[],
-        ),
-        "cudaMemcpy2D" | "cudaMemcpy2DAsync" => (
-            Action::Copy {
-                destination: 0,
-                source: 2,
-                bytes: Size::Unknown,
-                direction: Direction::Argument(6),
-                stream: if name.ends_with("Async") {
-                    On(7)
-                } else {
-                    Waits
-                },
-            },
-            &[],
-        ),
-        "cudaMemcpyToSymbol" | "cudaMemcpyToSymbolAsync" => (
-            Action::SymbolCopy {
-                symbol: 0,
-                other: 1,
-                bytes: Size::Argument(2),
-                offset: 3,
-                to_symbol: true,
-                direction: Direction::Argument(4),
-                stream: if name.ends_with("Async") {
-                    On(5)
-                } else {
-                    Waits
-                },
-            },
-            &[],
-        ),
-        "cudaMemcpyFromSymbol" | "cudaMemcpyFromSymbolAsync" => (
-            Action::SymbolCopy {
-                symbol: 1,
-                other: 0,
-                bytes: Size::Argument(2),
-                offset: 3,
-                to_symbol: false,
-                direction: Direction::Argument(4),
-                stream: if name.ends_with("Async") {
-                    On(5)
-                } else {
-                    Waits
-                },
-            },
-            &[],
-        ),
-        "cudaMemset" => (
-            Action::Set {
-                pointer: 0,
-                bytes: Size::Argument(2),
-                stream: Waits,
-            },
-            &[],
-        ),
-        "cudaMemsetAsync" => (
-            Action::Set {
-                pointer: 0,
-                bytes: Size::Argument(2),
-                stream: On(3),
-            },
-            &[],
-        ),
-        "cudaMemset2D" => (
-            Action::Set {
-                pointer: 0,
-                bytes: Size::Unknown,
-                stream: Waits,
-            },
-            &[],
-        ),
-        "cudaMemset2DAsync" => (
-            Action::Set {
-                pointer: 0,
-                bytes: Size::Unknown,
-                stream: On(5),
-            },
-            &[],
-        ),
-        "cudaGetSymbolAddress" => (Action::SymbolAddress { slot: 0, symbol: 1 }, &[]),
-        "cudaHostGetDevicePointer" => (Action::DeviceAddress { slot: 0, host: 1 }, &[]),
-        "cudaDeviceSynchronize"
-        | "cudaThreadSynchronize"
-        | "cudaStreamSynchronize"
-        | "cudaEventSynchronize" => (Action::Synchronise, &[]),
-        "cudaGetLastError"
-        | "cudaPeekAtLastError"
-        | "cudaGetErrorString"
-        | "cudaGetErrorName"
-        | "cudaFuncSetCacheConfig"
-        | "cudaDeviceSetCacheConfig" => (Action::Check, &[]),
-        "cudaGetDevice"
-        | "cudaGetDeviceCount"
-        | "cudaDriverGetVersion"
-        | "cudaRuntimeGetVersion"
-        | "cudaDeviceGetAttribute"
-        | "cudaOccupancyMaxActiveBlocksPerMultiprocessor"
-        | "cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags" => (Action::Check, &[(0, 4)]),
-        "cudaMemGetInfo" => (Action::Check, &[(0, 8), (1, 8)]),
-        "cudaDeviceGetLimit" | "cudaGetSymbolSize" => (Action::Check, &[(0, 8)]),
-        "cudaGetDeviceProperties"
-        | "cudaGetDeviceProperties_v2"
-        | "cudaFuncGetAttributes"
-        | "cudaPointerGetAttributes" => (Action::Check, &[(0, 0)]),
-        "cudaDeviceGetStreamPriorityRange" => (Action::Check, &[(0, 4), (1, 4)]),
-        "cudaStreamCreate"
-        | "cudaStreamCreateWithFlags"
-        | "cudaStreamCreateWithPriority"
-        | "cudaEventCreate"
-        | "cudaEventCreateWithFlags" => (Action::StreamOperation, &[(0, 8)]),
-        "cudaEventElapsedTime" | "cudaEventElapsedTime_v2" => (Action::StreamOperation, &[(0, 4)]),
-        "cudaStreamDestroy"
-        | "cudaStreamWaitEvent"
-        | "cudaStreamQuery"
-        | "cudaEventRecord"
-        | "cudaEventRecordWithFlags"
-        | "cudaEventQuery"
-        | "cudaEventDestroy"
-        | "cudaMemPrefetchAsync"
-        | "cudaMemAdvise" => (Action::StreamOperation, &[]),
-        "cudaSetDevice"
-        | "cudaDeviceReset"
-        | "cudaDeviceSetLimit"
-        | "cudaFuncSetAttribute"
-        | "cudaProfilerStart"
-        | "cudaProfilerStop"
-        | "cudaHostUnregister"
-        | "cudaHostRegister"
-        | "cudaSetDeviceFlags"
-        | "cudaThreadExit"
-        | "cudaDeviceEnablePeerAccess" => (Action::Fence, &[]),
-        "cudaDeviceCanAccessPeer" => (Action::Check, &[(0, 4)]),
-        _ => return None,
-    };
-    Some(RuntimeCall { action, outputs })
-}
-
-/// What a library function does to the host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LibraryCall {
-    /// It does I/O, reads a clock or leaves: a fence for the device's sake.
-    pub fence: bool,
-    /// Arguments that it writes through, any number of bytes.
-    pub writes: &'static [usize],
-    /// Arguments from this one on are written through (`scanf`).
-    pub writes_from: Option<usize>,
-    /// Its result is new memory.
-    pub allocates: bool,
-    /// Its result points where this argument points.
-    pub returns_argument: Option<usize>,
-    /// It throws or ends the program: always, or where memory is short.
-    pub throws: bool,
-}
-
-/// The effect of a library function; `None` when the table does not have it.
-pub fn library_call(name: &str) -> Option<LibraryCall> {
-    let plain = LibraryCall {
-        fence: false,
-        writes: &[],
-        writes_from: None,
-        allocates: false,
-        returns_argument: None,
-        throws: false,
-    };
-    let fence = LibraryCall {
-        fence: true,
-        ..plain
-    };
-    if name == "llvm.trap" || name == "llvm.debugtrap" || name == "llvm.readcyclecounter" {
-        return Some(fence);
-    }
-    if ["llvm.memcpy.", "llvm.memmove.", "llvm.memset."]
-        .iter()
-        .any(|start| name.starts_with(start))
-    {
-        return Some(LibraryCall {
-            writes: &[0],
-            ..plain
-        });
-    }
-    if [
-        "llvm.lifetime.",
-        "llvm.dbg.",
-        "llvm.assume",
-        "llvm.experimental.noalias",
-        "llvm.invariant.",
-        "llvm.donothing",
-    ]
-    .iter()
-    .any(|start| name.starts_with(start))
-    {
-        return Some(plain);
-    }
-    if [
-        "_ZNSo",
-        "_ZNSi",
-        "_ZStls",
-        "_ZStrs",
-        "_ZSt16__ostream_insert",
-        "_ZSt4endl",
-        "_ZSt5flush",
-        "_ZNSt8ios_base",
-        "_ZNSt9basic_ios",
-    ]
-    .iter()
-    .any(|start| name.starts_with(start))
-    {
-        return Some(LibraryCall {
-            writes_from: Some(0),
-            returns_argument: Some(0),
-            ..fence
-        });
-    }
-    let terminates = name == "__clang_call_terminate" || name == "_ZSt9terminatev";
-    if terminates || (name.starts_with("_ZSt") && name.contains("__throw_")) {
-        return Some(LibraryCall {
-            throws: true,
-            ..plain
-        });
-    }
-    Some(match name {
-        "malloc"
-        | "calloc"
-        | "aligned_alloc"
-        | "memalign"
-        | "valloc"
-        | "strdup"
-        | "_ZnwmRKSt9nothrow_t"
-        | "_ZnamRKSt9nothrow_t" => LibraryCall {
-            allocates: true,
-            ..plain
-        },
-        "_Znwm" | "_Znam" | "_ZnwmSt11align_val_t" | "_ZnamSt11align_val_t" => LibraryCall {
-            allocates: true,
-            throws: true,
-            ..plain
-        },
-        "free"
-        | "_ZdlPv"
-        | "_ZdaPv"
-        | "_ZdlPvm"
-        | "_ZdaPvm"
-        | "_ZdlPvSt11align_val_t"
-        | "_ZdlPvmSt11align_val_t"
-        | "_ZdaPvSt11align_val_t" => plain,
-        "memcpy" | "memmove" | "memset" | "strcpy" | "strncpy" | "strcat" | "strncat"
-        | "sprintf" | "snprintf" => LibraryCall {
-            writes: &[0],
-            returns_argument: Some(0),
-            ..plain
-        },
-        "strtol" | "strtoul" | "strtoll" | "strtoull" | "strtod" | "strtof" | "__isoc23_strtol"
-        | "__isoc23_strtoul" | "__isoc23_strtoll" | "__isoc23_strtoull" => LibraryCall {
-            writes: &[1],
-            ..plain
-        },
-        "strlen" | "strcmp" | "strncmp" | "strcasecmp" | "strncasecmp" | "memcmp" | "bcmp"
-        | "atoi" | "atol" | "atoll" | "atof" | "abs" | "labs" | "rand" | "srand" | "random"
-        | "srandom" | "drand48" | "srand48" | "lrand48" | "mrand48" | "getenv" => plain,
-        "strchr" | "strrchr" | "strstr" | "memchr" => LibraryCall {
-            returns_argument: Some(0),
-            ..plain
-        },
-        "sin" | "cos" | "tan" | "exp" | "exp2" | "expm1" | "log" | "log2" | "log10" | "log1p"
-        | "pow" | "sqrt" | "cbrt" | "fabs" | "floor" | "ceil" | "round" | "lround" | "fmod"
-        | "fmin" | "fmax" | "sinh" | "cosh" | "tanh" | "asin" | "acos" | "atan" | "atan2"
-        | "erf" | "erfc" | "hypot" | "tgamma" | "lgamma" | "fma" | "ldexp" | "sinf" | "cosf"
-        | "tanf" | "expf" | "exp2f" | "expm1f" | "logf" | "log2f" | "log10f" | "log1pf"
-        | "powf" | "sqrtf" | "cbrtf" | "fabsf" | "floorf" | "ceilf" | "roundf" | "lroundf"
-        | "fmodf" | "fminf" | "fmaxf" | "sinhf" | "coshf" | "tanhf" | "asinf" | "acosf"
-        | "atanf" | "atan2f" | "erff" | "erfcf" | "hypotf" | "tgammaf" | "lgammaf" | "fmaf"
-        | "ldexpf" => plain,
-        "frexp" | "modf" | "frexpf" | "modff" => LibraryCall {
-            writes: &[1],
-            ..plain
-        },
-        "sincos" | "sincosf" => LibraryCall {
-            writes: &[1, 2],
-            ..plain
-        },
-        "posix_memalign" => LibraryCall {
-            writes: &[0],
-            ..fence
-        },
-        "printf"
-        | "puts"
-        | "putchar"
-        | "fprintf"
-        | "vprintf"
-        | "vfprintf"
-        | "fputs"
-        | "fputc"
-        | "putc"
-        | "fwrite"
-        | "fflush"
-        | "fclose"
-        | "perror"
-        | "exit"
-        | "_exit"
-        | "abort"
-        | "__assert_fail"
-        | "clock"
-        | "sleep"
-        | "usleep"
-        | "omp_get_wtime"
-        | "__cxa_begin_catch"
-        | "__cxa_end_catch"
-        | "__cxa_allocate_exception"
-        | "__cxa_throw"
-        | "__cxa_rethrow"
-        | "__cxa_free_exception"
-        | "_Unwind_Resume"
-        | "fopen"
-        | "_ZNSt6chrono3_V212system_clock3nowEv"
-        | "_ZNSt6chrono3_V212steady_clock3nowEv" => fence,
-        "time" | "gettimeofday" | "fread" | "fgets" => LibraryCall {
-            writes: if name == "gettimeofday" {
-                &[0, 1]
-            } else {
-                &[0]
-            },
-            ..fence
-        },
-        "clock_gettime" => LibraryCall {
-            writes: &[1],
-            ..fence
-        },
-        "scanf" | "__isoc99_scanf" | "__isoc23_scanf" => LibraryCall {
-            writes_from: Some(1),
-            ..fence
-        },
-        "fscanf" | "sscanf" | "__isoc99_fscanf" | "__isoc99_sscanf" | "__isoc23_fscanf"
-        | "__isoc23_sscanf" => LibraryCall {
-            writes_from: Some(2),
-            ..fence
-        },
-        _ => return None,
-    })
+    runtime::call(name).or_else(|| driver::call(name))
 }
 
 /// The prefix of a folded launch.

@@ -313,6 +313,15 @@ impl Reader {
                     return Operand::Undefined;
                 }
                 LLVMValueKind::LLVMConstantExprValueKind
+                    if LLVMGetConstOpcode(value) == LLVMOpcode::LLVMIntToPtr =>
+                {
+                    // A small number in a pointer's place.
+                    let number = self.constant(LLVMGetOperand(value, 0));
+                    if let Operand::Integer { bits: 64, .. } = number {
+                        return number;
+                    }
+                }
+                LLVMValueKind::LLVMConstantExprValueKind
                     if LLVMGetConstOpcode(value) == LLVMOpcode::LLVMGetElementPtr =>
                 {
                     let base = self.constant(LLVMGetOperand(value, 0));

@@ -329,12 +329,13 @@ impl HostMemory {
         match runtime.action {
             Action::Allocate { slot, .. }
             | Action::SymbolAddress { slot, .. }
-            | Action::DeviceAddress { slot, .. } => {
+            | Action::DeviceAddress { slot, .. }
+            | Action::Handle { slot, .. } => {
                 writes.places.insert((targets(slot), Some(8)));
             }
             // A copy to the device changes no host memory but what kernels see as well.
             Action::Copy {
-                direction: calls::Direction::DeviceToDevice,
+                direction: calls::Direction::DeviceToDevice | calls::Direction::HostToDevice,
                 ..
             } => {}
             Action::Copy {
@@ -377,7 +378,7 @@ fn literal(size: calls::Size, operands: &[Operand]) -> Option<u64> {
             Some(Operand::Integer { value, .. }) => u64::try_from(*value).ok(),
             _ => None,
         },
-        calls::Size::Unknown => None,
+        calls::Size::Elements(..) | calls::Size::Unknown => None,
     }
 }
 

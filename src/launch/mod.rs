@@ -13,6 +13,7 @@
 mod calls;
 mod cfg;
 mod display;
+mod handles;
 mod host_ir;
 mod host_reader;
 mod iterations;
@@ -24,6 +25,7 @@ mod recurrences;
 mod values;
 mod versions;
 
+pub use handles::fold_launches_by_handles;
 pub use iterations::{Course, Iterations, LoopDomain, Place};
 
 use crate::diagnostics::Location;

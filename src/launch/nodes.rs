@@ -309,8 +309,10 @@ impl Builder<'_> {
     }
 
     fn size(&mut self, function: usize, at: usize, size: Size) -> Option<Expression<ValueId>> {
-        let Size::Argument(position) = size else {
-            return None;
+        let (position, element_bytes) = match size {
+            Size::Argument(position) => (position, 1),
+            Size::Elements(position, bytes) => (position, bytes),
+            Size::Unknown => return None,
         };
         if self.irreducible.contains(&function) {
             return None;
@@ -318,7 +320,8 @@ impl Builder<'_> {
         let instruction = &self.facts.host.functions[function].instructions[at];
         let operand = *instruction.operands.get(position)?;
         let symbol = self.numbering.operand(function, operand, instruction.block);
-        self.table.expression(&self.numbering, symbol)
+        let count = self.table.expression(&self.numbering, symbol)?;
+        Some(count.multiply(Expression::Constant(element_bytes)))
     }
 
     /// Third pass: the nodes.
@@ -528,11 +531,12 @@ impl Builder<'_> {
                 }
             }
             Action::Synchronise => NodeKind::Synchronise,
-            Action::Check | Action::SymbolAddress { .. } | Action::DeviceAddress { .. } => {
-                NodeKind::ErrorCheck
-            }
+            Action::Check
+            | Action::SymbolAddress { .. }
+            | Action::DeviceAddress { .. }
+            | Action::Handle { .. } => NodeKind::ErrorCheck,
             Action::StreamOperation => NodeKind::StreamOperation,
-            Action::Fence => NodeKind::Opaque {
+            Action::Fence | Action::Launch { .. } => NodeKind::Opaque {
                 what: name.to_owned(),
             },
         }
@@ -560,7 +564,10 @@ impl Builder<'_> {
         direction: Direction,
     ) -> (Option<bool>, Option<bool>) {
         match direction {
+            Direction::HostToDevice => (Some(true), Some(false)),
+            Direction::DeviceToHost => (Some(false), Some(true)),
             Direction::DeviceToDevice => (Some(true), Some(true)),
+            Direction::Unknown => (None, None),
             Direction::Argument(position) => match instruction.operands.get(position) {
                 Some(HostOperand::Integer { value: 0, .. }) => (Some(false), Some(false)),
                 Some(HostOperand::Integer { value: 1, .. }) => (Some(true), Some(false)),

@@ -426,10 +426,25 @@ impl PointsTo {
                 }
             }
         } else if let Some(runtime) = calls::runtime_call(&called.name) {
+            if is_lookup_of_variables(&called.name) {
+                self.escape_variables();
+            }
             for (output, bytes) in runtime.outputs {
-                // Handles point to memory of the runtime.
+                // Handles point to memory of the runtime; a question about a pointer may be answered by
+                // a pointer into the same memory.
                 if *bytes == 8 || *bytes == 0 {
-                    self.store(&shift(&argument(*output), None), &unknown(), 8);
+                    let place = shift(&argument(*output), None);
+                    self.store(&place, &unknown(), 8);
+                    for (position, targets) in arguments.iter().enumerate() {
+                        let asked = runtime.action == Action::Check
+                            && !runtime
+                                .outputs
+                                .iter()
+                                .any(|(output, _)| *output == position);
+                        if asked {
+                            self.store(&place, &shift(targets, None), 8);
+                        }
+                    }
                 }
             }
             match runtime.action {
@@ -449,6 +464,13 @@ impl PointsTo {
                 }
                 Action::DeviceAddress { slot, host } => {
                     self.store(&argument(slot), &argument(host), 8)
+                }
+                Action::Handle { slot, .. } => self.store(&argument(slot), &unknown(), 8),
+                Action::Launch { arguments } => {
+                    for position in arguments {
+                        let given = self.given_to_kernel(&argument(*position));
+                        self.escape(&given);
+                    }
                 }
                 Action::Copy {
                     destination,
@@ -614,6 +636,11 @@ impl PointsTo {
         self.work += targets.len() + 1;
         self.changed |= insert(&mut self.parameters[function][at], &targets, self.limits);
     }
+}
+
+/// Functions that find device variables by name.
+fn is_lookup_of_variables(name: &str) -> bool {
+    name.starts_with("cuModuleGetGlobal") || name.starts_with("cuLibraryGet")
 }
 
 /// A function whose body counts: not a declaration, a kernel stub or registration code.

@@ -48,6 +48,8 @@ pub enum Definition {
     Allocation(usize, usize),
     /// The device address of a variable, by the global of its shadow.
     VariableAddress(usize),
+    /// The handle of the kernel that another value stands for.
+    Handle(Symbol),
     /// A pure operation.
     Operation {
         /// Which.
@@ -371,7 +373,9 @@ impl<'a> Numbering<'a> {
                     .iter()
                     .map(|operand| self.operand(function, *operand, block))
                     .collect();
+                let moved = self.moved_address(function, at, *operation, &operands);
                 match instruction.result.scalar_bits() {
+                    _ if moved.is_some() => moved.unwrap_or(own),
                     Some(bits) => {
                         let known = self.definitions.len();
                         let symbol = self.operation(*operation, bits, operands);
@@ -450,6 +454,40 @@ impl<'a> Numbering<'a> {
         };
         self.values.insert((function, at), symbol);
         symbol
+    }
+
+    /// The sum of an address that travels as an integer (`CUdeviceptr`) and a distance.
+    fn moved_address(
+        &mut self,
+        function: usize,
+        at: usize,
+        operation: Operation,
+        operands: &[Symbol],
+    ) -> Option<Symbol> {
+        let facts = self.facts;
+        let instruction = &facts.host.functions[function].instructions[at];
+        let [first, second] = *operands else {
+            return None;
+        };
+        if operation != Operation::Add || instruction.result != Type::Integer(64) {
+            return None;
+        }
+        let points = |position: usize| {
+            let operand = instruction.operands[position];
+            !facts.points_to.of(facts.host, function, operand).is_empty()
+        };
+        let (base, distance) = match (points(0), points(1)) {
+            (true, false) => (first, second),
+            (false, true) => (second, first),
+            _ => return None,
+        };
+        match self.literal(distance) {
+            Some(bytes) => Some(self.offset(base, bytes)),
+            None => {
+                let parts = [base, distance];
+                Some(self.derived(Definition::Displaced(base, distance), &parts))
+            }
+        }
     }
 
     /// A join of equal values is that value; every other join is its own.
@@ -608,13 +646,22 @@ impl<'a> Numbering<'a> {
                 }
                 let RuntimeCall { action, .. } = calls::runtime_call(name)?;
                 let slot = match action {
-                    Action::Allocate { slot, .. } | Action::SymbolAddress { slot, .. } => slot,
+                    Action::Allocate { slot, .. }
+                    | Action::SymbolAddress { slot, .. }
+                    | Action::Handle { slot, .. } => slot,
                     _ => return None,
                 };
                 if bytes != 8 || place_of(self, slot) != address {
                     return None;
                 }
                 match action {
+                    Action::Handle { kernel, .. } => {
+                        let kernel = place_of(self, kernel);
+                        if let Definition::Handle(_) = self.definitions[kernel.0] {
+                            return Some(kernel);
+                        }
+                        Some(self.derived(Definition::Handle(kernel), &[kernel]))
+                    }
                     Action::SymbolAddress { symbol, .. } => match instruction.operands[symbol] {
                         Operand::Global(global, 0) => {
                             Some(self.intern(Definition::VariableAddress(global), None))

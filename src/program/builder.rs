@@ -117,6 +117,24 @@ impl Builder {
         })
     }
 
+    /// `value`, zero-extended.
+    pub(super) fn zero_extend(&self, value: Value, wider: Type) -> Value {
+        // SAFETY: callers pass an integer and a wider integer type.
+        Value(unsafe { LLVMBuildZExt(self.0, value.0, wider.0, c"".as_ptr()) })
+    }
+
+    /// `value << by`.
+    pub(super) fn shift_left(&self, value: Value, by: Value) -> Value {
+        // SAFETY: callers pass integers of one type.
+        Value(unsafe { LLVMBuildShl(self.0, value.0, by.0, c"".as_ptr()) })
+    }
+
+    /// `one | other`.
+    pub(super) fn or(&self, one: Value, other: Value) -> Value {
+        // SAFETY: callers pass integers of one type.
+        Value(unsafe { LLVMBuildOr(self.0, one.0, other.0, c"".as_ptr()) })
+    }
+
     /// `-value`.
     pub(super) fn negate(&self, value: Value) -> Value {
         // SAFETY: callers pass a floating-point value.

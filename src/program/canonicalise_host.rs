@@ -78,6 +78,19 @@ pub(super) fn canonicalise(
     Ok(host_visible_memory)
 }
 
+/// Makes functions canonical again in which launches were folded later.
+pub(super) fn canonicalise_again(
+    host: &Module<'_>,
+    functions: &[Value],
+) -> Result<(), ProgramError> {
+    let machine = passes::host_machine()?;
+    for function in functions {
+        run(*function, HOST_PIPELINE, &machine)?;
+    }
+    launches::number_sites(host);
+    passes::verify(host, "folding launches by handles")
+}
+
 fn run(
     function: Value,
     pipeline: &str,

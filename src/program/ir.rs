@@ -211,6 +211,15 @@ impl Type {
         })
     }
 
+    /// Bytes that a store of it writes.
+    pub(super) fn store_bytes(self, module: &Module<'_>) -> u64 {
+        // SAFETY: a sized type of the module's context; the layout is the module's own.
+        unsafe {
+            let layout = llvm_sys::target::LLVMGetModuleDataLayout(module.as_mut_ptr());
+            llvm_sys::target::LLVMStoreSizeOfType(layout, self.0)
+        }
+    }
+
     /// The zero of this type.
     pub(super) fn zero(self) -> Value {
         // SAFETY: a live first-class type.

@@ -19,6 +19,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Prefix of the functions that stand for launches.
 pub(super) const LAUNCH_PREFIX: &str = "sirius.launch.";
+/// Prefix of those that stand for launches by the driver.
+pub(super) const DRIVER_LAUNCH_PREFIX: &str = "sirius.launch.driver.";
 /// Prefix of the wrappers; none is left after canonicalisation.
 const WRAPPER_PREFIX: &str = "sirius.wrapper.";
 /// What a folded push calls while it must remain an invoke.
@@ -162,6 +164,78 @@ pub(super) fn launch_functions(module: &Module<'_>) -> Vec<Value> {
         .into_iter()
         .filter(|function| function.name().starts_with(LAUNCH_PREFIX))
         .collect()
+}
+
+/// What a launch of a known kernel is given in place of its call.
+pub(super) struct KnownLaunch<'a> {
+    /// The call that goes.
+    pub(super) call: Value,
+    /// The kernel's stub.
+    pub(super) stub: Value,
+    /// Grid x and y, grid z, block x and y, block z, shared bytes, stream.
+    pub(super) configuration: [Value; 6],
+    /// The kernel's arguments.
+    pub(super) arguments: &'a [Value],
+    /// It must fail as the driver's launches do, not as the runtime's.
+    pub(super) by_driver: bool,
+}
+
+/// Puts a launch in the place of a call.
+pub(super) fn replace(module: &Module<'_>, known: &KnownLaunch<'_>) {
+    let site = Type::integer(module, 32).constant(UNNUMBERED);
+    let mut values = vec![site, known.stub];
+    values.extend(known.configuration);
+    values.extend(known.arguments);
+    let parameters: Vec<_> = values.iter().map(|value| value.type_of()).collect();
+    let launch = late_launch_function(module, &parameters, known.by_driver);
+    let builder = Builder::before(known.call);
+    let new = match known.call.invoke_destinations() {
+        Some(destinations) => builder.invoke(launch, &values, destinations),
+        None => builder.call(launch, &values),
+    };
+    new.copy_place(known.call);
+    known.call.replace_all_uses(new);
+    known.call.erase();
+}
+
+/// The type and alignment in bytes of each argument of a stub's kernel; `None` when the stub is not
+/// understood or passes an argument in memory.
+pub(super) fn argument_types(stub: Value) -> Option<Vec<(Type, u64)>> {
+    let body = StubBody::read(stub)?;
+    let types = body.slots.iter().map(|slot| {
+        let (contents, _) = slot.allocated()?;
+        passes_by_value(contents).then(|| (contents, u64::from(slot.alignment())))
+    });
+    types.collect()
+}
+
+/// A launch function of these parameters that is made after the first ones.
+fn late_launch_function(module: &Module<'_>, parameters: &[Type], by_driver: bool) -> Value {
+    let type_ = Type::function(Type::integer(module, 32), parameters);
+    let prefix = if by_driver {
+        DRIVER_LAUNCH_PREFIX
+    } else {
+        LAUNCH_PREFIX
+    };
+    let mut number = 0;
+    loop {
+        let name = format!("{prefix}{number}");
+        match ir::function(module, &name) {
+            Some(found) if found.global_value_type() == type_ && !has_by_value(found) => {
+                return found;
+            }
+            Some(_) => number += 1,
+            None => {
+                let launch = ir::declare(module, &name, type_);
+                promise(launch);
+                return launch;
+            }
+        }
+    }
+}
+
+fn has_by_value(function: Value) -> bool {
+    (0..function.parameters().len() as u32).any(|index| function.by_value(index).is_some())
 }
 
 /// A stub, understood.
@@ -329,12 +403,16 @@ fn launch_function(
         for (parameter, pointee, align_bytes) in in_memory {
             launch.add_by_value(*parameter, *pointee, *align_bytes);
         }
-        launch.add_attribute(Place::Function, "nounwind", 0);
-        launch.add_attribute(Place::Function, "willreturn", 0);
-        // No pass may copy a launch into several places or make it depend on more control flow.
-        launch.add_attribute(Place::Function, "convergent", 0);
+        promise(launch);
         launch
     })
+}
+
+fn promise(launch: Value) {
+    launch.add_attribute(Place::Function, "nounwind", 0);
+    launch.add_attribute(Place::Function, "willreturn", 0);
+    // No pass may copy a launch into several places or make it depend on more control flow.
+    launch.add_attribute(Place::Function, "convergent", 0);
 }
 
 fn by_value_of(function: Value, parameter: Value) -> Option<(Type, u64)> {

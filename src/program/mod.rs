@@ -17,6 +17,7 @@ mod builder;
 mod canonicalise_device;
 mod canonicalise_host;
 mod front_end;
+mod handles;
 mod ir;
 mod launches;
 mod names;
@@ -27,6 +28,7 @@ mod runtime_effects;
 
 pub use canonicalise_device::{DEVICE_FLATTENING, DEVICE_INLINING, DEVICE_PIPELINE, KEPT_STORE};
 pub use canonicalise_host::{HOST_PIPELINE, HOST_PROMOTION, LARGEST_INLINED_INSTRUCTIONS};
+pub use handles::{ATTRIBUTE_COUNT_OFFSET, FoundLaunch, HandleLaunch, Passing, handle_launch};
 
 use crate::cli::{Build, Language, Phase, Toolchain};
 use canonicalise_host::Outside;

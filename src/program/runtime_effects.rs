@@ -38,12 +38,7 @@ pub(super) fn declare(module: &Module<'_>, host_visible_memory: bool) {
             continue;
         }
         let name = function.name();
-        let name = name
-            .strip_suffix("_ptsz")
-            .or_else(|| name.strip_suffix("_ptds"))
-            .or_else(|| name.strip_suffix("_v2"))
-            .unwrap_or(&name);
-        let Some((_, memory, waits)) = EFFECTS.iter().find(|(known, ..)| *known == name) else {
+        let Some((_, memory, waits)) = effects_of(&name) else {
             continue;
         };
         function.add_attribute(Place::Function, "nounwind", 0);
@@ -60,6 +55,19 @@ pub(super) fn declare(module: &Module<'_>, host_visible_memory: bool) {
             }
         }
     }
+}
+
+/// The row of a function's name without what headers add.
+fn effects_of(name: &str) -> Option<&'static (&'static str, u64, Waits)> {
+    let name = name
+        .strip_suffix("_ptsz")
+        .or_else(|| name.strip_suffix("_ptds"))
+        .unwrap_or(name);
+    let plain = ["_v2", "_v3", "_v4"]
+        .iter()
+        .find_map(|version| name.strip_suffix(version))
+        .unwrap_or(name);
+    EFFECTS.iter().find(|(known, ..)| *known == plain)
 }
 
 /// Whether a function waits for the device, or tells that the device has finished, or works on
@@ -125,12 +133,106 @@ const EFFECTS: &[(&str, u64, Waits)] = &[
     ("cudaMemGetInfo", ARGUMENTS_WRITE, Waits::No),
     ("cudaFuncSetAttribute", NOTHING, Waits::No),
     ("cudaFuncSetCacheConfig", NOTHING, Waits::No),
+    ("cudaGetFuncBySymbol", ARGUMENTS_WRITE, Waits::No),
+    ("cudaGetKernel", ARGUMENTS_WRITE, Waits::No),
+    ("cuInit", NOTHING, Waits::No),
+    ("cuDriverGetVersion", ARGUMENTS_WRITE, Waits::No),
+    ("cuGetErrorName", ARGUMENTS_WRITE, Waits::No),
+    ("cuGetErrorString", ARGUMENTS_WRITE, Waits::No),
+    ("cuDeviceGet", ARGUMENTS_WRITE, Waits::No),
+    ("cuDeviceGetCount", ARGUMENTS_WRITE, Waits::No),
+    ("cuDeviceGetName", ARGUMENTS_WRITE, Waits::No),
+    ("cuDeviceGetUuid", ARGUMENTS_WRITE, Waits::No),
+    ("cuDeviceGetAttribute", ARGUMENTS_WRITE, Waits::No),
+    ("cuDeviceTotalMem", ARGUMENTS_WRITE, Waits::No),
+    ("cuDeviceComputeCapability", ARGUMENTS_WRITE, Waits::No),
+    ("cuDeviceCanAccessPeer", ARGUMENTS_WRITE, Waits::No),
+    ("cuDevicePrimaryCtxRetain", ARGUMENTS_WRITE, Waits::No),
+    ("cuDevicePrimaryCtxRelease", NOTHING, Waits::May),
+    ("cuDevicePrimaryCtxReset", NOTHING, Waits::May),
+    ("cuDevicePrimaryCtxSetFlags", NOTHING, Waits::No),
+    ("cuDevicePrimaryCtxGetState", ARGUMENTS_WRITE, Waits::No),
+    ("cuCtxCreate", ARGUMENTS_READ_WRITE, Waits::No),
+    ("cuCtxDestroy", NOTHING, Waits::May),
+    ("cuCtxGetCurrent", ARGUMENTS_WRITE, Waits::No),
+    ("cuCtxSetCurrent", NOTHING, Waits::No),
+    ("cuCtxPushCurrent", NOTHING, Waits::No),
+    ("cuCtxPopCurrent", ARGUMENTS_WRITE, Waits::No),
+    ("cuCtxGetDevice", ARGUMENTS_WRITE, Waits::No),
+    ("cuCtxSynchronize", NOTHING, Waits::May),
+    ("cuMemAlloc", ARGUMENTS_WRITE, Waits::No),
+    ("cuMemAllocAsync", ARGUMENTS_WRITE, Waits::No),
+    ("cuMemAllocPitch", ARGUMENTS_WRITE, Waits::No),
+    ("cuMemFree", NOTHING, Waits::May),
+    ("cuMemFreeAsync", NOTHING, Waits::May),
+    ("cuMemGetInfo", ARGUMENTS_WRITE, Waits::No),
+    ("cuMemGetAddressRange", ARGUMENTS_WRITE, Waits::No),
+    ("cuMemcpyHtoD", ARGUMENTS_READ, Waits::May),
+    ("cuMemcpyHtoDAsync", ARGUMENTS_READ, Waits::May),
+    ("cuMemcpyDtoH", ARGUMENTS_WRITE, Waits::May),
+    ("cuMemcpyDtoHAsync", ARGUMENTS_WRITE, Waits::May),
+    ("cuMemcpyDtoD", NOTHING, Waits::May),
+    ("cuMemcpyDtoDAsync", NOTHING, Waits::May),
+    ("cuMemsetD8", NOTHING, Waits::May),
+    ("cuMemsetD8Async", NOTHING, Waits::May),
+    ("cuMemsetD16", NOTHING, Waits::May),
+    ("cuMemsetD16Async", NOTHING, Waits::May),
+    ("cuMemsetD32", NOTHING, Waits::May),
+    ("cuMemsetD32Async", NOTHING, Waits::May),
+    ("cuMemsetD2D8", NOTHING, Waits::May),
+    ("cuMemsetD2D16", NOTHING, Waits::May),
+    ("cuMemsetD2D32", NOTHING, Waits::May),
+    ("cuPointerGetAttribute", ARGUMENTS_WRITE, Waits::No),
+    ("cuStreamCreate", ARGUMENTS_WRITE, Waits::No),
+    ("cuStreamCreateWithPriority", ARGUMENTS_WRITE, Waits::No),
+    ("cuStreamDestroy", NOTHING, Waits::No),
+    ("cuStreamSynchronize", NOTHING, Waits::May),
+    ("cuStreamQuery", NOTHING, Waits::May),
+    ("cuStreamWaitEvent", NOTHING, Waits::No),
+    ("cuEventCreate", ARGUMENTS_WRITE, Waits::No),
+    ("cuEventDestroy", NOTHING, Waits::No),
+    ("cuEventRecord", NOTHING, Waits::No),
+    ("cuEventQuery", NOTHING, Waits::May),
+    ("cuEventSynchronize", NOTHING, Waits::May),
+    ("cuEventElapsedTime", ARGUMENTS_WRITE, Waits::May),
+    ("cuFuncGetAttribute", ARGUMENTS_WRITE, Waits::No),
+    ("cuFuncSetAttribute", NOTHING, Waits::No),
+    ("cuFuncSetCacheConfig", NOTHING, Waits::No),
+    ("cuModuleGetFunction", ARGUMENTS_READ_WRITE, Waits::No),
+    (
+        "cuOccupancyMaxActiveBlocksPerMultiprocessor",
+        ARGUMENTS_WRITE,
+        Waits::No,
+    ),
+];
+
+/// Driver functions whose effects are not declared, after which the host still sees nothing of what the
+/// device writes.
+const QUIET_DRIVER_FUNCTIONS: [&str; 16] = [
+    "cuLaunchKernel",
+    "cuLaunchKernelEx",
+    "cuLaunchCooperativeKernel",
+    "cuMemcpy",
+    "cuMemcpyAsync",
+    "cuMemcpy2D",
+    "cuMemcpy2DAsync",
+    "cuMemcpy2DUnaligned",
+    "cuMemcpy3D",
+    "cuMemcpy3DAsync",
+    "cuModuleLoad",
+    "cuModuleLoadData",
+    "cuModuleLoadDataEx",
+    "cuModuleUnload",
+    "cuKernelGetFunction",
+    "cuOccupancyMaxPotentialBlockSize",
 ];
 
 /// The names of functions after which a kernel, a copy or a host function in a stream may change
-/// memory that the host reads. The driver interface counts as a whole: its calls are not modelled.
+/// memory that the host reads: of the driver's, all that are not known to be harmless.
 fn makes_visible(name: &str) -> bool {
-    const MARKS: [&str; 13] = [
+    const MARKS: [&str; 15] = [
+        "cudaGetDriverEntryPoint",
+        "cudaLibraryGet",
         "cudaMallocManaged",
         "cudaMallocHost",
         "cudaHostAlloc",
@@ -148,7 +250,11 @@ fn makes_visible(name: &str) -> bool {
     let driver = name
         .strip_prefix("cu")
         .is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_uppercase()));
-    driver || MARKS.iter().any(|mark| name.starts_with(mark))
+    let plain = name.strip_suffix("_ptsz").unwrap_or(name);
+    let plain = plain.strip_suffix("_ptds").unwrap_or(plain);
+    let plain = plain.strip_suffix("_v2").unwrap_or(plain);
+    let known = effects_of(name).is_some() || QUIET_DRIVER_FUNCTIONS.contains(&plain);
+    driver && !known || MARKS.iter().any(|mark| name.starts_with(mark))
 }
 
 /// A pointer into host memory is an argument of a launch: the device could only use it where the

@@ -21,6 +21,7 @@ typedef struct {
   uint32_t shared_align, max_threads, argument_count, flags;
   const uint32_t *argument_sizes;
   uint64_t stack_bytes;
+  const uint32_t *argument_offsets;
 } Kernel;
 typedef struct { const char *name; void *address; uint64_t bytes; uint32_t constant, managed; } Variable;
 typedef struct {
@@ -43,7 +44,7 @@ static const Kernel *kernel(const char *name) {
 }
 
 int main(void) {
-  CHECK(image_under_test.magic == 0x4d49535549524953 && image_under_test.version == 1);
+  CHECK(image_under_test.magic == 0x4d49535549524953 && image_under_test.version == 2);
   CHECK(image_under_test.kernel_count == 2 && image_under_test.variable_count == 2);
   int *counter = 0; float *table = 0;
   for (int n = 0; n < 2; n++) {
@@ -60,7 +61,7 @@ int main(void) {
   float storage[64], *x = storage; int n = 14; struct { int offset; float factor; } scale = {3, 2.0f};
   const void *arguments[] = {&x, &scale, &n};
   const Kernel *k = kernel("scale");
-  CHECK(k->block_loop && k->argument_count == 3 && k->argument_sizes[1] == 8 && k->flags == 0);
+  CHECK(k->block_loop && k->argument_count == 3 && k->argument_sizes[1] == 8 && k->argument_offsets[2] == 16 && k->flags == 0);
   for (int i = 0; i < 64; i++) storage[i] = (float)i;
   block.block_size[1] = 1;
   k->block_loop(&block, arguments);

@@ -35,17 +35,21 @@ pub struct Copy3dParameters {
 
 /// Rows of a region of three dimensions.
 #[derive(Clone, Copy, Debug)]
-struct Region {
+pub struct Region {
     start: usize,
     pitch: usize,
     slice: usize,
 }
 
 const HOST_TO_HOST: u32 = 0;
-const HOST_TO_DEVICE: u32 = 1;
-const DEVICE_TO_HOST: u32 = 2;
-const DEVICE_TO_DEVICE: u32 = 3;
-const DEFAULT: u32 = 4;
+/// `cudaMemcpyHostToDevice`.
+pub const HOST_TO_DEVICE: u32 = 1;
+/// `cudaMemcpyDeviceToHost`.
+pub const DEVICE_TO_HOST: u32 = 2;
+/// `cudaMemcpyDeviceToDevice`.
+pub const DEVICE_TO_DEVICE: u32 = 3;
+/// `cudaMemcpyDefault`.
+pub const DEFAULT: u32 = 4;
 
 cuda_functions! {
     /// Copies.
@@ -232,11 +236,17 @@ pub fn copy(destination: usize, source: usize, bytes: usize, kind: u32) -> CudaR
 }
 
 impl Region {
-    fn rows(start: usize, pitch: usize) -> Self {
+    /// Rows at a distance of `pitch` bytes.
+    pub fn rows(start: usize, pitch: usize) -> Self {
+        Self::new(start, pitch, 0)
+    }
+
+    /// Rows at a distance of `pitch` bytes in slices at a distance of `slice` bytes.
+    pub fn new(start: usize, pitch: usize, slice: usize) -> Self {
         Self {
             start,
             pitch,
-            slice: 0,
+            slice,
         }
     }
 
@@ -269,7 +279,8 @@ impl Region {
     }
 }
 
-fn copy_region(destination: Region, source: Region, extent: Extent, kind: u32) -> CudaResult {
+/// Copies the rows of one region to those of another.
+pub fn copy_region(destination: Region, source: Region, extent: Extent, kind: u32) -> CudaResult {
     destination.holds(extent)?;
     source.holds(extent)?;
     for slice in 0..extent.depth {
@@ -317,6 +328,20 @@ fn set(pointer: usize, value: i32, bytes: usize) -> CudaResult {
     trace::set(pointer, bytes);
     // SAFETY: the range lies within one allocation; the value is a byte, as C's memset takes it.
     unsafe { std::ptr::write_bytes(pointer as *mut u8, value as u8, bytes) };
+    Ok(())
+}
+
+/// Fills `bytes` bytes with copies of `word`; the range must lie in one known allocation.
+pub fn set_words(pointer: usize, word: &[u8], bytes: usize) -> CudaResult {
+    if bytes == 0 {
+        return Ok(());
+    }
+    check(pointer, bytes, true)?;
+    trace::set(pointer, bytes);
+    for (offset, byte) in word.iter().cycle().take(bytes).enumerate() {
+        // SAFETY: the range lies within one allocation.
+        unsafe { ((pointer + offset) as *mut u8).write(*byte) };
+    }
     Ok(())
 }
 

@@ -16,7 +16,7 @@ const CUDA_VERSION: c_int = 13_000;
 const PCI_ADDRESS: &[u8] = b"0000:00:00.0\0";
 
 /// Compute capability: what sm_80, the compiler's default, promises.
-const COMPUTE_CAPABILITY: (c_int, c_int) = (8, 0);
+pub const COMPUTE_CAPABILITY: (c_int, c_int) = (8, 0);
 
 /// Threads that a multiprocessor counts as resident.
 pub const THREADS_PER_MULTIPROCESSOR: u32 = 2048;
@@ -268,6 +268,11 @@ pub fn multiprocessors() -> c_int {
     c_int::try_from(settings().worker_threads).unwrap_or(c_int::MAX)
 }
 
+/// The device's identity.
+pub fn identity() -> [u8; 16] {
+    *b"sirius-cpu-devic"
+}
+
 fn signed(value: u32) -> c_int {
     c_int::try_from(value).unwrap_or(c_int::MAX)
 }
@@ -278,7 +283,7 @@ fn properties() -> DeviceProperties {
     let mut properties: DeviceProperties = unsafe { std::mem::zeroed() };
     let name = b"sirius CPU device";
     properties.name[..name.len()].copy_from_slice(name);
-    properties.uuid = *b"sirius-cpu-device".first_chunk().unwrap_or(&[0; 16]);
+    properties.uuid = identity();
     properties.total_global_mem = usize::try_from(memory::total_bytes()).unwrap_or(usize::MAX);
     properties.shared_mem_per_block = launch::SHARED_BYTES as usize;
     properties.regs_per_block = REGISTERS;
@@ -319,7 +324,7 @@ fn properties() -> DeviceProperties {
 }
 
 /// A property by the number of its `cudaDeviceAttr`; `None` for numbers that CUDA 13 does not know.
-fn attribute(number: u32) -> Option<c_int> {
+pub fn attribute(number: u32) -> Option<c_int> {
     let all = properties();
     Some(match number {
         1 => all.max_threads_per_block,

@@ -36,6 +36,9 @@ const PREFERRED_CARVE_OUT: u32 = 9;
 /// Registers that each thread is said to use: enough for any block to fit.
 const REGISTERS_PER_THREAD: c_int = 32;
 
+/// Ten times the compute capability.
+const BINARY_VERSION: c_int = 80;
+
 cuda_functions! {
     /// A kernel's attributes.
     fn cudaFuncGetAttributes(attributes: *mut FunctionAttributes, stub: *const c_void) {
@@ -49,8 +52,8 @@ cuda_functions! {
                 local_bytes: usize::try_from(kernel.stack_bytes).unwrap_or(usize::MAX),
                 max_threads_per_block: whole(kernel.max_threads),
                 registers: REGISTERS_PER_THREAD,
-                ptx_version: 80,
-                binary_version: 80,
+                ptx_version: BINARY_VERSION,
+                binary_version: BINARY_VERSION,
                 max_dynamic_shared_bytes: whole(launch::dynamic_shared_limit(record)),
                 preferred_carve_out: -1,
                 ..FunctionAttributes::default()
@@ -153,11 +156,30 @@ cuda_functions! {
 /// Shared memory that the system takes of each block, in bytes.
 const RESERVED_SHARED_BYTES: u32 = 1024;
 
+/// A kernel's attribute by the number of its `CUfunction_attribute`.
+pub fn attribute(record: &KernelRecord, number: u32) -> Option<c_int> {
+    let kernel = record.kernel;
+    let narrow = |bytes: u64| c_int::try_from(bytes).unwrap_or(c_int::MAX);
+    Some(match number {
+        0 => whole(kernel.max_threads),
+        1 => narrow(kernel.static_shared_bytes),
+        3 => narrow(kernel.stack_bytes),
+        4 => REGISTERS_PER_THREAD,
+        5 | 6 => BINARY_VERSION,
+        MAX_DYNAMIC_SHARED => whole(launch::dynamic_shared_limit(record)),
+        PREFERRED_CARVE_OUT => -1,
+        // Constant memory, cache mode and clusters.
+        2 | 7 | 10..=15 => 0,
+        _ => return None,
+    })
+}
+
 fn find(stub: *const c_void) -> CudaResult<&'static KernelRecord> {
     registry::kernel(stub as usize).ok_or(CudaError::INVALID_DEVICE_FUNCTION)
 }
 
-fn resident_blocks(
+/// Blocks of this size that a multiprocessor holds.
+pub fn resident_blocks(
     record: &KernelRecord,
     block_size: c_int,
     dynamic_shared_bytes: usize,

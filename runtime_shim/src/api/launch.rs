@@ -158,7 +158,8 @@ thread_local! {
 
 static LAUNCHES: AtomicU32 = AtomicU32::new(0);
 
-fn launch(
+/// Checks a launch and runs it to its end.
+pub fn launch(
     stub: *const c_void,
     grid: Dim3,
     block: Dim3,
@@ -231,7 +232,8 @@ pub fn dynamic_shared_limit(record: &KernelRecord) -> u32 {
         .max(record.dynamic_shared_opt_in.load(Ordering::Relaxed))
 }
 
-fn accept(attribute: &LaunchAttribute) -> CudaResult {
+/// Accepts a hint and refuses what changes the meaning of a launch.
+pub fn accept(attribute: &LaunchAttribute) -> CudaResult {
     /// `cudaLaunchAttributeCooperative`.
     const COOPERATIVE: u32 = 2;
     /// `cudaLaunchAttributeClusterDimension`.

@@ -46,6 +46,7 @@ pub mod channel;
 pub mod copy;
 pub mod device;
 pub mod device_properties;
+pub mod driver;
 pub mod error;
 pub mod event;
 pub mod function;

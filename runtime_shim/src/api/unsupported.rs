@@ -70,8 +70,7 @@ unsupported! {
     cudaMemPrefetchBatchAsync cudaMemDiscardBatchAsync cudaMemDiscardAndPrefetchBatchAsync
     cudaMemRangeGetAttribute cudaMemRangeGetAttributes
 
-    cudaGetDriverEntryPoint cudaGetDriverEntryPoint_ptsz cudaGetDriverEntryPointByVersion
-    cudaGetDriverEntryPointByVersion_ptsz cudaGetExportTable cudaLibraryLoadData
+    cudaGetExportTable cudaLibraryLoadData
     cudaLibraryLoadFromFile cudaLibraryUnload cudaLibraryGetKernel cudaLibraryGetGlobal
     cudaLibraryGetManaged cudaKernelSetAttributeForDevice cudaFuncGetParamInfo
     cudaOccupancyMaxPotentialClusterSize cudaOccupancyMaxActiveClusters

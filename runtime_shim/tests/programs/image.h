@@ -28,6 +28,7 @@ typedef struct Kernel {
     uint32_t shared_align, max_threads, argument_count, flags;
     const uint32_t *argument_sizes;
     uint64_t stack_bytes;
+    const uint32_t *argument_offsets;
 } Kernel;
 
 typedef struct Variable {
@@ -55,7 +56,7 @@ typedef struct { uint32_t x, y, z; } dim3;
 
 #define IMAGE_MAGIC 0x4d49535549524953ull /* "SIRIUSIM" */
 #define KERNEL(function, loop, shared, flags) \
-    { #function, #function, function, function, loop, shared, 16, 1024, 0, flags, 0, 0 }
+    { #function, #function, function, function, loop, shared, 16, 1024, 0, flags, 0, 0, 0 }
 enum { BARRIERS = 1, WARP_OPERATIONS = 2, PRINTS_OR_TRAPS = 4 };
 #define FULL 0xffffffffu
 
@@ -94,7 +95,7 @@ enum { LOAD, STORE, ATOMIC };
 static void **register_image(const Kernel *kernels, uint32_t count, const Variable *variables,
                              uint64_t variable_count) {
     Image *image = malloc(sizeof *image);
-    *image = (Image){IMAGE_MAGIC, 1, count, kernels, variable_count, variables};
+    *image = (Image){IMAGE_MAGIC, 2, count, kernels, variable_count, variables};
     Wrapper *wrapper = malloc(sizeof *wrapper);
     *wrapper = (Wrapper){0x466243b1, 1, image, 0};
     void **handle = __cudaRegisterFatBinary(wrapper);

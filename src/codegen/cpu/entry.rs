@@ -55,6 +55,14 @@ pub(super) fn argument_sizes(module: &Module, body: Value) -> Vec<u64> {
         .collect()
 }
 
+/// Where a lowered kernel's arguments lie in a parameter buffer.
+pub(super) fn argument_offsets(module: &Module, body: Value) -> Vec<u64> {
+    arguments_of(module, body)
+        .iter()
+        .map(|argument| argument.offset_bytes)
+        .collect()
+}
+
 fn arguments_of(module: &Module, body: Value) -> Vec<Argument> {
     let mut offset_bytes: u64 = 0;
     let mut arguments = Vec::new();

@@ -1,7 +1,7 @@
 //! The tables of an image: kernels and device variables by name.
 
 use super::classify::Features;
-use super::entry::{Entries, argument_sizes};
+use super::entry::{Entries, argument_offsets, argument_sizes};
 use super::shared::KernelShared;
 use super::{CpuImageRequest, Lowered, Variant};
 use crate::codegen::CodegenError;
@@ -13,7 +13,7 @@ use std::fmt::Write;
 /// `runtime_shim::abi::IMAGE_MAGIC`.
 const IMAGE_MAGIC: u64 = u64::from_le_bytes(*b"SIRIUSIM");
 /// `runtime_shim::abi::ABI_VERSION`.
-const ABI_VERSION: u32 = 1;
+const ABI_VERSION: u32 = 2;
 /// First of the three bits of `flags` that say which threads run in step.
 const IN_STEP_SHIFT: usize = 4;
 /// Threads that a block has at most.
@@ -29,6 +29,7 @@ pub(super) struct KernelEntry {
     shared: KernelShared,
     max_threads: u32,
     argument_sizes: Vec<u64>,
+    argument_offsets: Vec<u64>,
     entries: Entries,
 }
 
@@ -56,6 +57,7 @@ impl KernelEntry {
             shared,
             max_threads: features.max_threads.unwrap_or(MAX_THREADS),
             argument_sizes: argument_sizes(module, body),
+            argument_offsets: argument_offsets(module, body),
             entries,
         }
     }
@@ -121,13 +123,14 @@ pub(super) fn tables<'ctx>(
     request: CpuImageRequest,
 ) -> Result<Module<'ctx>, CodegenError> {
     let mut text = Text::default();
-    let kernel_type = "{ ptr, ptr, ptr, ptr, ptr, i64, i32, i32, i32, i32, ptr, i64 }";
+    let kernel_type = "{ ptr, ptr, ptr, ptr, ptr, i64, i32, i32, i32, i32, ptr, i64, ptr }";
     let variable_type = "{ ptr, ptr, i64, i32, i32 }";
     let mut kernels = Vec::new();
     for kernel in &lowered.kernels {
         let name = text.string(&kernel.name);
         let display_name = text.string(&display_name(&kernel.name));
         let sizes = text.numbers(&kernel.argument_sizes);
+        let offsets = text.numbers(&kernel.argument_offsets);
         let thread = text.function(&kernel.entries.thread);
         let instrumented =
             text.function(&format!("{}.{}.instrumented", request.symbol, kernel.name));
@@ -145,7 +148,8 @@ pub(super) fn tables<'ctx>(
             | in_step;
         kernels.push(format!(
             "{kernel_type} {{ ptr {name}, ptr {display_name}, ptr {thread}, ptr {instrumented}, \
-             ptr {block_loop}, i64 {}, i32 {}, i32 {}, i32 {}, i32 {flags}, ptr {sizes}, i64 0 }}",
+             ptr {block_loop}, i64 {}, i32 {}, i32 {}, i32 {}, i32 {flags}, ptr {sizes}, i64 0, \
+             ptr {offsets} }}",
             kernel.shared.bytes,
             kernel.shared.alignment.clamp(1, 128),
             kernel.max_threads,

@@ -19,6 +19,25 @@ impl PointsTo {
         }
     }
 
+    /// What a kernel is given through an array of addresses of its arguments, or through a list that
+    /// names a parameter buffer.
+    pub(super) fn given_to_kernel(&self, list: &Targets) -> Targets {
+        let slots = self.load(&shift(list, None), 8);
+        self.load(&shift(&slots, None), 8)
+    }
+
+    /// A device variable may be found by its name.
+    pub(super) fn escape_variables(&mut self) {
+        let variables = (0..self.objects.len())
+            .filter(|object| matches!(self.objects[*object].kind, ObjectKind::Variable(_)))
+            .map(|object| Target {
+                object,
+                offset: None,
+            })
+            .collect();
+        self.escape(&variables);
+    }
+
     pub(super) fn spread_escape(&mut self) {
         let mut work: Vec<usize> = (0..self.objects.len())
             .filter(|object| self.objects[*object].escaped)
@@ -56,7 +75,18 @@ impl PointsTo {
                 };
                 let name = host.functions[*callee].name.as_str();
                 let folded = name.starts_with(calls::FOLDED_LAUNCH);
-                if folded || name.starts_with("cudaLaunch") || name.starts_with("cuLaunch") {
+                let runtime = calls::runtime_call(name);
+                if let Some(RuntimeCall {
+                    action: Action::Launch { arguments },
+                    ..
+                }) = runtime
+                {
+                    for position in arguments {
+                        let list = instruction.operands.get(*position);
+                        let list = list.map(|list| self.of(host, index, *list));
+                        roots.extend(self.given_to_kernel(&list.unwrap_or_default()));
+                    }
+                } else if folded || name.starts_with("cudaLaunch") || name.starts_with("cuLaunch") {
                     let skip = if folded { calls::FOLDED_LAUNCH_HEAD } else { 0 };
                     for (position, operand) in instruction.operands.iter().enumerate().skip(skip) {
                         let targets = self.of(host, index, *operand);
@@ -71,7 +101,7 @@ impl PointsTo {
                 if let Some(RuntimeCall {
                     action: Action::Copy { source, .. },
                     ..
-                }) = calls::runtime_call(name)
+                }) = runtime
                 {
                     let source = self.of(host, index, instruction.operands[source]);
                     let anywhere = shift(&source, None);
