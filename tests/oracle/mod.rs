@@ -7,6 +7,8 @@
 //! within one launch that neither a thread nor a barrier orders. A fused run without races whose final
 //! memory is that of the unfused run has, on this input, the unfused meaning in every schedule.
 
+pub mod paths;
+
 use sirius_runtime::abi::access;
 use sirius_runtime::trace::{Access, NO_ORDINAL, Record, Trace};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
