@@ -33,6 +33,18 @@
 #if CUDART_VERSION >= 13000
 static inline __host__ cudaError_t cudaThreadSynchronize(void) { return cudaDeviceSynchronize(); }
 static inline __host__ cudaError_t cudaThreadExit(void) { return cudaDeviceReset(); }
+
+/*
+ * cuCtxCreate without a structure of parameters. The driver's header, which may come later, makes the
+ * name one of four parameters; that function is found when a call of this template is compiled.
+ */
+struct CUctx_st;
+struct CUctxCreateParams_st;
+template <class Flags>
+static inline __host__ auto cuCtxCreate_v4(CUctx_st **context, Flags flags, int device)
+    -> decltype(cuCtxCreate_v4(context, static_cast<CUctxCreateParams_st *>(nullptr), flags, device)) {
+  return cuCtxCreate_v4(context, static_cast<CUctxCreateParams_st *>(nullptr), flags, device);
+}
 #endif
 
 /* ---- min and max on the host: nvcc declares these for both sides, clang for the device. ---- */

@@ -63,6 +63,9 @@ pub enum RejectionReason {
     NotConvex,
     /// A kernel does something that is not modelled (spinning, inline asm, cooperative launch, …).
     OpaqueKernel,
+    /// A kernel does something that a fused kernel could not be proven to keep (a memory fence, a
+    /// clock, a named barrier, …); what it touches is known.
+    RunsAlone,
     /// A subscript could not be proven to stay in one thread or block.
     UnprovenIndex,
     /// The fused kernel would exceed a limit of the device.
@@ -75,7 +78,7 @@ pub enum RejectionReason {
 
 impl RejectionReason {
     /// All reasons, in the order of the documentation's table.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::GlobalDependence,
         Self::MayAlias,
         Self::HostAccess,
@@ -86,6 +89,7 @@ impl RejectionReason {
         Self::Shape,
         Self::NotConvex,
         Self::OpaqueKernel,
+        Self::RunsAlone,
         Self::UnprovenIndex,
         Self::Resources,
         Self::NotSimilar,
@@ -105,6 +109,7 @@ impl RejectionReason {
             Self::Shape => "shape",
             Self::NotConvex => "not_convex",
             Self::OpaqueKernel => "opaque_kernel",
+            Self::RunsAlone => "runs_alone",
             Self::UnprovenIndex => "unproven_index",
             Self::Resources => "resources",
             Self::NotSimilar => "not_similar",

@@ -421,6 +421,8 @@ fn preprocess(
     // The folder of cub, thrust and libcu++ in CUDA 13; host options hold those of `-M` too.
     let libraries = toolchain.toolkit_include.join("cccl");
     arguments.push(format!("-isystem{}", libraries.display()));
+    let library_headers = toolchain.library_headers();
+    arguments.push(format!("-idirafter{}", library_headers.display()));
     arguments.extend(build.front_end_arguments.iter().cloned());
     arguments.extend(build.host_arguments.iter().cloned());
     arguments.push(input.path.display().to_string());

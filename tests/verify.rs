@@ -8,7 +8,7 @@ use sirius_rs::affine::{Affine, Axis, Constraint, Variable};
 use sirius_rs::dependence::Guard;
 use sirius_rs::diagnostics::Location;
 use sirius_rs::expression::Expression;
-use sirius_rs::kernel::{AccessKind, Barrier, KernelSymbol, Loop, Product, Target};
+use sirius_rs::kernel::{AccessKind, Alone, Barrier, KernelSymbol, Loop, Product, Target};
 use sirius_rs::launch::{BufferId, HostBlockId, LaunchId, NodeKind, Stream, ValueId};
 use sirius_rs::program::KernelId;
 use sirius_rs::schedule::FusionPlan;
@@ -251,6 +251,14 @@ fn refuses_opaque_kernel() {
 }
 
 #[test]
+fn refuses_kernel_that_runs_alone() {
+    let mut chain = chain_of(scale, shift);
+    let reason = (Alone::MemoryFence, Location::default());
+    chain.scene.kernels[1].alone.push(reason);
+    assert_refused!(chain.scene, chain.plan(), Refusal::RunsAlone { .. });
+}
+
+#[test]
 fn refuses_barrier_before_first() {
     let chain = chain_of(scale, shift);
     let [one, two] = chain.launches;
@@ -309,10 +317,12 @@ fn passes_what_is_no_fence() {
 fn refuses_conflicting_copies_sets_and_frees() {
     // The first launch reads buffer 0 and writes buffer 1.
     type Between = fn(&mut Scene, [BufferId; 3]);
-    let nodes: [Between; 4] = [
+    let nodes: [Between; 6] = [
         |scene, [a, _, _]| {
             scene.copy(&[], &[a]);
         },
+        |scene, [a, _, _]| scene.library(&[], &[a], false),
+        |scene, [_, b, _]| scene.library(&[b], &[], true),
         |scene, [_, b, _]| {
             scene.copy(&[b], &[]);
         },
@@ -351,6 +361,28 @@ fn passes_harmless_copies() {
     };
     let chain = chain_with(scale, elsewhere, shift);
     assert_passes(&chain.scene, &chain.plan());
+}
+
+#[test]
+fn passes_library_calls_on_other_memory() {
+    for waits in [false, true] {
+        let chain = match waits {
+            false => chain_with(
+                scale,
+                |scene, [a, _, _]| {
+                    let other = scene.buffer("other");
+                    scene.library(&[a], &[other], false);
+                },
+                shift,
+            ),
+            true => chain_with(
+                scale,
+                |scene, [a, _, _]| scene.library(&[a], &[], true),
+                shift,
+            ),
+        };
+        assert_passes(&chain.scene, &chain.plan());
+    }
 }
 
 #[test]

@@ -25,7 +25,7 @@
 //! With `SIRIUS_CPU_THREADS=1` the order is that of execution; else records of blocks interleave.
 
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::{BufReader, BufWriter, Read, Write};
 use std::path::Path;
 use std::sync::Mutex;
 
@@ -144,8 +144,10 @@ pub const SPACE_SHARED: u8 = 1;
 
 /// Reads a trace. Errors: the file cannot be read, is no trace, or ends within a record.
 pub fn read_trace(path: &Path) -> std::io::Result<Trace> {
-    parse(&std::fs::read(path)?)
-        .map_err(|reason| std::io::Error::new(std::io::ErrorKind::InvalidData, reason))
+    let records = TraceReader::new(BufReader::new(File::open(path)?))?;
+    Ok(Trace {
+        records: records.collect::<Result<_, _>>()?,
+    })
 }
 
 /// Whether a trace is written.
@@ -354,72 +356,76 @@ fn encode(record: &Record, out: &mut Vec<u8>) {
     }
 }
 
-fn parse(bytes: &[u8]) -> Result<Trace, String> {
-    let mut cursor = Cursor { rest: bytes };
-    if cursor.take(8)? != b"SIRTRACE" {
-        return Err("this is no sirius trace".to_owned());
-    }
-    let version = cursor.word()?;
-    if version != VERSION {
-        return Err(format!(
-            "a trace of version {version}, but this reads version {VERSION}"
-        ));
-    }
-    let mut records = Vec::new();
-    while !cursor.rest.is_empty() {
-        records.push(cursor.record()?);
-    }
-    Ok(Trace { records })
+/// Reads a trace record by record, for traces that do not fit in memory or are still being written.
+/// An item is an error when the trace cannot be read or ends within a record; nothing follows one.
+pub struct TraceReader<R> {
+    source: R,
+    failed: bool,
 }
 
-struct Cursor<'a> {
-    rest: &'a [u8],
-}
-
-impl<'a> Cursor<'a> {
-    fn take(&mut self, count: usize) -> Result<&'a [u8], String> {
-        let (head, tail) = self
-            .rest
-            .split_at_checked(count)
-            .ok_or("the trace ends within a record")?;
-        self.rest = tail;
-        Ok(head)
+impl<R: Read> TraceReader<R> {
+    /// Reads the header. Errors: the source cannot be read, or is no trace of this version.
+    pub fn new(source: R) -> std::io::Result<Self> {
+        let mut reader = Self {
+            source,
+            failed: false,
+        };
+        if reader.array::<8>()? != *b"SIRTRACE" {
+            return Err(malformed("this is no sirius trace"));
+        }
+        match reader.word()? {
+            VERSION => Ok(reader),
+            version => Err(malformed(&format!(
+                "a trace of version {version}, but this reads version {VERSION}"
+            ))),
+        }
     }
 
-    fn byte(&mut self) -> Result<u8, String> {
-        Ok(self.take(1)?[0])
+    fn array<const COUNT: usize>(&mut self) -> std::io::Result<[u8; COUNT]> {
+        let mut bytes = [0; COUNT];
+        match self.source.read_exact(&mut bytes) {
+            Ok(()) => Ok(bytes),
+            Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => {
+                Err(malformed("the trace ends within a record"))
+            }
+            Err(error) => Err(error),
+        }
     }
 
-    fn word(&mut self) -> Result<u32, String> {
-        Ok(u32::from_le_bytes(
-            self.take(4)?.try_into().expect("four bytes were taken"),
-        ))
+    fn byte(&mut self) -> std::io::Result<u8> {
+        Ok(self.array::<1>()?[0])
     }
 
-    fn long(&mut self) -> Result<u64, String> {
-        Ok(u64::from_le_bytes(
-            self.take(8)?.try_into().expect("eight bytes were taken"),
-        ))
+    fn word(&mut self) -> std::io::Result<u32> {
+        self.array().map(u32::from_le_bytes)
     }
 
-    fn triple(&mut self) -> Result<[u32; 3], String> {
+    fn long(&mut self) -> std::io::Result<u64> {
+        self.array().map(u64::from_le_bytes)
+    }
+
+    fn triple(&mut self) -> std::io::Result<[u32; 3]> {
         Ok([self.word()?, self.word()?, self.word()?])
     }
 
-    fn text(&mut self) -> Result<String, String> {
-        let length = self.word()? as usize;
-        Ok(String::from_utf8_lossy(self.take(length)?).into_owned())
+    fn text(&mut self) -> std::io::Result<String> {
+        let length = u64::from(self.word()?);
+        let mut bytes = Vec::new();
+        if self.source.by_ref().take(length).read_to_end(&mut bytes)? as u64 != length {
+            return Err(malformed("the trace ends within a record"));
+        }
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    fn operand(&mut self) -> Result<HostOperand, String> {
+    fn operand(&mut self) -> std::io::Result<HostOperand> {
         Ok(HostOperand {
             ordinal: self.word()?,
             offset: self.long()?,
         })
     }
 
-    fn record(&mut self) -> Result<Record, String> {
-        Ok(match self.byte()? {
+    fn record(&mut self, kind: u8) -> std::io::Result<Record> {
+        Ok(match kind {
             1 => Record::Allocation {
                 ordinal: self.word()?,
                 bytes: self.long()?,
@@ -458,11 +464,15 @@ impl<'a> Cursor<'a> {
                 destination: self.operand()?,
                 bytes: self.long()?,
             },
-            other => return Err(format!("the trace has a record of unknown kind {other}")),
+            other => {
+                return Err(malformed(&format!(
+                    "the trace has a record of unknown kind {other}"
+                )));
+            }
         })
     }
 
-    fn access(&mut self) -> Result<Access, String> {
+    fn access(&mut self) -> std::io::Result<Access> {
         Ok(Access {
             thread: self.word()?,
             interval: self.word()?,
@@ -473,6 +483,28 @@ impl<'a> Cursor<'a> {
             space: self.byte()?,
         })
     }
+}
+
+impl<R: Read> Iterator for TraceReader<R> {
+    type Item = std::io::Result<Record>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let mut kind = [0];
+        if self.failed {
+            return None;
+        }
+        let record = match self.source.read(&mut kind) {
+            Ok(0) => return None,
+            Ok(_) => self.record(kind[0]),
+            Err(error) => Err(error),
+        };
+        self.failed = record.is_err();
+        Some(record)
+    }
+}
+
+fn malformed(reason: &str) -> std::io::Error {
+    std::io::Error::new(std::io::ErrorKind::InvalidData, reason)
 }
 
 /// The kind of memory that an [`Record::Allocation`] names, if there is one of that number.
@@ -540,7 +572,9 @@ mod tests {
         let mut bytes = b"SIRTRACE".to_vec();
         bytes.extend(VERSION.to_le_bytes());
         records.iter().for_each(|record| encode(record, &mut bytes));
-        assert_eq!(parse(&bytes).unwrap(), Trace { records });
+        let parse =
+            |bytes: &[u8]| -> std::io::Result<Vec<Record>> { TraceReader::new(bytes)?.collect() };
+        assert_eq!(parse(&bytes).unwrap(), records);
         assert!(parse(&bytes[..bytes.len() - 1]).is_err());
         assert!(parse(b"SIRTRACK\x01\0\0\0").is_err());
     }

@@ -231,3 +231,10 @@ pub struct Toolchain {
     /// `libsirius_runtime.a`, when found (needed for the cpu device only).
     pub runtime_library: Option<PathBuf>,
 }
+
+impl Toolchain {
+    /// Our headers of libraries that a toolkit may lack (cuBLAS), searched last.
+    pub fn library_headers(&self) -> PathBuf {
+        self.compatibility_header.with_file_name("libraries")
+    }
+}

@@ -300,9 +300,23 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
                 call,
                 RETURN_ATTRIBUTES,
             );
+            // The end of a kernel waits for them; what follows may write where they read.
+            if model.asynchronous_copies && position + 1 < bodies.len() {
+                self.wait_for_copies(&builder);
+            }
         }
         builder.return_void();
         Ok(())
+    }
+
+    /// Waits for all asynchronous copies of the calling thread.
+    fn wait_for_copies(&self, builder: &Builder) {
+        let name = "llvm.nvvm.cp.async.wait.all";
+        let ty = Type::function(Type::void(self.module), &[]);
+        let intrinsic = Value::function(self.module, name)
+            .unwrap_or_else(|| Value::add_function(self.module, name, ty));
+        intrinsic.add_attribute(FUNCTION_ATTRIBUTES, "nounwind", 0);
+        builder.call(ty, intrinsic, &[]);
     }
 
     /// Calls a convergent intrinsic of one 32-bit operand.

@@ -130,9 +130,18 @@ pub fn runtime_arguments(
     Ok(arguments)
 }
 
-/// The user's link arguments; the CPU device is its own CUDA runtime.
+/// The user's link arguments; the CPU device is its own CUDA runtime, driver and cuBLAS.
 fn link_arguments(build: &Build) -> impl Iterator<Item = &String> {
-    const RUNTIMES: [&str; 4] = ["-lcudart", "-lcudart_static", "-lcudadevrt", "-lcuda"];
+    const RUNTIMES: [&str; 8] = [
+        "-lcudart",
+        "-lcudart_static",
+        "-lcudadevrt",
+        "-lcuda",
+        "-lcublas",
+        "-lcublas_static",
+        "-lcublasLt",
+        "-lcublasLt_static",
+    ];
     build
         .link_arguments
         .iter()

@@ -82,6 +82,7 @@ pub(super) fn whole(
         NodeKind::Launch(_) => "a launch",
         NodeKind::Copy { .. } => "a copy",
         NodeKind::Set { .. } => "a set",
+        NodeKind::Library { .. } => "a library's call",
         NodeKind::Free { .. } => "a free",
         _ => "an operation",
     };

@@ -481,6 +481,11 @@ impl Builder<'_> {
         if merged.width == Width::Global {
             absent_when_apart = pair.distance.as_constant().is_none();
             relied_on.clear();
+            // The pairs were found for equal shapes, which nothing promises of a global edge.
+            if matches!(pair.equality, ShapeEquality::If(_)) {
+                merged.relation = universal_relation(Width::Global);
+                merged.exact = false;
+            }
         } else {
             relied_on.extend(merged.assumed);
             if let ShapeEquality::If(conditions) = pair.equality {

@@ -61,7 +61,7 @@ impl<'a> Effect<'a> {
                     ),
                 }
             }
-            NodeKind::Copy { reads, writes, .. } => {
+            NodeKind::Copy { reads, writes, .. } | NodeKind::Library { reads, writes, .. } => {
                 let mut touches = Vec::new();
                 touches.extend(reads.iter().map(|touch| whole_touch(graph, touch, true)));
                 touches.extend(writes.iter().map(|touch| whole_touch(graph, touch, false)));

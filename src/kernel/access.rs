@@ -4,10 +4,10 @@ use super::address::{Address, Root, roots};
 use super::body::{BlockRef, Body, Type, ValueRef};
 use super::cfg::Flow;
 use super::domain::{Conditions, Domain, Domains, discharge_all, merge};
-use super::features::Effect;
+use super::features::{Rows, Touch};
 use super::space::Space;
-use super::walk::{Choices, Obstacle, Walk};
-use super::{Access, AccessId, AccessKind, Target};
+use super::walk::{Choices, Obstacle, Quantity, Reading, Walk, scaled};
+use super::{Access, AccessId, AccessKind, Loop, Target};
 use crate::affine::{Affine, Constraint, Variable};
 use std::collections::BTreeSet;
 
@@ -27,6 +27,8 @@ pub struct Collector<'a> {
     pub accesses: Vec<Access>,
     /// What it rests on.
     pub conditions: Conditions,
+    /// Loops over the rows of tiles, numbered behind those of the control flow.
+    pub row_loops: Vec<Loop>,
     /// The kernel has shared memory, so that a generic pointer may be to it.
     pub has_shared: bool,
 }
@@ -35,12 +37,9 @@ pub struct Collector<'a> {
 const ALTERNATIVES: usize = 8;
 
 impl Collector<'_> {
-    /// Adds what one effect of an instruction touches.
-    pub fn touch(&mut self, at: ValueRef, block: BlockRef, effect: &Effect) {
-        let Effect::Touch { pointer, bytes, .. } = effect else {
-            return;
-        };
-        let roots = roots(self.body, self.changed_arguments, *pointer);
+    /// Adds what an instruction touches.
+    pub fn touch(&mut self, at: ValueRef, block: BlockRef, touch: &Touch) {
+        let roots = touched_roots(self.body, self.changed_arguments, touch);
         if roots
             .iter()
             .all(|root| matches!(root, Root::Local | Root::Null | Root::ByValue(_)))
@@ -57,8 +56,9 @@ impl Collector<'_> {
                 why: "its control flow is not understood",
             },
         };
-        let mut alternatives = match (bytes, &self.domains) {
-            (Some(_), Some(_)) => self.alternatives(*pointer, block, &domain),
+        let mut alternatives = match (touch.pointer, touch.bytes, &self.domains) {
+            (Some(pointer), Some(_), Some(_)) => self.alternatives(pointer, block, &domain),
+            (None, ..) => Err("its origin is not known"),
             _ => Err("how much it touches is not known"),
         };
         if let Ok(found) = &mut alternatives {
@@ -69,12 +69,12 @@ impl Collector<'_> {
         match alternatives {
             Ok(found) => {
                 for (address, domain) in found {
-                    self.precise(at, effect, address, domain);
+                    self.precise(at, touch, address, domain);
                 }
             }
             Err(why) => {
                 for root in roots {
-                    self.vague(at, effect, &root, &domain, why);
+                    self.vague(at, touch, &root, &domain, why);
                 }
             }
         }
@@ -122,7 +122,25 @@ impl Collector<'_> {
         Ok(found)
     }
 
-    fn precise(&mut self, at: ValueRef, effect: &Effect, address: Address, domain: Domain) {
+    fn precise(&mut self, at: ValueRef, touch: &Touch, address: Address, domain: Domain) {
+        let mut address = Address {
+            root: self.in_space(&address.root, touch.space),
+            ..address
+        };
+        let mut domain = domain;
+        let change = Quantity::certain(Affine::constant(touch.offset_bytes));
+        let moved = address.offset.clone().combine(change, Affine::add);
+        let rows = match (&moved, &touch.rows) {
+            (Some(offset), Some(rows)) => self.rows(at, rows, offset, &mut domain),
+            (moved, _) => moved.clone(),
+        };
+        match rows {
+            Some(offset) => address.offset = offset,
+            None => {
+                let why = "the distance of its rows is not affine";
+                return self.vague(at, touch, &address.root, &domain, why);
+            }
+        }
         let visible = self
             .space
             .loops_in(&address.offset.affine)
@@ -131,7 +149,7 @@ impl Collector<'_> {
         if !visible {
             return self.vague(
                 at,
-                effect,
+                touch,
                 &address.root,
                 &domain,
                 "it is the last value of a loop",
@@ -146,24 +164,73 @@ impl Collector<'_> {
             match discharge_all(&self.space, &address.offset.obligations, &context) {
                 Some(found) => merge(&mut conditions, found),
                 None => {
-                    return self.vague(at, effect, &address.root, &domain, "it may wrap around");
+                    return self.vague(at, touch, &address.root, &domain, "it may wrap around");
                 }
             }
         }
         merge(&mut self.conditions, conditions);
-        let why = if domain.exact { "" } else { domain.why };
-        let exact = domain.exact && !matches!(address.root, Root::Unknown(_));
+        let why = match domain.exact {
+            true => touch.why_inexact,
+            false => domain.why,
+        };
+        let exact = why.is_empty() && domain.exact && !matches!(address.root, Root::Unknown(_));
         for target in self.targets(&address.root) {
             let known = !matches!(target, Target::Unknown | Target::UnknownShared);
             let subscript = known.then(|| address.offset.affine.clone());
-            self.push(at, effect, target, subscript, &domain, exact, why);
+            self.push(at, touch, target, subscript, &domain, exact, why);
         }
     }
 
-    fn vague(&mut self, at: ValueRef, effect: &Effect, root: &Root, domain: &Domain, why: &str) {
+    /// The start of each row of a tile: a loop of the model over the rows, which the domain gets.
+    fn rows(
+        &mut self,
+        at: ValueRef,
+        rows: &Rows,
+        first: &Quantity,
+        domain: &mut Domain,
+    ) -> Option<Quantity> {
+        let index = self.flow.loops.len() + self.row_loops.len();
+        let counter = Affine::variable(Variable::Loop(index));
+        let mut walk = Walk::new(
+            self.body,
+            self.flow,
+            &mut self.space,
+            self.changed_arguments,
+            Choices::new(),
+        );
+        let stride = walk.read(rows.stride, Reading::Signed).ok()?;
+        let stride = scaled(stride, i64::from(rows.element_bytes)).ok()?;
+        let distance = self.space.multiply(&counter, &stride.affine)?;
+        let mut start = first
+            .clone()
+            .combine(stride, |base, _| base.add(&distance))?;
+        start.obligations.extend(first.obligations.iter().cloned());
+        let last = Affine::constant(i64::from(rows.count) - 1).subtract(&counter)?;
+        for known in &mut domain.disjuncts {
+            known.push(Constraint::NonNegative(counter.clone()));
+            known.push(Constraint::NonNegative(last.clone()));
+        }
+        self.row_loops.push(Loop {
+            parent: domain.loops.last().copied(),
+            uniform_in_block: true,
+            location: self.body.value(at).location.clone(),
+        });
+        domain.loops.push(index);
+        Some(start)
+    }
+
+    /// A root in the address space that an instruction names.
+    fn in_space(&self, root: &Root, space: u32) -> Root {
+        match root {
+            Root::Unknown(0) => Root::Unknown(space),
+            other => other.clone(),
+        }
+    }
+
+    fn vague(&mut self, at: ValueRef, touch: &Touch, root: &Root, domain: &Domain, why: &str) {
         merge(&mut self.conditions, domain.conditions.clone());
         for target in self.targets(root) {
-            self.push(at, effect, target, None, domain, false, why);
+            self.push(at, touch, target, None, domain, false, why);
         }
     }
 
@@ -189,35 +256,25 @@ impl Collector<'_> {
     fn push(
         &mut self,
         at: ValueRef,
-        effect: &Effect,
+        touch: &Touch,
         target: Target,
         subscript: Option<Affine>,
         domain: &Domain,
         exact: bool,
         why: &str,
     ) {
-        let Effect::Touch {
-            kind,
-            bytes,
-            volatile,
-            invariant,
-            ..
-        } = effect
-        else {
-            return;
-        };
         self.accesses.push(Access {
             id: AccessId(self.accesses.len()),
-            kind: *kind,
+            kind: touch.kind,
             target,
             subscript,
-            size_bytes: bytes.unwrap_or(0),
+            size_bytes: touch.bytes.unwrap_or(0),
             domain: domain.guard(),
             loops: domain.loops.clone(),
             exact,
             why_inexact: why.to_owned(),
-            invariant_load: *invariant && *kind == AccessKind::Read,
-            volatile: *volatile,
+            invariant_load: touch.invariant && touch.kind == AccessKind::Read,
+            volatile: touch.volatile,
             location: self.body.value(at).location.clone(),
         });
     }
@@ -376,6 +433,24 @@ impl Renumbering<'_> {
             terms,
         }
     }
+}
+
+/// Everything that an instruction may touch, without regard to offsets.
+pub fn touched_roots(
+    body: &Body,
+    changed_arguments: &BTreeSet<usize>,
+    touch: &Touch,
+) -> BTreeSet<Root> {
+    let Some(pointer) = touch.pointer else {
+        return BTreeSet::from([Root::Unknown(touch.space)]);
+    };
+    roots(body, changed_arguments, pointer)
+        .into_iter()
+        .map(|root| match root {
+            Root::Unknown(0) => Root::Unknown(touch.space),
+            other => other,
+        })
+        .collect()
 }
 
 /// Whether a body mentions shared memory at all.

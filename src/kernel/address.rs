@@ -3,7 +3,8 @@
 //! Two views: [`Walk::address`] gives root and offset under the walk's choices; [`roots`] gives every
 //! object that a pointer may be derived from, and never fails.
 
-use super::body::{Body, Cast, Operation, Type, ValueRef};
+use super::assembly::converted_address;
+use super::body::{BinaryOperator, Body, Cast, Operation, Type, ValueRef};
 use super::walk::{OVERFLOW, Obstacle, Outcome, Quantity, Reading, Walk, scaled};
 use crate::affine::Affine;
 use std::collections::{BTreeSet, HashSet};
@@ -65,6 +66,9 @@ impl Walk<'_> {
                 offset: Quantity::certain(Affine::constant(0)),
             })
         };
+        if is_number(body, pointer) {
+            return Err(Obstacle::Unknown("its origin is not known"));
+        }
         match &body.value(pointer).operation {
             Operation::Offset {
                 base,
@@ -79,12 +83,21 @@ impl Walk<'_> {
                     .ok_or(OVERFLOW)?;
                 Ok(address)
             }
-            Operation::Cast {
-                cast: Cast::AddressSpace | Cast::Same,
-                operand,
+            Operation::Cast { operand, .. } => self.address(*operand),
+            Operation::Freeze(inner)
+            | Operation::PointerToInteger(inner)
+            | Operation::IntegerToPointer(inner) => self.address(*inner),
+            Operation::Assembly { .. } => match converted_address(body, pointer) {
+                Some(from) => self.address(from),
+                None => Err(Obstacle::Unknown("its origin is not known")),
+            },
+            Operation::Binary {
+                operator,
+                left,
+                right,
+                disjoint,
                 ..
-            } => self.address(*operand),
-            Operation::Freeze(inner) => self.address(*inner),
+            } => self.integer_address(*operator, *disjoint, *left, *right),
             Operation::Select {
                 on_true, on_false, ..
             } => self.choose_address(pointer, &[*on_true, *on_false]),
@@ -141,6 +154,35 @@ impl Walk<'_> {
         }
     }
 
+    /// The sum or difference of an address and a number. Addresses lie within an object, so that no
+    /// sum of machine integers wraps when the number is read as signed.
+    fn integer_address(
+        &mut self,
+        operator: BinaryOperator,
+        disjoint: bool,
+        left: ValueRef,
+        right: ValueRef,
+    ) -> Outcome<Address> {
+        let body = self.body;
+        let leads = (leads_to_pointer(body, left), leads_to_pointer(body, right));
+        let (base, change, factor) = match (operator, leads) {
+            (BinaryOperator::Add, (true, false)) => (left, right, 1),
+            (BinaryOperator::Or, (true, false)) if disjoint => (left, right, 1),
+            (BinaryOperator::Add, (false, true)) => (right, left, 1),
+            (BinaryOperator::Or, (false, true)) if disjoint => (right, left, 1),
+            (BinaryOperator::Subtract, (true, false)) => (left, right, -1),
+            _ => return Err(Obstacle::Unknown("its address is computed irregularly")),
+        };
+        let mut address = self.address(base)?;
+        let change = scaled(self.read(change, Reading::Signed)?, factor)?
+            .within(-FARTHEST_BYTE, FARTHEST_BYTE);
+        address.offset = address
+            .offset
+            .combine(change, Affine::add)
+            .ok_or(OVERFLOW)?;
+        Ok(address)
+    }
+
     fn choose_address(&mut self, pointer: ValueRef, alternatives: &[ValueRef]) -> Outcome<Address> {
         if let Some(way) = self.chosen(pointer)? {
             return self.address(alternatives[way]);
@@ -189,10 +231,41 @@ pub fn roots(
         if !seen.insert(at) {
             continue;
         }
-        let value = body.value(at);
-        match &value.operation {
+        if is_number(body, at) {
+            found.insert(Root::Unknown(0));
+            continue;
+        }
+        match &body.value(at).operation {
             Operation::Offset { base, .. } => pending.push(*base),
-            Operation::Cast { operand, .. } | Operation::Freeze(operand) => pending.push(*operand),
+            Operation::Cast { operand, .. }
+            | Operation::Freeze(operand)
+            | Operation::PointerToInteger(operand)
+            | Operation::IntegerToPointer(operand) => pending.push(*operand),
+            // An integer that an address went into is based on that address. A difference of two
+            // is a number, and what it is added to cannot be told.
+            Operation::Binary {
+                operator,
+                left,
+                right,
+                ..
+            } => {
+                let leads = (
+                    leads_to_pointer(body, *left),
+                    leads_to_pointer(body, *right),
+                );
+                if *operator == BinaryOperator::Subtract && leads.1 {
+                    found.insert(Root::Unknown(0));
+                } else {
+                    pending.extend(leads.0.then_some(*left));
+                    pending.extend(leads.1.then_some(*right));
+                }
+            }
+            Operation::Assembly { .. } => match converted_address(body, at) {
+                Some(from) => pending.push(from),
+                None => {
+                    found.insert(Root::Unknown(space_of(body, at)));
+                }
+            },
             Operation::Select {
                 on_true, on_false, ..
             } => pending.extend([*on_true, *on_false]),
@@ -214,6 +287,33 @@ pub fn roots(
             other => other,
         })
         .collect()
+}
+
+/// Whether a value is an integer that no address went into.
+fn is_number(body: &Body, value: ValueRef) -> bool {
+    matches!(body.value(value).value_type, Type::Integer(_)) && !leads_to_pointer(body, value)
+}
+
+/// Whether an integer is computed from the address in a pointer.
+fn leads_to_pointer(body: &Body, value: ValueRef) -> bool {
+    let mut seen = HashSet::new();
+    let mut pending = vec![value];
+    while let Some(at) = pending.pop() {
+        if !seen.insert(at) {
+            continue;
+        }
+        match &body.value(at).operation {
+            Operation::PointerToInteger(_) => return true,
+            Operation::Assembly { .. } if converted_address(body, at).is_some() => return true,
+            Operation::Binary { .. }
+            | Operation::Cast { .. }
+            | Operation::Freeze(_)
+            | Operation::Select { .. }
+            | Operation::Phi(_) => pending.extend(body.value(at).operands()),
+            _ => {}
+        }
+    }
+    false
 }
 
 fn loaded_root(

@@ -173,6 +173,10 @@ pub enum Operation {
         terms: Vec<(i64, ValueRef)>,
     },
     Freeze(ValueRef),
+    /// The address in a pointer.
+    PointerToInteger(ValueRef),
+    /// The pointer with an address.
+    IntegerToPointer(ValueRef),
     Load {
         pointer: ValueRef,
         bytes: u32,
@@ -251,7 +255,10 @@ impl Value {
             Operation::Binary { left, right, .. } | Operation::Compare { left, right, .. } => {
                 vec![*left, *right]
             }
-            Operation::Cast { operand, .. } | Operation::Freeze(operand) => vec![*operand],
+            Operation::Cast { operand, .. }
+            | Operation::Freeze(operand)
+            | Operation::PointerToInteger(operand)
+            | Operation::IntegerToPointer(operand) => vec![*operand],
             Operation::Select {
                 condition,
                 on_true,

@@ -156,8 +156,14 @@ impl fmt::Display for KernelModel {
         for (reason, _) in &self.opaque {
             writeln!(formatter, "  opaque: {reason}")?;
         }
+        for (reason, _) in &self.alone {
+            writeln!(formatter, "  runs alone: {reason} ({})", reason.name())?;
+        }
         if self.warp_operations {
             writeln!(formatter, "  warp operations")?;
+        }
+        if self.asynchronous_copies {
+            writeln!(formatter, "  asynchronous copies")?;
         }
         if self.prints {
             writeln!(formatter, "  prints")?;

@@ -1,46 +1,116 @@
 //! What calls, fences and inline assembly do.
 //!
-//! Everything that is not named here is [`Effect::Opaque`]: a kernel with an unknown call is never
-//! fused. The names are those of LLVM's NVPTX usage guide and of CUDA's device runtime.
+//! Everything that is not named here is [`Effect::Opaque`]: what a kernel with an unknown call
+//! touches is not known, and it is never fused. The names are those of LLVM's NVPTX usage guide and
+//! of CUDA's device runtime.
 
-use super::AccessKind;
-use super::body::{Body, Call, Operation, ValueRef};
+use super::assembly::assembly;
+use super::body::{Body, Call, Operation, Type, ValueRef};
+use super::tensor;
+use super::{AccessKind, Alone};
 
 /// One thing that an instruction does besides computing a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// Touches memory behind a pointer; `None`: an unknown number of bytes around it.
-    Touch {
-        kind: AccessKind,
-        pointer: ValueRef,
-        bytes: Option<u32>,
-        volatile: bool,
-        invariant: bool,
-    },
+    /// Touches memory.
+    Touch(Touch),
     /// A barrier of the whole block.
     Barrier,
     /// Threads of a warp work together.
     WarpOperation,
+    /// A copy that is complete only after a later wait, or at the end of the kernel.
+    AsynchronousCopy,
     /// An effect that the host can see.
     Print,
-    /// A reason never to fuse the kernel.
+    /// All accesses are told, but the kernel must not be fused.
+    Alone(Alone),
+    /// What it touches is not known: a reason never to fuse the kernel.
     Opaque(String),
+}
+
+/// Memory behind a pointer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Touch {
+    /// Read, write or both.
+    pub kind: AccessKind,
+    /// A pointer, or an integer that an address was made to; `None`: an address of unknown origin.
+    pub pointer: Option<ValueRef>,
+    /// Bytes from there.
+    pub offset_bytes: i64,
+    /// How many bytes; `None`: an unknown number around the pointer.
+    pub bytes: Option<u32>,
+    /// Such ranges in rows.
+    pub rows: Option<Rows>,
+    /// The address space where the instruction says more than the pointer's type, else 0.
+    pub space: u32,
+    /// A `volatile` access.
+    pub volatile: bool,
+    /// May be served from a non-coherent path.
+    pub invariant: bool,
+    /// Why not all of it must be touched; empty when it is.
+    pub why_inexact: &'static str,
+}
+
+/// Rows of a tile of a matrix.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rows {
+    /// How many.
+    pub count: u32,
+    /// Elements from one to the next.
+    pub stride: ValueRef,
+    /// Bytes of an element.
+    pub element_bytes: u32,
+}
+
+impl Touch {
+    /// So many bytes at a pointer, all of them.
+    pub fn new(kind: AccessKind, pointer: ValueRef, bytes: u32) -> Self {
+        Self {
+            kind,
+            pointer: Some(pointer),
+            offset_bytes: 0,
+            bytes: Some(bytes),
+            rows: None,
+            space: 0,
+            volatile: false,
+            invariant: false,
+            why_inexact: "",
+        }
+    }
+
+    /// An unknown number of bytes around a pointer.
+    pub fn around(kind: AccessKind, pointer: ValueRef) -> Self {
+        Self {
+            bytes: None,
+            ..Self::new(kind, pointer, 0)
+        }
+    }
+
+    /// Anything in an address space.
+    pub fn anywhere(kind: AccessKind, space: u32) -> Self {
+        Self {
+            pointer: None,
+            bytes: None,
+            space,
+            ..Self::new(kind, ValueRef(0), 0)
+        }
+    }
 }
 
 /// All effects of an instruction.
 pub fn effects(body: &Body, value: ValueRef) -> Vec<Effect> {
     let this = body.value(value);
-    let touch = |kind, pointer, bytes, volatile, invariant| Effect::Touch {
-        kind,
-        pointer,
-        bytes: Some(bytes),
-        volatile,
-        invariant,
+    let touch = |kind, pointer, bytes, volatile, invariant| {
+        Effect::Touch(Touch {
+            volatile,
+            invariant,
+            ..Touch::new(kind, pointer, bytes)
+        })
     };
     let atomically = |effect, atomic: bool| {
         let mut all = vec![effect];
         if atomic {
-            all.push(Effect::Opaque("uses atomic loads or stores".to_owned()));
+            all.push(Effect::Alone(Alone::AtomicOrder));
         }
         all
     };
@@ -91,17 +161,12 @@ pub fn effects(body: &Body, value: ValueRef) -> Vec<Effect> {
             *volatile,
             false,
         )],
-        Operation::Fence => vec![opaque("uses a memory fence")],
-        Operation::Assembly {
-            text,
-            constraints,
-            side_effects,
-            arguments,
-        } => assembly(body, text, constraints, *side_effects, arguments),
+        Operation::Fence => vec![Effect::Alone(Alone::MemoryFence)],
+        Operation::Assembly { .. } => assembly(body, value),
         Operation::Other { effects: true, .. } => {
             vec![opaque("does something that is not modelled")]
         }
-        Operation::Call(call) => called(body, call),
+        Operation::Call(call) => called(body, call, this.used),
         _ => Vec::new(),
     }
 }
@@ -110,74 +175,12 @@ fn opaque(reason: &str) -> Effect {
     Effect::Opaque(reason.to_owned())
 }
 
-/// What cooperative groups say to find the shared memory that the system reserves for them.
-const RESERVED_SHARED_MEMORY: &str = "{ .reg .u32 start; .reg .u64 extended; \
-    mov.u32 start, %reserved_smem_offset_1; cvt.u64.u32 extended, start; \
-    cvta.shared.u64 $0, extended; }";
-
-/// Assembly that only computes registers from registers is an unknown value; the rest is opaque.
-fn assembly(
-    body: &Body,
-    text: &str,
-    constraints: &str,
-    side_effects: bool,
-    arguments: &[ValueRef],
-) -> Vec<Effect> {
-    let takes_pointer = arguments
-        .iter()
-        .any(|value| matches!(body.value(*value).value_type, super::body::Type::Pointer(_)));
-    // Headers of CUDA read registers of the warp so, and the place of shared memory that is
-    // reserved for them; whatever then goes through that pointer is an access of its own.
-    let words: Vec<&str> = text.split_whitespace().collect();
-    if !side_effects && arguments.is_empty() {
-        if let ["mov.u32", "$0,", register] = words.as_slice()
-            && (*register == "%laneid;" || register.starts_with("%lanemask_"))
-        {
-            return vec![Effect::WarpOperation];
-        }
-        if words.join(" ") == RESERVED_SHARED_MEMORY {
-            return Vec::new();
-        }
-    }
-    const SUSPECT: [&str; 20] = [
-        "ld.",
-        "st.",
-        "ldu",
-        "atom",
-        "red.",
-        "bar",
-        "fence",
-        "membar",
-        "clock",
-        "globaltimer",
-        "smid",
-        "warpid",
-        "gridid",
-        "lane",
-        "shfl",
-        "vote",
-        "match",
-        "mma",
-        "exit",
-        "call",
-    ];
-    let pure = !side_effects
-        && !constraints.contains("memory")
-        && !takes_pointer
-        && !SUSPECT.iter().any(|word| text.contains(word));
-    if pure {
-        Vec::new()
-    } else {
-        vec![opaque("uses inline assembly")]
-    }
-}
-
-fn called(body: &Body, call: &Call) -> Vec<Effect> {
+fn called(body: &Body, call: &Call, used: bool) -> Vec<Effect> {
     let Some(name) = call.callee.as_deref() else {
         return vec![opaque("calls through a function pointer")];
     };
     if let Some(rest) = name.strip_prefix("llvm.nvvm.") {
-        return nvvm(body, call, rest);
+        return nvvm(body, call, rest, used);
     }
     if let Some(rest) = name.strip_prefix("llvm.") {
         return generic_intrinsic(body, call, rest);
@@ -185,7 +188,8 @@ fn called(body: &Body, call: &Call) -> Vec<Effect> {
     match name {
         "vprintf" | "__assertfail" | "__assert_fail" => return vec![Effect::Print],
         "malloc" | "free" | "_Znwm" | "_Znam" | "_ZdlPv" | "_ZdaPv" => {
-            return vec![opaque("allocates device memory")];
+            // What it gives is memory that no other launch has been told of.
+            return vec![Effect::Alone(Alone::Allocation)];
         }
         _ => {}
     }
@@ -199,10 +203,8 @@ fn called(body: &Body, call: &Call) -> Vec<Effect> {
     if name.starts_with("__nv_") {
         return pointers(body, call)
             .flat_map(|pointer| {
-                [
-                    anywhere(AccessKind::Read, pointer),
-                    anywhere(AccessKind::Write, pointer),
-                ]
+                [AccessKind::Read, AccessKind::Write]
+                    .map(|kind| Effect::Touch(Touch::around(kind, pointer)))
             })
             .collect();
     }
@@ -215,17 +217,7 @@ fn pointers<'a>(body: &'a Body, call: &'a Call) -> impl Iterator<Item = ValueRef
     call.arguments
         .iter()
         .copied()
-        .filter(|value| matches!(body.value(*value).value_type, super::body::Type::Pointer(_)))
-}
-
-fn anywhere(kind: AccessKind, pointer: ValueRef) -> Effect {
-    Effect::Touch {
-        kind,
-        pointer,
-        bytes: None,
-        volatile: false,
-        invariant: false,
-    }
+        .filter(|value| matches!(body.value(*value).value_type, Type::Pointer(_)))
 }
 
 fn generic_intrinsic(body: &Body, call: &Call, name: &str) -> Vec<Effect> {
@@ -234,16 +226,16 @@ fn generic_intrinsic(body: &Body, call: &Call, name: &str) -> Vec<Effect> {
         let literal = body.literal(*call.arguments.get(2)?)?;
         u32::try_from(literal).ok()
     };
-    let touch = |kind, position: usize| Effect::Touch {
-        kind,
-        pointer: call.arguments[position],
-        bytes: length(),
-        volatile: call
-            .arguments
-            .get(3)
-            .and_then(|flag| body.literal(*flag))
-            .is_none_or(|flag| flag != 0),
-        invariant: false,
+    let touch = |kind, position: usize| {
+        Effect::Touch(Touch {
+            bytes: length(),
+            volatile: call
+                .arguments
+                .get(3)
+                .and_then(|flag| body.literal(*flag))
+                .is_none_or(|flag| flag != 0),
+            ..Touch::around(kind, call.arguments[position])
+        })
     };
     match family {
         "memcpy" | "memmove" => vec![touch(AccessKind::Read, 1), touch(AccessKind::Write, 0)],
@@ -253,13 +245,13 @@ fn generic_intrinsic(body: &Body, call: &Call, name: &str) -> Vec<Effect> {
         "experimental" if name.starts_with("experimental.noalias") => Vec::new(),
         "var" | "ptr" if name.contains("annotation") => Vec::new(),
         "trap" | "debugtrap" | "ubsantrap" => vec![Effect::Print],
-        "readcyclecounter" | "readsteadycounter" => vec![opaque("reads a clock")],
+        "readcyclecounter" | "readsteadycounter" => vec![Effect::Alone(Alone::Clock)],
         _ if call.pure => Vec::new(),
         _ => vec![Effect::Opaque(format!("uses llvm.{name}"))],
     }
 }
 
-fn nvvm(body: &Body, call: &Call, name: &str) -> Vec<Effect> {
+fn nvvm(body: &Body, call: &Call, name: &str, used: bool) -> Vec<Effect> {
     let starts = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
     if let Some(register) = name.strip_prefix("read.ptx.sreg.") {
         return special_register(register);
@@ -268,7 +260,7 @@ fn nvvm(body: &Body, call: &Call, name: &str) -> Vec<Effect> {
         let numbered = name.starts_with("barrier.cta");
         let first = call.arguments.first().and_then(|id| body.literal(*id));
         if name.contains(".count") || (numbered && first != Some(0)) {
-            return vec![opaque("uses a named barrier")];
+            return vec![Effect::Alone(Alone::NamedBarrier)];
         }
         return vec![Effect::Barrier];
     }
@@ -281,76 +273,102 @@ fn nvvm(body: &Body, call: &Call, name: &str) -> Vec<Effect> {
         "activemask",
         "elect",
         "mma.",
-        "wgmma",
     ]) {
         return vec![Effect::WarpOperation];
     }
     if starts(&["wmma", "ldmatrix", "stmatrix"]) {
-        let mut all = vec![Effect::WarpOperation];
-        let kind = if name.contains("store") || name.starts_with("stmatrix") {
-            AccessKind::Write
-        } else {
-            AccessKind::Read
+        return tensor::tile_effects(name, call);
+    }
+    let pointer = call.arguments.first().copied();
+    if starts(&["ldu.", "ldg."])
+        && let Some(pointer) = pointer
+    {
+        return vec![Effect::Touch(Touch {
+            invariant: true,
+            ..Touch::new(AccessKind::Read, pointer, call.result_bytes)
+        })];
+    }
+    if starts(&["atomic."])
+        && let Some(pointer) = pointer
+    {
+        let kind = match !used && name.starts_with("atomic.add.") {
+            true => AccessKind::Reduction,
+            false => AccessKind::Atomic,
         };
-        all.extend(pointers(body, call).map(|pointer| anywhere(kind, pointer)));
-        return all;
-    }
-    if starts(&["ldu.", "ldg."]) {
-        return call
-            .arguments
-            .first()
-            .map(|pointer| Effect::Touch {
-                kind: AccessKind::Read,
-                pointer: *pointer,
-                bytes: Some(call.result_bytes),
-                volatile: false,
-                invariant: true,
-            })
-            .into_iter()
-            .collect();
-    }
-    if starts(&["atomic."]) {
-        return call
-            .arguments
-            .first()
-            .map(|pointer| Effect::Touch {
-                kind: AccessKind::Atomic,
-                pointer: *pointer,
-                bytes: Some(call.result_bytes),
-                volatile: false,
-                invariant: false,
-            })
-            .into_iter()
-            .collect();
+        return vec![Effect::Touch(Touch::new(kind, pointer, call.result_bytes))];
     }
     // Orders this thread's accesses for its own block only, which fused segments keep.
     if starts(&["membar.cta"]) {
         return Vec::new();
     }
-    let reason = if starts(&["membar", "fence"]) {
-        "uses a memory fence"
+    if let Some(rest) = name.strip_prefix("cp.async.") {
+        return asynchronous_copy(call, rest);
+    }
+    let alone = if starts(&["membar", "fence"]) {
+        Alone::MemoryFence
     } else if starts(&["bar.", "barrier", "bar"]) {
-        "uses a named barrier"
-    } else if starts(&["mbarrier", "cp."]) {
-        "uses asynchronous copies"
-    } else if starts(&["tex.", "sust.", "suld.", "suq.", "txq.", "istypep"]) {
-        "uses textures or surfaces"
+        Alone::NamedBarrier
+    } else if starts(&["mbarrier"]) {
+        Alone::SharedBarrier
+    } else if starts(&["tex.", "suld.", "suq.", "txq.", "istypep", "tld4."]) {
+        Alone::Texture
+    } else if starts(&["sust."]) {
+        return vec![opaque("writes a surface")];
     } else if starts(&["nanosleep"]) {
-        "sleeps"
+        Alone::Sleep
     } else if call.pure {
         return Vec::new();
     } else {
         return vec![Effect::Opaque(format!("uses llvm.nvvm.{name}"))];
     };
-    vec![opaque(reason)]
+    let mut all = vec![Effect::Alone(alone.clone())];
+    match alone {
+        // Its words hold counts that only barrier operations read; other memory it leaves alone.
+        Alone::SharedBarrier => all.extend(
+            pointers(body, call)
+                .map(|pointer| Effect::Touch(Touch::around(AccessKind::Atomic, pointer))),
+        ),
+        // A texture may be a view of any buffer.
+        Alone::Texture => all.push(Effect::Touch(Touch::anywhere(AccessKind::Read, 1))),
+        _ => {}
+    }
+    all
 }
 
-fn special_register(register: &str) -> Vec<Effect> {
-    let family = register.split('.').next().unwrap_or(register);
+/// `cp.async.ca.shared.global.16(destination, source[, bytes])` and what waits for it; `name` is
+/// what follows `cp.async.`.
+fn asynchronous_copy(call: &Call, name: &str) -> Vec<Effect> {
+    if ["commit.group", "wait.group", "wait.all"].contains(&name) {
+        return Vec::new();
+    }
+    let bytes = ["ca", "cg"]
+        .iter()
+        .find_map(|cache| name.strip_prefix(cache)?.strip_prefix(".shared.global."))
+        .and_then(|rest| rest.split('.').next()?.parse().ok());
+    let (Some(bytes), [destination, source, rest @ ..]) = (bytes, call.arguments.as_slice()) else {
+        return vec![Effect::Opaque(format!("uses llvm.nvvm.cp.async.{name}"))];
+    };
+    let mut read = Touch::new(AccessKind::Read, *source, bytes);
+    if !rest.is_empty() {
+        read.why_inexact = PARTIAL_COPY;
+    }
+    vec![
+        Effect::Touch(read),
+        Effect::Touch(Touch::new(AccessKind::Write, *destination, bytes)),
+        Effect::AsynchronousCopy,
+    ]
+}
+
+/// An asynchronous copy with a source size fills the rest with zeros.
+pub const PARTIAL_COPY: &str = "it copies as many bytes as it is told";
+
+/// What reading a special register means.
+pub fn special_register(register: &str) -> Vec<Effect> {
+    let family = register.split(['.', '_']).next().unwrap_or(register);
     match family {
         "tid" | "ctaid" | "ntid" | "nctaid" | "warpsize" => Vec::new(),
         "laneid" | "lanemask" => vec![Effect::WarpOperation],
-        "clock" | "clock64" | "globaltimer" => vec![opaque("reads a clock")],
-        _ => vec![Effect::Opaque(format!("reads the register %{register}"))],
+        "clock" | "clock64" | "globaltimer" => vec![Effect::Alone(Alone::Clock)],
+        _ => vec![Effect::Alone(Alone::HardwareRegister(register.to_owned()))],
     }
 }

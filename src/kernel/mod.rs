@@ -5,7 +5,13 @@
 //! an [`Access`] of the model at that block, thread and loop iteration, *provided that* all of the
 //! model's [`KernelModel::preconditions`] hold for the launch. What is not understood is an access
 //! with `subscript: None` (anywhere in the buffer) or `target: Target::Unknown` (anywhere), or a
-//! reason in [`KernelModel::opaque`]; never silence.
+//! reason in [`KernelModel::opaque`]; never silence. A kernel whose accesses are complete, but whose
+//! other effects a fused kernel could not be proven to keep (fences, clocks, named barriers, …), has
+//! a reason in [`KernelModel::alone`]: its neighbours see what it really touches.
+//!
+//! Inline PTX is read instruction by instruction. Tiles that a warp loads or stores together
+//! (`wmma`) are ranges of rows that each of its threads may touch: a loop of the model, behind those
+//! of the control flow, counts the rows.
 //!
 //! Products of a variable with a run-time parameter (`blockIdx.x * blockDim.x`, `row * columns`,
 //! `iteration * gridDim.x * blockDim.x`) are not affine. They are kept as [`Product`]s: an extra
@@ -15,6 +21,8 @@
 
 mod access;
 mod address;
+mod alone;
+mod assembly;
 mod body;
 mod cfg;
 mod display;
@@ -27,13 +35,17 @@ mod induction;
 mod model;
 mod polynomial;
 mod privacy;
+pub mod ptx;
 mod ranges;
 mod read;
 #[cfg(test)]
 mod soundness;
 mod space;
+mod tensor;
 mod uniformity;
 mod walk;
+
+pub use alone::Alone;
 
 use crate::affine::{Affine, Axis, Guard};
 use crate::diagnostics::Location;
@@ -264,11 +276,17 @@ pub struct KernelModel {
     /// What a launch must satisfy for the model to hold: no wrap of 32-bit indices, no negative
     /// product parameter, …. Each is needed.
     pub preconditions: Vec<Condition<KernelSymbol>>,
-    /// Reasons why the kernel must not be fused at all (each a short clause: "uses inline
-    /// assembly"), with their places. Empty for a modelled kernel.
+    /// Reasons why it is not known what the kernel touches (each a short clause: "calls f, whose
+    /// body is not known"), with their places. Empty for a modelled kernel; others are never fused
+    /// and may touch anything.
     pub opaque: Vec<(String, Location)>,
+    /// Reasons why the kernel must run alone although its accesses are complete, with their places.
+    pub alone: Vec<(Alone, Location)>,
     /// Executes warp-collective operations.
     pub warp_operations: bool,
+    /// Starts copies that may be under way when the last statement has been executed; the end of
+    /// the kernel waits for them.
+    pub asynchronous_copies: bool,
     /// Prints, asserts or traps: an effect that the host can see.
     pub prints: bool,
     /// For x, y and z: whether threads that differ only in this index may do different things.

@@ -1,7 +1,7 @@
 //! One function -> one [`KernelModel`].
 
-use super::access::{Collector, mentions_shared};
-use super::address::{Root, roots};
+use super::access::{Collector, mentions_shared, touched_roots};
+use super::address::Root;
 use super::body::{Body, Operation};
 use super::cfg::Flow;
 use super::domain::{Domains, merge};
@@ -10,7 +10,7 @@ use super::footprint::footprints;
 use super::privacy;
 use super::space::Space;
 use super::uniformity::Uniformity;
-use super::{Barrier, KernelModel, KernelParameter, Loop};
+use super::{Alone, Barrier, KernelModel, KernelParameter, Loop};
 use crate::diagnostics::Location;
 use crate::expression::{Condition, Expression};
 use crate::program::KernelId;
@@ -22,16 +22,17 @@ pub fn model_body(body: &Body, id: KernelId, name: &str) -> KernelModel {
     let privacy = privacy::analyse(body);
     let uniformity = Uniformity::new(body, &flow, &privacy.changed_arguments);
     let mut opaque: Vec<(String, Location)> = Vec::new();
-    let mut add_reason = |reason: &str, location: &Location| {
-        if !opaque.iter().any(|(known, _)| known == reason) {
-            opaque.push((reason.to_owned(), location.clone()));
+    let mut alone: Vec<(Alone, Location)> = Vec::new();
+    let mut keep_alone = |reason: Alone, location: &Location| {
+        if !alone.iter().any(|(known, _)| *known == reason) {
+            alone.push((reason, location.clone()));
         }
     };
     if flow.irreducible {
-        add_reason("has a cycle with several entries", &body.location);
+        keep_alone(Alone::IrreducibleLoop, &body.location);
     }
     for location in &privacy.escapes {
-        add_reason("lets the address of a local variable escape", location);
+        keep_alone(Alone::EscapingAddress, location);
     }
     let mut collector = Collector {
         body,
@@ -41,33 +42,33 @@ pub fn model_body(body: &Body, id: KernelId, name: &str) -> KernelModel {
         domains: (!flow.irreducible).then(|| Domains::new(body, &flow, &privacy.changed_arguments)),
         accesses: Vec::new(),
         conditions: Vec::new(),
+        row_loops: Vec::new(),
         has_shared: mentions_shared(body),
     };
     let mut barriers = Vec::new();
     let mut warp_operations = false;
+    let mut asynchronous_copies = false;
     let mut prints = false;
     for block in &flow.order {
         for value in &body.block(*block).instructions {
             let location = &body.value(*value).location;
             for effect in effects(body, *value) {
                 match &effect {
-                    Effect::Touch {
-                        pointer, volatile, ..
-                    } => {
-                        if *volatile {
+                    Effect::Touch(touch) => {
+                        if touch.volatile {
                             // Old code relies on warps in lockstep with volatile shared memory;
                             // volatile global memory means that blocks talk to each other.
-                            let roots = roots(body, &privacy.changed_arguments, *pointer);
+                            let roots = touched_roots(body, &privacy.changed_arguments, touch);
                             let shared = |root: &Root| {
                                 matches!(root, Root::Shared(_) | Root::Unknown(3) | Root::Local)
                             };
                             if roots.iter().all(shared) {
                                 warp_operations = true;
                             } else {
-                                add_reason("accesses volatile global memory", location);
+                                keep_alone(Alone::VolatileMemory, location);
                             }
                         }
-                        collector.touch(*value, *block, &effect);
+                        collector.touch(*value, *block, touch);
                     }
                     Effect::Barrier => barriers.push(Barrier {
                         uniform: !flow.irreducible && !uniformity.divergent_blocks.contains(block),
@@ -75,8 +76,14 @@ pub fn model_body(body: &Body, id: KernelId, name: &str) -> KernelModel {
                         location: location.clone(),
                     }),
                     Effect::WarpOperation => warp_operations = true,
+                    Effect::AsynchronousCopy => asynchronous_copies = true,
                     Effect::Print => prints = true,
-                    Effect::Opaque(reason) => add_reason(reason, location),
+                    Effect::Alone(reason) => keep_alone(reason.clone(), location),
+                    Effect::Opaque(reason) => {
+                        if !opaque.iter().any(|(known, _)| known == reason) {
+                            opaque.push((reason.clone(), location.clone()));
+                        }
+                    }
                 }
             }
         }
@@ -105,6 +112,7 @@ pub fn model_body(body: &Body, id: KernelId, name: &str) -> KernelModel {
             uniform_in_block: *uniform && !flow.irreducible,
             location: body.block(each.header).location.clone(),
         })
+        .chain(std::mem::take(&mut collector.row_loops))
         .collect();
     let (static_shared_bytes, dynamic_shared) = shared_memory(body);
     KernelModel {
@@ -134,7 +142,9 @@ pub fn model_body(body: &Body, id: KernelId, name: &str) -> KernelModel {
         footprints,
         preconditions,
         opaque,
+        alone,
         warp_operations,
+        asynchronous_copies,
         prints,
         distinguishes_threads: super::in_step::distinguished_axes(body, &flow.order),
         static_shared_bytes,
@@ -159,7 +169,9 @@ pub fn absent(id: KernelId, name: &str) -> KernelModel {
         footprints: Vec::new(),
         preconditions: Vec::new(),
         opaque: vec![("has no body".to_owned(), Location::default())],
+        alone: Vec::new(),
         warp_operations: false,
+        asynchronous_copies: false,
         prints: false,
         distinguishes_threads: [true; 3],
         static_shared_bytes: 0,

@@ -30,8 +30,8 @@ pub fn analyse(body: &Body) -> Privacy {
         }
         for (index, value) in body.values.iter().enumerate() {
             let writes = effects(body, ValueRef(index)).iter().any(|effect| {
-                matches!(effect, Effect::Touch { kind, pointer, .. }
-                    if *kind != AccessKind::Read && derived.contains(pointer))
+                matches!(effect, Effect::Touch(touch) if touch.kind != AccessKind::Read
+                    && touch.pointer.is_some_and(|pointer| derived.contains(&pointer)))
             });
             if let Some(argument) = argument
                 && writes
@@ -54,6 +54,7 @@ pub fn analyse(body: &Body) -> Privacy {
                         });
                     !known && call.arguments.iter().any(|each| derived.contains(each))
                 }
+                Operation::PointerToInteger(pointer) => derived.contains(pointer),
                 Operation::Assembly { arguments, .. }
                 | Operation::Other {
                     operands: arguments,

@@ -388,6 +388,12 @@ impl Reader {
                 ),
                 LLVMGetElementPtr => self.offset(value),
                 LLVMFreeze => Operation::Freeze(self.nth(value, 0)),
+                LLVMPtrToInt | LLVMPtrToAddr if matches!(self.type_of(value), Type::Integer(_)) => {
+                    Operation::PointerToInteger(self.nth(value, 0))
+                }
+                LLVMIntToPtr if matches!(self.type_of(value), Type::Pointer(_)) => {
+                    Operation::IntegerToPointer(self.nth(value, 0))
+                }
                 LLVMLoad => Operation::Load {
                     pointer: self.nth(value, 0),
                     bytes: self.bytes_of(LLVMTypeOf(value)),
@@ -424,11 +430,9 @@ impl Reader {
                 LLVMAlloca => Operation::Alloca,
                 LLVMCall => self.call(value),
                 LLVMFNeg | LLVMFAdd | LLVMFSub | LLVMFMul | LLVMFDiv | LLVMFRem | LLVMFPToUI
-                | LLVMFPToSI | LLVMUIToFP | LLVMSIToFP | LLVMFPTrunc | LLVMFPExt | LLVMPtrToInt
-                | LLVMPtrToAddr | LLVMIntToPtr | LLVMFCmp | LLVMExtractElement
-                | LLVMInsertElement | LLVMShuffleVector | LLVMExtractValue | LLVMInsertValue => {
-                    self.other(value, false)
-                }
+                | LLVMFPToSI | LLVMUIToFP | LLVMSIToFP | LLVMFPTrunc | LLVMFPExt | LLVMFCmp
+                | LLVMExtractElement | LLVMInsertElement | LLVMShuffleVector | LLVMExtractValue
+                | LLVMInsertValue => self.other(value, false),
                 _ => self.other(value, true),
             }
         }

@@ -6,11 +6,12 @@
 //! hold whatever memory contains.
 
 use super::address::Root;
+use super::assembly::converted_address;
 use super::body::{
     BinaryOperator, BlockRef, Body, Cast, Operation, Predicate, Terminator, Type, ValueRef,
 };
 use super::cfg::Flow;
-use super::features::{Effect, effects};
+use super::features::{Effect, Touch, effects};
 use super::{Access, KernelModel, KernelSymbol, Target};
 use crate::affine::{Affine, Axis, Constraint, Variable};
 use crate::expression::{Condition, Expression};
@@ -49,6 +50,8 @@ struct Event {
     writes: bool,
     loops: Vec<usize>,
     counters: Vec<i64>,
+    /// Which row of a tile it is.
+    row: Option<i64>,
 }
 
 #[test]
@@ -180,15 +183,23 @@ fn covers(
     launch: &Launch,
     at: ([i64; 3], [i64; 3]),
 ) -> bool {
+    // A row of a tile is one more loop of the model, unless the tile is not told.
+    let (mut loops, mut counters) = (event.loops.clone(), event.counters.clone());
+    if let Some(row) = event.row
+        && access.loops.len() > loops.len()
+    {
+        loops.extend(access.loops.last());
+        counters.push(row);
+    }
     let point = Point {
         model,
         launch,
         at,
-        loops: &event.loops,
-        counters: &event.counters,
+        loops: &loops,
+        counters: &counters,
     };
     let writes = access.kind != super::AccessKind::Read;
-    access.loops == event.loops
+    access.loops == loops
         && writes == event.writes
         && target_matches(&access.target, &event.root)
         && point.inside(access)
@@ -490,12 +501,14 @@ impl Machine<'_> {
             return;
         }
         for effect in effects(self.body, value) {
-            let Effect::Touch {
+            let Effect::Touch(Touch {
                 kind,
-                pointer,
+                pointer: Some(pointer),
+                offset_bytes,
                 bytes,
+                rows,
                 ..
-            } = effect
+            }) = effect
             else {
                 continue;
             };
@@ -507,14 +520,29 @@ impl Machine<'_> {
             }
             let loops = self.flow.loops_of(block);
             let counters = loops.iter().map(|index| self.counters[*index]).collect();
-            self.events.insert(Event {
+            let event = Event {
                 root,
-                offset,
+                offset: offset.wrapping_add(offset_bytes),
                 bytes,
                 writes: kind != super::AccessKind::Read,
                 loops,
                 counters,
-            });
+                row: None,
+            };
+            let Some(rows) = rows else {
+                self.events.insert(event);
+                continue;
+            };
+            let Bits::Integer(stride) = self.get(rows.stride) else {
+                continue;
+            };
+            let stride = signed_reading(stride, 32) * i64::from(rows.element_bytes);
+            self.events
+                .extend((0..i64::from(rows.count)).map(|row| Event {
+                    offset: event.offset + row * stride,
+                    row: Some(row),
+                    ..event.clone()
+                }));
         }
         if matches!(self.body.value(value).operation, Operation::Phi(_)) {
             return;
@@ -576,10 +604,26 @@ impl Machine<'_> {
                 left,
                 right,
                 ..
-            } => {
-                let (a, b) = (integer(*left)?, integer(*right)?);
-                Bits::Integer(binary(*operator, a, b, bits)? & mask(bits))
+            } => match (operator, self.get(*left), self.get(*right)) {
+                (BinaryOperator::Add, Bits::Pointer(root, at), Bits::Integer(change))
+                | (BinaryOperator::Add, Bits::Integer(change), Bits::Pointer(root, at)) => {
+                    Bits::Pointer(root, at.wrapping_add(signed_reading(change, bits)))
+                }
+                (BinaryOperator::Subtract, Bits::Pointer(root, at), Bits::Integer(change)) => {
+                    Bits::Pointer(root, at.wrapping_sub(signed_reading(change, bits)))
+                }
+                (_, Bits::Integer(a), Bits::Integer(b)) => {
+                    Bits::Integer(binary(*operator, a, b, bits)? & mask(bits))
+                }
+                _ => return None,
+            },
+            Operation::PointerToInteger(inner) | Operation::IntegerToPointer(inner) => {
+                match self.get(*inner) {
+                    address @ Bits::Pointer(..) => address,
+                    _ => return None,
+                }
             }
+            Operation::Assembly { .. } => self.get(converted_address(self.body, value)?),
             Operation::Compare {
                 predicate,
                 left,

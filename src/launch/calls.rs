@@ -1,13 +1,17 @@
-//! What the functions that host code calls do: the CUDA runtime, the CUDA driver, and the C and C++
-//! libraries.
+//! What the functions that host code calls do: the CUDA runtime, the CUDA driver, CUDA's libraries, and
+//! the C and C++ libraries.
 //!
 //! Tables only. A function that is in none of them is unknown: a fence that may read and write
 //! everything that ever left the module's sight.
 
+mod device_library;
 mod driver;
 mod host_library;
 mod runtime;
 
+pub use device_library::{
+    DeviceLibraryCall, Extent, device_library_call, hides_memory, is_device_library, sets_stream,
+};
 pub use host_library::library_call;
 
 use super::MemoryKind;

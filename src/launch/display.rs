@@ -206,6 +206,23 @@ impl Display for Shown<'_, NodeKind> {
                 }
                 write!(f, "{}", if *host_side { " host" } else { "" })
             }
+            NodeKind::Library {
+                reads,
+                writes,
+                stream,
+                host_side,
+                what,
+            } => {
+                write!(f, "library {what}")?;
+                for touch in writes {
+                    write!(f, " to {}", Shown(touch))?;
+                }
+                for touch in reads {
+                    write!(f, " from {}", Shown(touch))?;
+                }
+                let side = if *host_side { " host" } else { "" };
+                write!(f, " {}{side}", Shown(stream))
+            }
             NodeKind::Set { writes, stream } => {
                 write!(f, "set {} writes {}", Shown(stream), Shown(writes))
             }

@@ -141,6 +141,18 @@ impl HostMemory {
                         &targets,
                     );
                 }
+                if let Some(library) = calls::device_library_call(&called.name) {
+                    let outputs = library.outputs.iter();
+                    let outputs = outputs.map(|(output, bytes)| (*output, Some(*bytes)));
+                    let results = library.writes.iter().map(|(result, _)| (*result, None));
+                    for (position, bytes) in outputs.chain(results) {
+                        let place = targets(position);
+                        if !place.is_empty() {
+                            writes.places.insert((place, bytes));
+                        }
+                    }
+                    return writes;
+                }
                 if let Some(library) = calls::library_call(&called.name) {
                     let length = match instruction.operands.get(2) {
                         Some(Operand::Integer { value, .. }) if is_memory_fill(&called.name) => {
@@ -253,7 +265,10 @@ impl HostMemory {
                 Conduct::Acts
             };
         }
-        if calls::is_cuda(&called.name) {
+        if calls::device_library_call(&called.name).is_some_and(|library| library.handle_only) {
+            return Conduct::Checks;
+        }
+        if calls::is_cuda(&called.name) || calls::is_device_library(&called.name) {
             return Conduct::Acts;
         }
         if let Some(library) = calls::library_call(&called.name) {

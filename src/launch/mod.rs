@@ -250,6 +250,19 @@ pub enum NodeKind {
         /// Its stream.
         stream: Stream,
     },
+    /// A function of a CUDA library (cuBLAS, cuRAND, cuFFT, cuDNN) that runs kernels of its own.
+    Library {
+        /// What it reads on the device.
+        reads: Vec<Touch>,
+        /// What it writes on the device.
+        writes: Vec<Touch>,
+        /// Its handle's stream.
+        stream: Stream,
+        /// The host waits for it, or it reads or writes host memory.
+        host_side: bool,
+        /// The function.
+        what: String,
+    },
     /// An allocation.
     Allocation {
         /// What it makes.

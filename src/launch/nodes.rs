@@ -1,6 +1,7 @@
 //! The launch graph put together: functions, blocks, loops, nodes.
 
 mod launches;
+mod libraries;
 
 use super::calls::{self, Action, Direction, OnStream, RuntimeCall, Size};
 use super::cfg::ControlFlow;
@@ -51,6 +52,7 @@ pub fn assemble(
         graph: LaunchGraph::default(),
         launches: HashMap::new(),
         irreducible: BTreeSet::new(),
+        host_visible_memory,
         passed: Vec::new(),
     };
     let functions = builder.control_flow();
@@ -69,6 +71,7 @@ struct Builder<'a> {
     graph: LaunchGraph,
     launches: HashMap<(usize, usize), PendingLaunch>,
     irreducible: BTreeSet<usize>,
+    host_visible_memory: bool,
     /// Pointers that launches take.
     passed: Vec<(ValueId, Symbol)>,
 }
@@ -96,7 +99,8 @@ impl Builder<'_> {
             is_analysed(function, self.facts.stubs)
                 && function.instructions.iter().any(|instruction| {
                     matches!(&instruction.opcode, Opcode::Call { callee: Some(callee), .. }
-                        if calls::is_cuda(&host.functions[*callee].name))
+                        if calls::is_cuda(&host.functions[*callee].name)
+                            || calls::is_device_library(&host.functions[*callee].name))
                 })
         };
         let mut found: Vec<usize> = (0..host.functions.len()).filter(calls_runtime).collect();
@@ -382,6 +386,11 @@ impl Builder<'_> {
         let name = self
             .callee(instruction)
             .map_or_else(|| "a call through a pointer".to_owned(), str::to_owned);
+        if let Some(library) = calls::device_library_call(&name)
+            && !self.irreducible.contains(&function)
+        {
+            return Some(self.library_node(function, at, &name, &library));
+        }
         let runtime = calls::runtime_call(&name);
         if calls::is_cuda(&name) {
             if let Some(pending) = self.launches.remove(&(function, at)) {

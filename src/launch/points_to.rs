@@ -495,6 +495,18 @@ impl PointsTo {
                 }
                 _ => {}
             }
+        } else if let Some(library) = calls::device_library_call(&called.name) {
+            // It touches what it is given while it runs and keeps nothing but the handle.
+            for (output, _) in &library.outputs {
+                self.store(&shift(&argument(*output), None), &unknown(), 8);
+            }
+            for (written, _) in &library.writes {
+                let source = library.reads.iter().map(|(read, _)| argument(*read));
+                if library.waits {
+                    let all: Targets = source.flatten().collect();
+                    self.device_copy(&argument(*written), &all);
+                }
+            }
         } else if let Some(library) = calls::library_call(&called.name) {
             if is_memory_copy(&called.name) {
                 let bytes = match instruction.operands.get(2) {
@@ -655,7 +667,7 @@ fn functions_that_reach_the_runtime(host: &HostModule) -> Vec<bool> {
     let mut reached: Vec<bool> = host
         .functions
         .iter()
-        .map(|function| calls::is_cuda(&function.name))
+        .map(|function| calls::is_cuda(&function.name) || calls::is_device_library(&function.name))
         .collect();
     loop {
         let mut grew = false;

@@ -8,6 +8,7 @@
 //! address comes from, found as in SSA construction (joins at the iterated dominance frontier of
 //! the blocks that may write it).
 
+mod addresses;
 mod halves;
 
 use super::calls::{self, Action, RuntimeCall};
@@ -456,40 +457,6 @@ impl<'a> Numbering<'a> {
         symbol
     }
 
-    /// The sum of an address that travels as an integer (`CUdeviceptr`) and a distance.
-    fn moved_address(
-        &mut self,
-        function: usize,
-        at: usize,
-        operation: Operation,
-        operands: &[Symbol],
-    ) -> Option<Symbol> {
-        let facts = self.facts;
-        let instruction = &facts.host.functions[function].instructions[at];
-        let [first, second] = *operands else {
-            return None;
-        };
-        if operation != Operation::Add || instruction.result != Type::Integer(64) {
-            return None;
-        }
-        let points = |position: usize| {
-            let operand = instruction.operands[position];
-            !facts.points_to.of(facts.host, function, operand).is_empty()
-        };
-        let (base, distance) = match (points(0), points(1)) {
-            (true, false) => (first, second),
-            (false, true) => (second, first),
-            _ => return None,
-        };
-        match self.literal(distance) {
-            Some(bytes) => Some(self.offset(base, bytes)),
-            None => {
-                let parts = [base, distance];
-                Some(self.derived(Definition::Displaced(base, distance), &parts))
-            }
-        }
-    }
-
     /// A join of equal values is that value; every other join is its own.
     fn phi(&mut self, function: usize, at: usize, own: Symbol) -> Symbol {
         let instruction = &self.facts.host.functions[function].instructions[at];
@@ -643,6 +610,9 @@ impl<'a> Numbering<'a> {
                         bytes,
                         copies - 1,
                     ));
+                }
+                if name.starts_with("llvm.memset.") {
+                    return self.cleared(function, writer, address, bytes);
                 }
                 let RuntimeCall { action, .. } = calls::runtime_call(name)?;
                 let slot = match action {

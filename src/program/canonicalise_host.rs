@@ -132,10 +132,22 @@ fn remove_inlined(host: &Module<'_>, stubs: &BTreeSet<String>) {
 /// True for a function of the CUDA runtime's or driver's interface, or a folded launch.
 fn drives_device(name: &str) -> bool {
     let capital = |rest: &str| rest.starts_with(|first: char| first.is_ascii_uppercase());
-    name.starts_with("sirius.")
+    is_device_library(name)
+        || name.starts_with("sirius.")
         || name.strip_prefix("cuda").is_some_and(capital)
         || name.strip_prefix("cu").is_some_and(capital)
         || name.starts_with("__cudaPushCallConfiguration")
+}
+
+/// True for a function of a CUDA library, which drives the device by itself.
+pub(super) fn is_device_library(name: &str) -> bool {
+    const LIBRARIES: [&str; 8] = [
+        "cublasLt", "cublas", "cudnn", "cufft", "curand", "cusolver", "cusparse", "nccl",
+    ];
+    LIBRARIES.iter().any(|library| {
+        name.strip_prefix(library)
+            .is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_uppercase()))
+    })
 }
 
 /// Registration code and stubs stay as clang made them.

@@ -160,7 +160,7 @@ fn host_arguments(
     arguments
         .0
         .push(format!("-O{}", build.optimisation.clamp(1, 3)).into());
-    arguments.shared(build);
+    arguments.shared(build, toolchain);
     arguments
         .0
         .extend(build.host_arguments.iter().map(OsString::from));
@@ -197,7 +197,7 @@ fn device_arguments(
     if build.numerics.fast_math {
         arguments.add(["-fgpu-approx-transcendentals"]);
     }
-    arguments.shared(build);
+    arguments.shared(build, toolchain);
     arguments.input_output(input, output);
     arguments.0
 }
@@ -243,7 +243,10 @@ impl Arguments {
         }
     }
 
-    fn shared(&mut self, build: &Build) {
+    fn shared(&mut self, build: &Build, toolchain: &Toolchain) {
+        // Headers of libraries that the toolkit may lack; its own come first.
+        self.add(["-idirafter"]);
+        self.0.push(toolchain.library_headers().into());
         // Names of variables let reports speak of buffers as the program does.
         self.add([
             "-Xclang",

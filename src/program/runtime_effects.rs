@@ -5,6 +5,7 @@
 //! written by the device behind the host's back: no managed, pinned, mapped or registered memory,
 //! no host functions in streams, no host pointer handed to a kernel.
 
+use super::canonicalise_host;
 use super::ir::{self, Place, Value};
 use super::launches;
 use inkwell::module::Module;
@@ -39,6 +40,10 @@ pub(super) fn declare(module: &Module<'_>, host_visible_memory: bool) {
         }
         let name = function.name();
         let Some((_, memory, waits)) = effects_of(&name) else {
+            if canonicalise_host::is_device_library(&name) {
+                // They are functions of C.
+                function.add_attribute(Place::Function, "nounwind", 0);
+            }
             continue;
         };
         function.add_attribute(Place::Function, "nounwind", 0);

@@ -126,12 +126,6 @@ pub struct ReportEdge {
     pub relation: String,
     /// True for a *must*.
     pub exact: bool,
-    /// The sink belongs to a later iteration of a host loop around both.
-    #[serde(default)]
-    pub carried: bool,
-    /// When all of these hold there is no dependence; empty: it is always there.
-    #[serde(default)]
-    pub absent_if: Vec<ReportGuard>,
 }
 
 /// Launches that become one.
@@ -201,8 +195,6 @@ pub fn build_report(
         width: edge.width,
         relation: edge.relation.clone(),
         exact: edge.exact,
-        carried: edge.carried,
-        absent_if: edge.absent_if.iter().map(|g| names.guard(g)).collect(),
     });
     let missed = missed.iter().map(|missed| ReportMissed {
         src: missed.source.0,
@@ -341,6 +333,12 @@ fn describe(graph: &LaunchGraph, kernels: &[KernelModel], node: &Node) -> Report
         NodeKind::Set { stream: on, .. } => ReportNode {
             stream: Some(stream(on)),
             ..plain(ReportNodeKind::Set, "set")
+        },
+        NodeKind::Library {
+            stream: on, what, ..
+        } => ReportNode {
+            stream: Some(stream(on)),
+            ..plain(ReportNodeKind::Opaque, what)
         },
         NodeKind::Allocation { buffer } => {
             let buffer = graph.buffers.get(buffer.0);

@@ -199,17 +199,22 @@ fn why_apart<'a>(
         .iter()
         .any(|edge| edge.width != Width::Global);
     if !local {
+        // A dependence across blocks that a test at run time could rule out is still no reason to
+        // join two launches that share nothing then.
+        if let Some(edge) = judge.edges(source, sink).first() {
+            return Rejection {
+                reason: edge.reason.unwrap_or(RejectionReason::GlobalDependence),
+                message: edge.because.clone(),
+                detail: edge.relation.clone(),
+                location: edge.location.clone(),
+            };
+        }
         let (one, two) = (&first.model.display_name, &second.model.display_name);
-        let aliased = judge.edges(source, sink).first();
-        let detail = aliased.map_or_else(String::new, |edge| edge.because.clone());
-        return Rejection {
-            detail,
-            ..rejection(
-                RejectionReason::NotSimilar,
-                format!("`{one}` and `{two}` do not depend on each other"),
-                &location,
-            )
-        };
+        return rejection(
+            RejectionReason::NotSimilar,
+            format!("`{one}` and `{two}` do not depend on each other"),
+            &location,
+        );
     }
     // The two alone could be one; something else of their groups stands against it.
     match refusal {

@@ -39,6 +39,10 @@ pub(super) fn candidate<'a>(
         let message = format!("`{}` {clause}", model.display_name);
         return Err(rejection(RejectionReason::OpaqueKernel, message, location));
     }
+    if let Some((reason, location)) = model.alone.first() {
+        let message = format!("`{}` {reason}", model.display_name);
+        return Err(rejection(RejectionReason::RunsAlone, message, location));
+    }
     if launch.special {
         let message = format!(
             "`{}` is launched cooperatively or with attributes that are not modelled",
@@ -171,6 +175,29 @@ pub(super) fn obstacle(
                     String::from(
                         "a copy in between waits for the device, and synchronisations are kept",
                     ),
+                );
+            }
+            None
+        }
+        NodeKind::Library {
+            host_side, what, ..
+        } => {
+            if memory.may_conflict(moved.node, node) {
+                return blocked(
+                    RejectionReason::NotConvex,
+                    format!("`{what}` runs in between and touches memory that `{name}` touches"),
+                );
+            }
+            if *host_side && (prints || memory.is_host_visible(moved.node)) {
+                return blocked(
+                    RejectionReason::HostAccess,
+                    format!("the host waits for `{what}` in between"),
+                );
+            }
+            if *host_side && keeps {
+                return blocked(
+                    RejectionReason::Fence,
+                    format!("the host waits for `{what}`, and synchronisations are kept"),
                 );
             }
             None

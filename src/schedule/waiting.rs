@@ -20,6 +20,9 @@ pub(super) fn orders(graph: &LaunchGraph, moved: &Candidate, node: NodeId) -> bo
         NodeKind::Synchronise | NodeKind::Free { .. } | NodeKind::Allocation { .. } => true,
         NodeKind::Copy {
             stream, host_side, ..
+        }
+        | NodeKind::Library {
+            stream, host_side, ..
         } => *host_side || *stream != moved.launch.stream,
         NodeKind::Set { stream, .. } => *stream != moved.launch.stream,
         NodeKind::Launch(other) => other.stream != moved.launch.stream,
@@ -43,9 +46,9 @@ impl<'a> WaitObservers<'a> {
     pub(super) fn new(graph: &'a LaunchGraph) -> Self {
         let several_streams = graph.nodes.iter().any(|node| match &node.kind {
             NodeKind::Launch(launch) => launch.stream != Stream::Default,
-            NodeKind::Copy { stream, .. } | NodeKind::Set { stream, .. } => {
-                *stream != Stream::Default
-            }
+            NodeKind::Copy { stream, .. }
+            | NodeKind::Set { stream, .. }
+            | NodeKind::Library { stream, .. } => *stream != Stream::Default,
             _ => false,
         });
         let handles = graph
@@ -119,6 +122,9 @@ impl<'a> WaitObservers<'a> {
                 NodeKind::Synchronise if self.waits_for_all => return Found::Wait,
                 NodeKind::Launch(other) => other_stream(&other.stream) && touches(),
                 NodeKind::Copy {
+                    stream, host_side, ..
+                }
+                | NodeKind::Library {
                     stream, host_side, ..
                 } => other_stream(stream) && (touches() || visible && *host_side),
                 NodeKind::Set { stream, .. } => other_stream(stream) && touches(),

@@ -47,7 +47,9 @@ impl<'a> Host<'a> {
 pub(super) fn stream_of(node: &Node) -> Option<Stream> {
     match &node.kind {
         NodeKind::Launch(launch) => Some(launch.stream),
-        NodeKind::Copy { stream, .. } | NodeKind::Set { stream, .. } => Some(*stream),
+        NodeKind::Copy { stream, .. }
+        | NodeKind::Set { stream, .. }
+        | NodeKind::Library { stream, .. } => Some(*stream),
         _ => None,
     }
 }
@@ -137,6 +139,16 @@ fn passing(host: &Host<'_>, member: &Site<'_>, node: &Node) -> Option<Refusal> {
             prints.or_else(|| conflict("a copy"))
         }
         NodeKind::Set { .. } => conflict("a set"),
+        NodeKind::Library {
+            host_side, what, ..
+        } => {
+            // Its result may be the host's, who then knows that what came before is done.
+            if *host_side && reaches_host_memory(graph, member) {
+                return fence(what);
+            }
+            let prints = if *host_side { printing(what) } else { None };
+            prints.or_else(|| conflict(what))
+        }
         NodeKind::Free { pointer: Some(_) } => {
             printing("a free, which waits").or_else(|| conflict("a free"))
         }
@@ -203,7 +215,7 @@ impl Host<'_> {
                     let model = model.filter(|model| model.opaque.is_empty())?;
                     Some(touched(graph, launch, model))
                 }
-                NodeKind::Copy { reads, writes, .. } => {
+                NodeKind::Copy { reads, writes, .. } | NodeKind::Library { reads, writes, .. } => {
                     let reads = reads.iter().map(|touch| named(&touch.pointer, false));
                     let writes = writes.iter().map(|touch| named(&touch.pointer, true));
                     Some(reads.chain(writes).collect())

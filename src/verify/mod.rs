@@ -164,6 +164,10 @@ fn members<'a>(
             let reason = reason.clone();
             refusals.push(Refusal::OpaqueKernel { launch, reason });
         }
+        for (reason, _) in &model.alone {
+            let reason = reason.to_string();
+            refusals.push(Refusal::RunsAlone { launch, reason });
+        }
         members.push(Site {
             node: *node,
             launch: site,

@@ -22,6 +22,8 @@ pub enum Refusal {
     SpecialLaunch { launch: LaunchId },
     #[error("the kernel of launch {} {reason}", launch.0)]
     OpaqueKernel { launch: LaunchId, reason: String },
+    #[error("the kernel of launch {} must run alone: it {reason}", launch.0)]
+    RunsAlone { launch: LaunchId, reason: String },
     #[error("launch {} does not come before launch {} in host order", earlier.0, later.0)]
     HostOrder { earlier: LaunchId, later: LaunchId },
     #[error("launches {} and {} are not on one path of the host program", earlier.0, later.0)]

@@ -24,7 +24,9 @@ pub(super) fn waits_passed(
         foreign(node)
             || match &graph.nodes[node.0].kind {
                 NodeKind::Synchronise | NodeKind::Allocation { .. } | NodeKind::Free { .. } => true,
-                NodeKind::Copy { host_side, .. } => *host_side,
+                NodeKind::Copy { host_side, .. } | NodeKind::Library { host_side, .. } => {
+                    *host_side
+                }
                 _ => false,
             }
     };
@@ -36,7 +38,7 @@ pub(super) fn waits_passed(
         NodeKind::Launch(_) | NodeKind::Set { .. } => {
             foreign(&node) && host.touch_common_memory(member.node, node)
         }
-        NodeKind::Copy { host_side, .. } => {
+        NodeKind::Copy { host_side, .. } | NodeKind::Library { host_side, .. } => {
             foreign(&node) && (visible && *host_side || host.touch_common_memory(member.node, node))
         }
         NodeKind::Free { .. } => several_streams && host.touch_common_memory(member.node, node),

@@ -1,12 +1,14 @@
 //! Builds a program for the CPU device with fusion off and on, runs both, and compares.
 
 #[path = "../oracle/mod.rs"]
-mod oracle;
+pub mod oracle;
 
 use libtest_mimic::Failed;
-use oracle::paths::{Paths, Step};
-use oracle::{Width, dependences_that_happened, races};
+use oracle::compare::{Comparison, StaticGraph, compare};
+use oracle::history::History;
+use oracle::races::races;
 use serde_json::Value;
+use sirius_rs::dependence::Width;
 use sirius_runtime::trace::Trace;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -82,13 +84,22 @@ fn compare_runs(
             return Err(format!("fused launches race (site, where): {found:?}").into());
         }
     }
-    compare_with_trace(report, &trace)
+    let edges = StaticGraph::edges_of_dump(&on.messages).ok_or("a dump has edges")?;
+    let graph = StaticGraph::new(report, edges).ok_or("a report has nodes")?;
+    let comparison = compare(&graph, &History::replay(&trace.records));
+    count(&comparison);
+    match &comparison.faults[..] {
+        [] => Ok(()),
+        faults => Err(faults.join("\n").into()),
+    }
 }
 
 /// Checks the oracle itself.
 pub fn check_oracle() -> Result<(), Failed> {
-    oracle::check_races()?;
-    Ok(oracle::paths::check_paths()?)
+    oracle::races::check_races()?;
+    oracle::paths::check_paths()?;
+    oracle::cases::check_precision()?;
+    Ok(oracle::cases::check_comparison()?)
 }
 
 /// Blocks in ascending order, one at a time.
@@ -110,106 +121,28 @@ fn same_memory(expected: &Run, found: &Run, what: &str) -> Result<(), Failed> {
     .into())
 }
 
-/// How often the width that the graph says is the width that was seen, by the latter; over all
+/// How often the graph says of neighbouring launches what was seen, by the latter; over all
 /// programs checked so far.
-static PRECISION: Mutex<BTreeMap<Width, (usize, usize)>> = Mutex::new(BTreeMap::new());
+static PRECISION: Mutex<BTreeMap<Option<Width>, (usize, usize)>> = Mutex::new(BTreeMap::new());
+
+fn count(comparison: &Comparison) {
+    let mut precision = PRECISION.lock().unwrap_or_else(PoisonError::into_inner);
+    for edge in &comparison.neighbours {
+        let (exact, total) = precision.entry(edge.observed).or_default();
+        *exact += usize::from(edge.is_exact());
+        *total += 1;
+    }
+}
 
 /// The precision of the graph as a table, one line a width.
 pub fn precision_table() -> String {
     let precision = PRECISION.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut table = String::from("observed width  exact  dependences\n");
+    let mut table = String::from("observed width  exact  edges between neighbours\n");
     for (width, (exact, total)) in precision.iter() {
-        let _ = writeln!(table, "{:<14} {exact:>6} {total:>12}", format!("{width:?}"));
+        let width = width.map_or("none".to_owned(), |width| format!("{width:?}"));
+        let _ = writeln!(table, "{width:<14} {exact:>6} {total:>12}");
     }
     table
-}
-
-/// The paths of a report's graph.
-fn paths(report: &Value) -> Option<Paths> {
-    let nodes = report["nodes"].as_array()?;
-    let is = |id: &Value, kinds: &[&str]| {
-        let mut found = nodes.iter().filter(|node| node["id"] == *id);
-        let kind = found.next().and_then(|node| node["kind"].as_str());
-        kind.is_some_and(|kind| kinds.contains(&kind))
-    };
-    let steps = report["edges"].as_array()?.iter().filter_map(|edge| {
-        let always = edge["absent_if"].as_array()?.is_empty();
-        let launches = is(&edge["src"], &["launch"]) && is(&edge["dst"], &["launch"]);
-        always.then_some(Step {
-            ends: (edge["src"].as_u64()?, edge["dst"].as_u64()?),
-            carried: edge["carried"].as_bool()?,
-            separates: edge["width"] == "global" || !launches,
-        })
-    });
-    let touching = ["launch", "copy", "set", "free"];
-    let operations: Vec<u64> = nodes
-        .iter()
-        .map(|node| &node["id"])
-        .filter(|id| is(id, &touching))
-        .filter_map(Value::as_u64)
-        .collect();
-    Some(Paths::new(steps, &operations))
-}
-
-/// The static graph must contain what happened, at least as wide.
-fn compare_with_trace(report: &Value, trace: &Trace) -> Result<(), Failed> {
-    let nodes = report["nodes"].as_array().ok_or("a report has nodes")?;
-    let site_of = |id: &Value| {
-        nodes
-            .iter()
-            .find(|node| node["id"] == *id)
-            .and_then(|node| node["site"].as_u64())
-    };
-    let edges = report["edges"].as_array().ok_or("a report has edges")?;
-    let node_of = |site: u32| {
-        let mut of_site = nodes.iter();
-        of_site
-            .find(|node| node["site"].as_u64() == Some(u64::from(site)))
-            .and_then(|node| node["id"].as_u64())
-    };
-    let paths = paths(report).ok_or("edges say whether they always exist")?;
-    let happened = dependences_that_happened(trace);
-    for ((source, sink, kind), width) in &happened {
-        let predicted = edges
-            .iter()
-            .filter(|edge| {
-                site_of(&edge["src"]) == Some(u64::from(*source))
-                    && site_of(&edge["dst"]) == Some(u64::from(*sink))
-                    && edge["kind"] == *kind
-            })
-            .filter_map(|edge| edge["width"].as_str())
-            .map(Width::from_name)
-            .max();
-        let by_path = |within| {
-            let ends = node_of(*source).zip(node_of(*sink));
-            ends.is_some_and(|(from, to)| paths.speak_for(from, to, within))
-        };
-        match predicted {
-            None if by_path(true) => {}
-            Some(predicted) if predicted < *width && by_path(false) => {}
-            None => {
-                return Err(format!(
-                    "launch {sink} depends on launch {source} ({kind}, {width:?}), \
-                     but the graph has no such edge"
-                )
-                .into());
-            }
-            Some(predicted) if predicted < *width => {
-                return Err(format!(
-                    "launch {sink} depends on launch {source} ({kind}) with width {width:?}, \
-                     but the graph says {predicted:?}"
-                )
-                .into());
-            }
-            Some(predicted) => {
-                let mut precision = PRECISION.lock().unwrap_or_else(PoisonError::into_inner);
-                let (exact, total) = precision.entry(*width).or_default();
-                *exact += usize::from(predicted == *width);
-                *total += 1;
-            }
-        }
-    }
-    Ok(())
 }
 
 /// What a program's leading comments promise.
@@ -326,6 +259,7 @@ impl Built {
             .arg(source)
             .args(["-O2", "-std=c++17", "--sirius-device=cpu"])
             .arg(format!("--sirius-fusion={fusion}"))
+            .arg("--sirius-dump=dependence")
             .arg(format!("--sirius-report={}", report.display()))
             .arg("-o")
             .arg(&program)

@@ -46,7 +46,7 @@ __global__ void __launch_bounds__(128) clocks(long long *x) { x[threadIdx.x] = c
 //> kernel assembly
 //>   must write arg0[4tx .. +4] : true
 //>   writes arg0 within [0, 4*blockDim.x)
-//>   opaque: uses inline assembly
+//>   warp operations
 //>
 //> kernel quiet_assembly
 //>   must write arg0[4tx .. +4] : true
@@ -65,16 +65,16 @@ __global__ void __launch_bounds__(128) clocks(long long *x) { x[threadIdx.x] = c
 //>   must write arg0[4tx .. +4] : true
 //>   must write arg0[4tx + 128 .. +4] : true
 //>   writes arg0 within [0, 4*blockDim.x + 128)
-//>   opaque: uses a memory fence
+//>   runs alone: uses a memory fence (memory_fence)
 //>
 //> kernel spins
 //>   loop i0 divergent
 //>   may read arg0[0 .. +4] : true in i0 volatile (it is in a loop whose end is not affine)
 //>   reads arg0 within [0, 4)
-//>   opaque: accesses volatile global memory
+//>   runs alone: accesses volatile global memory (volatile_memory)
 //>
 //> kernel clocks
 //>   must write arg0[8tx .. +8] : true
 //>   writes arg0 within [0, 8*blockDim.x)
-//>   opaque: reads a clock
+//>   runs alone: reads a clock (clock)
 //>   at most 128 threads

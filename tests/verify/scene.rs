@@ -205,6 +205,21 @@ impl Scene {
         })
     }
 
+    /// A call of a library on the default stream.
+    pub fn library(&mut self, reads: &[BufferId], writes: &[BufferId], host_side: bool) {
+        let touch = |buffer: &BufferId| Touch {
+            pointer: start_of(*buffer),
+            bytes: None,
+        };
+        self.node(NodeKind::Library {
+            reads: reads.iter().map(touch).collect(),
+            writes: writes.iter().map(touch).collect(),
+            stream: Stream::Default,
+            host_side,
+            what: "cublasSgemm_v2".into(),
+        });
+    }
+
     /// A kernel with the accesses given; arguments are pointers up to the last, which is `n`.
     /// Parameter 0 of its model is `blockDim.x`, parameter 1 is `n`; product 0 is the block base.
     pub fn kernel(&mut self, name: &str, pointers: usize, accesses: Vec<Access>) -> KernelId {
@@ -263,6 +278,8 @@ impl Scene {
             footprints,
             preconditions: vec![Condition::LessEqual(threads, Expression::Constant(1 << 31))],
             opaque: Vec::new(),
+            alone: Vec::new(),
+            asynchronous_copies: false,
             warp_operations: false,
             prints: false,
             static_shared_bytes: 0,

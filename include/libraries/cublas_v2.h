@@ -1,0 +1,198 @@
+/*
+ * Declarations of cuBLAS for machines whose toolkit comes without it: NVIDIA's own header, where there is
+ * one, is found first. What stands here is what the CPU device implements; names, values and types are
+ * those of NVIDIA's manual.
+ */
+#ifndef SIRIUS_CUBLAS_V2_H
+#define SIRIUS_CUBLAS_V2_H
+
+#include <cuda_runtime_api.h>
+#include <library_types.h>
+#include <stdint.h>
+
+#define CUBLASAPI
+#define CUBLASWINAPI
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct cublasContext *cublasHandle_t;
+
+typedef enum {
+  CUBLAS_STATUS_SUCCESS = 0,
+  CUBLAS_STATUS_NOT_INITIALIZED = 1,
+  CUBLAS_STATUS_ALLOC_FAILED = 3,
+  CUBLAS_STATUS_INVALID_VALUE = 7,
+  CUBLAS_STATUS_ARCH_MISMATCH = 8,
+  CUBLAS_STATUS_MAPPING_ERROR = 11,
+  CUBLAS_STATUS_EXECUTION_FAILED = 13,
+  CUBLAS_STATUS_INTERNAL_ERROR = 14,
+  CUBLAS_STATUS_NOT_SUPPORTED = 15,
+  CUBLAS_STATUS_LICENSE_ERROR = 16
+} cublasStatus_t;
+
+typedef enum { CUBLAS_OP_N = 0, CUBLAS_OP_T = 1, CUBLAS_OP_C = 2 } cublasOperation_t;
+typedef enum { CUBLAS_POINTER_MODE_HOST = 0, CUBLAS_POINTER_MODE_DEVICE = 1 } cublasPointerMode_t;
+typedef enum { CUBLAS_ATOMICS_NOT_ALLOWED = 0, CUBLAS_ATOMICS_ALLOWED = 1 } cublasAtomicsMode_t;
+
+typedef enum {
+  CUBLAS_DEFAULT_MATH = 0,
+  CUBLAS_TENSOR_OP_MATH = 1,
+  CUBLAS_PEDANTIC_MATH = 2,
+  CUBLAS_TF32_TENSOR_OP_MATH = 3,
+  CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION = 16
+} cublasMath_t;
+
+typedef enum {
+  CUBLAS_GEMM_DFALT = -1,
+  CUBLAS_GEMM_DEFAULT = -1,
+  CUBLAS_GEMM_DFALT_TENSOR_OP = 99,
+  CUBLAS_GEMM_DEFAULT_TENSOR_OP = 99
+} cublasGemmAlgo_t;
+
+typedef enum {
+  CUBLAS_COMPUTE_16F = 64,
+  CUBLAS_COMPUTE_16F_PEDANTIC = 65,
+  CUBLAS_COMPUTE_32F = 68,
+  CUBLAS_COMPUTE_32F_PEDANTIC = 69,
+  CUBLAS_COMPUTE_64F = 70,
+  CUBLAS_COMPUTE_64F_PEDANTIC = 71,
+  CUBLAS_COMPUTE_32F_FAST_16F = 74,
+  CUBLAS_COMPUTE_32F_FAST_16BF = 75,
+  CUBLAS_COMPUTE_32F_FAST_TF32 = 77
+} cublasComputeType_t;
+
+typedef cudaDataType cublasDataType_t;
+
+#define cublasCreate cublasCreate_v2
+#define cublasDestroy cublasDestroy_v2
+#define cublasGetVersion cublasGetVersion_v2
+#define cublasSetStream cublasSetStream_v2
+#define cublasGetStream cublasGetStream_v2
+#define cublasSetPointerMode cublasSetPointerMode_v2
+#define cublasGetPointerMode cublasGetPointerMode_v2
+#define cublasSaxpy cublasSaxpy_v2
+#define cublasSscal cublasSscal_v2
+#define cublasScopy cublasScopy_v2
+#define cublasSswap cublasSswap_v2
+#define cublasSdot cublasSdot_v2
+#define cublasSnrm2 cublasSnrm2_v2
+#define cublasSasum cublasSasum_v2
+#define cublasSgemv cublasSgemv_v2
+#define cublasSger cublasSger_v2
+#define cublasSgemm cublasSgemm_v2
+#define cublasIsamax cublasIsamax_v2
+#define cublasIsamin cublasIsamin_v2
+#define cublasDaxpy cublasDaxpy_v2
+#define cublasDscal cublasDscal_v2
+#define cublasDcopy cublasDcopy_v2
+#define cublasDswap cublasDswap_v2
+#define cublasDdot cublasDdot_v2
+#define cublasDnrm2 cublasDnrm2_v2
+#define cublasDasum cublasDasum_v2
+#define cublasDgemv cublasDgemv_v2
+#define cublasDger cublasDger_v2
+#define cublasDgemm cublasDgemm_v2
+#define cublasIdamax cublasIdamax_v2
+#define cublasIdamin cublasIdamin_v2
+
+cublasStatus_t cublasCreate(cublasHandle_t *handle);
+cublasStatus_t cublasDestroy(cublasHandle_t handle);
+cublasStatus_t cublasGetVersion(cublasHandle_t handle, int *version);
+cublasStatus_t cublasSetStream(cublasHandle_t handle, cudaStream_t stream);
+cublasStatus_t cublasGetStream(cublasHandle_t handle, cudaStream_t *stream);
+cublasStatus_t cublasSetPointerMode(cublasHandle_t handle, cublasPointerMode_t mode);
+cublasStatus_t cublasGetPointerMode(cublasHandle_t handle, cublasPointerMode_t *mode);
+cublasStatus_t cublasSetMathMode(cublasHandle_t handle, cublasMath_t mode);
+cublasStatus_t cublasGetMathMode(cublasHandle_t handle, cublasMath_t *mode);
+cublasStatus_t cublasSetAtomicsMode(cublasHandle_t handle, cublasAtomicsMode_t mode);
+cublasStatus_t cublasGetAtomicsMode(cublasHandle_t handle, cublasAtomicsMode_t *mode);
+const char *cublasGetStatusName(cublasStatus_t status);
+const char *cublasGetStatusString(cublasStatus_t status);
+cublasStatus_t cublasSetVector(int n, int elemSize, const void *x, int incx, void *y, int incy);
+cublasStatus_t cublasSetMatrix(int rows, int cols, int elemSize, const void *A, int lda, void *B,
+    int ldb);
+cublasStatus_t cublasGetVector(int n, int elemSize, const void *x, int incx, void *y, int incy);
+cublasStatus_t cublasGetMatrix(int rows, int cols, int elemSize, const void *A, int lda, void *B,
+    int ldb);
+
+cublasStatus_t cublasSaxpy(cublasHandle_t handle, int n, const float *alpha, const float *x, int
+    incx, float *y, int incy);
+cublasStatus_t cublasSscal(cublasHandle_t handle, int n, const float *alpha, float *x, int incx);
+cublasStatus_t cublasScopy(cublasHandle_t handle, int n, const float *x, int incx, float *y, int
+    incy);
+cublasStatus_t cublasSswap(cublasHandle_t handle, int n, float *x, int incx, float *y, int incy);
+cublasStatus_t cublasSdot(cublasHandle_t handle, int n, const float *x, int incx, const float *y,
+    int incy, float *result);
+cublasStatus_t cublasSnrm2(cublasHandle_t handle, int n, const float *x, int incx, float *result);
+cublasStatus_t cublasSasum(cublasHandle_t handle, int n, const float *x, int incx, float *result);
+cublasStatus_t cublasIsamax(cublasHandle_t handle, int n, const float *x, int incx, int *result);
+cublasStatus_t cublasIsamin(cublasHandle_t handle, int n, const float *x, int incx, int *result);
+cublasStatus_t cublasSgemv(cublasHandle_t handle, cublasOperation_t trans, int m, int n, const float
+    *alpha, const float *A, int lda, const float *x, int incx, const float *beta, float *y, int
+    incy);
+cublasStatus_t cublasSger(cublasHandle_t handle, int m, int n, const float *alpha, const float *x,
+    int incx, const float *y, int incy, float *A, int lda);
+cublasStatus_t cublasSgemm(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t
+    transb, int m, int n, int k, const float *alpha, const float *A, int lda, const float *B, int
+    ldb, const float *beta, float *C, int ldc);
+cublasStatus_t cublasSgemmStridedBatched(cublasHandle_t handle, cublasOperation_t transa,
+    cublasOperation_t transb, int m, int n, int k, const float *alpha, const float *A, int lda, long
+    long int strideA, const float *B, int ldb, long long int strideB, const float *beta, float *C,
+    int ldc, long long int strideC, int batchCount);
+cublasStatus_t cublasSgemmBatched(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t
+    transb, int m, int n, int k, const float *alpha, const float *const Aarray[], int lda, const
+    float *const Barray[], int ldb, const float *beta, float *const Carray[], int ldc, int
+    batchCount);
+cublasStatus_t cublasSgeam(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t
+    transb, int m, int n, const float *alpha, const float *A, int lda, const float *beta, const
+    float *B, int ldb, float *C, int ldc);
+
+cublasStatus_t cublasDaxpy(cublasHandle_t handle, int n, const double *alpha, const double *x, int
+    incx, double *y, int incy);
+cublasStatus_t cublasDscal(cublasHandle_t handle, int n, const double *alpha, double *x, int incx);
+cublasStatus_t cublasDcopy(cublasHandle_t handle, int n, const double *x, int incx, double *y, int
+    incy);
+cublasStatus_t cublasDswap(cublasHandle_t handle, int n, double *x, int incx, double *y, int incy);
+cublasStatus_t cublasDdot(cublasHandle_t handle, int n, const double *x, int incx, const double *y,
+    int incy, double *result);
+cublasStatus_t cublasDnrm2(cublasHandle_t handle, int n, const double *x, int incx, double *result);
+cublasStatus_t cublasDasum(cublasHandle_t handle, int n, const double *x, int incx, double *result);
+cublasStatus_t cublasIdamax(cublasHandle_t handle, int n, const double *x, int incx, int *result);
+cublasStatus_t cublasIdamin(cublasHandle_t handle, int n, const double *x, int incx, int *result);
+cublasStatus_t cublasDgemv(cublasHandle_t handle, cublasOperation_t trans, int m, int n, const
+    double *alpha, const double *A, int lda, const double *x, int incx, const double *beta, double
+    *y, int incy);
+cublasStatus_t cublasDger(cublasHandle_t handle, int m, int n, const double *alpha, const double *x,
+    int incx, const double *y, int incy, double *A, int lda);
+cublasStatus_t cublasDgemm(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t
+    transb, int m, int n, int k, const double *alpha, const double *A, int lda, const double *B, int
+    ldb, const double *beta, double *C, int ldc);
+cublasStatus_t cublasDgemmStridedBatched(cublasHandle_t handle, cublasOperation_t transa,
+    cublasOperation_t transb, int m, int n, int k, const double *alpha, const double *A, int lda,
+    long long int strideA, const double *B, int ldb, long long int strideB, const double *beta,
+    double *C, int ldc, long long int strideC, int batchCount);
+cublasStatus_t cublasDgemmBatched(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t
+    transb, int m, int n, int k, const double *alpha, const double *const Aarray[], int lda, const
+    double *const Barray[], int ldb, const double *beta, double *const Carray[], int ldc, int
+    batchCount);
+cublasStatus_t cublasDgeam(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t
+    transb, int m, int n, const double *alpha, const double *A, int lda, const double *beta, const
+    double *B, int ldb, double *C, int ldc);
+
+cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t
+    transb, int m, int n, int k, const void *alpha, const void *A, cudaDataType Atype, int lda,
+    const void *B, cudaDataType Btype, int ldb, const void *beta, void *C, cudaDataType Ctype, int
+    ldc, cublasComputeType_t computeType, cublasGemmAlgo_t algo);
+cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOperation_t transa,
+    cublasOperation_t transb, int m, int n, int k, const void *alpha, const void *A, cudaDataType
+    Atype, int lda, long long int strideA, const void *B, cudaDataType Btype, int ldb, long long int
+    strideB, const void *beta, void *C, cudaDataType Ctype, int ldc, long long int strideC, int
+    batchCount, cublasComputeType_t computeType, cublasGemmAlgo_t algo);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,257 @@
+//! cuBLAS on the CPU device: the functions that common programs call.
+//!
+//! The interface is that of `cublas_v2.h`: matrices by columns, a handle, scalars and results in host or
+//! device memory. Products are those of the crate `matrixmultiply`, other operations plain loops; results
+//! agree with NVIDIA's library up to rounding. A matrix or vector that is not device memory, or leaves
+//! its allocation, is `CUBLAS_STATUS_EXECUTION_FAILED` with a sentence on stderr. Work is done in order of
+//! the handle's stream, before the call returns. A function that is not here is missing when the program
+//! is linked.
+
+use std::ffi::c_void;
+
+use crate::memory;
+use crate::{error, termination, trace};
+
+/// Defines C functions whose bodies return a `BlasResult`.
+macro_rules! cublas_functions {
+    ($(
+        $(#[$attribute:meta])*
+        fn $name:ident ($($parameter:ident: $kind:ty),* $(,)?) $body:block
+    )*) => {$(
+        $(#[$attribute])*
+        ///
+        /// # Safety
+        /// Pointers must be what cuBLAS's manual asks of this function.
+        #[unsafe(no_mangle)]
+        #[allow(non_snake_case, clippy::too_many_arguments)] // cuBLAS's own name and parameters.
+        pub unsafe extern "C" fn $name($($parameter: $kind),*) -> u32 {
+            $crate::cublas::call(stringify!($name), move || $body)
+        }
+    )*};
+}
+
+pub mod handle;
+pub mod matrices;
+pub mod transfers;
+pub mod vectors;
+
+/// A status other than `CUBLAS_STATUS_SUCCESS`, by its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlasError(u32);
+
+/// What a call comes to.
+pub type BlasResult<T = ()> = Result<T, BlasError>;
+
+impl BlasError {
+    /// `CUBLAS_STATUS_NOT_INITIALIZED`.
+    pub const NOT_INITIALIZED: Self = Self(1);
+    /// `CUBLAS_STATUS_INVALID_VALUE`.
+    pub const INVALID_VALUE: Self = Self(7);
+    /// `CUBLAS_STATUS_EXECUTION_FAILED`.
+    pub const EXECUTION_FAILED: Self = Self(13);
+    /// `CUBLAS_STATUS_NOT_SUPPORTED`.
+    pub const NOT_SUPPORTED: Self = Self(15);
+}
+
+/// A number that matrices and vectors hold.
+pub trait Number:
+    Copy
+    + PartialEq
+    + PartialOrd
+    + std::ops::Add<Output = Self>
+    + std::ops::Mul<Output = Self>
+    + std::ops::Neg<Output = Self>
+{
+    /// Zero.
+    const ZERO: Self;
+
+    /// Square root.
+    fn root(self) -> Self;
+
+    /// `c = alpha * a * b + beta * c` by strides of rows and columns.
+    ///
+    /// # Safety
+    /// The strided matrices are readable, the last one writable.
+    #[allow(clippy::too_many_arguments)] // Those of a matrix product.
+    unsafe fn product(
+        rows: usize,
+        inner: usize,
+        columns: usize,
+        alpha: Self,
+        a: (*const Self, isize, isize),
+        b: (*const Self, isize, isize),
+        beta: Self,
+        c: (*mut Self, isize, isize),
+    );
+}
+
+macro_rules! number {
+    ($kind:ty, $product:path) => {
+        impl Number for $kind {
+            const ZERO: Self = 0.0;
+
+            fn root(self) -> Self {
+                self.sqrt()
+            }
+
+            unsafe fn product(
+                rows: usize,
+                inner: usize,
+                columns: usize,
+                alpha: Self,
+                a: (*const Self, isize, isize),
+                b: (*const Self, isize, isize),
+                beta: Self,
+                c: (*mut Self, isize, isize),
+            ) {
+                // SAFETY: as the caller promises.
+                unsafe {
+                    $product(
+                        rows, inner, columns, alpha, a.0, a.1, a.2, b.0, b.1, b.2, beta, c.0, c.1,
+                        c.2,
+                    );
+                }
+            }
+        }
+    };
+}
+
+number!(f32, matrixmultiply::sgemm);
+number!(f64, matrixmultiply::dgemm);
+
+fn call(name: &str, body: impl FnOnce() -> BlasResult) -> u32 {
+    if error::device_failure().is_some() {
+        return BlasError::EXECUTION_FAILED.0;
+    }
+    match error::beside_the_runtime(body) {
+        Ok(()) => 0,
+        Err(error) => {
+            if error == BlasError::EXECUTION_FAILED {
+                termination::notice(&format!(
+                    "{name}: a matrix or vector is not within device memory"
+                ));
+            }
+            error.0
+        }
+    }
+}
+
+/// Elements from one to another of a vector, and the first: increments below zero run backwards.
+#[derive(Clone, Copy, Debug)]
+struct Vector<T> {
+    first: *mut T,
+    increment: isize,
+    length: usize,
+}
+
+impl<T: Number> Vector<T> {
+    fn new(length: i32, start: *const T, increment: i32) -> BlasResult<Self> {
+        let length = usize::try_from(length).unwrap_or(0);
+        let increment = increment as isize;
+        let reach = increment.unsigned_abs() * length.saturating_sub(1) + 1;
+        if length > 0 {
+            check(start.cast(), reach * size_of::<T>())?;
+        }
+        let back = if increment < 0 {
+            -increment * (length.saturating_sub(1)) as isize
+        } else {
+            0
+        };
+        Ok(Self {
+            first: start.cast_mut().wrapping_offset(back),
+            increment,
+            length,
+        })
+    }
+
+    fn get(&self, index: usize) -> T {
+        // SAFETY: `new` found all elements within device memory.
+        unsafe { self.at(index).read() }
+    }
+
+    fn set(&self, index: usize, value: T) {
+        // SAFETY: as above.
+        unsafe { self.at(index).write(value) };
+        trace::set(self.at(index) as usize, size_of::<T>());
+    }
+
+    fn at(&self, index: usize) -> *mut T {
+        self.first.wrapping_offset(self.increment * index as isize)
+    }
+}
+
+/// A matrix by columns.
+#[derive(Clone, Copy, Debug)]
+struct Matrix<T> {
+    start: *mut T,
+    leading: usize,
+    rows: usize,
+    columns: usize,
+}
+
+impl<T: Number> Matrix<T> {
+    fn new(rows: i32, columns: i32, start: *const T, leading: i32) -> BlasResult<Self> {
+        let extent = |value: i32| usize::try_from(value).map_err(|_| BlasError::INVALID_VALUE);
+        let (rows, columns) = (extent(rows)?, extent(columns)?);
+        let leading = extent(leading)?;
+        if leading < rows.max(1) {
+            return Err(BlasError::INVALID_VALUE);
+        }
+        if rows > 0 && columns > 0 {
+            let elements = leading * (columns - 1) + rows;
+            check(start.cast(), elements * size_of::<T>())?;
+        }
+        Ok(Self {
+            start: start.cast_mut(),
+            leading,
+            rows,
+            columns,
+        })
+    }
+
+    /// Strides of rows and columns, exchanged when the matrix is transposed.
+    fn strided(&self, transposed: bool) -> (*const T, isize, isize) {
+        let leading = self.leading as isize;
+        if transposed {
+            (self.start, leading, 1)
+        } else {
+            (self.start, 1, leading)
+        }
+    }
+
+    fn get(&self, row: usize, column: usize) -> T {
+        // SAFETY: `new` found all elements within device memory.
+        unsafe { self.start.add(column * self.leading + row).read() }
+    }
+
+    fn set(&self, row: usize, column: usize, value: T) {
+        // SAFETY: as above.
+        unsafe { self.start.add(column * self.leading + row).write(value) };
+    }
+
+    /// Tells the trace that all elements were written.
+    fn written(&self) {
+        for column in 0..self.columns {
+            let start = self.start.wrapping_add(column * self.leading) as usize;
+            trace::set(start, self.rows * size_of::<T>());
+        }
+    }
+}
+
+/// Errors: the range is not within one allocation that the device sees.
+fn check(start: *const c_void, bytes: usize) -> BlasResult {
+    let start = start as usize;
+    match memory::place(start) {
+        Some(place) if bytes <= place.bytes - (start - place.base) => Ok(()),
+        _ => Err(BlasError::EXECUTION_FAILED),
+    }
+}
+
+/// `CUBLAS_OP_N`, `CUBLAS_OP_T`, `CUBLAS_OP_C`: whether the matrix is transposed.
+fn is_transposed(operation: u32) -> BlasResult<bool> {
+    match operation {
+        0 => Ok(false),
+        1 | 2 => Ok(true),
+        _ => Err(BlasError::INVALID_VALUE),
+    }
+}

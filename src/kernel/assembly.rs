@@ -1,0 +1,597 @@
+//! What inline PTX does, by a table of its instructions.
+//!
+//! Invariant: an instruction is without effect only when [`COMPUTES`] names it; memory is touched
+//! behind the pointer that an operand is followed to, else anywhere in the instruction's address
+//! space; a template that is not read, or an instruction that is not known, is
+//! [`Effect::Opaque`] by name.
+
+use super::body::{Body, Operation, ValueRef};
+use super::features::{Effect, PARTIAL_COPY, Touch, special_register};
+use super::ptx::{Instruction, Operand, Statement, read_template};
+use super::tensor;
+use super::{AccessKind, Alone};
+use std::collections::HashMap;
+
+/// Instructions that compute registers from registers, by the first part of their opcode.
+const COMPUTES: &[&str] = &[
+    "abs",
+    "add",
+    "addc",
+    "and",
+    "bfe",
+    "bfi",
+    "bfind",
+    "bmsk",
+    "brev",
+    "clz",
+    "cnot",
+    "copysign",
+    "cos",
+    "createpolicy",
+    "cvt",
+    "cvta",
+    "div",
+    "dp2a",
+    "dp4a",
+    "ex2",
+    "fma",
+    "fns",
+    "isspacep",
+    "lg2",
+    "lop3",
+    "mad",
+    "mad24",
+    "madc",
+    "max",
+    "min",
+    "mov",
+    "mul",
+    "mul24",
+    "neg",
+    "not",
+    "or",
+    "popc",
+    "prefetch",
+    "prefetchu",
+    "prmt",
+    "rcp",
+    "rem",
+    "rsqrt",
+    "sad",
+    "selp",
+    "set",
+    "setp",
+    "shf",
+    "shl",
+    "shr",
+    "sin",
+    "slct",
+    "sqrt",
+    "sub",
+    "subc",
+    "szext",
+    "tanh",
+    "testp",
+    "vabsdiff",
+    "vabsdiff2",
+    "vabsdiff4",
+    "vadd",
+    "vadd2",
+    "vadd4",
+    "vavrg2",
+    "vavrg4",
+    "vmad",
+    "vmax",
+    "vmax2",
+    "vmax4",
+    "vmin",
+    "vmin2",
+    "vmin4",
+    "vset",
+    "vset2",
+    "vset4",
+    "vshl",
+    "vshr",
+    "vsub",
+    "vsub2",
+    "vsub4",
+    "xor",
+];
+
+/// Instructions by which threads of a warp work together, without touching memory.
+const WARP: &[&str] = &[
+    "activemask",
+    "elect",
+    "match",
+    "mma",
+    "movmatrix",
+    "redux",
+    "shfl",
+    "vote",
+];
+
+/// The effects of an inline assembly.
+pub fn assembly(body: &Body, value: ValueRef) -> Vec<Effect> {
+    let Operation::Assembly {
+        text, side_effects, ..
+    } = &body.value(value).operation
+    else {
+        return Vec::new();
+    };
+    let Some(mut reader) = Reader::new(body, value) else {
+        return vec![unread(text)];
+    };
+    let Some(statements) = read_template(text) else {
+        return vec![unread(text)];
+    };
+    let mut all = Vec::new();
+    for statement in &statements {
+        match statement {
+            Statement::Registers { .. } => {}
+            // Addresses would have to be followed along branches.
+            Statement::Label(_) => return vec![unread(text)],
+            Statement::Instruction(instruction) => {
+                let first = all.len();
+                reader.instruction(instruction, &mut all);
+                if instruction.predicate.is_some() {
+                    for effect in &mut all[first..] {
+                        if let Effect::Touch(touch) = effect {
+                            touch.why_inexact = "a predicate decides";
+                        }
+                    }
+                }
+                // LLVM may move or drop what is not said to have side effects.
+                let touched = |effect: &Effect| matches!(effect, Effect::Touch(_));
+                if !side_effects && all[first..].iter().any(touched) {
+                    all.push(Effect::Alone(Alone::AssemblyAccess(instruction.name())));
+                }
+            }
+        }
+    }
+    all
+}
+
+/// The pointer, or the integer made of one, that the assembly's only result is an address of:
+/// headers convert generic addresses to shared ones so.
+pub fn converted_address(body: &Body, value: ValueRef) -> Option<ValueRef> {
+    let Operation::Assembly { text, .. } = &body.value(value).operation else {
+        return None;
+    };
+    let mut reader = Reader::new(body, value)?;
+    if reader.results != 1 {
+        return None;
+    }
+    for statement in read_template(text)? {
+        match statement {
+            Statement::Registers { .. } => {}
+            Statement::Label(_) => return None,
+            Statement::Instruction(instruction) => {
+                reader.instruction(&instruction, &mut Vec::new())
+            }
+        }
+    }
+    let (pointer, offset) = reader.registers.get(&Register::Place(0)).copied()??;
+    (offset == 0).then_some(pointer)
+}
+
+/// What headers of CUDA say to find the shared memory that the system reserves for them; what then
+/// goes through that pointer is an access of its own.
+const RESERVED_SHARED_MEMORY: &str = "reserved_smem_offset";
+
+fn unread(text: &str) -> Effect {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let mut words = words.join(" ");
+    if words.chars().count() > 60 {
+        words = words.chars().take(57).chain("...".chars()).collect();
+    }
+    Effect::Opaque(format!("uses inline assembly that is not read: `{words}`"))
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Register {
+    Place(usize),
+    Named(String),
+}
+
+/// Follows addresses through the registers of one template.
+struct Reader<'a> {
+    /// Number of results of the template.
+    results: usize,
+    /// Inputs, in the order of their places, which follow those of the results.
+    inputs: &'a [ValueRef],
+    body: &'a Body,
+    used: bool,
+    /// Values and byte offsets that registers hold; `None`: something else.
+    registers: HashMap<Register, Option<(ValueRef, i64)>>,
+}
+
+impl<'a> Reader<'a> {
+    fn new(body: &'a Body, value: ValueRef) -> Option<Self> {
+        let Operation::Assembly {
+            constraints,
+            arguments,
+            ..
+        } = &body.value(value).operation
+        else {
+            return None;
+        };
+        let mut reader = Self {
+            results: 0,
+            inputs: arguments,
+            body,
+            used: body.value(value).used,
+            registers: HashMap::new(),
+        };
+        let mut inputs = 0;
+        for constraint in constraints.split(',').filter(|part| !part.is_empty()) {
+            if constraint.contains('*') {
+                return None;
+            }
+            if constraint.starts_with("~") {
+                continue;
+            }
+            if constraint.starts_with('=') {
+                reader.results += 1;
+            } else {
+                // A place that is read and written begins with the input that it is tied to.
+                if let Ok(tied) = constraint.parse::<usize>() {
+                    let value = arguments.get(inputs).map(|value| (*value, 0));
+                    reader.registers.insert(Register::Place(tied), value);
+                }
+                inputs += 1;
+            }
+        }
+        (inputs == arguments.len()).then_some(reader)
+    }
+
+    fn instruction(&mut self, instruction: &Instruction, all: &mut Vec<Effect>) {
+        let family = instruction.opcode[0].as_str();
+        let operands = &instruction.operands;
+        for operand in operands {
+            self.special(operand, all);
+        }
+        match family {
+            "ld" | "ldu" | "st" => self.load_or_store(instruction, family == "st", all),
+            "atom" | "red" if !instruction.has("async") && !instruction.has("shared::cluster") => {
+                self.atomic(instruction, all)
+            }
+            "ldmatrix" | "stmatrix" => {
+                all.push(Effect::WarpOperation);
+                self.touch(instruction, 3, all, |pointer| {
+                    tensor::row_of_matrix(family == "stmatrix", pointer)
+                });
+            }
+            "wmma" => {
+                all.push(Effect::WarpOperation);
+                if instruction.has("load") || instruction.has("store") {
+                    self.tile(instruction, all);
+                }
+            }
+            "bar" | "barrier" => self.barrier(instruction, all),
+            "membar" | "fence" => {
+                let own_block = instruction.has("cta") && !instruction.has("proxy");
+                if !own_block {
+                    all.push(Effect::Alone(Alone::MemoryFence));
+                }
+            }
+            "nanosleep" => all.push(Effect::Alone(Alone::Sleep)),
+            "mbarrier" if !instruction.has("complete_tx") => {
+                all.push(Effect::Alone(Alone::SharedBarrier));
+                self.touch(instruction, 3, all, |pointer| {
+                    Touch::new(AccessKind::Atomic, pointer, 8)
+                });
+            }
+            "cp" => self.asynchronous_copy(instruction, all),
+            "trap" | "brkpt" => all.push(Effect::Print),
+            _ if WARP.contains(&family) => all.push(Effect::WarpOperation),
+            _ if COMPUTES.contains(&family) => {}
+            _ => all.push(Effect::Opaque(format!(
+                "uses the PTX instruction `{}`",
+                instruction.name()
+            ))),
+        }
+        self.follow(instruction);
+    }
+
+    /// Special registers among the operands.
+    fn special(&self, operand: &Operand, all: &mut Vec<Effect>) {
+        match operand {
+            Operand::Special(name) if name.starts_with(RESERVED_SHARED_MEMORY) => {}
+            Operand::Special(name) => all.extend(special_register(name)),
+            Operand::Memory { base, .. } => self.special(base, all),
+            Operand::Negated(inner) => self.special(inner, all),
+            Operand::Vector(parts) => parts.iter().for_each(|part| self.special(part, all)),
+            Operand::Place(_) | Operand::Name(_) | Operand::Literal(_) => {}
+        }
+    }
+
+    /// The value and offset that an operand is.
+    fn value(&self, operand: &Operand) -> Option<(ValueRef, i64)> {
+        match operand {
+            Operand::Place(place) => match self.registers.get(&Register::Place(*place)) {
+                Some(known) => *known,
+                None => self
+                    .inputs
+                    .get(place.checked_sub(self.results)?)
+                    .map(|value| (*value, 0)),
+            },
+            Operand::Name(name) => *self.registers.get(&Register::Named(name.clone()))?,
+            Operand::Memory { base, offset_bytes } => {
+                let (value, offset) = self.value(base)?;
+                Some((value, offset.checked_add(*offset_bytes)?))
+            }
+            _ => None,
+        }
+    }
+
+    /// An operand's literal, or the literal that its place is given.
+    fn literal(&self, operand: &Operand) -> Option<i64> {
+        match operand {
+            Operand::Literal(value) => Some(*value),
+            _ => {
+                let (value, offset) = self.value(operand)?;
+                self.body.literal(value)?.checked_add(offset)
+            }
+        }
+    }
+
+    /// What the instruction leaves in its results.
+    fn follow(&mut self, instruction: &Instruction) {
+        let stores = [
+            "st", "red", "bar", "barrier", "cp", "membar", "fence", "stmatrix",
+        ];
+        let family = instruction.opcode[0].as_str();
+        if stores.contains(&family) || family == "wmma" && instruction.has("store") {
+            return;
+        }
+        let [result, sources @ ..] = instruction.operands.as_slice() else {
+            return;
+        };
+        let kept = match (family, sources) {
+            ("mov" | "cvta", [source]) => self.value(source),
+            ("cvt", [source])
+                if instruction.opcode[1..]
+                    .iter()
+                    .all(|part| ["u32", "u64", "s64", "b32", "b64"].contains(&part.as_str())) =>
+            {
+                self.value(source)
+            }
+            ("add", [left, right])
+                if ["u32", "s32", "u64", "s64"].contains(&instruction.opcode[1].as_str()) =>
+            {
+                match (self.literal(left), self.literal(right)) {
+                    (None, Some(change)) => self
+                        .value(left)
+                        .and_then(|(value, offset)| Some((value, offset.checked_add(change)?))),
+                    (Some(change), None) => self
+                        .value(right)
+                        .and_then(|(value, offset)| Some((value, offset.checked_add(change)?))),
+                    _ => None,
+                }
+            }
+            _ => None,
+        };
+        // One that is executed for some threads only leaves either value; parts hold no address.
+        let kept = kept
+            .filter(|_| instruction.predicate.is_none() && !matches!(result, Operand::Vector(_)));
+        let mut pending = vec![result];
+        while let Some(result) = pending.pop() {
+            match result {
+                Operand::Place(place) => {
+                    self.registers.insert(Register::Place(*place), kept);
+                }
+                Operand::Name(name) => {
+                    self.registers.insert(Register::Named(name.clone()), kept);
+                }
+                Operand::Vector(parts) => pending.extend(parts),
+                _ => {}
+            }
+        }
+    }
+
+    /// Adds the touch of the first memory operand.
+    fn touch(
+        &self,
+        instruction: &Instruction,
+        space: u32,
+        all: &mut Vec<Effect>,
+        touch: impl FnOnce(ValueRef) -> Touch,
+    ) {
+        let memory = |operand: &&Operand| matches!(operand, Operand::Memory { .. });
+        let operand = instruction.operands.iter().find(memory);
+        self.touch_operand(operand, space, all, touch);
+    }
+
+    fn touch_operand(
+        &self,
+        operand: Option<&Operand>,
+        space: u32,
+        all: &mut Vec<Effect>,
+        touch: impl FnOnce(ValueRef) -> Touch,
+    ) {
+        let value = operand.and_then(|operand| self.value(operand));
+        // The kind is the same wherever the address comes from.
+        let told = touch(value.map_or(ValueRef(0), |(value, _)| value));
+        all.push(Effect::Touch(match value {
+            Some((pointer, offset_bytes)) => Touch {
+                pointer: Some(pointer),
+                offset_bytes,
+                space,
+                ..told
+            },
+            None => Touch {
+                volatile: told.volatile,
+                ..Touch::anywhere(told.kind, space)
+            },
+        }));
+    }
+
+    fn load_or_store(&self, instruction: &Instruction, writes: bool, all: &mut Vec<Effect>) {
+        let elsewhere = ["const", "param", "local", "shared::cluster"];
+        if elsewhere.iter().any(|space| instruction.has(space)) {
+            all.push(Effect::Opaque(format!(
+                "uses the PTX instruction `{}`",
+                instruction.name()
+            )));
+            return;
+        }
+        let kind = if writes {
+            AccessKind::Write
+        } else {
+            AccessKind::Read
+        };
+        let bytes = bytes(instruction);
+        let invariant = instruction.has("nc") || instruction.opcode[0] == "ldu";
+        let volatile = instruction.has("volatile") || instruction.has("mmio");
+        self.touch(instruction, space(instruction), all, |pointer| Touch {
+            bytes,
+            volatile,
+            invariant,
+            ..Touch::new(kind, pointer, bytes.unwrap_or(0))
+        });
+        if ["relaxed", "acquire", "release"]
+            .iter()
+            .any(|order| instruction.has(order))
+        {
+            all.push(Effect::Alone(Alone::AtomicOrder));
+        }
+        // In a fused kernel the data may have been written just before.
+        if invariant {
+            all.push(Effect::Alone(Alone::AssemblyAccess(instruction.name())));
+        }
+    }
+
+    fn atomic(&self, instruction: &Instruction, all: &mut Vec<Effect>) {
+        let unused = instruction.opcode[0] == "red" || !self.used && self.results == 1;
+        let kind = if unused && instruction.has("add") {
+            AccessKind::Reduction
+        } else {
+            AccessKind::Atomic
+        };
+        let bytes = bytes(instruction);
+        self.touch(instruction, space(instruction), all, |pointer| Touch {
+            bytes,
+            ..Touch::new(kind, pointer, bytes.unwrap_or(0))
+        });
+        if ["acquire", "release", "acq_rel"]
+            .iter()
+            .any(|order| instruction.has(order))
+        {
+            all.push(Effect::Alone(Alone::AtomicOrder));
+        }
+    }
+
+    /// `wmma.load.a.sync.aligned.row.m16n16k16.global.f16 {…}, [p], stride` and stores.
+    fn tile(&self, instruction: &Instruction, all: &mut Vec<Effect>) {
+        let parts: Vec<&str> = instruction.opcode.iter().map(String::as_str).collect();
+        let stride = instruction
+            .operands
+            .get(2)
+            .map(|operand| self.value(operand).filter(|(_, offset)| *offset == 0));
+        self.touch(
+            instruction,
+            space(instruction),
+            all,
+            |pointer| match stride {
+                None => tensor::wmma(&parts, pointer, None),
+                Some(Some((stride, _))) => tensor::wmma(&parts, pointer, Some(stride)),
+                Some(None) => Touch {
+                    bytes: None,
+                    rows: None,
+                    ..tensor::wmma(&parts, pointer, None)
+                },
+            },
+        );
+    }
+
+    fn barrier(&self, instruction: &Instruction, all: &mut Vec<Effect>) {
+        if instruction.has("warp") {
+            all.push(Effect::WarpOperation);
+            return;
+        }
+        let whole = match instruction.operands.as_slice() {
+            [id] => instruction.has("sync") && self.literal(id) == Some(0),
+            _ => false,
+        };
+        all.push(match whole && !instruction.has("cluster") {
+            true => Effect::Barrier,
+            false => Effect::Alone(Alone::NamedBarrier),
+        });
+    }
+
+    /// `cp.async.ca.shared.global [destination], [source], bytes{, bytes of source}`.
+    fn asynchronous_copy(&self, instruction: &Instruction, all: &mut Vec<Effect>) {
+        let name = instruction.name();
+        if ["commit_group", "wait_group", "wait_all"]
+            .iter()
+            .any(|end| name == format!("cp.async.{end}"))
+        {
+            return;
+        }
+        if instruction.has("mbarrier") && instruction.has("arrive") {
+            all.push(Effect::Alone(Alone::SharedBarrier));
+            self.touch(instruction, 3, all, |pointer| {
+                Touch::new(AccessKind::Atomic, pointer, 8)
+            });
+            return;
+        }
+        let plain = instruction.has("async") && (instruction.has("ca") || instruction.has("cg"));
+        let [destination, source, size, rest @ ..] = instruction.operands.as_slice() else {
+            all.push(Effect::Opaque(format!("uses the PTX instruction `{name}`")));
+            return;
+        };
+        let size = self.literal(size).and_then(|size| u32::try_from(size).ok());
+        let (true, Some(bytes)) = (plain, size) else {
+            all.push(Effect::Opaque(format!("uses the PTX instruction `{name}`")));
+            return;
+        };
+        let told = match rest {
+            [] => Some(bytes),
+            [told] => self.literal(told).and_then(|told| u32::try_from(told).ok()),
+            _ => None,
+        };
+        match told {
+            Some(0) => {}
+            _ => self.touch_operand(Some(source), 1, all, |pointer| Touch {
+                why_inexact: if told.is_some() { "" } else { PARTIAL_COPY },
+                ..Touch::new(AccessKind::Read, pointer, told.unwrap_or(bytes).min(bytes))
+            }),
+        }
+        self.touch_operand(Some(destination), 3, all, |pointer| {
+            Touch::new(AccessKind::Write, pointer, bytes)
+        });
+        all.push(Effect::AsynchronousCopy);
+    }
+}
+
+/// The address space that an instruction names, 0 for generic addresses.
+fn space(instruction: &Instruction) -> u32 {
+    if instruction.has("global") {
+        1
+    } else if instruction.has("shared") || instruction.has("shared::cta") {
+        3
+    } else {
+        0
+    }
+}
+
+/// Bytes of a vector of the instruction's last type.
+fn bytes(instruction: &Instruction) -> Option<u32> {
+    let element = match instruction.opcode.last()?.as_str() {
+        "f16x2" | "bf16x2" => 4,
+        name => {
+            let digits = name.trim_start_matches(|letter: char| letter.is_ascii_alphabetic());
+            digits.parse::<u32>().ok().filter(|bits| bits % 8 == 0)? / 8
+        }
+    };
+    let count = instruction
+        .opcode
+        .iter()
+        .find_map(|part| match part.as_str() {
+            "v2" => Some(2),
+            "v4" => Some(4),
+            "v8" => Some(8),
+            _ => None,
+        });
+    Some(element * count.unwrap_or(1))
+}

@@ -1,0 +1,102 @@
+// test: kernel
+#include <cuda_fp16.h>
+// Sums whose result nobody uses are reductions; everything else reads and writes.
+__global__ void sums(int *i, unsigned *u, float *f, double *d, unsigned long long *l, __half2 *h2, __half *h) {
+    atomicAdd(i, 1);
+    atomicSub(u, 1u);
+    atomicAdd(f, 1.0f);
+    atomicAdd(d, 1.0);
+    atomicAdd(l, 1ull);
+    atomicAdd(h2, __float2half2_rn(1.0f));
+    atomicAdd(h, __float2half(1.0f));
+    atomicAdd_block(i + 1, 1);
+    atomicAdd_system(i + 2, 1);
+}
+__global__ void others(int *i, unsigned *u) {
+    atomicMin(i + 0, 1);
+    atomicMax(u + 1, 1u);
+    atomicAnd(i + 2, 1);
+    atomicOr(i + 3, 1);
+    atomicXor(i + 4, 1);
+    atomicInc(u + 5, 7u);
+    atomicDec(u + 6, 7u);
+    atomicExch(i + 7, 1);
+    atomicCAS(i + 8, 1, 2);
+}
+__global__ void used(int *i, float *f, int *o) { o[threadIdx.x] = atomicAdd(i, 1) + (int)atomicAdd(f, 1.0f); }
+__global__ void in_ptx(float *f, unsigned *u) {
+    unsigned old;
+    asm volatile("red.global.add.f32 [%0], %1;" :: "l"(f + threadIdx.x), "f"(1.0f) : "memory");
+    asm volatile("red.global.gpu.max.u32 [%0], %1;" :: "l"(u), "r"(1) : "memory");
+    asm volatile("atom.global.add.u32 %0, [%1], %2;" : "=r"(old) : "l"(u + 1), "r"(1) : "memory");
+    asm volatile("atom.acquire.gpu.global.cas.b32 %0, [%1], %2, %3;" : "=r"(old) : "l"(u + 2), "r"(old), "r"(1) : "memory");
+    u[3] = old;
+}
+__global__ void in_shared(int *o) {
+    __shared__ int counts[64];
+    counts[threadIdx.x] = 0;
+    __syncthreads();
+    atomicAdd(&counts[o[threadIdx.x] & 63], 1);
+    __syncthreads();
+    o[threadIdx.x] = counts[threadIdx.x];
+}
+
+//> kernel sums
+//>   must reduction arg0[0 .. +4] : true
+//>   must reduction arg1[0 .. +4] : true
+//>   must reduction arg2[0 .. +4] : true
+//>   must reduction arg3[0 .. +8] : true
+//>   must reduction arg4[0 .. +8] : true
+//>   must reduction arg5[0 .. +4] : true
+//>   must reduction arg6[0 .. +2] : true
+//>   must reduction arg0[4 .. +4] : true
+//>   must reduction arg0[8 .. +4] : true
+//>   writes arg0 within [0, 12)
+//>   writes arg1 within [0, 4)
+//>   writes arg2 within [0, 4)
+//>   writes arg3 within [0, 8)
+//>   writes arg4 within [0, 8)
+//>   writes arg5 within [0, 4)
+//>   writes arg6 within [0, 2)
+//>
+//> kernel others
+//>   must atomic arg0[0 .. +4] : true
+//>   must atomic arg1[4 .. +4] : true
+//>   must atomic arg0[8 .. +4] : true
+//>   must atomic arg0[12 .. +4] : true
+//>   must atomic arg0[16 .. +4] : true
+//>   must atomic arg1[20 .. +4] : true
+//>   must atomic arg1[24 .. +4] : true
+//>   must atomic arg0[28 .. +4] : true
+//>   must atomic arg0[32 .. +4] : true
+//>   writes arg0 within [0, 36)
+//>   writes arg1 within [4, 28)
+//>
+//> kernel used
+//>   must atomic arg0[0 .. +4] : true
+//>   must atomic arg1[0 .. +4] : true
+//>   must write arg2[4tx .. +4] : true
+//>   writes arg0 within [0, 4)
+//>   writes arg1 within [0, 4)
+//>   writes arg2 within [0, 4*blockDim.x)
+//>
+//> kernel in_ptx
+//>   must reduction arg0[4tx .. +4] : true
+//>   must atomic arg1[0 .. +4] : true
+//>   must atomic arg1[4 .. +4] : true
+//>   must atomic arg1[8 .. +4] : true
+//>   must write arg1[12 .. +4] : true
+//>   writes arg0 within [0, 4*blockDim.x)
+//>   writes arg1 within [0, 16)
+//>   runs alone: orders memory by atomics (atomic_order)
+//>
+//> kernel in_shared
+//>   must write shared @_ZZ9in_sharedPiE6counts[4tx .. +4] : true
+//>   must read arg0[4tx .. +4] : true
+//>   may reduction shared @_ZZ9in_sharedPiE6counts[*] : true (it is read from memory)
+//>   must read shared @_ZZ9in_sharedPiE6counts[4tx .. +4] : true
+//>   must write arg0[4tx .. +4] : true
+//>   barrier uniform
+//>   barrier uniform
+//>   writes arg0 within [0, 4*blockDim.x)
+//>   static shared 256 bytes

@@ -1,0 +1,88 @@
+//! Results as lines of JSON, and as a table.
+
+use crate::program::Measured;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::Path;
+
+/// The results so far; none when there is no such file.
+pub fn read_results(path: &Path) -> Result<Vec<Measured>, String> {
+    let Ok(text) = std::fs::read_to_string(path) else {
+        return Ok(Vec::new());
+    };
+    text.lines()
+        .map(|line| {
+            serde_json::from_str(line).map_err(|error| format!("{}: {error}", path.display()))
+        })
+        .collect()
+}
+
+/// A table of programs, then the edges that are not exact with their reasons, then the faults.
+pub fn markdown(programs: &[&Measured]) -> String {
+    let mut text = String::from(
+        "| program | launches run | edges between neighbours | same as the trace | wider | \
+         missing or too narrow | pairs looked up | note |\n|---|---|---|---|---|---|---|---|\n",
+    );
+    let mut sum = Measured::default();
+    for program in programs {
+        let _ = writeln!(
+            text,
+            "| {} | {} | {} | {} | {} | {} | {} | {} |",
+            program.program,
+            program.launches,
+            program.edges,
+            program.exact,
+            program.edges - program.exact,
+            program.faults.len(),
+            program.pairs,
+            program
+                .note
+                .trim_end_matches("; ")
+                .replace(['|', '\n'], " ")
+        );
+        sum.launches += program.launches;
+        sum.edges += program.edges;
+        sum.exact += program.exact;
+        sum.pairs += program.pairs;
+        sum.faults.extend(program.faults.iter().cloned());
+    }
+    let _ = writeln!(
+        text,
+        "| **together** | {} | {} | {} ({:.1} %) | {} | {} | {} | |",
+        sum.launches,
+        sum.edges,
+        sum.exact,
+        100.0 * sum.exact as f64 / sum.edges.max(1) as f64,
+        sum.edges - sum.exact,
+        sum.faults.len(),
+        sum.pairs
+    );
+    text.push_str("\n| wider edge | graph says | why |\n|---|---|---|\n");
+    for program in programs {
+        let mut grouped: BTreeMap<(&str, &str), Vec<&str>> = BTreeMap::new();
+        for (name, what, because) in &program.wider {
+            grouped.entry((what, because)).or_default().push(name);
+        }
+        for ((what, because), names) in grouped {
+            let shown: Vec<&str> = names.iter().copied().take(3).collect();
+            let more = match names.len() - shown.len() {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            let _ = writeln!(
+                text,
+                "| {}: {}{more} | {what} | {} |",
+                program.program,
+                shown.join("; "),
+                because.replace('|', "/")
+            );
+        }
+    }
+    for program in programs.iter().filter(|program| !program.faults.is_empty()) {
+        let _ = writeln!(text, "\nMissing or too narrow in {}:\n", program.program);
+        for fault in &program.faults {
+            let _ = writeln!(text, "- {fault}");
+        }
+    }
+    text
+}
