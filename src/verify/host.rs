@@ -143,7 +143,7 @@ fn passing(host: &Host<'_>, member: &Site<'_>, node: &Node) -> Option<Refusal> {
             host_side, what, ..
         } => {
             // Its result may be the host's, who then knows that what came before is done.
-            if *host_side && reaches_host_memory(graph, member) {
+            if *host_side && reaches_host_memory(host.graph, member) {
                 return fence(what);
             }
             let prints = if *host_side { printing(what) } else { None };
