@@ -6,7 +6,7 @@
 mod scene;
 
 use scene::*;
-use sirius_rs::dependence::{DependenceKind, Edge, Guard, Uar, Width};
+use sirius_rs::dependence::{DependenceKind, Edge, Guard, Uar, Width, Witness, WitnessEnd};
 use sirius_rs::diagnostics::{Location, Rejection, RejectionReason};
 use sirius_rs::launch::{LaunchId, NodeId, NodeKind};
 use sirius_rs::pipeline::Stage;
@@ -107,6 +107,10 @@ fn graph_of(scene: &Scene, edges: &[(LaunchId, LaunchId, &str, Width)]) -> Uar {
         .collect();
     for (source, sink, buffer, width) in edges {
         let (source, sink) = (node_of(*source), node_of(*sink));
+        let guards = match width {
+            Width::Thread => vec![valid(LaunchId(source.0 as u32))],
+            _ => Vec::new(),
+        };
         let edge = Edge {
             source,
             sink,
@@ -115,16 +119,41 @@ fn graph_of(scene: &Scene, edges: &[(LaunchId, LaunchId, &str, Width)]) -> Uar {
             width: *width,
             relation: "{ source[bx] -> sink[bx] }".to_string(),
             exact: *width == Width::Thread,
-            conditions: Vec::new(),
+            conditions: guards.clone(),
             absent_if: Vec::new(),
             carried: false,
-            because: String::new(),
-            reason: None,
+            because: match width {
+                Width::Global => "`blur` reads `c[i - 1]`, which `shift` writes in another block",
+                _ => "",
+            }
+            .to_string(),
+            reason: (*width == Width::Global).then_some(RejectionReason::GlobalDependence),
             location: Location::default(),
+            witness: (*width == Width::Global).then(witness),
         };
         uar.graph.add_edge(nodes[source.0], nodes[sink.0], edge);
     }
     uar
+}
+
+fn witness() -> Witness {
+    let end = |block, thread, line| WitnessEnd {
+        place: Some(([block, 0, 0], [thread, 0, 0])),
+        location: Location {
+            file: "app.cu".to_string(),
+            line,
+            column: 1,
+        },
+    };
+    Witness {
+        text: "`c[255]` is written by block 0, thread 255 (app.cu:3) and read by block 1, \
+               thread 0 (app.cu:7)"
+            .to_string(),
+        certain: true,
+        byte: Some(1020),
+        source: end(0, 255, 3),
+        sink: end(1, 0, 7),
+    }
 }
 
 #[track_caller]

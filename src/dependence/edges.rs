@@ -211,6 +211,7 @@ impl Builder<'_> {
                         because: because.clone(),
                         reason: Some(RejectionReason::GlobalDependence),
                         location: self.graph.nodes[sink.node().0].location.clone(),
+                        witness: None,
                     });
                 }
             }
@@ -294,7 +295,12 @@ impl Builder<'_> {
                     absent_when_apart,
                 } in answer.iter()
                 {
+                    let mut witness = edge.witness.clone();
+                    if let Some(witness) = &mut witness {
+                        witness.text = witness.text.replace(NAME, name);
+                    }
                     let mut edge = Edge {
+                        witness,
                         source: source.node,
                         sink: sink.node,
                         buffer: name.clone(),
@@ -509,6 +515,7 @@ impl Builder<'_> {
                 merged.width,
             ),
         };
+        let witness = pair.witness(self.graph, &mut self.solver, merged.widest, merged.width);
         let edge = Edge {
             source: source.node,
             sink: sink.node,
@@ -523,6 +530,7 @@ impl Builder<'_> {
             because,
             reason: (merged.width == Width::Global).then_some(reason),
             location: merged.widest.1.location.clone(),
+            witness,
         };
         Some(Answer {
             edge,
@@ -600,6 +608,7 @@ impl Builder<'_> {
             because,
             reason: Some(reason),
             location,
+            witness: None,
         }
     }
 

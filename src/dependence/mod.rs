@@ -30,6 +30,7 @@ mod pair;
 mod polynomial;
 mod problem;
 mod relation;
+mod witness;
 
 pub use enumerate::build_uar;
 pub use overlap::{SharedMemory, launch_conditions};
@@ -105,6 +106,31 @@ pub struct PointerRange {
     pub high_bytes: Expression<ValueId>,
 }
 
+/// One pair of threads that depend on each other across an edge, in the user's words.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Witness {
+    /// One sentence: what touches what where.
+    pub text: String,
+    /// False where an access is not exactly known: the pair *may* depend on each other.
+    pub certain: bool,
+    /// The first common byte, from the start of the buffer (of the pointer, where the buffer is not
+    /// known).
+    pub byte: Option<i64>,
+    /// The source's thread.
+    pub source: WitnessEnd,
+    /// The sink's thread.
+    pub sink: WitnessEnd,
+}
+
+/// One side of a [`Witness`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WitnessEnd {
+    /// `blockIdx` and `threadIdx`; `None` where the place of the access is not known.
+    pub place: Option<([i64; 3], [i64; 3])>,
+    /// Where the access stands.
+    pub location: Location,
+}
+
 /// An edge of the unified graph.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Edge {
@@ -134,6 +160,20 @@ pub struct Edge {
     pub reason: Option<RejectionReason>,
     /// Where the widening access stands.
     pub location: Location,
+    /// For an edge between launches that is wider than a thread, a pair of threads that shows it,
+    /// where one is found.
+    pub witness: Option<Witness>,
+}
+
+impl Edge {
+    /// Why the edge is as wide as it is, with its witness: one line for people.
+    pub fn explanation(&self) -> String {
+        match &self.witness {
+            Some(witness) if self.because.is_empty() => witness.text.clone(),
+            Some(witness) => format!("{}: {}", self.because, witness.text),
+            None => self.because.clone(),
+        }
+    }
 }
 
 /// The unified graph: a node of the petgraph is a node of the launch graph, at the same index.

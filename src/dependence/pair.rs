@@ -4,11 +4,11 @@
 use super::instance::{Instance, TargetUse};
 use super::polynomial::{Atom, Polynomial};
 use super::relation::{Conflict, Facts, Shape, Side, Solver};
-use super::{Guard, PointerRange, Width};
+use super::{Guard, PointerRange, Width, Witness, describe, witness};
 use crate::affine::{Affine, Axis, Constraint, Variable};
 use crate::expression::{Condition, Expression};
 use crate::kernel::{Access, KernelModel};
-use crate::launch::ValueId;
+use crate::launch::{LaunchGraph, ValueId};
 
 /// Two targets of two launches.
 pub(super) struct PairOfTargets<'a> {
@@ -117,6 +117,50 @@ impl PairOfTargets<'_> {
             assumed,
             ..verdict(narrower)
         }
+    }
+
+    /// A pair of threads that shows why two accesses make the edge as wide as it is.
+    pub(super) fn witness(
+        &self,
+        graph: &LaunchGraph,
+        solver: &mut Solver,
+        accesses: (&Access, &Access),
+        width: Width,
+    ) -> Option<Witness> {
+        if width == Width::Thread {
+            return None;
+        }
+        let (sink_parameters, sink_shape) = match self.assumed_parameters {
+            Some(parameters) => (parameters, &self.source.shape),
+            None => (self.sink_parameters, self.sink_shape),
+        };
+        let source = Side {
+            model: self.source.model,
+            access: accesses.0,
+            parameters: self.source_parameters,
+            shape: &self.source.shape,
+        };
+        let sink = Side {
+            model: self.sink.model,
+            access: accesses.1,
+            parameters: sink_parameters,
+            shape: sink_shape,
+        };
+        let example = witness::sample(
+            &source,
+            &sink,
+            self.distance,
+            self.facts,
+            width,
+            &mut solver.samples,
+        );
+        Some(describe::witness(
+            graph,
+            accesses,
+            [source.shape, sink.shape],
+            &self.to.place,
+            example.as_ref(),
+        ))
     }
 
     /// Axes y and z of unknown extent that neither access mentions; the first part is true for the

@@ -37,6 +37,10 @@ pub(super) struct Problem {
     /// Both subscripts and their distance are known.
     pub(super) placed: bool,
     pub(super) exact: bool,
+    /// First byte of either access, both counted from the sink's pointer.
+    pub(super) addresses: Option<[String; 2]>,
+    /// What each product dimension is: its name, its factor, its parameter.
+    pub(super) definitions: Vec<(String, String, Polynomial)>,
 }
 
 /// State while a problem is written down.
@@ -84,7 +88,7 @@ impl Problem {
                 }
             }
         }
-        let mut placed = false;
+        let mut addresses = None;
         if let (Some(distance), Some(left), Some(right)) =
             (distance, &source.access.subscript, &sink.access.subscript)
         {
@@ -98,8 +102,9 @@ impl Problem {
             builder
                 .base
                 .push(format!("{right} < {left} + {distance} + {left_size}"));
-            placed = true;
+            addresses = Some([format!("{left} + {distance}"), right]);
         }
+        let placed = addresses.is_some();
         let mut guards = Vec::new();
         for side in 0..2 {
             let domain = &builder.sides[side].access.domain;
@@ -154,6 +159,12 @@ impl Problem {
         Some(Self {
             placed,
             exact: placed && builder.products.is_empty(),
+            addresses,
+            definitions: builder
+                .products
+                .into_iter()
+                .map(|product| (product.name, product.factor_text, product.parameter))
+                .collect(),
             monomials: builder.monomials,
             dimensions: builder.dimensions,
             base: builder.base,

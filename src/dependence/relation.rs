@@ -12,6 +12,7 @@
 use super::Width;
 use super::polynomial::Polynomial;
 use super::problem::{Choice, Problem};
+use super::witness::KnownSamples;
 use crate::affine::Axis;
 use crate::isl::{self, IslError, Map, Set};
 use crate::kernel::{Access, KernelModel};
@@ -54,6 +55,7 @@ pub(super) struct Conflict {
 #[derive(Default)]
 pub(super) struct Solver {
     answers: HashMap<String, Conflict>,
+    pub(super) samples: KnownSamples,
 }
 
 /// Text of the relation that holds all pairs of a width.

@@ -13,6 +13,11 @@
 //! (`wmma`) are ranges of rows that each of its threads may touch: a loop of the model, behind those
 //! of the control flow, counts the rows.
 //!
+//! Barriers cut a kernel into *intervals* ([`Intervals`]): each access has the set of those that it
+//! may be in, in loops an over-approximation. [`KernelModel::virtual_dependences`] order statements
+//! around barriers, and [`KernelModel::local_dependences`] are what the barriers are for: pairs of
+//! accesses of different threads of one block, with the barrier that keeps them apart.
+//!
 //! Products of a variable with a run-time parameter (`blockIdx.x * blockDim.x`, `row * columns`,
 //! `iteration * gridDim.x * blockDim.x`) are not affine. They are kept as [`Product`]s: an extra
 //! dimension `q = e · p`, about which the dependence stage knows, for two instances with the same
@@ -32,6 +37,7 @@ mod footprint;
 mod guards;
 mod in_step;
 mod induction;
+mod intervals;
 mod model;
 mod polynomial;
 mod privacy;
@@ -46,6 +52,7 @@ mod uniformity;
 mod walk;
 
 pub use alone::Alone;
+pub use intervals::{Hazard, Intervals, LocalDependence, Span, Statement};
 
 use crate::affine::{Affine, Axis, Guard};
 use crate::diagnostics::Location;
@@ -271,6 +278,8 @@ pub struct KernelModel {
     pub accesses: Vec<Access>,
     /// Its block-wide barriers, in program order.
     pub barriers: Vec<Barrier>,
+    /// Between which barriers each access and barrier may stand.
+    pub intervals: Intervals,
     /// Per argument or global that is accessed, where.
     pub footprints: Vec<Footprint>,
     /// What a launch must satisfy for the model to hold: no wrap of 32-bit indices, no negative

@@ -2,11 +2,12 @@
 
 use super::access::{Collector, mentions_shared, touched_roots};
 use super::address::Root;
-use super::body::{Body, Operation};
+use super::body::{BlockRef, Body, Operation};
 use super::cfg::Flow;
 use super::domain::{Domains, merge};
 use super::features::{Effect, effects};
 use super::footprint::footprints;
+use super::intervals::{Event, Intervals, intervals};
 use super::privacy;
 use super::space::Space;
 use super::uniformity::Uniformity;
@@ -46,6 +47,7 @@ pub fn model_body(body: &Body, id: KernelId, name: &str) -> KernelModel {
         has_shared: mentions_shared(body),
     };
     let mut barriers = Vec::new();
+    let mut events: BTreeMap<BlockRef, Vec<Event>> = BTreeMap::new();
     let mut warp_operations = false;
     let mut asynchronous_copies = false;
     let mut prints = false;
@@ -68,13 +70,21 @@ pub fn model_body(body: &Body, id: KernelId, name: &str) -> KernelModel {
                                 keep_alone(Alone::VolatileMemory, location);
                             }
                         }
+                        let first = collector.accesses.len();
                         collector.touch(*value, *block, touch);
+                        let found = (first..collector.accesses.len()).map(Event::Access);
+                        events.entry(*block).or_default().extend(found);
                     }
-                    Effect::Barrier => barriers.push(Barrier {
-                        uniform: !flow.irreducible && !uniformity.divergent_blocks.contains(block),
-                        loops: flow.loops_of(*block),
-                        location: location.clone(),
-                    }),
+                    Effect::Barrier => {
+                        let event = Event::Barrier(barriers.len());
+                        events.entry(*block).or_default().push(event);
+                        barriers.push(Barrier {
+                            uniform: !flow.irreducible
+                                && !uniformity.divergent_blocks.contains(block),
+                            loops: flow.loops_of(*block),
+                            location: location.clone(),
+                        });
+                    }
                     Effect::WarpOperation => warp_operations = true,
                     Effect::AsynchronousCopy => asynchronous_copies = true,
                     Effect::Print => prints = true,
@@ -102,6 +112,8 @@ pub fn model_body(body: &Body, id: KernelId, name: &str) -> KernelModel {
         std::mem::take(&mut collector.conditions),
     );
     collector.finish();
+    let count = collector.accesses.len();
+    let intervals = intervals(body, &flow, &events, count, barriers.len());
     let footprints = footprints(&collector.space, &collector.accesses);
     let loops = flow
         .loops
@@ -139,6 +151,7 @@ pub fn model_body(body: &Body, id: KernelId, name: &str) -> KernelModel {
         products: collector.space.products,
         accesses: collector.accesses,
         barriers,
+        intervals,
         footprints,
         preconditions,
         opaque,
@@ -166,6 +179,7 @@ pub fn absent(id: KernelId, name: &str) -> KernelModel {
         products: Vec::new(),
         accesses: Vec::new(),
         barriers: Vec::new(),
+        intervals: Intervals::default(),
         footprints: Vec::new(),
         preconditions: Vec::new(),
         opaque: vec![("has no body".to_owned(), Location::default())],

@@ -287,7 +287,7 @@ impl<'a> Judge<'a> {
             if edge.width == Width::Global && edge.absent_if.is_empty() {
                 return Err(Rejection {
                     reason: edge.reason.unwrap_or(RejectionReason::GlobalDependence),
-                    message: edge.because.clone(),
+                    message: edge.explanation(),
                     detail: edge.relation.clone(),
                     location: edge.location.clone(),
                 });

@@ -4,8 +4,8 @@ use sirius_rs::affine::{Affine, Axis, Constraint, Guard, Variable};
 use sirius_rs::diagnostics::Location;
 use sirius_rs::expression::{Condition, Expression};
 use sirius_rs::kernel::{
-    Access, AccessId, AccessKind, Footprint, KernelModel, KernelParameter, KernelSymbol, Loop,
-    Product, Target,
+    Access, AccessId, AccessKind, Footprint, Intervals, KernelModel, KernelParameter, KernelSymbol,
+    Loop, Product, Target,
 };
 use sirius_rs::launch::{
     Argument, ArgumentPiece, Buffer, BufferId, HostBlock, HostBlockId, HostFunction, HostLoop,
@@ -285,6 +285,7 @@ impl Kernel {
                 preconditions: Vec::new(),
                 opaque: Vec::new(),
                 alone: Vec::new(),
+                intervals: Intervals::default(),
                 warp_operations: false,
                 asynchronous_copies: false,
                 prints: false,

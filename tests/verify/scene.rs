@@ -5,8 +5,8 @@ use sirius_rs::dependence::{Guard, PointerRange};
 use sirius_rs::diagnostics::Location;
 use sirius_rs::expression::{Condition, Expression};
 use sirius_rs::kernel::{
-    Access, AccessId, AccessKind, Barrier, Footprint, KernelModel, KernelParameter, KernelSymbol,
-    Product, Target,
+    Access, AccessId, AccessKind, Barrier, Footprint, Intervals, KernelModel, KernelParameter,
+    KernelSymbol, Product, Target,
 };
 use sirius_rs::launch::{
     Argument, ArgumentPiece, Buffer, BufferId, HostBlock, HostBlockId, HostFunction, HostLoop,
@@ -279,6 +279,7 @@ impl Scene {
             preconditions: vec![Condition::LessEqual(threads, Expression::Constant(1 << 31))],
             opaque: Vec::new(),
             alone: Vec::new(),
+            intervals: Intervals::default(),
             asynchronous_copies: false,
             warp_operations: false,
             prints: false,
