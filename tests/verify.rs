@@ -1112,3 +1112,7 @@ fn refuses_to_pass_a_wait_that_somebody_relies_on() {
     let (elsewhere, plan) = scene(&[NodeKind::HostAccess], true);
     assert_passes(&elsewhere, &plan);
 }
+
+// Behind the macro that it uses.
+#[path = "verify/liveness.rs"]
+mod liveness;

@@ -8,6 +8,7 @@
 use super::describe;
 use super::effect::{Effect, ranges_apart};
 use super::instance::{Alike, Instance, TargetUse};
+use super::mapped::mapped_width;
 use super::order::{Flow, Link};
 use super::overlap::{Overlap, is_constant_memory, overlap};
 use super::pair::{
@@ -212,6 +213,7 @@ impl Builder<'_> {
                         reason: Some(RejectionReason::GlobalDependence),
                         location: self.graph.nodes[sink.node().0].location.clone(),
                         witness: None,
+                        mapped: None,
                     });
                 }
             }
@@ -319,8 +321,8 @@ impl Builder<'_> {
                     }
                     link = link.max(match edge.width {
                         _ if !edge.absent_if.is_empty() => Link::Nothing,
-                        Width::Global => Link::Separates,
-                        Width::Thread | Width::Block => Link::Orders,
+                        Width::Global if edge.mapped.is_none() => Link::Separates,
+                        _ => Link::Orders,
                     });
                     self.add(edge);
                 }
@@ -515,7 +517,16 @@ impl Builder<'_> {
                 merged.width,
             ),
         };
-        let witness = pair.witness(self.graph, &mut self.solver, merged.widest, merged.width);
+        let example = pair.example(&mut self.solver, merged.widest, merged.width);
+        let witness = pair.witness(self.graph, merged.widest, merged.width, example.as_ref());
+        let mapped = mapped_width(
+            pair,
+            &mut self.solver,
+            (left, right),
+            merged.widest,
+            merged.width,
+            example.as_ref(),
+        );
         let edge = Edge {
             source: source.node,
             sink: sink.node,
@@ -531,6 +542,7 @@ impl Builder<'_> {
             reason: (merged.width == Width::Global).then_some(reason),
             location: merged.widest.1.location.clone(),
             witness,
+            mapped,
         };
         Some(Answer {
             edge,
@@ -609,6 +621,7 @@ impl Builder<'_> {
             reason: Some(reason),
             location,
             witness: None,
+            mapped: None,
         }
     }
 

@@ -7,8 +7,8 @@
 //!   later iteration of a common loop or to another call of the function. Nodes that are no more than
 //!   eight operations on device memory apart always have their own edges.
 //! * a path from the earlier to the later, of edges that always exist ([`Edge::absent_if`] is empty),
-//!   that no fused launch can hold: it has an edge of global width or one to what is not a launch, or
-//!   more than [`LARGEST_GROUP`] nodes. At most one of its edges is carried, and one is when the
+//!   that no fused launch can hold: it has an edge of global width under every map tried
+//!   ([`Edge::mapped`] is `None`) or one to what is not a launch, or more than [`LARGEST_GROUP`] nodes. At most one of its edges is carried, and one is when the
 //!   pair lies in different iterations or calls; each node in between runs whenever the later node
 //!   runs, in the iteration (the earlier or the later one's) that its side of the path belongs to. Across
 //!   calls the nodes in between need not run, since the end of a call issues whatever is pending.
@@ -24,6 +24,7 @@ mod edges;
 mod effect;
 mod enumerate;
 mod instance;
+mod mapped;
 mod order;
 mod overlap;
 mod pair;
@@ -33,6 +34,7 @@ mod relation;
 mod witness;
 
 pub use enumerate::build_uar;
+pub use mapped::{MappedWidth, PlaceMap, PlaceSymbol};
 pub use overlap::{SharedMemory, launch_conditions};
 
 use crate::diagnostics::{Location, RejectionReason};
@@ -163,6 +165,9 @@ pub struct Edge {
     /// For an edge between launches that is wider than a thread, a pair of threads that shows it,
     /// where one is found.
     pub witness: Option<Witness>,
+    /// A smaller width under another one-to-one map than the identity, where one is found. What is
+    /// planned and verified today uses `width`, which is that of the identity.
+    pub mapped: Option<MappedWidth>,
 }
 
 impl Edge {

@@ -239,6 +239,9 @@ pub struct KernelParameter {
     pub align_bytes: u32,
     /// True for a plain pointer.
     pub is_pointer: bool,
+    /// The kernel may keep the pointer itself in memory, where others find it.
+    #[serde(default)]
+    pub captured: bool,
 }
 
 /// The uniform bounds within which an access stays, relative to its target's start: what a guard

@@ -135,7 +135,9 @@ pub fn model_body(body: &Body, id: KernelId, name: &str) -> KernelModel {
         formals: body
             .formals
             .iter()
-            .map(|formal| KernelParameter {
+            .enumerate()
+            .map(|(index, formal)| KernelParameter {
+                captured: privacy.captured_arguments.contains(&index),
                 size_bytes: formal.bytes,
                 align_bytes: formal.align_bytes,
                 is_pointer: formal.is_pointer,

@@ -109,6 +109,7 @@ impl World {
 
     pub fn buffer(&mut self, name: &str) -> Pointer {
         self.graph.buffers.push(Buffer {
+            escapes: false,
             name: name.to_owned(),
             memory: MemoryKind::Device,
             unique: true,
@@ -270,6 +271,7 @@ impl Kernel {
                 location: line(1),
                 formals: vec![
                     KernelParameter {
+                        captured: false,
                         size_bytes: 8,
                         align_bytes: 8,
                         is_pointer: true,

@@ -118,7 +118,7 @@ impl StaticGraph {
         let steps = always.map(|edge| Step {
             ends: (edge.source.0 as u64, edge.sink.0 as u64),
             carried: edge.carried,
-            separates: edge.width == Width::Global
+            separates: edge.width == Width::Global && edge.mapped.is_none()
                 || !is_launch(edge.source)
                 || !is_launch(edge.sink),
         });

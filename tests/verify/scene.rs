@@ -92,6 +92,7 @@ impl Scene {
 
     pub fn buffer(&mut self, name: &str) -> BufferId {
         self.graph.buffers.push(Buffer {
+            escapes: false,
             name: name.to_string(),
             memory: MemoryKind::Device,
             unique: true,
@@ -225,11 +226,13 @@ impl Scene {
     pub fn kernel(&mut self, name: &str, pointers: usize, accesses: Vec<Access>) -> KernelId {
         let id = KernelId(self.kernels.len());
         let pointer = KernelParameter {
+            captured: false,
             size_bytes: 8,
             align_bytes: 8,
             is_pointer: true,
         };
         let integer = KernelParameter {
+            captured: false,
             size_bytes: 4,
             align_bytes: 4,
             is_pointer: false,
@@ -414,6 +417,7 @@ pub fn plan(members: &[(LaunchId, bool)], guards: Vec<Guard>) -> FusionPlan {
 
 pub fn group(members: &[(LaunchId, bool)], guards: Vec<Guard>) -> FusionGroup {
     FusionGroup {
+        unread_afterwards: Vec::new(),
         members: members
             .iter()
             .map(|(launch, barrier_before)| Member {
