@@ -6,8 +6,13 @@
 mod scene;
 
 use scene::*;
-use sirius_rs::dependence::{DependenceKind, Edge, Guard, Uar, Width, Witness, WitnessEnd};
+use sirius_rs::affine::Axis;
+use sirius_rs::dependence::{
+    DependenceKind, Edge, Guard, MappedWidth, PlaceMap, PlaceSymbol, Uar, Width, Witness,
+    WitnessEnd,
+};
 use sirius_rs::diagnostics::{Location, Rejection, RejectionReason};
+use sirius_rs::expression::Expression;
 use sirius_rs::launch::{LaunchId, NodeId, NodeKind};
 use sirius_rs::pipeline::Stage;
 use sirius_rs::report::{
@@ -130,10 +135,29 @@ fn graph_of(scene: &Scene, edges: &[(LaunchId, LaunchId, &str, Width)]) -> Uar {
             reason: (*width == Width::Global).then_some(RejectionReason::GlobalDependence),
             location: Location::default(),
             witness: (*width == Width::Global).then(witness),
+            mapped: (*width == Width::Global).then(mapped),
         };
         uar.graph.add_edge(nodes[source.0], nodes[sink.0], edge);
     }
     uar
+}
+
+fn mapped() -> MappedWidth {
+    let coordinate = |extent| {
+        Expression::Leaf(PlaceSymbol::Block(Axis::X))
+            .multiply(Expression::Constant(extent))
+            .add(Expression::Leaf(PlaceSymbol::Thread(Axis::X)))
+    };
+    MappedWidth {
+        width: Width::Block,
+        map: PlaceMap {
+            source: vec![coordinate(64).floor_divide(Expression::Constant(256))],
+            sink: vec![Expression::Leaf(PlaceSymbol::Block(Axis::X))],
+            source_blocks: 4,
+            sink_blocks: 1,
+        },
+        conditions: Vec::new(),
+    }
 }
 
 fn witness() -> Witness {

@@ -118,6 +118,23 @@ impl Type {
         unsafe { LLVMGetIntTypeWidth(self.0) }
     }
 
+    pub(super) fn is_integer(self) -> bool {
+        self.kind() == LLVMTypeKind::LLVMIntegerTypeKind
+    }
+
+    /// Types of a struct's fields; none for other types.
+    pub(super) fn elements(self) -> Vec<Type> {
+        if self.kind() != LLVMTypeKind::LLVMStructTypeKind {
+            return Vec::new();
+        }
+        // SAFETY: as in `Value`; positions are below the struct's length.
+        unsafe {
+            (0..LLVMCountStructElementTypes(self.0))
+                .map(|position| Type(LLVMStructGetTypeAtIndex(self.0, position)))
+                .collect()
+        }
+    }
+
     pub(super) fn is_pointer(self) -> bool {
         self.kind() == LLVMTypeKind::LLVMPointerTypeKind
     }

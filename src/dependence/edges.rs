@@ -8,6 +8,7 @@
 use super::describe;
 use super::effect::{Effect, ranges_apart};
 use super::instance::{Instance, TargetUse};
+use super::mapped::mapped_width;
 use super::overlap::{Overlap, is_constant_memory, overlap};
 use super::pair::{
     PairOfTargets, ShapeEquality, disjoint_guard, shape_equality, shape_on_sink_side,
@@ -200,6 +201,7 @@ impl Builder<'_> {
                         reason: Some(RejectionReason::GlobalDependence),
                         location: self.graph.nodes[sink.node().0].location.clone(),
                         witness: None,
+                        mapped: None,
                     });
                 }
             }
@@ -427,7 +429,16 @@ impl Builder<'_> {
                 merged.width,
             ),
         };
-        let witness = pair.witness(self.graph, &mut self.solver, merged.widest, merged.width);
+        let example = pair.example(&mut self.solver, merged.widest, merged.width);
+        let witness = pair.witness(self.graph, merged.widest, merged.width, example.as_ref());
+        let mapped = mapped_width(
+            pair,
+            &mut self.solver,
+            (left, right),
+            merged.widest,
+            merged.width,
+            example.as_ref(),
+        );
         self.add(Edge {
             source: source.node,
             sink: sink.node,
@@ -443,6 +454,7 @@ impl Builder<'_> {
             reason: (merged.width == Width::Global).then_some(reason),
             location: merged.widest.1.location.clone(),
             witness,
+            mapped,
         });
     }
 
@@ -498,6 +510,7 @@ impl Builder<'_> {
                 reason: Some(reason),
                 location: location.clone(),
                 witness: None,
+                mapped: None,
             });
         }
     }

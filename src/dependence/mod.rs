@@ -9,6 +9,7 @@ mod describe;
 mod edges;
 mod effect;
 mod instance;
+mod mapped;
 mod overlap;
 mod pair;
 mod polynomial;
@@ -17,6 +18,7 @@ mod relation;
 mod witness;
 
 pub use edges::build_uar;
+pub use mapped::{MappedWidth, PlaceMap, PlaceSymbol};
 pub use overlap::{SharedMemory, launch_conditions};
 
 use crate::diagnostics::{Location, RejectionReason};
@@ -144,6 +146,9 @@ pub struct Edge {
     /// For an edge between launches that is wider than a thread, a pair of threads that shows it,
     /// where one is found.
     pub witness: Option<Witness>,
+    /// A smaller width under another one-to-one map than the identity, where one is found. What is
+    /// planned and verified today uses `width`, which is that of the identity.
+    pub mapped: Option<MappedWidth>,
 }
 
 impl Edge {

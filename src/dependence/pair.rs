@@ -4,6 +4,7 @@
 use super::instance::{Instance, TargetUse};
 use super::polynomial::{Atom, Polynomial};
 use super::relation::{Conflict, Facts, Shape, Side, Solver};
+use super::witness::Example;
 use super::{Guard, PointerRange, Width, Witness, describe, witness};
 use crate::affine::{Affine, Axis, Constraint, Variable};
 use crate::expression::{Condition, Expression};
@@ -120,21 +121,17 @@ impl PairOfTargets<'_> {
         }
     }
 
-    /// A pair of threads that shows why two accesses make the edge as wide as it is.
-    pub(super) fn witness(
+    /// A pair of threads that conflict and are as far apart as `width` says.
+    pub(super) fn example(
         &self,
-        graph: &LaunchGraph,
         solver: &mut Solver,
         accesses: (&Access, &Access),
         width: Width,
-    ) -> Option<Witness> {
+    ) -> Option<Example> {
         if width == Width::Thread {
             return None;
         }
-        let (sink_parameters, sink_shape) = match self.assumed_parameters {
-            Some(parameters) => (parameters, &self.source.shape),
-            None => (self.sink_parameters, self.sink_shape),
-        };
+        let (sink_parameters, sink_shape) = self.compared_sink();
         let source = Side {
             model: self.source.model,
             access: accesses.0,
@@ -147,21 +144,35 @@ impl PairOfTargets<'_> {
             parameters: sink_parameters,
             shape: sink_shape,
         };
-        let example = witness::sample(
+        witness::sample(
             &source,
             &sink,
             self.distance,
             self.facts,
             width,
             &mut solver.samples,
-        );
-        Some(describe::witness(
-            graph,
-            accesses,
-            [source.shape, sink.shape],
-            &self.to.place,
-            example.as_ref(),
-        ))
+        )
+    }
+
+    /// The same in words, for an edge that is wider than a thread.
+    pub(super) fn witness(
+        &self,
+        graph: &LaunchGraph,
+        accesses: (&Access, &Access),
+        width: Width,
+        example: Option<&Example>,
+    ) -> Option<Witness> {
+        let shapes = [&self.source.shape, self.compared_sink().1];
+        (width != Width::Thread)
+            .then(|| describe::witness(graph, accesses, shapes, &self.to.place, example))
+    }
+
+    /// The sink's values and shape, those for equal shapes where only a run can tell.
+    fn compared_sink(&self) -> (&[Polynomial], &Shape) {
+        match self.assumed_parameters {
+            Some(parameters) => (parameters, &self.source.shape),
+            None => (self.sink_parameters, self.sink_shape),
+        }
     }
 
     /// Axes y and z of unknown extent that neither access mentions; the first part is true for the

@@ -121,8 +121,11 @@ pub struct ReportEdge {
     pub buffer: String,
     /// Flow, anti or output.
     pub kind: DependenceKind,
-    /// Thread, block or global.
+    /// Thread, block or global, when places are compared as they are; what fuses today fuses by it.
     pub width: Width,
+    /// A smaller width under a one-to-one map, where there is one.
+    #[serde(default)]
+    pub mapped: Option<ReportMappedWidth>,
     /// The relation from (block, thread) to (block, thread), in isl's notation.
     pub relation: String,
     /// True for a *must*.
@@ -145,6 +148,24 @@ pub struct ReportEdge {
     /// For an edge wider than a thread, two threads that show it, where known.
     #[serde(default)]
     pub witness: Option<ReportWitness>,
+}
+
+/// A width under a map: a thread of the source and one of the sink belong together when all
+/// coordinates are equal (for block width: their blocks do).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReportMappedWidth {
+    /// Thread or block.
+    pub width: Width,
+    /// The coordinates of a thread of the source.
+    pub source: Vec<String>,
+    /// The same coordinates of a thread of the sink.
+    pub sink: Vec<String>,
+    /// How many blocks of the source belong together, at most.
+    pub source_blocks: i64,
+    /// How many blocks of the sink belong together, at most.
+    pub sink_blocks: i64,
+    /// What this width relies on.
+    pub guards: Vec<ReportGuard>,
 }
 
 /// Two threads that touch a common byte.
@@ -244,6 +265,7 @@ pub fn build_report(
         buffer: edge.buffer.clone(),
         kind: edge.kind,
         width: edge.width,
+        mapped: edge.mapped.as_ref().map(|mapped| names.mapped(mapped)),
         relation: edge.relation.clone(),
         exact: edge.exact,
         carried: edge.carried,

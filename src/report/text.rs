@@ -116,6 +116,22 @@ pub(super) fn details(edge: &ReportEdge) -> Vec<String> {
         lines.push(format!("{}{reason}", edge.because));
     }
     lines.extend(edge.witness.as_ref().map(|witness| witness.text.clone()));
+    if let Some(mapped) = &edge.mapped {
+        let mut line = format!(
+            "{} width where ({}) of one is ({}) of the other",
+            width_name(mapped.width),
+            mapped.source.join(", "),
+            mapped.sink.join(", ")
+        );
+        let many = mapped.source_blocks.max(mapped.sink_blocks);
+        if many > 1 {
+            let _ = write!(line, ", {many} blocks for one");
+        }
+        for guard in &mapped.guards {
+            let _ = write!(line, "; if {} [{}]", guard.condition, guard.kind);
+        }
+        lines.push(line);
+    }
     for guard in &edge.guards {
         lines.push(format!("if {} [{}]", guard.condition, guard.kind));
     }
