@@ -970,6 +970,7 @@ fn grid_stride(scene: &mut Scene, name: &str, shift: i64) -> KernelId {
         parent: None,
         uniform_in_block: false,
         location: Location::default(),
+        quotient: None,
     });
     model.products.push(Product {
         factor: Affine::variable(Variable::Loop(0)),

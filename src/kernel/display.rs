@@ -1,7 +1,8 @@
 //! Kernel models as text: what `--sirius-dump=kernel` shows and what filetests compare.
 
 use super::{
-    Access, AccessKind, Footprint, Hazard, KernelModel, KernelSymbol, LocalDependence, Target,
+    Access, AccessKind, Footprint, Hazard, KernelModel, KernelSymbol, LocalDependence, Quotient,
+    Target,
 };
 use crate::affine::write_guard;
 use std::collections::BTreeSet;
@@ -145,6 +146,13 @@ impl fmt::Display for KernelModel {
             )?;
         }
         for (index, each) in self.loops.iter().enumerate() {
+            if let Some(Quotient { dividend, divisor }) = &each.quotient {
+                writeln!(
+                    formatter,
+                    "  quotient i{index} = ({dividend}) / ({divisor})"
+                )?;
+                continue;
+            }
             write!(formatter, "  loop i{index}")?;
             if let Some(parent) = each.parent {
                 write!(formatter, " in i{parent}")?;

@@ -32,6 +32,7 @@ mod body;
 mod cfg;
 mod display;
 mod domain;
+mod exit_values;
 mod features;
 mod footprint;
 mod guards;
@@ -144,7 +145,8 @@ pub struct Product {
     pub parameter: usize,
 }
 
-/// A natural loop: `Variable::Loop(n)` counts its iterations from 0.
+/// A dimension inside a thread: `Variable::Loop(n)` counts the iterations of a natural loop from 0,
+/// or is a quotient by a run-time value, which is at least 0 too.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Loop {
     /// The enclosing loop, always of smaller index.
@@ -153,6 +155,17 @@ pub struct Loop {
     pub uniform_in_block: bool,
     /// The loop's place in the source.
     pub location: Location,
+    /// For a dimension that is no loop: what it is. Domains that mention it say as much.
+    pub quotient: Option<Quotient>,
+}
+
+/// `floor(dividend / divisor)`, of a dividend that is not negative and a uniform positive divisor.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Quotient {
+    /// What is divided.
+    pub dividend: Affine,
+    /// What it is divided by.
+    pub divisor: Affine,
 }
 
 /// What an access touches.
@@ -204,7 +217,7 @@ pub struct Access {
     /// The instances that may execute it (over-approximation when not `exact`), over block, thread,
     /// the loops in `loops`, products and parameters.
     pub domain: Guard,
-    /// Enclosing loops, outermost first.
+    /// Enclosing loops, outermost first, then the quotients that are mentioned.
     pub loops: Vec<usize>,
     /// True when domain and subscript are exactly what is executed.
     pub exact: bool,
@@ -273,7 +286,7 @@ pub struct KernelModel {
     pub formals: Vec<KernelParameter>,
     /// The uniform values that expressions mention; `Variable::Parameter(n)` is the n-th.
     pub parameters: Vec<Expression<KernelSymbol>>,
-    /// Its loops, outer before inner.
+    /// Its loops, outer before inner, then its quotients.
     pub loops: Vec<Loop>,
     /// Its products.
     pub products: Vec<Product>,

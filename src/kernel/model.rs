@@ -11,7 +11,7 @@ use super::intervals::{Event, Intervals, intervals};
 use super::privacy;
 use super::space::Space;
 use super::uniformity::Uniformity;
-use super::{Alone, Barrier, KernelModel, KernelParameter, Loop};
+use super::{Alone, Barrier, KernelModel, KernelParameter, Loop, Quotient};
 use crate::diagnostics::Location;
 use crate::expression::{Condition, Expression};
 use crate::program::KernelId;
@@ -39,7 +39,11 @@ pub fn model_body(body: &Body, id: KernelId, name: &str) -> KernelModel {
         body,
         flow: &flow,
         changed_arguments: &privacy.changed_arguments,
-        space: Space::default(),
+        space: Space {
+            // Beyond any loop of the control flow or of a tile's rows, until all are known.
+            first_quotient: usize::MAX / 2,
+            ..Space::default()
+        },
         domains: (!flow.irreducible).then(|| Domains::new(body, &flow, &privacy.changed_arguments)),
         accesses: Vec::new(),
         conditions: Vec::new(),
@@ -123,8 +127,18 @@ pub fn model_body(body: &Body, id: KernelId, name: &str) -> KernelModel {
             parent: each.parent,
             uniform_in_block: *uniform && !flow.irreducible,
             location: body.block(each.header).location.clone(),
+            quotient: None,
         })
         .chain(std::mem::take(&mut collector.row_loops))
+        .chain(collector.space.quotients.iter().map(|each| Loop {
+            parent: None,
+            uniform_in_block: false,
+            location: body.location.clone(),
+            quotient: Some(Quotient {
+                dividend: each.dividend.clone(),
+                divisor: each.divisor.clone(),
+            }),
+        }))
         .collect();
     let (static_shared_bytes, dynamic_shared) = shared_memory(body);
     KernelModel {

@@ -320,6 +320,7 @@ impl Kernel {
             parent: None,
             uniform_in_block: true,
             location: line(2),
+            quotient: None,
         });
         Variable::Loop(self.model.loops.len() - 1)
     }

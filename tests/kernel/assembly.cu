@@ -129,7 +129,7 @@ __global__ void integers(unsigned long long p, int v) {
 //> kernel addresses
 //>   must read arg0[4tx .. +4] : true in interval 0
 //>   must write shared @_ZZ9addressesPfE1s[4tx .. +4] : true in interval 0
-//>   may read shared @_ZZ9addressesPfE1s[*] : true (it is a bitwise combination) in interval 1
+//>   must read shared @_ZZ9addressesPfE1s[-4tx + 16*floor((tx)/2) + 132 .. +4] : true in interval 1
 //>   must write arg0[4tx .. +4] : true in interval 1
 //>   barrier uniform
 //>   anti from access 0 to access 3 across barrier 0
@@ -172,7 +172,7 @@ __global__ void integers(unsigned long long p, int v) {
 //> kernel matrices
 //>   must read arg0[2tx .. +2] : true in interval 0
 //>   must write shared @_ZZ8matricesPK6__halfPjE1s[2tx .. +2] : true in interval 0
-//>   may read shared @_ZZ8matricesPK6__halfPjE1s[*] : true (it is a bitwise combination) in interval 1
+//>   may read shared @_ZZ8matricesPK6__halfPjE1s[32tx - 512*floor((tx)/16) .. +16] : true (the warp touches the rows that its threads name) in interval 1
 //>   must write arg1[4tx .. +4] : true in interval 1
 //>   barrier uniform
 //>   anti from access 0 to access 3 across barrier 0
