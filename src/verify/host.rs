@@ -1,21 +1,58 @@
 //! The host side of a group: its members run in step, and moving them down changes no order.
 
-use super::formula::Assumptions;
-use super::host_order::nodes_between;
-use super::member::Member;
-use super::place::{Overlap, Place, Values};
-use super::polynomial::{Atom, Polynomial, normal_form};
+use super::host_order::HostOrder;
+use super::place::Values;
+use super::touched::Touched;
 use super::waits::waits_passed;
 use super::{Refusal, Site};
-use crate::kernel::{AccessKind, KernelModel, Target};
+use crate::kernel::{KernelModel, Target};
 use crate::launch::{Launch, LaunchGraph, MemoryKind, Node, NodeId, NodeKind, Stream, Touch};
+use std::cell::OnceCell;
+
+/// The host program, and what has been found out about it.
+pub(super) struct Host<'a> {
+    pub(super) graph: &'a LaunchGraph,
+    kernels: &'a [KernelModel],
+    pub(super) order: HostOrder<'a>,
+    /// Something runs on a stream that is not the default one.
+    pub(super) several_streams: bool,
+    /// A synchronisation waits for everything: there is one stream and no event.
+    pub(super) one_queue: bool,
+    /// What each node touches outside shared memory; `None` for what may touch anything.
+    touched: Vec<OnceCell<Option<Vec<Touched>>>>,
+}
+
+impl<'a> Host<'a> {
+    pub(super) fn new(graph: &'a LaunchGraph, kernels: &'a [KernelModel]) -> Self {
+        let mut nodes = graph.nodes.iter();
+        let several_streams =
+            nodes.any(|node| stream_of(node).is_some_and(|stream| stream != Stream::Default));
+        let mut nodes = graph.nodes.iter();
+        let handles = nodes.any(|node| matches!(node.kind, NodeKind::StreamOperation));
+        Self {
+            graph,
+            kernels,
+            order: HostOrder::new(graph),
+            several_streams,
+            one_queue: !several_streams && !handles,
+            touched: vec![OnceCell::new(); graph.nodes.len()],
+        }
+    }
+}
+
+/// The stream that an operation runs on.
+pub(super) fn stream_of(node: &Node) -> Option<Stream> {
+    match &node.kind {
+        NodeKind::Launch(launch) => Some(launch.stream),
+        NodeKind::Copy { stream, .. }
+        | NodeKind::Set { stream, .. }
+        | NodeKind::Library { stream, .. } => Some(*stream),
+        _ => None,
+    }
+}
 
 /// What speaks against the place of a group in the host program.
-pub(super) fn refusals(
-    graph: &LaunchGraph,
-    kernels: &[KernelModel],
-    members: &[Site<'_>],
-) -> Vec<Refusal> {
+pub(super) fn refusals(host: &Host<'_>, members: &[Site<'_>]) -> Vec<Refusal> {
     let mut refusals = Vec::new();
     let [first, .., last] = members else {
         return refusals;
@@ -24,7 +61,7 @@ pub(super) fn refusals(
         let (earlier, later) = (pair[0].launch.id, pair[1].launch.id);
         if pair[0].node >= pair[1].node {
             refusals.push(Refusal::HostOrder { earlier, later });
-        } else if nodes_between(graph, pair[0].node, pair[1].node).is_none() {
+        } else if !host.order.in_step(pair[0].node, pair[1].node) {
             refusals.push(Refusal::NotOnOnePath { earlier, later });
         }
         let streams = (pair[0].launch.stream, pair[1].launch.stream);
@@ -38,29 +75,28 @@ pub(super) fn refusals(
         let (first, second) = (one.launch.id, two.launch.id);
         refusals.push(Refusal::PrintsTwice { first, second });
     }
-    if !refusals.is_empty() || nodes_between(graph, first.node, last.node).is_none() {
+    if !refusals.is_empty() {
         return refusals;
     }
+    let Some(mut between) = host.order.nodes_between(first.node, last.node) else {
+        return refusals;
+    };
+    between.retain(|node| members.iter().all(|other| other.node != *node));
     for member in &members[..members.len() - 1] {
-        let between = nodes_between(graph, member.node, last.node).unwrap_or_default();
-        refusals.extend(waits_passed(graph, kernels, member, last.node, &between));
-        for node in between {
-            if members.iter().any(|other| other.node == node) {
-                continue;
-            }
-            refusals.extend(passing(graph, kernels, member, &graph.nodes[node.0]));
+        // Each member is on every way from the first to the last, so that a node between these two
+        // is either before the member or after it.
+        let after = |node: &&NodeId| host.order.is_after(member.node, **node);
+        let passed: Vec<NodeId> = between.iter().filter(after).copied().collect();
+        refusals.extend(waits_passed(host, member, last.node, &passed));
+        for node in passed {
+            refusals.extend(passing(host, member, &host.graph.nodes[node.0]));
         }
     }
     refusals
 }
 
 /// What speaks against a launch moving below a node.
-fn passing(
-    graph: &LaunchGraph,
-    kernels: &[KernelModel],
-    member: &Site<'_>,
-    node: &Node,
-) -> Option<Refusal> {
+fn passing(host: &Host<'_>, member: &Site<'_>, node: &Node) -> Option<Refusal> {
     let launch = member.launch.id;
     let fence = |what: &str| {
         Some(Refusal::Fence {
@@ -79,16 +115,17 @@ fn passing(
     };
     let conflict = |what: &str| {
         let what = what.to_string();
-        touches_common_memory(graph, kernels, member, node.id).then_some(Refusal::Reordered {
-            launch,
-            node: node.id,
-            what,
-        })
+        host.touch_common_memory(member.node, node.id)
+            .then_some(Refusal::Reordered {
+                launch,
+                node: node.id,
+                what,
+            })
     };
     match &node.kind {
-        NodeKind::Launch(other) => launch_passed(graph, kernels, member, node.id, other),
+        NodeKind::Launch(other) => launch_passed(host, member, node.id, other),
         NodeKind::Copy { host_side, .. } => {
-            if *host_side && reaches_host_memory(graph, member) {
+            if *host_side && reaches_host_memory(host.graph, member) {
                 return fence("a copy between the device and memory that kernels may see");
             }
             let prints = if *host_side {
@@ -103,7 +140,7 @@ fn passing(
             host_side, what, ..
         } => {
             // Its result may be the host's, who then knows that what came before is done.
-            if *host_side && reaches_host_memory(graph, member) {
+            if *host_side && reaches_host_memory(host.graph, member) {
                 return fence(what);
             }
             let prints = if *host_side { printing(what) } else { None };
@@ -123,14 +160,13 @@ fn passing(
 }
 
 fn launch_passed(
-    graph: &LaunchGraph,
-    kernels: &[KernelModel],
+    host: &Host<'_>,
     member: &Site<'_>,
     node: NodeId,
     other: &Launch,
 ) -> Option<Refusal> {
     let launch = member.launch.id;
-    let model = other.kernel.and_then(|kernel| kernels.get(kernel.0));
+    let model = other.kernel.and_then(|kernel| host.kernels.get(kernel.0));
     let Some(model) = model.filter(|model| model.opaque.is_empty()) else {
         let what = "the launch of a kernel that is not modelled".to_string();
         return Some(Refusal::Reordered { launch, node, what });
@@ -140,104 +176,59 @@ fn launch_passed(
         return Some(Refusal::PrintingMoves { launch, node, what });
     }
     let what = format!("the launch of `{}`", model.display_name);
-    touches_common_memory(graph, kernels, member, node).then_some(Refusal::Reordered {
-        launch,
-        node,
-        what,
-    })
+    host.touch_common_memory(member.node, node)
+        .then_some(Refusal::Reordered { launch, node, what })
 }
 
-/// Whether a launch and an operation may touch a common byte, which one of them writes.
-pub(super) fn touches_common_memory(
-    graph: &LaunchGraph,
-    kernels: &[KernelModel],
-    member: &Site<'_>,
-    node: NodeId,
-) -> bool {
-    let values = Values::constants(graph);
-    let named = |touch: &Touch, writes| Touched {
-        place: Place::of_pointer(graph, &values, &touch.pointer),
-        writes,
-        range: touch.bytes.as_ref().and_then(|bytes| {
-            let bytes = normal_form(bytes, &mut |value| Some(values.resolve(*value)))?;
-            Some((Polynomial::default(), bytes))
-        }),
-    };
-    let theirs: Vec<Touched> = match &graph.nodes[node.0].kind {
-        NodeKind::Launch(other) => {
-            let model = other.kernel.and_then(|kernel| kernels.get(kernel.0));
-            match model.filter(|model| model.opaque.is_empty()) {
-                Some(model) => touched(graph, other, model),
-                None => return true,
-            }
-        }
-        NodeKind::Copy { reads, writes, .. } | NodeKind::Library { reads, writes, .. } => {
-            let reads = reads.iter().map(|touch| named(touch, false));
-            let writes = writes.iter().map(|touch| named(touch, true));
-            reads.chain(writes).collect()
-        }
-        NodeKind::Set { writes, .. } => vec![named(writes, true)],
-        NodeKind::Free {
-            pointer: Some(pointer),
-        } => vec![Touched {
-            place: Place::of_pointer(graph, &values, pointer),
-            writes: true,
-            range: None,
-        }],
-        NodeKind::Free { pointer: None } | NodeKind::Opaque { .. } => return true,
-        NodeKind::Synchronise
-        | NodeKind::Allocation { .. }
-        | NodeKind::ErrorCheck
-        | NodeKind::StreamOperation
-        | NodeKind::HostAccess => return false,
-    };
-    let own = touched(graph, member.launch, member.model);
-    own.iter().any(|one| {
-        theirs
+impl Host<'_> {
+    /// Whether two operations may touch a common byte, which one of them writes.
+    pub(super) fn touch_common_memory(&self, first: NodeId, second: NodeId) -> bool {
+        let (own, theirs) = (self.touched(first), self.touched(second));
+        if [own, theirs]
             .iter()
-            .any(|two| (one.writes || two.writes) && !one.is_apart_from(graph, two))
-    })
-}
-
-/// Memory that an operation touches.
-struct Touched {
-    place: Place,
-    writes: bool,
-    /// First byte and one past the last, from the place; only where this holds in every run.
-    range: Option<(Polynomial, Polynomial)>,
-}
-
-impl Touched {
-    /// The two have no common byte, whatever happens at run time.
-    fn is_apart_from(&self, graph: &LaunchGraph, other: &Self) -> bool {
-        match self.place.overlap(&other.place) {
-            Overlap::Disjoint => true,
-            Overlap::Unknown { .. } => false,
-            Overlap::SameBase(difference) => {
-                let (Some((low, high)), Some((other_low, other_high))) =
-                    (&self.range, &other.range)
-                else {
-                    return false;
-                };
-                // A value of a loop may be another one where the other operation stands.
-                let lasting = |polynomial: &Polynomial| {
-                    polynomial.products().flatten().all(|atom| match atom {
-                        Atom::Value(value) => graph.values[value.0].varies_in.is_none(),
-                        _ => false,
-                    })
-                };
-                let below = |high: Option<Polynomial>, low: Option<Polynomial>| {
-                    let gap = high.zip(low).and_then(|(high, low)| low.subtract(&high));
-                    gap.and_then(|gap| gap.as_constant())
-                        .is_some_and(|gap| gap >= 0)
-                };
-                [&difference, low, high, other_low, other_high]
-                    .into_iter()
-                    .all(lasting)
-                    && (below(high.add(&difference), Some(other_low.clone()))
-                        || below(Some(other_high.clone()), low.add(&difference)))
-            }
+            .any(|touched| touched.is_some_and(<[_]>::is_empty))
+        {
+            return false;
         }
+        let (Some(own), Some(theirs)) = (own, theirs) else {
+            return true;
+        };
+        own.iter().any(|one| {
+            theirs
+                .iter()
+                .any(|two| (one.writes || two.writes) && !one.is_apart_from(self.graph, two))
+        })
+    }
+
+    fn touched(&self, node: NodeId) -> Option<&[Touched]> {
+        let known = self.touched[node.0].get_or_init(|| {
+            let graph = self.graph;
+            let values = Values::constants(graph);
+            let named = |touch: &Touch, writes| Touched::of_touch(graph, &values, touch, writes);
+            match &graph.nodes[node.0].kind {
+                NodeKind::Launch(launch) => {
+                    let model = launch.kernel.and_then(|kernel| self.kernels.get(kernel.0));
+                    let model = model.filter(|model| model.opaque.is_empty())?;
+                    Some(Touched::of_launch(graph, launch, model))
+                }
+                NodeKind::Copy { reads, writes, .. } | NodeKind::Library { reads, writes, .. } => {
+                    let reads = reads.iter().map(|touch| named(touch, false));
+                    let writes = writes.iter().map(|touch| named(touch, true));
+                    Some(reads.chain(writes).collect())
+                }
+                NodeKind::Set { writes, .. } => Some(vec![named(writes, true)]),
+                NodeKind::Free {
+                    pointer: Some(pointer),
+                } => Some(vec![Touched::of_free(graph, &values, pointer)]),
+                NodeKind::Free { pointer: None } | NodeKind::Opaque { .. } => None,
+                NodeKind::Synchronise
+                | NodeKind::Allocation { .. }
+                | NodeKind::ErrorCheck
+                | NodeKind::StreamOperation
+                | NodeKind::HostAccess => Some(Vec::new()),
+            }
+        });
+        known.as_deref()
     }
 }
 
@@ -265,36 +256,4 @@ pub(super) fn reaches_host_memory(graph: &LaunchGraph, member: &Site<'_>) -> boo
     };
     let mut accesses = member.model.accesses.iter();
     !accesses.all(|access| device_only(&access.target))
-}
-
-/// What a launch touches outside shared memory.
-fn touched(graph: &LaunchGraph, launch: &Launch, model: &KernelModel) -> Vec<Touched> {
-    let values = Values::constants(graph);
-    let member = Member::new(graph, &values, launch, model);
-    // A launch that CUDA refuses touches nothing.
-    let mut assumptions = Assumptions::default();
-    member.assume_valid(&mut assumptions);
-    let always = (0..model.preconditions.len()).all(|index| {
-        let formula = member.precondition(&values, index);
-        formula.is_some_and(|formula| assumptions.imply(&formula))
-    });
-    let mut targets: Vec<(&Target, bool)> = Vec::new();
-    for access in &model.accesses {
-        if matches!(access.target, Target::Shared(_) | Target::UnknownShared) {
-            continue;
-        }
-        let entry = (&access.target, access.kind != AccessKind::Read);
-        if !targets.contains(&entry) {
-            targets.push(entry);
-        }
-    }
-    let touched = |(target, writes)| Touched {
-        place: Place::of_target(graph, &values, launch, target),
-        writes,
-        range: match always {
-            true => member.footprint(&values, target),
-            false => None,
-        },
-    };
-    targets.into_iter().map(touched).collect()
 }

@@ -7,20 +7,59 @@
 //! same in every run.
 
 use super::host_order::reachable;
-use super::place::{Overlap, Place, Values};
+use super::place::{Place, Values};
 use super::{Refusal, Site};
 use crate::dependence::{Guard, PointerRange};
 use crate::kernel::{AccessKind, KernelModel, Target};
 use crate::launch::{
-    BufferId, Launch, LaunchGraph, MemoryKind, NodeId, NodeKind, Operand, Pointer, Root, ValueId,
+    BufferId, Launch, LaunchGraph, MemoryKind, NodeId, NodeKind, Operand, ValueId,
 };
 use crate::schedule::FusionGroup;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Who reads which allocation.
+#[derive(Default)]
+pub(super) struct Readers {
+    of: BTreeMap<BufferId, Vec<NodeId>>,
+    of_anything: Vec<NodeId>,
+    /// Allocations to which some kernel may keep a pointer in memory; `None`: to any.
+    kept: Option<BTreeSet<BufferId>>,
+}
+
+impl Readers {
+    /// Looks at all operations.
+    pub(super) fn new(graph: &LaunchGraph, kernels: &[KernelModel]) -> Self {
+        let values = Values::constants(graph);
+        let mut readers = Self {
+            kept: Some(BTreeSet::new()),
+            ..Self::default()
+        };
+        for node in &graph.nodes {
+            for place in read_places(graph, kernels, &values, node.id) {
+                match place.candidates() {
+                    None => readers.of_anything.push(node.id),
+                    Some(buffers) => {
+                        for buffer in buffers {
+                            readers.of.entry(*buffer).or_default().push(node.id);
+                        }
+                    }
+                }
+            }
+            if let NodeKind::Launch(launch) = &node.kind {
+                match (kept_by(kernels, launch), &mut readers.kept) {
+                    (Some(more), Some(kept)) => kept.extend(more),
+                    _ => readers.kept = None,
+                }
+            }
+        }
+        readers
+    }
+}
 
 /// What speaks against the allocations that a group calls unread.
 pub(super) fn refusals(
     graph: &LaunchGraph,
-    kernels: &[KernelModel],
+    readers: &Readers,
     group: &FusionGroup,
     members: &[Site<'_>],
 ) -> Vec<Refusal> {
@@ -42,7 +81,11 @@ pub(super) fn refusals(
             refusals.push(refuse(*buffer, "code that is not analysed"));
             continue;
         }
-        if is_kept_by_a_kernel(graph, kernels, *buffer) {
+        if readers
+            .kept
+            .as_ref()
+            .is_none_or(|kept| kept.contains(buffer))
+        {
             refusals.push(refuse(*buffer, "who finds a pointer that a kernel keeps"));
             continue;
         }
@@ -53,54 +96,34 @@ pub(super) fn refusals(
             refusals.push(refuse(*buffer, "its own originals, in another run"));
             continue;
         }
-        let values = Values::constants(graph);
-        let whole = Place::of_pointer(
-            graph,
-            &values,
-            &Pointer {
-                root: Root::Buffer(*buffer),
-                offset_bytes: None,
-                may_point_to: Some(vec![*buffer]),
-                device_only: true,
-            },
-        );
-        let reader = graph.nodes.iter().find(|node| {
-            members.iter().all(|member| member.node != node.id)
-                && (repeats || comes_after(graph, first.node, node.id))
-                && read_places(graph, kernels, &values, node.id)
-                    .iter()
-                    .any(|place| place.overlap(&whole) != Overlap::Disjoint)
+        let named = readers.of.get(buffer).into_iter().flatten();
+        let reader = named.chain(&readers.of_anything).find(|node| {
+            members.iter().all(|member| member.node != **node)
+                && (repeats || comes_after(graph, first.node, **node))
         });
         if let Some(reader) = reader {
-            let what = format!("node {}", reader.id.0);
+            let what = format!("node {}", reader.0);
             refusals.push(refuse(*buffer, &what));
         }
     }
     refusals
 }
 
-/// Whether some launch passes a pointer to the allocation to a kernel that may store the pointer.
-fn is_kept_by_a_kernel(graph: &LaunchGraph, kernels: &[KernelModel], buffer: BufferId) -> bool {
-    let launches = graph.nodes.iter().filter_map(|node| match &node.kind {
-        NodeKind::Launch(launch) => Some(launch),
-        _ => None,
-    });
-    launches.into_iter().any(|launch| {
-        let model = launch.kernel.and_then(|kernel| kernels.get(kernel.0));
-        launch.arguments.iter().enumerate().any(|(index, known)| {
-            let formal = model.and_then(|model| model.formals.get(index));
-            let keeps = formal.is_none_or(|formal| formal.is_pointer && formal.captured);
-            let mut words = known.pieces.iter().filter(|piece| piece.bits == 64);
-            keeps
-                && words.any(|piece| {
-                    let candidates = piece
-                        .pointer
-                        .as_ref()
-                        .and_then(|pointer| pointer.may_point_to.as_ref());
-                    candidates.is_none_or(|candidates| candidates.contains(&buffer))
-                })
-        })
-    })
+/// The allocations to which a launch passes a pointer that its kernel may store; `None`: any.
+fn kept_by(kernels: &[KernelModel], launch: &Launch) -> Option<Vec<BufferId>> {
+    let model = launch.kernel.and_then(|kernel| kernels.get(kernel.0));
+    let mut kept = Vec::new();
+    for (index, known) in launch.arguments.iter().enumerate() {
+        let formal = model.and_then(|model| model.formals.get(index));
+        // Pointers inside structures count as known to everybody from the beginning.
+        if formal.is_some_and(|formal| !formal.is_pointer || !formal.captured) {
+            continue;
+        }
+        for piece in known.pieces.iter().filter(|piece| piece.bits == 64) {
+            kept.extend(piece.pointer.as_ref()?.may_point_to.as_ref()?);
+        }
+    }
+    Some(kept)
 }
 
 /// The places that a node may read on the device.
