@@ -124,10 +124,18 @@ fn every_lost_edge_is_missed() -> Result<(), Failed> {
     if !note.is_empty() {
         return Err(note.into());
     }
-    let StaticGraph { edges, launches } = built.graph;
+    let StaticGraph {
+        edges,
+        launches,
+        operations,
+    } = built.graph;
     let faults = |edges: &[Edge]| {
-        let (edges, launches) = (edges.to_vec(), launches.clone());
-        compare(&StaticGraph { edges, launches }, &history).faults
+        let graph = StaticGraph {
+            edges: edges.to_vec(),
+            launches: launches.clone(),
+            operations: operations.clone(),
+        };
+        compare(&graph, &history).faults
     };
     if !faults(&edges).is_empty() {
         return Err(faults(&edges).join("\n").into());

@@ -46,6 +46,7 @@ pub fn rewrite_launches(
             _ => None,
         })
         .collect();
+    let mut predecessors = HashMap::new();
     let mut flushes: BTreeMap<(usize, usize), Vec<Flush<'_>>> = BTreeMap::new();
     for kernel in fused {
         let group = &plan.plan().groups[kernel.group];
@@ -64,7 +65,12 @@ pub fn rewrite_launches(
             .last()
             .ok_or_else(|| CodegenError::Inconsistent("empty group".into()))?;
         let place = launches[&last.launch.id].0;
-        let flush = move_group(program, models, group, kernel, &members, launcher)?;
+        let host = last.block.get_parent();
+        let host = host.ok_or_else(|| detached(last.launch))?;
+        let before = predecessors
+            .entry(host)
+            .or_insert_with(|| predecessors_in(host));
+        let flush = move_group(program, models, group, kernel, &members, launcher, before)?;
         flushes
             .entry((place, kernel.group))
             .or_default()
@@ -210,6 +216,7 @@ fn move_group<'ctx>(
     kernel: &FusedKernel,
     members: &[MemberCall<'_, 'ctx>],
     launcher: &Launcher,
+    predecessors: &Predecessors<'ctx>,
 ) -> Result<Vec<Flush<'ctx>>, CodegenError> {
     let context = program.context;
     let host = members[0]
@@ -229,7 +236,7 @@ fn move_group<'ctx>(
         flush_function,
         launcher,
     )?;
-    let exits = exits_of_region(members)?;
+    let exits = exits_of_region(members, predecessors)?;
 
     // Slots live in the entry block, so that a group inside a loop does not grow the stack.
     let builder = context.create_builder();
@@ -359,29 +366,43 @@ fn load_slots<'ctx>(
         .collect()
 }
 
-/// Blocks that are entered when the region between the first and the last member is left on
-/// another way than through the last member.
-fn exits_of_region<'ctx>(
-    members: &[MemberCall<'_, 'ctx>],
-) -> Result<Vec<BasicBlock<'ctx>>, CodegenError> {
-    let (first, last) = (members[0].block, members[members.len() - 1].block);
-    if first == last {
-        return Ok(Vec::new());
-    }
-    let mut predecessors: HashMap<BasicBlock<'_>, Vec<BasicBlock<'_>>> = HashMap::new();
-    let function = first
-        .get_parent()
-        .ok_or_else(|| detached(members[0].launch))?;
+/// The blocks from which each block of a function is entered. Groups add instructions only, so that
+/// it holds for all of them.
+type Predecessors<'ctx> = HashMap<BasicBlock<'ctx>, Vec<BasicBlock<'ctx>>>;
+
+fn predecessors_in(function: FunctionValue<'_>) -> Predecessors<'_> {
+    let mut predecessors = Predecessors::new();
     for block in function.get_basic_blocks() {
         for successor in successors(block) {
             predecessors.entry(successor).or_default().push(block);
         }
     }
-    let below = reach(first, last, successors);
+    predecessors
+}
+
+/// Blocks that are entered when the region between the first and the last member is left on
+/// another way than through the last member.
+fn exits_of_region<'ctx>(
+    members: &[MemberCall<'_, 'ctx>],
+    predecessors: &Predecessors<'ctx>,
+) -> Result<Vec<BasicBlock<'ctx>>, CodegenError> {
+    let (first, last) = (members[0].block, members[members.len() - 1].block);
+    if first == last {
+        return Ok(Vec::new());
+    }
+    // Every way to the last leads through the first, so that a walk backwards stays in the region.
     let above = reach(last, first, |block| {
         predecessors.get(&block).cloned().unwrap_or_default()
     });
-    let region: HashSet<_> = below.intersection(&above).copied().collect();
+    let mut order = Vec::new();
+    let mut region = HashSet::new();
+    let mut work = successors(first);
+    while let Some(block) = work.pop() {
+        if above.contains(&block) && region.insert(block) {
+            order.push(block);
+            work.extend(successors(block));
+        }
+    }
     for member in members {
         if member.block != first && member.block != last && !region.contains(&member.block) {
             return Err(CodegenError::Inconsistent(format!(
@@ -391,13 +412,12 @@ fn exits_of_region<'ctx>(
         }
     }
     let mut exits = Vec::new();
-    for block in function.get_basic_blocks() {
-        let left = |from: &BasicBlock<'_>| *from == first || region.contains(from);
-        let entered = predecessors
-            .get(&block)
-            .is_some_and(|from| from.iter().any(left));
-        if entered && block != last && !region.contains(&block) {
-            exits.push(block);
+    let mut met = HashSet::new();
+    for from in std::iter::once(first).chain(order) {
+        for block in successors(from) {
+            if block != last && !region.contains(&block) && met.insert(block) {
+                exits.push(block);
+            }
         }
     }
     Ok(exits)

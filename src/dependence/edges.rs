@@ -1,4 +1,4 @@
-//! All pairs of operations that may touch common bytes -> the edges of the [`Uar`].
+//! A pair of operations that may touch common bytes -> its edges in the [`Uar`].
 //!
 //! Order of proof for two launches and two targets: different allocations, no edge; same pointer or
 //! known distance, the relation decides; anything else may overlap, and the edge says which ranges
@@ -7,8 +7,9 @@
 
 use super::describe;
 use super::effect::{Effect, ranges_apart};
-use super::instance::{Instance, TargetUse};
+use super::instance::{Alike, Instance, TargetUse};
 use super::mapped::mapped_width;
+use super::order::{Flow, Link};
 use super::overlap::{Overlap, is_constant_memory, overlap};
 use super::pair::{
     PairOfTargets, ShapeEquality, disjoint_guard, shape_equality, shape_on_sink_side,
@@ -17,75 +18,57 @@ use super::polynomial::Polynomial;
 use super::relation::{Solver, unite_relations, universal_relation};
 use super::{DependenceKind, Edge, Guard, Uar, Width};
 use crate::diagnostics::{Location, RejectionReason};
-use crate::kernel::{Access, KernelModel};
-use crate::launch::{BufferId, HostBlockId, LaunchGraph, NodeId, ValueId};
+use crate::kernel::Access;
+use crate::launch::{HostBlockId, LaunchGraph, NodeId, ValueId};
 use petgraph::graph::NodeIndex;
-use std::collections::{BTreeSet, HashMap};
-
-/// Builds the unified graph. Launches, copies, sets and frees have edges; fences (unknown calls,
-/// host accesses, stream operations) and synchronisations have none: they order everything, which
-/// the schedule stage knows. An allocation touches no byte that anything before it may still use,
-/// because a free before it is a fence, and has no edge either.
-pub fn build_uar(graph: &LaunchGraph, kernels: &[KernelModel]) -> Uar {
-    let mut uar = Uar::default();
-    for node in &graph.nodes {
-        uar.graph.add_node(node.id);
-    }
-    let effects: Vec<Option<Effect>> = graph
-        .nodes
-        .iter()
-        .map(|node| Effect::of(graph, kernels, node.id))
-        .collect();
-    let mut builder = Builder {
-        graph,
-        solver: Solver::default(),
-        paths: HashMap::new(),
-        parameters: HashMap::new(),
-        uar,
-    };
-    let mut by_buffer: HashMap<BufferId, Vec<usize>> = HashMap::new();
-    let mut wild: Vec<usize> = Vec::new();
-    let mut all: Vec<usize> = Vec::new();
-    for (later, effect) in effects.iter().enumerate() {
-        let Some(effect) = effect else { continue };
-        let (buffers, is_wild) = effect.reach();
-        let candidates: BTreeSet<usize> = if is_wild {
-            all.iter().copied().collect()
-        } else {
-            let sharing = buffers.iter().filter_map(|buffer| by_buffer.get(buffer));
-            sharing.flatten().chain(&wild).copied().collect()
-        };
-        for earlier in candidates {
-            if let Some(before) = &effects[earlier] {
-                builder.relate(before, effect);
-            }
-        }
-        builder.relate_to_itself(effect);
-        all.push(later);
-        if is_wild {
-            wild.push(later);
-        }
-        for buffer in buffers {
-            by_buffer.entry(buffer).or_default().push(later);
-        }
-    }
-    builder.uar
-}
+use std::collections::HashMap;
+use std::rc::Rc;
 
 /// Most pairs of accesses that one pair of targets is decided by.
 const MOST_ACCESS_PAIRS: usize = 900;
 /// After this many pairs a global width ends the search.
 const ENOUGH_ACCESS_PAIRS: usize = 64;
 
-struct Builder<'a> {
+/// Finds the edges of pairs, each question once.
+pub(super) struct Builder<'a> {
     graph: &'a LaunchGraph,
     solver: Solver,
     /// Blocks that a block reaches without entering a header, the common loop's.
     paths: HashMap<(HostBlockId, Option<HostBlockId>), Vec<bool>>,
     /// Parameter values of a node's model with its own shape.
     parameters: HashMap<NodeId, Vec<Polynomial>>,
+    /// Numbers for launches that are the same but for their pointers.
+    alike: HashMap<Alike, usize>,
+    alike_of: HashMap<NodeId, usize>,
+    answers: HashMap<Question, Rc<[Answer]>>,
     uar: Uar,
 }
+
+/// All that the edges between two targets depend on, besides the two nodes and the buffer's name.
+#[derive(PartialEq, Eq, Hash)]
+struct Question {
+    /// Numbers of the two launches by [`Builder::alike`].
+    alike: [usize; 2],
+    /// The targets' positions in the uses.
+    uses: [usize; 2],
+    distance: Polynomial,
+    /// Of the sink's target.
+    offset: Option<Polynomial>,
+    /// The name, where it is a description.
+    name: Option<String>,
+    /// The innermost loop around both: what varies in it differs.
+    common: Option<usize>,
+}
+
+/// An edge between launches, the buffer's name left open.
+struct Answer {
+    edge: Edge,
+    /// Disjoint ranges would make it absent.
+    absent_when_apart: bool,
+}
+
+/// Stands for the buffer's name in an [`Answer`].
+const NAME: &str = "\u{1}";
 
 /// The verdict over all access pairs of one kind.
 struct Merged<'a> {
@@ -101,42 +84,69 @@ struct Merged<'a> {
 }
 
 impl Builder<'_> {
-    fn relate(&mut self, source: &Effect, sink: &Effect) {
-        if !source.is_launch() && !sink.is_launch() {
-            return;
+    /// No edges yet.
+    pub(super) fn new(graph: &LaunchGraph) -> Builder<'_> {
+        let mut uar = Uar::default();
+        for node in &graph.nodes {
+            uar.graph.add_node(node.id);
         }
-        let block = |effect: &Effect| self.graph.nodes[effect.node().0].block;
-        let (from, to) = (block(source), block(sink));
-        let functions = [from, to].map(|block| self.graph.blocks[block.0].function);
-        if functions[0] != functions[1] {
-            // Who calls whom, and how often, is not known here.
-            self.widest_edge(source, sink, false, &|_| false);
-            self.widest_edge(sink, source, true, &|_| false);
-            return;
-        }
-        let common = self.common_loop(from, to);
-        if from == to || self.reaches(from, to, common) {
-            let graph = self.graph;
-            let stable = |value: ValueId| is_stable(graph, common, value);
-            match (source, sink) {
-                (Effect::Modelled(source), Effect::Modelled(sink)) => {
-                    self.launch_pair(source, sink, &stable);
-                }
-                _ => self.widest_edge(source, sink, false, &stable),
-            }
-        }
-        if common.is_some() || self.graph.functions[functions[0]].repeated {
-            self.widest_edge(source, sink, true, &|_| false);
-            self.widest_edge(sink, source, true, &|_| false);
+        Builder {
+            graph,
+            solver: Solver::default(),
+            paths: HashMap::new(),
+            parameters: HashMap::new(),
+            alike: HashMap::new(),
+            alike_of: HashMap::new(),
+            answers: HashMap::new(),
+            uar,
         }
     }
 
-    fn relate_to_itself(&mut self, effect: &Effect) {
-        let block = &self.graph.blocks[self.graph.nodes[effect.node().0].block.0];
-        let again = block.innermost_loop.is_some() || self.graph.functions[block.function].repeated;
-        if again && effect.is_launch() {
-            self.widest_edge(effect, effect, true, &|_| false);
+    /// The graph of all edges found.
+    pub(super) fn finish(self) -> Uar {
+        self.uar
+    }
+
+    /// Adds the edges from one operation to a later one of the same function, in one iteration of
+    /// the loops around both.
+    pub(super) fn relate(&mut self, flow: &Flow, source: &Effect, sink: &Effect) -> Link {
+        if !source.is_launch() && !sink.is_launch() {
+            return Link::Nothing;
         }
+        let block = |effect: &Effect| self.graph.nodes[effect.node().0].block;
+        let (from, to) = (block(source), block(sink));
+        let common = common_loop(flow, from, to);
+        if from != to && !self.reaches(flow, from, to, common) {
+            return Link::Nothing;
+        }
+        let (graph, around) = (self.graph, flow.loops_around(from));
+        let around = common.map_or(&[][..], |common| {
+            let start = around.iter().position(|index| *index == common);
+            &around[start.unwrap_or(around.len())..]
+        });
+        let stable = |value: ValueId| match graph.values[value.0].varies_in {
+            None => true,
+            Some(varies) => around.contains(&varies),
+        };
+        match (source, sink) {
+            (Effect::Modelled(source), Effect::Modelled(sink)) => {
+                self.launch_pair(source, sink, common, &stable)
+            }
+            _ => self.widest_edge(source, sink, false, &stable),
+        }
+    }
+
+    /// Adds the edges from one operation to another that runs in a later iteration or another call.
+    pub(super) fn relate_again(&mut self, source: &Effect, sink: &Effect) -> Link {
+        if !source.is_launch() && !sink.is_launch() {
+            return Link::Nothing;
+        }
+        let function = |effect: &Effect| {
+            let block = self.graph.nodes[effect.node().0].block;
+            self.graph.blocks[block.0].function
+        };
+        let later = function(source) == function(sink) || source.node() > sink.node();
+        self.widest_edge(source, sink, later, &|_| false)
     }
 
     /// Global edges where places may overlap, one for each buffer and kind.
@@ -146,7 +156,8 @@ impl Builder<'_> {
         sink: &Effect,
         carried: bool,
         stable: &impl Fn(ValueId) -> bool,
-    ) {
+    ) -> Link {
+        let mut link = Link::Nothing;
         let sink_ranges = sink.ranges();
         let mut certain: Vec<(String, DependenceKind)> = Vec::new();
         for from in &source.ranges() {
@@ -185,6 +196,7 @@ impl Builder<'_> {
                     }
                     if !apart {
                         certain.push(key);
+                        link = Link::Separates;
                     }
                     self.add(Edge {
                         source: source.node(),
@@ -206,14 +218,126 @@ impl Builder<'_> {
                 }
             }
         }
+        link
     }
 
     fn launch_pair(
         &mut self,
         source: &Instance,
         sink: &Instance,
+        common: Option<usize>,
         stable: &impl Fn(ValueId) -> bool,
-    ) {
+    ) -> Link {
+        let mut link = Link::Nothing;
+        let alike = [self.number(source), self.number(sink)];
+        for (first, from) in source.uses.iter().enumerate() {
+            for (second, to) in sink.uses.iter().enumerate() {
+                let kinds = kinds_of(
+                    (!from.reads.is_empty(), !from.writes.is_empty()),
+                    (!to.reads.is_empty(), !to.writes.is_empty()),
+                );
+                if kinds.is_empty() {
+                    continue;
+                }
+                // No kernel can write constant memory.
+                let constant = [&from.place, &to.place]
+                    .into_iter()
+                    .any(|place| is_constant_memory(self.graph, place));
+                if constant {
+                    continue;
+                }
+                let distance = match overlap(self.graph, &from.place, &to.place, stable) {
+                    Overlap::Never => continue,
+                    Overlap::Distance(distance) => Some(distance),
+                    Overlap::Unknown => None,
+                };
+                let Some(distance) = distance else {
+                    link = link.max(self.may_alias_edges(source, sink, from, to, &kinds));
+                    continue;
+                };
+                if let Some(reason) = source.broken.as_ref().or(sink.broken.as_ref()) {
+                    let name = if source.broken.is_some() {
+                        source
+                    } else {
+                        sink
+                    };
+                    let because = format!("`{}`: {reason}", name.model.display_name);
+                    let reason = RejectionReason::UnprovenIndex;
+                    let because = (because, reason);
+                    self.widest_between(source, sink, to, &kinds, because, Vec::new());
+                    link = Link::Separates;
+                    continue;
+                }
+                let place = &to.place;
+                let question = Question {
+                    alike,
+                    uses: [first, second],
+                    distance,
+                    offset: place.offset.clone(),
+                    name: place.name.contains(' ').then(|| place.name.clone()),
+                    common,
+                };
+                let answer = match self.answers.get(&question) {
+                    Some(known) => Rc::clone(known),
+                    None => {
+                        let mut nameless = to.clone();
+                        if question.name.is_none() {
+                            nameless.place.name = String::from(NAME);
+                        }
+                        let ends = (source, sink, from, &nameless);
+                        let answer: Rc<[Answer]> =
+                            self.precise_edges(ends, &question.distance, stable).into();
+                        self.answers.insert(question, Rc::clone(&answer));
+                        answer
+                    }
+                };
+                let name = &to.place.name;
+                for Answer {
+                    edge,
+                    absent_when_apart,
+                } in answer.iter()
+                {
+                    let mut witness = edge.witness.clone();
+                    if let Some(witness) = &mut witness {
+                        witness.text = witness.text.replace(NAME, name);
+                    }
+                    let mut edge = Edge {
+                        witness,
+                        source: source.node,
+                        sink: sink.node,
+                        buffer: name.clone(),
+                        because: edge.because.replace(NAME, name),
+                        ..edge.clone()
+                    };
+                    if *absent_when_apart
+                        && let Some(apart) = disjoint_guard(source, sink, from, to)
+                    {
+                        edge.absent_if.clone_from(&source.conditions);
+                        for guard in sink.conditions.iter().chain([&apart]) {
+                            if !edge.absent_if.contains(guard) {
+                                edge.absent_if.push(guard.clone());
+                            }
+                        }
+                    }
+                    link = link.max(match edge.width {
+                        _ if !edge.absent_if.is_empty() => Link::Nothing,
+                        Width::Global if edge.mapped.is_none() => Link::Separates,
+                        _ => Link::Orders,
+                    });
+                    self.add(edge);
+                }
+            }
+        }
+        link
+    }
+
+    /// The edges between two targets at a known distance.
+    fn precise_edges(
+        &mut self,
+        (source, sink, from, to): (&Instance, &Instance, &TargetUse, &TargetUse),
+        distance: &Polynomial,
+        stable: &impl Fn(ValueId) -> bool,
+    ) -> Vec<Answer> {
         let unstable = |value: ValueId| !stable(value);
         let sink_shape = shape_on_sink_side(&sink.shape, &unstable);
         let equality = shape_equality(source, &sink_shape);
@@ -235,65 +359,27 @@ impl Builder<'_> {
             ),
             _ => None,
         };
-        for from in &source.uses {
-            for to in &sink.uses {
-                let conflicts = [
-                    (DependenceKind::Flow, &from.writes, &to.reads),
-                    (DependenceKind::Anti, &from.reads, &to.writes),
-                    (DependenceKind::Output, &from.writes, &to.writes),
-                ];
-                let kinds = kinds_of(
-                    (!from.reads.is_empty(), !from.writes.is_empty()),
-                    (!to.reads.is_empty(), !to.writes.is_empty()),
-                );
-                if kinds.is_empty() {
-                    continue;
-                }
-                // No kernel can write constant memory.
-                let constant = [&from.place, &to.place]
-                    .into_iter()
-                    .any(|place| is_constant_memory(self.graph, place));
-                if constant {
-                    continue;
-                }
-                let distance = match overlap(self.graph, &from.place, &to.place, stable) {
-                    Overlap::Never => continue,
-                    Overlap::Distance(distance) => Some(distance),
-                    Overlap::Unknown => None,
-                };
-                let Some(distance) = distance else {
-                    self.may_alias_edges(source, sink, from, to, &kinds);
-                    continue;
-                };
-                if let Some(reason) = source.broken.as_ref().or(sink.broken.as_ref()) {
-                    let name = if source.broken.is_some() {
-                        source
-                    } else {
-                        sink
-                    };
-                    let because = format!("`{}`: {reason}", name.model.display_name);
-                    let reason = RejectionReason::UnprovenIndex;
-                    self.widest_between(source, sink, to, &kinds, (because, reason), Vec::new());
-                    continue;
-                }
-                let mut pair = PairOfTargets {
-                    source,
-                    sink,
-                    from,
-                    to,
-                    distance: &distance,
-                    facts: &facts,
-                    source_parameters: &source_parameters,
-                    sink_parameters: &sink_parameters,
-                    sink_shape: &sink_shape,
-                    assumed_parameters: assumed_parameters.as_deref(),
-                    equality: &equality,
-                };
-                for (kind, left, right) in conflicts {
-                    self.precise_edge(&mut pair, kind, left, right);
-                }
-            }
-        }
+        let mut pair = PairOfTargets {
+            source,
+            sink,
+            to,
+            distance,
+            facts: &facts,
+            source_parameters: &source_parameters,
+            sink_parameters: &sink_parameters,
+            sink_shape: &sink_shape,
+            assumed_parameters: assumed_parameters.as_deref(),
+            equality: &equality,
+        };
+        let conflicts = [
+            (DependenceKind::Flow, &from.writes, &to.reads),
+            (DependenceKind::Anti, &from.reads, &to.writes),
+            (DependenceKind::Output, &from.writes, &to.writes),
+        ];
+        conflicts
+            .into_iter()
+            .filter_map(|(kind, left, right)| self.precise_edge(&mut pair, kind, left, right))
+            .collect()
     }
 
     fn precise_edge(
@@ -302,9 +388,9 @@ impl Builder<'_> {
         kind: DependenceKind,
         left: &[usize],
         right: &[usize],
-    ) {
+    ) -> Option<Answer> {
         if left.is_empty() || right.is_empty() {
-            return;
+            return None;
         }
         let (source, sink) = (pair.source, pair.sink);
         let first = (
@@ -317,8 +403,11 @@ impl Builder<'_> {
                 source.model.display_name, sink.model.display_name, pair.to.place.name
             );
             let because = (because, RejectionReason::UnprovenIndex);
-            self.widest_between(source, sink, pair.to, &[kind], because, Vec::new());
-            return;
+            let edge = self.widest(source, sink, pair.to, kind, because, Vec::new());
+            return Some(Answer {
+                edge,
+                absent_when_apart: false,
+            });
         }
         let mut merged = Merged {
             width: Width::Thread,
@@ -388,18 +477,17 @@ impl Builder<'_> {
                     source.model.display_name, sink.model.display_name, pair.to.place.name
                 );
                 let because = (because, RejectionReason::UnprovenIndex);
-                self.widest_between(source, sink, pair.to, &[kind], because, relied_on);
+                let edge = self.widest(source, sink, pair.to, kind, because, relied_on);
+                return Some(Answer {
+                    edge,
+                    absent_when_apart: false,
+                });
             }
-            return;
+            return None;
         }
-        let mut absent_if = Vec::new();
+        let mut absent_when_apart = false;
         if merged.width == Width::Global {
-            if pair.distance.as_constant().is_none()
-                && let Some(apart) = disjoint_guard(source, sink, pair.from, pair.to)
-            {
-                absent_if = relied_on.clone();
-                absent_if.push(apart);
-            }
+            absent_when_apart = pair.distance.as_constant().is_none();
             relied_on.clear();
             // The pairs were found for equal shapes, which nothing promises of a global edge.
             if matches!(pair.equality, ShapeEquality::If(_)) {
@@ -439,7 +527,7 @@ impl Builder<'_> {
             merged.width,
             example.as_ref(),
         );
-        self.add(Edge {
+        let edge = Edge {
             source: source.node,
             sink: sink.node,
             buffer: pair.to.place.name.clone(),
@@ -448,14 +536,18 @@ impl Builder<'_> {
             relation: merged.relation,
             exact: merged.exact,
             conditions: relied_on,
-            absent_if,
+            absent_if: Vec::new(),
             carried: false,
             because,
             reason: (merged.width == Width::Global).then_some(reason),
             location: merged.widest.1.location.clone(),
             witness,
             mapped,
-        });
+        };
+        Some(Answer {
+            edge,
+            absent_when_apart,
+        })
     }
 
     fn may_alias_edges(
@@ -465,7 +557,7 @@ impl Builder<'_> {
         from: &TargetUse,
         to: &TargetUse,
         kinds: &[DependenceKind],
-    ) {
+    ) -> Link {
         let mut absent_if = Vec::new();
         if source.broken.is_none()
             && sink.broken.is_none()
@@ -477,7 +569,12 @@ impl Builder<'_> {
         }
         let because = describe::may_alias((source.model, &from.place), (sink.model, &to.place));
         let because = (because, RejectionReason::MayAlias);
+        let link = match absent_if.is_empty() {
+            true => Link::Separates,
+            false => Link::Nothing,
+        };
         self.widest_between(source, sink, to, kinds, because, absent_if);
+        link
     }
 
     /// An edge over everything for each kind.
@@ -487,32 +584,64 @@ impl Builder<'_> {
         sink: &Instance,
         to: &TargetUse,
         kinds: &[DependenceKind],
-        (because, reason): (String, RejectionReason),
+        because: (String, RejectionReason),
         absent_if: Vec<Guard>,
     ) {
+        for &kind in kinds {
+            let edge = self.widest(source, sink, to, kind, because.clone(), absent_if.clone());
+            self.add(edge);
+        }
+    }
+
+    fn widest(
+        &self,
+        source: &Instance,
+        sink: &Instance,
+        to: &TargetUse,
+        kind: DependenceKind,
+        (because, reason): (String, RejectionReason),
+        absent_if: Vec<Guard>,
+    ) -> Edge {
         let access = to.writes.first().or(to.reads.first());
         let location = access.map_or_else(Location::default, |index| {
             sink.model.accesses[*index].location.clone()
         });
-        for &kind in kinds {
-            self.add(Edge {
-                source: source.node,
-                sink: sink.node,
-                buffer: to.place.name.clone(),
-                kind,
-                width: Width::Global,
-                relation: universal_relation(Width::Global),
-                exact: false,
-                conditions: Vec::new(),
-                absent_if: absent_if.clone(),
-                carried: false,
-                because: because.clone(),
-                reason: Some(reason),
-                location: location.clone(),
-                witness: None,
-                mapped: None,
-            });
+        Edge {
+            source: source.node,
+            sink: sink.node,
+            buffer: to.place.name.clone(),
+            kind,
+            width: Width::Global,
+            relation: universal_relation(Width::Global),
+            exact: false,
+            conditions: Vec::new(),
+            absent_if,
+            carried: false,
+            because,
+            reason: Some(reason),
+            location,
+            witness: None,
+            mapped: None,
         }
+    }
+
+    /// The number of a launch among those that differ from it.
+    fn number(&mut self, instance: &Instance) -> usize {
+        if let Some(known) = self.alike_of.get(&instance.node) {
+            return *known;
+        }
+        let alike = Alike {
+            kernel: instance.model.id,
+            shape: instance.shape.clone(),
+            parameters: self.own_parameters(instance),
+            inputs: instance.inputs(self.graph),
+            facts: instance.facts.clone(),
+            conditions: instance.conditions.clone(),
+        };
+        let next = self.alike.len();
+        let number = *self.alike.entry(alike).or_insert(next);
+        self.alike_of.insert(instance.node, number);
+        number
     }
 
     fn add(&mut self, edge: Edge) {
@@ -528,16 +657,18 @@ impl Builder<'_> {
             .clone()
     }
 
-    fn common_loop(&self, a: HostBlockId, b: HostBlockId) -> Option<usize> {
-        let of_b = loops_around(self.graph, self.graph.blocks[b.0].innermost_loop);
-        loops_around(self.graph, self.graph.blocks[a.0].innermost_loop)
-            .into_iter()
-            .find(|candidate| of_b.contains(candidate))
-    }
-
     /// Whether control can go from one block to another within one iteration of a loop around
     /// both, or in one call of their function.
-    fn reaches(&mut self, from: HostBlockId, to: HostBlockId, common: Option<usize>) -> bool {
+    fn reaches(
+        &mut self,
+        flow: &Flow,
+        from: HostBlockId,
+        to: HostBlockId,
+        common: Option<usize>,
+    ) -> bool {
+        if flow.dominates(from, to) {
+            return true;
+        }
         let graph = self.graph;
         let header = common.map(|index| graph.loops[index].header);
         self.paths.entry((from, header)).or_insert_with(|| {
@@ -571,20 +702,9 @@ fn kinds_of(source: (bool, bool), sink: (bool, bool)) -> Vec<DependenceKind> {
     kinds
 }
 
-fn is_stable(graph: &LaunchGraph, common: Option<usize>, value: ValueId) -> bool {
-    match graph.values[value.0].varies_in {
-        None => true,
-        Some(varies) => loops_around(graph, common).contains(&varies),
-    }
-}
-
-/// A loop and the loops around it, innermost first.
-fn loops_around(graph: &LaunchGraph, innermost: Option<usize>) -> Vec<usize> {
-    let mut chain = Vec::new();
-    let mut next = innermost;
-    while let Some(index) = next {
-        chain.push(index);
-        next = graph.loops[index].parent;
-    }
-    chain
+/// The innermost loop around both.
+fn common_loop(flow: &Flow, a: HostBlockId, b: HostBlockId) -> Option<usize> {
+    let of_b = flow.loops_around(b);
+    let mut around = flow.loops_around(a).iter();
+    around.find(|candidate| of_b.contains(candidate)).copied()
 }

@@ -2,10 +2,10 @@
 
 use super::Guard;
 use super::instance::{Instance, Place, TargetUse, host_polynomial, pointer_place};
+use super::order::Reach;
 use super::polynomial::Polynomial;
 use crate::kernel::KernelModel;
-use crate::launch::{BufferId, LaunchGraph, NodeId, NodeKind, Pointer, Touch, ValueId};
-use std::collections::BTreeSet;
+use crate::launch::{LaunchGraph, NodeId, NodeKind, Pointer, Touch, ValueId};
 
 /// Bytes from a place, first and one past the last.
 pub(super) type ByteRange = (Polynomial, Polynomial);
@@ -106,17 +106,22 @@ impl<'a> Effect<'a> {
         }
     }
 
-    /// The allocations it may touch, and whether it may touch others.
-    pub(super) fn reach(&self) -> (BTreeSet<BufferId>, bool) {
-        let mut buffers = BTreeSet::new();
-        let mut wild = false;
-        for (place, ..) in self.places() {
+    /// The allocations that it may touch.
+    pub(super) fn reach(&self) -> Reach {
+        let mut reach = Reach::default();
+        for (place, reads, writes) in self.places() {
             match &place.may_point_to {
-                Some(list) => buffers.extend(list.iter().copied()),
-                None => wild = true,
+                Some(list) if reads => reach.reads.extend(list),
+                None if reads => reach.reads_anything = true,
+                _ => {}
+            }
+            match &place.may_point_to {
+                Some(list) if writes => reach.writes.extend(list),
+                None if writes => reach.writes_anything = true,
+                _ => {}
             }
         }
-        (buffers, wild)
+        reach
     }
 
     /// The whole ranges that a copy, set or free is compared with.

@@ -14,6 +14,7 @@ use crate::launch::{
     ArgumentPiece, BufferId, Launch, LaunchGraph, MemoryKind, NodeId, Operand, Pointer, Root,
     ValueId,
 };
+use crate::program::KernelId;
 use std::collections::BTreeMap;
 
 /// Where memory is reached from.
@@ -47,6 +48,7 @@ pub(super) struct Place {
 }
 
 /// All accesses of a launch to one target.
+#[derive(Clone)]
 pub(super) struct TargetUse {
     pub(super) place: Place,
     /// Indices into the model's accesses: those that read, those that write.
@@ -54,6 +56,20 @@ pub(super) struct TargetUse {
     pub(super) writes: Vec<usize>,
     /// First byte and one past the last, relative to the pointer.
     pub(super) footprint: Option<(Expression<ValueId>, Expression<ValueId>)>,
+}
+
+/// What two launches have in common that differ in their pointers only: every question about their
+/// accesses at a known distance has the same answer.
+#[derive(PartialEq, Eq, Hash)]
+pub(super) struct Alike {
+    pub(super) kernel: KernelId,
+    pub(super) shape: Shape,
+    /// Values of the model's parameters with that shape.
+    pub(super) parameters: Vec<Polynomial>,
+    /// See [`Instance::inputs`].
+    pub(super) inputs: Vec<Polynomial>,
+    pub(super) facts: Facts,
+    pub(super) conditions: Vec<Guard>,
 }
 
 /// A launch whose kernel is modelled.
@@ -169,6 +185,27 @@ impl<'a> Instance<'a> {
                 })
             })
             .collect()
+    }
+
+    /// The values of all arguments that the model's parameters are made of, in order.
+    pub(super) fn inputs(&self, graph: &LaunchGraph) -> Vec<Polynomial> {
+        let mut inputs = Vec::new();
+        for parameter in &self.model.parameters {
+            let _ = parameter.substitute(&mut |symbol| {
+                if !matches!(
+                    symbol,
+                    KernelSymbol::GridSize(_) | KernelSymbol::BlockSize(_)
+                ) {
+                    let value = host_symbol(graph, self.launch, symbol, &mut Vec::new());
+                    inputs.push(match value {
+                        Some(expression) => leaf_polynomial(&expression),
+                        None => Polynomial::atom(Atom::Private(self.node, symbol.clone())),
+                    });
+                }
+                Some(Expression::<ValueId>::Constant(0))
+            });
+        }
+        inputs
     }
 
     /// A place that is the whole device, for launches that are not modelled.

@@ -1,15 +1,31 @@
 //! [`crate::launch::LaunchGraph`] + [`crate::kernel::KernelModel`]s -> [`Uar`]: the unified access-relation graph (paper §3).
 //!
-//! Invariant: whenever in some run two nodes touch a common byte and at least one writes it, there
-//! is an edge between them (in host order, and against it where a common loop allows) whose
-//! relation contains the pair of (block, thread), unless a condition that the edge names fails.
+//! Invariant: whenever in some run two nodes touch a common byte and at least one writes it, the
+//! graph has one of these:
+//! * an edge from the earlier to the later whose relation contains the pair of (block, thread),
+//!   unless a condition that the edge names fails. It is carried when the later one belongs to a
+//!   later iteration of a common loop or to another call of the function. Nodes that are no more than
+//!   eight operations on device memory apart always have their own edges.
+//! * a path from the earlier to the later, of edges that always exist ([`Edge::absent_if`] is empty),
+//!   that no fused launch can hold: it has an edge of global width under every map tried
+//!   ([`Edge::mapped`] is `None`) or one to what is not a launch, or more than [`LARGEST_GROUP`] nodes. At most one of its edges is carried, and one is when the
+//!   pair lies in different iterations or calls; each node in between runs whenever the later node
+//!   runs, in the iteration (the earlier or the later one's) that its side of the path belongs to. Across
+//!   calls the nodes in between need not run, since the end of a call issues whatever is pending.
+//!
+//! So whoever puts two nodes into one group and takes in all that the edges put in between finds an
+//! edge that forbids it, or the group too large; and the number of edges stays in proportion to the
+//! number of nodes.
+//!
 //! Fences (unknown calls, host accesses, stream operations) have no edges: they order everything.
 
 mod describe;
 mod edges;
 mod effect;
+mod enumerate;
 mod instance;
 mod mapped;
+mod order;
 mod overlap;
 mod pair;
 mod polynomial;
@@ -17,7 +33,7 @@ mod problem;
 mod relation;
 mod witness;
 
-pub use edges::build_uar;
+pub use enumerate::build_uar;
 pub use mapped::{MappedWidth, PlaceMap, PlaceSymbol};
 pub use overlap::{SharedMemory, launch_conditions};
 
@@ -26,6 +42,9 @@ use crate::expression::{Condition, Expression};
 use crate::launch::{LaunchId, NodeId, Operand, ValueId};
 use petgraph::graph::DiGraph;
 use serde::{Deserialize, Serialize};
+
+/// Most launches that become one: more save next to nothing, and guards and registers grow with each.
+pub const LARGEST_GROUP: usize = 32;
 
 /// Which accesses conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -15,7 +15,6 @@ use crate::launch::{LaunchGraph, ValueId};
 pub(super) struct PairOfTargets<'a> {
     pub(super) source: &'a Instance<'a>,
     pub(super) sink: &'a Instance<'a>,
-    pub(super) from: &'a TargetUse,
     pub(super) to: &'a TargetUse,
     pub(super) distance: &'a Polynomial,
     pub(super) facts: &'a Facts,

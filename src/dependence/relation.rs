@@ -20,7 +20,7 @@ use crate::kernel::{Access, KernelModel};
 use std::collections::HashMap;
 
 /// Extents of a launch, x, y, z.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Shape {
     pub(super) grid: [Polynomial; 3],
     pub(super) block: [Polynomial; 3],

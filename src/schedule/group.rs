@@ -9,7 +9,7 @@ use super::liveness::Readers;
 use super::obstacle::{Candidate, obstacle, rejection};
 use super::waiting::{self, WaitObservers};
 use super::{FusionGroup, Member, ScheduleOptions, ThreadMap};
-use crate::dependence::{Edge, Guard, PointerRange, SharedMemory, Uar, Width};
+use crate::dependence::{Edge, Guard, LARGEST_GROUP, PointerRange, SharedMemory, Uar, Width};
 use crate::diagnostics::{Rejection, RejectionReason};
 use crate::expression::{Condition, Expression};
 use crate::kernel::{KernelModel, Target};
@@ -336,8 +336,8 @@ impl<'a> Judge<'a> {
             .iter()
             .filter_map(|member| member.model.max_threads)
             .min();
-        let too_much = if members.len() > MOST_MEMBERS {
-            format!("{} segments; {MOST_MEMBERS} are allowed", members.len())
+        let too_much = if members.len() > LARGEST_GROUP {
+            format!("{} segments; {LARGEST_GROUP} are allowed", members.len())
         } else if shared > MOST_SHARED_BYTES {
             format!("{shared} bytes of shared memory; {MOST_SHARED_BYTES} are allowed")
         } else if parameters > MOST_PARAMETER_BYTES {
@@ -466,8 +466,6 @@ const EXTENT_NAMES: [&str; 6] = [
     "blockDim.y",
     "blockDim.z",
 ];
-/// Segments of a fused kernel: more save next to nothing, and guards and registers grow with each.
-const MOST_MEMBERS: usize = 32;
 /// Static and dynamic shared memory of a block without an opt-in.
 const MOST_SHARED_BYTES: u64 = 48 * 1024;
 /// Parameter space of a kernel.

@@ -6,15 +6,16 @@
 //! only true statements are made. So an empty set proves that there is no such pair.
 
 use super::emptiness::is_empty;
-use super::formula::{Assumptions, ParameterNames};
+use super::formula::{Assumptions, Formula, ParameterNames};
 use super::member::Member;
 use super::polynomial::Polynomial;
 use crate::affine::{Affine, Axis, Constraint, Guard, Variable};
-use crate::kernel::Access;
-use std::collections::BTreeSet;
+use crate::kernel::{Access, AccessId};
+use crate::program::KernelId;
+use std::collections::{BTreeSet, HashMap};
 
 /// Which pairs of instances are asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Apart {
     /// In different blocks of the grid.
     Blocks,
@@ -22,9 +23,78 @@ pub(super) enum Apart {
     Threads,
 }
 
+/// What was found out so far. Programs ask the same of many launches.
+#[derive(Default)]
+pub(super) struct Answers {
+    alike: HashMap<Alike, usize>,
+    assumed: HashMap<Vec<Formula>, usize>,
+    known: HashMap<Question, Option<bool>>,
+}
+
+/// All of a member that its subscripts depend on.
+#[derive(PartialEq, Eq, Hash)]
+struct Alike {
+    kernel: KernelId,
+    extents: [Polynomial; 6],
+    parameters: Vec<Polynomial>,
+}
+
+/// Everything that an answer depends on.
+#[derive(PartialEq, Eq, Hash)]
+struct Question {
+    assumptions: usize,
+    /// The number of the member and its access.
+    source: (usize, AccessId),
+    sink: (usize, AccessId),
+    difference: Polynomial,
+    apart: Apart,
+}
+
+impl Answers {
+    /// A number that equal members share.
+    pub(super) fn number(&mut self, member: &Member<'_>) -> usize {
+        let alike = Alike {
+            kernel: member.model.id,
+            extents: member.extents.clone(),
+            parameters: member.parameters.clone(),
+        };
+        let next = self.alike.len();
+        *self.alike.entry(alike).or_insert(next)
+    }
+
+    /// A number that equal assumptions share.
+    pub(super) fn assumption_number(&mut self, assumptions: &Assumptions) -> usize {
+        let next = self.assumed.len();
+        let formulas = assumptions.formulas().to_vec();
+        *self.assumed.entry(formulas).or_insert(next)
+    }
+
+    /// See [`never_meet`]; the numbers are those of the assumptions and the two members.
+    pub(super) fn never_meet(
+        &mut self,
+        (assumptions, assumed): (&Assumptions, usize),
+        (source, first, source_number): (&Member<'_>, &Access, usize),
+        (sink, second, sink_number): (&Member<'_>, &Access, usize),
+        difference: &Polynomial,
+        apart: Apart,
+    ) -> Option<bool> {
+        let question = Question {
+            assumptions: assumed,
+            source: (source_number, first.id),
+            sink: (sink_number, second.id),
+            difference: difference.clone(),
+            apart,
+        };
+        *self.known.entry(question).or_insert_with(|| {
+            let (source, sink) = ((source, first), (sink, second));
+            never_meet(assumptions, source, sink, difference, apart)
+        })
+    }
+}
+
 /// Whether no two instances that are apart touch a common byte, where offset `x` of the first
 /// access is offset `x + difference` of the second. `None` when that could not be found out.
-pub(super) fn never_meet(
+fn never_meet(
     assumptions: &Assumptions,
     (source, source_access): (&Member<'_>, &Access),
     (sink, sink_access): (&Member<'_>, &Access),
@@ -105,7 +175,6 @@ impl ConflictSet {
         let mut constraints = vec![way.to_string()];
         constraints.extend(self.constraints.iter().cloned());
         constraints.extend(assumptions.constraints(&mut names));
-        constraints.extend(names.facts());
         let variables: Vec<_> = self.variables.iter().cloned().collect();
         format!(
             "{}{{ [{}] : {} }}",

@@ -1,6 +1,6 @@
 //! The device side of a group: the fused kernel keeps the order of every conflicting pair.
 
-use super::conflict::{Apart, never_meet};
+use super::conflict::{Answers, Apart};
 use super::formula::{Assumptions, Formula};
 use super::member::{MAXIMUM_EXTENTS, MAXIMUM_THREADS, Member};
 use super::place::{Overlap, Place, Values};
@@ -11,6 +11,7 @@ use crate::expression::{Condition, Expression};
 use crate::kernel::{Access, AccessKind, Target};
 use crate::launch::{LaunchGraph, Operand, ValueId};
 use crate::schedule::FusionGroup;
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 /// What speaks against running the members as one kernel.
@@ -18,6 +19,7 @@ pub(super) fn refusals(
     graph: &LaunchGraph,
     group: &FusionGroup,
     sites: &[Site<'_>],
+    answers: &mut Answers,
 ) -> Vec<Refusal> {
     let values = guarded_values(graph, group, sites);
     let members: Vec<_> = sites
@@ -36,9 +38,17 @@ pub(super) fn refusals(
         }
         Guard::Holds { .. } | Guard::ConfigurationValid { .. } => None,
     });
+    let numbers: Vec<_> = members
+        .iter()
+        .map(|member| answers.number(member))
+        .collect();
+    let assumed = answers.assumption_number(&assumptions);
     let judge = Judge {
         graph,
         group,
+        numbers,
+        assumed,
+        answers: RefCell::new(answers),
         ranges: ranges.collect(),
         values: &values,
         assumptions: &assumptions,
@@ -52,15 +62,20 @@ pub(super) fn refusals(
         for (distance, sink) in members[position + 1..].iter().enumerate() {
             let segments = &group.members[position + 1..=position + 1 + distance];
             let barrier = segments.iter().any(|member| member.barrier_before);
-            refusals.extend(judge.pair(source, sink, barrier));
+            let pair = [position, position + 1 + distance];
+            refusals.extend(judge.pair(source, sink, pair, barrier));
         }
     }
     refusals
 }
 
 /// Constants, and values that the guards make equal.
-fn guarded_values(graph: &LaunchGraph, group: &FusionGroup, sites: &[Site<'_>]) -> Values {
-    fn unite(values: &mut Values, condition: &Condition<ValueId>) {
+fn guarded_values<'a>(
+    graph: &'a LaunchGraph,
+    group: &FusionGroup,
+    sites: &[Site<'_>],
+) -> Values<'a> {
+    fn unite(values: &mut Values<'_>, condition: &Condition<ValueId>) {
         match condition {
             Condition::Equal(left, right) => {
                 let left = normal_form(left, &mut |value| Some(values.resolve(*value)));
@@ -91,7 +106,7 @@ fn guarded_values(graph: &LaunchGraph, group: &FusionGroup, sites: &[Site<'_>]) 
     values
 }
 
-fn assumptions(group: &FusionGroup, values: &Values, members: &[Member<'_>]) -> Assumptions {
+fn assumptions(group: &FusionGroup, values: &Values<'_>, members: &[Member<'_>]) -> Assumptions {
     let mut assumptions = Assumptions::default();
     for guard in &group.guards {
         if let Guard::Holds { condition, .. } = guard {
@@ -134,9 +149,13 @@ struct Judge<'a> {
     group: &'a FusionGroup,
     /// The pairs of ranges that guards compare.
     ranges: Vec<(TestedRange, TestedRange)>,
-    values: &'a Values,
+    values: &'a Values<'a>,
     assumptions: &'a Assumptions,
     members: &'a [Member<'a>],
+    /// Numbers of the members and of the assumptions, equal for equal ones.
+    numbers: Vec<usize>,
+    assumed: usize,
+    answers: RefCell<&'a mut Answers>,
 }
 
 impl Judge<'_> {
@@ -264,14 +283,21 @@ impl Judge<'_> {
     }
 
     /// Every pair of conflicting accesses of two members keeps its order.
-    fn pair(&self, source: &Member<'_>, sink: &Member<'_>, barrier: bool) -> Vec<Refusal> {
+    fn pair(
+        &self,
+        source: &Member<'_>,
+        sink: &Member<'_>,
+        positions: [usize; 2],
+        barrier: bool,
+    ) -> Vec<Refusal> {
         let mut refusals = Vec::new();
         for first in global_accesses(source) {
             for second in global_accesses(sink) {
                 if first.kind == AccessKind::Read && second.kind == AccessKind::Read {
                     continue;
                 }
-                if let Some(refusal) = self.accesses(source, first, sink, second, barrier)
+                let (one, two) = ((source, first), (sink, second));
+                if let Some(refusal) = self.accesses(one, two, positions, barrier)
                     && !refusals.contains(&refusal)
                 {
                     refusals.push(refusal);
@@ -283,13 +309,12 @@ impl Judge<'_> {
 
     fn accesses(
         &self,
-        source: &Member<'_>,
-        first: &Access,
-        sink: &Member<'_>,
-        second: &Access,
+        (source, first): (&Member<'_>, &Access),
+        (sink, second): (&Member<'_>, &Access),
+        positions: [usize; 2],
         barrier: bool,
     ) -> Option<Refusal> {
-        let what = format!("{} and {}", first.location, second.location);
+        let what = || format!("{} and {}", first.location, second.location);
         let (one, two) = (source.launch.id, sink.launch.id);
         let places = (&source.places[first.id.0], &sink.places[second.id.0]);
         if places.0.is_constant_memory(self.graph) || places.1.is_constant_memory(self.graph) {
@@ -303,7 +328,7 @@ impl Judge<'_> {
                     false => Some(Refusal::UnprovenIndex {
                         first: one,
                         second: two,
-                        what,
+                        what: what(),
                     }),
                 };
             }
@@ -313,7 +338,7 @@ impl Judge<'_> {
                     false => Some(Refusal::MayAlias {
                         first: one,
                         second: two,
-                        what,
+                        what: what(),
                     }),
                 };
             }
@@ -326,24 +351,31 @@ impl Judge<'_> {
             return Some(Refusal::UnprovenIndex {
                 first: one,
                 second: two,
-                what,
+                what: what(),
             });
         }
         let meet = |apart| {
-            let (source, sink) = ((source, first), (sink, second));
-            never_meet(self.assumptions, source, sink, &difference, apart) != Some(true)
+            let [source_number, sink_number] = positions.map(|position| self.numbers[position]);
+            let never = self.answers.borrow_mut().never_meet(
+                (self.assumptions, self.assumed),
+                (source, first, source_number),
+                (sink, second, sink_number),
+                &difference,
+                apart,
+            );
+            never != Some(true)
         };
         if meet(Apart::Blocks) {
             return Some(Refusal::CrossesBlocks {
                 first: one,
                 second: two,
-                what,
+                what: what(),
             });
         }
         (!barrier && meet(Apart::Threads)).then_some(Refusal::MissingBarrier {
             first: one,
             second: two,
-            what,
+            what: what(),
         })
     }
 
@@ -396,7 +428,7 @@ impl TestedRange {
     /// pointer.
     fn new(
         graph: &LaunchGraph,
-        values: &Values,
+        values: &Values<'_>,
         members: &[Member<'_>],
         range: &PointerRange,
     ) -> Option<Self> {

@@ -10,7 +10,7 @@ use crate::expression::Condition;
 use std::collections::BTreeMap;
 
 /// A condition in normal form.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Formula {
     /// The polynomial is at least zero.
     NonNegative(Polynomial),
@@ -60,6 +60,17 @@ impl Formula {
             Self::All(parts) if parts.iter().all(|part| part.decided() == Some(true)) => Some(true),
             Self::Any(parts) if parts.iter().any(|part| part.decided() == Some(true)) => Some(true),
             _ => None,
+        }
+    }
+
+    /// Whether it speaks of something that has a name.
+    fn speaks_of(&self, names: &ParameterNames) -> bool {
+        match self {
+            Self::NonNegative(polynomial) | Self::Zero(polynomial) => {
+                let mut monomials = polynomial.terms.keys();
+                monomials.any(|monomial| names.knows(monomial))
+            }
+            Self::All(parts) | Self::Any(parts) => parts.iter().any(|part| part.speaks_of(names)),
         }
     }
 
@@ -120,7 +131,7 @@ impl ParameterNames {
 
     /// What holds for the named atoms by what they are: floors, minima, maxima, readings. May name
     /// further atoms, whose facts are included.
-    pub(super) fn facts(&mut self) -> Vec<String> {
+    fn facts(&mut self) -> Vec<String> {
         let mut facts = Vec::new();
         let mut done = Vec::new();
         loop {
@@ -203,16 +214,38 @@ impl Assumptions {
     pub(super) fn assume(&mut self, formula: Formula) {
         match formula {
             Formula::All(parts) => parts.into_iter().for_each(|part| self.assume(part)),
+            formula if formula.decided() == Some(true) || self.formulas.contains(&formula) => {}
             formula => self.formulas.push(formula),
         }
     }
 
-    /// The facts in isl's notation.
+    /// All facts.
+    pub(super) fn formulas(&self) -> &[Formula] {
+        &self.formulas
+    }
+
+    /// What is known of the named monomials, in isl's notation: the facts that speak of them or of
+    /// what those speak of in turn, and what the atoms are. Facts about nothing else are left out,
+    /// so that equal questions of different groups have equal texts.
     pub(super) fn constraints(&self, names: &mut ParameterNames) -> Vec<String> {
-        self.formulas
-            .iter()
-            .map(|formula| formula.text(names, false))
-            .collect()
+        let mut constraints = Vec::new();
+        let mut rest: Vec<&Formula> = self.formulas.iter().collect();
+        loop {
+            let facts = names.facts();
+            let mut grown = false;
+            rest.retain(|formula| {
+                let speaks = formula.speaks_of(names);
+                if speaks {
+                    constraints.push(formula.text(names, false));
+                    grown = true;
+                }
+                !speaks
+            });
+            if !grown {
+                constraints.extend(facts);
+                return constraints;
+            }
+        }
     }
 
     /// Whether the formula follows. False when that could not be found out.
@@ -226,7 +259,6 @@ impl Assumptions {
         let mut names = ParameterNames::default();
         let mut constraints = vec![formula.text(&mut names, true)];
         constraints.extend(self.constraints(&mut names));
-        constraints.extend(names.facts());
         let set = format!("{}{{ [] : {} }}", names.prefix(), constraints.join(" and "));
         is_empty(&set) == Some(true)
     }

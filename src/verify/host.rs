@@ -1,18 +1,61 @@
 //! The host side of a group: its members run in step, and moving them down changes no order.
 
-use super::host_order::nodes_between;
+use super::host_order::HostOrder;
 use super::place::{Overlap, Place, Values};
 use super::waits::waits_passed;
 use super::{Refusal, Site};
 use crate::kernel::{AccessKind, KernelModel, Target};
 use crate::launch::{Launch, LaunchGraph, MemoryKind, Node, NodeId, NodeKind, Pointer, Stream};
+use std::cell::OnceCell;
+
+/// The host program, and what has been found out about it.
+pub(super) struct Host<'a> {
+    pub(super) graph: &'a LaunchGraph,
+    kernels: &'a [KernelModel],
+    pub(super) order: HostOrder<'a>,
+    /// Something runs on a stream that is not the default one.
+    pub(super) several_streams: bool,
+    /// A synchronisation waits for everything: there is one stream and no event.
+    pub(super) one_queue: bool,
+    /// The places outside shared memory that each node touches, and whether it writes there; `None`
+    /// for what may touch anything.
+    touched: Vec<OnceCell<Option<Touched>>>,
+}
+
+/// Places, and whether they are written.
+type Touched = Vec<(Place, bool)>;
+
+impl<'a> Host<'a> {
+    pub(super) fn new(graph: &'a LaunchGraph, kernels: &'a [KernelModel]) -> Self {
+        let mut nodes = graph.nodes.iter();
+        let several_streams =
+            nodes.any(|node| stream_of(node).is_some_and(|stream| stream != Stream::Default));
+        let mut nodes = graph.nodes.iter();
+        let handles = nodes.any(|node| matches!(node.kind, NodeKind::StreamOperation));
+        Self {
+            graph,
+            kernels,
+            order: HostOrder::new(graph),
+            several_streams,
+            one_queue: !several_streams && !handles,
+            touched: vec![OnceCell::new(); graph.nodes.len()],
+        }
+    }
+}
+
+/// The stream that an operation runs on.
+pub(super) fn stream_of(node: &Node) -> Option<Stream> {
+    match &node.kind {
+        NodeKind::Launch(launch) => Some(launch.stream),
+        NodeKind::Copy { stream, .. }
+        | NodeKind::Set { stream, .. }
+        | NodeKind::Library { stream, .. } => Some(*stream),
+        _ => None,
+    }
+}
 
 /// What speaks against the place of a group in the host program.
-pub(super) fn refusals(
-    graph: &LaunchGraph,
-    kernels: &[KernelModel],
-    members: &[Site<'_>],
-) -> Vec<Refusal> {
+pub(super) fn refusals(host: &Host<'_>, members: &[Site<'_>]) -> Vec<Refusal> {
     let mut refusals = Vec::new();
     let [first, .., last] = members else {
         return refusals;
@@ -21,7 +64,7 @@ pub(super) fn refusals(
         let (earlier, later) = (pair[0].launch.id, pair[1].launch.id);
         if pair[0].node >= pair[1].node {
             refusals.push(Refusal::HostOrder { earlier, later });
-        } else if nodes_between(graph, pair[0].node, pair[1].node).is_none() {
+        } else if !host.order.in_step(pair[0].node, pair[1].node) {
             refusals.push(Refusal::NotOnOnePath { earlier, later });
         }
         let streams = (pair[0].launch.stream, pair[1].launch.stream);
@@ -35,29 +78,28 @@ pub(super) fn refusals(
         let (first, second) = (one.launch.id, two.launch.id);
         refusals.push(Refusal::PrintsTwice { first, second });
     }
-    if !refusals.is_empty() || nodes_between(graph, first.node, last.node).is_none() {
+    if !refusals.is_empty() {
         return refusals;
     }
+    let Some(mut between) = host.order.nodes_between(first.node, last.node) else {
+        return refusals;
+    };
+    between.retain(|node| members.iter().all(|other| other.node != *node));
     for member in &members[..members.len() - 1] {
-        let between = nodes_between(graph, member.node, last.node).unwrap_or_default();
-        refusals.extend(waits_passed(graph, kernels, member, last.node, &between));
-        for node in between {
-            if members.iter().any(|other| other.node == node) {
-                continue;
-            }
-            refusals.extend(passing(graph, kernels, member, &graph.nodes[node.0]));
+        // Each member is on every way from the first to the last, so that a node between these two
+        // is either before the member or after it.
+        let after = |node: &&NodeId| host.order.is_after(member.node, **node);
+        let passed: Vec<NodeId> = between.iter().filter(after).copied().collect();
+        refusals.extend(waits_passed(host, member, last.node, &passed));
+        for node in passed {
+            refusals.extend(passing(host, member, &host.graph.nodes[node.0]));
         }
     }
     refusals
 }
 
 /// What speaks against a launch moving below a node.
-fn passing(
-    graph: &LaunchGraph,
-    kernels: &[KernelModel],
-    member: &Site<'_>,
-    node: &Node,
-) -> Option<Refusal> {
+fn passing(host: &Host<'_>, member: &Site<'_>, node: &Node) -> Option<Refusal> {
     let launch = member.launch.id;
     let fence = |what: &str| {
         Some(Refusal::Fence {
@@ -76,16 +118,17 @@ fn passing(
     };
     let conflict = |what: &str| {
         let what = what.to_string();
-        touches_common_memory(graph, kernels, member, node.id).then_some(Refusal::Reordered {
-            launch,
-            node: node.id,
-            what,
-        })
+        host.touch_common_memory(member.node, node.id)
+            .then_some(Refusal::Reordered {
+                launch,
+                node: node.id,
+                what,
+            })
     };
     match &node.kind {
-        NodeKind::Launch(other) => launch_passed(graph, kernels, member, node.id, other),
+        NodeKind::Launch(other) => launch_passed(host, member, node.id, other),
         NodeKind::Copy { host_side, .. } => {
-            if *host_side && reaches_host_memory(graph, member) {
+            if *host_side && reaches_host_memory(host.graph, member) {
                 return fence("a copy between the device and memory that kernels may see");
             }
             let prints = if *host_side {
@@ -100,7 +143,7 @@ fn passing(
             host_side, what, ..
         } => {
             // Its result may be the host's, who then knows that what came before is done.
-            if *host_side && reaches_host_memory(graph, member) {
+            if *host_side && reaches_host_memory(host.graph, member) {
                 return fence(what);
             }
             let prints = if *host_side { printing(what) } else { None };
@@ -120,14 +163,13 @@ fn passing(
 }
 
 fn launch_passed(
-    graph: &LaunchGraph,
-    kernels: &[KernelModel],
+    host: &Host<'_>,
     member: &Site<'_>,
     node: NodeId,
     other: &Launch,
 ) -> Option<Refusal> {
     let launch = member.launch.id;
-    let model = other.kernel.and_then(|kernel| kernels.get(kernel.0));
+    let model = other.kernel.and_then(|kernel| host.kernels.get(kernel.0));
     let Some(model) = model.filter(|model| model.opaque.is_empty()) else {
         let what = "the launch of a kernel that is not modelled".to_string();
         return Some(Refusal::Reordered { launch, node, what });
@@ -137,52 +179,61 @@ fn launch_passed(
         return Some(Refusal::PrintingMoves { launch, node, what });
     }
     let what = format!("the launch of `{}`", model.display_name);
-    touches_common_memory(graph, kernels, member, node).then_some(Refusal::Reordered {
-        launch,
-        node,
-        what,
-    })
+    host.touch_common_memory(member.node, node)
+        .then_some(Refusal::Reordered { launch, node, what })
 }
 
-/// Whether a launch and an operation may touch a common byte, which one of them writes.
-pub(super) fn touches_common_memory(
-    graph: &LaunchGraph,
-    kernels: &[KernelModel],
-    member: &Site<'_>,
-    node: NodeId,
-) -> bool {
-    let values = Values::constants(graph);
-    let named = |pointer: &Pointer, writes| (Place::of_pointer(graph, &values, pointer), writes);
-    let theirs: Vec<(Place, bool)> = match &graph.nodes[node.0].kind {
-        NodeKind::Launch(other) => {
-            let model = other.kernel.and_then(|kernel| kernels.get(kernel.0));
-            match model.filter(|model| model.opaque.is_empty()) {
-                Some(model) => touched(graph, other, model),
-                None => return true,
-            }
+impl Host<'_> {
+    /// Whether two operations may touch a common byte, which one of them writes.
+    pub(super) fn touch_common_memory(&self, first: NodeId, second: NodeId) -> bool {
+        let (own, theirs) = (self.touched(first), self.touched(second));
+        if [own, theirs]
+            .iter()
+            .any(|touched| touched.is_some_and(<[_]>::is_empty))
+        {
+            return false;
         }
-        NodeKind::Copy { reads, writes, .. } | NodeKind::Library { reads, writes, .. } => {
-            let reads = reads.iter().map(|touch| named(&touch.pointer, false));
-            let writes = writes.iter().map(|touch| named(&touch.pointer, true));
-            reads.chain(writes).collect()
-        }
-        NodeKind::Set { writes, .. } => vec![named(&writes.pointer, true)],
-        NodeKind::Free {
-            pointer: Some(pointer),
-        } => vec![named(pointer, true)],
-        NodeKind::Free { pointer: None } | NodeKind::Opaque { .. } => return true,
-        NodeKind::Synchronise
-        | NodeKind::Allocation { .. }
-        | NodeKind::ErrorCheck
-        | NodeKind::StreamOperation
-        | NodeKind::HostAccess => return false,
-    };
-    let own = touched(graph, member.launch, member.model);
-    own.iter().any(|(place, written)| {
-        theirs.iter().any(|(other, writes)| {
-            (*written || *writes) && place.overlap(other) != Overlap::Disjoint
+        let (Some(own), Some(theirs)) = (own, theirs) else {
+            return true;
+        };
+        own.iter().any(|(place, written)| {
+            theirs.iter().any(|(other, writes)| {
+                (*written || *writes) && place.overlap(other) != Overlap::Disjoint
+            })
         })
-    })
+    }
+
+    fn touched(&self, node: NodeId) -> Option<&[(Place, bool)]> {
+        let known = self.touched[node.0].get_or_init(|| {
+            let graph = self.graph;
+            let values = Values::constants(graph);
+            let named =
+                |pointer: &Pointer, writes| (Place::of_pointer(graph, &values, pointer), writes);
+            match &graph.nodes[node.0].kind {
+                NodeKind::Launch(launch) => {
+                    let model = launch.kernel.and_then(|kernel| self.kernels.get(kernel.0));
+                    let model = model.filter(|model| model.opaque.is_empty())?;
+                    Some(touched(graph, launch, model))
+                }
+                NodeKind::Copy { reads, writes, .. } | NodeKind::Library { reads, writes, .. } => {
+                    let reads = reads.iter().map(|touch| named(&touch.pointer, false));
+                    let writes = writes.iter().map(|touch| named(&touch.pointer, true));
+                    Some(reads.chain(writes).collect())
+                }
+                NodeKind::Set { writes, .. } => Some(vec![named(&writes.pointer, true)]),
+                NodeKind::Free {
+                    pointer: Some(pointer),
+                } => Some(vec![named(pointer, true)]),
+                NodeKind::Free { pointer: None } | NodeKind::Opaque { .. } => None,
+                NodeKind::Synchronise
+                | NodeKind::Allocation { .. }
+                | NodeKind::ErrorCheck
+                | NodeKind::StreamOperation
+                | NodeKind::HostAccess => Some(Vec::new()),
+            }
+        });
+        known.as_deref()
+    }
 }
 
 /// Whether a launch may touch memory that the host can touch too.

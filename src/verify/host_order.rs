@@ -1,70 +1,180 @@
 //! Host control flow: what stands between two nodes.
 //!
-//! Recomputed from the blocks' successors by plain reachability; the graph's own dominator and loop
-//! fields are used only for the header of the innermost loop, where an iteration ends.
+//! Recomputed from the blocks' successors; the graph's own dominator and loop fields are used only
+//! for the header of the innermost loop, where an iteration ends.
 
 use crate::launch::{HostBlockId, LaunchGraph, NodeId};
-use std::collections::BTreeSet;
+use petgraph::algo::{dominators::simple_fast, kosaraju_scc};
+use petgraph::graph::{DiGraph, NodeIndex};
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
 
-/// The nodes strictly between two nodes on the paths from one to the other, in host order.
-///
-/// `None` unless both are in one function and one innermost loop, the first is on every path from
-/// the function's entry to the second, and between the first and the second neither is met again:
-/// then the two alternate, the first once for each time that the second runs.
-pub(super) fn nodes_between(graph: &LaunchGraph, from: NodeId, to: NodeId) -> Option<Vec<NodeId>> {
-    let (first, last) = (graph.nodes[from.0].block, graph.nodes[to.0].block);
-    let (first_block, last_block) = (&graph.blocks[first.0], &graph.blocks[last.0]);
-    if first_block.function != last_block.function
-        || first_block.innermost_loop != last_block.innermost_loop
-        || !dominates(graph, first, last)
-    {
-        return None;
-    }
-    let header = first_block
-        .innermost_loop
-        .map(|index| graph.loops[index].header);
-    let after_first = reachable(graph, first, header);
-    let after_last = reachable(graph, last, header);
-    if after_first.contains(&first) || after_last.contains(&last) {
-        return None;
-    }
-    let position =
-        |block: HostBlockId, node| graph.blocks[block.0].nodes.iter().position(|n| *n == node);
-    let (start, end) = (position(first, from)?, position(last, to)?);
-    if first == last {
-        return (start < end).then(|| first_block.nodes[start + 1..end].to_vec());
-    }
-    if !after_first.contains(&last) {
-        return None;
-    }
-    let mut between: Vec<NodeId> = first_block.nodes[start + 1..].to_vec();
-    for block in after_first {
-        if block != last && reachable(graph, block, header).contains(&last) {
-            between.extend(&graph.blocks[block.0].nodes);
-        }
-    }
-    between.extend(&last_block.nodes[..end]);
-    between.sort();
-    Some(between)
+/// The order of host operations.
+pub(super) struct HostOrder<'a> {
+    graph: &'a LaunchGraph,
+    /// The position of each node in its block.
+    positions: Vec<usize>,
+    predecessors: Vec<Vec<HostBlockId>>,
+    /// When a walk over the tree of dominators enters and leaves each block; zero where it never
+    /// does.
+    visits: Vec<(usize, usize)>,
+    /// Blocks that can be met twice without an edge into the header, by the header.
+    repeating: RefCell<HashMap<Option<HostBlockId>, Rc<Vec<bool>>>>,
 }
 
-/// The blocks in which a launch of `first` waits for its group's place in `last`: `first` itself
-/// and those on a path between the two within an iteration.
-pub(super) fn blocks_on_the_way(
-    graph: &LaunchGraph,
-    first: HostBlockId,
-    last: HostBlockId,
-) -> BTreeSet<HostBlockId> {
-    if first == last {
-        return BTreeSet::new();
+impl<'a> HostOrder<'a> {
+    /// Looks at the blocks of all functions.
+    pub(super) fn new(graph: &'a LaunchGraph) -> Self {
+        let mut positions = vec![usize::MAX; graph.nodes.len()];
+        let mut predecessors = vec![Vec::new(); graph.blocks.len()];
+        for (index, block) in graph.blocks.iter().enumerate() {
+            for (position, node) in block.nodes.iter().enumerate() {
+                positions[node.0] = position;
+            }
+            for next in &block.successors {
+                predecessors[next.0].push(HostBlockId(index));
+            }
+        }
+        let visits = walk_dominators(graph);
+        Self {
+            graph,
+            positions,
+            predecessors,
+            visits,
+            repeating: RefCell::default(),
+        }
     }
-    let header = graph.blocks[first.0]
-        .innermost_loop
-        .map(|index| graph.loops[index].header);
-    let mut way = reachable(graph, first, header);
-    way.retain(|block| *block != last && reachable(graph, *block, header).contains(&last));
-    way.insert(first);
-    way
+
+    /// Whether both are in one function and one innermost loop, the first is on every path from
+    /// the function's entry to the second, and between the first and the second neither is met
+    /// again: then the two alternate, the first once for each time that the second runs.
+    pub(super) fn in_step(&self, from: NodeId, to: NodeId) -> bool {
+        let (first, last) = (self.block(from), self.block(to));
+        let blocks = [&self.graph.blocks[first.0], &self.graph.blocks[last.0]];
+        if blocks[0].function != blocks[1].function
+            || blocks[0].innermost_loop != blocks[1].innermost_loop
+            || !self.dominates(first, last)
+        {
+            return false;
+        }
+        let repeating = self.repeating(self.header(first));
+        if repeating[first.0] || repeating[last.0] {
+            return false;
+        }
+        let (start, end) = (self.positions[from.0], self.positions[to.0]);
+        if start == usize::MAX || end == usize::MAX {
+            return false;
+        }
+        match first == last {
+            true => start < end,
+            // A header between the two would start another iteration.
+            false => self.walk_back(first, last).1,
+        }
+    }
+
+    /// The nodes strictly between two nodes on the paths from one to the other, in host order;
+    /// `None` when they are not [in step](Self::in_step).
+    pub(super) fn nodes_between(&self, from: NodeId, to: NodeId) -> Option<Vec<NodeId>> {
+        if !self.in_step(from, to) {
+            return None;
+        }
+        let (first, last) = (self.block(from), self.block(to));
+        let (start, end) = (self.positions[from.0], self.positions[to.0]);
+        let blocks = &self.graph.blocks;
+        if first == last {
+            return Some(blocks[first.0].nodes[start + 1..end].to_vec());
+        }
+        let mut between: Vec<NodeId> = blocks[first.0].nodes[start + 1..].to_vec();
+        for block in self.blocks_on_the_way(first, last) {
+            if block != first {
+                between.extend(&blocks[block.0].nodes);
+            }
+        }
+        between.extend(&blocks[last.0].nodes[..end]);
+        between.sort();
+        Some(between)
+    }
+
+    /// Whether `node`, on a path between a node that is in step with both and a later one, comes
+    /// after `first`, which is on that way as well.
+    pub(super) fn is_after(&self, first: NodeId, node: NodeId) -> bool {
+        let (a, b) = (self.block(first), self.block(node));
+        match a == b {
+            true => self.positions[first.0] < self.positions[node.0],
+            false => self.dominates(a, b),
+        }
+    }
+
+    /// The blocks in which a launch of `first` waits for its group's place in `last`: `first`
+    /// itself and those on a path between the two within an iteration. The first must be on every
+    /// path to the last.
+    pub(super) fn blocks_on_the_way(
+        &self,
+        first: HostBlockId,
+        last: HostBlockId,
+    ) -> BTreeSet<HostBlockId> {
+        match first == last {
+            true => BTreeSet::new(),
+            false => self.walk_back(first, last).0,
+        }
+    }
+
+    /// The first and what is on a way to the last without entering the header, and whether the
+    /// first itself is. Whatever leads to the last comes through the first, so that a walk backwards
+    /// ends there.
+    fn walk_back(&self, first: HostBlockId, last: HostBlockId) -> (BTreeSet<HostBlockId>, bool) {
+        let header = self.header(first);
+        let mut way = BTreeSet::from([first]);
+        let mut met = false;
+        let mut pending = vec![last];
+        while let Some(block) = pending.pop() {
+            if Some(block) == header {
+                continue;
+            }
+            for before in &self.predecessors[block.0] {
+                met |= *before == first;
+                let reachable = self.visits[before.0].0 > 0;
+                if *before != last && reachable && way.insert(*before) {
+                    pending.push(*before);
+                }
+            }
+        }
+        (way, met)
+    }
+
+    fn block(&self, node: NodeId) -> HostBlockId {
+        self.graph.nodes[node.0].block
+    }
+
+    /// Where an iteration of the innermost loop around a block ends.
+    fn header(&self, block: HostBlockId) -> Option<HostBlockId> {
+        let innermost = self.graph.blocks[block.0].innermost_loop?;
+        Some(self.graph.loops[innermost].header)
+    }
+
+    /// Every path from the function's entry to `second` meets `first`.
+    fn dominates(&self, first: HostBlockId, second: HostBlockId) -> bool {
+        let (first, second) = (self.visits[first.0], self.visits[second.0]);
+        first.0 > 0 && second.0 > 0 && first.0 <= second.0 && second.1 <= first.1
+    }
+
+    /// Blocks on a circle that does not enter `header`.
+    fn repeating(&self, header: Option<HostBlockId>) -> Rc<Vec<bool>> {
+        let mut known = self.repeating.borrow_mut();
+        let found = known.entry(header).or_insert_with(|| {
+            let flow = flow(self.graph, header);
+            let mut repeating = vec![false; self.graph.blocks.len()];
+            for component in kosaraju_scc(&flow) {
+                let circle = component.len() > 1 || flow.contains_edge(component[0], component[0]);
+                for block in component {
+                    repeating[block.index()] = circle;
+                }
+            }
+            Rc::new(repeating)
+        });
+        Rc::clone(found)
+    }
 }
 
 /// Blocks reachable by at least one edge, never entering `barred`.
@@ -85,10 +195,51 @@ pub(super) fn reachable(
     seen
 }
 
-/// Every path from the function's entry to `second` meets `first`.
-fn dominates(graph: &LaunchGraph, first: HostBlockId, second: HostBlockId) -> bool {
-    let entry = graph.functions[graph.blocks[first.0].function].entry;
-    first == second
-        || first == entry
-        || (entry != second && !reachable(graph, entry, Some(first)).contains(&second))
+/// The blocks and the edges between them, without those into `barred`.
+fn flow(graph: &LaunchGraph, barred: Option<HostBlockId>) -> DiGraph<(), ()> {
+    let mut flow = DiGraph::new();
+    for _ in &graph.blocks {
+        flow.add_node(());
+    }
+    for (index, block) in graph.blocks.iter().enumerate() {
+        for next in &block.successors {
+            if Some(*next) != barred {
+                flow.add_edge(NodeIndex::new(index), NodeIndex::new(next.0), ());
+            }
+        }
+    }
+    flow
+}
+
+/// Times at which each block's dominators are entered and left.
+fn walk_dominators(graph: &LaunchGraph) -> Vec<(usize, usize)> {
+    let flow = flow(graph, None);
+    let mut visits = vec![(0, 0); graph.blocks.len()];
+    let mut clock = 0;
+    for function in &graph.functions {
+        let entry = NodeIndex::new(function.entry.0);
+        let dominators = simple_fast(&flow, entry);
+        let mut children: HashMap<NodeIndex, Vec<NodeIndex>> = HashMap::new();
+        for (index, block) in graph.blocks.iter().enumerate() {
+            let block_index = NodeIndex::new(index);
+            if graph.functions[block.function].entry == function.entry
+                && let Some(above) = dominators.immediate_dominator(block_index)
+            {
+                children.entry(above).or_default().push(block_index);
+            }
+        }
+        let mut work = vec![(entry, false)];
+        while let Some((block, leave)) = work.pop() {
+            clock += 1;
+            if leave {
+                visits[block.index()].1 = clock;
+            } else if visits[block.index()].0 == 0 {
+                visits[block.index()].0 = clock;
+                work.push((block, true));
+                let below = children.remove(&block).unwrap_or_default();
+                work.extend(below.into_iter().map(|child| (child, false)));
+            }
+        }
+    }
+    visits
 }

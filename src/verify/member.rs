@@ -28,7 +28,7 @@ pub(super) const MAXIMUM_THREADS: i64 = 1024;
 impl<'a> Member<'a> {
     pub(super) fn new(
         graph: &LaunchGraph,
-        values: &Values,
+        values: &Values<'_>,
         launch: &'a Launch,
         model: &'a KernelModel,
     ) -> Self {
@@ -62,7 +62,7 @@ impl<'a> Member<'a> {
     }
 
     /// The value of a kernel symbol at this launch.
-    pub(super) fn symbol(&self, values: &Values, symbol: &KernelSymbol) -> Option<Polynomial> {
+    pub(super) fn symbol(&self, values: &Values<'_>, symbol: &KernelSymbol) -> Option<Polynomial> {
         Some(match symbol {
             KernelSymbol::GridSize(axis) => self.extents[axis.index()].clone(),
             KernelSymbol::BlockSize(axis) => self.extents[3 + axis.index()].clone(),
@@ -92,7 +92,7 @@ impl<'a> Member<'a> {
     }
 
     /// The condition of the model at this launch; `None` when it cannot be told.
-    pub(super) fn precondition(&self, values: &Values, index: usize) -> Option<Formula> {
+    pub(super) fn precondition(&self, values: &Values<'_>, index: usize) -> Option<Formula> {
         Formula::from_condition(&self.model.preconditions[index], &mut |symbol| {
             self.symbol(values, symbol)
         })
@@ -101,7 +101,7 @@ impl<'a> Member<'a> {
     /// The bytes of a target that the model may touch, `low ..  high`, from the target's start.
     pub(super) fn footprint(
         &self,
-        values: &Values,
+        values: &Values<'_>,
         target: &Target,
     ) -> Option<(Polynomial, Polynomial)> {
         let mut footprints = self.model.footprints.iter();
@@ -132,7 +132,7 @@ impl<'a> Member<'a> {
 }
 
 fn reading(
-    values: &Values,
+    values: &Values<'_>,
     value: ValueId,
     piece_bits: u32,
     bits: u32,

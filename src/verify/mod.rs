@@ -56,7 +56,8 @@ pub use refusal::Refusal;
 use crate::kernel::KernelModel;
 use crate::launch::{Launch, LaunchGraph, LaunchId, NodeId, NodeKind};
 use crate::schedule::{FusionGroup, FusionPlan, ThreadMap};
-use std::collections::BTreeMap;
+use conflict::Answers;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A plan that passed; the only one that code generation accepts.
 #[derive(Clone, Debug)]
@@ -88,14 +89,16 @@ pub fn verify(
             Err(reasons) => refusals.extend(reasons),
         }
     }
+    let host = host::Host::new(graph, kernels);
     for (_, members) in &groups {
-        refusals.extend(host::refusals(graph, kernels, members));
+        refusals.extend(host::refusals(&host, members));
     }
     // The device side presumes that members run in step, so it is asked only then.
     if refusals.is_empty() {
+        let mut known = Answers::default();
         for (group, members) in &groups {
             refusals.extend(liveness::refusals(graph, kernels, group, members));
-            refusals.extend(device::refusals(graph, group, members));
+            refusals.extend(device::refusals(graph, group, members, &mut known));
         }
     }
     match refusals.is_empty() {
@@ -122,13 +125,11 @@ fn sites<'a>(graph: &'a LaunchGraph, plan: &FusionPlan) -> (Sites<'a>, Vec<Refus
         }
     }
     let mut refusals = Vec::new();
-    let mut seen = Vec::new();
+    let mut seen = BTreeSet::new();
     for member in plan.groups.iter().flat_map(|group| &group.members) {
-        match seen.contains(&member.launch) {
-            true => refusals.push(Refusal::DuplicateMember {
-                launch: member.launch,
-            }),
-            false => seen.push(member.launch),
+        if !seen.insert(member.launch) {
+            let launch = member.launch;
+            refusals.push(Refusal::DuplicateMember { launch });
         }
     }
     (sites, refusals)

@@ -9,25 +9,21 @@ use crate::launch::{BufferId, Launch, LaunchGraph, MemoryKind, Pointer, Root, Va
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The values of host values: constants, and what guards make equal.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Values {
+#[derive(Clone, Debug)]
+pub(super) struct Values<'a> {
+    graph: &'a LaunchGraph,
+    /// What was found equal to something else; goes before constants.
     known: BTreeMap<ValueId, Polynomial>,
     /// Those that guards prove not to be negative: signed and unsigned readings agree.
     non_negative: BTreeSet<ValueId>,
 }
 
-impl Values {
+impl<'a> Values<'a> {
     /// Those that are constant in the launch graph.
-    pub(super) fn constants(graph: &LaunchGraph) -> Self {
-        let known = graph
-            .values
-            .iter()
-            .enumerate()
-            .filter_map(|(index, value)| {
-                Some((ValueId(index), Polynomial::constant(value.constant?)))
-            });
+    pub(super) fn constants(graph: &'a LaunchGraph) -> Self {
         Self {
-            known: known.collect(),
+            graph,
+            known: BTreeMap::new(),
             non_negative: BTreeSet::new(),
         }
     }
@@ -48,7 +44,11 @@ impl Values {
         loop {
             let last = seen[seen.len() - 1];
             let Some(polynomial) = self.known.get(&last) else {
-                return Polynomial::atom(Atom::Value(last));
+                let constant = self.graph.values[last.0].constant;
+                return match constant {
+                    Some(constant) => Polynomial::constant(constant),
+                    None => Polynomial::atom(Atom::Value(last)),
+                };
             };
             match single_value(polynomial) {
                 Some(next) if !seen.contains(&next) => seen.push(next),
@@ -110,7 +110,7 @@ impl Place {
     /// The place of a kernel's target at a launch. Offsets count from the target's start.
     pub(super) fn of_target(
         graph: &LaunchGraph,
-        values: &Values,
+        values: &Values<'_>,
         launch: &Launch,
         target: &Target,
     ) -> Self {
@@ -161,7 +161,7 @@ impl Place {
     }
 
     /// The place that a host-side pointer names.
-    pub(super) fn of_pointer(graph: &LaunchGraph, values: &Values, pointer: &Pointer) -> Self {
+    pub(super) fn of_pointer(graph: &LaunchGraph, values: &Values<'_>, pointer: &Pointer) -> Self {
         let offset = pointer.offset_bytes.as_ref();
         let root_offset = offset
             .and_then(|offset| normal_form(offset, &mut |value| Some(values.resolve(*value))));

@@ -10,7 +10,7 @@ use crate::launch::{LaunchId, ValueId};
 use std::collections::BTreeMap;
 
 /// A value that the verifier does not look into.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Atom {
     /// A host value, as the integer that guards compare (sign-extended).
     Value(ValueId),
@@ -35,7 +35,7 @@ pub(super) enum Atom {
 }
 
 /// `Σ coefficient · Π atoms`; the empty product is the constant term.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Polynomial {
     pub(super) terms: BTreeMap<Vec<Atom>, i64>,
 }

@@ -5,22 +5,21 @@
 
 use super::Refusal;
 use super::Site;
-use super::host::{reaches_host_memory, touches_common_memory};
-use super::host_order::blocks_on_the_way;
-use crate::kernel::KernelModel;
-use crate::launch::{HostBlockId, LaunchGraph, NodeId, NodeKind, Stream};
+use super::host::{Host, reaches_host_memory, stream_of};
+use crate::launch::{HostBlockId, NodeId, NodeKind};
 use std::collections::BTreeSet;
 
 /// What speaks against a launch at the place of `last`, when it passed `between`.
 pub(super) fn waits_passed(
-    graph: &LaunchGraph,
-    kernels: &[KernelModel],
+    host: &Host<'_>,
     member: &Site<'_>,
     last: NodeId,
     between: &[NodeId],
 ) -> Option<Refusal> {
+    let (graph, several_streams, one_queue) = (host.graph, host.several_streams, host.one_queue);
     let own = member.launch.stream;
-    let foreign = |node: &NodeId| stream_of(graph, *node).is_some_and(|stream| stream != own);
+    let foreign =
+        |node: &NodeId| stream_of(&graph.nodes[node.0]).is_some_and(|stream| stream != own);
     let ordering = |node: &NodeId| {
         foreign(node)
             || match &graph.nodes[node.0].kind {
@@ -34,23 +33,15 @@ pub(super) fn waits_passed(
     if !between.iter().any(ordering) {
         return None;
     }
-    let all = || (0..graph.nodes.len()).map(NodeId);
-    let several_streams =
-        all().any(|node| stream_of(graph, node).is_some_and(|stream| stream != Stream::Default));
-    let one_queue = !several_streams
-        && !all().any(|node| matches!(graph.nodes[node.0].kind, NodeKind::StreamOperation));
     let visible = reaches_host_memory(graph, member);
     let observes = |node: NodeId| match &graph.nodes[node.0].kind {
         NodeKind::Launch(_) | NodeKind::Set { .. } => {
-            foreign(&node) && touches_common_memory(graph, kernels, member, node)
+            foreign(&node) && host.touch_common_memory(member.node, node)
         }
         NodeKind::Copy { host_side, .. } | NodeKind::Library { host_side, .. } => {
-            foreign(&node)
-                && (visible && *host_side || touches_common_memory(graph, kernels, member, node))
+            foreign(&node) && (visible && *host_side || host.touch_common_memory(member.node, node))
         }
-        NodeKind::Free { .. } => {
-            several_streams && touches_common_memory(graph, kernels, member, node)
-        }
+        NodeKind::Free { .. } => several_streams && host.touch_common_memory(member.node, node),
         NodeKind::HostAccess => visible,
         NodeKind::Opaque { what } => visible || !is_library(what),
         NodeKind::Synchronise
@@ -70,7 +61,7 @@ pub(super) fn waits_passed(
 
     // Every block in which the launch has been issued, and no wait since.
     let (first_block, last_block) = (graph.nodes[member.node.0].block, graph.nodes[last.0].block);
-    let waiting = blocks_on_the_way(graph, first_block, last_block);
+    let waiting = host.order.blocks_on_the_way(first_block, last_block);
     let mut running: BTreeSet<HostBlockId> = BTreeSet::new();
     let mut pending = Vec::new();
     let rest = graph.blocks[last_block.0].nodes.iter().copied();
@@ -106,16 +97,6 @@ pub(super) fn waits_passed(
         }
     }
     None
-}
-
-fn stream_of(graph: &LaunchGraph, node: NodeId) -> Option<Stream> {
-    match &graph.nodes[node.0].kind {
-        NodeKind::Launch(launch) => Some(launch.stream),
-        NodeKind::Copy { stream, .. }
-        | NodeKind::Set { stream, .. }
-        | NodeKind::Library { stream, .. } => Some(*stream),
-        _ => None,
-    }
 }
 
 /// Input, output, clocks and the end of the program: they know nothing of the device.

@@ -131,6 +131,7 @@ fn compare_runs(
 /// Checks the oracle itself.
 pub fn check_oracle() -> Result<(), Failed> {
     oracle::races::check_races()?;
+    oracle::paths::check_paths()?;
     oracle::cases::check_precision()?;
     Ok(oracle::cases::check_comparison()?)
 }

@@ -9,9 +9,10 @@
 //!
 //! Invariant: every two neighbouring launches are compared in full (all bytes that both touch), launches
 //! further apart by last writers and the reads since; what only a path of edges orders is accepted
-//! when an edge on that path has global width.
+//! where [`paths`] says that it may be.
 
 pub mod cases;
 pub mod compare;
 pub mod history;
+pub mod paths;
 pub mod races;

@@ -1,0 +1,253 @@
+//! All operations -> the pairs that get edges: within one run of a function, from one iteration or
+//! call to a later one, and between functions. See [`super::order`] for what is left out.
+
+use super::Uar;
+use super::edges::Builder;
+use super::effect::Effect;
+use super::order::{Flow, Link, NEIGHBOURS, NumberSet, Past, Reach, Touchers};
+use crate::kernel::KernelModel;
+use crate::launch::{HostBlockId, LaunchGraph};
+use std::collections::HashMap;
+
+/// Builds the unified graph. Launches, copies, sets and frees have edges; fences (unknown calls,
+/// host accesses, stream operations) and synchronisations have none: they order everything, which
+/// the schedule stage knows. An allocation touches no byte that anything before it may still use,
+/// because a free before it is a fence, and has no edge either.
+pub fn build_uar(graph: &LaunchGraph, kernels: &[KernelModel]) -> Uar {
+    let effects: Vec<Option<Effect>> = graph
+        .nodes
+        .iter()
+        .map(|node| Effect::of(graph, kernels, node.id))
+        .collect();
+    let mut bodies = vec![Body::default(); graph.functions.len()];
+    let mut places = vec![0; graph.nodes.len()];
+    let mut reaches = Vec::new();
+    for (node, effect) in effects.iter().enumerate() {
+        let reach = effect.as_ref().map_or_else(Reach::default, Effect::reach);
+        let body = &mut bodies[graph.blocks[graph.nodes[node].block.0].function];
+        places[node] = body.nodes.len();
+        if effect.is_some() {
+            body.nodes.push(node);
+            body.touchers.insert(node, &reach);
+        }
+        reaches.push(reach);
+    }
+    let mut walk = Walk {
+        graph,
+        effects: &effects,
+        reaches,
+        places,
+        flow: Flow::new(graph),
+        builder: Builder::new(graph),
+        pasts: vec![Past::default(); graph.nodes.len()],
+        links: vec![Vec::new(); graph.nodes.len()],
+        again: HashMap::new(),
+    };
+    for body in &bodies {
+        walk.forward(body);
+    }
+    for of_loop in 0..graph.loops.len() {
+        let function = graph.blocks[graph.loops[of_loop].header.0].function;
+        walk.iterations(&bodies[function], of_loop);
+    }
+    for (from, body) in bodies.iter().enumerate() {
+        for (to, other) in bodies.iter().enumerate() {
+            if from != to || graph.functions[from].repeated {
+                walk.calls(body, other);
+            }
+        }
+    }
+    walk.builder.finish()
+}
+
+/// The operations of a function that touch device memory.
+#[derive(Clone, Default)]
+struct Body {
+    /// In host order.
+    nodes: Vec<usize>,
+    touchers: Touchers,
+}
+
+struct Walk<'a> {
+    graph: &'a LaunchGraph,
+    effects: &'a [Option<Effect<'a>>],
+    /// By node, as everything below.
+    reaches: Vec<Reach>,
+    /// Position among the operations of the function that touch device memory.
+    places: Vec<usize>,
+    flow: Flow<'a>,
+    builder: Builder<'a>,
+    /// What comes before in the same iteration.
+    pasts: Vec<Past>,
+    /// Where edges within an iteration come from, latest first.
+    links: Vec<Vec<(usize, Link)>>,
+    /// The pairs asked for so far whose sink belongs to a later iteration or another call.
+    again: HashMap<(usize, usize), Link>,
+}
+
+impl<'a> Walk<'a> {
+    fn block(&self, node: usize) -> HostBlockId {
+        self.graph.nodes[node].block
+    }
+
+    /// Edges within one iteration, or one call.
+    fn forward(&mut self, body: &Body) {
+        let effects = self.effects;
+        let mut touchers = Touchers::default();
+        for later in &body.nodes {
+            let Some(sink) = &effects[*later] else {
+                continue;
+            };
+            let mut past = Past::default();
+            for earlier in touchers.conflicting(&self.reaches[*later]).descending() {
+                let close = self.places[*later] - self.places[earlier] <= NEIGHBOURS;
+                let Some(source) = effects[earlier].as_ref() else {
+                    continue;
+                };
+                if past.is_apart(earlier) && !close {
+                    continue;
+                }
+                let link = self.builder.relate(&self.flow, source, sink);
+                if link == Link::Nothing {
+                    continue;
+                }
+                self.links[*later].push((earlier, link));
+                let always = self
+                    .flow
+                    .always_before(self.block(earlier), self.block(*later));
+                past.add(earlier, link, always.then_some(&self.pasts[earlier]), None);
+            }
+            self.pasts[*later] = past;
+            touchers.insert(*later, &self.reaches[*later]);
+        }
+    }
+
+    /// Edges from one iteration of a loop to later ones.
+    fn iterations(&mut self, body: &Body, of_loop: usize) {
+        let inside = |node: &usize| {
+            let around = self.flow.loops_around(self.graph.nodes[*node].block);
+            around.contains(&of_loop)
+        };
+        let nodes: Vec<usize> = body.nodes.iter().copied().filter(inside).collect();
+        let mut by_innermost: HashMap<usize, NumberSet> = HashMap::new();
+        let mut all = NumberSet::default();
+        for node in &nodes {
+            all.insert(*node);
+            let around = self.flow.loops_around(self.block(*node));
+            if around[0] != of_loop {
+                by_innermost.entry(around[0]).or_default().insert(*node);
+            }
+        }
+        let mut borders = HashMap::new();
+        // What an operation that ends its iterations speaks for.
+        let mut through: HashMap<usize, Option<NumberSet>> = HashMap::new();
+        for node in &nodes {
+            let block = self.block(*node);
+            let ends = self.flow.ends_iterations(block, of_loop, &mut borders);
+            let innermost = self.flow.loops_around(block)[0];
+            let limit = by_innermost.get(&innermost).unwrap_or(&all);
+            through.insert(*node, ends.then(|| limit.clone()));
+        }
+        let (Some(first), Some(last)) = (nodes.first(), nodes.last()) else {
+            return;
+        };
+        let round = Round {
+            sources: &all,
+            touchers: &body.touchers,
+            sinks: &nodes,
+            end: self.places[*last],
+            start: self.places[*first],
+            few: nodes.len() <= NEIGHBOURS,
+        };
+        self.across(&round, &|node| match through.get(&node) {
+            Some(Some(limit)) => Through::Within(limit),
+            _ => Through::Nothing,
+        });
+    }
+
+    /// Edges from one function, or one call of a function, to another.
+    fn calls(&mut self, from: &Body, to: &Body) {
+        let (Some(last), Some(first)) = (from.nodes.last(), to.nodes.first()) else {
+            return;
+        };
+        let sources = from.nodes.iter().copied().collect();
+        let round = Round {
+            sources: &sources,
+            touchers: &from.touchers,
+            sinks: &to.nodes,
+            end: self.places[*last],
+            start: self.places[*first],
+            few: from.nodes.len() + to.nodes.len() <= NEIGHBOURS,
+        };
+        // The end of a call issues all that is pending, so it does not matter which operations
+        // between two run.
+        self.across(&round, &|_| Through::Everything);
+    }
+
+    fn across<'b>(&mut self, round: &Round<'b>, through: &impl Fn(usize) -> Through<'b>) {
+        let effects = self.effects;
+        let mut pasts: HashMap<usize, Past> = HashMap::new();
+        for later in round.sinks {
+            let Some(sink) = &effects[*later] else {
+                continue;
+            };
+            let mut past = Past::default();
+            for (between, link) in &self.links[*later] {
+                if let Some(before) = pasts.get(between)
+                    && self
+                        .flow
+                        .always_before(self.block(*between), self.block(*later))
+                {
+                    past.add_past(*link, before);
+                }
+            }
+            let mut sources = round.touchers.conflicting(&self.reaches[*later]);
+            sources.keep(round.sources);
+            for earlier in sources.descending() {
+                let Some(source) = effects[earlier].as_ref() else {
+                    continue;
+                };
+                let distance =
+                    round.end - self.places[earlier] + self.places[*later] - round.start + 1;
+                let close = earlier == *later || round.few || distance <= NEIGHBOURS;
+                if past.is_apart(earlier) && !close {
+                    continue;
+                }
+                let link = match self.again.get(&(earlier, *later)) {
+                    Some(link) => *link,
+                    None => {
+                        let link = self.builder.relate_again(source, sink);
+                        self.again.insert((earlier, *later), link);
+                        link
+                    }
+                };
+                let before = &self.pasts[earlier];
+                match through(earlier) {
+                    Through::Nothing => past.add(earlier, link, None, None),
+                    Through::Within(limit) => past.add(earlier, link, Some(before), Some(limit)),
+                    Through::Everything => past.add(earlier, link, Some(before), None),
+                }
+            }
+            pasts.insert(*later, past);
+        }
+    }
+}
+
+/// Two runs of code, one after the other.
+struct Round<'b> {
+    sources: &'b NumberSet,
+    touchers: &'b Touchers,
+    sinks: &'b [usize],
+    /// Place of the last source and of the first sink.
+    end: usize,
+    start: usize,
+    /// So few operations that all pairs get their edges.
+    few: bool,
+}
+
+/// Whose edges are also paths from what is before them in the earlier run.
+enum Through<'b> {
+    Nothing,
+    Within(&'b NumberSet),
+    Everything,
+}
