@@ -122,34 +122,56 @@ impl Affine {
         self.add(&other.scale(-1)?)
     }
 
-    /// `floor(self / divisor)` for a positive divisor, exact for constants and whole multiples.
+    /// `floor(self / divisor)` for a positive divisor, in a normal form: whole multiples of the
+    /// divisor and common factors are divided out, a floor of a floor is one floor.
     pub fn floor_divide(&self, divisor: i64) -> Self {
         assert!(divisor > 0, "floor_divide needs a positive divisor");
-        let whole = self.constant % divisor == 0
-            && self
-                .terms
-                .iter()
-                .all(|(coefficient, _)| coefficient % divisor == 0);
-        if whole {
-            let terms = self
-                .terms
-                .iter()
-                .map(|(c, v)| (c / divisor, v.clone()))
-                .collect();
-            return Self {
-                constant: self.constant / divisor,
-                terms,
-            };
+        let mut whole = Self::constant(self.constant.div_euclid(divisor));
+        let mut rest = Self::constant(self.constant.rem_euclid(divisor));
+        for (coefficient, variable) in &self.terms {
+            if coefficient % divisor == 0 {
+                whole.terms.push((coefficient / divisor, variable.clone()));
+            } else {
+                rest.terms.push((*coefficient, variable.clone()));
+            }
         }
-        match self.as_constant() {
-            Some(value) => Self::constant(value.div_euclid(divisor)),
-            None => Self::variable(Variable::Floor(Box::new(self.clone()), divisor)),
+        if rest.terms.is_empty() {
+            return whole;
         }
+        // Terms have the factor in common, so a remainder of the constant below it is never felt.
+        let common = rest.terms.iter().fold(divisor, |common, (coefficient, _)| {
+            greatest_common_divisor(common, coefficient.unsigned_abs() as i64)
+        });
+        let mut smaller = divisor / common;
+        rest.constant = rest.constant.div_euclid(common);
+        for (coefficient, _) in &mut rest.terms {
+            *coefficient /= common;
+        }
+        if let [(1, Variable::Floor(inner, by))] = rest.terms.as_slice()
+            && let Some(product) = by.checked_mul(smaller)
+            && let Some(shift) = by.checked_mul(rest.constant)
+            && let Some(inner) = inner.add(&Self::constant(shift))
+        {
+            smaller = product;
+            rest = inner;
+        }
+        let floor = Self::variable(Variable::Floor(Box::new(rest), smaller));
+        whole
+            .add(&floor)
+            .unwrap_or_else(|| Self::variable(Variable::Floor(Box::new(self.clone()), divisor)))
     }
 
     /// `self - divisor · floor(self / divisor)`: the remainder in `0 .. divisor`.
     pub fn modulo(&self, divisor: i64) -> Option<Self> {
         self.subtract(&self.floor_divide(divisor).scale(divisor)?)
+    }
+}
+
+fn greatest_common_divisor(a: i64, b: i64) -> i64 {
+    if b == 0 {
+        a
+    } else {
+        greatest_common_divisor(b, a % b)
     }
 }
 

@@ -9,7 +9,7 @@
 //! leak every string and hide the difference between a quota and a failure.
 
 use std::cell::Cell;
-use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_ulong, c_void};
+use std::ffi::{CStr, CString, c_char, c_int, c_long, c_uint, c_ulong, c_void};
 use std::ptr::NonNull;
 use std::rc::Rc;
 
@@ -118,6 +118,43 @@ impl Set {
         let raw =
             unsafe { isl_set_project_out(isl_set_copy(self.raw.as_ptr()), DIM_SET, first, count) };
         Self::own(self.context.clone(), raw)
+    }
+
+    /// Forgets the parameters: the points that belong for some value of them.
+    ///
+    /// # Errors
+    /// Quota.
+    pub fn project_out_parameters(&self) -> Result<Self> {
+        self.unary(isl_set_project_out_all_params)
+    }
+
+    /// A point of a set without parameters, one number for each dimension; `None` when the set is
+    /// empty or a number leaves 64 bits.
+    ///
+    /// # Errors
+    /// Quota, or a set with parameters.
+    pub fn sample(&self) -> Result<Option<Vec<i64>>> {
+        self.context.start();
+        // SAFETY: the object lives; the copy is a reference that the call consumes.
+        let point = unsafe { isl_set_sample_point(isl_set_copy(self.raw.as_ptr())) };
+        let Some(point) = NonNull::new(point) else {
+            return Err(self.context.failure());
+        };
+        let point = Point(point);
+        // SAFETY: both objects live and are only read.
+        let (void, count) = unsafe {
+            (
+                isl_point_is_void(point.0.as_ptr()),
+                isl_set_dim(self.raw.as_ptr(), DIM_SET),
+            )
+        };
+        if self.context.decide(void)? {
+            return Ok(None);
+        }
+        let count = usize::try_from(count).map_err(|_| self.context.failure())?;
+        (0..count)
+            .map(|position| point.coordinate(&self.context, dimension(position)?))
+            .collect()
     }
 
     /// The image under `map`.
@@ -350,6 +387,35 @@ impl Drop for Map {
     }
 }
 
+/// An `isl_point`.
+struct Point(NonNull<c_void>);
+
+impl Point {
+    /// A coordinate; `None` when it leaves 64 bits.
+    fn coordinate(&self, context: &Context, position: c_uint) -> Result<Option<i64>> {
+        // SAFETY: the point lives and is only read; the value that comes back is ours to free, and is
+        // freed once, after it was read.
+        unsafe {
+            let value = isl_point_get_coordinate_val(self.0.as_ptr(), DIM_SET, position as c_int);
+            if value.is_null() {
+                return Err(context.failure());
+            }
+            let fits = isl_val_cmp_si(value, LARGEST_COORDINATE) <= 0
+                && isl_val_cmp_si(value, -LARGEST_COORDINATE) >= 0;
+            let number = fits.then(|| isl_val_get_num_si(value));
+            isl_val_free(value);
+            Ok(number)
+        }
+    }
+}
+
+impl Drop for Point {
+    fn drop(&mut self) {
+        // SAFETY: this object owns one reference, given back once.
+        unsafe { isl_point_free(self.0.as_ptr()) };
+    }
+}
+
 /// A thread's isl context: freed when the thread's last object and the thread itself are gone.
 struct Context {
     raw: NonNull<c_void>,
@@ -445,6 +511,8 @@ type BinaryOperation = unsafe extern "C" fn(*mut c_void, *mut c_void) -> *mut c_
 
 /// `isl_dim_set`.
 const DIM_SET: c_int = 3;
+/// Greatest coordinate of a point that is read: sums of a few do not leave 64 bits.
+const LARGEST_COORDINATE: c_long = 1 << 60;
 /// `ISL_ON_ERROR_CONTINUE`.
 const ON_ERROR_CONTINUE: c_int = 1;
 /// `isl_error_quota`.
@@ -481,6 +549,20 @@ unsafe extern "C" {
     fn isl_set_lexmin(set: *mut c_void) -> *mut c_void;
     fn isl_set_lexmax(set: *mut c_void) -> *mut c_void;
     fn isl_set_to_str(set: *mut c_void) -> *mut c_char;
+    fn isl_set_project_out_all_params(set: *mut c_void) -> *mut c_void;
+    fn isl_set_dim(set: *mut c_void, kind: c_int) -> c_int;
+    fn isl_set_sample_point(set: *mut c_void) -> *mut c_void;
+
+    fn isl_point_is_void(point: *mut c_void) -> c_int;
+    fn isl_point_get_coordinate_val(
+        point: *mut c_void,
+        kind: c_int,
+        position: c_int,
+    ) -> *mut c_void;
+    fn isl_point_free(point: *mut c_void) -> *mut c_void;
+    fn isl_val_cmp_si(value: *mut c_void, other: c_long) -> c_int;
+    fn isl_val_get_num_si(value: *mut c_void) -> c_long;
+    fn isl_val_free(value: *mut c_void) -> *mut c_void;
 
     fn isl_map_read_from_str(context: *mut c_void, text: *const c_char) -> *mut c_void;
     fn isl_map_copy(map: *mut c_void) -> *mut c_void;
@@ -529,6 +611,15 @@ mod tests {
         let quota = with_operation_budget(1, || hard.is_empty());
         assert_eq!(quota, Err(IslError::Quota));
         assert!(hard.is_empty().is_ok());
+    }
+
+    #[test]
+    fn a_sample_is_a_point() {
+        let set = Set::parse("[n] -> { a[i, j] : 3 <= i < n and j = -2i and n = 5 }").unwrap();
+        let first = set.project_out_parameters().unwrap().lexmin().unwrap();
+        assert_eq!(first.sample().unwrap(), Some(vec![3, -6]));
+        let none = Set::parse("{ a[i] : 3 < i < 4 }").unwrap();
+        assert_eq!(none.sample().unwrap(), None);
     }
 
     #[test]

@@ -15,13 +15,16 @@ use crate::cli::{Build, Fusion, Input, Invocation, Language, Phase, Toolchain, r
 use crate::codegen;
 use crate::dependence::{Uar, build_uar};
 use crate::kernel::{KernelModel, model_kernels};
-use crate::launch::{LaunchGraph, build_launch_graph, fold_launches_by_handles};
+use crate::launch::{
+    BufferId, LaunchGraph, LaunchId, build_launch_graph, fold_launches_by_handles,
+};
 use crate::program::{Program, read_program};
 use crate::report::{self, Report};
 use crate::schedule::{self, FusionPlan, Missed, ScheduleOptions, plan_fusion};
 use crate::verify::{VerifiedPlan, verify};
 use inkwell::context::Context;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -185,7 +188,14 @@ fn compile(
             output,
         )
     })?;
+    let groups = &analysis.plan.plan().groups;
+    let unwritten = emitted
+        .unwritten
+        .iter()
+        .map(|(group, buffers)| (groups[*group].members[0].launch, buffers.clone()))
+        .collect();
     let analysis = Analysis {
+        unwritten,
         seconds: clock.seconds,
         ..analysis
     };
@@ -214,6 +224,8 @@ struct Analysis {
     uar: Uar,
     plan: VerifiedPlan,
     missed: Vec<Missed>,
+    /// By a group's first member, what its fused kernel leaves unwritten.
+    unwritten: BTreeMap<LaunchId, Vec<BufferId>>,
     seconds: Vec<(Stage, f64)>,
 }
 
@@ -229,6 +241,14 @@ impl Analysis {
             .map(|input| input.path.clone())
             .collect();
         report.spell_files_as(&inputs);
+        for (fusion, group) in report.fusions.iter_mut().zip(&plan.groups) {
+            let first = group.members.first();
+            let buffers = first.and_then(|first| self.unwritten.get(&first.launch));
+            let names = buffers.into_iter().flatten();
+            fusion.not_written = names
+                .map(|buffer| graph.buffers[buffer.0].name.clone())
+                .collect();
+        }
         report
     }
 }
@@ -244,6 +264,7 @@ fn without_groups(analysis: Analysis, left_out: &[usize]) -> Result<Analysis, Pi
         uar,
         plan,
         mut missed,
+        unwritten,
         seconds,
     } = analysis;
     let mut kept = FusionPlan::default();
@@ -263,6 +284,7 @@ fn without_groups(analysis: Analysis, left_out: &[usize]) -> Result<Analysis, Pi
         uar,
         plan,
         missed,
+        unwritten,
         seconds,
     })
 }
@@ -353,6 +375,7 @@ fn analyze_program(
         uar,
         plan,
         missed,
+        unwritten: BTreeMap::new(),
         seconds: Vec::new(),
     }))
 }

@@ -12,6 +12,9 @@ mod harness;
 use libtest_mimic::{Arguments, Trial};
 use std::process::ExitCode;
 
+/// Cases of one program.
+const CASES: usize = 8;
+
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let range = std::env::var("SIRIUS_FUZZ_SEEDS").unwrap_or_else(|_| "0..3".to_owned());
@@ -28,7 +31,7 @@ fn main() -> ExitCode {
             Trial::test(format!("generated/{seed}"), move || {
                 let folder = tempfile::tempdir()?;
                 let source = folder.path().join(format!("seed_{seed}.cu"));
-                std::fs::write(&source, generator::program(seed))?;
+                std::fs::write(&source, generator::program(seed, CASES))?;
                 let result = harness::check(&source);
                 if result.is_err() || std::env::var_os("SIRIUS_FUZZ_KEEP").is_some() {
                     let kept = std::env::temp_dir().join(format!("sirius_seed_{seed}.cu"));

@@ -33,6 +33,7 @@ fn main() -> ExitCode {
         let trials = vec![
             Trial::test("oracle", harness::check_oracle),
             Trial::test("lost_edges", every_lost_edge_is_missed),
+            Trial::test("generated_pairs", generated_pairs_are_contained),
         ];
         return libtest_mimic::run(&arguments, trials).exit_code();
     };
@@ -91,6 +92,26 @@ fn append(results: &Path, measured: &Measured) -> std::io::Result<()> {
         .append(true)
         .open(results)?;
     writeln!(file, "{}", serde_json::to_string(measured)?)
+}
+
+/// Generated launch pairs that continuous integration compares at least.
+const GENERATED_PAIRS: usize = 500;
+
+/// No edge is missing or too narrow between generated neighbours, many of them to a program.
+fn generated_pairs_are_contained() -> Result<(), Failed> {
+    let mut pairs = 0;
+    for seed in 1000.. {
+        let measured = Program::generated(seed, seed + 1).measure(Duration::from_secs(60));
+        if !measured.faults.is_empty() || !measured.note.is_empty() {
+            let what = measured.faults.join("\n") + &measured.note;
+            return Err(format!("seed {seed}: {what}").into());
+        }
+        pairs += measured.launch_pairs;
+        if pairs >= GENERATED_PAIRS {
+            break;
+        }
+    }
+    Ok(())
 }
 
 /// A real graph and a real run: without any one of the edges between launches that met, the oracle

@@ -263,6 +263,7 @@ fn build(inputs: &[PathBuf], numerics: Numerics) -> Build {
             max_fusions: None,
             keep_synchronisations: false,
             orientation: "auto".into(),
+            optimisations: Default::default(),
         },
     }
 }

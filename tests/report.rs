@@ -6,8 +6,13 @@
 mod scene;
 
 use scene::*;
-use sirius_rs::dependence::{DependenceKind, Edge, Guard, Uar, Width};
+use sirius_rs::affine::Axis;
+use sirius_rs::dependence::{
+    DependenceKind, Edge, Guard, MappedWidth, PlaceMap, PlaceSymbol, Uar, Width, Witness,
+    WitnessEnd,
+};
 use sirius_rs::diagnostics::{Location, Rejection, RejectionReason};
+use sirius_rs::expression::Expression;
 use sirius_rs::launch::{LaunchId, NodeId, NodeKind};
 use sirius_rs::pipeline::Stage;
 use sirius_rs::report::{
@@ -107,6 +112,10 @@ fn graph_of(scene: &Scene, edges: &[(LaunchId, LaunchId, &str, Width)]) -> Uar {
         .collect();
     for (source, sink, buffer, width) in edges {
         let (source, sink) = (node_of(*source), node_of(*sink));
+        let guards = match width {
+            Width::Thread => vec![valid(LaunchId(source.0 as u32))],
+            _ => Vec::new(),
+        };
         let edge = Edge {
             source,
             sink,
@@ -115,16 +124,60 @@ fn graph_of(scene: &Scene, edges: &[(LaunchId, LaunchId, &str, Width)]) -> Uar {
             width: *width,
             relation: "{ source[bx] -> sink[bx] }".to_string(),
             exact: *width == Width::Thread,
-            conditions: Vec::new(),
+            conditions: guards.clone(),
             absent_if: Vec::new(),
             carried: false,
-            because: String::new(),
-            reason: None,
+            because: match width {
+                Width::Global => "`blur` reads `c[i - 1]`, which `shift` writes in another block",
+                _ => "",
+            }
+            .to_string(),
+            reason: (*width == Width::Global).then_some(RejectionReason::GlobalDependence),
             location: Location::default(),
+            witness: (*width == Width::Global).then(witness),
+            mapped: (*width == Width::Global).then(mapped),
         };
         uar.graph.add_edge(nodes[source.0], nodes[sink.0], edge);
     }
     uar
+}
+
+fn mapped() -> MappedWidth {
+    let coordinate = |extent| {
+        Expression::Leaf(PlaceSymbol::Block(Axis::X))
+            .multiply(Expression::Constant(extent))
+            .add(Expression::Leaf(PlaceSymbol::Thread(Axis::X)))
+    };
+    MappedWidth {
+        width: Width::Block,
+        map: PlaceMap {
+            source: vec![coordinate(64).floor_divide(Expression::Constant(256))],
+            sink: vec![Expression::Leaf(PlaceSymbol::Block(Axis::X))],
+            source_blocks: 4,
+            sink_blocks: 1,
+        },
+        conditions: Vec::new(),
+    }
+}
+
+fn witness() -> Witness {
+    let end = |block, thread, line| WitnessEnd {
+        place: Some(([block, 0, 0], [thread, 0, 0])),
+        location: Location {
+            file: "app.cu".to_string(),
+            line,
+            column: 1,
+        },
+    };
+    Witness {
+        text: "`c[255]` is written by block 0, thread 255 (app.cu:3) and read by block 1, \
+               thread 0 (app.cu:7)"
+            .to_string(),
+        certain: true,
+        byte: Some(1020),
+        source: end(0, 255, 3),
+        sink: end(1, 0, 7),
+    }
 }
 
 #[track_caller]

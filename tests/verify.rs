@@ -970,6 +970,7 @@ fn grid_stride(scene: &mut Scene, name: &str, shift: i64) -> KernelId {
         parent: None,
         uniform_in_block: false,
         location: Location::default(),
+        quotient: None,
     });
     model.products.push(Product {
         factor: Affine::variable(Variable::Loop(0)),
@@ -1112,3 +1113,7 @@ fn refuses_to_pass_a_wait_that_somebody_relies_on() {
     let (elsewhere, plan) = scene(&[NodeKind::HostAccess], true);
     assert_passes(&elsewhere, &plan);
 }
+
+// Behind the macro that it uses.
+#[path = "verify/liveness.rs"]
+mod liveness;

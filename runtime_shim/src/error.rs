@@ -59,7 +59,9 @@ impl CudaError {
 /// thread's last error. Returns the number that the C function returns.
 pub fn runtime_call(body: impl FnOnce() -> CudaResult) -> u32 {
     set_initialised();
-    RUNTIME_IS_USED.set(true);
+    if !CONTEXT_IS_CURRENT.get() {
+        RUNTIME_IS_USED.set(true);
+    }
     let result = match device_failure() {
         Some(failure) => Err(failure),
         None => body(),
@@ -93,7 +95,13 @@ pub fn set_initialised() {
     INITIALISED.store(true, Ordering::Relaxed);
 }
 
-/// Whether this thread has called the runtime, whose context is then current.
+/// Tells whether the driver's interface has made a context current on this thread, in which the runtime
+/// then works.
+pub fn set_context_is_current(is_current: bool) {
+    CONTEXT_IS_CURRENT.set(is_current);
+}
+
+/// Whether this thread has called the runtime without a context, so that the runtime's is current.
 pub fn runtime_is_used() -> bool {
     RUNTIME_IS_USED.get()
 }
@@ -146,6 +154,7 @@ static DEVICE_FAILURE: AtomicU32 = AtomicU32::new(0);
 thread_local! {
     static LAST_ERROR: Cell<u32> = const { Cell::new(0) };
     static RUNTIME_IS_USED: Cell<bool> = const { Cell::new(false) };
+    static CONTEXT_IS_CURRENT: Cell<bool> = const { Cell::new(false) };
 }
 
 fn row(code: u32) -> Option<&'static (u32, &'static CStr, &'static CStr)> {

@@ -81,6 +81,13 @@ fn kernels_of_each_kind() {
 }
 
 #[test]
+fn driver_interface() {
+    let output = run(&build("driver"), &[], &[]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && text == "ok\n", "{text}");
+}
+
+#[test]
 fn nonsense_in_the_environment() {
     let output = run(&build("kernels"), &[], &[("SIRIUS_CPU_THREADS", "many")]);
     assert_eq!(output.status.code(), Some(1));

@@ -62,6 +62,8 @@ pub(super) struct Draft {
     pub output_directory: Option<PathBuf>,
     /// Print this instead of building.
     pub information: Option<Information>,
+    /// `--sirius-opt` was given: it names what is on, in place of the default.
+    pub optimisations_listed: bool,
     /// Sentences for the user.
     pub warnings: Vec<String>,
 }
@@ -81,6 +83,7 @@ impl Draft {
             keep_directory: None,
             output_directory: None,
             information: None,
+            optimisations_listed: false,
             warnings: Vec::new(),
         }
     }

@@ -14,6 +14,7 @@ mod sirius_options;
 mod spelling;
 pub mod toolchain;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 pub use command::{Output, ToolError, run_tool};
@@ -136,6 +137,28 @@ pub enum Fusion {
     All,
 }
 
+/// An optimisation of fused kernels, by its name in `--sirius-opt=`. All are on by default.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Optimisation {
+    /// `forward-values`: what one segment stores and the next loads stays in registers.
+    ForwardValues,
+    /// `dead-stores`: allocations that nobody reads after a group are not written by its kernel.
+    DeadStores,
+}
+
+impl Optimisation {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::ForwardValues, Self::DeadStores];
+
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ForwardValues => "forward-values",
+            Self::DeadStores => "dead-stores",
+        }
+    }
+}
+
 /// The options that begin with `--sirius-`.
 #[derive(Clone, Debug)]
 pub struct SiriusOptions {
@@ -153,6 +176,8 @@ pub struct SiriusOptions {
     pub keep_synchronisations: bool,
     /// `--sirius-orientation=NAME`, `auto` by default.
     pub orientation: String,
+    /// `--sirius-opt=LIST`: those that are on.
+    pub optimisations: BTreeSet<Optimisation>,
 }
 
 /// A compilation as the stages see it.

@@ -13,8 +13,8 @@ use super::sirius_options::{device, report_format};
 use super::spelling::{Argument, split_arguments, split_list, split_words};
 use super::toolchain;
 use super::{
-    Build, Device, Fusion, Input, Invocation, Language, Numerics, Phase, ReportFormat,
-    SiriusOptions,
+    Build, Device, Fusion, Input, Invocation, Language, Numerics, Optimisation, Phase,
+    ReportFormat, SiriusOptions,
 };
 use crate::diagnostics::{Diagnostic, Severity};
 use std::collections::BTreeMap;
@@ -290,6 +290,7 @@ fn default_build(surroundings: &Surroundings<'_>) -> Result<Build, UsageError> {
             max_fusions: None,
             keep_synchronisations: false,
             orientation: "auto".to_owned(),
+            optimisations: Optimisation::ALL.into(),
         },
     })
 }

@@ -3,7 +3,7 @@
 use super::draft::Information;
 use super::options::{Arity, OptionRow, honour, inform, integer, reject, undefined};
 use super::parse::UsageError;
-use super::{Device, Fusion, ReportFormat};
+use super::{Device, Fusion, Optimisation, ReportFormat};
 use crate::pipeline::Stage;
 use std::path::PathBuf;
 
@@ -56,12 +56,37 @@ pub(super) static SIRIUS_OPTIONS: &[OptionRow] = &[
         value.clone_into(&mut draft.build.sirius.orientation);
         Ok(())
     }),
-    honour("sirius-opt", &[], Arity::List, |_, value| match value {
-        "none" | "all" => Ok(()),
-        _ => Err(UsageError::Refused(format!(
-            "Optimisation '{value}' of --sirius-opt is not available in this version, only 'none' \
-             and 'all' are"
-        ))),
+    honour("sirius-opt", &[], Arity::List, |draft, value| {
+        let chosen = &mut draft.build.sirius.optimisations;
+        // A list says what is on; `-name` behind it takes one away.
+        if !std::mem::replace(&mut draft.optimisations_listed, true) && !value.starts_with('-') {
+            chosen.clear();
+        }
+        let by_name = |name: &str| {
+            Optimisation::ALL
+                .into_iter()
+                .find(|optimisation| optimisation.name() == name)
+        };
+        match value {
+            "none" => chosen.clear(),
+            "all" => chosen.extend(Optimisation::ALL),
+            _ => match (by_name(value), value.strip_prefix('-').and_then(by_name)) {
+                (Some(on), _) => {
+                    chosen.insert(on);
+                }
+                (None, Some(off)) => {
+                    chosen.remove(&off);
+                }
+                (None, None) => {
+                    let names = Optimisation::ALL.map(Optimisation::name).join("', '");
+                    return Err(UsageError::Refused(format!(
+                        "Optimisation '{value}' of --sirius-opt is not known; there are '{names}', \
+                         'all' and 'none', and '-' before a name takes it away"
+                    )));
+                }
+            },
+        }
+        Ok(())
     }),
     honour("sirius-tune", &[], Arity::Scalar, |_, value| match value {
         "off" => Ok(()),

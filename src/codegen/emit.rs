@@ -10,7 +10,7 @@ use super::registration::{add_fused_keys, embed_unit_images, register_fused_imag
 use super::{CodegenError, DeviceImage, FusedKernel};
 use crate::cli::{Build, Device, Phase, Toolchain};
 use crate::kernel::KernelModel;
-use crate::launch::LaunchGraph;
+use crate::launch::{BufferId, LaunchGraph};
 use crate::program::Program;
 use crate::verify::VerifiedPlan;
 use inkwell::module::Module;
@@ -27,6 +27,9 @@ pub struct Emitted {
     /// Groups of the plan that were left out, because a kernel depends on something that only its
     /// own image has (a table of addresses of device variables). Their launches run unfused.
     pub left_out: Vec<usize>,
+    /// For groups of the plan, by index: allocations that the fused kernel does not write although
+    /// its members do, because nobody reads them afterwards.
+    pub unwritten: Vec<(usize, Vec<BufferId>)>,
     /// What the device tools said (`-Xptxas -v`), for standard error.
     pub messages: String,
 }
@@ -75,6 +78,10 @@ pub fn emit(
                 fused = kernels;
                 emitted.left_out = (0..plan.plan().groups.len())
                     .filter(|group| fused.iter().all(|kernel| kernel.group != *group))
+                    .collect();
+                emitted.unwritten = fused
+                    .iter()
+                    .map(|kernel| (kernel.group, kernel.unwritten.clone()))
                     .collect();
                 fused_image = Some(image);
             }
@@ -157,7 +164,8 @@ fn emit_fused(
     toolchain: &Toolchain,
     folder: &Folder,
 ) -> Result<(Vec<FusedKernel>, DeviceImage, String), CodegenError> {
-    let (module, kernels) = super::fuse::build_fused_module(program, graph, models, plan)?;
+    let (module, kernels) =
+        super::fuse::build_fused_module(program, graph, models, plan, &build.sirius.optimisations)?;
     let mut messages = String::new();
     let image = emit_image(
         &module,

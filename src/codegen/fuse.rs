@@ -8,6 +8,7 @@
 //! the write (`!invariant.load`, non-coherent loads).
 
 mod aliasing;
+mod dead_stores;
 mod segment;
 #[cfg(test)]
 mod tests;
@@ -15,15 +16,16 @@ mod tests;
 use super::device::{self, device_target_machine, run_passes};
 use super::ir::{Block, Builder, DebugScope, FUNCTION_ATTRIBUTES, RETURN_ATTRIBUTES, Type, Value};
 use super::{CodegenError, FusedKernel, FusedParameter};
+use crate::cli::Optimisation;
 use crate::kernel::KernelModel;
-use crate::launch::{Launch, LaunchGraph, LaunchId, NodeKind, ValueId};
+use crate::launch::{BufferId, Launch, LaunchGraph, LaunchId, NodeKind, ValueId};
 use crate::program::Program;
 use crate::schedule::{FusionGroup, FusionPlan, ThreadMap};
 use crate::verify::VerifiedPlan;
 use aliasing::PointerFacts;
 use inkwell::module::Module;
 use segment::Segment;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// Builds one module with a kernel for each group of the plan. Groups whose members use a device
 /// variable that the host cannot name are left out; their launches stay apart.
@@ -38,8 +40,9 @@ pub fn build_fused_module<'ctx>(
     graph: &LaunchGraph,
     kernels: &[KernelModel],
     plan: &VerifiedPlan,
+    optimisations: &BTreeSet<Optimisation>,
 ) -> Result<(Module<'ctx>, Vec<FusedKernel>), CodegenError> {
-    build_groups(program, graph, kernels, plan.plan())
+    build_groups(program, graph, kernels, plan.plan(), optimisations)
 }
 
 fn build_groups<'ctx>(
@@ -47,6 +50,7 @@ fn build_groups<'ctx>(
     graph: &LaunchGraph,
     kernels: &[KernelModel],
     plan: &FusionPlan,
+    optimisations: &BTreeSet<Optimisation>,
 ) -> Result<(Module<'ctx>, Vec<FusedKernel>), CodegenError> {
     let launches: HashMap<LaunchId, &Launch> = graph
         .nodes
@@ -62,6 +66,7 @@ fn build_groups<'ctx>(
         module.set_data_layout(&unit.device.get_data_layout());
     }
     let mut fused = Vec::new();
+    let mut unread = Vec::new();
     for (index, group) in plan.groups.iter().enumerate() {
         let members = group
             .members
@@ -90,9 +95,17 @@ fn build_groups<'ctx>(
             members,
         };
         // Left out when a kernel depends on something that only its own image has.
-        fused.extend(builder.build()?);
+        if let Some((kernel, parameters)) = builder.build()? {
+            fused.push(kernel);
+            unread.push(parameters);
+        }
     }
-    forward_values(&module)?;
+    if optimisations.contains(&Optimisation::ForwardValues) {
+        forward_values(&module)?;
+    }
+    if optimisations.contains(&Optimisation::DeadStores) {
+        remove_dead_stores(&module, &mut fused, &unread)?;
+    }
     module
         .verify()
         .map_err(|message| CodegenError::Llvm(message.to_string()))?;
@@ -118,7 +131,8 @@ struct Parameter {
 }
 
 impl<'ctx> GroupBuilder<'_, 'ctx> {
-    fn build(&self) -> Result<Option<FusedKernel>, CodegenError> {
+    /// The kernel, and the parameters that point into allocations which nobody reads afterwards.
+    fn build(&self) -> Result<Option<(FusedKernel, UnreadParameters)>, CodegenError> {
         let mut segments = Vec::new();
         for (position, (_, model)) in self.members.iter().enumerate() {
             let prefix = format!("sirius_g{}_m{position}_", self.index);
@@ -135,14 +149,21 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         let (parameters, places) = self.parameters(&bodies);
         let function = self.declare(&parameters, &bodies);
         self.write_body(function, &bodies, &places)?;
-        Ok(Some(FusedKernel {
+        let unread = dead_stores::parameters_into(
+            &self.group.unread_afterwards,
+            &self.members,
+            |member, argument| places.get(member)?.get(argument).copied(),
+        );
+        let kernel = FusedKernel {
             name: function.name(),
             group: self.index,
             parameters: parameters
                 .into_iter()
                 .map(|parameter| parameter.source)
                 .collect(),
-        }))
+            unwritten: Vec::new(),
+        };
+        Ok(Some((kernel, unread)))
     }
 
     /// The fused kernel's parameters, and for each body which of them it gets. An argument that
@@ -348,6 +369,34 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         name.truncate(200);
         name
     }
+}
+
+/// Parameters of a fused kernel by the allocation that they point into.
+type UnreadParameters = Vec<(BufferId, Vec<usize>)>;
+
+/// Leaves stores out whose values nobody reads, and what only computed them.
+fn remove_dead_stores(
+    module: &Module,
+    fused: &mut [FusedKernel],
+    unread: &[UnreadParameters],
+) -> Result<(), CodegenError> {
+    let before = device::count_barriers(module);
+    for (kernel, unread) in fused.iter_mut().zip(unread) {
+        let function = Value::function(module, &kernel.name)
+            .ok_or_else(|| CodegenError::Inconsistent(format!("no kernel {}", kernel.name)))?;
+        for (buffer, parameters) in unread {
+            if dead_stores::remove_dead_stores(function, parameters) {
+                kernel.unwritten.push(*buffer);
+            }
+        }
+    }
+    let machine = device_target_machine("sm_80")?;
+    run_passes(
+        module,
+        "function(adce,instcombine<no-verify-fixpoint>,simplifycfg)",
+        &machine,
+    )?;
+    before.check_equal_or_fewer(&device::count_barriers(module))
 }
 
 /// The most threads that any block has.

@@ -17,7 +17,7 @@ use inkwell::context::AsContextRef;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::debuginfo::*;
 use inkwell::llvm_sys::prelude::*;
-use inkwell::llvm_sys::{LLVMLinkage, LLVMOpcode, LLVMTypeKind};
+use inkwell::llvm_sys::{LLVMInlineAsmDialect, LLVMLinkage, LLVMOpcode, LLVMTypeKind};
 use inkwell::module::Module;
 use std::ffi::CString;
 
@@ -116,6 +116,23 @@ impl Type {
     pub(super) fn integer_bits(self) -> u32 {
         // SAFETY: see `kind`.
         unsafe { LLVMGetIntTypeWidth(self.0) }
+    }
+
+    pub(super) fn is_integer(self) -> bool {
+        self.kind() == LLVMTypeKind::LLVMIntegerTypeKind
+    }
+
+    /// Types of a struct's fields; none for other types.
+    pub(super) fn elements(self) -> Vec<Type> {
+        if self.kind() != LLVMTypeKind::LLVMStructTypeKind {
+            return Vec::new();
+        }
+        // SAFETY: as in `Value`; positions are below the struct's length.
+        unsafe {
+            (0..LLVMCountStructElementTypes(self.0))
+                .map(|position| Type(LLVMStructGetTypeAtIndex(self.0, position)))
+                .collect()
+        }
     }
 
     pub(super) fn is_pointer(self) -> bool {
@@ -613,6 +630,24 @@ impl Value {
                 read(constraints, constraint_length),
             ))
         }
+    }
+
+    /// Inline assembly without side effects, to be called.
+    pub(super) fn pure_assembly(ty: Type, template: &str, constraints: &str) -> Value {
+        // SAFETY: LLVM copies both texts; callers match the constraints to the type.
+        Value(unsafe {
+            LLVMGetInlineAsm(
+                ty.0,
+                template.as_ptr().cast(),
+                template.len(),
+                constraints.as_ptr().cast(),
+                constraints.len(),
+                0,
+                0,
+                LLVMInlineAsmDialect::LLVMInlineAsmDialectATT,
+                0,
+            )
+        })
     }
 
     pub(super) fn element_pointer_source_type(self) -> Type {

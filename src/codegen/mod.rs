@@ -20,7 +20,7 @@ mod registration;
 
 pub use emit::{Emitted, emit, emit_device_only, link_objects, show_commands};
 
-use crate::launch::LaunchId;
+use crate::launch::{BufferId, LaunchId};
 use std::path::PathBuf;
 
 /// Why no artifact was made.
@@ -82,6 +82,8 @@ pub struct FusedKernel {
     pub group: usize,
     /// What the host passes, in order.
     pub parameters: Vec<FusedParameter>,
+    /// Allocations that its members write and it does not, because nobody reads them afterwards.
+    pub unwritten: Vec<BufferId>,
 }
 
 /// Where the host takes a parameter of a fused kernel from.

@@ -1,10 +1,13 @@
 //! Dependences in words, for the CUDA programmer.
 
-use super::Width;
 use super::instance::Place;
+use super::polynomial::{Atom, Polynomial};
+use super::relation::Shape;
+use super::witness::Example;
+use super::{Width, Witness, WitnessEnd};
 use crate::affine::{Affine, Variable};
 use crate::kernel::{Access, AccessKind, KernelModel};
-use crate::launch::{LaunchGraph, NodeId, NodeKind};
+use crate::launch::{LaunchGraph, NodeId, NodeKind, Operand};
 
 /// Why two launches of different shape have no thread or block in common.
 pub(super) fn different_shapes(source: &KernelModel, sink: &KernelModel) -> String {
@@ -92,6 +95,133 @@ pub(super) fn whole(
         word(source),
         word(sink)
     )
+}
+
+/// Two accesses that meet, with an example of the threads where there is one.
+pub(super) fn witness(
+    graph: &LaunchGraph,
+    (earlier, later): (&Access, &Access),
+    shapes: [&Shape; 2],
+    place: &Place,
+    example: Option<&Example>,
+) -> Witness {
+    let certain = example.is_some() && earlier.exact && later.exact;
+    let verb = |access: &Access| match access.kind {
+        AccessKind::Read => "read",
+        AccessKind::Write => "written",
+        AccessKind::Reduction | AccessKind::Atomic => "updated",
+    };
+    let is = if certain { "is" } else { "may be" };
+    let end = |place: Option<&[i64; 6]>, access: &Access| WitnessEnd {
+        place: place.map(|&[a, b, c, d, e, f]| ([a, b, c], [d, e, f])),
+        location: access.location.clone(),
+    };
+    let mut doubts: Vec<&str> = Vec::new();
+    for access in [earlier, later] {
+        let why = access.why_inexact.as_str();
+        if !access.exact && !why.is_empty() && !doubts.contains(&why) {
+            doubts.push(why);
+        }
+    }
+    let doubts = match doubts.as_slice() {
+        [] => String::new(),
+        some => format!(" ({})", some.join("; ")),
+    };
+    let Some(example) = example else {
+        return Witness {
+            text: format!(
+                "`{}` {is} {} by any thread ({}) and {} by any thread ({}){doubts}",
+                place.name,
+                verb(earlier),
+                earlier.location,
+                verb(later),
+                later.location
+            ),
+            certain,
+            byte: None,
+            source: end(None, earlier),
+            sink: end(None, later),
+        };
+    };
+    let sample = &example.sample;
+    let offset = place.offset.as_ref();
+    let byte = offset
+        .and_then(|offset| {
+            example
+                .assignment
+                .evaluate(offset)?
+                .checked_add(sample.byte)
+        })
+        .unwrap_or(sample.byte);
+    let size = i64::from(earlier.size_bytes.min(later.size_bytes).max(1));
+    let what = match byte.rem_euclid(size) {
+        0 => format!("`{}[{}]`", place.name, byte / size),
+        _ => format!("byte {byte} of `{}`", place.name),
+    };
+    let agent = |place: &[i64; 6], shape: &Shape| {
+        let point = |values: &[i64], extents: &[Polynomial; 3]| {
+            let flat = extents[1..]
+                .iter()
+                .all(|extent| example.assignment.evaluate(extent) == Some(1));
+            match values {
+                [x, ..] if flat => x.to_string(),
+                values => {
+                    let values: Vec<_> = values.iter().map(i64::to_string).collect();
+                    format!("({})", values.join(", "))
+                }
+            }
+        };
+        format!(
+            "block {}, thread {}",
+            point(&place[..3], &shape.grid),
+            point(&place[3..], &shape.block)
+        )
+    };
+    let assumed = assumptions(graph, example);
+    Witness {
+        text: format!(
+            "{what} {is} {} by {} ({}) and {} by {} ({}){doubts}{assumed}",
+            verb(earlier),
+            agent(&sample.source, shapes[0]),
+            earlier.location,
+            verb(later),
+            agent(&sample.sink, shapes[1]),
+            later.location
+        ),
+        certain,
+        byte: Some(byte),
+        source: end(Some(&sample.source), earlier),
+        sink: end(Some(&sample.sink), later),
+    }
+}
+
+/// The host values that an example takes for given: `, for instance with gridDim.x = 4`.
+fn assumptions(graph: &LaunchGraph, example: &Example) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    for atom in &example.mentioned {
+        let Atom::Value(value) = atom else { continue };
+        let (Some(host), Some(number)) = (
+            graph.values.get(value.0),
+            example.assignment.atom(&Atom::Value(*value)),
+        ) else {
+            continue;
+        };
+        let axis = |axis: u8| ["x", "y", "z"][usize::from(axis.min(2))];
+        let name = match host.witness.1 {
+            Operand::Grid(index) => format!("gridDim.{}", axis(index)),
+            Operand::Block(index) => format!("blockDim.{}", axis(index)),
+            Operand::Argument { argument, .. } => format!("argument {argument}"),
+            Operand::SharedBytes | Operand::Stream => continue,
+        };
+        let part = format!("{name} = {number}");
+        if !parts.contains(&part) {
+            parts.push(part);
+        }
+    }
+    match parts.as_slice() {
+        [] => String::new(),
+        some => format!(", for instance with {}", some.join(", ")),
+    }
 }
 
 fn verb(access: &Access) -> &'static str {

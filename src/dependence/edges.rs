@@ -8,6 +8,7 @@
 use super::describe;
 use super::effect::{Effect, ranges_apart};
 use super::instance::{Alike, Base, Instance, Place, TargetUse};
+use super::mapped::mapped_width;
 use super::order::{Flow, Link};
 use super::overlap::{Overlap, is_constant_memory, overlap};
 use super::pair::{
@@ -241,6 +242,8 @@ impl Builder<'_> {
                         because: because.clone(),
                         reason: Some(RejectionReason::GlobalDependence),
                         location: self.graph.nodes[sink.node().0].location.clone(),
+                        witness: None,
+                        mapped: None,
                     });
                 }
             }
@@ -328,7 +331,12 @@ impl Builder<'_> {
                     absent_when_apart,
                 } in answer.iter()
                 {
+                    let mut witness = edge.witness.clone();
+                    if let Some(witness) = &mut witness {
+                        witness.text = witness.text.replace(NAME, name);
+                    }
                     let mut edge = Edge {
+                        witness,
                         source: source.node,
                         sink: sink.node,
                         buffer: name.clone(),
@@ -349,8 +357,8 @@ impl Builder<'_> {
                     }
                     link = link.max(match edge.width {
                         _ if !edge.absent_if.is_empty() => Link::Nothing,
-                        Width::Global => Link::Separates,
-                        Width::Thread | Width::Block => Link::Orders,
+                        Width::Global if edge.mapped.is_none() => Link::Separates,
+                        _ => Link::Orders,
                     });
                     self.add(edge);
                 }
@@ -545,6 +553,16 @@ impl Builder<'_> {
                 merged.width,
             ),
         };
+        let example = pair.example(&mut self.solver, merged.widest, merged.width);
+        let witness = pair.witness(self.graph, merged.widest, merged.width, example.as_ref());
+        let mapped = mapped_width(
+            pair,
+            &mut self.solver,
+            (left, right),
+            merged.widest,
+            merged.width,
+            example.as_ref(),
+        );
         let edge = Edge {
             source: source.node,
             sink: sink.node,
@@ -559,6 +577,8 @@ impl Builder<'_> {
             because,
             reason: (merged.width == Width::Global).then_some(reason),
             location: merged.widest.1.location.clone(),
+            witness,
+            mapped,
         };
         Some(Answer {
             edge,
@@ -637,6 +657,8 @@ impl Builder<'_> {
             because,
             reason: Some(reason),
             location,
+            witness: None,
+            mapped: None,
         }
     }
 

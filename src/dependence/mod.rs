@@ -7,8 +7,8 @@
 //!   later iteration of a common loop or to another call of the function. Nodes that are no more than
 //!   eight operations on device memory apart always have their own edges.
 //! * a path from the earlier to the later, of edges that always exist ([`Edge::absent_if`] is empty),
-//!   that no fused launch can hold: it has an edge of global width or one to what is not a launch, or
-//!   more than [`LARGEST_GROUP`] nodes. At most one of its edges is carried, and one is when the
+//!   that no fused launch can hold: it has an edge of global width under every map tried
+//!   ([`Edge::mapped`] is `None`) or one to what is not a launch, or more than [`LARGEST_GROUP`] nodes. At most one of its edges is carried, and one is when the
 //!   pair lies in different iterations or calls; each node in between runs whenever the later node
 //!   runs, in the iteration (the earlier or the later one's) that its side of the path belongs to. Across
 //!   calls the nodes in between need not run, since the end of a call issues whatever is pending.
@@ -24,14 +24,17 @@ mod edges;
 mod effect;
 mod enumerate;
 mod instance;
+mod mapped;
 mod order;
 mod overlap;
 mod pair;
 mod polynomial;
 mod problem;
 mod relation;
+mod witness;
 
 pub use enumerate::build_uar;
+pub use mapped::{MappedWidth, PlaceMap, PlaceSymbol};
 pub use overlap::{SharedMemory, launch_conditions};
 
 use crate::diagnostics::{Location, RejectionReason};
@@ -105,6 +108,31 @@ pub struct PointerRange {
     pub high_bytes: Expression<ValueId>,
 }
 
+/// One pair of threads that depend on each other across an edge, in the user's words.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Witness {
+    /// One sentence: what touches what where.
+    pub text: String,
+    /// False where an access is not exactly known: the pair *may* depend on each other.
+    pub certain: bool,
+    /// The first common byte, from the start of the buffer (of the pointer, where the buffer is not
+    /// known).
+    pub byte: Option<i64>,
+    /// The source's thread.
+    pub source: WitnessEnd,
+    /// The sink's thread.
+    pub sink: WitnessEnd,
+}
+
+/// One side of a [`Witness`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WitnessEnd {
+    /// `blockIdx` and `threadIdx`; `None` where the place of the access is not known.
+    pub place: Option<([i64; 3], [i64; 3])>,
+    /// Where the access stands.
+    pub location: Location,
+}
+
 /// An edge of the unified graph.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Edge {
@@ -136,6 +164,23 @@ pub struct Edge {
     pub reason: Option<RejectionReason>,
     /// Where the widening access stands.
     pub location: Location,
+    /// For an edge between launches that is wider than a thread, a pair of threads that shows it,
+    /// where one is found.
+    pub witness: Option<Witness>,
+    /// A smaller width under another one-to-one map than the identity, where one is found. What is
+    /// planned and verified today uses `width`, which is that of the identity.
+    pub mapped: Option<MappedWidth>,
+}
+
+impl Edge {
+    /// Why the edge is as wide as it is, with its witness: one line for people.
+    pub fn explanation(&self) -> String {
+        match &self.witness {
+            Some(witness) if self.because.is_empty() => witness.text.clone(),
+            Some(witness) => format!("{}: {}", self.because, witness.text),
+            None => self.because.clone(),
+        }
+    }
 }
 
 /// The unified graph: a node of the petgraph is a node of the launch graph, at the same index.

@@ -4,11 +4,12 @@
 use super::instance::{Instance, TargetUse};
 use super::polynomial::{Atom, Polynomial};
 use super::relation::{Conflict, Facts, Shape, Side, Solver};
-use super::{Guard, PointerRange, Width};
+use super::witness::Example;
+use super::{Guard, PointerRange, Width, Witness, describe, witness};
 use crate::affine::{Affine, Axis, Constraint, Variable};
 use crate::expression::{Condition, Expression};
 use crate::kernel::{Access, KernelModel};
-use crate::launch::ValueId;
+use crate::launch::{LaunchGraph, ValueId};
 
 /// Two targets of two launches.
 pub(super) struct PairOfTargets<'a> {
@@ -116,6 +117,60 @@ impl PairOfTargets<'_> {
         Verdict {
             assumed,
             ..verdict(narrower)
+        }
+    }
+
+    /// A pair of threads that conflict and are as far apart as `width` says.
+    pub(super) fn example(
+        &self,
+        solver: &mut Solver,
+        accesses: (&Access, &Access),
+        width: Width,
+    ) -> Option<Example> {
+        if width == Width::Thread {
+            return None;
+        }
+        let (sink_parameters, sink_shape) = self.compared_sink();
+        let source = Side {
+            model: self.source.model,
+            access: accesses.0,
+            parameters: self.source_parameters,
+            shape: &self.source.shape,
+        };
+        let sink = Side {
+            model: self.sink.model,
+            access: accesses.1,
+            parameters: sink_parameters,
+            shape: sink_shape,
+        };
+        witness::sample(
+            &source,
+            &sink,
+            self.distance,
+            self.facts,
+            width,
+            &mut solver.samples,
+        )
+    }
+
+    /// The same in words, for an edge that is wider than a thread.
+    pub(super) fn witness(
+        &self,
+        graph: &LaunchGraph,
+        accesses: (&Access, &Access),
+        width: Width,
+        example: Option<&Example>,
+    ) -> Option<Witness> {
+        let shapes = [&self.source.shape, self.compared_sink().1];
+        (width != Width::Thread)
+            .then(|| describe::witness(graph, accesses, shapes, &self.to.place, example))
+    }
+
+    /// The sink's values and shape, those for equal shapes where only a run can tell.
+    fn compared_sink(&self) -> (&[Polynomial], &Shape) {
+        match self.assumed_parameters {
+            Some(parameters) => (parameters, &self.source.shape),
+            None => (self.sink_parameters, self.sink_shape),
         }
     }
 

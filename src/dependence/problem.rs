@@ -4,6 +4,7 @@
 //! equal problems of different launches have equal texts, since parameters are numbered by first
 //! appearance.
 
+use super::mapped::Coordinate;
 use super::polynomial::{Atom, Monomial, Polynomial};
 use super::relation::{Facts, Shape, Side};
 use crate::affine::{Affine, Axis, Constraint, Variable};
@@ -37,6 +38,12 @@ pub(super) struct Problem {
     /// Both subscripts and their distance are known.
     pub(super) placed: bool,
     pub(super) exact: bool,
+    /// First byte of either access, both counted from the sink's pointer.
+    pub(super) addresses: Option<[String; 2]>,
+    /// What each product dimension is: its name, its factor, its parameter.
+    pub(super) definitions: Vec<(String, String, Polynomial)>,
+    /// For each coordinate of a map, its value on either side.
+    pub(super) coordinates: Vec<[String; 2]>,
 }
 
 /// State while a problem is written down.
@@ -58,6 +65,17 @@ impl Problem {
         sink: &Side,
         distance: Option<&Polynomial>,
         facts: &Facts,
+    ) -> Option<Self> {
+        Self::with_coordinates(source, sink, distance, facts, (&[], &[]))
+    }
+
+    /// The same with the coordinates of a map written down.
+    pub(super) fn with_coordinates(
+        source: &Side,
+        sink: &Side,
+        distance: Option<&Polynomial>,
+        facts: &Facts,
+        mapped: (&[Coordinate], &[Coordinate]),
     ) -> Option<Self> {
         let mut builder = Builder {
             sides: [source, sink],
@@ -84,7 +102,7 @@ impl Problem {
                 }
             }
         }
-        let mut placed = false;
+        let mut addresses = None;
         if let (Some(distance), Some(left), Some(right)) =
             (distance, &source.access.subscript, &sink.access.subscript)
         {
@@ -98,7 +116,12 @@ impl Problem {
             builder
                 .base
                 .push(format!("{right} < {left} + {distance} + {left_size}"));
-            placed = true;
+            addresses = Some([format!("{left} + {distance}"), right]);
+        }
+        let placed = addresses.is_some();
+        let mut coordinates = Vec::new();
+        for (left, right) in mapped.0.iter().zip(mapped.1) {
+            coordinates.push([builder.coordinate(0, left)?, builder.coordinate(1, right)?]);
         }
         let mut guards = Vec::new();
         for side in 0..2 {
@@ -154,6 +177,13 @@ impl Problem {
         Some(Self {
             placed,
             exact: placed && builder.products.is_empty(),
+            addresses,
+            coordinates,
+            definitions: builder
+                .products
+                .into_iter()
+                .map(|product| (product.name, product.factor_text, product.parameter))
+                .collect(),
             monomials: builder.monomials,
             dimensions: builder.dimensions,
             base: builder.base,
@@ -295,11 +325,37 @@ impl Builder<'_> {
     fn product(&mut self, side: usize, index: usize) -> Option<String> {
         let product = self.sides[side].model.products.get(index)?.clone();
         let parameter = self.sides[side].parameters.get(product.parameter)?.clone();
-        if let Some(value) = parameter.as_constant() {
-            return Some(format!("({value}*{})", self.affine(side, &product.factor)?));
+        self.product_of(side, &product.factor, &parameter)
+    }
+
+    /// One coordinate of a map: its bytes where the kernel writes them, else its value.
+    fn coordinate(&mut self, side: usize, coordinate: &Coordinate) -> Option<String> {
+        if let Some((bytes, added)) = &coordinate.written {
+            let added = self.polynomial(added);
+            return Some(format!("({} + {added})", self.affine(side, bytes)?));
         }
-        let (uniform, varying) = self.split_uniform(side, &product.factor)?;
-        let uniform_part = self.polynomial(&uniform.multiply(&parameter)?);
+        let mut text = self.polynomial(&coordinate.constant);
+        for (coefficient, variable) in &coordinate.terms {
+            let factor = Affine::variable(variable.clone());
+            let _ = write!(text, " + {}", self.product_of(side, &factor, coefficient)?);
+        }
+        Some(match coordinate.divisor {
+            1 => format!("({text})"),
+            divisor => format!("floor(({text})/{divisor})"),
+        })
+    }
+
+    fn product_of(
+        &mut self,
+        side: usize,
+        factor: &Affine,
+        parameter: &Polynomial,
+    ) -> Option<String> {
+        if let Some(value) = parameter.as_constant() {
+            return Some(format!("({value}*{})", self.affine(side, factor)?));
+        }
+        let (uniform, varying) = self.split_uniform(side, factor)?;
+        let uniform_part = self.polynomial(&uniform.multiply(parameter)?);
         if varying.terms.is_empty() {
             return Some(uniform_part);
         }

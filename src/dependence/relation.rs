@@ -10,8 +10,10 @@
 //! [`Width::Global`] over all pairs.
 
 use super::Width;
+use super::mapped::Coordinate;
 use super::polynomial::Polynomial;
 use super::problem::{Choice, Problem};
+use super::witness::KnownSamples;
 use crate::affine::Axis;
 use crate::isl::{self, IslError, Map, Set};
 use crate::kernel::{Access, KernelModel};
@@ -54,6 +56,8 @@ pub(super) struct Conflict {
 #[derive(Default)]
 pub(super) struct Solver {
     answers: HashMap<String, Conflict>,
+    pub(super) samples: KnownSamples,
+    agreements: HashMap<String, bool>,
 }
 
 /// Text of the relation that holds all pairs of a width.
@@ -113,6 +117,28 @@ impl Solver {
             exact: canonical.exact && problem.exact && source.access.exact && sink.access.exact,
             ..canonical
         }
+    }
+}
+
+impl Solver {
+    /// Whether no conflicting pair differs in one of the coordinates; false when that is not proven.
+    pub(super) fn agree(
+        &mut self,
+        source: &Side,
+        sink: &Side,
+        distance: &Polynomial,
+        facts: &Facts,
+        mapped: (&[Coordinate], &[Coordinate]),
+    ) -> bool {
+        let problem = Problem::with_coordinates(source, sink, Some(distance), facts, mapped);
+        let Some(problem) = problem.filter(|problem| problem.placed) else {
+            return false;
+        };
+        let key = format!("{} {:?}", problem.text(), problem.coordinates);
+        *self.agreements.entry(key).or_insert_with(|| {
+            isl::with_operation_budget(SOLVER_BUDGET, || problem.coordinates_agree())
+                .unwrap_or(false)
+        })
     }
 }
 
@@ -202,6 +228,23 @@ impl Problem {
                 proven: true,
             },
         })
+    }
+
+    fn coordinates_agree(&self) -> isl::Result<bool> {
+        let base = self.set(&self.base.join(" and "))?;
+        let choices = self.choices.iter().chain(&self.late_choices);
+        let choices = choices
+            .map(|choice| choice.iter().map(|text| self.set(text)).collect())
+            .collect::<isl::Result<Vec<Vec<Set>>>>()?;
+        for [left, right] in &self.coordinates {
+            for order in ["<", ">"] {
+                let differs = self.set(&format!("{left} {order} {right}"))?;
+                if satisfiable(&base.intersect(&differs)?, &choices, &mut 0)? {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
     }
 
     /// Whether some conflicting pair differs on an axis of `kind`.

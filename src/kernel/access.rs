@@ -5,7 +5,7 @@ use super::body::{BlockRef, Body, Type, ValueRef};
 use super::cfg::Flow;
 use super::domain::{Conditions, Domain, Domains, discharge_all, merge};
 use super::features::{Rows, Touch};
-use super::space::Space;
+use super::space::{QuotientDimension, Space};
 use super::walk::{Choices, Obstacle, Quantity, Reading, Walk, scaled};
 use super::{Access, AccessId, AccessKind, Loop, Target};
 use crate::affine::{Affine, Constraint, Variable};
@@ -102,7 +102,14 @@ impl Collector<'_> {
                 self.changed_arguments,
                 choices.clone(),
             );
-            match walk.address(pointer) {
+            let address = walk.address(pointer).and_then(|address| {
+                let offset = walk.seen_from(address.offset, block)?;
+                Ok(Address {
+                    root: address.root,
+                    offset,
+                })
+            });
+            match address {
                 Ok(address) => found.push((address, domain)),
                 Err(Obstacle::Unknown(why)) => return Err(why),
                 Err(Obstacle::Choice(value, ways)) => {
@@ -214,6 +221,7 @@ impl Collector<'_> {
             parent: domain.loops.last().copied(),
             uniform_in_block: true,
             location: self.body.value(at).location.clone(),
+            quotient: None,
         });
         domain.loops.push(index);
         Some(start)
@@ -282,6 +290,7 @@ impl Collector<'_> {
     /// Adds to every domain the facts that tie its products and parameters together, drops what
     /// no access mentions and numbers the rest anew.
     pub fn finish(&mut self) {
+        self.define_quotients();
         let mut used = Used::default();
         for access in &self.accesses {
             used.access(&self.space, access);
@@ -330,13 +339,20 @@ impl Collector<'_> {
         }
         let products: Vec<_> = used.products.into_iter().collect();
         let parameters: Vec<_> = used.parameters.into_iter().collect();
+        let quotients: Vec<_> = used.quotients.into_iter().collect();
+        let first_quotient = self.flow.loops.len() + self.row_loops.len();
         let renumber = Renumbering {
             products: &products,
             parameters: &parameters,
+            quotients: &quotients,
+            first_quotient,
         };
         for access in &mut self.accesses {
             if let Some(subscript) = &mut access.subscript {
                 *subscript = renumber.affine(subscript);
+            }
+            for index in &mut access.loops {
+                *index = renumber.dimension(*index);
             }
             for constraint in access.domain.iter_mut().flatten() {
                 *constraint = match constraint {
@@ -345,7 +361,10 @@ impl Collector<'_> {
                 };
             }
         }
-        let mut space = Space::default();
+        let mut space = Space {
+            first_quotient,
+            ..Space::default()
+        };
         for index in &parameters {
             space.parameters.push(self.space.parameters[*index].clone());
         }
@@ -355,7 +374,45 @@ impl Collector<'_> {
             product.parameter = renumber.position(renumber.parameters, product.parameter);
             space.products.push(product);
         }
+        for index in &quotients {
+            let Some(quotient) = self.space.as_quotient(&Variable::Loop(*index)) else {
+                continue;
+            };
+            space.quotients.push(QuotientDimension {
+                dividend: renumber.affine(&quotient.dividend),
+                divisor: renumber.affine(&quotient.divisor),
+                parameter: quotient.parameter.clone(),
+                multiple: renumber.affine(&quotient.multiple),
+            });
+        }
         self.space = space;
+    }
+
+    /// Ties the quotients that a conjunction or subscript mentions to what they divide.
+    fn define_quotients(&mut self) {
+        for access in &mut self.accesses {
+            let mut by_subscript = Used::default();
+            if let Some(subscript) = &access.subscript {
+                by_subscript.affine(&self.space, subscript);
+            }
+            let mut all = BTreeSet::new();
+            for conjunction in &mut access.domain {
+                let mut used = Used {
+                    quotients: by_subscript.quotients.clone(),
+                    ..Used::default()
+                };
+                for constraint in conjunction.iter() {
+                    used.constraint(&self.space, constraint);
+                }
+                for index in used.quotients {
+                    if let Some(quotient) = self.space.as_quotient(&Variable::Loop(index)) {
+                        conjunction.extend(quotient.rows().map(Constraint::NonNegative));
+                    }
+                    all.insert(index);
+                }
+            }
+            access.loops.extend(all);
+        }
     }
 }
 
@@ -363,6 +420,8 @@ impl Collector<'_> {
 struct Used {
     products: BTreeSet<usize>,
     parameters: BTreeSet<usize>,
+    /// As indices of loops.
+    quotients: BTreeSet<usize>,
 }
 
 impl Used {
@@ -371,9 +430,13 @@ impl Used {
             self.affine(space, subscript);
         }
         for constraint in access.domain.iter().flatten() {
-            let (Constraint::NonNegative(row) | Constraint::Zero(row)) = constraint;
-            self.affine(space, row);
+            self.constraint(space, constraint);
         }
+    }
+
+    fn constraint(&mut self, space: &Space, constraint: &Constraint) {
+        let (Constraint::NonNegative(row) | Constraint::Zero(row)) = constraint;
+        self.affine(space, row);
     }
 
     fn affine(&mut self, space: &Space, affine: &Affine) {
@@ -390,7 +453,16 @@ impl Used {
                     }
                 }
                 Variable::Floor(inner, _) => self.affine(space, inner),
-                Variable::Block(_) | Variable::Thread(_) | Variable::Loop(_) => {}
+                Variable::Loop(index) => {
+                    if let Some(quotient) = space.as_quotient(variable)
+                        && self.quotients.insert(*index)
+                    {
+                        self.affine(space, &quotient.dividend);
+                        self.affine(space, &quotient.divisor);
+                        self.affine(space, &quotient.multiple);
+                    }
+                }
+                Variable::Block(_) | Variable::Thread(_) => {}
             }
         }
     }
@@ -399,12 +471,23 @@ impl Used {
 struct Renumbering<'a> {
     products: &'a [usize],
     parameters: &'a [usize],
+    /// As indices of loops.
+    quotients: &'a [usize],
+    first_quotient: usize,
 }
 
 impl Renumbering<'_> {
     fn position(&self, list: &[usize], old: usize) -> usize {
         // Every index was collected from the expressions that are renumbered.
         list.binary_search(&old).unwrap_or(old)
+    }
+
+    /// Loops of the kernel keep their index, quotients follow them without a gap.
+    fn dimension(&self, old: usize) -> usize {
+        match self.quotients.binary_search(&old) {
+            Ok(position) => self.first_quotient + position,
+            Err(_) => old,
+        }
     }
 
     fn affine(&self, affine: &Affine) -> Affine {
@@ -419,6 +502,7 @@ impl Renumbering<'_> {
                     Variable::Product(index) => {
                         Variable::Product(self.position(self.products, *index))
                     }
+                    Variable::Loop(index) => Variable::Loop(self.dimension(*index)),
                     Variable::Floor(inner, divisor) => {
                         Variable::Floor(Box::new(self.affine(inner)), *divisor)
                     }

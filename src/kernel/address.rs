@@ -5,6 +5,7 @@
 
 use super::assembly::converted_address;
 use super::body::{BinaryOperator, Body, Cast, Operation, Type, ValueRef};
+use super::induction::Way;
 use super::walk::{OVERFLOW, Obstacle, Outcome, Quantity, Reading, Walk, scaled};
 use crate::affine::Affine;
 use std::collections::{BTreeSet, HashSet};
@@ -49,11 +50,12 @@ impl Walk<'_> {
         let mut outcome = self.address_of(pointer);
         self.active.remove(&pointer);
         if let (Ok(address), Some(block)) = (&outcome, self.body.value(pointer).block) {
-            let around = self.flow.loops_of(block);
-            let mentioned = self.space.loops_in(&address.offset.affine);
-            if !mentioned.iter().all(|index| around.contains(index)) {
-                outcome = Err(Obstacle::Unknown("it is the last value of a loop"));
-            }
+            outcome = self
+                .seen_from(address.offset.clone(), block)
+                .map(|offset| Address {
+                    root: address.root.clone(),
+                    offset,
+                });
         }
         outcome
     }
@@ -103,22 +105,7 @@ impl Walk<'_> {
             } => self.choose_address(pointer, &[*on_true, *on_false]),
             Operation::Phi(incoming) => {
                 if let Some((index, first, next)) = self.recurrence(pointer) {
-                    let mut step = Quantity::certain(Affine::constant(0));
-                    let mut at = next;
-                    while at != pointer {
-                        let Operation::Offset {
-                            base,
-                            constant,
-                            terms,
-                        } = &body.value(at).operation
-                        else {
-                            return Err(Obstacle::Unknown("it changes irregularly in a loop"));
-                        };
-                        let change =
-                            self.in_step(index, |walk| walk.displacement(*constant, terms))?;
-                        step = step.combine(change, Affine::add).ok_or(OVERFLOW)?;
-                        at = *base;
-                    }
+                    let step = self.in_step(index, |walk| walk.pointer_step(pointer, next, 0))?;
                     let first = self.address(first)?;
                     return Ok(Address {
                         root: first.root,
@@ -152,6 +139,37 @@ impl Walk<'_> {
                 None => Err(Obstacle::Unknown("its origin is not known")),
             },
         }
+    }
+
+    /// How far a pointer moves on the way from a loop's phi to its next value.
+    fn pointer_step(&mut self, phi: ValueRef, at: ValueRef, depth: usize) -> Outcome<Quantity> {
+        const IRREGULAR: Obstacle = Obstacle::Unknown("it changes irregularly in a loop");
+        if at == phi {
+            return Ok(Quantity::certain(Affine::constant(0)));
+        }
+        if depth > 64 {
+            return Err(IRREGULAR);
+        }
+        let body = self.body;
+        let (before, change) = match &body.value(at).operation {
+            Operation::Offset {
+                base,
+                constant,
+                terms,
+            } => (*base, self.displacement(*constant, terms)?),
+            Operation::Phi(_) => match self.way_through(phi, at).ok_or(IRREGULAR)? {
+                Way::Same(value) => return self.pointer_step(phi, value, depth + 1),
+                Way::Loop(inner, start, next) => {
+                    let once =
+                        self.in_step(inner, |walk| walk.pointer_step(at, next, depth + 1))?;
+                    (start, self.repeated(inner, once)?)
+                }
+            },
+            _ => return Err(IRREGULAR),
+        };
+        self.pointer_step(phi, before, depth + 1)?
+            .combine(change, Affine::add)
+            .ok_or(OVERFLOW)
     }
 
     /// The sum or difference of an address and a number. Addresses lie within an object, so that no

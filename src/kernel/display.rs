@@ -1,7 +1,11 @@
 //! Kernel models as text: what `--sirius-dump=kernel` shows and what filetests compare.
 
-use super::{Access, AccessKind, Footprint, KernelModel, KernelSymbol, Target};
+use super::{
+    Access, AccessKind, Footprint, Hazard, KernelModel, KernelSymbol, LocalDependence, Quotient,
+    Target,
+};
 use crate::affine::write_guard;
+use std::collections::BTreeSet;
 use std::fmt;
 
 impl fmt::Display for KernelSymbol {
@@ -105,6 +109,28 @@ impl fmt::Display for Footprint {
     }
 }
 
+fn list(numbers: &BTreeSet<usize>) -> String {
+    let numbers: Vec<_> = numbers.iter().map(usize::to_string).collect();
+    numbers.join(",")
+}
+
+impl fmt::Display for LocalDependence {
+    /// `flow from access 1 to access 2 across barrier 0`; `anti … in one interval`.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let hazard = match self.hazard {
+            Hazard::Flow => "flow",
+            Hazard::Anti => "anti",
+            Hazard::Output => "output",
+        };
+        let (source, sink) = (self.source.0, self.sink.0);
+        write!(formatter, "{hazard} from access {source} to access {sink} ")?;
+        match self.barrier {
+            Some(barrier) => write!(formatter, "across barrier {barrier}"),
+            None => formatter.write_str("in one interval"),
+        }
+    }
+}
+
 impl fmt::Display for KernelModel {
     /// One line for each thing that the model says, in a fixed order.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -120,6 +146,13 @@ impl fmt::Display for KernelModel {
             )?;
         }
         for (index, each) in self.loops.iter().enumerate() {
+            if let Some(Quotient { dividend, divisor }) = &each.quotient {
+                writeln!(
+                    formatter,
+                    "  quotient i{index} = ({dividend}) / ({divisor})"
+                )?;
+                continue;
+            }
             write!(formatter, "  loop i{index}")?;
             if let Some(parent) = each.parent {
                 write!(formatter, " in i{parent}")?;
@@ -132,7 +165,13 @@ impl fmt::Display for KernelModel {
             writeln!(formatter, " {uniform}")?;
         }
         for access in &self.accesses {
-            writeln!(formatter, "  {access}")?;
+            write!(formatter, "  {access}")?;
+            if let Some(span) = self.intervals.accesses.get(access.id.0)
+                && !self.barriers.is_empty()
+            {
+                write!(formatter, " in interval {}", list(&span.intervals))?;
+            }
+            writeln!(formatter)?;
         }
         for barrier in &self.barriers {
             let uniform = if barrier.uniform {
@@ -146,6 +185,13 @@ impl fmt::Display for KernelModel {
                 write!(formatter, " in {}", loops.join(","))?;
             }
             writeln!(formatter)?;
+        }
+        if !self.barriers.is_empty() {
+            // Threads that only an index tells apart which the kernel never reads are left out.
+            let extents = self.distinguishes_threads.map(|told| (!told).then_some(1));
+            for each in self.local_dependences(extents) {
+                writeln!(formatter, "  {each}")?;
+            }
         }
         for footprint in &self.footprints {
             writeln!(formatter, "  {footprint}")?;

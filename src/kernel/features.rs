@@ -369,6 +369,8 @@ pub fn special_register(register: &str) -> Vec<Effect> {
         "tid" | "ctaid" | "ntid" | "nctaid" | "warpsize" => Vec::new(),
         "laneid" | "lanemask" => vec![Effect::WarpOperation],
         "clock" | "clock64" | "globaltimer" => vec![Effect::Alone(Alone::Clock)],
+        // Where cooperative launches, which are never fused, put their workspace; else zero.
+        "envreg1" | "envreg2" => Vec::new(),
         _ => vec![Effect::Alone(Alone::HardwareRegister(register.to_owned()))],
     }
 }

@@ -10,7 +10,7 @@ use super::cfg::{Flow, Level};
 use super::ranges::{lower, upper};
 use super::space::Space;
 use super::walk::{Choices, Obligation, Obstacle, Quantity, Reading, Walk};
-use crate::affine::{Affine, Constraint};
+use crate::affine::{Affine, Constraint, Variable};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// A constraint that a branch has tested.
@@ -368,6 +368,9 @@ impl<'a> Guards<'a> {
                 let second = test(condition, false).and(&test(on_false, positive));
                 first.or(&second)
             }
+            // What holds in the first iteration and what in later ones, the way LLVM writes a loop
+            // of two iterations.
+            Operation::Phi(_) => self.first_or_later(space, value, positive, at),
             // The lowest bit, the way LLVM writes `x & 1` as a condition.
             Operation::Cast {
                 cast: Cast::Truncate,
@@ -392,6 +395,43 @@ impl<'a> Guards<'a> {
             }
             _ => Reach::unknown("its condition is not affine"),
         }
+    }
+
+    /// A flag that is one literal in a loop's first iteration and another one afterwards.
+    fn first_or_later(
+        &self,
+        space: &mut Space,
+        value: ValueRef,
+        positive: bool,
+        at: BlockRef,
+    ) -> Reach {
+        let unknown = Reach::unknown("its condition is not affine");
+        let walk = self.walk(space, Choices::new());
+        let Some((index, first, later)) = walk.recurrence(value) else {
+            return unknown;
+        };
+        let literals = (self.body.literal(first), self.body.literal(later));
+        let (Some(first), Some(later)) = literals else {
+            return unknown;
+        };
+        if !self.flow.loops_of(at).contains(&index) {
+            return unknown;
+        }
+        let row = |sign: i64, constant| Affine {
+            constant,
+            terms: vec![(sign, Variable::Loop(index))],
+        };
+        let mut reach = Reach::never();
+        for (literal, row) in [(first, row(-1, 0)), (later, row(1, -1))] {
+            if (literal != 0) == positive {
+                reach.disjuncts.push(vec![Fact {
+                    constraint: Constraint::NonNegative(row),
+                    obligations: BTreeSet::new(),
+                    depth: self.flow.loops_of(at).len(),
+                }]);
+            }
+        }
+        reach
     }
 
     fn compare(
@@ -543,8 +583,10 @@ impl<'a> Guards<'a> {
             predicate,
             UnsignedLess | UnsignedLessEqual | UnsignedGreater | UnsignedGreaterEqual
         );
-        let mut a = walk.read(left, Reading::Signed)?;
-        let mut b = walk.read(right, Reading::Signed)?;
+        let a = walk.read(left, Reading::Signed)?;
+        let b = walk.read(right, Reading::Signed)?;
+        let mut a = walk.seen_from(a, at)?;
+        let mut b = walk.seen_from(b, at)?;
         if !self.visible(walk.space, &a.affine, at) || !self.visible(walk.space, &b.affine, at) {
             return Err(Obstacle::Unknown("it is the last value of a loop"));
         }

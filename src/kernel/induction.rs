@@ -4,6 +4,22 @@ use super::body::{BinaryOperator, Operation, ValueRef};
 use super::walk::{OVERFLOW, Obstacle, Outcome, Quantity, Reading, Walk, scaled};
 use crate::affine::{Affine, Variable};
 
+/// What happens to a value on the way from a loop's phi to its next value.
+enum Change {
+    Add(ValueRef),
+    Subtract(ValueRef),
+    /// These, in each repetition of a loop inside.
+    Repeat(usize, Vec<Change>),
+}
+
+/// A phi on that way.
+pub(super) enum Way {
+    /// Only a new name.
+    Same(ValueRef),
+    /// The phi of a loop inside, from its start to its next value.
+    Loop(usize, ValueRef, ValueRef),
+}
+
 impl Walk<'_> {
     /// The loop that a phi heads.
     pub(super) fn header_loop(&self, phi: ValueRef) -> Option<usize> {
@@ -45,14 +61,10 @@ impl Walk<'_> {
         if reading == Reading::Signed && !never_wraps {
             return None;
         }
-        let mut step = Quantity::certain(Affine::constant(0));
-        for (sign, value) in chain {
-            let change = match self.in_step(index, |walk| walk.read(value, reading)) {
-                Ok(change) => change,
-                Err(obstacle) => return Some(Err(obstacle)),
-            };
-            step = step.combine(scaled(change, sign).ok()?, Affine::add)?;
-        }
+        let step = match self.in_step(index, |walk| walk.total(&chain, reading)) {
+            Ok(step) => step,
+            Err(obstacle) => return Some(Err(obstacle)),
+        };
         let start = match self.read(start, reading) {
             Ok(start) => start,
             Err(obstacle) => return Some(Err(obstacle)),
@@ -67,17 +79,7 @@ impl Walk<'_> {
         start: Quantity,
         step: Quantity,
     ) -> Outcome<Quantity> {
-        let varies = self.space.loops_in(&step.affine).into_iter().any(|inner| {
-            let mut at = Some(inner);
-            while let Some(each) = at {
-                if each == index {
-                    return true;
-                }
-                at = self.flow.loops[each].parent;
-            }
-            false
-        });
-        if varies {
+        if self.varies_in(&step.affine, index) {
             return Err(Obstacle::Unknown("its step changes in the loop"));
         }
         let counter = Quantity::certain(Affine::variable(Variable::Loop(index)));
@@ -87,14 +89,56 @@ impl Walk<'_> {
         start.combine(travelled, Affine::add).ok_or(OVERFLOW)
     }
 
-    /// The values added (with sign) on the way from a phi to its next value.
+    /// Whether an expression mentions a loop's counter, or one inside it.
+    fn varies_in(&self, affine: &Affine, index: usize) -> bool {
+        self.space.loops_in(affine).into_iter().any(|inner| {
+            let mut at = Some(inner);
+            while let Some(each) = at {
+                if each == index {
+                    return true;
+                }
+                at = self.flow.loops[each].parent;
+            }
+            false
+        })
+    }
+
+    /// All changes together.
+    fn total(&mut self, changes: &[Change], reading: Reading) -> Outcome<Quantity> {
+        let mut sum = Quantity::certain(Affine::constant(0));
+        for change in changes {
+            let change = match change {
+                Change::Add(value) => self.read(*value, reading)?,
+                Change::Subtract(value) => scaled(self.read(*value, reading)?, -1)?,
+                Change::Repeat(inner, changes) => {
+                    let once = self.in_step(*inner, |walk| walk.total(changes, reading))?;
+                    self.repeated(*inner, once)?
+                }
+            };
+            sum = sum.combine(change, Affine::add).ok_or(OVERFLOW)?;
+        }
+        Ok(sum)
+    }
+
+    /// What a step in a loop adds up to until the loop is over.
+    pub(super) fn repeated(&mut self, index: usize, step: Quantity) -> Outcome<Quantity> {
+        if self.varies_in(&step.affine, index) {
+            return Err(Obstacle::Unknown("its step changes in the loop"));
+        }
+        let times = self.repeats(index)?;
+        times
+            .combine(step, |a, b| self.space.multiply(a, b))
+            .ok_or(Obstacle::Unknown("its step differs among threads"))
+    }
+
+    /// The changes on the way from a phi to its next value.
     fn increments(
         &self,
         phi: ValueRef,
         at: ValueRef,
         never_wraps: &mut bool,
         depth: usize,
-    ) -> Option<Vec<(i64, ValueRef)>> {
+    ) -> Option<Vec<Change>> {
         if at == phi {
             return Some(Vec::new());
         }
@@ -118,19 +162,46 @@ impl Walk<'_> {
                 };
                 *never_wraps &= *no_signed_wrap;
                 if let Some(mut chain) = self.increments(phi, *left, never_wraps, depth + 1) {
-                    chain.push((if subtract { -1 } else { 1 }, *right));
+                    chain.push(if subtract {
+                        Change::Subtract(*right)
+                    } else {
+                        Change::Add(*right)
+                    });
                     return Some(chain);
                 }
                 if add && let Some(mut chain) = self.increments(phi, *right, never_wraps, depth + 1)
                 {
-                    chain.push((1, *left));
+                    chain.push(Change::Add(*left));
                     return Some(chain);
                 }
                 None
             }
             Operation::Freeze(inner) => self.increments(phi, *inner, never_wraps, depth + 1),
+            Operation::Phi(_) => match self.way_through(phi, at)? {
+                Way::Same(value) => self.increments(phi, value, never_wraps, depth + 1),
+                Way::Loop(inner, start, next) => {
+                    let mut chain = self.increments(phi, start, never_wraps, depth + 1)?;
+                    let repeated = self.increments(at, next, never_wraps, depth + 1)?;
+                    chain.push(Change::Repeat(inner, repeated));
+                    Some(chain)
+                }
+            },
             _ => None,
         }
+    }
+
+    /// How a value gets through a phi on the way from the loop phi `from` to its next value.
+    pub(super) fn way_through(&self, from: ValueRef, at: ValueRef) -> Option<Way> {
+        let Operation::Phi(incoming) = &self.body.value(at).operation else {
+            return None;
+        };
+        if let [(value, _)] = incoming.as_slice() {
+            return Some(Way::Same(*value));
+        }
+        let (inner, start, next) = self.recurrence(at)?;
+        let parent = self.flow.loops[inner].parent;
+        (parent.is_some() && parent == self.header_loop(from))
+            .then_some(Way::Loop(inner, start, next))
     }
 
     /// Runs a part of the walk that reads the step of a loop.

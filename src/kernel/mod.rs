@@ -13,6 +13,11 @@
 //! (`wmma`) are ranges of rows that each of its threads may touch: a loop of the model, behind those
 //! of the control flow, counts the rows.
 //!
+//! Barriers cut a kernel into *intervals* ([`Intervals`]): each access has the set of those that it
+//! may be in, in loops an over-approximation. [`KernelModel::virtual_dependences`] order statements
+//! around barriers, and [`KernelModel::local_dependences`] are what the barriers are for: pairs of
+//! accesses of different threads of one block, with the barrier that keeps them apart.
+//!
 //! Products of a variable with a run-time parameter (`blockIdx.x * blockDim.x`, `row * columns`,
 //! `iteration * gridDim.x * blockDim.x`) are not affine. They are kept as [`Product`]s: an extra
 //! dimension `q = e · p`, about which the dependence stage knows, for two instances with the same
@@ -27,11 +32,13 @@ mod body;
 mod cfg;
 mod display;
 mod domain;
+mod exit_values;
 mod features;
 mod footprint;
 mod guards;
 mod in_step;
 mod induction;
+mod intervals;
 mod model;
 mod polynomial;
 mod privacy;
@@ -46,6 +53,7 @@ mod uniformity;
 mod walk;
 
 pub use alone::Alone;
+pub use intervals::{Hazard, Intervals, LocalDependence, Span, Statement};
 
 use crate::affine::{Affine, Axis, Guard};
 use crate::diagnostics::Location;
@@ -137,7 +145,8 @@ pub struct Product {
     pub parameter: usize,
 }
 
-/// A natural loop: `Variable::Loop(n)` counts its iterations from 0.
+/// A dimension inside a thread: `Variable::Loop(n)` counts the iterations of a natural loop from 0,
+/// or is a quotient by a run-time value, which is at least 0 too.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Loop {
     /// The enclosing loop, always of smaller index.
@@ -146,6 +155,17 @@ pub struct Loop {
     pub uniform_in_block: bool,
     /// The loop's place in the source.
     pub location: Location,
+    /// For a dimension that is no loop: what it is. Domains that mention it say as much.
+    pub quotient: Option<Quotient>,
+}
+
+/// `floor(dividend / divisor)`, of a dividend that is not negative and a uniform positive divisor.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Quotient {
+    /// What is divided.
+    pub dividend: Affine,
+    /// What it is divided by.
+    pub divisor: Affine,
 }
 
 /// What an access touches.
@@ -197,7 +217,7 @@ pub struct Access {
     /// The instances that may execute it (over-approximation when not `exact`), over block, thread,
     /// the loops in `loops`, products and parameters.
     pub domain: Guard,
-    /// Enclosing loops, outermost first.
+    /// Enclosing loops, outermost first, then the quotients that are mentioned.
     pub loops: Vec<usize>,
     /// True when domain and subscript are exactly what is executed.
     pub exact: bool,
@@ -232,6 +252,9 @@ pub struct KernelParameter {
     pub align_bytes: u32,
     /// True for a plain pointer.
     pub is_pointer: bool,
+    /// The kernel may keep the pointer itself in memory, where others find it.
+    #[serde(default)]
+    pub captured: bool,
 }
 
 /// The uniform bounds within which an access stays, relative to its target's start: what a guard
@@ -263,7 +286,7 @@ pub struct KernelModel {
     pub formals: Vec<KernelParameter>,
     /// The uniform values that expressions mention; `Variable::Parameter(n)` is the n-th.
     pub parameters: Vec<Expression<KernelSymbol>>,
-    /// Its loops, outer before inner.
+    /// Its loops, outer before inner, then its quotients.
     pub loops: Vec<Loop>,
     /// Its products.
     pub products: Vec<Product>,
@@ -271,6 +294,8 @@ pub struct KernelModel {
     pub accesses: Vec<Access>,
     /// Its block-wide barriers, in program order.
     pub barriers: Vec<Barrier>,
+    /// Between which barriers each access and barrier may stand.
+    pub intervals: Intervals,
     /// Per argument or global that is accessed, where.
     pub footprints: Vec<Footprint>,
     /// What a launch must satisfy for the model to hold: no wrap of 32-bit indices, no negative

@@ -2,15 +2,16 @@
 
 use super::access::{Collector, mentions_shared, touched_roots};
 use super::address::Root;
-use super::body::{Body, Operation};
+use super::body::{BlockRef, Body, Operation};
 use super::cfg::Flow;
 use super::domain::{Domains, merge};
 use super::features::{Effect, effects};
 use super::footprint::footprints;
+use super::intervals::{Event, Intervals, intervals};
 use super::privacy;
 use super::space::Space;
 use super::uniformity::Uniformity;
-use super::{Alone, Barrier, KernelModel, KernelParameter, Loop};
+use super::{Alone, Barrier, KernelModel, KernelParameter, Loop, Quotient};
 use crate::diagnostics::Location;
 use crate::expression::{Condition, Expression};
 use crate::program::KernelId;
@@ -38,7 +39,11 @@ pub fn model_body(body: &Body, id: KernelId, name: &str) -> KernelModel {
         body,
         flow: &flow,
         changed_arguments: &privacy.changed_arguments,
-        space: Space::default(),
+        space: Space {
+            // Beyond any loop of the control flow or of a tile's rows, until all are known.
+            first_quotient: usize::MAX / 2,
+            ..Space::default()
+        },
         domains: (!flow.irreducible).then(|| Domains::new(body, &flow, &privacy.changed_arguments)),
         accesses: Vec::new(),
         conditions: Vec::new(),
@@ -46,6 +51,7 @@ pub fn model_body(body: &Body, id: KernelId, name: &str) -> KernelModel {
         has_shared: mentions_shared(body),
     };
     let mut barriers = Vec::new();
+    let mut events: BTreeMap<BlockRef, Vec<Event>> = BTreeMap::new();
     let mut warp_operations = false;
     let mut asynchronous_copies = false;
     let mut prints = false;
@@ -68,13 +74,21 @@ pub fn model_body(body: &Body, id: KernelId, name: &str) -> KernelModel {
                                 keep_alone(Alone::VolatileMemory, location);
                             }
                         }
+                        let first = collector.accesses.len();
                         collector.touch(*value, *block, touch);
+                        let found = (first..collector.accesses.len()).map(Event::Access);
+                        events.entry(*block).or_default().extend(found);
                     }
-                    Effect::Barrier => barriers.push(Barrier {
-                        uniform: !flow.irreducible && !uniformity.divergent_blocks.contains(block),
-                        loops: flow.loops_of(*block),
-                        location: location.clone(),
-                    }),
+                    Effect::Barrier => {
+                        let event = Event::Barrier(barriers.len());
+                        events.entry(*block).or_default().push(event);
+                        barriers.push(Barrier {
+                            uniform: !flow.irreducible
+                                && !uniformity.divergent_blocks.contains(block),
+                            loops: flow.loops_of(*block),
+                            location: location.clone(),
+                        });
+                    }
                     Effect::WarpOperation => warp_operations = true,
                     Effect::AsynchronousCopy => asynchronous_copies = true,
                     Effect::Print => prints = true,
@@ -102,6 +116,8 @@ pub fn model_body(body: &Body, id: KernelId, name: &str) -> KernelModel {
         std::mem::take(&mut collector.conditions),
     );
     collector.finish();
+    let count = collector.accesses.len();
+    let intervals = intervals(body, &flow, &events, count, barriers.len());
     let footprints = footprints(&collector.space, &collector.accesses);
     let loops = flow
         .loops
@@ -111,8 +127,18 @@ pub fn model_body(body: &Body, id: KernelId, name: &str) -> KernelModel {
             parent: each.parent,
             uniform_in_block: *uniform && !flow.irreducible,
             location: body.block(each.header).location.clone(),
+            quotient: None,
         })
         .chain(std::mem::take(&mut collector.row_loops))
+        .chain(collector.space.quotients.iter().map(|each| Loop {
+            parent: None,
+            uniform_in_block: false,
+            location: body.location.clone(),
+            quotient: Some(Quotient {
+                dividend: each.dividend.clone(),
+                divisor: each.divisor.clone(),
+            }),
+        }))
         .collect();
     let (static_shared_bytes, dynamic_shared) = shared_memory(body);
     KernelModel {
@@ -123,7 +149,9 @@ pub fn model_body(body: &Body, id: KernelId, name: &str) -> KernelModel {
         formals: body
             .formals
             .iter()
-            .map(|formal| KernelParameter {
+            .enumerate()
+            .map(|(index, formal)| KernelParameter {
+                captured: privacy.captured_arguments.contains(&index),
                 size_bytes: formal.bytes,
                 align_bytes: formal.align_bytes,
                 is_pointer: formal.is_pointer,
@@ -139,6 +167,7 @@ pub fn model_body(body: &Body, id: KernelId, name: &str) -> KernelModel {
         products: collector.space.products,
         accesses: collector.accesses,
         barriers,
+        intervals,
         footprints,
         preconditions,
         opaque,
@@ -166,6 +195,7 @@ pub fn absent(id: KernelId, name: &str) -> KernelModel {
         products: Vec::new(),
         accesses: Vec::new(),
         barriers: Vec::new(),
+        intervals: Intervals::default(),
         footprints: Vec::new(),
         preconditions: Vec::new(),
         opaque: vec![("has no body".to_owned(), Location::default())],

@@ -4,7 +4,7 @@
 //! local variable or an argument's memory.
 
 use super::AccessKind;
-use super::body::{Body, Operation, Type, ValueRef};
+use super::body::{Body, Operation, Type, Value, ValueRef};
 use super::features::{Effect, effects};
 use crate::diagnostics::Location;
 use std::collections::BTreeSet;
@@ -16,6 +16,9 @@ pub struct Privacy {
     pub changed_arguments: BTreeSet<usize>,
     /// Where an address leaves for memory or an unknown function.
     pub escapes: Vec<Location>,
+    /// Pointer arguments whose value the kernel may keep in memory, or hand to unknown code: the
+    /// host may find it there.
+    pub captured_arguments: BTreeSet<usize>,
 }
 
 /// Follows every pointer to private memory.
@@ -38,37 +41,46 @@ pub fn analyse(body: &Body) -> Privacy {
             {
                 privacy.changed_arguments.insert(argument);
             }
-            let escapes = match &value.operation {
-                Operation::Store { value, .. } | Operation::AtomicUpdate { value, .. } => {
-                    derived.contains(value)
-                }
-                Operation::CompareExchange { compare, new, .. } => {
-                    derived.contains(compare) || derived.contains(new)
-                }
-                Operation::Call(call) => {
-                    let known = call.pure
-                        || call.callee.as_deref().is_some_and(|name| {
-                            name.starts_with("llvm.")
-                                || name.starts_with("__nv_")
-                                || name == "vprintf"
-                        });
-                    !known && call.arguments.iter().any(|each| derived.contains(each))
-                }
-                Operation::PointerToInteger(pointer) => derived.contains(pointer),
-                Operation::Assembly { arguments, .. }
-                | Operation::Other {
-                    operands: arguments,
-                    ..
-                } => arguments.iter().any(|each| derived.contains(each)),
-                _ => false,
-            };
+            let escapes = captures(value, &derived);
             if escapes {
                 privacy.escapes.push(value.location.clone());
                 privacy.changed_arguments.extend(argument);
             }
         }
     }
+    for argument in 0..body.formals.len() {
+        let derived = derived(body, &Operation::Argument(argument));
+        if body.values.iter().any(|value| captures(value, &derived)) {
+            privacy.captured_arguments.insert(argument);
+        }
+    }
     privacy
+}
+
+/// Whether a value lets one of the pointers leave for memory or an unknown function.
+fn captures(value: &Value, derived: &BTreeSet<ValueRef>) -> bool {
+    match &value.operation {
+        Operation::Store { value, .. } | Operation::AtomicUpdate { value, .. } => {
+            derived.contains(value)
+        }
+        Operation::CompareExchange { compare, new, .. } => {
+            derived.contains(compare) || derived.contains(new)
+        }
+        Operation::Call(call) => {
+            let known = call.pure
+                || call.callee.as_deref().is_some_and(|name| {
+                    name.starts_with("llvm.") || name.starts_with("__nv_") || name == "vprintf"
+                });
+            !known && call.arguments.iter().any(|each| derived.contains(each))
+        }
+        Operation::PointerToInteger(pointer) => derived.contains(pointer),
+        Operation::Assembly { arguments, .. }
+        | Operation::Other {
+            operands: arguments,
+            ..
+        } => arguments.iter().any(|each| derived.contains(each)),
+        _ => false,
+    }
 }
 
 /// All pointers that may be computed from an origin.

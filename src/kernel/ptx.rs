@@ -71,7 +71,8 @@ impl Instruction {
 
 /// The statements of a template; `None` when something in it is not understood.
 pub fn read_template(text: &str) -> Option<Vec<Statement>> {
-    let tokens = tokens(text)?;
+    // Two dollar signs are one; names such as `__$temp3` have it where PTX's own have `%`.
+    let tokens = tokens(&text.replace("$$", "%"))?;
     let mut reader = Reader {
         tokens: &tokens,
         at: 0,
@@ -142,10 +143,9 @@ fn tokens(text: &str) -> Option<Vec<Token>> {
                     word.push_str(&rest);
                 }
             }
-            '$' if next == Some('$') => at += 1,
             // A register of the template may be written with a sign as well; only PTX's own
             // are special.
-            '%' | '$' => {
+            '%' => {
                 at += 1;
                 while letters.get(at) == Some(&'%') {
                     at += 1;

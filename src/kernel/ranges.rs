@@ -61,6 +61,16 @@ pub fn lower(space: &Space, affine: &Affine, facts: &[Constraint]) -> Vec<Polyno
         .collect()
 }
 
+/// Whether a launch may be asked for this to be at least zero: some bound from below asks nothing of
+/// the launch's shape but to be large.
+pub fn may_be_required(space: &Space, affine: &Affine) -> bool {
+    lower(space, affine, &[]).iter().any(|bound| {
+        bound.monomials().all(|(coefficient, monomial)| {
+            coefficient > 0 || !mentions_shape(&monomial.expression())
+        })
+    })
+}
+
 /// Simple bounds first: those by arguments before those by the launch's shape. Of bounds that differ
 /// by a constant only the tightest stays.
 fn rank(found: BTreeSet<Polynomial>) -> Vec<Polynomial> {
@@ -128,6 +138,7 @@ impl Search<'_> {
             if let Variable::Floor(inner, divisor) = variable {
                 rows.extend(remainder_rows(variable, inner, *divisor));
             }
+            rows.extend(self.space.quotient_rows(variable));
             for row in rows {
                 let in_row = row.terms.iter().find(|(_, at)| at == variable);
                 let Some((pivot, _)) = in_row else {
@@ -158,7 +169,11 @@ impl Search<'_> {
             let value = match variable {
                 Variable::Block(axis) if rising => extent(KernelSymbol::GridSize(*axis))?,
                 Variable::Thread(axis) if rising => extent(KernelSymbol::BlockSize(*axis))?,
-                Variable::Loop(_) if rising => return None,
+                Variable::Loop(_) if rising => {
+                    let quotient = self.space.as_quotient(variable)?;
+                    self.best(&quotient.dividend, rising, effort)?
+                        .floor_divide(&quotient.parameter)
+                }
                 Variable::Block(_) | Variable::Thread(_) | Variable::Loop(_) => {
                     Polynomial::default()
                 }

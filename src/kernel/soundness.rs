@@ -186,9 +186,9 @@ fn covers(
     // A row of a tile is one more loop of the model, unless the tile is not told.
     let (mut loops, mut counters) = (event.loops.clone(), event.counters.clone());
     if let Some(row) = event.row
-        && access.loops.len() > loops.len()
+        && natural(model, access).len() > loops.len()
     {
-        loops.extend(access.loops.last());
+        loops.extend(natural(model, access).last());
         counters.push(row);
     }
     let point = Point {
@@ -199,7 +199,7 @@ fn covers(
         counters: &counters,
     };
     let writes = access.kind != super::AccessKind::Read;
-    access.loops == loops
+    natural(model, access) == loops
         && writes == event.writes
         && target_matches(&access.target, &event.root)
         && point.inside(access)
@@ -209,6 +209,14 @@ fn covers(
                 point.value(subscript) == event.offset && event.bytes == Some(access.size_bytes)
             }
         }
+}
+
+/// The loops around an access, without its quotients.
+fn natural(model: &KernelModel, access: &Access) -> Vec<usize> {
+    let loops = access.loops.iter().copied();
+    loops
+        .filter(|index| model.loops[*index].quotient.is_none())
+        .collect()
 }
 
 /// Every byte lies within the bounds of its target.
@@ -246,21 +254,22 @@ fn check_exact(
         let Some(subscript) = &access.subscript else {
             continue;
         };
-        let depth = access.loops.len();
+        let loops = natural(model, access);
+        let depth = loops.len();
         for index in 0..6i64.pow(depth as u32) {
             let counters: Vec<_> = (0..depth).map(|d| index / 6i64.pow(d as u32) % 6).collect();
             let point = Point {
                 model,
                 launch,
                 at,
-                loops: &access.loops,
+                loops: &loops,
                 counters: &counters,
             };
             if !point.inside(access) {
                 continue;
             }
             let happened = events.iter().any(|event| {
-                event.loops == access.loops
+                event.loops == loops
                     && event.counters == counters
                     && target_matches(&access.target, &event.root)
                     && event.offset == point.value(subscript)
@@ -289,10 +298,16 @@ impl Point<'_> {
             let value = match variable {
                 Variable::Block(axis) => self.at.0[axis.index()],
                 Variable::Thread(axis) => self.at.1[axis.index()],
-                Variable::Loop(index) => {
-                    let place = self.loops.iter().position(|each| each == index).unwrap();
-                    self.counters[place]
-                }
+                Variable::Loop(index) => match &self.model.loops[*index].quotient {
+                    // A divisor below 1 is outside what the model speaks of.
+                    Some(quotient) => self
+                        .value(&quotient.dividend)
+                        .div_euclid(self.value(&quotient.divisor).max(1)),
+                    None => {
+                        let place = self.loops.iter().position(|each| each == index).unwrap();
+                        self.counters[place]
+                    }
+                },
                 Variable::Product(index) => {
                     let product = &self.model.products[*index];
                     self.value(&product.factor)

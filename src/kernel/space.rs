@@ -1,4 +1,8 @@
-//! Parameters and products that affine expressions of one kernel mention, each once.
+//! Parameters, products and quotients that affine expressions of one kernel mention, each once.
+//!
+//! A quotient `v = floor(x / w)` by a run-time value w is a dimension of its own, tied to x by
+//! `0 <= x - v·w <= w - 1`. Invariant: whoever mentions v or `v·w` also has the obligations
+//! `x >= 0` and `w >= 1`, so these rows may be used wherever v is met.
 
 use super::polynomial::Polynomial;
 use super::{KernelSymbol, Product};
@@ -13,6 +17,34 @@ pub struct Space {
     /// `Variable::Product(n)` is the n-th; canonical: the factor has no uniform part, its
     /// coefficients have no common divisor and the first is positive.
     pub products: Vec<Product>,
+    /// `Variable::Loop(first_quotient + n)` is the n-th.
+    pub quotients: Vec<QuotientDimension>,
+    /// More than the index of any loop of the kernel.
+    pub first_quotient: usize,
+}
+
+/// `floor(dividend / divisor)` for a dividend of at least 0 and a divisor of at least 1.
+#[derive(Clone, Debug)]
+pub struct QuotientDimension {
+    /// What is divided.
+    pub dividend: Affine,
+    /// What it is divided by.
+    pub divisor: Affine,
+    /// The same in normal form.
+    pub parameter: Polynomial,
+    /// Quotient times divisor.
+    pub multiple: Affine,
+}
+
+impl QuotientDimension {
+    /// `0 <= dividend - multiple <= divisor - 1`, as expressions that are not negative.
+    pub fn rows(&self) -> impl Iterator<Item = Affine> {
+        let remainder = self.dividend.subtract(&self.multiple);
+        let above = remainder
+            .as_ref()
+            .and_then(|remainder| self.divisor.add(&Affine::constant(-1))?.subtract(remainder));
+        remainder.into_iter().chain(above)
+    }
 }
 
 impl Space {
@@ -60,14 +92,66 @@ impl Space {
         Some(sum)
     }
 
+    /// The quotient of an expression and a uniform value, and its product with that value.
+    pub fn quotient(
+        &mut self,
+        dividend: &Affine,
+        divisor: &Polynomial,
+    ) -> Option<(Affine, Affine)> {
+        let known = self
+            .quotients
+            .iter()
+            .position(|known| known.dividend == *dividend && known.parameter == *divisor);
+        let number = known.unwrap_or(self.quotients.len());
+        let quotient = Affine::variable(Variable::Loop(self.first_quotient + number));
+        if known.is_none() {
+            let uniform = self.uniform(divisor)?;
+            let multiple = self.multiply(&quotient, &uniform)?;
+            self.quotients.push(QuotientDimension {
+                dividend: dividend.clone(),
+                divisor: uniform,
+                parameter: divisor.clone(),
+                multiple,
+            });
+        }
+        Some((quotient, self.quotients[number].multiple.clone()))
+    }
+
+    /// The quotient that a variable stands for.
+    pub fn as_quotient(&self, variable: &Variable) -> Option<&QuotientDimension> {
+        match variable {
+            Variable::Loop(index) => self.quotients.get(index.checked_sub(self.first_quotient)?),
+            _ => None,
+        }
+    }
+
+    /// What ties a product to the dividend whose quotient it is a multiple of.
+    pub fn quotient_rows(&self, variable: &Variable) -> Vec<Affine> {
+        let Variable::Product(index) = variable else {
+            return Vec::new();
+        };
+        let [(1, factor)] = self.products[*index].factor.terms.as_slice() else {
+            return Vec::new();
+        };
+        match self.as_quotient(factor) {
+            Some(quotient) if matches!(quotient.multiple.terms.as_slice(), [(_, only)] if only == variable) => {
+                quotient.rows().collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
     /// The loops whose counters an expression depends on, through products and divisions too.
     pub fn loops_in(&self, affine: &Affine) -> BTreeSet<usize> {
         let mut loops = BTreeSet::new();
         for (_, variable) in &affine.terms {
             match variable {
-                Variable::Loop(index) => {
-                    loops.insert(*index);
-                }
+                Variable::Loop(index) => match self.as_quotient(variable) {
+                    Some(quotient) => loops.extend(self.loops_in(&quotient.dividend)),
+                    None => {
+                        loops.insert(*index);
+                    }
+                },
                 Variable::Product(index) => {
                     loops.extend(self.loops_in(&self.products[*index].factor));
                 }
@@ -148,17 +232,67 @@ impl Space {
         Some(result)
     }
 
+    /// The expression with a loop's counter replaced.
+    pub fn substitute(
+        &mut self,
+        affine: &Affine,
+        index: usize,
+        counter: &Affine,
+    ) -> Option<Affine> {
+        let mut result = Affine::constant(affine.constant);
+        for (coefficient, variable) in &affine.terms {
+            let alone = Affine::variable(variable.clone());
+            let value = if !self.loops_in(&alone).contains(&index) {
+                alone
+            } else {
+                match variable {
+                    Variable::Product(at) => {
+                        let Product { factor, parameter } = self.products[*at].clone();
+                        let factor = self.substitute(&factor, index, counter)?;
+                        let parameter = self.parameters[parameter].clone();
+                        let parameter = self.uniform(&parameter)?;
+                        self.multiply(&factor, &parameter)?
+                    }
+                    Variable::Floor(inner, divisor) => self
+                        .substitute(inner, index, counter)?
+                        .floor_divide(*divisor),
+                    _ => match self.as_quotient(variable).cloned() {
+                        Some(quotient) => {
+                            let dividend = self.substitute(&quotient.dividend, index, counter)?;
+                            self.quotient(&dividend, &quotient.parameter)?.0
+                        }
+                        None => counter.clone(),
+                    },
+                }
+            };
+            result = result.add(&value.scale(*coefficient)?)?;
+        }
+        Some(result)
+    }
+
     /// The expression one iteration of `index` earlier.
     pub fn previous_iteration(&self, affine: &Affine, index: usize) -> Option<Affine> {
         let mut result = Affine::constant(affine.constant);
         for (coefficient, variable) in &affine.terms {
+            let alone = Affine::variable(variable.clone());
             let earlier = match variable {
+                // Another quotient altogether.
+                Variable::Loop(_)
+                    if self.as_quotient(variable).is_some()
+                        && self.loops_in(&alone).contains(&index) =>
+                {
+                    return None;
+                }
                 Variable::Loop(at) if *at == index => Affine {
                     constant: -1,
                     terms: vec![(1, variable.clone())],
                 },
                 Variable::Product(at) => {
                     let Product { factor, parameter } = &self.products[*at];
+                    if !self.loops_in(factor).contains(&index) {
+                        result = result.add(&alone.scale(*coefficient)?)?;
+                        continue;
+                    }
                     let change = factor.subtract(&self.previous_iteration(factor, index)?)?;
                     Affine::variable(variable.clone()).subtract(
                         &Affine::variable(Variable::Parameter(*parameter))
@@ -184,7 +318,13 @@ impl Space {
                 return true;
             }
             match variable {
-                Variable::Loop(_) => *coefficient <= 0,
+                Variable::Loop(_) => match self.as_quotient(variable) {
+                    Some(quotient) => quotient
+                        .dividend
+                        .scale(coefficient.signum())
+                        .is_some_and(|dividend| self.never_grows(&dividend, index)),
+                    None => *coefficient <= 0,
+                },
                 Variable::Product(at) => self.products[*at]
                     .factor
                     .scale(coefficient.signum())

@@ -117,6 +117,8 @@ pub struct Walk<'a> {
     pub(super) active: HashSet<ValueRef>,
     /// Loops whose step is being read: what is chosen anew in each iteration is no step.
     pub(super) stepping: Vec<usize>,
+    /// Loops whose number of iterations is being found.
+    pub(super) counting: Vec<usize>,
 }
 
 pub(super) const OVERFLOW: Obstacle = Obstacle::Unknown("its coefficients are too large");
@@ -139,6 +141,7 @@ impl<'a> Walk<'a> {
             memo: HashMap::new(),
             active: HashSet::new(),
             stepping: Vec::new(),
+            counting: Vec::new(),
         }
     }
 
@@ -169,12 +172,7 @@ impl<'a> Walk<'a> {
         };
         self.active.remove(&value);
         if let (Ok(quantity), Some(block)) = (&outcome, self.body.value(value).block) {
-            // Outside its loop a counter has its last value, which is not known.
-            let around = self.flow.loops_of(block);
-            let mentioned = self.space.loops_in(&quantity.affine);
-            if !mentioned.iter().all(|index| around.contains(index)) {
-                outcome = Err(Obstacle::Unknown("it is the last value of a loop"));
-            }
+            outcome = self.seen_from(quantity.clone(), block);
         }
         // Failures inside a cycle may be due to where the walk began.
         if outcome.is_ok() || outermost {
@@ -441,25 +439,12 @@ impl<'a> Walk<'a> {
                 }
                 _ => Err(Obstacle::Unknown("it is shifted by a run-time value")),
             },
-            // All bits flipped is `-x - 1`.
-            Xor if literal == Some(-1) => {
-                let a = self.read(left, Reading::Modular)?;
-                let all = Quantity::certain(Affine::constant(-1));
-                self.arithmetic(Subtract, all, a)
-            }
-            And => match literal {
-                Some(mask) if mask > 0 && mask < i64::MAX && (mask + 1).count_ones() == 1 => {
+            And | Or | Xor => match literal {
+                Some(mask) => {
                     let a = self.read(left, Reading::Modular)?;
-                    modulo(a, mask + 1)
+                    bitwise(operator, a, mask)
                 }
-                Some(mask)
-                    if mask < -1 && mask.unsigned_abs().count_ones() == 1 && mask != i64::MIN =>
-                {
-                    let a = self.read(left, Reading::Modular)?;
-                    let low_bits = modulo(a.clone(), -mask)?;
-                    self.arithmetic(Subtract, a, low_bits)
-                }
-                _ => Err(Obstacle::Unknown("it is a bitwise combination")),
+                None => Err(Obstacle::Unknown("it is a bitwise combination")),
             },
             LogicalShiftRight | ArithmeticShiftRight => {
                 let Some(amount) = literal.filter(|amount| (0..62).contains(amount)) else {
@@ -498,7 +483,6 @@ impl<'a> Walk<'a> {
                     None => Err(Obstacle::Choice(value, 2)),
                 }
             }
-            Or | Xor => Err(Obstacle::Unknown("it is a bitwise combination")),
         }
     }
 
@@ -542,8 +526,27 @@ impl<'a> Walk<'a> {
             Reading::Unsigned
         };
         let divisor = self.read(right, reading)?.within(1, (1i128 << bits) - 1);
-        let (Some(x), Some(y)) = (self.polynomial(&dividend), self.polynomial(&divisor)) else {
-            return Err(Obstacle::Unknown("it is divided by a run-time value"));
+        let Some(y) = self.polynomial(&divisor) else {
+            return Err(Obstacle::Unknown("it is divided by a varying value"));
+        };
+        if let Some(divisor) = y.as_constant().filter(|divisor| *divisor > 0) {
+            return if remainder {
+                modulo(dividend, divisor)
+            } else {
+                Ok(divided(dividend, divisor))
+            };
+        }
+        let Some(x) = self.polynomial(&dividend) else {
+            let (quotient, multiple) = self.space.quotient(&dividend.affine, &y).ok_or(OVERFLOW)?;
+            return dividend
+                .combine(divisor, |dividend, _| {
+                    if remainder {
+                        dividend.subtract(&multiple)
+                    } else {
+                        Some(quotient)
+                    }
+                })
+                .ok_or(OVERFLOW);
         };
         let quotient = x.floor_divide(&y);
         let result = if remainder {
@@ -642,6 +645,59 @@ fn modulo(quantity: Quantity, divisor: i64) -> Outcome<Quantity> {
         affine: quantity.affine.modulo(divisor).ok_or(OVERFLOW)?,
         obligations: quantity.obligations,
     })
+}
+
+/// More runs of ones in a mask are given up.
+const RUNS: usize = 4;
+
+/// `x & mask`, `x | mask` and `x ^ mask`, up to a multiple of 2^w when x is.
+fn bitwise(operator: BinaryOperator, quantity: Quantity, mask: i64) -> Outcome<Quantity> {
+    const TOO_MANY: Obstacle = Obstacle::Unknown("it is a bitwise combination");
+    // x & mask is x less the bits that the mask leaves out.
+    let kept = if mask < 0 {
+        let dropped = masked(&quantity.affine, !mask).ok_or(TOO_MANY)?;
+        quantity.affine.subtract(&dropped).ok_or(OVERFLOW)?
+    } else {
+        masked(&quantity.affine, mask).ok_or(TOO_MANY)?
+    };
+    let affine = match operator {
+        BinaryOperator::And => Some(kept),
+        // x | y = x + y - (x & y), and x ^ y leaves out both copies of what is in both.
+        _ => {
+            let shared = if operator == BinaryOperator::Or { 1 } else { 2 };
+            kept.scale(-shared)
+                .and_then(|less| quantity.affine.add(&less))
+                .and_then(|sum| sum.add(&Affine::constant(mask)))
+        }
+    };
+    Ok(Quantity {
+        affine: affine.ok_or(OVERFLOW)?,
+        obligations: quantity.obligations,
+    })
+}
+
+/// `x & mask` for a mask that is not negative: each run of ones is a digit of x. Bits above the
+/// mask do not matter, so it is the same for every congruent x.
+fn masked(affine: &Affine, mask: i64) -> Option<Affine> {
+    let mut sum = Affine::constant(0);
+    let mut rest = mask;
+    for _ in 0..RUNS {
+        if rest == 0 {
+            return Some(sum);
+        }
+        let low = rest.trailing_zeros();
+        let length = (rest >> low).trailing_ones();
+        if low + length > 62 {
+            return None;
+        }
+        let digit = affine
+            .floor_divide(1 << low)
+            .modulo(1 << length)?
+            .scale(1 << low)?;
+        sum = sum.add(&digit)?;
+        rest &= !(((1 << length) - 1) << low);
+    }
+    (rest == 0).then_some(sum)
 }
 
 enum Register {

@@ -4,26 +4,14 @@
 //! [`HostMemory::writes`] of it, unless a kernel changed it (such memory is
 //! [`super::points_to::Object::kernel_visible`]).
 
+mod writes;
+
+pub use writes::Writes;
+
 use super::calls::{self, Action, RuntimeCall};
 use super::host_ir::{HostModule, Opcode, Operand, Type};
 use super::points_to::{PointsTo, Targets, is_analysed};
-use std::collections::BTreeSet;
-
-/// Ranges that an instruction may write.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Writes {
-    /// Where, and how many bytes from there (`None`: any number).
-    pub places: BTreeSet<(Targets, Option<u64>)>,
-    /// Everything that escaped too.
-    pub escaped: bool,
-}
-
-impl Writes {
-    /// No write at all.
-    pub fn is_empty(&self) -> bool {
-        self.places.is_empty() && !self.escaped
-    }
-}
+use std::rc::Rc;
 
 /// What a call of a host function amounts to for the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -50,53 +38,124 @@ impl Conduct {
 /// Effects of all host functions.
 #[derive(Debug)]
 pub struct HostMemory {
-    summaries: Vec<Writes>,
+    summaries: Vec<Rc<Writes>>,
     conducts: Vec<Conduct>,
-    callbacks: Writes,
+    /// What an unknown call may write.
+    unknown_call: Rc<Writes>,
+    /// Copies that are still under way.
     asynchronous: Writes,
 }
 
 impl HostMemory {
-    /// Sums up every function of `host`.
+    /// Sums up every function of `host`, callees before their callers.
     pub fn new(host: &HostModule, points_to: &PointsTo, stubs: &[String]) -> Self {
+        let count = host.functions.len();
         let mut memory = Self {
-            summaries: vec![Writes::default(); host.functions.len()],
-            conducts: vec![Conduct::Computes; host.functions.len()],
-            callbacks: Writes::default(),
-            asynchronous: Writes::default(),
+            summaries: vec![Rc::default(); count],
+            conducts: vec![Conduct::Computes; count],
+            unknown_call: Rc::new(Writes::unknown_call()),
+            asynchronous: asynchronous_writes(host, points_to, stubs),
         };
-        memory.asynchronous = asynchronous_writes(host, points_to, stubs);
-        loop {
-            let before = (
-                memory.summaries.clone(),
-                memory.conducts.clone(),
-                memory.callbacks.clone(),
-            );
-            for (index, function) in host.functions.iter().enumerate() {
-                if !is_analysed(function, stubs) {
-                    memory.conducts[index] = Conduct::Acts;
-                    continue;
-                }
-                for at in 0..function.instructions.len() {
-                    let writes = memory.writes(host, points_to, stubs, index, at);
-                    let conduct = memory.conduct(host, points_to, stubs, index, at);
-                    memory.summaries[index].places.extend(writes.places);
-                    memory.summaries[index].escaped |= writes.escaped;
-                    memory.conducts[index] = memory.conducts[index].and(conduct);
-                }
-                if (!function.internal && function.name != "main") || function.address_taken {
-                    let summary = memory.summaries[index].clone();
-                    memory.callbacks.places.extend(summary.places);
-                }
+        let analysed: Vec<bool> = host
+            .functions
+            .iter()
+            .map(|function| is_analysed(function, stubs))
+            .collect();
+        let callees: Vec<Vec<usize>> = (0..count)
+            .map(|index| match analysed[index] {
+                true => called(host, index, &analysed),
+                false => Vec::new(),
+            })
+            .collect();
+        let mut callers = vec![Vec::new(); count];
+        for (caller, callees) in callees.iter().enumerate() {
+            callees
+                .iter()
+                .for_each(|callee| callers[*callee].push(caller));
+        }
+        let order = callees_first(&callees);
+        for index in &order {
+            memory.conducts[*index] = match analysed[*index] {
+                true => Conduct::Computes,
+                false => Conduct::Acts,
+            };
+            if analysed[*index] {
+                memory.summaries[*index] =
+                    Rc::new(memory.own_writes(host, points_to, stubs, *index));
             }
-            if before
-                == (
-                    memory.summaries.clone(),
-                    memory.conducts.clone(),
-                    memory.callbacks.clone(),
-                )
-            {
-                return memory;
+        }
+        memory.spread_writes(host, &analysed, &callees, &callers, &order);
+        let mut open = order;
+        open.reverse();
+        while let Some(index) = open.pop() {
+            if !analysed[index] {
+                continue;
+            }
+            let conduct = (0..host.functions[index].instructions.len())
+                .map(|at| memory.conduct(host, points_to, stubs, index, at))
+                .fold(memory.conducts[index], Conduct::and);
+            if conduct != memory.conducts[index] {
+                memory.conducts[index] = conduct;
+                open.extend(&callers[index]);
+            }
+        }
+        memory
+    }
+
+    /// What a function writes by itself, its calls of analysed functions left out.
+    fn own_writes(
+        &self,
+        host: &HostModule,
+        points_to: &PointsTo,
+        stubs: &[String],
+        function: usize,
+    ) -> Writes {
+        let mut all = Writes::default();
+        for at in 0..host.functions[function].instructions.len() {
+            all.join(&self.writes(host, points_to, stubs, function, at));
+        }
+        all
+    }
+
+    /// Callees write for their callers, and what code outside may call for every unknown call.
+    fn spread_writes(
+        &mut self,
+        host: &HostModule,
+        analysed: &[bool],
+        callees: &[Vec<usize>],
+        callers: &[Vec<usize>],
+        order: &[usize],
+    ) {
+        let from_outside = |index: usize| {
+            let function = &host.functions[index];
+            (!function.internal && function.name != "main") || function.address_taken
+        };
+        let calls_unknown: Vec<usize> = (0..host.functions.len())
+            .filter(|index| self.summaries[*index].calls_unknown)
+            .collect();
+        let mut open: Vec<usize> = order.iter().rev().copied().collect();
+        while let Some(index) = open.pop() {
+            if !analysed[index] {
+                continue;
+            }
+            let mut summary = (*self.summaries[index]).clone();
+            let mut grew = false;
+            for callee in &callees[index] {
+                grew |= summary.join(&self.summaries[*callee]);
+            }
+            if summary.calls_unknown {
+                grew |= summary.join(&self.unknown_call);
+            }
+            let is_new = !from_outside(index) || self.unknown_call.contains(&summary);
+            if grew {
+                self.summaries[index] = Rc::new(summary);
+                open.extend(&callers[index]);
+            }
+            if !is_new {
+                let mut unknown = (*self.unknown_call).clone();
+                unknown.join(&self.summaries[index]);
+                self.unknown_call = Rc::new(unknown);
+                open.extend(&calls_unknown);
             }
         }
     }
@@ -109,7 +168,7 @@ impl HostMemory {
         stubs: &[String],
         function: usize,
         at: usize,
-    ) -> Writes {
+    ) -> Rc<Writes> {
         let instruction = &host.functions[function].instructions[at];
         let targets = |position: usize| {
             let operand = instruction
@@ -122,9 +181,9 @@ impl HostMemory {
         let mut writes = Writes::default();
         match &instruction.opcode {
             Opcode::Store { stored, .. } => {
-                writes.places.insert((targets(1), Some(stored.bytes())));
+                writes.add(&targets(1), Some(stored.bytes()));
             }
-            Opcode::Atomic | Opcode::Other => writes = self.unknown_call(),
+            Opcode::Atomic | Opcode::Other => return self.unknown_call.clone(),
             Opcode::Call {
                 callee: Some(callee),
                 effects,
@@ -132,14 +191,14 @@ impl HostMemory {
             } => {
                 let called = &host.functions[*callee];
                 if called.name.starts_with(calls::FOLDED_LAUNCH) {
-                    return writes;
+                    return Rc::default();
                 }
                 if let Some(runtime) = calls::runtime_call(&called.name) {
-                    return self.runtime_writes(
+                    return Rc::new(self.runtime_writes(
                         &runtime,
                         instruction.operands.as_slice(),
                         &targets,
-                    );
+                    ));
                 }
                 if let Some(library) = calls::device_library_call(&called.name) {
                     let outputs = library.outputs.iter();
@@ -148,10 +207,10 @@ impl HostMemory {
                     for (position, bytes) in outputs.chain(results) {
                         let place = targets(position);
                         if !place.is_empty() {
-                            writes.places.insert((place, bytes));
+                            writes.add(&place, bytes);
                         }
                     }
-                    return writes;
+                    return Rc::new(writes);
                 }
                 if let Some(library) = calls::library_call(&called.name) {
                     let length = match instruction.operands.get(2) {
@@ -165,23 +224,23 @@ impl HostMemory {
                     for position in all.chain(from..instruction.operands.len()) {
                         let place = targets(position);
                         if !place.is_empty() || length.is_some() {
-                            writes.places.insert((place, length));
+                            writes.add(&place, length);
                         }
                     }
-                    return writes;
+                    return Rc::new(writes);
                 }
                 if is_analysed(called, stubs) {
                     return self.summaries[*callee].clone();
                 }
                 if effects.writes_elsewhere {
                     // It may reach its arguments even where those never escape otherwise.
-                    writes = self.unknown_call();
+                    writes = (*self.unknown_call).clone();
                 }
                 if effects.writes_arguments || effects.writes_elsewhere {
                     for position in 0..instruction.operands.len() {
                         let place = targets(position);
                         if !place.is_empty() {
-                            writes.places.insert((place, None));
+                            writes.add(&place, None);
                         }
                     }
                 }
@@ -189,11 +248,11 @@ impl HostMemory {
             Opcode::Call { effects, .. }
                 if effects.writes_elsewhere || effects.writes_arguments =>
             {
-                writes = self.unknown_call();
+                return self.unknown_call.clone();
             }
             _ => {}
         }
-        writes
+        Rc::new(writes)
     }
 
     /// What instruction `at` amounts to, in a function that is called.
@@ -322,13 +381,6 @@ impl HostMemory {
             .any(|operand| points_to.any_kernel_visible(&points_to.of(host, function, *operand)))
     }
 
-    fn unknown_call(&self) -> Writes {
-        Writes {
-            places: self.callbacks.places.clone(),
-            escaped: true,
-        }
-    }
-
     fn runtime_writes(
         &self,
         runtime: &RuntimeCall,
@@ -337,16 +389,14 @@ impl HostMemory {
     ) -> Writes {
         let mut writes = Writes::default();
         for (output, bytes) in runtime.outputs {
-            writes
-                .places
-                .insert((targets(*output), (*bytes > 0).then_some(*bytes)));
+            writes.add(&targets(*output), (*bytes > 0).then_some(*bytes));
         }
         match runtime.action {
             Action::Allocate { slot, .. }
             | Action::SymbolAddress { slot, .. }
             | Action::DeviceAddress { slot, .. }
             | Action::Handle { slot, .. } => {
-                writes.places.insert((targets(slot), Some(8)));
+                writes.add(&targets(slot), Some(8));
             }
             // A copy to the device changes no host memory but what kernels see as well.
             Action::Copy {
@@ -363,9 +413,7 @@ impl HostMemory {
             Action::Copy {
                 destination, bytes, ..
             } => {
-                writes
-                    .places
-                    .insert((targets(destination), literal(bytes, operands)));
+                writes.add(&targets(destination), literal(bytes, operands));
             }
             Action::SymbolCopy {
                 other,
@@ -373,13 +421,11 @@ impl HostMemory {
                 to_symbol: false,
                 ..
             } => {
-                writes
-                    .places
-                    .insert((targets(other), literal(bytes, operands)));
+                writes.add(&targets(other), literal(bytes, operands));
             }
             // A copy that was under way has landed at the latest now.
             Action::Synchronise | Action::StreamOperation => {
-                writes.places.extend(self.asynchronous.places.clone());
+                writes.join(&self.asynchronous);
             }
             _ => {}
         }
@@ -436,10 +482,46 @@ fn asynchronous_writes(host: &HostModule, points_to: &PointsTo, stubs: &[String]
                 continue;
             };
             debug_assert!(instruction.result != Type::Void);
-            writes
-                .places
-                .insert((points_to.of(host, index, *operand), None));
+            writes.add(&points_to.of(host, index, *operand), None);
         }
     }
     writes
+}
+
+/// The analysed functions that a function calls directly, each once.
+fn called(host: &HostModule, function: usize, analysed: &[bool]) -> Vec<usize> {
+    let instructions = host.functions[function].instructions.iter();
+    let mut found: Vec<usize> = instructions
+        .filter_map(|instruction| match instruction.opcode {
+            Opcode::Call { callee, .. } => callee.filter(|callee| analysed[*callee]),
+            _ => None,
+        })
+        .collect();
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// All functions, each after those that it calls, as far as calls do not go round.
+fn callees_first(callees: &[Vec<usize>]) -> Vec<usize> {
+    let mut order = Vec::new();
+    let mut seen = vec![false; callees.len()];
+    for root in 0..callees.len() {
+        let mut stack = vec![(root, 0)];
+        while let Some((function, next)) = stack.pop() {
+            if next == 0 && std::mem::replace(&mut seen[function], true) {
+                continue;
+            }
+            match callees[function].get(next) {
+                Some(callee) => {
+                    stack.push((function, next + 1));
+                    if !seen[*callee] {
+                        stack.push((*callee, 0));
+                    }
+                }
+                None => order.push(function),
+            }
+        }
+    }
+    order
 }

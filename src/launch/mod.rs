@@ -154,6 +154,11 @@ pub struct Buffer {
     /// the same run of it. Pointers into a buffer that is not unique may be to different
     /// allocations of one site.
     pub unique: bool,
+    /// Host code that is not analysed may have a pointer into it, other than by way of a kernel
+    /// that keeps an argument ([`KernelParameter::captured`](crate::kernel::KernelParameter)).
+    /// Always true of variables, which have names.
+    #[serde(default)]
+    pub escapes: bool,
     /// Its size, where known.
     pub bytes: Option<Expression<ValueId>>,
     /// The device variable's name in the device module, for variables.

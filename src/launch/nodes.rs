@@ -249,6 +249,7 @@ impl Builder<'_> {
                     name,
                     memory,
                     unique: once,
+                    escapes: self.facts.points_to.objects[object].leaked,
                     bytes,
                     variable: None,
                     location: instruction.location.clone(),
@@ -277,6 +278,7 @@ impl Builder<'_> {
                 name: source_name(&variable.name),
                 memory,
                 unique: true,
+                escapes: true,
                 bytes: i64::try_from(variable.bytes).ok().map(Expression::Constant),
                 variable: Some(variable.unique_name.clone()),
                 location: Location::default(),
@@ -631,7 +633,9 @@ impl Builder<'_> {
         };
         let symbol = self.numbering.operand(function, operand, instruction.block);
         match self.numbering.literal(symbol) {
-            Some(0..=2) => Stream::Default,
+            // The legacy and the per-thread stream have handles of their own; which of the
+            // two is the default stream is the compiler's option.
+            Some(0) => Stream::Default,
             _ => self
                 .table
                 .lookup(&self.numbering, symbol, false)

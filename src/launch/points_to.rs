@@ -9,6 +9,7 @@
 
 mod bounds;
 mod escape;
+mod merging;
 
 use super::MemoryKind;
 use super::calls::{self, Action, RuntimeCall};
@@ -60,8 +61,11 @@ impl ObjectKind {
 pub struct Object {
     /// What it is.
     pub kind: ObjectKind,
-    /// Code outside the module may reach it.
+    /// Code outside the module, or a kernel, may reach it.
     pub escaped: bool,
+    /// Host code outside the module may have a pointer to it, other than through what a kernel
+    /// keeps of its plain arguments.
+    pub leaked: bool,
     /// A kernel may reach it, and the host too.
     pub kernel_visible: bool,
 }
@@ -79,6 +83,9 @@ pub struct PointsTo {
     contents: Vec<BTreeMap<Option<i64>, Targets>>,
     changed: bool,
     limits: bounds::Limits,
+    merging: merging::Merging,
+    /// A kernel may reach something that escaped.
+    unknown_visible: bool,
     /// Set elements looked at so far.
     work: usize,
 }
@@ -129,30 +136,6 @@ impl PointsTo {
         self.load(address, bytes)
     }
 
-    /// Two ranges may have a byte in common.
-    pub fn may_overlap(&self, a: (&Targets, Option<u64>), b: (&Targets, Option<u64>)) -> bool {
-        if a.0.is_empty() || b.0.is_empty() {
-            return true;
-        }
-        let before =
-            |end: Option<i64>, bytes: Option<u64>, start: Option<i64>| match (end, bytes, start) {
-                (Some(from), Some(bytes), Some(start)) => {
-                    i64::try_from(bytes).is_ok_and(|bytes| from.saturating_add(bytes) <= start)
-                }
-                _ => false,
-            };
-        a.0.iter().any(|left| {
-            b.0.iter().any(|right| {
-                if left.object == UNKNOWN || right.object == UNKNOWN {
-                    return self.is_escaped(left.object) && self.is_escaped(right.object);
-                }
-                left.object == right.object
-                    && !before(left.offset, a.1, right.offset)
-                    && !before(right.offset, b.1, left.offset)
-            })
-        })
-    }
-
     /// Code outside the module may reach one of the targets.
     pub fn any_escaped(&self, targets: &Targets) -> bool {
         targets.is_empty() || targets.iter().any(|target| self.is_escaped(target.object))
@@ -160,19 +143,15 @@ impl PointsTo {
 
     /// A kernel may reach one of the targets at any time.
     pub fn any_kernel_visible(&self, targets: &Targets) -> bool {
-        let unknown_visible = || {
-            self.objects
-                .iter()
-                .any(|object| object.kernel_visible && object.escaped)
-        };
         targets.iter().any(|target| {
             self.objects[target.object].kernel_visible
-                || (target.object == UNKNOWN && unknown_visible())
+                || (target.object == UNKNOWN && self.unknown_visible)
         })
     }
 
-    fn is_escaped(&self, object: usize) -> bool {
-        object == UNKNOWN || self.objects[object].escaped
+    /// Code outside the module may reach the object.
+    pub fn is_escaped(&self, object: usize) -> bool {
+        object == UNKNOWN || self.objects[self.merged(object)].escaped
     }
 
     fn initial(host: &HostModule, surroundings: Surroundings<'_>) -> Self {
@@ -193,7 +172,9 @@ impl PointsTo {
             returns: vec![Targets::new(); host.functions.len()],
             contents: Vec::new(),
             changed: false,
-            limits: bounds::Limits::in_round(0),
+            limits: bounds::Limits::PRECISE,
+            merging: merging::Merging::default(),
+            unknown_visible: false,
             work: 0,
         };
         solver.add_object(ObjectKind::Unknown);
@@ -210,6 +191,7 @@ impl PointsTo {
             solver.globals.push(object);
             let outside = !global.internal || global.initializer.is_none();
             solver.objects[object].escaped = outside && !global.constant;
+            solver.objects[object].leaked = solver.objects[object].escaped;
             // The runtime writes the address of a managed variable into its shadow.
             if global.initializer.is_none() || matches!(variable, Some((_, _, true))) {
                 solver.contents[object].insert(None, unknown());
@@ -270,9 +252,11 @@ impl PointsTo {
         self.objects.push(Object {
             kind,
             escaped: kind == ObjectKind::Unknown,
+            leaked: kind == ObjectKind::Unknown,
             kernel_visible: false,
         });
         self.contents.push(BTreeMap::new());
+        self.merging.add_object();
         self.objects.len() - 1
     }
 
@@ -350,8 +334,7 @@ impl PointsTo {
                     if !(function.internal || function.inline) || function.address_taken {
                         self.escape(&targets);
                     }
-                    self.work += targets.len();
-                    self.changed |= insert(&mut self.returns[index], &targets, self.limits);
+                    self.add_return(index, &targets);
                 }
                 Opcode::Atomic | Opcode::Other => {
                     for position in 0..instruction.operands.len() {
@@ -422,7 +405,7 @@ impl PointsTo {
                 if by_value.iter().any(|(index, _)| *index == position) {
                     self.escape_contents(targets);
                 } else {
-                    self.escape(targets);
+                    self.give_to_kernel(targets);
                 }
             }
         } else if let Some(runtime) = calls::runtime_call(&called.name) {
@@ -526,6 +509,9 @@ impl PointsTo {
                     self.store(&targets, &text, 8);
                 }
             }
+            if library.gives_away {
+                arguments.iter().for_each(|targets| self.escape(targets));
+            }
             if library.allocates {
                 let object = self.sites[&(function, at)];
                 self.add_value(
@@ -569,7 +555,8 @@ impl PointsTo {
     fn load(&self, address: &Targets, bytes: u64) -> Targets {
         let mut loaded = Targets::new();
         for target in address {
-            for (cell, targets) in &self.contents[target.object] {
+            let object = self.merged(target.object);
+            for (cell, targets) in &self.contents[object] {
                 let apart = match (target.offset, cell) {
                     (Some(from), Some(cell)) => {
                         cell.saturating_add(8) <= from
@@ -582,7 +569,7 @@ impl PointsTo {
                     loaded.extend(targets);
                 }
             }
-            if self.objects[target.object].escaped {
+            if self.objects[object].escaped {
                 loaded.extend(unknown());
             }
         }
@@ -594,9 +581,7 @@ impl PointsTo {
             return;
         }
         for target in address {
-            if self.is_escaped(target.object) {
-                self.escape(value);
-            }
+            self.follow(target.object, value);
             let mut cells = vec![target.offset];
             if bytes > 8 {
                 match target.offset {
@@ -627,26 +612,49 @@ impl PointsTo {
         if object == UNKNOWN {
             return self.escape(targets);
         }
-        self.work += targets.len() + 1;
-        let cells = &mut self.contents[object];
+        let place = self.merging.rename(Target {
+            object,
+            offset: cell,
+        });
+        let cells = &mut self.contents[place.object];
         // Too many cells: one for all others.
-        let cell = if cells.len() > self.limits.cells_per_object && !cells.contains_key(&cell) {
-            None
-        } else {
-            cell
-        };
-        let present = cells.entry(cell).or_default();
-        self.changed |= insert(present, targets, self.limits);
+        let full = cells.len() > self.limits.cells_per_object && !cells.contains_key(&place.offset);
+        let cell = place.offset.filter(|_| !full);
+        let mut present = std::mem::take(cells.entry(cell).or_default());
+        self.add(&mut present, targets);
+        // The object may have been merged with what it holds.
+        let place = self.merging.rename(Target {
+            object: place.object,
+            offset: cell,
+        });
+        let cells = &mut self.contents[place.object];
+        cells.entry(place.offset).or_default().extend(present);
     }
 
     fn add_value(&mut self, function: usize, at: usize, targets: Targets) {
-        self.work += targets.len() + 1;
-        self.changed |= insert(&mut self.values[function][at], &targets, self.limits);
+        let mut present = std::mem::take(&mut self.values[function][at]);
+        self.add(&mut present, &targets);
+        self.values[function][at] = present;
     }
 
     fn add_parameter(&mut self, function: usize, at: usize, targets: Targets) {
+        let mut present = std::mem::take(&mut self.parameters[function][at]);
+        self.add(&mut present, &targets);
+        self.parameters[function][at] = present;
+    }
+
+    fn add_return(&mut self, function: usize, targets: &Targets) {
+        let mut present = std::mem::take(&mut self.returns[function]);
+        self.add(&mut present, targets);
+        self.returns[function] = present;
+    }
+
+    fn add(&mut self, present: &mut Targets, targets: &Targets) {
         self.work += targets.len() + 1;
-        self.changed |= insert(&mut self.parameters[function][at], &targets, self.limits);
+        if insert(present, targets, self.limits, &self.merging) {
+            self.changed = true;
+            self.merge_large(present);
+        }
     }
 }
 

@@ -14,9 +14,9 @@ mod halves;
 use super::calls::{self, Action, RuntimeCall};
 use super::cfg::ControlFlow;
 use super::host_ir::{HostModule, Opcode, Operand, Operation, Type};
-use super::memory::{HostMemory, Writes};
+use super::memory::HostMemory;
 use super::points_to::{PointsTo, Target, Targets, is_memory_copy};
-use super::versions::{Location, Point, Version};
+use super::versions::{Location, Point, Version, Writers};
 use std::collections::HashMap;
 
 /// Number of a host value.
@@ -114,7 +114,7 @@ pub struct Numbering<'a> {
     pub(super) index: HashMap<Definition, Symbol>,
     pub(super) values: HashMap<(usize, usize), Symbol>,
     pub(super) halves: HashMap<(Symbol, bool), Symbol>,
-    pub(super) writers: HashMap<usize, Vec<(usize, Writes)>>,
+    pub(super) writers: HashMap<usize, Writers>,
     pub(super) locations: HashMap<(usize, Symbol, u64), Location>,
 }
 
@@ -154,7 +154,7 @@ impl<'a> Numbering<'a> {
                 (!writes.is_empty()).then_some((at, writes))
             })
             .collect();
-        self.writers.insert(function, writers);
+        self.writers.insert(function, Writers::new(writers));
         let order = flow.order.clone();
         self.flows.insert(function, (flow, first_loop));
         for block in order {

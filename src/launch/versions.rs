@@ -6,9 +6,10 @@
 
 use super::host_ir::{Opcode, Operand};
 use super::memory::Writes;
-use super::points_to::Targets;
+use super::points_to::{PointsTo, Targets, UNKNOWN};
 use super::values::{Definition, Numbering, Symbol};
 use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
 
 /// How memory came to be what a load sees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +33,55 @@ pub(super) struct Location {
     /// Instructions that may write it, ascending within each block.
     pub(super) writers: HashMap<usize, Vec<usize>>,
     pub(super) joins: BTreeSet<usize>,
+    /// The versions at the starts of blocks that were asked for.
+    starts: HashMap<usize, Version>,
+}
+
+/// The instructions of a function that may write host memory.
+#[derive(Debug, Default)]
+pub(super) struct Writers {
+    /// Each with what it writes, ascending.
+    all: Vec<(usize, Rc<Writes>)>,
+    /// Those that write an object, by position.
+    by_object: HashMap<usize, Vec<usize>>,
+    /// Those that write what escaped, or anything.
+    far: Vec<usize>,
+}
+
+impl Writers {
+    pub(super) fn new(all: Vec<(usize, Rc<Writes>)>) -> Self {
+        let mut by_object: HashMap<usize, Vec<usize>> = HashMap::new();
+        let mut far = Vec::new();
+        for (index, (_, writes)) in all.iter().enumerate() {
+            if writes.anywhere || writes.escaped {
+                far.push(index);
+            }
+            for object in writes.objects() {
+                by_object.entry(object).or_default().push(index);
+            }
+        }
+        Self {
+            all,
+            by_object,
+            far,
+        }
+    }
+
+    /// A superset of those that may write through one of the targets, ascending.
+    fn candidates(&self, points_to: &PointsTo, targets: &Targets) -> Vec<usize> {
+        let unclear = targets.is_empty() || targets.iter().any(|target| target.object == UNKNOWN);
+        if unclear {
+            return (0..self.all.len()).collect();
+        }
+        let mut found = BTreeSet::new();
+        for target in targets {
+            found.extend(self.by_object.get(&target.object).into_iter().flatten());
+        }
+        let escaped = points_to.any_escaped(targets);
+        let far = self.far.iter().copied();
+        found.extend(far.filter(|index| escaped || self.all[*index].1.anywhere));
+        found.into_iter().collect()
+    }
 }
 
 impl Numbering<'_> {
@@ -48,28 +98,39 @@ impl Numbering<'_> {
             let location = self.location(function, address, targets, bytes);
             self.locations.insert(key, location);
         }
-        let location = &self.locations[&key];
         let (flow, _) = &self.flows[&function];
+        let Some(location) = self.locations.get_mut(&key) else {
+            return Version::Entry;
+        };
         let Point {
             mut block,
             mut limit,
         } = point;
-        loop {
+        let mut passed = Vec::new();
+        let found = loop {
             let last = location
                 .writers
                 .get(&block)
                 .and_then(|writers| writers.iter().rev().find(|writer| **writer < limit));
             if let Some(writer) = last {
-                return Version::Write(*writer);
+                break Version::Write(*writer);
             }
+            if let Some(known) = location.starts.get(&block) {
+                break *known;
+            }
+            passed.push(block);
             if location.joins.contains(&block) {
-                return Version::Join(block);
+                break Version::Join(block);
             }
             match flow.immediate_dominator[block] {
                 Some(dominator) => (block, limit) = (dominator, usize::MAX),
-                None => return Version::Entry,
+                None => break Version::Entry,
             }
-        }
+        };
+        location
+            .starts
+            .extend(passed.into_iter().map(|block| (block, found)));
+        found
     }
 
     fn location(
@@ -81,8 +142,10 @@ impl Numbering<'_> {
     ) -> Location {
         let host = self.facts.host;
         let (flow, _) = &self.flows[&function];
+        let written = &self.writers[&function];
         let mut writers: HashMap<usize, Vec<usize>> = HashMap::new();
-        for (at, writes) in &self.writers[&function] {
+        for index in written.candidates(self.facts.points_to, targets) {
+            let (at, writes) = &written.all[index];
             let instruction = &host.functions[function].instructions[*at];
             if self.may_write(function, *at, writes, address, targets, bytes) {
                 writers.entry(instruction.block).or_default().push(*at);
@@ -101,6 +164,7 @@ impl Numbering<'_> {
             targets: targets.clone(),
             writers,
             joins,
+            starts: HashMap::new(),
         }
     }
 
@@ -113,7 +177,6 @@ impl Numbering<'_> {
         targets: &Targets,
         bytes: u64,
     ) -> bool {
-        let points_to = self.facts.points_to;
         let instruction = &self.facts.host.functions[function].instructions[at];
         // Two constant distances from one base that never changes.
         if let Opcode::Store { stored, .. } = &instruction.opcode
@@ -126,11 +189,7 @@ impl Numbering<'_> {
             let size = i64::try_from(stored.bytes()).unwrap_or(i64::MAX);
             return distance < end && distance.saturating_add(size) > 0;
         }
-        (writes.escaped && points_to.any_escaped(targets))
-            || writes
-                .places
-                .iter()
-                .any(|(place, size)| points_to.may_overlap((place, *size), (targets, Some(bytes))))
+        writes.may_touch(self.facts.points_to, targets, bytes)
     }
 
     pub(super) fn version_symbol(&mut self, function: usize, version: Version) -> Symbol {

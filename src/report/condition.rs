@@ -1,7 +1,7 @@
 //! Guards for people: `scale.gridDim.x == shift.gridDim.x`.
 
-use super::{ReportGuard, find_launch};
-use crate::dependence::{Guard, PointerRange};
+use super::{ReportGuard, ReportMappedWidth, find_launch};
+use crate::dependence::{Guard, MappedWidth, PlaceSymbol, PointerRange};
 use crate::expression::{Condition, Expression};
 use crate::kernel::KernelModel;
 use crate::launch::{LaunchGraph, LaunchId, NodeKind, Operand, ValueId};
@@ -53,6 +53,27 @@ impl<'a> LaunchNames<'a> {
                 kind: "configuration".to_string(),
                 condition: format!("{} has a valid configuration", self.launch(*launch)),
             },
+        }
+    }
+
+    /// A map with its coordinates written out.
+    pub(super) fn mapped(&self, mapped: &MappedWidth) -> ReportMappedWidth {
+        let coordinate = |expression: &Expression<PlaceSymbol>| {
+            let named = expression.substitute(&mut |symbol| {
+                Some(Expression::Leaf(match symbol {
+                    PlaceSymbol::Value(value) => self.value(*value),
+                    place => place.to_string(),
+                }))
+            });
+            named.map_or_else(String::new, |named| named.to_string())
+        };
+        ReportMappedWidth {
+            width: mapped.width,
+            source: mapped.map.source.iter().map(coordinate).collect(),
+            sink: mapped.map.sink.iter().map(coordinate).collect(),
+            source_blocks: mapped.map.source_blocks,
+            sink_blocks: mapped.map.sink_blocks,
+            guards: mapped.conditions.iter().map(|g| self.guard(g)).collect(),
         }
     }
 

@@ -1,6 +1,7 @@
 //! The report as a graph for Graphviz.
 
-use super::{Report, ReportNodeKind};
+use super::text::{details, qualities};
+use super::{Report, ReportNodeKind, kind_name};
 use crate::dependence::Width;
 use std::fmt::Write;
 
@@ -38,13 +39,15 @@ pub fn render_dot(report: &Report) -> String {
             Width::Block => "style=dashed",
             Width::Global => "style=bold, color=red",
         };
+        let mut tooltip = vec![format!("{}, {}", kind_name(edge.kind), qualities(edge))];
+        tooltip.extend(details(edge));
         let _ = writeln!(
             text,
-            "  n{} -> n{} [{style}, label=\"{}\", tooltip=\"{:?}\"];",
+            "  n{} -> n{} [{style}, label=\"{}\", tooltip=\"{}\"];",
             edge.src,
             edge.dst,
             escape(&edge.buffer),
-            edge.kind
+            escape(&tooltip.join("\n")).replace('\n', "\\n")
         );
     }
     text.push_str("}\n");

@@ -1,7 +1,7 @@
 //! The report as one self-contained page.
 
-use super::text::name_at;
-use super::{Extent, Report, ReportNodeKind};
+use super::text::{details, name_at, qualities};
+use super::{Extent, Report, ReportNodeKind, kind_name};
 use std::fmt::Write;
 
 /// A page with the launches, what fuses, what stays apart, the dependences and the times.
@@ -78,12 +78,13 @@ pub fn render_html(report: &Report) -> String {
             name_at(report, edge.src),
             name_at(report, edge.dst),
             edge.buffer.clone(),
-            format!("{:?}", edge.kind).to_lowercase(),
-            format!("{:?}", edge.width).to_lowercase(),
+            kind_name(edge.kind).to_string(),
+            qualities(edge),
+            details(edge).join("\n"),
             edge.relation.clone(),
         ]
     });
-    let headings = ["from", "to", "buffer", "kind", "width", "relation"];
+    let headings = ["from", "to", "buffer", "kind", "width", "why", "relation"];
     table(&mut page, "Dependences", &headings, edges);
 
     let stages = report.stages.iter();

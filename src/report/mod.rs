@@ -16,13 +16,14 @@ pub use html::render_html;
 pub use text::render_text;
 
 use crate::cli::ReportFormat;
-use crate::dependence::{DependenceKind, Uar, Width};
+use crate::dependence::{DependenceKind, Uar, Width, Witness, WitnessEnd};
 use crate::kernel::KernelModel;
 use crate::launch::{HostBlockId, Launch, LaunchGraph, LaunchId, Node, NodeKind, Stream, ValueId};
 use crate::pipeline::Stage;
 use crate::schedule::{FusionGroup, FusionPlan, Missed};
 use condition::LaunchNames;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// Everything about a compilation that users and tools may want to know.
@@ -120,12 +121,79 @@ pub struct ReportEdge {
     pub buffer: String,
     /// Flow, anti or output.
     pub kind: DependenceKind,
-    /// Thread, block or global.
+    /// Thread, block or global, when places are compared as they are; what fuses today fuses by it.
     pub width: Width,
+    /// A smaller width under a one-to-one map, where there is one.
+    #[serde(default)]
+    pub mapped: Option<ReportMappedWidth>,
     /// The relation from (block, thread) to (block, thread), in isl's notation.
     pub relation: String,
     /// True for a *must*.
     pub exact: bool,
+    /// The sink belongs to a later iteration of a host loop around both.
+    #[serde(default)]
+    pub carried: bool,
+    /// What the width relies on.
+    #[serde(default)]
+    pub guards: Vec<ReportGuard>,
+    /// When all of these hold there is no dependence; empty: it is always there.
+    #[serde(default)]
+    pub absent_if: Vec<ReportGuard>,
+    /// For a global edge, the class of the reason.
+    #[serde(default)]
+    pub reason: Option<String>,
+    /// Why it is as wide as it is, or not exact; empty for thread width.
+    #[serde(default)]
+    pub because: String,
+    /// For an edge wider than a thread, two threads that show it, where known.
+    #[serde(default)]
+    pub witness: Option<ReportWitness>,
+}
+
+/// A width under a map: a thread of the source and one of the sink belong together when all
+/// coordinates are equal (for block width: their blocks do).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReportMappedWidth {
+    /// Thread or block.
+    pub width: Width,
+    /// The coordinates of a thread of the source.
+    pub source: Vec<String>,
+    /// The same coordinates of a thread of the sink.
+    pub sink: Vec<String>,
+    /// How many blocks of the source belong together, at most.
+    pub source_blocks: i64,
+    /// How many blocks of the sink belong together, at most.
+    pub sink_blocks: i64,
+    /// What this width relies on.
+    pub guards: Vec<ReportGuard>,
+}
+
+/// Two threads that touch a common byte.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReportWitness {
+    /// One sentence.
+    pub text: String,
+    /// False: the two *may* meet, but an access is not exactly known.
+    pub certain: bool,
+    /// The first common byte, from the start of the buffer.
+    pub byte: Option<i64>,
+    /// The source's thread.
+    pub source: ReportWitnessEnd,
+    /// The sink's thread.
+    pub sink: ReportWitnessEnd,
+}
+
+/// One of the two threads.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReportWitnessEnd {
+    /// `blockIdx`, where the place is known.
+    pub block: Option<[i64; 3]>,
+    /// `threadIdx`, where the place is known.
+    pub thread: Option<[i64; 3]>,
+    /// File of the access.
+    pub file: String,
+    /// Its line, 0 when unknown.
+    pub line: u32,
 }
 
 /// Launches that become one.
@@ -139,6 +207,10 @@ pub struct ReportFusion {
     pub orientation: String,
     /// What is tested at run time.
     pub guards: Vec<ReportGuard>,
+    /// Allocations that the members write and the fused kernel does not, because nobody reads them
+    /// afterwards; known once code was generated.
+    #[serde(default)]
+    pub not_written: Vec<String>,
 }
 
 /// A test at run time.
@@ -193,8 +265,15 @@ pub fn build_report(
         buffer: edge.buffer.clone(),
         kind: edge.kind,
         width: edge.width,
+        mapped: edge.mapped.as_ref().map(|mapped| names.mapped(mapped)),
         relation: edge.relation.clone(),
         exact: edge.exact,
+        carried: edge.carried,
+        guards: edge.conditions.iter().map(|g| names.guard(g)).collect(),
+        absent_if: edge.absent_if.iter().map(|g| names.guard(g)).collect(),
+        reason: edge.reason.map(|reason| reason.name().to_string()),
+        because: edge.because.clone(),
+        witness: edge.witness.as_ref().map(witness),
     });
     let missed = missed.iter().map(|missed| ReportMissed {
         src: missed.source.0,
@@ -269,11 +348,31 @@ impl Report {
                 ))
             })
             .collect();
+        let mut respelled = BTreeMap::new();
         let files = self.nodes.iter_mut().map(|node| &mut node.file);
-        for file in files.chain(self.missed.iter_mut().map(|missed| &mut missed.file)) {
+        let missed = self.missed.iter_mut().map(|missed| &mut missed.file);
+        let witnesses = self
+            .edges
+            .iter_mut()
+            .filter_map(|edge| edge.witness.as_mut());
+        let ends = witnesses.flat_map(|w| [&mut w.source.file, &mut w.sink.file]);
+        for file in files.chain(missed).chain(ends) {
             let absolute = std::path::absolute(file.as_str()).unwrap_or_default();
             if let Some((_, spelling)) = spellings.iter().find(|(path, _)| *path == absolute) {
+                if file != spelling {
+                    respelled.insert(file.clone(), spelling.clone());
+                }
                 file.clone_from(spelling);
+            }
+        }
+        let witnesses = self
+            .edges
+            .iter_mut()
+            .filter_map(|edge| edge.witness.as_mut());
+        let missed = self.missed.iter_mut().map(|missed| &mut missed.message);
+        for text in missed.chain(witnesses.map(|witness| &mut witness.text)) {
+            for (file, spelling) in &respelled {
+                *text = text.replace(&format!("({file}:"), &format!("({spelling}:"));
             }
         }
     }
@@ -286,6 +385,40 @@ impl Report {
             .iter()
             .map(|fusion| fusion.members.len().saturating_sub(1));
         summary(self.nodes.iter().filter(is_launch).count(), saved.sum())
+    }
+}
+
+fn witness(witness: &Witness) -> ReportWitness {
+    let end = |end: &WitnessEnd| ReportWitnessEnd {
+        block: end.place.map(|(block, _)| block),
+        thread: end.place.map(|(_, thread)| thread),
+        file: end.location.file.clone(),
+        line: end.location.line,
+    };
+    ReportWitness {
+        text: witness.text.clone(),
+        certain: witness.certain,
+        byte: witness.byte,
+        source: end(&witness.source),
+        sink: end(&witness.sink),
+    }
+}
+
+/// Thread, block or global, as reports write it.
+fn width_name(width: Width) -> &'static str {
+    match width {
+        Width::Thread => "thread",
+        Width::Block => "block",
+        Width::Global => "global",
+    }
+}
+
+/// Flow, anti or output, as reports write it.
+fn kind_name(kind: DependenceKind) -> &'static str {
+    match kind {
+        DependenceKind::Flow => "flow",
+        DependenceKind::Anti => "anti",
+        DependenceKind::Output => "output",
     }
 }
 
@@ -409,6 +542,7 @@ fn fusion(
             .iter()
             .map(|guard| names.guard(guard))
             .collect(),
+        not_written: Vec::new(),
     }
 }
 

@@ -5,6 +5,7 @@
 //! members are in step; and no member moves below an operation that it may conflict with.
 
 use super::host_order::HostOrder;
+use super::liveness::Readers;
 use super::obstacle::{Candidate, obstacle, rejection};
 use super::waiting::{self, WaitObservers};
 use super::{FusionGroup, Member, ScheduleOptions, ThreadMap};
@@ -26,6 +27,7 @@ pub(super) struct Judge<'a> {
     /// What each launch's model relies on; an error where nothing can make it right.
     conditions: HashMap<NodeId, Result<Vec<Guard>, String>>,
     observers: WaitObservers<'a>,
+    readers: Readers,
 }
 
 impl<'a> Judge<'a> {
@@ -62,6 +64,7 @@ impl<'a> Judge<'a> {
             edges,
             conditions,
             observers: WaitObservers::new(graph),
+            readers: Readers::new(graph, kernels),
         }
     }
 
@@ -178,10 +181,13 @@ impl<'a> Judge<'a> {
                 }
             })
             .collect();
+        let guards: Vec<Guard> = guards.into_iter().collect();
+        let unread_afterwards = self.readers.unread_after(self.graph, members, &guards);
         FusionGroup {
             members: planned,
             orientation: String::from("v"),
-            guards: guards.into_iter().collect(),
+            guards,
+            unread_afterwards,
         }
     }
 
@@ -287,7 +293,7 @@ impl<'a> Judge<'a> {
             if edge.width == Width::Global && edge.absent_if.is_empty() {
                 return Err(Rejection {
                     reason: edge.reason.unwrap_or(RejectionReason::GlobalDependence),
-                    message: edge.because.clone(),
+                    message: edge.explanation(),
                     detail: edge.relation.clone(),
                     location: edge.location.clone(),
                 });

@@ -5,6 +5,7 @@
 
 mod group;
 mod host_order;
+mod liveness;
 mod local;
 mod obstacle;
 mod waiting;
@@ -14,7 +15,7 @@ pub use local::plan_fusion;
 use crate::cli::{Fusion, SiriusOptions};
 use crate::dependence::Guard;
 use crate::diagnostics::{Rejection, RejectionReason};
-use crate::launch::{LaunchGraph, LaunchId, NodeId, NodeKind};
+use crate::launch::{BufferId, LaunchGraph, LaunchId, NodeId, NodeKind};
 use serde::{Deserialize, Serialize};
 
 /// How a member's (block, thread) becomes one of the fused kernel.
@@ -44,6 +45,10 @@ pub struct FusionGroup {
     pub orientation: String,
     /// What is tested at run time; when one fails the originals run, in order.
     pub guards: Vec<Guard>,
+    /// Allocations that the group writes and that nothing but its own members reads afterwards: of
+    /// what a member stores there only what a later member loads matters.
+    #[serde(default)]
+    pub unread_afterwards: Vec<BufferId>,
 }
 
 /// The edits to a program.

@@ -177,6 +177,24 @@ impl<'a> HostOrder<'a> {
     }
 }
 
+/// Blocks reachable by at least one edge, never entering `barred`.
+pub(super) fn reachable(
+    graph: &LaunchGraph,
+    from: HostBlockId,
+    barred: Option<HostBlockId>,
+) -> BTreeSet<HostBlockId> {
+    let mut seen = BTreeSet::new();
+    let mut pending = vec![from];
+    while let Some(block) = pending.pop() {
+        for successor in &graph.blocks[block.0].successors {
+            if Some(*successor) != barred && seen.insert(*successor) {
+                pending.push(*successor);
+            }
+        }
+    }
+    seen
+}
+
 /// The blocks and the edges between them, without those into `barred`.
 fn flow(graph: &LaunchGraph, barred: Option<HostBlockId>) -> DiGraph<(), ()> {
     let mut flow = DiGraph::new();

@@ -28,6 +28,9 @@
 //! these, as well as equal shapes, which make the identity a bijection, and valid configurations,
 //! since CUDA skips an invalid launch and runs the rest.
 //!
+//! *Afterwards*, an allocation that a plan calls unread is touched by nobody who would read what the
+//! fused kernel does not store (`liveness`).
+//!
 //! Barriers of members must be met by whole blocks; inside a segment nothing changes otherwise.
 //! Storage in shared memory that two members use (dynamic, or of the same kernel) and warp operations
 //! need a barrier before. Anything unknown refuses.
@@ -41,6 +44,7 @@ mod emptiness;
 mod formula;
 mod host;
 mod host_order;
+mod liveness;
 mod member;
 mod place;
 mod polynomial;
@@ -92,7 +96,9 @@ pub fn verify(
     // The device side presumes that members run in step, so it is asked only then.
     if refusals.is_empty() {
         let mut known = Answers::default();
+        let mut readers = liveness::Readers::new(graph, kernels);
         for (group, members) in &groups {
+            refusals.extend(liveness::refusals(&mut readers, group, members));
             refusals.extend(device::refusals(graph, group, members, &mut known));
         }
     }

@@ -187,6 +187,11 @@ impl Place {
         }
     }
 
+    /// All allocations that it may point into; `None`: any.
+    pub(super) fn candidates(&self) -> Option<&[BufferId]> {
+        self.candidates.as_deref()
+    }
+
     /// True when only `__constant__` variables are meant, which no kernel can write.
     pub(super) fn is_constant_memory(&self, graph: &LaunchGraph) -> bool {
         self.candidates.as_ref().is_some_and(|candidates| {

@@ -1,6 +1,6 @@
 //! Why a plan is refused.
 
-use crate::launch::{LaunchId, NodeId};
+use crate::launch::{BufferId, LaunchId, NodeId};
 use thiserror::Error;
 
 /// A reason why a plan must not be carried out. Launches are named by the number of their site.
@@ -54,6 +54,12 @@ pub enum Refusal {
     Reordered {
         launch: LaunchId,
         node: NodeId,
+        what: String,
+    },
+    #[error("{what} may still read buffer {} after launch {}", buffer.0, launch.0)]
+    StillRead {
+        launch: LaunchId,
+        buffer: BufferId,
         what: String,
     },
     #[error("launches {} and {} are neither known nor tested to have the same {extent}", first.0, second.0)]

@@ -4,8 +4,8 @@ use sirius_rs::affine::{Affine, Axis, Constraint, Guard, Variable};
 use sirius_rs::diagnostics::Location;
 use sirius_rs::expression::{Condition, Expression};
 use sirius_rs::kernel::{
-    Access, AccessId, AccessKind, Footprint, KernelModel, KernelParameter, KernelSymbol, Loop,
-    Product, Target,
+    Access, AccessId, AccessKind, Footprint, Intervals, KernelModel, KernelParameter, KernelSymbol,
+    Loop, Product, Target,
 };
 use sirius_rs::launch::{
     Argument, ArgumentPiece, Buffer, BufferId, HostBlock, HostBlockId, HostFunction, HostLoop,
@@ -109,6 +109,7 @@ impl World {
 
     pub fn buffer(&mut self, name: &str) -> Pointer {
         self.graph.buffers.push(Buffer {
+            escapes: false,
             name: name.to_owned(),
             memory: MemoryKind::Device,
             unique: true,
@@ -270,6 +271,7 @@ impl Kernel {
                 location: line(1),
                 formals: vec![
                     KernelParameter {
+                        captured: false,
                         size_bytes: 8,
                         align_bytes: 8,
                         is_pointer: true,
@@ -285,6 +287,7 @@ impl Kernel {
                 preconditions: Vec::new(),
                 opaque: Vec::new(),
                 alone: Vec::new(),
+                intervals: Intervals::default(),
                 warp_operations: false,
                 asynchronous_copies: false,
                 prints: false,
@@ -317,6 +320,7 @@ impl Kernel {
             parent: None,
             uniform_in_block: true,
             location: line(2),
+            quotient: None,
         });
         Variable::Loop(self.model.loops.len() - 1)
     }

@@ -378,3 +378,46 @@ fn what_a_loop_wrote_is_read_after_it() {
     let uar = build_uar(&world.graph, &world.kernels);
     assert_eq!(only_edge(&uar, inside, after).kind, DependenceKind::Flow);
 }
+
+#[test]
+fn a_witness_names_two_threads_and_the_element() {
+    let mut world = World::new();
+    let (x, y, z) = (world.buffer("x"), world.buffer("t"), world.buffer("z"));
+    let (grid, block) = (world.number(4), world.number(256));
+    let n = world.unknown();
+    let (grid, block) = (shape(&mut world, grid), shape(&mut world, block));
+    let scale = world.kernel(pointwise("scale", 0));
+    let before = world.kernel(pointwise("before", -1));
+    let first = world.launch(scale, grid, block, actuals(&x, &y, n));
+    let last = world.launch(before, grid, block, actuals(&y, &z, n));
+    let uar = build_uar(&world.graph, &world.kernels);
+    let edge = only_edge(&uar, first, last);
+    let witness = edge.witness.as_ref().unwrap();
+    assert!(witness.certain);
+    assert_eq!(
+        witness.text,
+        "`t[255]` is written by block 0, thread 255 (app.cu:11) and read by block 1, thread 0 \
+         (app.cu:10), for instance with argument 0 = 1024"
+    );
+    assert_eq!(witness.byte, Some(4 * 255));
+    assert_eq!(witness.source.place, Some(([0, 0, 0], [255, 0, 0])));
+    assert_eq!(witness.sink.place, Some(([1, 0, 0], [0, 0, 0])));
+    assert!(edge.explanation().contains(&witness.text));
+}
+
+#[test]
+fn a_witness_of_a_block_stays_in_the_block() {
+    let mut world = World::new();
+    let (x, y, sums) = (world.buffer("x"), world.buffer("y"), world.buffer("sums"));
+    let (grid, block, n) = (world.extent(), world.extent(), world.unknown());
+    let (grid, block) = (shape(&mut world, grid), shape(&mut world, block));
+    let rows = world.kernel(rows("square_rows"));
+    let reduce = world.kernel(row_sum("sum_rows"));
+    let first = world.launch(rows, grid, block, actuals(&x, &y, n));
+    let last = world.launch(reduce, grid, block, actuals(&y, &sums, n));
+    let uar = build_uar(&world.graph, &world.kernels);
+    let witness = only_edge(&uar, first, last).witness.as_ref().unwrap();
+    let (source, sink) = (witness.source.place.unwrap(), witness.sink.place.unwrap());
+    assert_eq!(source.0, sink.0, "{}", witness.text);
+    assert_ne!(source.1, sink.1, "{}", witness.text);
+}

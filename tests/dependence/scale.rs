@@ -70,7 +70,7 @@ fn a_path_speaks_for_every_pair_without_an_edge() {
                 steps.push(Step {
                     ends: (edge.source.0 as u64, edge.sink.0 as u64),
                     carried: edge.carried,
-                    separates: edge.width == Width::Global,
+                    separates: edge.width == Width::Global && edge.mapped.is_none(),
                 });
             }
         }

@@ -7,7 +7,8 @@ use std::fmt::Write;
 
 /// What a host function has at hand.
 struct Scene {
-    shape: Shape,
+    /// `None`: every kernel has a shape of its own.
+    shape: Option<Shape>,
     threads: u32,
     /// Pointers that may be given to kernels; any two are different allocations.
     pointers: Vec<String>,
@@ -17,6 +18,8 @@ struct Scene {
     streams: bool,
     /// Nesting of the statement.
     depth: usize,
+    /// How many of the statements around it are loops with the counter `step`.
+    loops: usize,
     /// Launch statements still to be written.
     budget: usize,
 }
@@ -46,17 +49,20 @@ impl Case<'_> {
         );
         let mut scene = Scene {
             shape: self.pick(&[
-                Shape::Line,
-                Shape::Line,
-                Shape::Line,
-                Shape::Rows,
-                Shape::Plane,
+                Some(Shape::Line),
+                Some(Shape::Line),
+                Some(Shape::Line),
+                Some(Shape::Rows),
+                Some(Shape::Plane),
+                Some(Shape::Solid),
+                None,
             ]),
             threads: self.pick(&[32, 64, 128]),
             pointers: (0..buffers).map(|buffer| format!("b{buffer}")).collect(),
             kernels: Vec::new(),
             streams: self.chance(0.12),
             depth: 0,
+            loops: 0,
             budget: self.random.random_range(2..7),
         };
         if self.chance(0.2) {
@@ -105,11 +111,13 @@ impl Case<'_> {
             ]);
             let _ = writeln!(text, "    {opening}");
             scene.depth += 1;
+            scene.loops += usize::from(opening.starts_with("for"));
             let inner = self.random.random_range(1..4);
             for _ in 0..inner {
                 self.statement(text, scene);
             }
             scene.depth -= 1;
+            scene.loops -= usize::from(opening.starts_with("for"));
             if scene.pointers[0] == "p" && opening.starts_with("for") && self.chance(0.7) {
                 let element = self.element;
                 let _ = writeln!(text, "    {element} *t = p; p = q; q = t;");
@@ -128,7 +136,15 @@ impl Case<'_> {
             let index = self.random.random_range(0..scene.kernels.len());
             scene.kernels[index].clone()
         } else {
-            let kernel = self.kernel(scene.shape);
+            let any = [
+                Shape::Line,
+                Shape::Plane,
+                Shape::Transposed,
+                Shape::Solid,
+                Shape::Rows,
+            ];
+            let shape = scene.shape.unwrap_or_else(|| self.pick(&any));
+            let kernel = self.kernel(shape);
             scene.kernels.push(kernel.clone());
             kernel
         };
@@ -138,14 +154,38 @@ impl Case<'_> {
         } else {
             "n"
         };
+        // Arguments that the counter of a host loop decides.
+        let counted = scene.loops > 0 && self.chance(0.25);
+        let count = if counted {
+            self.pick(&["n - step", "n / (step + 1)", "step < 1 ? n : n / 2"])
+        } else {
+            count
+        };
         let mut threads = scene.threads;
-        if self.chance(if self.tame { 0.03 } else { 0.1 }) && scene.shape == Shape::Line {
+        let is_line = kernel.shape == Shape::Line;
+        if self.chance(if self.tame { 0.03 } else { 0.1 }) && is_line {
             threads = 256;
+        } else if is_line && scene.shape.is_none() {
+            threads = self.pick(&[32, 64, 128, 256]);
         }
-        let mut configuration = match scene.shape {
+        let (tile_x, tile_y) = match scene.shape {
+            Some(_) => (8, 8),
+            None => self.pick(&[(8, 8), (16, 4), (4, 16), (32, 2)]),
+        };
+        let mut configuration = match kernel.shape {
             Shape::Line => format!("(n + {threads} - 1) / {threads}, {threads}"),
             Shape::Rows => format!("n / width + 1, {threads}"),
-            Shape::Plane => "dim3((width + 7) / 8, (n / width + 7) / 8), dim3(8, 8)".to_owned(),
+            Shape::Plane => format!(
+                "dim3((width + {tile_x} - 1) / {tile_x}, (n / width + {tile_y} - 1) / {tile_y}), \
+                 dim3({tile_x}, {tile_y})"
+            ),
+            Shape::Transposed => format!(
+                "dim3((n / width + {tile_x} - 1) / {tile_x}, (width + {tile_y} - 1) / {tile_y}), \
+                 dim3({tile_x}, {tile_y})"
+            ),
+            Shape::Solid => {
+                "dim3((width + 3) / 4, (n / width / 2 + 3) / 4, 1), dim3(4, 4, 2)".to_owned()
+            }
         };
         let shared = if kernel.shared_elements {
             format!("{threads} * sizeof({})", self.element)
@@ -233,7 +273,8 @@ impl Case<'_> {
         let offset = if plain {
             ""
         } else {
-            self.pick(&["", "", "", "", " + 32", " + 1", " + (n & 31)"])
+            let moving = if scene.loops > 0 { " + step" } else { " + 1" };
+            self.pick(&["", "", "", "", " + 32", moving, " + (n & 31)"])
         };
         if input != out {
             let second = if plain {

@@ -1,6 +1,7 @@
 //! Random kernels: how threads find their elements, what they read, and what they write.
 
 use super::Case;
+use super::shapes::PERMUTATIONS;
 use rand::Rng;
 use std::fmt::Write;
 
@@ -13,12 +14,17 @@ pub enum Shape {
     Rows,
     /// One element a thread in two dimensions.
     Plane,
+    /// The same with rows along x.
+    Transposed,
+    /// One element a thread in three dimensions.
+    Solid,
 }
 
 /// A kernel as the host must launch it.
 #[derive(Clone)]
 pub struct Kernel {
     pub name: String,
+    pub shape: Shape,
     /// It takes one [`Pack`](super::PRELUDE) instead of single arguments.
     pub packed: bool,
     /// Bytes of dynamic shared memory for each thread of a block.
@@ -34,6 +40,7 @@ impl Case<'_> {
         self.count += 1;
         let mut kernel = Kernel {
             name,
+            shape,
             packed: self.chance(0.15),
             shared_elements: false,
             in_place: false,
@@ -42,6 +49,14 @@ impl Case<'_> {
             Shape::Line => self.line_body(&mut kernel),
             Shape::Rows => self.rows_body(&mut kernel),
             Shape::Plane => self.plane_body(&mut kernel),
+            Shape::Transposed | Shape::Solid => {
+                let (body, in_place) = match shape {
+                    Shape::Solid => self.solid_body(),
+                    _ => self.transposed_body(),
+                };
+                kernel.in_place = in_place;
+                body
+            }
         };
         let element = self.element;
         let (parameters, unpack) = if kernel.packed {
@@ -77,7 +92,13 @@ impl Case<'_> {
 
     /// A value from the thread's own elements `in[own]` and `out[own]` and, unless `own_only`, from
     /// others around `index`.
-    fn value(&mut self, own: &str, index: &str, own_only: bool, output: Option<&str>) -> String {
+    pub fn value(
+        &mut self,
+        own: &str,
+        index: &str,
+        own_only: bool,
+        output: Option<&str>,
+    ) -> String {
         let constant = self.random.random_range(1..9);
         let element = self.element;
         let mut terms = vec![format!("in[{own}]")];
@@ -141,6 +162,10 @@ impl Case<'_> {
             "    if ((int)i >= n || n > 100000) return;\n",
             "    if (!((int)i < n)) return;\n",
         ]);
+        if self.chance(if self.tame { 0.12 } else { 0.3 }) {
+            let kind = self.random.random_range(0..PERMUTATIONS);
+            return self.permuted_body(kind);
+        }
         let kind = if self.tame && self.chance(0.85) {
             self.pick(&[
                 0, 0, 0, 4, 7, 10, 10, 12, 15, 16, 17, 19, 20, 21, 22, 23, 25,

@@ -7,14 +7,12 @@
 
 mod host;
 mod kernels;
+mod shapes;
 
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use std::fmt::Write;
-
-/// Cases of one program: front-end runs are dear, so that several share one.
-const CASES: usize = 8;
 
 /// Elements that every buffer has.
 const ELEMENTS: usize = 8192;
@@ -23,13 +21,14 @@ const ELEMENTS: usize = 8192;
 /// less the offsets that the host adds.
 const HALF: usize = ELEMENTS / 2;
 
-/// The text of the program of a seed. Its leading comments name the argument lists to run it with.
-pub fn program(seed: u64) -> String {
+/// The text of the program of a seed, with some cases: front-end runs are dear, so that many share
+/// one. Its leading comments name the argument lists to run it with.
+pub fn program(seed: u64, cases: usize) -> String {
     let mut random = StdRng::seed_from_u64(seed);
     let mut kernels = String::new();
-    let mut cases = String::new();
+    let mut functions = String::new();
     let mut main = String::new();
-    for number in 0..CASES {
+    for number in 0..cases {
         let element = pick(
             &mut random,
             &["int", "unsigned", "float", "float", "double"],
@@ -46,7 +45,7 @@ pub fn program(seed: u64) -> String {
             variables: Vec::new(),
             count: 0,
         };
-        cases.push_str(&case.host_function());
+        functions.push_str(&case.host_function());
         kernels.push_str(&case.definitions);
         let elements = random.random_range(1..1500);
         let repeat = random.random_range(0..3);
@@ -62,7 +61,7 @@ pub fn program(seed: u64) -> String {
          // float atomics do not meet: each thread adds to a place of its own\n\
          #include <cstdio>\n#include <cstdlib>\n\n\
          static const int ELEMENTS = {ELEMENTS};\nstatic const int HALF = {HALF};\n{PRELUDE}\n\
-         {kernels}\n{cases}\n\
+         {kernels}\n{functions}\n\
          int main(int argc, char **argv) {{\n\
          \x20   int size = argc > 1 ? atoi(argv[1]) : -2;\n\
          \x20   int stride = argc > 2 ? (int)strtoul(argv[2], nullptr, 10) : 1;\n{main}\

@@ -127,22 +127,31 @@ __global__ void integers(unsigned long long p, int v) {
 //>   runs alone: accesses memory through `ld.global.nc.f32` in inline assembly that does not say so (assembly_access)
 //>
 //> kernel addresses
-//>   must read arg0[4tx .. +4] : true
-//>   must write shared @_ZZ9addressesPfE1s[4tx .. +4] : true
-//>   may read shared @_ZZ9addressesPfE1s[*] : true (it is a bitwise combination)
-//>   must write arg0[4tx .. +4] : true
+//>   must read arg0[4tx .. +4] : true in interval 0
+//>   must write shared @_ZZ9addressesPfE1s[4tx .. +4] : true in interval 0
+//>   must read shared @_ZZ9addressesPfE1s[-4tx + 16*floor((tx)/2) + 132 .. +4] : true in interval 1
+//>   must write arg0[4tx .. +4] : true in interval 1
 //>   barrier uniform
+//>   anti from access 0 to access 3 across barrier 0
+//>   output from access 1 to access 1 in one interval
+//>   flow from access 1 to access 2 across barrier 0
+//>   output from access 3 to access 3 in one interval
 //>   writes arg0 within [0, 4*blockDim.x)
 //>   static shared 1024 bytes
 //>
 //> kernel copies
 //>   p0 = arg2
 //>   loop i0 uniform
-//>   must read arg0[16tx + 1024i0 .. +16] : -i0 + p0 - 1 >= 0 in i0
-//>   must write shared @_ZZ6copiesPK6float4PS_iE1s[16tx + 1024i0 - 2048*floor((i0)/2) .. +16] : -i0 + p0 - 1 >= 0 in i0
-//>   must read shared @_ZZ6copiesPK6float4PS_iE1s[-16tx + 1008 .. +16] : true
-//>   must write arg1[16tx .. +16] : true
+//>   must read arg0[16tx + 1024i0 .. +16] : -i0 + p0 - 1 >= 0 in i0 in interval 0,1
+//>   must write shared @_ZZ6copiesPK6float4PS_iE1s[16tx + 1024i0 - 2048*floor((i0)/2) .. +16] : -i0 + p0 - 1 >= 0 in i0 in interval 0,1
+//>   must read shared @_ZZ6copiesPK6float4PS_iE1s[-16tx + 1008 .. +16] : true in interval 0,1
+//>   must write arg1[16tx .. +16] : true in interval 0,1
 //>   barrier uniform in i0
+//>   anti from access 0 to access 3 across barrier 0
+//>   output from access 1 to access 1 across barrier 0
+//>   output from access 1 to access 1 in one interval
+//>   flow from access 1 to access 2 across barrier 0
+//>   output from access 3 to access 3 in one interval
 //>   reads arg0 within [0, 16*blockDim.x + 1024*arg2 - 1024)
 //>   writes arg1 within [0, 16*blockDim.x)
 //>   requires 64*arg2 - 64 <= 4294967295
@@ -161,11 +170,15 @@ __global__ void integers(unsigned long long p, int v) {
 //>   dynamic shared
 //>
 //> kernel matrices
-//>   must read arg0[2tx .. +2] : true
-//>   must write shared @_ZZ8matricesPK6__halfPjE1s[2tx .. +2] : true
-//>   may read shared @_ZZ8matricesPK6__halfPjE1s[*] : true (it is a bitwise combination)
-//>   must write arg1[4tx .. +4] : true
+//>   must read arg0[2tx .. +2] : true in interval 0
+//>   must write shared @_ZZ8matricesPK6__halfPjE1s[2tx .. +2] : true in interval 0
+//>   may read shared @_ZZ8matricesPK6__halfPjE1s[32tx - 512*floor((tx)/16) .. +16] : true (the warp touches the rows that its threads name) in interval 1
+//>   must write arg1[4tx .. +4] : true in interval 1
 //>   barrier uniform
+//>   anti from access 0 to access 3 across barrier 0
+//>   output from access 1 to access 1 in one interval
+//>   flow from access 1 to access 2 across barrier 0
+//>   output from access 3 to access 3 in one interval
 //>   reads arg0 within [0, 2*blockDim.x)
 //>   writes arg1 within [0, 4*blockDim.x)
 //>   warp operations
@@ -185,8 +198,9 @@ __global__ void integers(unsigned long long p, int v) {
 //>   runs alone: uses a named barrier (named_barrier)
 //>
 //> kernel whole
-//>   must write arg0[4tx .. +4] : true
+//>   must write arg0[4tx .. +4] : true in interval 1
 //>   barrier uniform
+//>   output from access 0 to access 0 in one interval
 //>   writes arg0 within [0, 4*blockDim.x)
 //>
 //> kernel integers

@@ -91,12 +91,17 @@ __global__ void in_shared(int *o) {
 //>   runs alone: orders memory by atomics (atomic_order)
 //>
 //> kernel in_shared
-//>   must write shared @_ZZ9in_sharedPiE6counts[4tx .. +4] : true
-//>   must read arg0[4tx .. +4] : true
-//>   may reduction shared @_ZZ9in_sharedPiE6counts[*] : true (it is read from memory)
-//>   must read shared @_ZZ9in_sharedPiE6counts[4tx .. +4] : true
-//>   must write arg0[4tx .. +4] : true
+//>   must write shared @_ZZ9in_sharedPiE6counts[4tx .. +4] : true in interval 0
+//>   must read arg0[4tx .. +4] : true in interval 1
+//>   may reduction shared @_ZZ9in_sharedPiE6counts[*] : true (it is read from memory) in interval 1
+//>   must read shared @_ZZ9in_sharedPiE6counts[4tx .. +4] : true in interval 2
+//>   must write arg0[4tx .. +4] : true in interval 2
 //>   barrier uniform
 //>   barrier uniform
+//>   output from access 0 to access 0 in one interval
+//>   output from access 0 to access 2 across barrier 0
+//>   anti from access 1 to access 4 across barrier 1
+//>   flow from access 2 to access 3 across barrier 1
+//>   output from access 4 to access 4 in one interval
 //>   writes arg0 within [0, 4*blockDim.x)
 //>   static shared 256 bytes

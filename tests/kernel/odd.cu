@@ -196,24 +196,27 @@ __global__ void local_array(float *o, int n) {
 //> kernel by_argument
 //>   p0 = blockDim.x
 //>   p1 = arg2
-//>   p2 = floor((arg2 + arg3 - 1)/arg3)
+//>   p2 = arg3
+//>   p3 = floor((arg2 + arg3 - 1)/arg3)
 //>   q0 = (bx) * p0
-//>   may read arg1[*] : -tx - q0 + p1 - 1 >= 0 (it is divided by a run-time value)
+//>   q1 = (i0) * p2
+//>   quotient i0 = (tx + q0) / (p2)
+//>   must read arg1[4tx + 4q0 - 4q1 .. +4] : -tx - q0 + p1 - 1 >= 0 and tx + q0 - q1 >= 0 and -tx - q0 + q1 + p2 - 1 >= 0 in i0
 //>   must write arg0[4tx + 4q0 .. +4] : -tx - q0 + p1 - 1 >= 0
-//>   must write arg0[4p2 .. +4] : -tx - q0 + p1 - 1 >= 0
+//>   must write arg0[4p3 .. +4] : -tx - q0 + p1 - 1 >= 0
 //>   writes arg0 within [min(0, 4*floor((arg2 + arg3 - 1)/arg3)), max(min(4*arg2, 4*gridDim.x*blockDim.x), 4*floor((arg2 + arg3 - 1)/arg3) + 4))
-//>   reads arg1 within [?, ?)
+//>   reads arg1 within [max(0, -4*arg3*floor((arg2 - 1)/arg3)), min(4*arg2, 4*arg3))
 //>   requires gridDim.x*blockDim.x - 1 <= 2147483647
+//>   requires 1 <= arg3
 //>   requires arg2 + arg3 - 1 <= 2147483647
 //>   requires 0 <= arg2 + arg3 - 1
-//>   requires 1 <= arg3
 //>
 //> kernel negative_guard
 //>   p0 = arg1
 //>   p1 = arg2
-//>   may write arg0[4tx - 4p0 .. +4] : (-tx + p0 + p1 - 1 >= 0 and -tx + p0 + 3 >= 0) or (-tx + p0 + p1 - 1 >= 0 and tx - p0 - 5 >= 0) or (-tx + p0 + p1 - 1 >= 0 and -tx + p0 + 4 = 0 and -p1 + 3 >= 0) (its condition is not affine)
-//>   writes arg0 within [min(-4*arg1, max(16, -4*arg1)), max(min(4*arg2, 4*blockDim.x - 4*arg1), min(20, 4*arg2)))
-//>   requires blockDim.x - arg1 - 1 <= 2147483647
+//>   must write arg0[4tx - 4p0 .. +4] : (-tx + p0 + 2*floor((tx - p0)/2) - 2147483648*floor((tx - p0)/2147483648) = 0 and -tx + p0 + p1 - 1 >= 0 and -tx + p0 + 3 >= 0) or (-tx + p0 + 2*floor((tx - p0)/2) - 2147483648*floor((tx - p0)/2147483648) = 0 and -tx + p0 + p1 - 1 >= 0 and tx - p0 - 5 >= 0) or (-tx + p0 + 2*floor((tx - p0)/2) - 2147483648*floor((tx - p0)/2147483648) = 0 and -tx + p0 + p1 - 1 >= 0 and -tx + p0 + 4 = 0 and -p1 + 3 >= 0)
+//>   writes arg0 within [max(-4, -4*arg1), max(min(8589934592, 4*arg2), min(20, 4*arg1 + 8589934608)))
+//>   requires 2147483648*floor((blockDim.x - arg1 - 1)/2147483648) + 1 <= 2147483647 or blockDim.x - arg1 <= 2147483647 or 2*blockDim.x - 2*arg1 - 2*floor((-1*arg1)/2) - 2 <= 2147483647
 //>
 //> kernel nested_exits
 //>   p0 = blockDim.x

@@ -32,15 +32,20 @@ __global__ void uniform_exit(float *x, int n) {
 //>   q1 = (bx) * p1
 //>   loop i0 divergent
 //>   loop i1 uniform
-//>   must read arg1[4tx + 4q0 + 4q1 .. +4] : -tx - q0 + p1 - 1 >= 0 in i0
-//>   must write shared @_ZZ7row_sumPfPKfiE1s[4tx .. +4] : true
-//>   may read shared @_ZZ7row_sumPfPKfiE1s[*] : true in i1 (it changes irregularly in a loop)
-//>   may read shared @_ZZ7row_sumPfPKfiE1s[4tx .. +4] : true in i1 (its condition is not affine)
-//>   may write shared @_ZZ7row_sumPfPKfiE1s[4tx .. +4] : true in i1 (its condition is not affine)
-//>   must read shared @_ZZ7row_sumPfPKfiE1s[0 .. +4] : -tx = 0
-//>   must write arg0[4bx .. +4] : -tx = 0
+//>   must read arg1[4tx + 4q0 + 4q1 .. +4] : -tx - q0 + p1 - 1 >= 0 in i0 in interval 0
+//>   must write shared @_ZZ7row_sumPfPKfiE1s[4tx .. +4] : true in interval 0
+//>   may read shared @_ZZ7row_sumPfPKfiE1s[*] : true in i1 (it changes irregularly in a loop) in interval 1,2
+//>   may read shared @_ZZ7row_sumPfPKfiE1s[4tx .. +4] : true in i1 (its condition is not affine) in interval 1,2
+//>   may write shared @_ZZ7row_sumPfPKfiE1s[4tx .. +4] : true in i1 (its condition is not affine) in interval 1,2
+//>   must read shared @_ZZ7row_sumPfPKfiE1s[0 .. +4] : -tx = 0 in interval 1,2
+//>   must write arg0[4bx .. +4] : -tx = 0 in interval 1,2
 //>   barrier uniform
 //>   barrier uniform in i1
+//>   anti from access 0 to access 6 across barrier 0
+//>   flow from access 1 to access 2 across barrier 0
+//>   anti from access 2 to access 4 across barrier 1
+//>   anti from access 2 to access 4 in one interval
+//>   flow from access 4 to access 2 across barrier 1
 //>   writes arg0 within [0, 4*gridDim.x)
 //>   reads arg1 within [0, 4*gridDim.x*arg2)
 //>   requires 0 <= arg2
@@ -53,11 +58,12 @@ __global__ void uniform_exit(float *x, int n) {
 //>   p0 = blockDim.x
 //>   p1 = arg1
 //>   q0 = (bx) * p0
-//>   must read arg0[4tx + 4q0 .. +4] : -tx - q0 + p1 - 1 >= 0
-//>   must write shared @s[4tx .. +4] : -tx - q0 + p1 - 1 >= 0
-//>   must read shared @s[-4tx + 4p0 - 4 .. +4] : -tx - q0 + p1 - 1 >= 0
-//>   must write arg0[4tx + 4q0 .. +4] : -tx - q0 + p1 - 1 >= 0
+//>   must read arg0[4tx + 4q0 .. +4] : -tx - q0 + p1 - 1 >= 0 in interval 0
+//>   must write shared @s[4tx .. +4] : -tx - q0 + p1 - 1 >= 0 in interval 0
+//>   must read shared @s[-4tx + 4p0 - 4 .. +4] : -tx - q0 + p1 - 1 >= 0 in interval 1
+//>   must write arg0[4tx + 4q0 .. +4] : -tx - q0 + p1 - 1 >= 0 in interval 1
 //>   barrier divergent
+//>   flow from access 1 to access 2 across barrier 0
 //>   writes arg0 within [0, min(4*arg1, 4*gridDim.x*blockDim.x))
 //>   requires gridDim.x*blockDim.x - 1 <= 2147483647
 //>   dynamic shared
@@ -66,7 +72,7 @@ __global__ void uniform_exit(float *x, int n) {
 //>   p0 = arg1
 //>   p1 = blockDim.x
 //>   q0 = (bx) * p1
-//>   must write arg0[4tx + 4q0 .. +4] : -bx + p0 - 1 >= 0
+//>   must write arg0[4tx + 4q0 .. +4] : -bx + p0 - 1 >= 0 in interval 1
 //>   barrier uniform
 //>   writes arg0 within [0, 4*blockDim.x*arg1)
 //>   requires 0 <= arg1

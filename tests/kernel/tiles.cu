@@ -59,11 +59,15 @@ __global__ void bytes(const signed char *a, int *b) {
 //>   loop i0 divergent
 //>   loop i1 uniform
 //>   loop i2 uniform
-//>   must read arg0[2tx + 64i0 .. +2] : -tx - 32i0 + 255 >= 0 in i0
-//>   must write shared @_ZZ12shared_tilesPK6__halfPS_E1s[2tx + 64i0 + 16*floor((tx + 32i0)/16) .. +2] : -tx - 32i0 + 255 >= 0 in i0
-//>   may read shared @_ZZ12shared_tilesPK6__halfPS_E1s[48i1 .. +32] : i1 >= 0 and -i1 + 15 >= 0 in i1 (which part of the tile each thread touches is not known)
-//>   may write arg1[512bx + 32i2 .. +32] : i2 >= 0 and -i2 + 15 >= 0 in i2 (which part of the tile each thread touches is not known)
+//>   must read arg0[2tx + 64i0 .. +2] : -tx - 32i0 + 255 >= 0 in i0 in interval 0
+//>   must write shared @_ZZ12shared_tilesPK6__halfPS_E1s[2tx + 96i0 + 16*floor((tx)/16) .. +2] : -tx - 32i0 + 255 >= 0 in i0 in interval 0
+//>   may read shared @_ZZ12shared_tilesPK6__halfPS_E1s[48i1 .. +32] : i1 >= 0 and -i1 + 15 >= 0 in i1 (which part of the tile each thread touches is not known) in interval 1
+//>   may write arg1[512bx + 32i2 .. +32] : i2 >= 0 and -i2 + 15 >= 0 in i2 (which part of the tile each thread touches is not known) in interval 1
 //>   barrier uniform
+//>   anti from access 0 to access 3 across barrier 0
+//>   output from access 1 to access 1 in one interval
+//>   flow from access 1 to access 2 across barrier 0
+//>   output from access 3 to access 3 in one interval
 //>   reads arg0 within [0, 512)
 //>   writes arg1 within [0, 512*gridDim.x)
 //>   requires 256*gridDim.x - 256 <= 4294967295

@@ -35,6 +35,9 @@ pub struct Comparison {
     pub faults: Vec<String>,
     /// The edges between launches that were neighbours in the run.
     pub neighbours: Vec<NeighbourEdge>,
+    /// Launches that came one after the other, and the pairs of sites that they are of.
+    pub launch_pairs: usize,
+    pub site_pairs: usize,
     /// Sampled pairs of threads that were looked up in relations.
     pub pairs: usize,
 }
@@ -115,7 +118,7 @@ impl StaticGraph {
         let steps = always.map(|edge| Step {
             ends: (edge.source.0 as u64, edge.sink.0 as u64),
             carried: edge.carried,
-            separates: edge.width == Width::Global
+            separates: edge.width == Width::Global && edge.mapped.is_none()
                 || !is_launch(edge.source)
                 || !is_launch(edge.sink),
         });
@@ -212,6 +215,8 @@ pub fn compare(graph: &StaticGraph, history: &History) -> Comparison {
             }
         }
     }
+    comparison.launch_pairs = launches.len().saturating_sub(1);
+    comparison.site_pairs = seen_pairs.len();
     comparison.neighbours = rows.finish();
     comparison
 }

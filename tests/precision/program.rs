@@ -29,8 +29,10 @@ enum Kind {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Measured {
     pub program: String,
-    /// Launches in all runs.
-    pub launches: usize,
+    /// Launches that came one after the other, in all runs.
+    pub launch_pairs: usize,
+    /// The pairs of sites that they are of, in the run that has most.
+    pub site_pairs: usize,
     /// Edges between launches that were neighbours: exact ones, and all.
     pub exact: usize,
     pub edges: usize,
@@ -63,10 +65,7 @@ impl Program {
             |text: &str| -> Vec<String> { text.split_whitespace().map(str::to_owned).collect() };
         if let Some(range) = line.strip_prefix("generated ") {
             let (from, to) = range.trim().split_once("..")?;
-            return Some(Self {
-                name: line.to_owned(),
-                kind: Kind::Generated(from.parse().ok()?, to.parse().ok()?),
-            });
+            return Some(Self::generated(from.parse().ok()?, to.parse().ok()?));
         }
         let parts: Vec<&str> = line.split('|').map(str::trim).collect();
         let kind = match parts[..] {
@@ -82,6 +81,14 @@ impl Program {
         };
         let name = parts[0].trim_end_matches(".cu").to_owned();
         Some(Self { name, kind })
+    }
+
+    /// The random programs of some seeds, with many cases each.
+    pub fn generated(from: u64, to: u64) -> Self {
+        Self {
+            name: format!("generated {from}..{to}"),
+            kind: Kind::Generated(from, to),
+        }
     }
 
     /// Builds, runs and compares; never longer than the limit for each run.
@@ -103,20 +110,16 @@ impl Program {
             }
             Kind::Generated(from, to) => {
                 for seed in *from..*to {
-                    let text = generator::program(seed);
+                    let text = generator::program(seed, MANY_CASES);
+                    let mut runs = arguments_of(&text);
+                    runs.extend(SIZES.map(|size| vec![size.to_string(), "1".to_owned()]));
                     let found = tempfile::tempdir()
                         .map_err(|error| error.to_string())
                         .and_then(|folder| {
                             std::fs::write(folder.path().join("generated.cu"), &text)
                                 .map_err(|error| error.to_string())?;
                             let words = ["generated.cu".to_owned()];
-                            measure_sources(
-                                folder.path(),
-                                &words,
-                                &arguments_of(&text),
-                                limit,
-                                &mut total,
-                            )
+                            measure_sources(folder.path(), &words, &runs, limit, &mut total)
                         });
                     note(
                         found.map_err(|error| format!("seed {seed}: {error}")),
@@ -129,6 +132,12 @@ impl Program {
         total
     }
 }
+
+/// Sizes that a generated program is run with, beside those that it asks for.
+const SIZES: [u32; 6] = [7, 33, 96, 255, 700, 1024];
+
+/// Cases of a generated program that is only compared with its trace.
+const MANY_CASES: usize = 32;
 
 /// The argument lists that a program's leading comments name.
 fn arguments_of(text: &str) -> Vec<Vec<String>> {
@@ -151,6 +160,7 @@ fn measure_sources(
     let sources: Vec<PathBuf> = sources.iter().map(PathBuf::from).collect();
     let built = Built::new(&sources, &options, folder, build.path())?;
     let mut edges: BTreeMap<String, NeighbourEdge> = BTreeMap::new();
+    let mut site_pairs = 0;
     let once = [Vec::new()];
     let runs = if runs.is_empty() { &once[..] } else { runs };
     for arguments in runs {
@@ -159,11 +169,13 @@ fn measure_sources(
             total.note.push_str(&format!("{arguments:?}: {note}; "));
         }
         let comparison = compare(&built.graph, &history);
-        total.launches += history.launches.len();
+        total.launch_pairs += comparison.launch_pairs;
+        site_pairs = site_pairs.max(comparison.site_pairs);
         total.pairs += comparison.pairs;
         merge(&mut edges, &comparison);
         total.faults.extend(comparison.faults);
     }
+    total.site_pairs += site_pairs;
     for edge in edges.into_values() {
         total.edges += 1;
         if edge.is_exact() {

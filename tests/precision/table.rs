@@ -20,16 +20,17 @@ pub fn read_results(path: &Path) -> Result<Vec<Measured>, String> {
 /// A table of programs, then the edges that are not exact with their reasons, then the faults.
 pub fn markdown(programs: &[&Measured]) -> String {
     let mut text = String::from(
-        "| program | launches run | edges between neighbours | same as the trace | wider | \
+        "| program | pairs of launches (of sites) | edges between neighbours | same as the trace | wider | \
          missing or too narrow | pairs looked up | note |\n|---|---|---|---|---|---|---|---|\n",
     );
     let mut sum = Measured::default();
     for program in programs {
         let _ = writeln!(
             text,
-            "| {} | {} | {} | {} | {} | {} | {} | {} |",
+            "| {} | {} ({}) | {} | {} | {} | {} | {} | {} |",
             program.program,
-            program.launches,
+            program.launch_pairs,
+            program.site_pairs,
             program.edges,
             program.exact,
             program.edges - program.exact,
@@ -40,7 +41,8 @@ pub fn markdown(programs: &[&Measured]) -> String {
                 .trim_end_matches("; ")
                 .replace(['|', '\n'], " ")
         );
-        sum.launches += program.launches;
+        sum.launch_pairs += program.launch_pairs;
+        sum.site_pairs += program.site_pairs;
         sum.edges += program.edges;
         sum.exact += program.exact;
         sum.pairs += program.pairs;
@@ -48,8 +50,9 @@ pub fn markdown(programs: &[&Measured]) -> String {
     }
     let _ = writeln!(
         text,
-        "| **together** | {} | {} | {} ({:.1} %) | {} | {} | {} | |",
-        sum.launches,
+        "| **together** | {} ({}) | {} | {} ({:.1} %) | {} | {} | {} | |",
+        sum.launch_pairs,
+        sum.site_pairs,
         sum.edges,
         sum.exact,
         100.0 * sum.exact as f64 / sum.edges.max(1) as f64,

@@ -5,8 +5,8 @@ use sirius_rs::dependence::{Guard, PointerRange};
 use sirius_rs::diagnostics::Location;
 use sirius_rs::expression::{Condition, Expression};
 use sirius_rs::kernel::{
-    Access, AccessId, AccessKind, Barrier, Footprint, KernelModel, KernelParameter, KernelSymbol,
-    Product, Target,
+    Access, AccessId, AccessKind, Barrier, Footprint, Intervals, KernelModel, KernelParameter,
+    KernelSymbol, Product, Target,
 };
 use sirius_rs::launch::{
     Argument, ArgumentPiece, Buffer, BufferId, HostBlock, HostBlockId, HostFunction, HostLoop,
@@ -92,6 +92,7 @@ impl Scene {
 
     pub fn buffer(&mut self, name: &str) -> BufferId {
         self.graph.buffers.push(Buffer {
+            escapes: false,
             name: name.to_string(),
             memory: MemoryKind::Device,
             unique: true,
@@ -225,11 +226,13 @@ impl Scene {
     pub fn kernel(&mut self, name: &str, pointers: usize, accesses: Vec<Access>) -> KernelId {
         let id = KernelId(self.kernels.len());
         let pointer = KernelParameter {
+            captured: false,
             size_bytes: 8,
             align_bytes: 8,
             is_pointer: true,
         };
         let integer = KernelParameter {
+            captured: false,
             size_bytes: 4,
             align_bytes: 4,
             is_pointer: false,
@@ -279,6 +282,7 @@ impl Scene {
             preconditions: vec![Condition::LessEqual(threads, Expression::Constant(1 << 31))],
             opaque: Vec::new(),
             alone: Vec::new(),
+            intervals: Intervals::default(),
             asynchronous_copies: false,
             warp_operations: false,
             prints: false,
@@ -413,6 +417,7 @@ pub fn plan(members: &[(LaunchId, bool)], guards: Vec<Guard>) -> FusionPlan {
 
 pub fn group(members: &[(LaunchId, bool)], guards: Vec<Guard>) -> FusionGroup {
     FusionGroup {
+        unread_afterwards: Vec::new(),
         members: members
             .iter()
             .map(|(launch, barrier_before)| Member {

@@ -1,7 +1,9 @@
 //! Inline PTX: templates of one known instruction are lowered like the intrinsic of the same
-//! meaning; all others report themselves when they are executed.
+//! meaning, others instruction by instruction ([`super::statements`]); what is not known reports
+//! itself when it is executed.
 
 use super::functions::Library;
+use super::statements::lower_statements;
 use crate::codegen::CodegenError;
 use crate::codegen::ir::{Builder, Value};
 use inkwell::module::Module;
@@ -11,6 +13,7 @@ pub(super) fn lower_assembly(
     module: &Module,
     call: Value,
     template: &str,
+    constraints: &str,
     library: &Library,
 ) -> Result<(), CodegenError> {
     let text = normalise(template);
@@ -33,6 +36,21 @@ pub(super) fn lower_assembly(
         arguments.extend(definition.order.iter().map(|index| given[*index]));
         let new = builder.call(function.ty, declared, &arguments);
         call.replace_uses_with_or_nothing(new);
+        call.erase();
+        return Ok(());
+    } else if let Some(results) = lower_statements(module, call, template, constraints, library)? {
+        let builder = Builder::before(call);
+        match results.as_slice() {
+            [] => {}
+            [result] => call.replace_uses_with(*result),
+            many => {
+                let mut all = call.ty().poison();
+                for (position, result) in many.iter().enumerate() {
+                    all = builder.insert(module, all, *result, position as u32);
+                }
+                call.replace_uses_with(all);
+            }
+        }
         call.erase();
         return Ok(());
     }

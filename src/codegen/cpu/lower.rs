@@ -124,8 +124,8 @@ fn lower_instruction(
 
 fn lower_call(module: &Module, call: Value, library: &mut Library) -> Result<(), CodegenError> {
     let callee = call.called();
-    if let Some((template, _)) = callee.inline_assembly() {
-        return super::assembly::lower_assembly(module, call, &template, library);
+    if let Some((template, constraints)) = callee.inline_assembly() {
+        return super::assembly::lower_assembly(module, call, &template, &constraints, library);
     }
     let known = callee.is_function() && callee.is_declaration();
     if !known {

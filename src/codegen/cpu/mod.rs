@@ -13,9 +13,11 @@ mod in_step;
 mod instrument;
 pub(super) mod libdevice;
 mod lower;
+mod masks;
 mod packed;
 mod rounding;
 mod shared;
+mod statements;
 
 use super::ir::{FUNCTION_ATTRIBUTES, Linkage, Opcode, Value};
 use super::{CodegenError, DeviceImage, device};
@@ -200,6 +202,11 @@ fn optimise(
     for function in Value::functions(module) {
         withdraw_parallel_claims(function);
     }
+    // Counters of short loops become constants before their masks are hidden.
+    let unroll = "function(loop-simplify,lcssa,loop(loop-rotate,indvars,loop-unroll-full),\
+                  instcombine<no-verify-fixpoint>,simplifycfg)";
+    device::run_passes(module, unroll, machine)?;
+    masks::hide_narrow_counters(module);
     device::run_passes(module, "default<O3>", machine)
 }
 

@@ -371,6 +371,36 @@ define internal void @sirius.llvm.nvvm.nanosleep(ptr %c, i32 %n) alwaysinline {
   %m = call i32 @__sirius_active_mask(ptr %c)
   ret void
 }
+; Asynchronous copies, made at once: there is nothing to wait for.
+define internal void @sirius.llvm.nvvm.cp.async.commit.group(ptr %c) alwaysinline {
+  ret void
+}
+define internal void @sirius.llvm.nvvm.cp.async.wait.group(ptr %c, i32 %n) alwaysinline {
+  ret void
+}
+define internal void @sirius.llvm.nvvm.cp.async.wait.all(ptr %c) alwaysinline {
+  ret void
+}
+define internal void @sirius.llvm.nvvm.cp.async.ca.shared.global.4(ptr %c, ptr %to, ptr %from) alwaysinline {
+  %v = load i32, ptr %from, align 1
+  store i32 %v, ptr %to, align 1
+  ret void
+}
+define internal void @sirius.llvm.nvvm.cp.async.ca.shared.global.8(ptr %c, ptr %to, ptr %from) alwaysinline {
+  %v = load i64, ptr %from, align 1
+  store i64 %v, ptr %to, align 1
+  ret void
+}
+define internal void @sirius.llvm.nvvm.cp.async.ca.shared.global.16(ptr %c, ptr %to, ptr %from) alwaysinline {
+  %v = load i128, ptr %from, align 1
+  store i128 %v, ptr %to, align 1
+  ret void
+}
+define internal void @sirius.llvm.nvvm.cp.async.cg.shared.global.16(ptr %c, ptr %to, ptr %from) alwaysinline {
+  %v = load i128, ptr %from, align 1
+  store i128 %v, ptr %to, align 1
+  ret void
+}
 ; Shuffles: mode 0 up, 1 down, 2 bfly, 3 idx.
 define internal i32 @sirius.llvm.nvvm.shfl.sync.up.i32(ptr %c, i32 %m, i32 %v, i32 %o, i32 %k) alwaysinline {
   %x = add i32 %v, 0

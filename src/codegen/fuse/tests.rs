@@ -98,6 +98,7 @@ fn launch(id: u32, kernel: usize, arguments: &[Result<usize, usize>]) -> Node {
 
 fn graph(nodes: Vec<Node>) -> LaunchGraph {
     let buffer = |name: &str| Buffer {
+        escapes: false,
         name: name.to_owned(),
         memory: MemoryKind::Device,
         unique: true,
@@ -131,6 +132,7 @@ fn plan(barriers: &[bool]) -> FusionPlan {
         .collect();
     FusionPlan {
         groups: vec![FusionGroup {
+            unread_afterwards: Vec::new(),
             members,
             orientation: "v".to_owned(),
             guards: Vec::new(),
@@ -151,8 +153,14 @@ fn fuse(nodes: Vec<Node>, barriers: &[bool], check: impl Fn(&Module, &FusedKerne
     let context = Context::create();
     let program = program(&context);
     let models = model_kernels(&program);
-    let (module, fused) =
-        build_groups(&program, &graph(nodes), &models, &plan(barriers)).expect("it can be built");
+    let (module, fused) = build_groups(
+        &program,
+        &graph(nodes),
+        &models,
+        &plan(barriers),
+        &Optimisation::ALL.into(),
+    )
+    .expect("it can be built");
     device::optimise_device(&module, &device_target_machine("sm_80").unwrap()).unwrap();
     let function = Value::function(&module, &fused[0].name).expect("the kernel is there");
     check(&module, &fused[0], function);
@@ -283,7 +291,13 @@ fn a_table_of_variables_is_not_copied() {
     let context = Context::create();
     let program = program(&context);
     let models = model_kernels(&program);
-    let (_, fused) = build_groups(&program, &graph(nodes), &models, &plan(&[false, false]))
-        .expect("it can be built");
+    let (_, fused) = build_groups(
+        &program,
+        &graph(nodes),
+        &models,
+        &plan(&[false, false]),
+        &Optimisation::ALL.into(),
+    )
+    .expect("it can be built");
     assert!(fused.is_empty());
 }

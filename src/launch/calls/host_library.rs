@@ -15,6 +15,8 @@ pub struct LibraryCall {
     pub returns_argument: Option<usize>,
     /// It throws or ends the program: always, or where memory is short.
     pub throws: bool,
+    /// What its arguments point to is in anyone's reach from then on.
+    pub gives_away: bool,
 }
 
 /// The effect of a library function; `None` when the table does not have it.
@@ -26,6 +28,7 @@ pub fn library_call(name: &str) -> Option<LibraryCall> {
         allocates: false,
         returns_argument: None,
         throws: false,
+        gives_away: false,
     };
     let fence = LibraryCall {
         fence: true,
@@ -100,7 +103,18 @@ pub fn library_call(name: &str) -> Option<LibraryCall> {
             throws: true,
             ..plain
         },
+        "__cxa_allocate_exception" => LibraryCall {
+            allocates: true,
+            ..plain
+        },
+        // Whoever catches it has it. `__cxa_end_catch` is in no table: it runs a destructor.
+        "__cxa_throw" => LibraryCall {
+            throws: true,
+            gives_away: true,
+            ..plain
+        },
         "free"
+        | "__cxa_free_exception"
         | "_ZdlPv"
         | "_ZdaPv"
         | "_ZdlPvm"
@@ -169,11 +183,7 @@ pub fn library_call(name: &str) -> Option<LibraryCall> {
         | "usleep"
         | "omp_get_wtime"
         | "__cxa_begin_catch"
-        | "__cxa_end_catch"
-        | "__cxa_allocate_exception"
-        | "__cxa_throw"
         | "__cxa_rethrow"
-        | "__cxa_free_exception"
         | "_Unwind_Resume"
         | "fopen"
         | "_ZNSt6chrono3_V212system_clock3nowEv"

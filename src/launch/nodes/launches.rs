@@ -82,7 +82,9 @@ impl Builder<'_> {
             (id, Operand::SharedBytes),
         );
         let stream = match self.numbering.literal(symbols[7]) {
-            Some(0..=2) => Stream::Default,
+            // The legacy and the per-thread stream have handles of their own; which of the
+            // two is the default stream is the compiler's option.
+            Some(0) => Stream::Default,
             _ => Stream::Handle(self.table.register(
                 &self.numbering,
                 symbols[7],

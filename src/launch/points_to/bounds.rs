@@ -16,29 +16,30 @@ const PRECISE_ROUNDS: usize = 8;
 const PAIRS_PER_COPY: usize = 64;
 
 /// How much a set, and the memory of an object, tell apart.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Limits {
     /// Offsets that a set keeps of one object before it gives up on telling them apart.
     pub(super) offsets_per_object: usize,
     /// Cells of an object before the others share one.
     pub(super) cells_per_object: usize,
+    /// Host objects in a set before they become one.
+    pub(super) objects_per_set: usize,
 }
 
 impl Limits {
-    /// The limits for what is new in a round of the solver.
-    pub(super) fn in_round(round: usize) -> Self {
-        if round < PRECISE_ROUNDS {
-            Self {
-                offsets_per_object: 24,
-                cells_per_object: 256,
-            }
-        } else {
-            Self {
-                offsets_per_object: 2,
-                cells_per_object: 8,
-            }
-        }
-    }
+    /// At first.
+    pub(super) const PRECISE: Self = Self {
+        offsets_per_object: 24,
+        cells_per_object: 256,
+        objects_per_set: 256,
+    };
+
+    /// Once sets do not come to rest, or have cost a quarter of the budget.
+    const COARSE: Self = Self {
+        offsets_per_object: 2,
+        cells_per_object: 8,
+        objects_per_set: 32,
+    };
 }
 
 impl PointsTo {
@@ -51,16 +52,22 @@ impl PointsTo {
         let mut solver = Self::initial(host, surroundings);
         for round in 0.. {
             solver.changed = false;
-            solver.limits = Limits::in_round(round);
+            if round == PRECISE_ROUNDS {
+                solver.become_coarse();
+            }
             for (index, function) in host.functions.iter().enumerate() {
                 if is_analysed(function, surroundings.stubs) {
                     solver.function(host, index, surroundings.stubs);
+                }
+                if solver.work > work / 4 {
+                    solver.become_coarse();
                 }
                 if solver.work > work {
                     solver.give_up();
                     return solver;
                 }
             }
+            solver.rename_everywhere();
             solver.spread_escape();
             if !solver.changed {
                 break;
@@ -68,6 +75,13 @@ impl PointsTo {
         }
         solver.mark_kernel_visible(host, surroundings);
         solver
+    }
+
+    fn become_coarse(&mut self) {
+        if self.limits != Limits::COARSE {
+            self.limits = Limits::COARSE;
+            self.merge_all_large();
+        }
     }
 
     /// Every value may point anywhere, and everything is within reach of anyone.
@@ -83,13 +97,18 @@ impl PointsTo {
         }
         for object in &mut self.objects {
             object.escaped = true;
+            object.leaked = true;
             object.kernel_visible = object.kind.is_seen_by_host();
         }
+        self.unknown_visible = true;
     }
 
     /// Counts what loading from `address` looks at.
     pub(super) fn count_cells(&mut self, address: &Targets) {
-        let cells = |target: &Target| self.contents[target.object].len();
+        let cells = |target: &Target| {
+            let cells = &self.contents[self.merged(target.object)];
+            cells.values().map(|cell| cell.len() + 1).sum::<usize>()
+        };
         self.work += address.iter().map(cells).sum::<usize>();
     }
 
@@ -130,7 +149,7 @@ impl PointsTo {
     }
 
     fn copy_cells(&mut self, from: Target, to: Target, bytes: Option<i64>) {
-        for (cell, targets) in self.contents[from.object].clone() {
+        for (cell, targets) in self.contents[self.merged(from.object)].clone() {
             if targets.is_empty() {
                 continue;
             }
@@ -147,20 +166,24 @@ impl PointsTo {
                 _ => None,
             };
             self.add_content(to.object, moved, &targets);
-            if self.is_escaped(to.object) {
-                self.escape(&targets);
-            }
+            self.follow(to.object, &targets);
         }
-        if self.objects[from.object].escaped {
+        if self.is_escaped(from.object) {
             self.add_content(to.object, None, &unknown());
         }
     }
 }
 
 /// Adds targets; keeps one unknown offset instead of many known ones. True when the set grew.
-pub(super) fn insert(present: &mut Targets, targets: &Targets, limits: Limits) -> bool {
+pub(super) fn insert(
+    present: &mut Targets,
+    targets: &Targets,
+    limits: Limits,
+    merging: &merging::Merging,
+) -> bool {
     let mut grew = false;
     for target in targets {
+        let target = &merging.rename(*target);
         let any = Target {
             object: target.object,
             offset: None,
@@ -190,6 +213,7 @@ pub(super) fn insert(present: &mut Targets, targets: &Targets, limits: Limits) -
 mod tests {
     use super::*;
     use crate::launch::host_reader::read_host_module;
+    use crate::launch::memory::Writes;
     use inkwell::context::Context;
     use inkwell::memory_buffer::MemoryBuffer;
 
@@ -216,8 +240,12 @@ mod tests {
         }\0";
 
     fn solved(work: usize) -> (PointsTo, HostModule) {
+        solved_text(TEXT, work)
+    }
+
+    fn solved_text(text: &str, work: usize) -> (PointsTo, HostModule) {
         let context = Context::create();
-        let buffer = MemoryBuffer::create_from_memory_range_copy(TEXT.as_bytes(), "host");
+        let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "host");
         let module = context
             .create_module_from_ir(buffer)
             .expect("the case is valid IR");
@@ -243,6 +271,12 @@ mod tests {
             .collect()
     }
 
+    fn may_overlap(points_to: &PointsTo, a: &Targets, b: &Targets) -> bool {
+        let mut writes = Writes::default();
+        writes.add(a, Some(8));
+        writes.may_touch(points_to, b, 8)
+    }
+
     fn is_load(opcode: &Opcode) -> bool {
         matches!(opcode, Opcode::Load { .. })
     }
@@ -251,22 +285,69 @@ mod tests {
     fn a_spent_budget_leaves_everything_possible() {
         let (enough, host) = solved(WORK);
         let loaded = sets(&host, &enough, is_load);
-        assert!(!enough.may_overlap((&loaded[0], Some(8)), (&loaded[1], Some(8))));
+        assert!(!may_overlap(&enough, &loaded[0], &loaded[1]));
         assert!(!enough.any_escaped(&loaded[0]) && !enough.any_kernel_visible(&loaded[0]));
 
         let (spent, host) = solved(0);
         let loaded = sets(&host, &spent, is_load);
         assert!(loaded.iter().all(|targets| *targets == unknown()));
-        assert!(spent.may_overlap((&loaded[0], Some(8)), (&loaded[1], Some(8))));
+        assert!(may_overlap(&spent, &loaded[0], &loaded[1]));
         for object in 1..spent.objects.len() {
             let precise = Targets::from([Target {
                 object,
                 offset: Some(0),
             }]);
-            assert!(spent.may_overlap((&loaded[0], Some(8)), (&precise, Some(8))));
+            assert!(may_overlap(&spent, &loaded[0], &precise));
             assert!(spent.any_escaped(&precise) && spent.any_kernel_visible(&precise));
             assert_eq!(spent.read(&precise, 8), unknown());
         }
+    }
+
+    /// Functions that hand each other records, link them and put them into a table.
+    fn shuffling(functions: usize) -> String {
+        let mut text = String::from(
+            "declare ptr @malloc(i64)
+             @table = internal global [64 x ptr] zeroinitializer\n",
+        );
+        for function in 0..functions {
+            let other = function * 7 % functions;
+            text.push_str(&format!(
+                "define internal ptr @f{function}(ptr %a, ptr %b, i64 %n) {{
+                   %new = call ptr @malloc(i64 64)
+                   %link = getelementptr i8, ptr %a, i64 {offset}
+                   store ptr %new, ptr %link
+                   %slot = getelementptr ptr, ptr @table, i64 %n
+                   %old = load ptr, ptr %slot
+                   store ptr %b, ptr %slot
+                   %next = load ptr, ptr %link
+                   %more = call ptr @f{other}(ptr %old, ptr %next, i64 %n)
+                   %back = getelementptr i8, ptr %more, i64 16
+                   store ptr %a, ptr %back
+                   %any = select i1 poison, ptr %more, ptr %old
+                   ret ptr %any
+                 }}\n",
+                offset = function % 8 * 8,
+            ));
+        }
+        text.push_str("define i32 @main() {\n");
+        for function in 0..functions {
+            text.push_str(&format!(
+                "%o{function} = call ptr @malloc(i64 64)
+                 %r{function} = call ptr @f{function}(ptr %o{function}, ptr null, i64 3)\n"
+            ));
+        }
+        text + "ret i32 0\n}\0"
+    }
+
+    #[test]
+    fn a_program_five_times_as_large_is_some_five_times_as_much_work() {
+        let work = |functions: usize| {
+            let (points_to, _) = solved_text(&shuffling(functions), WORK);
+            assert!(points_to.work < WORK, "it gave up on {functions} functions");
+            points_to.work
+        };
+        let (small, large) = (work(50), work(250));
+        assert!(large < 10 * small, "{small} and {large}");
     }
 
     #[test]

@@ -5,16 +5,41 @@ use super::*;
 impl PointsTo {
     pub(super) fn escape(&mut self, targets: &Targets) {
         for target in targets {
-            if !self.objects[target.object].escaped {
-                self.objects[target.object].escaped = true;
+            let object = self.merged(target.object);
+            let object = &mut self.objects[object];
+            if !object.escaped || !object.leaked {
+                object.escaped = true;
+                object.leaked = true;
                 self.changed = true;
             }
         }
     }
 
+    /// What a kernel gets as a plain argument.
+    pub(super) fn give_to_kernel(&mut self, targets: &Targets) {
+        for target in targets {
+            let object = self.merged(target.object);
+            if !self.objects[object].escaped {
+                self.objects[object].escaped = true;
+                self.changed = true;
+            }
+        }
+    }
+
+    /// What is stored in an object is where that is.
+    pub(super) fn follow(&mut self, object: usize, stored: &Targets) {
+        let place = self.merged(object);
+        if object == UNKNOWN || self.objects[place].leaked {
+            self.escape(stored);
+        } else if self.objects[place].escaped {
+            self.give_to_kernel(stored);
+        }
+    }
+
     pub(super) fn escape_contents(&mut self, targets: &Targets) {
         for target in targets {
-            let contents: Vec<Targets> = self.contents[target.object].values().cloned().collect();
+            let object = self.merged(target.object);
+            let contents: Vec<Targets> = self.contents[object].values().cloned().collect();
             contents.iter().for_each(|targets| self.escape(targets));
         }
     }
@@ -43,10 +68,13 @@ impl PointsTo {
             .filter(|object| self.objects[*object].escaped)
             .collect();
         while let Some(object) = work.pop() {
+            let leaked = self.objects[object].leaked;
             let contents: Vec<Targets> = self.contents[object].values().cloned().collect();
             for target in contents.into_iter().flatten() {
-                if !self.objects[target.object].escaped {
-                    self.objects[target.object].escaped = true;
+                let reached = &mut self.objects[target.object];
+                if !reached.escaped || leaked && !reached.leaked {
+                    reached.escaped = true;
+                    reached.leaked |= leaked;
                     self.changed = true;
                     work.push(target.object);
                 }
@@ -131,5 +159,9 @@ impl PointsTo {
                 work.extend((0..self.objects.len()).filter(|object| self.objects[*object].escaped));
             }
         }
+        self.unknown_visible = self
+            .objects
+            .iter()
+            .any(|object| object.kernel_visible && object.escaped);
     }
 }

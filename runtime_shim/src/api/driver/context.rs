@@ -211,7 +211,7 @@ driver_functions! {
         initialised()?;
         stream::all_in_order()?;
         contexts().remove(&context).ok_or(INVALID_CONTEXT)?;
-        CURRENT.with_borrow_mut(|stack| {
+        with_current(|stack| {
             if stack.last() == Some(&context) {
                 stack.pop();
             }
@@ -232,7 +232,7 @@ driver_functions! {
         if context != 0 {
             check_context(context)?;
         }
-        CURRENT.with_borrow_mut(|stack| {
+        with_current(|stack| {
             stack.pop();
             if context != 0 {
                 stack.push(context);
@@ -245,14 +245,14 @@ driver_functions! {
     fn cuCtxPushCurrent = cuCtxPushCurrent_v2 (context: usize) {
         initialised()?;
         check_context(context)?;
-        CURRENT.with_borrow_mut(|stack| stack.push(context));
+        with_current(|stack| stack.push(context));
         Ok(())
     }
 
     /// Makes the context below the current one current.
     fn cuCtxPopCurrent = cuCtxPopCurrent_v2 (context: *mut usize) {
         initialised()?;
-        let popped = CURRENT.with_borrow_mut(Vec::pop).ok_or(INVALID_CONTEXT)?;
+        let popped = with_current(Vec::pop).ok_or(INVALID_CONTEXT)?;
         if context.is_null() {
             return Ok(());
         }
@@ -341,6 +341,15 @@ thread_local! {
     static CURRENT: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
 }
 
+/// Changes this thread's contexts.
+fn with_current<T>(change: impl FnOnce(&mut Vec<usize>) -> T) -> T {
+    CURRENT.with_borrow_mut(|stack| {
+        let result = change(stack);
+        error::set_context_is_current(!stack.is_empty());
+        result
+    })
+}
+
 fn contexts() -> MutexGuard<'static, BTreeMap<usize, u32>> {
     CONTEXTS.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -388,7 +397,7 @@ unsafe fn create(context: *mut usize, flags: u32, device: c_int) -> CudaResult {
     // A block of its own gives each context an address that nothing else has, ever.
     let handle = Box::into_raw(Box::new(0_u64)) as usize;
     contexts().insert(handle, flags);
-    CURRENT.with_borrow_mut(|stack| stack.push(handle));
+    with_current(|stack| stack.push(handle));
     // SAFETY: as the caller promises.
     unsafe { store(context, handle) }
 }

@@ -1,0 +1,494 @@
+//! Inline PTX of several instructions, or with memory operands: lowered one by one.
+//!
+//! An instruction becomes LLVM's where the two mean the same, else a call of its definition
+//! `sirius.asm.OPCODE`. Asynchronous copies are made at once, so that waiting for them is nothing.
+//! Invariant: what is not understood makes the whole template unsupported.
+
+use super::functions::Library;
+use crate::codegen::CodegenError;
+use crate::codegen::ir::{Builder, Opcode, Type, Value};
+use crate::kernel::ptx::{Instruction, Operand, Statement, read_template};
+use inkwell::module::Module;
+use std::collections::HashMap;
+
+/// Lowers a template to values of its results; `None`: it is not understood.
+pub(super) fn lower_statements(
+    module: &Module,
+    call: Value,
+    template: &str,
+    constraints: &str,
+    library: &Library,
+) -> Result<Option<Vec<Value>>, CodegenError> {
+    let Some(statements) = read_template(template) else {
+        return Ok(None);
+    };
+    let Some(mut lowering) = Lowering::new(module, call, constraints, library) else {
+        return Ok(None);
+    };
+    // Nothing is emitted for a template that is given up, as far as that can be seen beforehand.
+    if !statements.iter().all(|statement| lowering.knows(statement)) {
+        return Ok(None);
+    }
+    for statement in &statements {
+        if let Statement::Instruction(instruction) = statement
+            && lowering.instruction(instruction)?.is_none()
+        {
+            return Ok(None);
+        }
+    }
+    Ok((0..lowering.results.len())
+        .map(|place| {
+            let value = lowering.places.get(&place).copied()?;
+            lowering.fit(value, lowering.results[place])
+        })
+        .collect())
+}
+
+struct Lowering<'a, 'module, 'library> {
+    module: &'a Module<'module>,
+    library: &'a Library<'library>,
+    builder: Builder,
+    context: Value,
+    /// Types of the results.
+    results: Vec<Type>,
+    /// Values of results and inputs, by place.
+    places: HashMap<usize, Value>,
+    registers: HashMap<String, Value>,
+}
+
+impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
+    fn new(
+        module: &'a Module<'module>,
+        call: Value,
+        constraints: &str,
+        library: &'a Library<'library>,
+    ) -> Option<Self> {
+        let count = constraints
+            .split(',')
+            .filter(|each| each.starts_with('='))
+            .count();
+        let results = match count {
+            0 => Vec::new(),
+            1 => vec![call.ty()],
+            _ => call.ty().elements(),
+        };
+        let mut places = HashMap::new();
+        let inputs = constraints
+            .split(',')
+            .filter(|each| !each.is_empty() && !each.starts_with(['=', '~']));
+        let given = call.call_arguments();
+        for (position, constraint) in inputs.enumerate() {
+            let value = *given.get(position)?;
+            places.insert(count + position, value);
+            // A place that is read and written.
+            if let Ok(tied) = constraint.parse() {
+                places.insert(tied, value);
+            }
+        }
+        (!constraints.contains('*') && results.len() == count).then(|| Self {
+            module,
+            library,
+            builder: Builder::before(call),
+            context: call.function_of_instruction().parameters()[0],
+            results,
+            places,
+            registers: HashMap::new(),
+        })
+    }
+
+    fn knows(&self, statement: &Statement) -> bool {
+        let instruction = match statement {
+            Statement::Registers { .. } => return true,
+            Statement::Label(_) => return false,
+            Statement::Instruction(instruction) => instruction,
+        };
+        let family = instruction.opcode[0].as_str();
+        let elsewhere = ["const", "param", "local", "shared::cluster"];
+        instruction.predicate.is_none()
+            && match family {
+                "ld" | "st" => {
+                    bits(instruction).is_some()
+                        && !elsewhere.iter().any(|space| instruction.has(space))
+                }
+                "cp" => {
+                    waits(instruction)
+                        || instruction.has("async")
+                            && (instruction.has("ca") || instruction.has("cg"))
+                            && instruction.operands.len() == 3
+                }
+                "mov" | "cvta" => true,
+                "cvt" if integer_conversion(instruction).is_some() => true,
+                _ if integer_operation(instruction).is_some() => true,
+                _ => self.library.has(&format!("asm.{}", instruction.name())),
+            }
+    }
+
+    fn integer(&self, bits: u32) -> Type {
+        Type::integer(self.module, bits)
+    }
+
+    /// Emits an instruction; `None` when an operand is not what it should be.
+    fn instruction(&mut self, instruction: &Instruction) -> Result<Option<()>, CodegenError> {
+        let family = instruction.opcode[0].as_str();
+        let operands = instruction.operands.as_slice();
+        Ok(match (family, operands) {
+            ("cp", _) if waits(instruction) => Some(()),
+            ("cp", [destination, source, size]) => self.copy(destination, source, size)?,
+            ("ld", [result, address]) => self.load(instruction, result, address)?,
+            ("st", [address, value]) => self.store(instruction, address, value)?,
+            ("mov", [result, source]) => self.move_value(instruction, result, source),
+            ("cvta", [result, source]) => self
+                .value(source, 64)
+                .and_then(|value| self.fit(value, self.integer(64)))
+                .and_then(|value| self.assign(result, value)),
+            ("cvt", [result, source]) if integer_conversion(instruction).is_some() => {
+                self.convert(instruction, result, source)
+            }
+            (_, [result, rest @ ..]) => match integer_operation(instruction) {
+                Some((operation, bits)) => self.operate(operation, bits, result, rest),
+                None => self.defined(instruction, result, rest)?,
+            },
+            _ => None,
+        })
+    }
+
+    fn assign(&mut self, result: &Operand, value: Value) -> Option<()> {
+        match result {
+            Operand::Place(place) => {
+                self.places.insert(*place, value);
+            }
+            Operand::Name(name) => {
+                self.registers.insert(name.clone(), value);
+            }
+            _ => return None,
+        }
+        Some(())
+    }
+
+    /// An operand's value; literals get so many bits.
+    fn value(&self, operand: &Operand, bits: u32) -> Option<Value> {
+        match operand {
+            Operand::Place(place) => self.places.get(place).copied(),
+            Operand::Name(name) => self.registers.get(name).copied(),
+            Operand::Literal(value) => Some(self.integer(bits).constant(*value as u64)),
+            _ => None,
+        }
+    }
+
+    /// The same bits as another type; wider and narrower registers hold integers.
+    fn fit(&self, value: Value, wanted: Type) -> Option<Value> {
+        let given = value.ty();
+        if given == wanted {
+            return Some(value);
+        }
+        let as_integer = match () {
+            () if given.is_pointer() => {
+                self.builder
+                    .cast(Opcode::LLVMPtrToInt, value, self.integer(64))
+            }
+            () if given.is_integer() => value,
+            () => {
+                let bits = given.allocation_bytes(self.module) as u32 * 8;
+                self.builder
+                    .cast(Opcode::LLVMBitCast, value, self.integer(bits))
+            }
+        };
+        if wanted.is_pointer() {
+            let address = self.resize(as_integer, 64);
+            return Some(self.builder.cast(Opcode::LLVMIntToPtr, address, wanted));
+        }
+        if wanted.is_integer() {
+            return Some(self.resize(as_integer, wanted.integer_bits()));
+        }
+        let bits = wanted.allocation_bytes(self.module) as u32 * 8;
+        (as_integer.ty().integer_bits() == bits)
+            .then(|| self.builder.cast(Opcode::LLVMBitCast, as_integer, wanted))
+    }
+
+    fn resize(&self, value: Value, bits: u32) -> Value {
+        let wanted = self.integer(bits);
+        match value.ty().integer_bits() {
+            given if given == bits => value,
+            given if given < bits => self.builder.cast(Opcode::LLVMZExt, value, wanted),
+            _ => self.builder.cast(Opcode::LLVMTrunc, value, wanted),
+        }
+    }
+
+    /// The pointer of a memory operand. An address of 32 bits is one in shared memory, of which the
+    /// host's address lacks the upper half: it is told from the block's own shared memory.
+    fn pointer(&self, operand: &Operand) -> Result<Option<Value>, CodegenError> {
+        let Operand::Memory { base, offset_bytes } = operand else {
+            return Ok(None);
+        };
+        let Some(base) = self.value(base, 64) else {
+            return Ok(None);
+        };
+        let long = self.integer(64);
+        let address = if base.ty().is_integer() && base.ty().integer_bits() == 32 {
+            let shared = self.library.declare(self.module, "sirius.shared")?;
+            let start = self
+                .builder
+                .call(shared.value_type(), shared, &[self.context]);
+            let start = self.builder.cast(Opcode::LLVMPtrToInt, start, long);
+            let low = self.resize(start, 32);
+            let distance = self.builder.binary(Opcode::LLVMSub, base, low);
+            let distance = self.builder.cast(Opcode::LLVMSExt, distance, long);
+            self.builder.binary(Opcode::LLVMAdd, start, distance)
+        } else {
+            match self.fit(base, long) {
+                Some(address) => address,
+                None => return Ok(None),
+            }
+        };
+        let offset = long.constant(*offset_bytes as u64);
+        let address = self.builder.binary(Opcode::LLVMAdd, address, offset);
+        let pointer = Type::pointer(self.module, 0);
+        Ok(Some(self.builder.cast(
+            Opcode::LLVMIntToPtr,
+            address,
+            pointer,
+        )))
+    }
+
+    /// A pointer so many bytes further.
+    fn further(&self, pointer: Value, bytes: u64) -> Value {
+        let long = self.integer(64);
+        let address = self.builder.cast(Opcode::LLVMPtrToInt, pointer, long);
+        let address = self
+            .builder
+            .binary(Opcode::LLVMAdd, address, long.constant(bytes));
+        self.builder
+            .cast(Opcode::LLVMIntToPtr, address, pointer.ty())
+    }
+
+    fn load(
+        &mut self,
+        instruction: &Instruction,
+        result: &Operand,
+        address: &Operand,
+    ) -> Result<Option<()>, CodegenError> {
+        let (Some(bits), Some(pointer)) = (bits(instruction), self.pointer(address)?) else {
+            return Ok(None);
+        };
+        let signed = instruction
+            .opcode
+            .last()
+            .is_some_and(|name| name.starts_with('s'));
+        for (position, part) in parts(result).into_iter().enumerate() {
+            let at = self.further(pointer, position as u64 * u64::from(bits) / 8);
+            let mut value = self.builder.load(self.integer(bits), at, 1);
+            // Registers are wider than bytes; the sign fills them.
+            if signed && bits < 32 {
+                value = self.builder.cast(Opcode::LLVMSExt, value, self.integer(32));
+            }
+            if self.assign(part, value).is_none() {
+                return Ok(None);
+            }
+        }
+        Ok(Some(()))
+    }
+
+    fn store(
+        &mut self,
+        instruction: &Instruction,
+        address: &Operand,
+        value: &Operand,
+    ) -> Result<Option<()>, CodegenError> {
+        let (Some(bits), Some(pointer)) = (bits(instruction), self.pointer(address)?) else {
+            return Ok(None);
+        };
+        for (position, part) in parts(value).into_iter().enumerate() {
+            let value = self.value(part, bits);
+            let Some(value) = value.and_then(|value| self.fit(value, self.integer(bits))) else {
+                return Ok(None);
+            };
+            let at = self.further(pointer, position as u64 * u64::from(bits) / 8);
+            self.builder.store(value, at, 1);
+        }
+        Ok(Some(()))
+    }
+
+    /// `cp.async`, at once.
+    fn copy(
+        &mut self,
+        destination: &Operand,
+        source: &Operand,
+        size: &Operand,
+    ) -> Result<Option<()>, CodegenError> {
+        let size = self.value(size, 32).and_then(Value::constant_integer);
+        let (Some(size @ (4 | 8 | 16)), Some(to), Some(from)) =
+            (size, self.pointer(destination)?, self.pointer(source)?)
+        else {
+            return Ok(None);
+        };
+        let value = self.builder.load(self.integer(size as u32 * 8), from, 1);
+        self.builder.store(value, to, 1);
+        Ok(Some(()))
+    }
+
+    /// `mov`, which also puts parts of a register together and takes them apart.
+    fn move_value(
+        &mut self,
+        instruction: &Instruction,
+        result: &Operand,
+        source: &Operand,
+    ) -> Option<()> {
+        let bits = bits(instruction)?;
+        let whole = self.integer(bits);
+        let value = match source {
+            Operand::Vector(parts) => {
+                let each = bits / u32::try_from(parts.len()).ok()?;
+                let mut sum = whole.zero();
+                for (position, part) in parts.iter().enumerate() {
+                    let part = self.fit(self.value(part, each)?, self.integer(each))?;
+                    let part = self.resize(part, bits);
+                    let places = whole.constant(position as u64 * u64::from(each));
+                    let moved = self.builder.binary(Opcode::LLVMShl, part, places);
+                    sum = self.builder.binary(Opcode::LLVMOr, sum, moved);
+                }
+                sum
+            }
+            _ => self.value(source, bits)?,
+        };
+        let Operand::Vector(parts) = result else {
+            return self.assign(result, value);
+        };
+        let value = self.fit(value, whole)?;
+        let each = bits / u32::try_from(parts.len()).ok()?;
+        for (position, part) in parts.iter().enumerate() {
+            let places = whole.constant(position as u64 * u64::from(each));
+            let moved = self.builder.binary(Opcode::LLVMLShr, value, places);
+            let moved = self.resize(moved, each);
+            self.assign(part, moved)?;
+        }
+        Some(())
+    }
+
+    fn convert(
+        &mut self,
+        instruction: &Instruction,
+        result: &Operand,
+        source: &Operand,
+    ) -> Option<()> {
+        let ((to, _), (from, signed)) = integer_conversion(instruction)?;
+        let value = self.fit(self.value(source, from)?, self.integer(from))?;
+        let value = match (to > from, signed) {
+            (true, true) => self.builder.cast(Opcode::LLVMSExt, value, self.integer(to)),
+            _ => self.resize(value, to),
+        };
+        self.assign(result, value)
+    }
+
+    fn operate(
+        &mut self,
+        operation: Opcode,
+        bits: u32,
+        result: &Operand,
+        operands: &[Operand],
+    ) -> Option<()> {
+        let [left, right] = operands else {
+            return None;
+        };
+        let ty = self.integer(bits);
+        let left = self.fit(self.value(left, bits)?, ty)?;
+        let right = self.fit(self.value(right, bits)?, ty)?;
+        let value = self.builder.binary(operation, left, right);
+        self.assign(result, value)
+    }
+
+    fn defined(
+        &mut self,
+        instruction: &Instruction,
+        result: &Operand,
+        operands: &[Operand],
+    ) -> Result<Option<()>, CodegenError> {
+        let symbol = format!("{}asm.{}", super::functions::PREFIX, instruction.name());
+        let function = self.library.declare(self.module, &symbol)?;
+        let ty = function.value_type();
+        let wanted = ty.parameters();
+        if wanted.len() != operands.len() + 1 {
+            return Ok(None);
+        }
+        let mut arguments = vec![self.context];
+        for (operand, wanted) in operands.iter().zip(&wanted[1..]) {
+            let bits = wanted.allocation_bytes(self.module) as u32 * 8;
+            let value = self.value(operand, bits);
+            let Some(value) = value.and_then(|value| self.fit(value, *wanted)) else {
+                return Ok(None);
+            };
+            arguments.push(value);
+        }
+        let value = self.builder.call(ty, function, &arguments);
+        Ok(self.assign(result, value))
+    }
+}
+
+/// The elements of a vector operand, or the operand.
+fn parts(operand: &Operand) -> Vec<&Operand> {
+    match operand {
+        Operand::Vector(parts) => parts.iter().collect(),
+        other => vec![other],
+    }
+}
+
+fn waits(instruction: &Instruction) -> bool {
+    ["commit_group", "wait_group", "wait_all"]
+        .iter()
+        .any(|end| instruction.name() == format!("cp.async.{end}"))
+}
+
+/// Bits of the instruction's last type.
+fn bits(instruction: &Instruction) -> Option<u32> {
+    match instruction.opcode.last()?.as_str() {
+        "f16x2" | "bf16x2" => Some(32),
+        name => width(name).map(|(bits, _)| bits),
+    }
+}
+
+/// Bits of a type's name, and whether it is a signed integer.
+fn width(name: &str) -> Option<(u32, bool)> {
+    let digits = name.trim_start_matches(|letter: char| letter.is_ascii_alphabetic());
+    let bits = digits.parse().ok()?;
+    matches!(bits, 8 | 16 | 32 | 64 | 128).then(|| (bits, name.starts_with('s')))
+}
+
+/// Destination and source of a conversion between integers: bits, signed.
+fn integer_conversion(instruction: &Instruction) -> Option<((u32, bool), (u32, bool))> {
+    let integer = |name: &String| {
+        let kind = name.trim_end_matches(|letter: char| letter.is_ascii_digit());
+        ["u", "s", "b"]
+            .contains(&kind)
+            .then(|| width(name))
+            .flatten()
+    };
+    match instruction.opcode.as_slice() {
+        [_, to, from] => Some((integer(to)?, integer(from)?)),
+        _ => None,
+    }
+}
+
+/// Arithmetic that LLVM has in the same meaning.
+fn integer_operation(instruction: &Instruction) -> Option<(Opcode, u32)> {
+    let (operation, name) = match instruction.opcode.as_slice() {
+        [operation, low, name] if operation == "mul" && low == "lo" => ("mul", name),
+        [operation, name] => (operation.as_str(), name),
+        _ => return None,
+    };
+    if instruction.operands.len() != 3 || name.starts_with('f') {
+        return None;
+    }
+    let (bits, _) = width(name)?;
+    let operation = match operation {
+        "add" => Opcode::LLVMAdd,
+        "sub" => Opcode::LLVMSub,
+        "mul" => Opcode::LLVMMul,
+        "and" => Opcode::LLVMAnd,
+        "or" => Opcode::LLVMOr,
+        "xor" => Opcode::LLVMXor,
+        _ => return None,
+    };
+    // Half-precision names begin with letters of their own.
+    name.starts_with(['u', 's', 'b'])
+        .then_some((operation, bits))
+        .filter(|_| !name.starts_with("bf"))
+}

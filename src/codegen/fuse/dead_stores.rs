@@ -1,0 +1,129 @@
+//! Stores to allocations that nobody reads after the group.
+//!
+//! The plan says of an allocation that only the group's own members may read it after they wrote it.
+//! Once values are forwarded from segment to segment, a fused kernel may have no load of it left;
+//! then its stores are seen by nobody and go. That no load is left is read off the kernel itself: by
+//! the models every access to the allocation goes through known parameters, and all that is done
+//! with these is to compute addresses and to store there.
+
+use crate::codegen::ir::Value;
+use crate::kernel::{KernelModel, Target};
+use crate::launch::{BufferId, Launch};
+use llvm_sys::LLVMOpcode;
+
+/// For each allocation, the parameters of the fused kernel through which the members reach it;
+/// without those that are reached in another way too. `place` tells which parameter of the fused
+/// kernel a member's argument is.
+pub(super) fn parameters_into(
+    buffers: &[BufferId],
+    members: &[(&Launch, &KernelModel)],
+    place: impl Fn(usize, usize) -> Option<usize>,
+) -> Vec<(BufferId, Vec<usize>)> {
+    buffers
+        .iter()
+        .filter_map(|buffer| {
+            let mut parameters = Vec::new();
+            for (position, (launch, model)) in members.iter().enumerate() {
+                for access in &model.accesses {
+                    match reached(launch, &access.target) {
+                        Reached::Elsewhere => {}
+                        Reached::Anything => return None,
+                        Reached::Allocations {
+                            candidates,
+                            argument,
+                        } if candidates.contains(buffer) => {
+                            let whole = model.formals.get(argument)?.is_pointer;
+                            if candidates.len() > 1 || !whole {
+                                return None;
+                            }
+                            parameters.push(place(position, argument)?);
+                        }
+                        Reached::Allocations { .. } => {}
+                    }
+                }
+            }
+            parameters.sort_unstable();
+            parameters.dedup();
+            Some((*buffer, parameters))
+        })
+        .collect()
+}
+
+/// Removes the stores through `parameters` when nothing else is done with them; false when
+/// something is.
+pub(super) fn remove_dead_stores(kernel: Value, parameters: &[usize]) -> bool {
+    let all = kernel.parameters();
+    let mut stores = Vec::new();
+    for parameter in parameters {
+        let Some(parameter) = all.get(*parameter) else {
+            return false;
+        };
+        if !only_stored_to(*parameter, &mut stores) {
+            return false;
+        }
+    }
+    for store in &stores {
+        store.erase();
+    }
+    !stores.is_empty()
+}
+
+/// Where an access goes.
+enum Reached<'a> {
+    /// Shared memory or a device variable.
+    Elsewhere,
+    Allocations {
+        candidates: &'a [BufferId],
+        argument: usize,
+    },
+    Anything,
+}
+
+fn reached<'a>(launch: &'a Launch, target: &Target) -> Reached<'a> {
+    match target {
+        Target::Shared(_) | Target::UnknownShared | Target::Global(_) => Reached::Elsewhere,
+        Target::Unknown => Reached::Anything,
+        Target::Argument {
+            argument,
+            offset_bytes,
+        } => {
+            let pieces = launch.arguments.get(*argument).map(|known| &known.pieces);
+            let piece = pieces.and_then(|pieces| {
+                let mut pieces = pieces.iter();
+                pieces.find(|piece| piece.offset_bytes == *offset_bytes && piece.bits == 64)
+            });
+            let pointer = piece.and_then(|piece| piece.pointer.as_ref());
+            match pointer.and_then(|pointer| pointer.may_point_to.as_deref()) {
+                Some(candidates) => Reached::Allocations {
+                    candidates,
+                    argument: *argument,
+                },
+                None => Reached::Anything,
+            }
+        }
+    }
+}
+
+/// Whether a pointer, and whatever is computed from it, is only used as the address of plain
+/// stores, which are collected.
+fn only_stored_to(pointer: Value, stores: &mut Vec<Value>) -> bool {
+    pointer.users().into_iter().all(|user| {
+        if !user.is_instruction() {
+            return false;
+        }
+        match user.opcode() {
+            LLVMOpcode::LLVMGetElementPtr | LLVMOpcode::LLVMAddrSpaceCast => {
+                only_stored_to(user, stores)
+            }
+            LLVMOpcode::LLVMStore => {
+                let plain = !user.is_volatile() && !user.is_atomic();
+                let address_only = user.operand(0) != pointer;
+                if plain && address_only && !stores.contains(&user) {
+                    stores.push(user);
+                }
+                plain && address_only
+            }
+            _ => false,
+        }
+    })
+}

@@ -1,0 +1,297 @@
+//! One pair of threads that shows why an edge is as wide as it is.
+//!
+//! A conflict is a set with parameters, some of them products of host values. To find a point of it
+//! the host values are given small numbers that a launch could have (blocks of 256 threads, a
+//! handful of blocks), which makes every product plain; the first point in the order of source
+//! block, source thread, sink block, sink thread is taken.
+//!
+//! Invariant: a witness belongs to the relation of its edge for the values that it names. It
+//! explains and decides nothing.
+
+use super::Width;
+use super::polynomial::{Atom, Polynomial};
+use super::problem::Problem;
+use super::relation::{Facts, Shape, Side};
+use crate::affine::Axis;
+use crate::isl::{self, Set};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// Two threads that touch a common byte.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Sample {
+    /// The source's block and thread, x, y, z each.
+    pub(super) source: [i64; 6],
+    /// The sink's.
+    pub(super) sink: [i64; 6],
+    /// The first byte that both touch, counted from the sink's pointer.
+    pub(super) byte: i64,
+}
+
+/// A sample and the values that it is for.
+#[derive(Clone, Debug)]
+pub(super) struct Example {
+    pub(super) sample: Sample,
+    pub(super) assignment: Assignment,
+    /// The host values that the two accesses and shapes mention.
+    pub(super) mentioned: BTreeSet<Atom>,
+}
+
+/// Samples by canonical problem and values, with the number of the values that gave them; programs
+/// repeat themselves.
+pub(super) type KnownSamples = HashMap<String, Option<(Sample, usize)>>;
+
+/// Numbers for host values.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Assignment {
+    extents: BTreeMap<Atom, i64>,
+    other: i64,
+}
+
+/// How often values are tried before there is no witness.
+const MOST_ATTEMPTS: usize = 12;
+/// Budget of one isl call in search of a witness.
+const WITNESS_BUDGET: u64 = 20_000;
+/// Most alternatives that are looked into for one assignment.
+const MOST_ALTERNATIVES: usize = 60;
+
+/// Assignments that the facts allow, likely ones first.
+pub(super) fn assignments(shapes: [&Shape; 2], facts: &Facts) -> Vec<Assignment> {
+    let shapes_tried = [
+        ([256, 1, 1], [4, 1, 1]),
+        ([16, 16, 1], [4, 4, 1]),
+        ([32, 8, 1], [8, 8, 1]),
+        ([8, 8, 4], [4, 4, 4]),
+    ];
+    let mut found: Vec<Assignment> = Vec::new();
+    for (block, grid) in shapes_tried {
+        let mut extents = BTreeMap::new();
+        for shape in shapes {
+            let named = shape.block.iter().zip(block);
+            for (extent, value) in named.chain(shape.grid.iter().zip(grid)) {
+                if let Some(atom) = single_atom(extent) {
+                    extents.entry(atom.clone()).or_insert(value);
+                }
+            }
+        }
+        let shaped = Assignment { extents, other: 0 };
+        let across = shaped.threads(shapes[0], &[Axis::X]);
+        let down = shaped.threads(shapes[0], &[Axis::Y]);
+        let all = shaped.threads(shapes[0], &Axis::ALL);
+        for other in [across, all, down, Some(64), Some(4096)] {
+            let Some(other) = other else { continue };
+            let assignment = Assignment {
+                other,
+                ..shaped.clone()
+            };
+            let known = found.iter().any(|known| {
+                known.extents == assignment.extents && known.other == assignment.other
+            });
+            let allowed = facts
+                .iter()
+                .all(|fact| assignment.evaluate(fact).is_some_and(|value| value >= 0));
+            if !known && allowed && found.len() < MOST_ATTEMPTS {
+                found.push(assignment);
+            }
+        }
+    }
+    found
+}
+
+impl Assignment {
+    /// The value of a polynomial; `None` when it leaves 64 bits.
+    pub(super) fn evaluate(&self, polynomial: &Polynomial) -> Option<i64> {
+        let mut sum = 0i64;
+        for (monomial, coefficient) in &polynomial.terms {
+            let mut term = *coefficient;
+            for atom in monomial {
+                term = term.checked_mul(self.atom(atom)?)?;
+            }
+            sum = sum.checked_add(term)?;
+        }
+        Some(sum)
+    }
+
+    /// The value of an indeterminate.
+    pub(super) fn atom(&self, atom: &Atom) -> Option<i64> {
+        if let Some(value) = self.extents.get(atom) {
+            return Some(*value);
+        }
+        match atom {
+            Atom::Value(_) | Atom::Private(..) => Some(self.other),
+            Atom::SinkSide(atom) => self.atom(atom),
+            Atom::FloorDivide(a, b) => {
+                let (a, b) = (self.evaluate(a)?, self.evaluate(b)?);
+                (b > 0).then(|| a.div_euclid(b))
+            }
+            Atom::Minimum(a, b) => Some(self.evaluate(a)?.min(self.evaluate(b)?)),
+            Atom::Maximum(a, b) => Some(self.evaluate(a)?.max(self.evaluate(b)?)),
+        }
+    }
+
+    /// Threads of the whole grid along some axes.
+    fn threads(&self, shape: &Shape, axes: &[Axis]) -> Option<i64> {
+        axes.iter().try_fold(1i64, |product, axis| {
+            let grid = self.evaluate(&shape.grid[axis.index()])?;
+            let block = self.evaluate(&shape.block[axis.index()])?;
+            product.checked_mul(grid)?.checked_mul(block)
+        })
+    }
+}
+
+/// The atom that an extent is.
+fn single_atom(extent: &Polynomial) -> Option<&Atom> {
+    let (monomial, coefficient) = extent.terms.first_key_value()?;
+    match monomial.as_slice() {
+        [atom] if extent.terms.len() == 1 && *coefficient == 1 => Some(atom),
+        _ => None,
+    }
+}
+
+/// A pair of threads that conflict and are as far apart as `width` says, with the values for which
+/// they do. `None` where none is found with little effort.
+pub(super) fn sample(
+    source: &Side,
+    sink: &Side,
+    distance: &Polynomial,
+    facts: &Facts,
+    width: Width,
+    known: &mut KnownSamples,
+) -> Option<Example> {
+    let problem = Problem::build(source, sink, Some(distance), facts)?;
+    problem.addresses.as_ref()?;
+    let attempts: Vec<(Assignment, String)> = assignments([source.shape, sink.shape], facts)
+        .into_iter()
+        .filter_map(|assignment| {
+            let fixed = fixed_values(&problem, &assignment)?;
+            Some((assignment, fixed))
+        })
+        .collect();
+    let mut key = format!("{width:?} {}", problem.text());
+    for (_, fixed) in &attempts {
+        key.push('\n');
+        key.push_str(fixed);
+    }
+    let found = known.entry(key).or_insert_with(|| {
+        attempts.iter().enumerate().find_map(|(index, (_, fixed))| {
+            let found =
+                isl::with_operation_budget(WITNESS_BUDGET, || first_point(&problem, fixed, width));
+            Some((found.ok()??, index))
+        })
+    });
+    let (sample, index) = found.as_ref()?;
+    Some(Example {
+        sample: sample.clone(),
+        assignment: attempts.into_iter().nth(*index)?.0,
+        mentioned: problem.monomials.iter().flatten().cloned().collect(),
+    })
+}
+
+/// The first point of a problem for the values of an assignment.
+fn first_point(problem: &Problem, fixed: &str, width: Width) -> isl::Result<Option<Sample>> {
+    let base = format!("{} and {fixed}", problem.base.join(" and "));
+    let base = problem.set(&base)?.project_out_parameters()?;
+    let choices = problem
+        .choices
+        .iter()
+        .map(|choice| {
+            choice
+                .iter()
+                .map(|text| {
+                    problem
+                        .set(&format!("({text}) and {fixed}"))?
+                        .project_out_parameters()
+                })
+                .collect()
+        })
+        .collect::<isl::Result<Vec<Vec<Set>>>>()?;
+    let kind = match width {
+        Width::Thread => return Ok(None),
+        Width::Block => "t",
+        Width::Global => "b",
+    };
+    let mut explored = 0;
+    for axis in Axis::ALL {
+        for order in ["<", ">"] {
+            let name = axis.name();
+            let apart = format!("s{kind}{name} {order} t{kind}{name} and {fixed}");
+            let apart = problem.set(&apart)?.project_out_parameters()?;
+            let start = base.intersect(&apart)?;
+            if let Some(point) = first_leaf(&start, &choices, &mut explored)? {
+                return Ok(read_point(problem, fixed, &point));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// Each parameter and each product as what it is for these values.
+fn fixed_values(problem: &Problem, assignment: &Assignment) -> Option<String> {
+    let mut fixed = vec![String::from("true")];
+    for (index, monomial) in problem.monomials.iter().enumerate() {
+        let polynomial = Polynomial {
+            terms: BTreeMap::from([(monomial.clone(), 1)]),
+        };
+        fixed.push(format!("p{index} = {}", assignment.evaluate(&polynomial)?));
+    }
+    for (name, factor, parameter) in &problem.definitions {
+        fixed.push(format!(
+            "{name} = {}*{factor}",
+            assignment.evaluate(parameter)?
+        ));
+    }
+    Some(fixed.join(" and "))
+}
+
+/// The first point of the first alternative that has one.
+fn first_leaf(
+    set: &Set,
+    choices: &[Vec<Set>],
+    explored: &mut usize,
+) -> isl::Result<Option<Vec<i64>>> {
+    *explored += 1;
+    if *explored > MOST_ALTERNATIVES || set.is_empty()? {
+        return Ok(None);
+    }
+    let Some((first, rest)) = choices.split_first() else {
+        return set.lexmin()?.sample();
+    };
+    for alternative in first {
+        let narrowed = set.intersect(alternative)?;
+        if let Some(point) = first_leaf(&narrowed, rest, explored)? {
+            return Ok(Some(point));
+        }
+    }
+    Ok(None)
+}
+
+/// The twelve places and the common byte of a point.
+fn read_point(problem: &Problem, fixed: &str, point: &[i64]) -> Option<Sample> {
+    let side = |first: usize| -> Option<[i64; 6]> { point.get(first..first + 6)?.try_into().ok() };
+    let (source, sink) = (side(0)?, side(6)?);
+    let [left, right] = problem.addresses.as_ref()?;
+    let place: Vec<_> = problem
+        .dimensions
+        .iter()
+        .zip(point)
+        .map(|(name, value)| format!("{name} = {value}"))
+        .collect();
+    // isl works out the addresses: they may hold quotients.
+    let parameters: Vec<_> = (0..problem.monomials.len())
+        .map(|index| format!("p{index}"))
+        .collect();
+    let addresses = Set::parse(&format!(
+        "[{}] -> {{ [left, right] : exists ({} : {fixed} and {} and left = {left} and right = {right}) }}",
+        parameters.join(", "),
+        problem.dimensions.join(", "),
+        place.join(" and ")
+    ));
+    let values = addresses
+        .and_then(|set| set.project_out_parameters()?.sample())
+        .ok()??;
+    let byte = values.iter().max()?;
+    Some(Sample {
+        source,
+        sink,
+        byte: *byte,
+    })
+}

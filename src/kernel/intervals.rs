@@ -1,0 +1,496 @@
+//! Barriers cut a kernel into intervals, and order what stands on both sides of them.
+//!
+//! Interval 0 begins with the kernel, interval n + 1 at barrier n of [`KernelModel::barriers`]. A
+//! statement belongs to every interval in which it may stand: those whose barrier is the last one on
+//! some path to it. It comes before every barrier that may be the next. Invariant: of two
+//! executions in one block, the first is ordered before the second by barriers alone when a chain
+//! of such *virtual dependences* (statement, barrier, …, barrier, statement) leads from one to the
+//! other and all threads reach the barriers together ([`Barrier::uniform`]); where none does, both
+//! may stand in one interval, where nothing but the program order of a thread orders them.
+//!
+//! [`Barrier::uniform`]: super::Barrier::uniform
+
+use super::body::{BlockRef, Body, Terminator};
+use super::cfg::Flow;
+use super::{Access, AccessId, AccessKind, KernelModel, KernelSymbol, Target};
+use crate::affine::{Affine, Axis, Constraint, Variable};
+use crate::expression::Expression;
+use crate::isl::{Set, with_operation_budget};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+/// Where a statement stands among the barriers.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Span {
+    /// The intervals that it may be in: 0, or n + 1 for barrier n.
+    pub intervals: BTreeSet<usize>,
+    /// The barriers that may come next; the number of barriers stands for the kernel's end.
+    pub next: BTreeSet<usize>,
+}
+
+impl Span {
+    /// Whether two statements may stand in one interval.
+    pub fn meets(&self, other: &Self) -> bool {
+        !self.intervals.is_disjoint(&other.intervals) && !self.next.is_disjoint(&other.next)
+    }
+}
+
+/// The spans of all statements of a kernel.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Intervals {
+    /// By access.
+    pub accesses: Vec<Span>,
+    /// By barrier: the intervals that it may end, and the barriers that may follow it.
+    pub barriers: Vec<Span>,
+}
+
+/// What a block does, in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// An access with this number.
+    Access(usize),
+    /// A barrier with this number.
+    Barrier(usize),
+}
+
+/// The spans from what each block does.
+pub fn intervals(
+    body: &Body,
+    flow: &Flow,
+    events: &BTreeMap<BlockRef, Vec<Event>>,
+    accesses: usize,
+    barriers: usize,
+) -> Intervals {
+    let mut result = Intervals {
+        accesses: vec![Span::default(); accesses],
+        barriers: vec![Span::default(); barriers],
+    };
+    let of = |block: BlockRef| events.get(&block).map(Vec::as_slice).unwrap_or_default();
+    let barrier = |event: &Event| match event {
+        Event::Barrier(index) => Some(*index),
+        Event::Access(_) => None,
+    };
+    let mut span = |event: &Event, next: bool, found: &BTreeSet<usize>| {
+        let span = match event {
+            Event::Access(index) => &mut result.accesses[*index],
+            Event::Barrier(index) => &mut result.barriers[*index],
+        };
+        let into = match next {
+            true => &mut span.next,
+            false => &mut span.intervals,
+        };
+        into.extend(found);
+    };
+
+    let last = |block: BlockRef| of(block).iter().rev().find_map(barrier);
+    let mut at_start = fixpoint(&flow.order, |block, at_start| {
+        let mut found: BTreeSet<usize> = (flow.order.first() == Some(&block))
+            .then_some(0)
+            .into_iter()
+            .collect();
+        for from in &flow.predecessors[block.0] {
+            match last(*from) {
+                Some(index) => found.extend([index + 1]),
+                None => found.extend(at_start.get(from).into_iter().flatten()),
+            }
+        }
+        found
+    });
+    let first = |block: BlockRef| of(block).iter().find_map(barrier);
+    let backwards: Vec<_> = flow.order.iter().rev().copied().collect();
+    let mut at_end = fixpoint(&backwards, |block, at_end| {
+        let terminator = &body.block(block).terminator;
+        let ends = matches!(terminator, Terminator::Return | Terminator::Unreachable);
+        let mut found: BTreeSet<usize> = ends.then_some(barriers).into_iter().collect();
+        for to in terminator.successors() {
+            match first(to) {
+                Some(index) => found.extend([index]),
+                None => found.extend(at_end.get(&to).into_iter().flatten()),
+            }
+        }
+        found
+    });
+
+    for block in &flow.order {
+        let mut found = at_start.remove(block).unwrap_or_default();
+        for event in of(*block) {
+            span(event, false, &found);
+            if let Event::Barrier(index) = event {
+                found = BTreeSet::from([index + 1]);
+            }
+        }
+        let mut found = at_end.remove(block).unwrap_or_default();
+        for event in of(*block).iter().rev() {
+            span(event, true, &found);
+            if let Event::Barrier(index) = event {
+                found = BTreeSet::from([*index]);
+            }
+        }
+    }
+    result
+}
+
+fn fixpoint(
+    order: &[BlockRef],
+    transfer: impl Fn(BlockRef, &BTreeMap<BlockRef, BTreeSet<usize>>) -> BTreeSet<usize>,
+) -> BTreeMap<BlockRef, BTreeSet<usize>> {
+    let mut state = BTreeMap::new();
+    loop {
+        let mut changed = false;
+        for block in order {
+            let found = transfer(*block, &state);
+            changed |= state.insert(*block, found.clone()) != Some(found);
+        }
+        if !changed {
+            return state;
+        }
+    }
+}
+
+/// A statement of a kernel, as far as order matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Statement {
+    /// An access.
+    Access(AccessId),
+    /// A barrier, by its place in [`KernelModel::barriers`].
+    Barrier(usize),
+}
+
+/// What makes the order of two accesses matter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Hazard {
+    /// The second reads what the first wrote.
+    Flow,
+    /// The second writes what the first read.
+    Anti,
+    /// Both write.
+    Output,
+}
+
+/// Two accesses that different threads of one block may make to a common byte, at least one of
+/// which writes, in intervals that touch.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct LocalDependence {
+    /// The earlier access.
+    pub source: AccessId,
+    /// The later access; the same one when it meets itself.
+    pub sink: AccessId,
+    /// Why they must keep their order.
+    pub hazard: Hazard,
+    /// The only barrier between them on some path; `None`: none stands there, they race.
+    pub barrier: Option<usize>,
+}
+
+/// More pairs of accesses than this are not compared: then each pair is taken to meet.
+const MOST_COMPARISONS: usize = 2_000;
+
+/// Operations of isl for each comparison.
+const MOST_OPERATIONS: u64 = 50_000;
+
+impl KernelModel {
+    /// The virtual dependences of the paper's section 3: each access before the barriers that may
+    /// come next, each barrier before the accesses and barriers that follow it.
+    pub fn virtual_dependences(&self) -> BTreeSet<(Statement, Statement)> {
+        let mut found = BTreeSet::new();
+        let accesses = self.intervals.accesses.iter().enumerate();
+        let barriers = self.intervals.barriers.iter().enumerate();
+        let spans = accesses
+            .map(|(index, span)| (Statement::Access(AccessId(index)), span))
+            .chain(barriers.map(|(index, span)| (Statement::Barrier(index), span)));
+        for (statement, span) in spans {
+            for next in span.next.iter().filter(|next| **next < self.barriers.len()) {
+                found.insert((statement, Statement::Barrier(*next)));
+            }
+            for begun in span.intervals.iter().filter_map(|at| at.checked_sub(1)) {
+                found.insert((Statement::Barrier(begun), statement));
+            }
+        }
+        found
+    }
+
+    /// What barriers are for: a barrier that no dependence of this list names, in a kernel without
+    /// races, without asynchronous copies and without inline barriers' other uses, orders nothing
+    /// that another barrier does not order. `extents` are the block's extents where they are known.
+    /// Atomics and reductions among themselves are unordered anyway and left out.
+    pub fn local_dependences(&self, extents: [Option<u32>; 3]) -> Vec<LocalDependence> {
+        let mut found = Vec::new();
+        let mut comparisons = 0;
+        for source in &self.accesses {
+            for sink in &self.accesses {
+                let Some(hazard) = hazard(source.kind, sink.kind) else {
+                    continue;
+                };
+                if !may_share_target(&source.target, &sink.target) {
+                    continue;
+                }
+                let (before, after) = (
+                    &self.intervals.accesses[source.id.0],
+                    &self.intervals.accesses[sink.id.0],
+                );
+                let mut ways: Vec<Option<usize>> = (0..self.barriers.len())
+                    .filter(|index| {
+                        before.next.contains(index) && after.intervals.contains(&(index + 1))
+                    })
+                    .map(Some)
+                    .collect();
+                // Within an interval a pair is told once.
+                if source.id <= sink.id && before.meets(after) {
+                    ways.push(None);
+                }
+                if ways.is_empty() {
+                    continue;
+                }
+                comparisons += 1;
+                if comparisons > MOST_COMPARISONS || self.threads_meet(source, sink, extents) {
+                    found.extend(ways.into_iter().map(|barrier| LocalDependence {
+                        source: source.id,
+                        sink: sink.id,
+                        hazard,
+                        barrier,
+                    }));
+                }
+            }
+        }
+        found
+    }
+
+    /// Whether two different threads of one block may touch a common byte by these accesses.
+    fn threads_meet(&self, source: &Access, sink: &Access, extents: [Option<u32>; 3]) -> bool {
+        let (Some(first), Some(second)) = (&source.subscript, &sink.subscript) else {
+            return true;
+        };
+        if source.target != sink.target {
+            return true;
+        }
+        let text = self.meeting(source, first, sink, second, extents);
+        // Where isl gives up, they may.
+        let empty = |text: String| {
+            with_operation_budget(MOST_OPERATIONS, || {
+                Set::parse(&text).and_then(|set| set.is_empty()).ok()
+            })
+        };
+        text.and_then(empty) != Some(true)
+    }
+
+    /// The pairs of instances that meet, in isl's notation; the second one's variables are primed
+    /// by an underscore.
+    fn meeting(
+        &self,
+        source: &Access,
+        first: &Affine,
+        sink: &Access,
+        second: &Affine,
+        extents: [Option<u32>; 3],
+    ) -> Option<String> {
+        let parameters: Vec<_> = (0..self.parameters.len())
+            .map(|n| format!("p{n}"))
+            .collect();
+        let mut dimensions: Vec<String> = Axis::ALL.map(|axis| format!("b{}", axis.name())).into();
+        let mut constraints: Vec<String> = dimensions.iter().map(|b| format!("{b} >= 0")).collect();
+        for axis in Axis::ALL {
+            let most = match axis {
+                Axis::Z => 64,
+                _ => 1024,
+            };
+            let most = extents[axis.index()].unwrap_or(most);
+            let size = Expression::Leaf(KernelSymbol::BlockSize(axis));
+            let size = self.parameters.iter().position(|known| *known == size);
+            for prime in ["", "_"] {
+                let thread = format!("t{}{prime}", axis.name());
+                constraints.push(format!("0 <= {thread} < {most}"));
+                if let Some(size) = size {
+                    constraints.push(format!("{thread} < p{size} <= {most}"));
+                }
+                dimensions.push(thread);
+            }
+        }
+        constraints.push("(tx != tx_ or ty != ty_ or tz != tz_)".to_owned());
+        for (access, prime) in [(source, ""), (sink, "_")] {
+            for index in &access.loops {
+                dimensions.push(format!("i{index}{prime}"));
+                constraints.push(format!("i{index}{prime} >= 0"));
+            }
+            let alternatives: Vec<_> = access
+                .domain
+                .iter()
+                .map(|conjunction| {
+                    let parts: Vec<_> = conjunction
+                        .iter()
+                        .map(|constraint| match constraint {
+                            Constraint::NonNegative(row) => format!("{} >= 0", written(row, prime)),
+                            Constraint::Zero(row) => format!("{} = 0", written(row, prime)),
+                        })
+                        .chain(["0 = 0".to_owned()])
+                        .collect();
+                    format!("({})", parts.join(" and "))
+                })
+                .collect();
+            match alternatives.is_empty() {
+                true => constraints.push("1 = 0".to_owned()),
+                false => constraints.push(format!("({})", alternatives.join(" or "))),
+            }
+        }
+        for (index, product) in self.products.iter().enumerate() {
+            let (one, other) = (format!("q{index}"), format!("q{index}_"));
+            let (e, f) = (written(&product.factor, ""), written(&product.factor, "_"));
+            let p = format!("p{}", product.parameter);
+            let loops = self.loops_in(&product.factor);
+            let known = |access: &Access| loops.iter().all(|each| access.loops.contains(each));
+            dimensions.push(one.clone());
+            dimensions.push(other.clone());
+            // One that an access cannot mention relates to nothing.
+            if known(source) && known(sink) {
+                constraints.push(format!("{p} >= 0"));
+                constraints.push(format!(
+                    "(({e} = {f} and {one} = {other}) or ({e} < {f} and {one} + {p} <= {other}) \
+                     or ({e} > {f} and {other} + {p} <= {one}))"
+                ));
+            }
+        }
+        let (a, b) = (written(first, ""), written(second, "_"));
+        constraints.push(format!("{a} < {b} + {}", sink.size_bytes));
+        constraints.push(format!("{b} < {a} + {}", source.size_bytes));
+        let mut text = String::new();
+        write!(
+            text,
+            "[{}] -> {{ [{}] : {} }}",
+            parameters.join(", "),
+            dimensions.join(", "),
+            constraints.join(" and ")
+        )
+        .ok()?;
+        Some(text)
+    }
+
+    fn loops_in(&self, affine: &Affine) -> BTreeSet<usize> {
+        let mut found = BTreeSet::new();
+        for (_, variable) in &affine.terms {
+            match variable {
+                Variable::Loop(index) => {
+                    found.insert(*index);
+                }
+                Variable::Product(index) => {
+                    found.extend(self.loops_in(&self.products[*index].factor));
+                }
+                Variable::Floor(inner, _) => found.extend(self.loops_in(inner)),
+                Variable::Block(_) | Variable::Thread(_) | Variable::Parameter(_) => {}
+            }
+        }
+        found
+    }
+}
+
+/// Atomics and reductions are not ordered among themselves.
+fn hazard(source: AccessKind, sink: AccessKind) -> Option<Hazard> {
+    let atomic = |kind| matches!(kind, AccessKind::Reduction | AccessKind::Atomic);
+    match (source, sink) {
+        (AccessKind::Read, AccessKind::Read) => None,
+        _ if atomic(source) && atomic(sink) => None,
+        (AccessKind::Read, _) => Some(Hazard::Anti),
+        (_, AccessKind::Read) => Some(Hazard::Flow),
+        _ => Some(Hazard::Output),
+    }
+}
+
+/// Variables are apart; behind two pointers may lie one buffer.
+fn may_share_target(one: &Target, other: &Target) -> bool {
+    let shared = |target: &Target| matches!(target, Target::Shared(_) | Target::UnknownShared);
+    match (one, other) {
+        (Target::Shared(one), Target::Shared(other)) => one == other,
+        (Target::Global(one), Target::Global(other)) => one == other,
+        _ => shared(one) == shared(other),
+    }
+}
+
+/// An expression of the first or second instance; blocks and parameters are common.
+fn written(affine: &Affine, prime: &str) -> String {
+    let mut text = affine.constant.to_string();
+    for (coefficient, variable) in &affine.terms {
+        let name = match variable {
+            Variable::Block(_) | Variable::Parameter(_) => variable.to_string(),
+            Variable::Floor(inner, divisor) => {
+                format!("floor(({})/{divisor})", written(inner, prime))
+            }
+            Variable::Thread(_) | Variable::Loop(_) | Variable::Product(_) => {
+                format!("{variable}{prime}")
+            }
+        };
+        let sign = if *coefficient < 0 { '-' } else { '+' };
+        let _ = write!(text, " {sign} {}*{name}", coefficient.unsigned_abs());
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::body::{Block, ValueRef};
+    use super::*;
+    use crate::diagnostics::Location;
+    use crate::program::KernelId;
+
+    /// `access 0; do { access 1; barrier 0; access 2 } while (…); access 3`
+    #[test]
+    fn loops_join_intervals_and_barriers_order_what_is_around_them() {
+        let block = |terminator| Block {
+            instructions: Vec::new(),
+            terminator,
+            location: Location::default(),
+        };
+        let body = Body {
+            name: String::new(),
+            location: Location::default(),
+            formals: Vec::new(),
+            values: Vec::new(),
+            blocks: vec![
+                block(Terminator::Jump(BlockRef(1))),
+                block(Terminator::Branch {
+                    condition: ValueRef(0),
+                    on_true: BlockRef(1),
+                    on_false: BlockRef(2),
+                }),
+                block(Terminator::Return),
+            ],
+            max_threads: None,
+        };
+        let events = BTreeMap::from([
+            (BlockRef(0), vec![Event::Access(0)]),
+            (
+                BlockRef(1),
+                vec![Event::Access(1), Event::Barrier(0), Event::Access(2)],
+            ),
+            (BlockRef(2), vec![Event::Access(3)]),
+        ]);
+        let mut model = super::super::model::absent(KernelId(0), "loop");
+        model.intervals = intervals(&body, &Flow::new(&body), &events, 4, 1);
+        let barrier = |uniform| super::super::Barrier {
+            uniform,
+            loops: vec![0],
+            location: Location::default(),
+        };
+        model.barriers = vec![barrier(true)];
+        let found: Vec<Vec<usize>> = model
+            .intervals
+            .accesses
+            .iter()
+            .map(|span| span.intervals.iter().copied().collect())
+            .collect();
+        assert_eq!(found, [vec![0], vec![0, 1], vec![1], vec![1]]);
+        assert!(model.intervals.accesses[1].meets(&model.intervals.accesses[2]));
+        assert!(!model.intervals.accesses[0].meets(&model.intervals.accesses[2]));
+        assert!(!model.intervals.accesses[1].meets(&model.intervals.accesses[3]));
+        let (access, wall) = (|n| Statement::Access(AccessId(n)), Statement::Barrier(0));
+        assert_eq!(
+            model.virtual_dependences(),
+            BTreeSet::from([
+                (access(0), wall),
+                (access(1), wall),
+                (access(2), wall),
+                (wall, access(1)),
+                (wall, access(2)),
+                (wall, access(3)),
+                (wall, wall),
+            ])
+        );
+    }
+}

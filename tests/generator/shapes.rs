@@ -1,0 +1,113 @@
+//! Kernels of other shapes, and subscripts that are one to one without being the thread's own index.
+
+use super::Case;
+use rand::Rng;
+
+/// How many kinds of [`Case::permuted_body`] there are.
+pub const PERMUTATIONS: usize = 9;
+
+impl Case<'_> {
+    /// A line of threads that write one element each (or a few), but in another order.
+    pub fn permuted_body(&mut self, kind: usize) -> String {
+        let constant = self.random.random_range(1..9);
+        let element = self.element;
+        let line = "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n";
+        let at = |own: &str, value: String, guard: &str| {
+            format!("{line}    int j = {own};\n    if ({guard}) out[j] = {value};\n")
+        };
+        let read = self.pick(&["i", "j"]);
+        match kind {
+            0 => {
+                // Threads of one block lie a grid apart; no bound, the whole grid writes.
+                let value = self.value("j", "j", false, Some("j"));
+                at("threadIdx.x * gridDim.x + blockIdx.x", value, "true")
+            }
+            1 => {
+                // The block is read as a matrix and transposed.
+                let value = self.value(read, "i", false, None);
+                let own = "blockIdx.x * blockDim.x + threadIdx.x % 8 * (blockDim.x / 8) + threadIdx.x / 8";
+                at(own, value, "i < n && j < n")
+            }
+            2 => {
+                let bit = self.pick(&[1, 2, 16, 64]);
+                let value = self.value(read, "i", false, None);
+                at(&format!("i ^ {bit}"), value, "i < n && j < n")
+            }
+            3 => {
+                let value = self.value(read, "i", false, None);
+                at("i / 4 * 4 + 3 - i % 4", value, "i < n && j < n")
+            }
+            4 => {
+                let value = self.value("4 * i + k", "i", false, Some("4 * i + k"));
+                format!(
+                    "{line}    if (4 * i + 3 >= n) return;\n\
+                     \x20   for (int k = 0; k < 4; ++k) out[4 * i + k] = {value};\n"
+                )
+            }
+            5 => {
+                // Two elements a thread, a block apart.
+                let value = self.value("j", "j", false, Some("j"));
+                format!(
+                    "    int first = blockIdx.x * 2 * blockDim.x + threadIdx.x;\n\
+                     \x20   for (int j = first; j < first + 2 * (int)blockDim.x; j += blockDim.x)\n\
+                     \x20       if (j < n) out[j] = {value};\n"
+                )
+            }
+            6 => {
+                let value = self.value(read, "i", false, None);
+                format!(
+                    "{line}    if (i >= n) return;\n    int j = (i + {constant}) % n;\n\
+                     \x20   out[j] = {value};\n"
+                )
+            }
+            7 if !self.is_float() => format!(
+                "{line}    if (i < n) atomicMax(&out[bits(in[i]) % 512u], ({element})(i % {constant}));\n"
+            ),
+            7 => {
+                let value = self.value("2 * i", "i", false, None);
+                format!("{line}    if (2 * i + 1 < n) out[2 * i + 1] = {value};\n")
+            }
+            _ => {
+                // The block's sum in shared memory, then every thread adds it to its element.
+                format!(
+                    "    __shared__ {element} sums[1024];\n{line}\
+                     \x20   sums[threadIdx.x] = i < n ? in[i] : ({element})0;\n    __syncthreads();\n\
+                     \x20   if (threadIdx.x == 0)\n\
+                     \x20       for (int t = 1; t < (int)blockDim.x; ++t) sums[0] = mad(({element})1, sums[0], sums[t]);\n\
+                     \x20   __syncthreads();\n\
+                     \x20   if (i < n) out[i] = mad(sums[0], scale, ({element}){constant});\n"
+                )
+            }
+        }
+    }
+
+    /// The plane of [`Case::plane_body`] with rows along x.
+    pub fn transposed_body(&mut self) -> (String, bool) {
+        let pitch = self.pitch;
+        let place = format!("row * {pitch} + column");
+        let own_only = self.chance(0.6);
+        let value = self.value(&place, &place, own_only, Some(&place));
+        let body = format!(
+            "    int row = blockIdx.x * blockDim.x + threadIdx.x;\n\
+             \x20   int column = blockIdx.y * blockDim.y + threadIdx.y;\n\
+             \x20   if (column < width && row < n / width) out[{place}] = {value};\n"
+        );
+        (body, own_only)
+    }
+
+    /// Rows are dealt out to two layers of blocks in three dimensions.
+    pub fn solid_body(&mut self) -> (String, bool) {
+        let pitch = self.pitch;
+        let place = format!("(layer * half + row) * {pitch} + column");
+        let own_only = self.chance(0.6);
+        let value = self.value(&place, &place, own_only, Some(&place));
+        let body = format!(
+            "    int column = blockIdx.x * blockDim.x + threadIdx.x;\n\
+             \x20   int row = blockIdx.y * blockDim.y + threadIdx.y;\n\
+             \x20   int layer = blockIdx.z * blockDim.z + threadIdx.z, half = n / width / 2;\n\
+             \x20   if (column >= width || row >= half || layer >= 2) return;\n\
+             \x20   out[{place}] = {value};\n"
+        );
+        (body, own_only)
+    }
+}
