@@ -148,6 +148,20 @@ impl<'a> Effect<'a> {
         }
     }
 
+    /// What is said of it relies on no test at run time.
+    pub(super) fn holds_always(&self) -> bool {
+        match self {
+            Self::Modelled(instance) => {
+                let decided = |guard: &Guard| match guard {
+                    Guard::Holds { condition, .. } => condition.decided() == Some(true),
+                    Guard::RangesDisjoint { .. } | Guard::ConfigurationValid { .. } => false,
+                };
+                instance.broken.is_none() && instance.conditions.iter().all(decided)
+            }
+            Self::Whole { .. } => true,
+        }
+    }
+
     pub(super) fn conditions(&self) -> &[Guard] {
         match self {
             Self::Modelled(instance) => &instance.conditions,

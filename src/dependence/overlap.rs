@@ -1,7 +1,7 @@
 //! Whether two places may have a common byte, by what they point to alone.
 
 use super::Guard;
-use super::effect::Effect;
+use super::effect::{Effect, WholeTouch, ranges_apart};
 use super::instance::{Base, Place};
 use super::polynomial::Polynomial;
 use crate::kernel::KernelModel;
@@ -62,50 +62,60 @@ pub(super) fn overlap(
     }
 }
 
-/// Which operations may touch common memory, by places alone: never by subscripts or sizes.
+/// Which operations may touch common memory, by places and by ranges that hold without any test at
+/// run time.
 pub struct SharedMemory<'a> {
     graph: &'a LaunchGraph,
-    places: Vec<Option<Vec<(Place, bool)>>>,
+    touches: Vec<Option<Vec<WholeTouch>>>,
 }
 
 impl<'a> SharedMemory<'a> {
     /// Looks at all operations.
     pub fn new(graph: &'a LaunchGraph, kernels: &[KernelModel]) -> Self {
-        let places = graph.nodes.iter().map(|node| {
+        let touches = graph.nodes.iter().map(|node| {
             let effect = Effect::of(graph, kernels, node.id)?;
-            let places = effect.places().into_iter();
-            Some(
-                places
-                    .map(|(place, _, writes)| (place.clone(), writes))
-                    .collect(),
-            )
+            let mut touches = effect.ranges();
+            if !effect.holds_always() {
+                touches.iter_mut().for_each(|touch| touch.range = None);
+            }
+            Some(touches)
         });
         Self {
             graph,
-            places: places.collect(),
+            touches: touches.collect(),
         }
     }
 
     /// Whether an operation may touch memory that the host can touch too.
     pub fn is_host_visible(&self, node: NodeId) -> bool {
-        self.places[node.0]
+        self.touches[node.0]
             .as_ref()
-            .is_some_and(|places| places.iter().any(|(place, _)| !place.device_only))
+            .is_some_and(|touches| touches.iter().any(|touch| !touch.place.device_only))
     }
 
     /// Whether two operations of one iteration may touch a common byte that one writes. False for
     /// fences and synchronisations, which touch nothing that is listed.
     pub fn may_conflict(&self, first: NodeId, second: NodeId) -> bool {
-        let (Some(left), Some(right)) = (&self.places[first.0], &self.places[second.0]) else {
+        let (Some(left), Some(right)) = (&self.touches[first.0], &self.touches[second.0]) else {
             return false;
         };
-        left.iter().any(|(place, writes)| {
-            right.iter().any(|(other, other_writes)| {
-                (*writes || *other_writes)
-                    && !matches!(
-                        overlap(self.graph, place, other, &|_| false),
-                        Overlap::Never
-                    )
+        // Neither runs again before the other, but a value of a loop may be another one there.
+        let varies = |value: ValueId| self.graph.values[value.0].varies_in.is_some();
+        left.iter().any(|touch| {
+            right.iter().any(|other| {
+                (touch.writes || other.writes)
+                    && match overlap(self.graph, &touch.place, &other.place, &|value| {
+                        !varies(value)
+                    }) {
+                        Overlap::Never => false,
+                        Overlap::Distance(distance) => !ranges_apart(
+                            &distance,
+                            touch.range.as_ref(),
+                            other.range.as_ref(),
+                            &varies,
+                        ),
+                        Overlap::Unknown => true,
+                    }
             })
         })
     }

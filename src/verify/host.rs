@@ -1,11 +1,12 @@
 //! The host side of a group: its members run in step, and moving them down changes no order.
 
 use super::host_order::HostOrder;
-use super::place::{Overlap, Place, Values};
+use super::place::Values;
+use super::touched::Touched;
 use super::waits::waits_passed;
 use super::{Refusal, Site};
-use crate::kernel::{AccessKind, KernelModel, Target};
-use crate::launch::{Launch, LaunchGraph, MemoryKind, Node, NodeId, NodeKind, Pointer, Stream};
+use crate::kernel::{KernelModel, Target};
+use crate::launch::{Launch, LaunchGraph, MemoryKind, Node, NodeId, NodeKind, Stream, Touch};
 use std::cell::OnceCell;
 
 /// The host program, and what has been found out about it.
@@ -17,13 +18,9 @@ pub(super) struct Host<'a> {
     pub(super) several_streams: bool,
     /// A synchronisation waits for everything: there is one stream and no event.
     pub(super) one_queue: bool,
-    /// The places outside shared memory that each node touches, and whether it writes there; `None`
-    /// for what may touch anything.
-    touched: Vec<OnceCell<Option<Touched>>>,
+    /// What each node touches outside shared memory; `None` for what may touch anything.
+    touched: Vec<OnceCell<Option<Vec<Touched>>>>,
 }
-
-/// Places, and whether they are written.
-type Touched = Vec<(Place, bool)>;
 
 impl<'a> Host<'a> {
     pub(super) fn new(graph: &'a LaunchGraph, kernels: &'a [KernelModel]) -> Self {
@@ -196,34 +193,33 @@ impl Host<'_> {
         let (Some(own), Some(theirs)) = (own, theirs) else {
             return true;
         };
-        own.iter().any(|(place, written)| {
-            theirs.iter().any(|(other, writes)| {
-                (*written || *writes) && place.overlap(other) != Overlap::Disjoint
-            })
+        own.iter().any(|one| {
+            theirs
+                .iter()
+                .any(|two| (one.writes || two.writes) && !one.is_apart_from(self.graph, two))
         })
     }
 
-    fn touched(&self, node: NodeId) -> Option<&[(Place, bool)]> {
+    fn touched(&self, node: NodeId) -> Option<&[Touched]> {
         let known = self.touched[node.0].get_or_init(|| {
             let graph = self.graph;
             let values = Values::constants(graph);
-            let named =
-                |pointer: &Pointer, writes| (Place::of_pointer(graph, &values, pointer), writes);
+            let named = |touch: &Touch, writes| Touched::of_touch(graph, &values, touch, writes);
             match &graph.nodes[node.0].kind {
                 NodeKind::Launch(launch) => {
                     let model = launch.kernel.and_then(|kernel| self.kernels.get(kernel.0));
                     let model = model.filter(|model| model.opaque.is_empty())?;
-                    Some(touched(graph, launch, model))
+                    Some(Touched::of_launch(graph, launch, model))
                 }
                 NodeKind::Copy { reads, writes, .. } | NodeKind::Library { reads, writes, .. } => {
-                    let reads = reads.iter().map(|touch| named(&touch.pointer, false));
-                    let writes = writes.iter().map(|touch| named(&touch.pointer, true));
+                    let reads = reads.iter().map(|touch| named(touch, false));
+                    let writes = writes.iter().map(|touch| named(touch, true));
                     Some(reads.chain(writes).collect())
                 }
-                NodeKind::Set { writes, .. } => Some(vec![named(&writes.pointer, true)]),
+                NodeKind::Set { writes, .. } => Some(vec![named(writes, true)]),
                 NodeKind::Free {
                     pointer: Some(pointer),
-                } => Some(vec![named(pointer, true)]),
+                } => Some(vec![Touched::of_free(graph, &values, pointer)]),
                 NodeKind::Free { pointer: None } | NodeKind::Opaque { .. } => None,
                 NodeKind::Synchronise
                 | NodeKind::Allocation { .. }
@@ -260,21 +256,4 @@ pub(super) fn reaches_host_memory(graph: &LaunchGraph, member: &Site<'_>) -> boo
     };
     let mut accesses = member.model.accesses.iter();
     !accesses.all(|access| device_only(&access.target))
-}
-
-/// The places outside shared memory that a launch touches, and whether it writes there.
-fn touched(graph: &LaunchGraph, launch: &Launch, model: &KernelModel) -> Vec<(Place, bool)> {
-    let values = Values::constants(graph);
-    let mut touched: Vec<(&Target, bool)> = Vec::new();
-    for access in &model.accesses {
-        if matches!(access.target, Target::Shared(_) | Target::UnknownShared) {
-            continue;
-        }
-        let entry = (&access.target, access.kind != AccessKind::Read);
-        if !touched.contains(&entry) {
-            touched.push(entry);
-        }
-    }
-    let place = |(target, writes)| (Place::of_target(graph, &values, launch, target), writes);
-    touched.into_iter().map(place).collect()
 }

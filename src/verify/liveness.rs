@@ -7,24 +7,62 @@
 //! same in every run.
 
 use super::host_order::reachable;
-use super::place::{Overlap, Place, Values};
+use super::place::{Place, Values};
 use super::{Refusal, Site};
 use crate::dependence::{Guard, PointerRange};
 use crate::kernel::{AccessKind, KernelModel, Target};
 use crate::launch::{
-    BufferId, HostBlockId, Launch, LaunchGraph, MemoryKind, NodeId, NodeKind, Operand, Pointer,
-    Root, ValueId,
+    BufferId, Launch, LaunchGraph, MemoryKind, NodeId, NodeKind, Operand, ValueId,
 };
 use crate::schedule::FusionGroup;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Who reads which allocation.
+#[derive(Default)]
+pub(super) struct Readers {
+    of: BTreeMap<BufferId, Vec<NodeId>>,
+    of_anything: Vec<NodeId>,
+    /// Allocations to which some kernel may keep a pointer in memory; `None`: to any.
+    kept: Option<BTreeSet<BufferId>>,
+}
+
+impl Readers {
+    /// Looks at all operations.
+    pub(super) fn new(graph: &LaunchGraph, kernels: &[KernelModel]) -> Self {
+        let values = Values::constants(graph);
+        let mut readers = Self {
+            kept: Some(BTreeSet::new()),
+            ..Self::default()
+        };
+        for node in &graph.nodes {
+            for place in read_places(graph, kernels, &values, node.id) {
+                match place.candidates() {
+                    None => readers.of_anything.push(node.id),
+                    Some(buffers) => {
+                        for buffer in buffers {
+                            readers.of.entry(*buffer).or_default().push(node.id);
+                        }
+                    }
+                }
+            }
+            if let NodeKind::Launch(launch) = &node.kind {
+                match (kept_by(kernels, launch), &mut readers.kept) {
+                    (Some(more), Some(kept)) => kept.extend(more),
+                    _ => readers.kept = None,
+                }
+            }
+        }
+        readers
+    }
+}
+
 /// What speaks against the allocations that a group calls unread.
 pub(super) fn refusals(
-    readers: &mut Readers<'_>,
+    graph: &LaunchGraph,
+    readers: &Readers,
     group: &FusionGroup,
     members: &[Site<'_>],
 ) -> Vec<Refusal> {
-    let graph = readers.graph;
     let (Some(first), Some(last)) = (members.first(), members.last()) else {
         return Vec::new();
     };
@@ -43,7 +81,11 @@ pub(super) fn refusals(
             refusals.push(refuse(*buffer, "code that is not analysed"));
             continue;
         }
-        if readers.is_kept_by_a_kernel(*buffer) {
+        if readers
+            .kept
+            .as_ref()
+            .is_none_or(|kept| kept.contains(buffer))
+        {
             refusals.push(refuse(*buffer, "who finds a pointer that a kernel keeps"));
             continue;
         }
@@ -54,20 +96,10 @@ pub(super) fn refusals(
             refusals.push(refuse(*buffer, "its own originals, in another run"));
             continue;
         }
-        let values = Values::constants(graph);
-        let whole = Place::of_pointer(
-            graph,
-            &values,
-            &Pointer {
-                root: Root::Buffer(*buffer),
-                offset_bytes: None,
-                may_point_to: Some(vec![*buffer]),
-                device_only: true,
-            },
-        );
-        let mut later = Later::new(graph, first.node);
-        let reader = readers.of(*buffer, &whole).find(|node| {
-            members.iter().all(|member| member.node != *node) && (repeats || later.contains(*node))
+        let named = readers.of.get(buffer).into_iter().flatten();
+        let reader = named.chain(&readers.of_anything).find(|node| {
+            members.iter().all(|member| member.node != **node)
+                && (repeats || comes_after(graph, first.node, **node))
         });
         if let Some(reader) = reader {
             let what = format!("node {}", reader.0);
@@ -77,99 +109,21 @@ pub(super) fn refusals(
     refusals
 }
 
-/// Who reads which allocation, found out once for all groups.
-pub(super) struct Readers<'a> {
-    graph: &'a LaunchGraph,
-    kernels: &'a [KernelModel],
-    /// What each node may read, once asked for.
-    places: Option<Vec<Vec<Place>>>,
-    /// The nodes that may read an allocation, in order; under `None` those that may read any.
-    nodes: BTreeMap<Option<BufferId>, Vec<NodeId>>,
-    /// The allocations to which some launch passes a pointer that the kernel may store; under `None`
-    /// when it may be any.
-    kept: Option<BTreeSet<Option<BufferId>>>,
-}
-
-impl<'a> Readers<'a> {
-    pub(super) fn new(graph: &'a LaunchGraph, kernels: &'a [KernelModel]) -> Self {
-        Self {
-            graph,
-            kernels,
-            places: None,
-            nodes: BTreeMap::new(),
-            kept: None,
+/// The allocations to which a launch passes a pointer that its kernel may store; `None`: any.
+fn kept_by(kernels: &[KernelModel], launch: &Launch) -> Option<Vec<BufferId>> {
+    let model = launch.kernel.and_then(|kernel| kernels.get(kernel.0));
+    let mut kept = Vec::new();
+    for (index, known) in launch.arguments.iter().enumerate() {
+        let formal = model.and_then(|model| model.formals.get(index));
+        // Pointers inside structures count as known to everybody from the beginning.
+        if formal.is_some_and(|formal| !formal.is_pointer || !formal.captured) {
+            continue;
+        }
+        for piece in known.pieces.iter().filter(|piece| piece.bits == 64) {
+            kept.extend(piece.pointer.as_ref()?.may_point_to.as_ref()?);
         }
     }
-
-    /// The nodes that may read a byte of an allocation, whose place is `whole`.
-    fn of<'b>(
-        &'b mut self,
-        buffer: BufferId,
-        whole: &'b Place,
-    ) -> impl Iterator<Item = NodeId> + use<'a, 'b> {
-        let (graph, kernels, nodes) = (self.graph, self.kernels, &mut self.nodes);
-        let places = self.places.get_or_insert_with(|| {
-            let values = Values::constants(graph);
-            let mut all = Vec::new();
-            for node in &graph.nodes {
-                let places = read_places(graph, kernels, &values, node.id);
-                for place in &places {
-                    let candidates = place.candidates().map_or_else(
-                        || vec![None],
-                        |candidates| candidates.iter().copied().map(Some).collect(),
-                    );
-                    for candidate in candidates {
-                        let readers = nodes.entry(candidate).or_default();
-                        if readers.last() != Some(&node.id) {
-                            readers.push(node.id);
-                        }
-                    }
-                }
-                all.push(places);
-            }
-            all
-        });
-        let places: &'b [Vec<Place>] = places;
-        let named = nodes.get(&Some(buffer)).into_iter().flatten();
-        let any = nodes.get(&None).into_iter().flatten();
-        let reads = |node: &NodeId| {
-            let mut places = places[node.0].iter();
-            places.any(|place| place.overlap(whole) != Overlap::Disjoint)
-        };
-        named.chain(any).copied().filter(reads)
-    }
-
-    /// Whether some launch passes a pointer to the allocation to a kernel that may store the
-    /// pointer.
-    fn is_kept_by_a_kernel(&mut self, buffer: BufferId) -> bool {
-        let (graph, kernels) = (self.graph, self.kernels);
-        let kept = self.kept.get_or_insert_with(|| {
-            let mut kept = BTreeSet::new();
-            for node in &graph.nodes {
-                let NodeKind::Launch(launch) = &node.kind else {
-                    continue;
-                };
-                let model = launch.kernel.and_then(|kernel| kernels.get(kernel.0));
-                for (index, known) in launch.arguments.iter().enumerate() {
-                    let formal = model.and_then(|model| model.formals.get(index));
-                    if formal.is_some_and(|formal| !(formal.is_pointer && formal.captured)) {
-                        continue;
-                    }
-                    for piece in known.pieces.iter().filter(|piece| piece.bits == 64) {
-                        let pointer = piece.pointer.as_ref();
-                        match pointer.and_then(|pointer| pointer.may_point_to.as_ref()) {
-                            Some(candidates) => kept.extend(candidates.iter().copied().map(Some)),
-                            None => {
-                                kept.insert(None);
-                            }
-                        }
-                    }
-                }
-            }
-            kept
-        });
-        kept.contains(&None) || kept.contains(&Some(buffer))
-    }
+    Some(kept)
 }
 
 /// The places that a node may read on the device.
@@ -225,41 +179,17 @@ fn launch_reads(
     }
 }
 
-/// What may run after a node has, where its function runs once.
-struct Later<'a> {
-    graph: &'a LaunchGraph,
-    node: NodeId,
-    /// The blocks that are reached from the node's own, once asked for.
-    blocks: Option<BTreeSet<HostBlockId>>,
-}
-
-impl<'a> Later<'a> {
-    fn new(graph: &'a LaunchGraph, node: NodeId) -> Self {
-        Self {
-            graph,
-            node,
-            blocks: None,
-        }
+/// Whether a node may run after the first member has, in a function that runs once.
+fn comes_after(graph: &LaunchGraph, first: NodeId, node: NodeId) -> bool {
+    let (from, to) = (graph.nodes[first.0].block, graph.nodes[node.0].block);
+    if graph.blocks[from.0].function != graph.blocks[to.0].function {
+        return true;
     }
-
-    fn contains(&mut self, node: NodeId) -> bool {
-        let graph = self.graph;
-        let [from, to] = [self.node, node].map(|node| graph.nodes[node.0].block);
-        if graph.blocks[from.0].function != graph.blocks[to.0].function {
-            return true;
-        }
-        let place = |id: NodeId| {
-            let nodes = &graph.blocks[from.0].nodes;
-            nodes.iter().position(|probe| *probe == id)
-        };
-        if from == to && place(self.node) < place(node) {
-            return true;
-        }
-        let blocks = self
-            .blocks
-            .get_or_insert_with(|| reachable(graph, from, None));
-        blocks.contains(&to)
-    }
+    let place = |id: NodeId| {
+        let nodes = &graph.blocks[from.0].nodes;
+        nodes.iter().position(|probe| *probe == id)
+    };
+    reachable(graph, from, None).contains(&to) || (from == to && place(first) < place(node))
 }
 
 /// Whether all that the guards compare is computed once in the run of the program.

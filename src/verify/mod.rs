@@ -49,6 +49,7 @@ mod member;
 mod place;
 mod polynomial;
 mod refusal;
+mod touched;
 mod waits;
 
 pub use refusal::Refusal;
@@ -57,6 +58,7 @@ use crate::kernel::KernelModel;
 use crate::launch::{Launch, LaunchGraph, LaunchId, NodeId, NodeKind};
 use crate::schedule::{FusionGroup, FusionPlan, ThreadMap};
 use conflict::Answers;
+use liveness::Readers;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A plan that passed; the only one that code generation accepts.
@@ -96,9 +98,9 @@ pub fn verify(
     // The device side presumes that members run in step, so it is asked only then.
     if refusals.is_empty() {
         let mut known = Answers::default();
-        let mut readers = liveness::Readers::new(graph, kernels);
+        let readers = Readers::new(graph, kernels);
         for (group, members) in &groups {
-            refusals.extend(liveness::refusals(&mut readers, group, members));
+            refusals.extend(liveness::refusals(graph, &readers, group, members));
             refusals.extend(device::refusals(graph, group, members, &mut known));
         }
     }

@@ -187,7 +187,7 @@ impl Place {
         }
     }
 
-    /// All allocations that it may point into; `None`: any.
+    /// All allocations and listed variables that it may be in; `None` when it may be anywhere.
     pub(super) fn candidates(&self) -> Option<&[BufferId]> {
         self.candidates.as_deref()
     }
