@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use sirius_rs::cli::{Invocation, find_toolchain, parse};
 use sirius_rs::dependence::{Guard, build_uar};
 use sirius_rs::kernel::{KernelModel, model_kernels};
-use sirius_rs::launch::{LaunchGraph, build_launch_graph};
+use sirius_rs::launch::{LaunchGraph, build_launch_graph, fold_launches_by_handles};
 use sirius_rs::program::read_program;
 use sirius_rs::report::{Report, build_report};
 use sirius_rs::schedule::{FusionPlan, ScheduleOptions, plan_fusion};
@@ -32,6 +32,7 @@ fn analyse(source: &Path) -> Analysed {
     let toolchain = find_toolchain(&build).expect("clang and a toolkit");
     let context = Context::create();
     let program = read_program(&context, &build, &toolchain).expect("test programs compile");
+    fold_launches_by_handles(&program).expect("launches fold");
     let graph = build_launch_graph(&program);
     let models = model_kernels(&program);
     let uar = build_uar(&graph, &models);

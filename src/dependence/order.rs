@@ -409,7 +409,7 @@ mod tests {
 
     #[test]
     fn a_chain_longer_than_a_group_parts_its_ends() {
-        let pasts = chain(&vec![Link::Orders; LARGEST_GROUP + 1]);
+        let pasts = chain(&[Link::Orders; LARGEST_GROUP + 1]);
         assert!(!pasts[LARGEST_GROUP - 1].is_apart(0));
         assert!(pasts[LARGEST_GROUP].is_apart(0));
         assert!(pasts[LARGEST_GROUP + 1].is_apart(1));

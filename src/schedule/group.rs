@@ -208,15 +208,24 @@ impl<'a> Judge<'a> {
         }
         for (index, extent) in EXTENT_NAMES.iter().enumerate() {
             let (a, b) = (self.extent(first, index), self.extent(second, index));
-            if let (Some(left), Some(right)) = (a.as_constant(), b.as_constant())
-                && left != right
-            {
-                let message = format!(
+            let message = match (a.as_constant(), b.as_constant()) {
+                (Some(left), Some(right)) if left != right => format!(
                     "`{}` and `{}` are launched with {extent} {left} and {right}",
                     names.0, names.1
-                );
-                return Err(rejection(RejectionReason::Shape, message, location));
-            }
+                ),
+                // A single block beside a number that is computed: a test could find them equal in a
+                // small run, but the fusion would take the place of one that always helps.
+                (Some(known @ 1), None) if index == 0 => format!(
+                    "`{}` and `{}` are launched with {extent} {known} and one that is computed",
+                    names.0, names.1
+                ),
+                (None, Some(known @ 1)) if index == 0 => format!(
+                    "`{}` and `{}` are launched with a computed {extent} and with {known}",
+                    names.0, names.1
+                ),
+                _ => continue,
+            };
+            return Err(rejection(RejectionReason::Shape, message, location));
         }
         for (axis, name) in ["x", "y", "z"].iter().enumerate() {
             let tells = |member: &Candidate| member.model.distinguishes_threads[axis];

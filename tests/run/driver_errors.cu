@@ -2,7 +2,7 @@
 // errors are returned and do not become the runtime's last one, fused or not; arguments are those at the
 // launch; a handle that was replaced launches the other kernel.
 //
-// expect: 7 launches -> 5
+// expect: 7 launches -> 4
 #include <cuda.h>
 #include <cuda_runtime.h>
 #include <cstdio>
