@@ -8,3 +8,12 @@ mod maps;
 mod relations;
 #[path = "dependence/planning.rs"]
 mod planning;
+#[path = "oracle/paths.rs"]
+mod paths;
+#[path = "dependence/scale.rs"]
+mod scale;
+
+#[test]
+fn paths_speak_for_what_they_should() {
+    paths::check_paths().unwrap();
+}

@@ -7,7 +7,7 @@
 
 use super::describe;
 use super::effect::{Effect, ranges_apart};
-use super::instance::{Alike, Instance, TargetUse};
+use super::instance::{Alike, Base, Instance, Place, TargetUse};
 use super::mapped::mapped_width;
 use super::order::{Flow, Link};
 use super::overlap::{Overlap, is_constant_memory, overlap};
@@ -19,9 +19,9 @@ use super::relation::{Solver, unite_relations, universal_relation};
 use super::{DependenceKind, Edge, Guard, Uar, Width};
 use crate::diagnostics::{Location, RejectionReason};
 use crate::kernel::Access;
-use crate::launch::{HostBlockId, LaunchGraph, NodeId, ValueId};
+use crate::launch::{BufferId, HostBlockId, LaunchGraph, NodeId, NodeKind, ValueId};
 use petgraph::graph::NodeIndex;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
 /// Most pairs of accesses that one pair of targets is decided by.
@@ -41,6 +41,8 @@ pub(super) struct Builder<'a> {
     alike: HashMap<Alike, usize>,
     alike_of: HashMap<NodeId, usize>,
     answers: HashMap<Question, Rc<[Answer]>>,
+    /// Allocations made in a loop or in a function that runs more than once.
+    made_again: BTreeSet<BufferId>,
     uar: Uar,
 }
 
@@ -56,8 +58,16 @@ struct Question {
     offset: Option<Polynomial>,
     /// The name, where it is a description.
     name: Option<String>,
-    /// The innermost loop around both: what varies in it differs.
-    common: Option<usize>,
+    run: Run,
+}
+
+/// Which runs of two operations are compared.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Run {
+    /// In one iteration of this loop, the innermost around both, or in one call.
+    Same(Option<usize>),
+    /// In different iterations: whatever varies in a loop differs.
+    Later,
 }
 
 /// An edge between launches, the buffer's name left open.
@@ -90,6 +100,16 @@ impl Builder<'_> {
         for node in &graph.nodes {
             uar.graph.add_node(node.id);
         }
+        let made_again = graph.nodes.iter().filter_map(|node| {
+            let NodeKind::Allocation { buffer } = node.kind else {
+                return None;
+            };
+            let block = &graph.blocks[node.block.0];
+            let again = block.innermost_loop.is_some() || graph.functions[block.function].repeated;
+            again.then_some(buffer)
+        });
+        let not_unique = (0..graph.buffers.len()).map(BufferId);
+        let not_unique = not_unique.filter(|buffer| !graph.buffers[buffer.0].unique);
         Builder {
             graph,
             solver: Solver::default(),
@@ -98,6 +118,7 @@ impl Builder<'_> {
             alike: HashMap::new(),
             alike_of: HashMap::new(),
             answers: HashMap::new(),
+            made_again: made_again.chain(not_unique).collect(),
             uar,
         }
     }
@@ -130,16 +151,25 @@ impl Builder<'_> {
         };
         match (source, sink) {
             (Effect::Modelled(source), Effect::Modelled(sink)) => {
-                self.launch_pair(source, sink, common, &stable)
+                self.launch_pair(source, sink, Run::Same(common), &stable)
             }
             _ => self.widest_edge(source, sink, false, &stable),
         }
     }
 
-    /// Adds the edges from one operation to another that runs in a later iteration or another call.
-    pub(super) fn relate_again(&mut self, source: &Effect, sink: &Effect) -> Link {
+    /// Adds the edges from one operation to another that runs in a later iteration, of the same call
+    /// where `one_call` says so, or in another call.
+    pub(super) fn relate_again(&mut self, source: &Effect, sink: &Effect, one_call: bool) -> Link {
         if !source.is_launch() && !sink.is_launch() {
             return Link::Nothing;
+        }
+        if let (true, Effect::Modelled(source), Effect::Modelled(sink)) = (one_call, source, sink)
+            && source.is_invariant(self.graph)
+            && sink.is_invariant(self.graph)
+        {
+            let graph = self.graph;
+            let stable = |value: ValueId| graph.values[value.0].varies_in.is_none();
+            return self.launch_pair(source, sink, Run::Later, &stable);
         }
         let function = |effect: &Effect| {
             let block = self.graph.nodes[effect.node().0].block;
@@ -225,9 +255,10 @@ impl Builder<'_> {
         &mut self,
         source: &Instance,
         sink: &Instance,
-        common: Option<usize>,
+        run: Run,
         stable: &impl Fn(ValueId) -> bool,
     ) -> Link {
+        let carried = run == Run::Later;
         let mut link = Link::Nothing;
         let alike = [self.number(source), self.number(sink)];
         for (first, from) in source.uses.iter().enumerate() {
@@ -248,11 +279,14 @@ impl Builder<'_> {
                 }
                 let distance = match overlap(self.graph, &from.place, &to.place, stable) {
                     Overlap::Never => continue,
+                    // Two iterations may see two allocations of one site.
+                    Overlap::Distance(_) if carried && self.is_made_again(&from.place) => None,
                     Overlap::Distance(distance) => Some(distance),
                     Overlap::Unknown => None,
                 };
                 let Some(distance) = distance else {
-                    link = link.max(self.may_alias_edges(source, sink, from, to, &kinds));
+                    let found = self.may_alias_edges((source, from), (sink, to), &kinds, carried);
+                    link = link.max(found);
                     continue;
                 };
                 if let Some(reason) = source.broken.as_ref().or(sink.broken.as_ref()) {
@@ -264,7 +298,7 @@ impl Builder<'_> {
                     let because = format!("`{}`: {reason}", name.model.display_name);
                     let reason = RejectionReason::UnprovenIndex;
                     let because = (because, reason);
-                    self.widest_between(source, sink, to, &kinds, because, Vec::new());
+                    self.widest_between((source, sink), to, &kinds, because, Vec::new(), carried);
                     link = Link::Separates;
                     continue;
                 }
@@ -275,7 +309,7 @@ impl Builder<'_> {
                     distance,
                     offset: place.offset.clone(),
                     name: place.name.contains(' ').then(|| place.name.clone()),
-                    common,
+                    run,
                 };
                 let answer = match self.answers.get(&question) {
                     Some(known) => Rc::clone(known),
@@ -307,9 +341,11 @@ impl Builder<'_> {
                         sink: sink.node,
                         buffer: name.clone(),
                         because: edge.because.replace(NAME, name),
+                        carried,
                         ..edge.clone()
                     };
                     if *absent_when_apart
+                        && !carried
                         && let Some(apart) = disjoint_guard(source, sink, from, to)
                     {
                         edge.absent_if.clone_from(&source.conditions);
@@ -552,14 +588,15 @@ impl Builder<'_> {
 
     fn may_alias_edges(
         &mut self,
-        source: &Instance,
-        sink: &Instance,
-        from: &TargetUse,
-        to: &TargetUse,
+        (source, from): (&Instance, &TargetUse),
+        (sink, to): (&Instance, &TargetUse),
         kinds: &[DependenceKind],
+        carried: bool,
     ) -> Link {
         let mut absent_if = Vec::new();
-        if source.broken.is_none()
+        // No guard can compare the pointers of two iterations.
+        if !carried
+            && source.broken.is_none()
             && sink.broken.is_none()
             && let Some(apart) = disjoint_guard(source, sink, from, to)
         {
@@ -573,23 +610,23 @@ impl Builder<'_> {
             true => Link::Separates,
             false => Link::Nothing,
         };
-        self.widest_between(source, sink, to, kinds, because, absent_if);
+        self.widest_between((source, sink), to, kinds, because, absent_if, carried);
         link
     }
 
     /// An edge over everything for each kind.
     fn widest_between(
         &mut self,
-        source: &Instance,
-        sink: &Instance,
+        (source, sink): (&Instance, &Instance),
         to: &TargetUse,
         kinds: &[DependenceKind],
         because: (String, RejectionReason),
         absent_if: Vec<Guard>,
+        carried: bool,
     ) {
         for &kind in kinds {
             let edge = self.widest(source, sink, to, kind, because.clone(), absent_if.clone());
-            self.add(edge);
+            self.add(Edge { carried, ..edge });
         }
     }
 
@@ -623,6 +660,11 @@ impl Builder<'_> {
             witness: None,
             mapped: None,
         }
+    }
+
+    /// Whether a place lies in an allocation that a loop or a call may make anew.
+    fn is_made_again(&self, place: &Place) -> bool {
+        matches!(place.base, Base::Buffer(buffer) if self.made_again.contains(&buffer))
     }
 
     /// The number of a launch among those that differ from it.

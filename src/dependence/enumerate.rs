@@ -48,7 +48,7 @@ pub fn build_uar(graph: &LaunchGraph, kernels: &[KernelModel]) -> Uar {
     }
     for of_loop in 0..graph.loops.len() {
         let function = graph.blocks[graph.loops[of_loop].header.0].function;
-        walk.iterations(&bodies[function], of_loop);
+        walk.iterations(&bodies[function], function, of_loop);
     }
     for (from, body) in bodies.iter().enumerate() {
         for (to, other) in bodies.iter().enumerate() {
@@ -123,7 +123,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Edges from one iteration of a loop to later ones.
-    fn iterations(&mut self, body: &Body, of_loop: usize) {
+    fn iterations(&mut self, body: &Body, function: usize, of_loop: usize) {
         let inside = |node: &usize| {
             let around = self.flow.loops_around(self.graph.nodes[*node].block);
             around.contains(&of_loop)
@@ -158,6 +158,7 @@ impl<'a> Walk<'a> {
             end: self.places[*last],
             start: self.places[*first],
             few: nodes.len() <= NEIGHBOURS,
+            one_call: !self.graph.functions[function].repeated,
         };
         self.across(&round, &|node| match through.get(&node) {
             Some(Some(limit)) => Through::Within(limit),
@@ -178,6 +179,7 @@ impl<'a> Walk<'a> {
             end: self.places[*last],
             start: self.places[*first],
             few: from.nodes.len() + to.nodes.len() <= NEIGHBOURS,
+            one_call: false,
         };
         // The end of a call issues all that is pending, so it does not matter which operations
         // between two run.
@@ -216,7 +218,7 @@ impl<'a> Walk<'a> {
                 let link = match self.again.get(&(earlier, *later)) {
                     Some(link) => *link,
                     None => {
-                        let link = self.builder.relate_again(source, sink);
+                        let link = self.builder.relate_again(source, sink, round.one_call);
                         self.again.insert((earlier, *later), link);
                         link
                     }
@@ -243,6 +245,8 @@ struct Round<'b> {
     start: usize,
     /// So few operations that all pairs get their edges.
     few: bool,
+    /// Iterations of a loop in a function that is called once.
+    one_call: bool,
 }
 
 /// Whose edges are also paths from what is before them in the earlier run.

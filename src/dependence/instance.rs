@@ -187,6 +187,29 @@ impl<'a> Instance<'a> {
             .collect()
     }
 
+    /// Whether all that its subscripts depend on is the same in all iterations of all loops; its
+    /// pointers may vary.
+    pub(super) fn is_invariant(&self, graph: &LaunchGraph) -> bool {
+        let varies = |value: &ValueId| graph.values[value.0].varies_in.is_some();
+        let launch = self.launch;
+        let extents = launch.grid.iter().chain(&launch.block);
+        let scalars = launch.arguments.iter().flat_map(|argument| {
+            let pieces = argument.pieces.iter();
+            pieces.filter(|piece| piece.pointer.is_none())
+        });
+        let known = |polynomial: &Polynomial| {
+            let mut atoms = polynomial.terms.keys().flatten();
+            atoms.all(|atom| match atom {
+                Atom::Value(value) => !varies(value),
+                _ => false,
+            })
+        };
+        !extents.chain([&launch.shared_bytes]).any(varies)
+            && !scalars.map(|piece| &piece.value).any(varies)
+            && self.inputs(graph).iter().all(known)
+            && self.shape.grid.iter().chain(&self.shape.block).all(known)
+    }
+
     /// The values of all arguments that the model's parameters are made of, in order.
     pub(super) fn inputs(&self, graph: &LaunchGraph) -> Vec<Polynomial> {
         let mut inputs = Vec::new();

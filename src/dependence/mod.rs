@@ -154,7 +154,9 @@ pub struct Edge {
     pub conditions: Vec<Guard>,
     /// When all of these hold the edge does not exist (disjoint ranges). Empty: it always exists.
     pub absent_if: Vec<Guard>,
-    /// The sink belongs to a later iteration of a common host loop.
+    /// The sink belongs to a later iteration of a common host loop, any one, or to another call of
+    /// the function. The relation holds for every two of them: where nothing that subscripts depend
+    /// on varies, it is that of the pair; else it is over everything.
     pub carried: bool,
     /// Why it is as wide as it is, for people; empty for thread width.
     pub because: String,

@@ -195,7 +195,7 @@ impl<'a> Judge<'a> {
     fn neighbours(&mut self, first: &Candidate, second: &Candidate) -> Result<(), Rejection> {
         let location = &self.graph.nodes[second.node.0].location;
         let names = (&first.model.display_name, &second.model.display_name);
-        if self.order.between(first.node, second.node).is_none() {
+        if !self.order.in_step(first.node, second.node) {
             let message = format!(
                 "`{}` and `{}` do not always run one after the other",
                 names.0, names.1

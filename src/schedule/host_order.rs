@@ -5,93 +5,111 @@
 //! lists every node that can run after the first and before the second.
 
 use crate::launch::{HostBlockId, LaunchGraph, NodeId};
-use std::collections::HashMap;
+use petgraph::algo::kosaraju_scc;
+use petgraph::graph::{DiGraph, NodeIndex};
+use std::collections::{BTreeSet, HashMap};
 
-/// Answers about the order of host operations, remembered by block.
+/// Answers about the order of host operations.
 pub(super) struct HostOrder<'a> {
     graph: &'a LaunchGraph,
+    /// The position of each node in its block.
+    positions: Vec<Option<usize>>,
     predecessors: Vec<Vec<HostBlockId>>,
-    after: HashMap<HostBlockId, Vec<bool>>,
-    before: HashMap<HostBlockId, Vec<bool>>,
+    /// When a walk over the dominator tree enters and leaves each block; `None` where it never does.
+    visits: Vec<Option<(usize, usize)>>,
+    /// Whether each block can be met again within an iteration, by the header that ends it.
+    repeating: HashMap<Option<HostBlockId>, Vec<bool>>,
 }
 
 impl<'a> HostOrder<'a> {
     pub(super) fn new(graph: &'a LaunchGraph) -> Self {
+        let mut positions = vec![None; graph.nodes.len()];
         let mut predecessors = vec![Vec::new(); graph.blocks.len()];
         for (index, block) in graph.blocks.iter().enumerate() {
+            for (position, node) in block.nodes.iter().enumerate() {
+                positions[node.0] = Some(position);
+            }
             for successor in &block.successors {
                 predecessors[successor.0].push(HostBlockId(index));
             }
         }
         Self {
             graph,
+            positions,
             predecessors,
-            after: HashMap::new(),
-            before: HashMap::new(),
+            visits: walk(graph),
+            repeating: HashMap::new(),
         }
+    }
+
+    /// Whether two nodes are in step, the first before the second.
+    pub(super) fn in_step(&mut self, first: NodeId, second: NodeId) -> bool {
+        let [from, to] = [first, second].map(|node| self.graph.nodes[node.0].block);
+        let [one, two] = [from, to].map(|block| &self.graph.blocks[block.0]);
+        if one.function != two.function
+            || one.innermost_loop != two.innermost_loop
+            || !self.dominates(from, to)
+        {
+            return false;
+        }
+        let places = (self.positions[first.0], self.positions[second.0]);
+        let (Some(start), Some(end)) = places else {
+            return false;
+        };
+        let repeating = self.repeating(from);
+        !repeating[from.0] && !repeating[to.0] && (from != to || start < end)
     }
 
     /// The nodes strictly between two nodes in step, in host order; `None` when they are not.
     pub(super) fn between(&mut self, first: NodeId, second: NodeId) -> Option<Vec<NodeId>> {
-        let (from, to) = (
-            self.graph.nodes[first.0].block,
-            self.graph.nodes[second.0].block,
-        );
+        if !self.in_step(first, second) {
+            return None;
+        }
+        let [from, to] = [first, second].map(|node| self.graph.nodes[node.0].block);
+        let (start, end) = (self.positions[first.0]?, self.positions[second.0]?);
         let blocks = &self.graph.blocks;
-        if blocks[from.0].function != blocks[to.0].function
-            || blocks[from.0].innermost_loop != blocks[to.0].innermost_loop
-            || !self.dominates(from, to)
-        {
-            return None;
-        }
-        let place = |block: HostBlockId, node: NodeId| {
-            blocks[block.0]
-                .nodes
-                .iter()
-                .position(|probe| *probe == node)
-        };
-        let (start, end) = (place(from, first)?, place(to, second)?);
         if from == to {
-            let inside = blocks[from.0].nodes.get(start + 1..end)?;
-            return (!self.after(from)[from.0]).then(|| inside.to_vec());
-        }
-        let after = self.after(from).clone();
-        let before = self.before(to).clone();
-        if !after[to.0] || after[from.0] || before[to.0] {
-            return None;
+            return Some(blocks[from.0].nodes[start + 1..end].to_vec());
         }
         let mut between = blocks[from.0].nodes[start + 1..].to_vec();
-        for index in 0..blocks.len() {
-            if after[index] && before[index] && index != to.0 && index != from.0 {
-                between.extend(&blocks[index].nodes);
-            }
+        for block in self.blocks_between(from, to) {
+            between.extend(&blocks[block.0].nodes);
         }
         between.extend(&blocks[to.0].nodes[..end]);
         between.sort();
         Some(between)
     }
 
-    /// Blocks on the way from one block to another within an iteration, both left out.
-    pub(super) fn blocks_between(&mut self, from: HostBlockId, to: HostBlockId) -> Vec<bool> {
-        let after = self.after(from).clone();
-        let before = self.before(to);
-        let mut between: Vec<bool> = after.iter().zip(before).map(|(a, b)| *a && *b).collect();
-        between[from.0] = false;
-        between[to.0] = false;
+    /// Blocks on the way from one block to another that it dominates within an iteration, both left
+    /// out.
+    pub(super) fn blocks_between(
+        &self,
+        from: HostBlockId,
+        to: HostBlockId,
+    ) -> BTreeSet<HostBlockId> {
+        let header = self.header(to);
+        let mut between = BTreeSet::new();
+        let mut work = vec![to];
+        while let Some(block) = work.pop() {
+            // An edge into the header starts another iteration.
+            if Some(block) == header {
+                continue;
+            }
+            for before in &self.predecessors[block.0] {
+                let on_the_way = *before != from && *before != to && self.dominates(from, *before);
+                if on_the_way && between.insert(*before) {
+                    work.push(*before);
+                }
+            }
+        }
         between
     }
 
     fn dominates(&self, first: HostBlockId, second: HostBlockId) -> bool {
-        let mut block = Some(second);
-        // The bound guards against a graph whose dominators run in a circle.
-        for _ in 0..=self.graph.blocks.len() {
-            match block {
-                Some(at) if at == first => return true,
-                Some(at) => block = self.graph.blocks[at.0].immediate_dominator,
-                None => return false,
-            }
+        match (self.visits[first.0], self.visits[second.0]) {
+            (Some(first), Some(second)) => first.0 <= second.0 && second.1 <= first.1,
+            _ => false,
         }
-        false
     }
 
     /// The header of the innermost loop around a block: where an iteration ends.
@@ -100,48 +118,60 @@ impl<'a> HostOrder<'a> {
         Some(self.graph.loops[innermost].header)
     }
 
-    /// Blocks reached from `from` by at least one edge within the iteration.
-    fn after(&mut self, from: HostBlockId) -> &Vec<bool> {
-        let header = self.header(from);
+    /// Whether each block is met again without an edge into the header of the loop around `block`.
+    fn repeating(&mut self, block: HostBlockId) -> &Vec<bool> {
+        let header = self.header(block);
         let graph = self.graph;
-        self.after.entry(from).or_insert_with(|| {
-            flood(graph.blocks.len(), from, |block| {
-                let next = graph.blocks[block.0].successors.iter().copied();
-                next.filter(|block| Some(*block) != header).collect()
-            })
-        })
-    }
-
-    /// Blocks that reach `to` by at least one edge within the iteration.
-    fn before(&mut self, to: HostBlockId) -> &Vec<bool> {
-        let header = self.header(to);
-        let (predecessors, count) = (&self.predecessors, self.graph.blocks.len());
-        self.before.entry(to).or_insert_with(|| {
-            flood(count, to, |block| {
-                // An edge into the header starts another iteration.
-                if Some(block) == header {
-                    return Vec::new();
+        self.repeating.entry(header).or_insert_with(|| {
+            let mut flow = DiGraph::<(), ()>::new();
+            for _ in &graph.blocks {
+                flow.add_node(());
+            }
+            for (index, block) in graph.blocks.iter().enumerate() {
+                let next = block.successors.iter();
+                for next in next.filter(|next| Some(**next) != header) {
+                    flow.add_edge(NodeIndex::new(index), NodeIndex::new(next.0), ());
                 }
-                predecessors[block.0].clone()
-            })
+            }
+            let mut repeating = vec![false; graph.blocks.len()];
+            for circle in kosaraju_scc(&flow) {
+                let again = circle.len() > 1 || flow.contains_edge(circle[0], circle[0]);
+                for block in circle {
+                    repeating[block.index()] = again;
+                }
+            }
+            repeating
         })
     }
 }
 
-fn flood(
-    count: usize,
-    from: HostBlockId,
-    next: impl Fn(HostBlockId) -> Vec<HostBlockId>,
-) -> Vec<bool> {
-    let mut seen = vec![false; count];
-    let mut work = vec![from];
-    while let Some(block) = work.pop() {
-        for block in next(block) {
-            if !seen[block.0] {
-                seen[block.0] = true;
-                work.push(block);
+/// Times at which a walk over the dominator tree enters and leaves each block.
+fn walk(graph: &LaunchGraph) -> Vec<Option<(usize, usize)>> {
+    let mut children = vec![Vec::new(); graph.blocks.len()];
+    for (index, block) in graph.blocks.iter().enumerate() {
+        if let Some(above) = block.immediate_dominator {
+            children[above.0].push(index);
+        }
+    }
+    let mut entered = vec![None; graph.blocks.len()];
+    let mut visits = vec![None; graph.blocks.len()];
+    let mut clock = 0;
+    let roots = (0..graph.blocks.len()).filter(|index| {
+        // The entry, and blocks that nothing reaches.
+        graph.blocks[*index].immediate_dominator.is_none()
+    });
+    for root in roots {
+        let mut work = vec![(root, false)];
+        while let Some((block, leave)) = work.pop() {
+            clock += 1;
+            if leave {
+                visits[block] = entered[block].map(|entered| (entered, clock));
+            } else if entered[block].is_none() {
+                entered[block] = Some(clock);
+                work.push((block, true));
+                work.extend(children[block].iter().map(|child| (*child, false)));
             }
         }
     }
-    seen
+    visits
 }

@@ -13,6 +13,7 @@ use super::obstacle::{Candidate, is_output, rejection};
 use crate::dependence::SharedMemory;
 use crate::diagnostics::{Location, Rejection, RejectionReason};
 use crate::launch::{HostBlockId, LaunchGraph, NodeId, NodeKind, Stream};
+use std::collections::HashSet;
 
 /// Whether a node may order something else after the launch.
 pub(super) fn orders(graph: &LaunchGraph, moved: &Candidate, node: NodeId) -> bool {
@@ -77,20 +78,18 @@ impl<'a> WaitObservers<'a> {
         let behind = graph.blocks[to.0].nodes.iter().position(|n| *n == last)? + 1;
         starts.push((to, behind));
         if from != to {
-            let region = order.blocks_between(from, to);
-            let pending = |block: &HostBlockId| *block == from || region[block.0];
-            for (index, block) in graph.blocks.iter().enumerate() {
-                if pending(&HostBlockId(index)) {
-                    let left = block.successors.iter().copied();
-                    let left = left.filter(|block| *block != to && !pending(block));
-                    starts.extend(left.map(|block| (block, 0)));
-                }
+            let mut region = order.blocks_between(from, to);
+            region.insert(from);
+            for block in &region {
+                let left = graph.blocks[block.0].successors.iter().copied();
+                let left = left.filter(|block| *block != to && !region.contains(block));
+                starts.extend(left.map(|block| (block, 0)));
             }
         }
         let visible = memory.is_host_visible(moved.node);
-        let mut seen = vec![false; graph.blocks.len()];
+        let mut seen = HashSet::new();
         while let Some((block, start)) = starts.pop() {
-            if start == 0 && std::mem::replace(&mut seen[block.0], true) {
+            if start == 0 && !seen.insert(block) {
                 continue;
             }
             let nodes = &graph.blocks[block.0].nodes[start..];

@@ -317,7 +317,7 @@ fn a_host_loop_carries_dependences_back() {
             .iter()
             .any(|edge| edge.source == first && edge.sink == last)
     );
-    assert!(carried.iter().all(|edge| edge.width == Width::Global));
+    assert!(carried.iter().all(|edge| edge.width == Width::Thread));
     assert!(
         edges(&uar, first, last)
             .iter()

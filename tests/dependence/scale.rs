@@ -1,0 +1,142 @@
+//! Many launches: the graph grows with their number, and still tells of every pair.
+
+use crate::builder::{World, actuals, pointwise, shape};
+use crate::paths::{Paths, Step};
+use sirius_rs::dependence::{Uar, Width, build_uar};
+use sirius_rs::launch::{NodeId, NodeKind, Pointer};
+use std::collections::BTreeSet;
+
+/// Launches one after the other over two buffers in turn, every `step`th at a distance of one
+/// element, so that it crosses blocks.
+fn chain(launches: usize, step: usize, around: impl Fn(&mut World)) -> (Uar, Vec<NodeId>) {
+    let mut world = World::new();
+    let (x, y) = (world.buffer("x"), world.buffer("y"));
+    let (grid, block, n) = (world.extent(), world.extent(), world.unknown());
+    let (grid, block) = (shape(&mut world, grid), shape(&mut world, block));
+    let near = world.kernel(pointwise("near", 0));
+    let far = world.kernel(pointwise("far", 1));
+    around(&mut world);
+    let nodes = (0..launches).map(|index| {
+        let kernel = if index % step == step - 1 { far } else { near };
+        let (from, to) = if index % 2 == 0 { (&x, &y) } else { (&y, &x) };
+        world.launch(kernel, grid, block, actuals(from, to, n))
+    });
+    let nodes = nodes.collect();
+    (build_uar(&world.graph, &world.kernels), nodes)
+}
+
+/// Edges of three chains, each longer than the one before by the same number of launches.
+fn growth(step: usize, around: impl Fn(&mut World)) -> [usize; 2] {
+    let [short, middle, long] =
+        [100, 200, 300].map(|launches| chain(launches, step, &around).0.graph.edge_count());
+    [middle - short, long - middle]
+}
+
+fn in_a_loop(world: &mut World) {
+    world.enter_loop();
+}
+
+fn called_again(world: &mut World) {
+    world.graph.functions[0].repeated = true;
+}
+
+#[test]
+fn the_graph_grows_with_the_launches() {
+    for (step, most) in [(usize::MAX, 12_000), (10, 6_000)] {
+        for around in [|_: &mut World| {}, in_a_loop, called_again] {
+            let [first, second] = growth(step, around);
+            assert_eq!(first, second);
+            assert!(first <= most, "{first} edges for a hundred launches");
+        }
+    }
+}
+
+#[test]
+fn a_path_speaks_for_every_pair_without_an_edge() {
+    let plain: fn(&mut World) = |_| {};
+    for (step, around) in [
+        (usize::MAX, plain),
+        (10, plain),
+        (usize::MAX, in_a_loop),
+        (10, in_a_loop),
+        (10, called_again),
+    ] {
+        let (uar, nodes) = chain(36, step, around);
+        let mut direct = BTreeSet::new();
+        let mut steps = Vec::new();
+        for edge in uar.graph.edge_weights() {
+            direct.insert((edge.source, edge.sink, edge.carried));
+            if edge.absent_if.is_empty() {
+                steps.push(Step {
+                    ends: (edge.source.0 as u64, edge.sink.0 as u64),
+                    carried: edge.carried,
+                    separates: edge.width == Width::Global && edge.mapped.is_none(),
+                });
+            }
+        }
+        let carried = steps.iter().any(|step| step.carried);
+        let operations: Vec<u64> = nodes.iter().map(|node| node.0 as u64).collect();
+        let paths = Paths::new(steps, &operations);
+        // Every two of these launches conflict.
+        for source in &nodes {
+            for sink in &nodes {
+                let (from, to) = (source.0 as u64, sink.0 as u64);
+                let told = |again| direct.contains(&(*source, *sink, again));
+                let within = source >= sink || told(false) || paths.speak_for(from, to, true);
+                assert!(within, "{from} -> {to}");
+                let later = !carried || told(true) || paths.speak_for(from, to, false);
+                assert!(later, "{from} -> {to} in a later iteration");
+            }
+        }
+    }
+}
+
+#[test]
+fn launches_that_read_one_buffer_have_no_edges() {
+    let mut world = World::new();
+    let shared = world.buffer("shared");
+    let (grid, block, n) = (world.extent(), world.extent(), world.unknown());
+    let (grid, block) = (shape(&mut world, grid), shape(&mut world, block));
+    let scale = world.kernel(pointwise("scale", 0));
+    for index in 0..200 {
+        let own = world.buffer(&format!("own{index}"));
+        world.launch(scale, grid, block, actuals(&shared, &own, n));
+    }
+    let uar = build_uar(&world.graph, &world.kernels);
+    assert_eq!(uar.graph.edge_count(), 0);
+}
+
+/// A launch in a loop that reads and writes one place, and its edge to its next iteration.
+fn carried_width(change: impl Fn(&mut World, usize, &mut Pointer)) -> Width {
+    let mut world = World::new();
+    let mut x = world.buffer("x");
+    let (grid, block, n) = (world.extent(), world.extent(), world.unknown());
+    let (grid, block) = (shape(&mut world, grid), shape(&mut world, block));
+    let scale = world.kernel(pointwise("scale", 0));
+    let of_loop = world.enter_loop();
+    change(&mut world, of_loop, &mut x);
+    let node = world.launch(scale, grid, block, actuals(&x, &x, n));
+    let uar = build_uar(&world.graph, &world.kernels);
+    let edges = uar.graph.edge_weights();
+    edges
+        .filter(|edge| edge.carried && edge.source == node && edge.sink == node)
+        .map(|edge| edge.width)
+        .max()
+        .expect("a launch depends on its earlier iterations")
+}
+
+#[test]
+fn iterations_depend_on_each_other_as_their_launches_do() {
+    assert_eq!(carried_width(|_, _, _| {}), Width::Thread);
+    let other_size = |world: &mut World, of_loop: usize, _: &mut Pointer| {
+        for value in &mut world.graph.values {
+            value.varies_in = Some(of_loop);
+        }
+    };
+    assert_eq!(carried_width(other_size), Width::Global);
+    let made_again = |world: &mut World, _: usize, x: &mut Pointer| {
+        let buffer = x.may_point_to.as_ref().unwrap()[0];
+        world.node(NodeKind::Allocation { buffer });
+    };
+    assert_eq!(carried_width(made_again), Width::Global);
+}
