@@ -95,6 +95,12 @@ fn compare_runs(
         Some(complete) => {
             let written = complete.run(arguments, ONE_THREAD)?;
             same_memory(&unfused, &written, "fusion with all stores")?;
+            let written = complete.run(arguments, fiber)?;
+            same_memory(&unfused, &written, "fusion with all stores on fibers")?;
+            if ordered {
+                let written = complete.run(arguments, &[])?;
+                same_memory(&unfused, &written, "fusion with all stores on many threads")?;
+            }
             for other in [&fused_on_fibers, &fused_on_threads] {
                 if ordered && other.output.stdout != unfused.output.stdout {
                     return Err("the way in which threads run changes the output".into());

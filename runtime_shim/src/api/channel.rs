@@ -12,7 +12,7 @@ pub struct ChannelFormat {
 
 /// Puts a description together.
 #[unsafe(no_mangle)]
-#[allow(non_snake_case)] // CUDA's own name.
+#[allow(non_snake_case, reason = "CUDA's own name")]
 pub extern "C" fn cudaCreateChannelDesc(
     x: c_int,
     y: c_int,

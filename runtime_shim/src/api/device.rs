@@ -224,7 +224,7 @@ cuda_functions! {
 
 /// Frees all allocations and forgets a kernel's failure.
 #[unsafe(no_mangle)]
-#[allow(non_snake_case)] // CUDA's own name.
+#[allow(non_snake_case, reason = "CUDA's own name")]
 pub extern "C" fn cudaDeviceReset() -> u32 {
     error::clear_device_failure();
     error::runtime_call(|| {
@@ -236,7 +236,7 @@ pub extern "C" fn cudaDeviceReset() -> u32 {
 
 /// The same, as old programs call it.
 #[unsafe(no_mangle)]
-#[allow(non_snake_case)] // CUDA's own name.
+#[allow(non_snake_case, reason = "CUDA's own name")]
 pub extern "C" fn cudaThreadExit() -> u32 {
     cudaDeviceReset()
 }

@@ -20,7 +20,7 @@ macro_rules! cuda_functions {
         /// # Safety
         /// Pointers must be what CUDA's manual asks of this function.
         #[unsafe(no_mangle)]
-        #[allow(non_snake_case)] // CUDA's own name.
+        #[allow(non_snake_case, reason = "CUDA's own name")]
         pub unsafe extern "C" fn $name($($parameter: $kind),*) -> u32 {
             $crate::error::runtime_call(move || $body)
         }
@@ -33,7 +33,7 @@ macro_rules! cuda_functions {
         /// # Safety
         /// Pointers must be what CUDA's manual asks of this function.
         #[unsafe(no_mangle)]
-        #[allow(non_snake_case)] // CUDA's own name.
+        #[allow(non_snake_case, reason = "CUDA's own name")]
         pub unsafe extern "C" fn $alias($($parameter: $kind),*) -> u32 {
             // SAFETY: the same contract.
             unsafe { $name($($parameter),*) }

@@ -11,7 +11,7 @@ macro_rules! unsupported {
     ($($name:ident)*) => {$(
         /// Not supported; says so and returns `cudaErrorNotSupported`.
         #[unsafe(no_mangle)]
-        #[allow(non_snake_case)] // CUDA's own name.
+        #[allow(non_snake_case, reason = "CUDA's own name")]
         pub extern "C" fn $name() -> u32 {
             static ONCE: Once = Once::new();
             refuse(&ONCE, stringify!($name))

@@ -100,14 +100,14 @@ cublas_functions! {
 
 /// A status as its constant is called.
 #[unsafe(no_mangle)]
-#[allow(non_snake_case)] // cuBLAS's own name.
+#[allow(non_snake_case, reason = "cuBLAS's own name")]
 pub extern "C" fn cublasGetStatusName(status: u32) -> *const c_char {
     row(status).0.as_ptr()
 }
 
 /// A status in words.
 #[unsafe(no_mangle)]
-#[allow(non_snake_case)] // cuBLAS's own name.
+#[allow(non_snake_case, reason = "cuBLAS's own name")]
 pub extern "C" fn cublasGetStatusString(status: u32) -> *const c_char {
     row(status).1.as_ptr()
 }

@@ -23,7 +23,7 @@ macro_rules! cublas_functions {
         /// # Safety
         /// Pointers must be what cuBLAS's manual asks of this function.
         #[unsafe(no_mangle)]
-        #[allow(non_snake_case, clippy::too_many_arguments)] // cuBLAS's own name and parameters.
+        #[allow(non_snake_case, clippy::too_many_arguments, reason = "cuBLAS's own name and parameters")]
         pub unsafe extern "C" fn $name($($parameter: $kind),*) -> u32 {
             $crate::cublas::call(stringify!($name), move || $body)
         }
@@ -72,7 +72,7 @@ pub trait Number:
     ///
     /// # Safety
     /// The strided matrices are readable, the last one writable.
-    #[allow(clippy::too_many_arguments)] // Those of a matrix product.
+    #[allow(clippy::too_many_arguments, reason = "those of a matrix product")]
     unsafe fn product(
         rows: usize,
         inner: usize,

@@ -23,7 +23,7 @@ macro_rules! driver_functions {
             /// # Safety
             /// Pointers must be what CUDA's manual asks of this function.
             #[unsafe(no_mangle)]
-            #[allow(non_snake_case)] // CUDA's own name.
+            #[allow(non_snake_case, reason = "CUDA's own name")]
             pub unsafe extern "C" fn $name($($parameter: $kind),*) -> u32 {
                 $crate::api::driver::call(move || $body)
             }
@@ -44,7 +44,7 @@ macro_rules! driver_functions {
         /// # Safety
         /// Pointers must be what CUDA's manual asks of this function.
         #[unsafe(no_mangle)]
-        #[allow(non_snake_case)] // CUDA's own name.
+        #[allow(non_snake_case, reason = "CUDA's own name")]
         pub unsafe extern "C" fn $alias($($parameter: $kind),*) -> u32 {
             // SAFETY: the same contract.
             unsafe { $name($($parameter),*) }
