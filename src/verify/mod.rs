@@ -9,7 +9,7 @@
 //! *On the host*, a group runs at the place of its last member, so its other members move down past
 //! what stands between. That is the same whether the guards hold or not (the originals then run at
 //! that place too), so nothing may be assumed here: no moved launch may pass a node that may touch
-//! a buffer that it touches (one writing), even where that node is itself moved further down, since
+//! a byte that it touches (one writing; `touched`, by allocations and by ranges that hold in every run), even where that node is itself moved further down, since
 //! it may be issued at its old place after all; nor a node that the host program can observe. A wait
 //! that it passes no longer tells the host or another stream that it is done, so from where it is
 //! issued up to the next wait nobody else may touch its memory (`waits`). Every pair of conflicting nodes keeps its order, which makes
