@@ -8,6 +8,7 @@
 use super::describe;
 use super::effect::{Effect, ranges_apart};
 use super::instance::{Alike, Base, Instance, Place, TargetUse};
+use super::kinds::{kinds_between, kinds_of, pairs_of, sides};
 use super::mapped::mapped_width;
 use super::order::{Flow, Link};
 use super::overlap::{Overlap, is_constant_memory, overlap};
@@ -263,13 +264,15 @@ impl Builder<'_> {
         let alike = [self.number(source), self.number(sink)];
         for (first, from) in source.uses.iter().enumerate() {
             for (second, to) in sink.uses.iter().enumerate() {
-                let kinds = kinds_of(
-                    (!from.reads.is_empty(), !from.writes.is_empty()),
-                    (!to.reads.is_empty(), !to.writes.is_empty()),
-                );
+                let kinds = kinds_between((source, from), (sink, to));
                 if kinds.is_empty() {
                     continue;
                 }
+                // A group may hold both ends of reductions.
+                let separates = match kinds.as_slice() {
+                    [DependenceKind::Reduction] => Link::Orders,
+                    _ => Link::Separates,
+                };
                 // No kernel can write constant memory.
                 let constant = [&from.place, &to.place]
                     .into_iter()
@@ -286,7 +289,7 @@ impl Builder<'_> {
                 };
                 let Some(distance) = distance else {
                     let found = self.may_alias_edges((source, from), (sink, to), &kinds, carried);
-                    link = link.max(found);
+                    link = link.max(found.min(separates));
                     continue;
                 };
                 if let Some(reason) = source.broken.as_ref().or(sink.broken.as_ref()) {
@@ -299,7 +302,7 @@ impl Builder<'_> {
                     let reason = RejectionReason::UnprovenIndex;
                     let because = (because, reason);
                     self.widest_between((source, sink), to, &kinds, because, Vec::new(), carried);
-                    link = Link::Separates;
+                    link = link.max(separates);
                     continue;
                 }
                 let place = &to.place;
@@ -357,6 +360,7 @@ impl Builder<'_> {
                     }
                     link = link.max(match edge.width {
                         _ if !edge.absent_if.is_empty() => Link::Nothing,
+                        _ if edge.kind == DependenceKind::Reduction => Link::Orders,
                         Width::Global if edge.mapped.is_none() => Link::Separates,
                         _ => Link::Orders,
                     });
@@ -407,15 +411,17 @@ impl Builder<'_> {
             assumed_parameters: assumed_parameters.as_deref(),
             equality: &equality,
         };
-        let conflicts = [
-            (DependenceKind::Flow, &from.writes, &to.reads),
-            (DependenceKind::Anti, &from.reads, &to.writes),
-            (DependenceKind::Output, &from.writes, &to.writes),
+        let kinds = [
+            DependenceKind::Flow,
+            DependenceKind::Anti,
+            DependenceKind::Output,
+            DependenceKind::Reduction,
         ];
-        conflicts
-            .into_iter()
-            .filter_map(|(kind, left, right)| self.precise_edge(&mut pair, kind, left, right))
-            .collect()
+        let edges = kinds.into_iter().filter_map(|kind| {
+            let (left, right) = sides(kind, from, to);
+            self.precise_edge(&mut pair, kind, left, right)
+        });
+        edges.collect()
     }
 
     fn precise_edge(
@@ -425,14 +431,9 @@ impl Builder<'_> {
         left: &[usize],
         right: &[usize],
     ) -> Option<Answer> {
-        if left.is_empty() || right.is_empty() {
-            return None;
-        }
         let (source, sink) = (pair.source, pair.sink);
-        let first = (
-            &source.model.accesses[left[0]],
-            &sink.model.accesses[right[0]],
-        );
+        let mut pairs = pairs_of(kind, (source, left), (sink, right));
+        let first = pairs.next()?;
         if left.len() * right.len() > MOST_ACCESS_PAIRS {
             let because = format!(
                 "`{}` and `{}` access `{}` in too many ways to compare",
@@ -456,45 +457,42 @@ impl Builder<'_> {
         };
         let mut absence_needs_shape = false;
         let mut compared = 0;
-        'pairs: for &a in left {
-            for &b in right {
-                compared += 1;
-                let accesses = (&source.model.accesses[a], &sink.model.accesses[b]);
-                let verdict = pair.decide(&mut self.solver, accesses);
-                absence_needs_shape |= verdict.absence_needs_shape;
-                let Some(width) = verdict.conflict.width else {
-                    continue;
-                };
-                let certain = width == Width::Global && verdict.conflict.proven;
-                if !merged.any || width > merged.width || certain && !merged.proven_global {
-                    merged.widest = accesses;
+        for accesses in std::iter::once(first).chain(pairs) {
+            compared += 1;
+            let verdict = pair.decide(&mut self.solver, accesses);
+            absence_needs_shape |= verdict.absence_needs_shape;
+            let Some(width) = verdict.conflict.width else {
+                continue;
+            };
+            let certain = width == Width::Global && verdict.conflict.proven;
+            if !merged.any || width > merged.width || certain && !merged.proven_global {
+                merged.widest = accesses;
+            }
+            merged.width = if merged.any {
+                merged.width.max(width)
+            } else {
+                width
+            };
+            merged.proven_global |= certain;
+            merged.exact &= verdict.conflict.exact;
+            for guard in verdict.assumed {
+                if !merged.assumed.contains(&guard) {
+                    merged.assumed.push(guard);
                 }
-                merged.width = if merged.any {
-                    merged.width.max(width)
-                } else {
-                    width
-                };
-                merged.proven_global |= certain;
-                merged.exact &= verdict.conflict.exact;
-                for guard in verdict.assumed {
-                    if !merged.assumed.contains(&guard) {
-                        merged.assumed.push(guard);
-                    }
-                }
-                if merged.any {
-                    let (relation, exact) =
-                        unite_relations(&merged.relation, &verdict.conflict.relation, merged.width);
-                    merged.relation = relation;
-                    merged.exact &= exact;
-                } else {
-                    merged.relation = verdict.conflict.relation;
-                }
-                merged.any = true;
-                if merged.width == Width::Global && compared >= ENOUGH_ACCESS_PAIRS {
-                    merged.relation = universal_relation(Width::Global);
-                    merged.exact = false;
-                    break 'pairs;
-                }
+            }
+            if merged.any {
+                let (relation, exact) =
+                    unite_relations(&merged.relation, &verdict.conflict.relation, merged.width);
+                merged.relation = relation;
+                merged.exact &= exact;
+            } else {
+                merged.relation = verdict.conflict.relation;
+            }
+            merged.any = true;
+            if merged.width == Width::Global && compared >= ENOUGH_ACCESS_PAIRS {
+                merged.relation = universal_relation(Width::Global);
+                merged.exact = false;
+                break;
             }
         }
         let mut relied_on = source.conditions.clone();
@@ -545,6 +543,9 @@ impl Builder<'_> {
             ShapeEquality::Never if merged.width == Width::Global => {
                 describe::different_shapes(source.model, sink.model)
             }
+            _ if kind == DependenceKind::Reduction => {
+                describe::reductions(source.model, sink.model, first.0, &pair.to.place.name)
+            }
             _ => describe::accesses(
                 source.model,
                 sink.model,
@@ -555,14 +556,18 @@ impl Builder<'_> {
         };
         let example = pair.example(&mut self.solver, merged.widest, merged.width);
         let witness = pair.witness(self.graph, merged.widest, merged.width, example.as_ref());
-        let mapped = mapped_width(
-            pair,
-            &mut self.solver,
-            (left, right),
-            merged.widest,
-            merged.width,
-            example.as_ref(),
-        );
+        // Where no order is needed, no map is.
+        let mapped = match kind {
+            DependenceKind::Reduction => None,
+            _ => mapped_width(
+                pair,
+                &mut self.solver,
+                (left, right),
+                merged.widest,
+                merged.width,
+                example.as_ref(),
+            ),
+        };
         let edge = Edge {
             source: source.node,
             sink: sink.node,
@@ -727,21 +732,6 @@ impl Builder<'_> {
             reached
         })[to.0]
     }
-}
-
-/// The kinds of conflict between what reads and writes (in this order) before and after.
-fn kinds_of(source: (bool, bool), sink: (bool, bool)) -> Vec<DependenceKind> {
-    let mut kinds = Vec::new();
-    if source.1 && sink.0 {
-        kinds.push(DependenceKind::Flow);
-    }
-    if source.0 && sink.1 {
-        kinds.push(DependenceKind::Anti);
-    }
-    if source.1 && sink.1 {
-        kinds.push(DependenceKind::Output);
-    }
-    kinds
 }
 
 /// The innermost loop around both.

@@ -119,7 +119,9 @@ const DETAILED: usize = 12;
 pub fn compare(graph: &StaticGraph, history: &History) -> Comparison {
     let mut run = Run::new(graph, history);
     for (ends, meeting) in &history.meetings {
-        run.meeting(*ends, meeting);
+        for asked in asked_for(ends.2) {
+            run.meeting(*ends, *asked, meeting);
+        }
     }
     for (number, seen) in &history.launches {
         let wrong = graph.operands.wrong_constants(seen);
@@ -173,8 +175,14 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Whether the edges of two launches speak for what was seen between them.
-    fn meeting(&mut self, (first, second, kind): (u32, u32, DependenceKind), meeting: &Meeting) {
+    /// Whether the edges of the kind asked for speak for what was seen between two launches, or those of the
+    /// kind that it was seen as.
+    fn meeting(
+        &mut self,
+        (first, second, seen_as): (u32, u32, DependenceKind),
+        kind: DependenceKind,
+        meeting: &Meeting,
+    ) {
         let launches = &self.history.launches;
         let (Some(a), Some(b)) = (launches.get(&first), launches.get(&second)) else {
             return;
@@ -193,7 +201,7 @@ impl<'a> Run<'a> {
         let all = self.claims((source, a), (sink, b), &values, adjacent);
         let claims: Vec<Claim> = all
             .into_iter()
-            .filter(|claim| claim.edge.kind == kind)
+            .filter(|claim| claim.edge.kind == kind || claim.edge.kind == seen_as)
             .collect();
         let (from, to) = (source.node as u64, sink.node as u64);
         let Some(predicted) = claims.iter().filter_map(|claim| claim.width).max() else {
@@ -231,7 +239,10 @@ impl<'a> Run<'a> {
             self.look_up(&name, &claims, meeting, (a, b), &values);
         }
         if adjacent {
-            self.rows.observe((source, sink), kind, meeting.width);
+            for claim in &claims {
+                let row = (claim.edge.kind, meeting.width);
+                self.rows.observe((source, sink), row);
+            }
         }
     }
 
@@ -330,6 +341,18 @@ impl<'a> Run<'a> {
         self.comparison.dependent_sites = self.dependent_sites.len();
         self.comparison.neighbours = self.rows.finish();
         self.comparison
+    }
+}
+
+/// The kinds of edges that have to hold what was seen: two atomic updates of a cell are in a
+/// reduction, or in all the others.
+fn asked_for(seen: DependenceKind) -> &'static [DependenceKind] {
+    use DependenceKind::{Anti, Flow, Output, Reduction};
+    match seen {
+        Flow => &[Flow],
+        Anti => &[Anti],
+        Output => &[Output],
+        Reduction => &[Flow, Anti, Output],
     }
 }
 

@@ -74,8 +74,7 @@ impl Rows {
     pub fn observe(
         &mut self,
         (source, sink): (&LaunchNode, &LaunchNode),
-        kind: DependenceKind,
-        width: Width,
+        (kind, width): (DependenceKind, Width),
     ) {
         let row = self.row(source, sink, kind);
         row.observed = row.observed.max(Some(width));
@@ -119,5 +118,6 @@ pub fn kind_name(kind: DependenceKind) -> &'static str {
         DependenceKind::Flow => "flow",
         DependenceKind::Anti => "anti",
         DependenceKind::Output => "output",
+        DependenceKind::Reduction => "reduction",
     }
 }
