@@ -27,22 +27,6 @@ impl NeighbourEdge {
     pub fn is_exact(&self) -> bool {
         self.observed == self.predicted
     }
-
-    /// Its relation says what was seen, given the sizes of the run.
-    pub fn is_exact_at_run(&self) -> bool {
-        self.is_exact() || self.observed == self.at_run
-    }
-
-    /// Adds what another run says of the same sites.
-    pub fn merge(&mut self, other: &Self) {
-        self.observed = self.observed.max(other.observed);
-        self.at_run = self.at_run.max(other.at_run);
-        self.may |= other.may;
-        if other.predicted > self.predicted {
-            self.predicted = other.predicted;
-            self.because.clone_from(&other.because);
-        }
-    }
 }
 
 /// Edges between neighbours by their names.

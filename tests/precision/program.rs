@@ -207,7 +207,7 @@ fn measure_sources(
         }
         // What makes the difference: for these sizes the relation says what was seen; the data
         // decided an access that the relation must cover; or the analysis knows no better.
-        let difference = if edge.is_exact_at_run() {
+        let difference = if edge.observed == edge.at_run {
             total.exact_at_run += 1;
             "sizes"
         } else if edge.may {
@@ -227,8 +227,18 @@ fn merge(edges: &mut BTreeMap<String, NeighbourEdge>, comparison: &Comparison) {
     for edge in &comparison.neighbours {
         edges
             .entry(edge.name.clone())
-            .and_modify(|known| known.merge(edge))
+            .and_modify(|known| add(known, edge))
             .or_insert_with(|| edge.clone());
+    }
+}
+
+fn add(known: &mut NeighbourEdge, edge: &NeighbourEdge) {
+    known.observed = known.observed.max(edge.observed);
+    known.at_run = known.at_run.max(edge.at_run);
+    known.may |= edge.may;
+    if edge.predicted > known.predicted {
+        known.predicted = edge.predicted;
+        known.because.clone_from(&edge.because);
     }
 }
 
