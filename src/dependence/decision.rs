@@ -4,12 +4,14 @@
 //! distance and on which runs are compared, and on nothing else, so that launches of different
 //! kernels share it.
 
+use super::kinds::pairs_of;
 use super::mapped::{MappedWidth, mapped_width};
 use super::pair::{PairOfTargets, ShapeEquality};
 use super::relation::{Shape, Solver, unite_relations, universal_relation};
 use super::witness::Example;
-use super::{Guard, Width};
+use super::{DependenceKind, Guard, Width};
 use crate::diagnostics::RejectionReason;
+use crate::kernel::Access;
 
 /// Most pairs of accesses that one pair of targets is decided by.
 const MOST_ACCESS_PAIRS: usize = 900;
@@ -47,11 +49,11 @@ pub(super) struct Meeting {
 }
 
 /// The verdict over the pairs of accesses so far.
-struct Merged {
+struct Merged<'a> {
     width: Width,
     relation: String,
     exact: bool,
-    widest: [usize; 2],
+    widest: (&'a Access, &'a Access),
     assumed: Vec<Guard>,
     /// False while no pair conflicts.
     any: bool,
@@ -61,21 +63,20 @@ struct Merged {
 }
 
 impl PairOfTargets<'_> {
-    /// Decides all pairs of the accesses `left` of the source's model and `right` of the sink's;
-    /// `None` where no two of them meet whatever holds.
+    /// Decides all pairs of one kind of the accesses `left` of the source's model and `right` of the
+    /// sink's; `None` where no two of them meet whatever holds.
     pub(super) fn decide_all(
         &self,
         solver: &mut Solver,
-        left: &[usize],
-        right: &[usize],
+        kind: DependenceKind,
+        (left, right): (&[usize], &[usize]),
     ) -> Option<Decision> {
-        if left.is_empty() || right.is_empty() {
-            return None;
-        }
+        let mut pairs = pairs_of(kind, (self.source, left), (self.sink, right));
+        let first = pairs.next()?;
         if left.len() * right.len() > MOST_ACCESS_PAIRS {
             return Some(Decision::TooMany);
         }
-        let mut merged = self.merge(solver, left, right);
+        let mut merged = self.merge(solver, first, pairs);
         let mut relied_on = self.source.conditions.clone();
         add_guards(&mut relied_on, &self.sink.conditions);
         if !merged.any {
@@ -106,26 +107,31 @@ impl PairOfTargets<'_> {
             _ if merged.proven_global => RejectionReason::GlobalDependence,
             _ => RejectionReason::UnprovenIndex,
         };
-        let widest = (
-            &self.source.model.accesses[left[merged.widest[0]]],
-            &self.sink.model.accesses[right[merged.widest[1]]],
-        );
+        let widest = merged.widest;
         let example = self.example(solver, widest, merged.width);
-        let mapped = mapped_width(
-            self,
-            solver,
-            (left, right),
-            widest,
-            merged.width,
-            example.as_ref(),
-        );
+        // Where no order is needed, no map is.
+        let mapped = match kind {
+            DependenceKind::Reduction => None,
+            _ => mapped_width(
+                self,
+                solver,
+                (left, right),
+                widest,
+                merged.width,
+                example.as_ref(),
+            ),
+        };
+        let position = |list: &[usize], access: &Access| {
+            let mut indices = list.iter();
+            indices.position(|index| *index == access.id.0).unwrap_or(0)
+        };
         Some(Decision::Meet(Box::new(Meeting {
             width: merged.width,
             relation: merged.relation,
             exact: merged.exact,
             conditions: relied_on,
             reason,
-            widest: merged.widest,
+            widest: [position(left, widest.0), position(right, widest.1)],
             absent_when_apart,
             example,
             sink_shape: self.compared_sink().1.clone(),
@@ -133,56 +139,55 @@ impl PairOfTargets<'_> {
         })))
     }
 
-    fn merge(&self, solver: &mut Solver, left: &[usize], right: &[usize]) -> Merged {
+    fn merge<'a>(
+        &self,
+        solver: &mut Solver,
+        first: (&'a Access, &'a Access),
+        others: impl Iterator<Item = (&'a Access, &'a Access)>,
+    ) -> Merged<'a> {
         let mut merged = Merged {
             width: Width::Thread,
             relation: String::new(),
             exact: true,
-            widest: [0, 0],
+            widest: first,
             assumed: Vec::new(),
             any: false,
             proven_global: false,
             absence_needs_shape: false,
         };
         let mut compared = 0;
-        for (first, a) in left.iter().enumerate() {
-            for (second, b) in right.iter().enumerate() {
-                compared += 1;
-                let accesses = (
-                    &self.source.model.accesses[*a],
-                    &self.sink.model.accesses[*b],
-                );
-                let verdict = self.decide(solver, accesses);
-                merged.absence_needs_shape |= verdict.absence_needs_shape;
-                let Some(width) = verdict.conflict.width else {
-                    continue;
-                };
-                let certain = width == Width::Global && verdict.conflict.proven;
-                if !merged.any || width > merged.width || certain && !merged.proven_global {
-                    merged.widest = [first, second];
-                }
-                merged.width = if merged.any {
-                    merged.width.max(width)
-                } else {
-                    width
-                };
-                merged.proven_global |= certain;
-                merged.exact &= verdict.conflict.exact;
-                add_guards(&mut merged.assumed, &verdict.assumed);
-                if merged.any {
-                    let (relation, exact) =
-                        unite_relations(&merged.relation, &verdict.conflict.relation, merged.width);
-                    merged.relation = relation;
-                    merged.exact &= exact;
-                } else {
-                    merged.relation = verdict.conflict.relation;
-                }
-                merged.any = true;
-                if merged.width == Width::Global && compared >= ENOUGH_ACCESS_PAIRS {
-                    merged.relation = universal_relation(Width::Global);
-                    merged.exact = false;
-                    return merged;
-                }
+        for accesses in std::iter::once(first).chain(others) {
+            compared += 1;
+            let verdict = self.decide(solver, accesses);
+            merged.absence_needs_shape |= verdict.absence_needs_shape;
+            let Some(width) = verdict.conflict.width else {
+                continue;
+            };
+            let certain = width == Width::Global && verdict.conflict.proven;
+            if !merged.any || width > merged.width || certain && !merged.proven_global {
+                merged.widest = accesses;
+            }
+            merged.width = if merged.any {
+                merged.width.max(width)
+            } else {
+                width
+            };
+            merged.proven_global |= certain;
+            merged.exact &= verdict.conflict.exact;
+            add_guards(&mut merged.assumed, &verdict.assumed);
+            if merged.any {
+                let (relation, exact) =
+                    unite_relations(&merged.relation, &verdict.conflict.relation, merged.width);
+                merged.relation = relation;
+                merged.exact &= exact;
+            } else {
+                merged.relation = verdict.conflict.relation;
+            }
+            merged.any = true;
+            if merged.width == Width::Global && compared >= ENOUGH_ACCESS_PAIRS {
+                merged.relation = universal_relation(Width::Global);
+                merged.exact = false;
+                break;
             }
         }
         merged

@@ -9,6 +9,7 @@ use super::decision::{Decision, add_guards};
 use super::describe;
 use super::effect::{Effect, footprint_range, ranges_apart};
 use super::instance::{Alike, Base, Instance, Place, TargetUse};
+use super::kinds::{kinds_between, kinds_of, sides};
 use super::order::{Flow, Link};
 use super::overlap::{Overlap, is_constant_memory, overlap};
 use super::pair::{
@@ -261,13 +262,15 @@ impl Builder<'_> {
         let alike = [self.number(source), self.number(sink)];
         for (first, from) in source.uses.iter().enumerate() {
             for (second, to) in sink.uses.iter().enumerate() {
-                let kinds = kinds_of(
-                    (!from.reads.is_empty(), !from.writes.is_empty()),
-                    (!to.reads.is_empty(), !to.writes.is_empty()),
-                );
+                let kinds = kinds_between((source, from), (sink, to));
                 if kinds.is_empty() {
                     continue;
                 }
+                // A group may hold both ends of reductions.
+                let separates = match kinds.as_slice() {
+                    [DependenceKind::Reduction] => Link::Orders,
+                    _ => Link::Separates,
+                };
                 // No kernel can write constant memory.
                 let constant = [&from.place, &to.place]
                     .into_iter()
@@ -284,7 +287,7 @@ impl Builder<'_> {
                 };
                 let Some(distance) = distance else {
                     let found = self.may_alias_edges((source, from), (sink, to), &kinds, carried);
-                    link = link.max(found);
+                    link = link.max(found.min(separates));
                     continue;
                 };
                 if let Some(reason) = source.broken.as_ref().or(sink.broken.as_ref()) {
@@ -297,7 +300,7 @@ impl Builder<'_> {
                     let reason = RejectionReason::UnprovenIndex;
                     let because = (because, reason);
                     self.widest_between((source, sink), to, &kinds, because, Vec::new(), carried);
-                    link = Link::Separates;
+                    link = link.max(separates);
                     continue;
                 }
                 let unstable = |value: ValueId| !stable(value);
@@ -367,6 +370,7 @@ impl Builder<'_> {
                     }
                     link = link.max(match edge.width {
                         _ if !edge.absent_if.is_empty() => Link::Nothing,
+                        _ if edge.kind == DependenceKind::Reduction => Link::Orders,
                         Width::Global if edge.mapped.is_none() => Link::Separates,
                         _ => Link::Orders,
                     });
@@ -448,18 +452,18 @@ impl Builder<'_> {
             assumed_parameters: assumed_parameters.as_deref(),
             equality: &equality,
         };
-        let conflicts = [
-            (DependenceKind::Flow, &from.writes, &to.reads),
-            (DependenceKind::Anti, &from.reads, &to.writes),
-            (DependenceKind::Output, &from.writes, &to.writes),
+        let kinds = [
+            DependenceKind::Flow,
+            DependenceKind::Anti,
+            DependenceKind::Output,
+            DependenceKind::Reduction,
         ];
-        conflicts
-            .into_iter()
-            .filter_map(|(kind, left, right)| {
-                let decision = pair.decide_all(&mut self.solver, left, right)?;
-                Some((kind, decision))
-            })
-            .collect()
+        let decisions = kinds.into_iter().filter_map(|kind| {
+            let sides = sides(kind, from, to);
+            let decision = pair.decide_all(&mut self.solver, kind, sides)?;
+            Some((kind, decision))
+        });
+        decisions.collect()
     }
 
     /// A decision with the names and places of two launches.
@@ -491,11 +495,7 @@ impl Builder<'_> {
             Decision::ApartIf(guards) => return widest(apart_while(source, sink, to), guards),
             Decision::Meet(meeting) => meeting,
         };
-        let [left, right] = match kind {
-            DependenceKind::Flow => [&from.writes, &to.reads],
-            DependenceKind::Anti => [&from.reads, &to.writes],
-            DependenceKind::Output => [&from.writes, &to.writes],
-        };
+        let (left, right) = sides(kind, from, to);
         let accesses = (
             &source.model.accesses[left[meeting.widest[0]]],
             &sink.model.accesses[right[meeting.widest[1]]],
@@ -503,6 +503,9 @@ impl Builder<'_> {
         let because = match meeting.reason {
             RejectionReason::Shape if meeting.width == Width::Global => {
                 describe::different_shapes(source.model, sink.model)
+            }
+            _ if kind == DependenceKind::Reduction => {
+                describe::reductions(source.model, sink.model, accesses.0, &to.place.name)
             }
             _ => describe::accesses(
                 source.model,
@@ -654,8 +657,9 @@ impl Builder<'_> {
         let accesses = |list: &[usize]| -> Vec<_> {
             let list = list.iter().map(|index| &model.accesses[*index]);
             list.map(|access| {
-                let size_bytes = access.size_bytes;
-                (&access.subscript, size_bytes, &access.domain, access.exact)
+                let (kind, size_bytes) = (access.kind, access.size_bytes);
+                let (subscript, domain) = (&access.subscript, &access.domain);
+                (kind, subscript, size_bytes, domain, access.exact)
             })
             .collect()
         };
@@ -728,21 +732,6 @@ fn apart_while(source: &Instance, sink: &Instance, to: &TargetUse) -> String {
         "`{}` and `{}` are apart in `{}` only while indices do not wrap",
         source.model.display_name, sink.model.display_name, to.place.name
     )
-}
-
-/// The kinds of conflict between what reads and writes (in this order) before and after.
-fn kinds_of(source: (bool, bool), sink: (bool, bool)) -> Vec<DependenceKind> {
-    let mut kinds = Vec::new();
-    if source.1 && sink.0 {
-        kinds.push(DependenceKind::Flow);
-    }
-    if source.0 && sink.1 {
-        kinds.push(DependenceKind::Anti);
-    }
-    if source.1 && sink.1 {
-        kinds.push(DependenceKind::Output);
-    }
-    kinds
 }
 
 /// The innermost loop around both.

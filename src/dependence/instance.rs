@@ -9,7 +9,7 @@ use super::polynomial::{Atom, Polynomial};
 use super::relation::{Facts, Shape};
 use crate::affine::Axis;
 use crate::expression::{Condition, Expression};
-use crate::kernel::{AccessKind, KernelModel, KernelSymbol, Target};
+use crate::kernel::{Access, AccessKind, KernelModel, KernelSymbol, Target};
 use crate::launch::{
     ArgumentPiece, BufferId, Launch, LaunchGraph, MemoryKind, NodeId, Operand, Pointer, Root,
     ValueId,
@@ -412,6 +412,11 @@ fn target_uses(
                 range,
             }
         });
+        // What may change places with others is not the same as what may not.
+        let reduction = |access: &Access| match access.kind {
+            AccessKind::Reduction(reduction) => Some(reduction),
+            _ => None,
+        };
         // Accesses that differ in their place in the source only count once.
         let same = |known: &usize| {
             let known = &model.accesses[*known];
@@ -419,11 +424,12 @@ fn target_uses(
                 && known.size_bytes == access.size_bytes
                 && known.domain == access.domain
                 && known.exact == access.exact
+                && reduction(known) == reduction(access)
         };
         let (reads, writes) = match access.kind {
             AccessKind::Read => (true, false),
             AccessKind::Write => (false, true),
-            AccessKind::Reduction | AccessKind::Atomic => (true, true),
+            AccessKind::Reduction(_) | AccessKind::Atomic => (true, true),
         };
         if reads && !entry.reads.iter().any(same) {
             entry.reads.push(index);

@@ -13,6 +13,10 @@
 //!   runs, in the iteration (the earlier or the later one's) that its side of the path belongs to. Across
 //!   calls the nodes in between need not run, since the end of a call issues whatever is pending.
 //!
+//! An edge of kind [`DependenceKind::Reduction`] orders nothing in a fused launch, whatever its width
+//! and conditions; it holds the pairs of accesses that no other edge of the two nodes has to hold.
+//! Operations still do not move past each other across it, so that paths may lead along it.
+//!
 //! So whoever puts two nodes into one group and takes in all that the edges put in between finds an
 //! edge that forbids it, or the group too large; and the number of edges stays in proportion to the
 //! number of nodes.
@@ -25,6 +29,7 @@ mod edges;
 mod effect;
 mod enumerate;
 mod instance;
+mod kinds;
 mod mapped;
 mod order;
 mod overlap;
@@ -57,6 +62,9 @@ pub enum DependenceKind {
     Anti,
     /// Write, then write.
     Output,
+    /// Both update by one exact operator and use no result, so that their order does not matter:
+    /// kept apart from the others, as in the polyhedral literature (Doerfert et al., IMPACT 2015).
+    Reduction,
 }
 
 /// The smallest unit of the grid inside which a dependence stays, under the identity map.
@@ -143,7 +151,7 @@ pub struct Edge {
     pub sink: NodeId,
     /// Name of the buffer, for people.
     pub buffer: String,
-    /// Flow, anti or output.
+    /// Flow, anti, output or reduction.
     pub kind: DependenceKind,
     /// Its width, given that `conditions` hold.
     pub width: Width,

@@ -5,6 +5,7 @@ use super::formula::{Assumptions, Formula};
 use super::member::{MAXIMUM_EXTENTS, MAXIMUM_THREADS, Member};
 use super::place::{Overlap, Place, Values};
 use super::polynomial::{Polynomial, normal_form};
+use super::reduction::in_any_order;
 use super::{Refusal, Site};
 use crate::dependence::{Guard, PointerRange};
 use crate::expression::{Condition, Expression};
@@ -294,6 +295,9 @@ impl Judge<'_> {
         for first in global_accesses(source) {
             for second in global_accesses(sink) {
                 if first.kind == AccessKind::Read && second.kind == AccessKind::Read {
+                    continue;
+                }
+                if in_any_order(first, second) {
                     continue;
                 }
                 let (one, two) = ((source, first), (sink, second));

@@ -150,7 +150,14 @@ pub fn compare(graph: &StaticGraph, history: &History) -> Comparison {
     let mut relations = Relations::default();
     let mut rows = Rows::default();
     let mut detailed: HashMap<(u32, u32, DependenceKind), usize> = HashMap::new();
-    for ((first, second, kind), meeting) in &history.meetings {
+    let seen = history
+        .meetings
+        .iter()
+        .flat_map(|((first, second, kind), meeting)| {
+            let asked = asked_for(*kind).iter();
+            asked.map(move |asked| (first, second, *kind, asked, meeting))
+        });
+    for (first, second, seen_as, kind, meeting) in seen {
         let (Some(a), Some(b)) = (history.launches.get(first), history.launches.get(second)) else {
             continue;
         };
@@ -163,7 +170,7 @@ pub fn compare(graph: &StaticGraph, history: &History) -> Comparison {
         let adjacent = first + 1 == *second;
         let values = values_of_run((source, a), (sink, b));
         let claims: Vec<Claim> = candidates(graph, source, sink, adjacent)
-            .filter(|edge| edge.kind == *kind)
+            .filter(|edge| edge.kind == *kind || edge.kind == seen_as)
             .map(|edge| Claim::new(edge, &values))
             .collect();
         let Some(predicted) = claims.iter().map(|claim| claim.width).max() else {
@@ -198,7 +205,7 @@ pub fn compare(graph: &StaticGraph, history: &History) -> Comparison {
             }
         }
         if adjacent {
-            rows.observe(source, sink, &claims, *kind, meeting.width);
+            rows.observe(source, sink, &claims, meeting.width);
         }
     }
     let launches: Vec<_> = history.launches.iter().collect();
@@ -417,15 +424,8 @@ struct Rows {
 }
 
 impl Rows {
-    fn observe(
-        &mut self,
-        source: &LaunchNode,
-        sink: &LaunchNode,
-        claims: &[Claim],
-        kind: DependenceKind,
-        width: Width,
-    ) {
-        for claim in claims.iter().filter(|claim| claim.edge.kind == kind) {
+    fn observe(&mut self, source: &LaunchNode, sink: &LaunchNode, claims: &[Claim], width: Width) {
+        for claim in claims {
             let row = self.predict(source, sink, claim);
             row.observed = row.observed.max(Some(width));
         }
@@ -466,10 +466,23 @@ fn pair_name(source: &LaunchNode, sink: &LaunchNode) -> String {
     )
 }
 
+/// The kinds of edges that have to hold what was seen: two atomic updates of a cell are in a
+/// reduction, or in all the others.
+fn asked_for(seen: DependenceKind) -> &'static [DependenceKind] {
+    use DependenceKind::{Anti, Flow, Output, Reduction};
+    match seen {
+        Flow => &[Flow],
+        Anti => &[Anti],
+        Output => &[Output],
+        Reduction => &[Flow, Anti, Output],
+    }
+}
+
 fn kind_name(kind: DependenceKind) -> &'static str {
     match kind {
         DependenceKind::Flow => "flow",
         DependenceKind::Anti => "anti",
         DependenceKind::Output => "output",
+        DependenceKind::Reduction => "reduction",
     }
 }
