@@ -159,7 +159,8 @@ pub struct Edge {
     pub relation: String,
     /// True when the relation is exact and the edge a *must*.
     pub exact: bool,
-    /// What the width relies on (equal shapes, preconditions of both models).
+    /// What the width, and the relation, rely on (equal shapes, preconditions of both models). A
+    /// global width relies on nothing, its relation may.
     pub conditions: Vec<Guard>,
     /// When all of these hold the edge does not exist (disjoint ranges). Empty: it always exists.
     pub absent_if: Vec<Guard>,
