@@ -7,32 +7,24 @@
 
 use super::describe;
 use super::effect::{Effect, ranges_apart};
-use super::instance::{Alike, Base, Instance, Place, TargetUse};
-use super::mapped::mapped_width;
+use super::instance::{Alike, Base, Instance, Motion, Place, TargetUse};
+use super::iteration::Later;
 use super::order::{Flow, Link};
 use super::overlap::{Overlap, is_constant_memory, overlap};
-use super::pair::{
-    PairOfTargets, ShapeEquality, disjoint_guard, shape_equality, shape_on_sink_side,
-};
+use super::pair::disjoint_guard;
 use super::polynomial::Polynomial;
-use super::relation::{Solver, unite_relations, universal_relation};
-use super::{DependenceKind, Edge, Guard, Uar, Width};
+use super::relation::{Solver, universal_relation};
+use super::{DependenceKind, Edge, Guard, IterationDistance, Uar, Width};
 use crate::diagnostics::{Location, RejectionReason};
-use crate::kernel::Access;
 use crate::launch::{BufferId, HostBlockId, LaunchGraph, NodeId, NodeKind, ValueId};
 use petgraph::graph::NodeIndex;
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
-/// Most pairs of accesses that one pair of targets is decided by.
-const MOST_ACCESS_PAIRS: usize = 900;
-/// After this many pairs a global width ends the search.
-const ENOUGH_ACCESS_PAIRS: usize = 64;
-
 /// Finds the edges of pairs, each question once.
 pub(super) struct Builder<'a> {
-    graph: &'a LaunchGraph,
-    solver: Solver,
+    pub(super) graph: &'a LaunchGraph,
+    pub(super) solver: Solver,
     /// Blocks that a block reaches without entering a header, the common loop's.
     paths: HashMap<(HostBlockId, Option<HostBlockId>), Vec<bool>>,
     /// Parameter values of a node's model with its own shape.
@@ -40,6 +32,7 @@ pub(super) struct Builder<'a> {
     /// Numbers for launches that are the same but for their pointers.
     alike: HashMap<Alike, usize>,
     alike_of: HashMap<NodeId, usize>,
+    motions: HashMap<NodeId, Motion>,
     answers: HashMap<Question, Rc<[Answer]>>,
     /// Allocations made in a loop or in a function that runs more than once.
     made_again: BTreeSet<BufferId>,
@@ -68,30 +61,19 @@ enum Run {
     Same(Option<usize>),
     /// In different iterations: whatever varies in a loop differs.
     Later,
+    /// In two iterations of this loop and one of those around it, the two in these blocks.
+    LaterIn(usize, [HostBlockId; 2]),
 }
 
 /// An edge between launches, the buffer's name left open.
-struct Answer {
-    edge: Edge,
+pub(super) struct Answer {
+    pub(super) edge: Edge,
     /// Disjoint ranges would make it absent.
-    absent_when_apart: bool,
+    pub(super) absent_when_apart: bool,
 }
 
 /// Stands for the buffer's name in an [`Answer`].
 const NAME: &str = "\u{1}";
-
-/// The verdict over all access pairs of one kind.
-struct Merged<'a> {
-    width: Width,
-    relation: String,
-    exact: bool,
-    widest: (&'a Access, &'a Access),
-    assumed: Vec<Guard>,
-    /// False while no pair conflicts.
-    any: bool,
-    /// Some pair is known to cross blocks, rather than not known to stay in one.
-    proven_global: bool,
-}
 
 impl Builder<'_> {
     /// No edges yet.
@@ -117,6 +99,7 @@ impl Builder<'_> {
             parameters: HashMap::new(),
             alike: HashMap::new(),
             alike_of: HashMap::new(),
+            motions: HashMap::new(),
             answers: HashMap::new(),
             made_again: made_again.chain(not_unique).collect(),
             uar,
@@ -151,25 +134,38 @@ impl Builder<'_> {
         };
         match (source, sink) {
             (Effect::Modelled(source), Effect::Modelled(sink)) => {
-                self.launch_pair(source, sink, Run::Same(common), &stable)
+                self.launch_pair(source, sink, Run::Same(common), None, &stable)
             }
             _ => self.widest_edge(source, sink, false, &stable),
         }
     }
 
-    /// Adds the edges from one operation to another that runs in a later iteration, of the same call
-    /// where `one_call` says so, or in another call.
-    pub(super) fn relate_again(&mut self, source: &Effect, sink: &Effect, one_call: bool) -> Link {
+    /// Adds the edges from one operation to another that runs in a later iteration of `of_loop`, in
+    /// the same call, or in another call.
+    pub(super) fn relate_again(
+        &mut self,
+        source: &Effect,
+        sink: &Effect,
+        of_loop: Option<usize>,
+    ) -> Link {
         if !source.is_launch() && !sink.is_launch() {
             return Link::Nothing;
         }
-        if let (true, Effect::Modelled(source), Effect::Modelled(sink)) = (one_call, source, sink)
-            && source.is_invariant(self.graph)
-            && sink.is_invariant(self.graph)
+        if let (Some(of_loop), Effect::Modelled(source), Effect::Modelled(sink)) =
+            (of_loop, source, sink)
         {
             let graph = self.graph;
-            let stable = |value: ValueId| graph.values[value.0].varies_in.is_none();
-            return self.launch_pair(source, sink, Run::Later, &stable);
+            let motions = [self.motion(source), self.motion(sink)];
+            if motions == [Motion::Fixed; 2] {
+                let stable = |value: ValueId| graph.values[value.0].varies_in.is_none();
+                return self.launch_pair(source, sink, Run::Later, None, &stable);
+            }
+            if !motions.contains(&Motion::Unknown) {
+                let later = Later::new(graph, of_loop, source, sink);
+                let run = Run::LaterIn(of_loop, later.blocks());
+                let stable = |value: ValueId| later.is_stable(value);
+                return self.launch_pair(source, sink, run, Some(&later), &stable);
+            }
         }
         let function = |effect: &Effect| {
             let block = self.graph.nodes[effect.node().0].block;
@@ -177,6 +173,23 @@ impl Builder<'_> {
         };
         let later = function(source) == function(sink) || source.node() > sink.node();
         self.widest_edge(source, sink, later, &|_| false)
+    }
+
+    /// Whether the edges to a later iteration depend on the loop that it is of.
+    pub(super) fn tells_loops_apart(&mut self, source: &Effect, sink: &Effect) -> bool {
+        match (source, sink) {
+            (Effect::Modelled(source), Effect::Modelled(sink)) => {
+                let motions = [self.motion(source), self.motion(sink)];
+                motions.contains(&Motion::Moving) && !motions.contains(&Motion::Unknown)
+            }
+            _ => false,
+        }
+    }
+
+    fn motion(&mut self, instance: &Instance) -> Motion {
+        let graph = self.graph;
+        let motion = || instance.motion(graph);
+        *self.motions.entry(instance.node).or_insert_with(motion)
     }
 
     /// Global edges where places may overlap, one for each buffer and kind.
@@ -239,6 +252,7 @@ impl Builder<'_> {
                         conditions: Vec::new(),
                         absent_if: absent_if.clone(),
                         carried,
+                        distances: Vec::new(),
                         because: because.clone(),
                         reason: Some(RejectionReason::GlobalDependence),
                         location: self.graph.nodes[sink.node().0].location.clone(),
@@ -256,9 +270,11 @@ impl Builder<'_> {
         source: &Instance,
         sink: &Instance,
         run: Run,
+        later: Option<&Later>,
         stable: &impl Fn(ValueId) -> bool,
     ) -> Link {
-        let carried = run == Run::Later;
+        let carried = !matches!(run, Run::Same(_));
+        let iterations = later.map(Later::distances).unwrap_or_default();
         let mut link = Link::Nothing;
         let alike = [self.number(source), self.number(sink)];
         for (first, from) in source.uses.iter().enumerate() {
@@ -277,18 +293,15 @@ impl Builder<'_> {
                 if constant {
                     continue;
                 }
-                let distance = match overlap(self.graph, &from.place, &to.place, stable) {
-                    Overlap::Never => continue,
-                    // Two iterations may see two allocations of one site.
-                    Overlap::Distance(_) if carried && self.is_made_again(&from.place) => None,
-                    Overlap::Distance(distance) => Some(distance),
-                    Overlap::Unknown => None,
-                };
-                let Some(distance) = distance else {
-                    let found = self.may_alias_edges((source, from), (sink, to), &kinds, carried);
+                let Some(distances) = self.distances(from, to, (carried, later), stable) else {
+                    let ends = ((source, from), (sink, to));
+                    let found = self.may_alias_edges(ends.0, ends.1, &kinds, carried, &iterations);
                     link = link.max(found);
                     continue;
                 };
+                if distances.is_empty() {
+                    continue;
+                }
                 if let Some(reason) = source.broken.as_ref().or(sink.broken.as_ref()) {
                     let name = if source.broken.is_some() {
                         source
@@ -298,38 +311,46 @@ impl Builder<'_> {
                     let because = format!("`{}`: {reason}", name.model.display_name);
                     let reason = RejectionReason::UnprovenIndex;
                     let because = (because, reason);
-                    self.widest_between((source, sink), to, &kinds, because, Vec::new(), carried);
+                    let ends = (source, sink);
+                    let carried = (carried, &iterations[..]);
+                    self.widest_between(ends, to, &kinds, because, Vec::new(), carried);
                     link = Link::Separates;
                     continue;
                 }
                 let place = &to.place;
-                let question = Question {
-                    alike,
-                    uses: [first, second],
-                    distance,
-                    offset: place.offset.clone(),
-                    name: place.name.contains(' ').then(|| place.name.clone()),
-                    run,
-                };
-                let answer = match self.answers.get(&question) {
-                    Some(known) => Rc::clone(known),
-                    None => {
-                        let mut nameless = to.clone();
-                        if question.name.is_none() {
-                            nameless.place.name = String::from(NAME);
+                let mut answers = Vec::new();
+                for (distance, offset) in distances {
+                    let question = Question {
+                        alike,
+                        uses: [first, second],
+                        distance,
+                        offset,
+                        name: place.name.contains(' ').then(|| place.name.clone()),
+                        run,
+                    };
+                    answers.push(match self.answers.get(&question) {
+                        Some(known) => Rc::clone(known),
+                        None => {
+                            let mut nameless = to.clone();
+                            nameless.place.offset.clone_from(&question.offset);
+                            if question.name.is_none() {
+                                nameless.place.name = String::from(NAME);
+                            }
+                            let ends = (source, sink, from, &nameless);
+                            let distance = &question.distance;
+                            let answer: Rc<[Answer]> = self
+                                .precise_edges(ends, distance, (carried, later), stable)
+                                .into();
+                            self.answers.insert(question, Rc::clone(&answer));
+                            answer
                         }
-                        let ends = (source, sink, from, &nameless);
-                        let answer: Rc<[Answer]> =
-                            self.precise_edges(ends, &question.distance, stable).into();
-                        self.answers.insert(question, Rc::clone(&answer));
-                        answer
-                    }
-                };
+                    });
+                }
                 let name = &to.place.name;
                 for Answer {
                     edge,
                     absent_when_apart,
-                } in answer.iter()
+                } in answers.iter().flat_map(|answer| answer.iter())
                 {
                     let mut witness = edge.witness.clone();
                     if let Some(witness) = &mut witness {
@@ -342,6 +363,7 @@ impl Builder<'_> {
                         buffer: name.clone(),
                         because: edge.because.replace(NAME, name),
                         carried,
+                        distances: iterations.clone(),
                         ..edge.clone()
                     };
                     if *absent_when_apart
@@ -367,223 +389,43 @@ impl Builder<'_> {
         link
     }
 
-    /// The edges between two targets at a known distance.
-    fn precise_edges(
-        &mut self,
-        (source, sink, from, to): (&Instance, &Instance, &TargetUse, &TargetUse),
-        distance: &Polynomial,
+    /// How far two targets are apart, and where the second is in its buffer, of every way in which
+    /// they may have a common byte; `None` when that is not known.
+    fn distances(
+        &self,
+        from: &TargetUse,
+        to: &TargetUse,
+        (carried, later): (bool, Option<&Later>),
         stable: &impl Fn(ValueId) -> bool,
-    ) -> Vec<Answer> {
+    ) -> Option<Vec<(Polynomial, Option<Polynomial>)>> {
+        let mut found: Vec<(Polynomial, Option<Polynomial>)> = Vec::new();
         let unstable = |value: ValueId| !stable(value);
-        let sink_shape = shape_on_sink_side(&sink.shape, &unstable);
-        let equality = shape_equality(source, &sink_shape);
-        let mut facts = source.facts.clone();
-        facts.extend(sink.facts.iter().map(|fact| fact.on_sink_side(&unstable)));
-        let source_parameters = self.own_parameters(source);
-        let sink_parameters: Vec<_> = self
-            .own_parameters(sink)
-            .iter()
-            .map(|parameter| parameter.on_sink_side(&unstable))
-            .collect();
-        // The sink's values when its shape is the source's.
-        let assumed_parameters: Option<Vec<_>> = match &equality {
-            ShapeEquality::If(_) => Some(
-                sink.parameters(self.graph, &source.shape)
-                    .iter()
-                    .map(|parameter| parameter.on_sink_side(&unstable))
-                    .collect(),
-            ),
-            _ => None,
-        };
-        let mut pair = PairOfTargets {
-            source,
-            sink,
-            to,
-            distance,
-            facts: &facts,
-            source_parameters: &source_parameters,
-            sink_parameters: &sink_parameters,
-            sink_shape: &sink_shape,
-            assumed_parameters: assumed_parameters.as_deref(),
-            equality: &equality,
-        };
-        let conflicts = [
-            (DependenceKind::Flow, &from.writes, &to.reads),
-            (DependenceKind::Anti, &from.reads, &to.writes),
-            (DependenceKind::Output, &from.writes, &to.writes),
-        ];
-        conflicts
-            .into_iter()
-            .filter_map(|(kind, left, right)| self.precise_edge(&mut pair, kind, left, right))
-            .collect()
-    }
-
-    fn precise_edge(
-        &mut self,
-        pair: &mut PairOfTargets,
-        kind: DependenceKind,
-        left: &[usize],
-        right: &[usize],
-    ) -> Option<Answer> {
-        if left.is_empty() || right.is_empty() {
-            return None;
-        }
-        let (source, sink) = (pair.source, pair.sink);
-        let first = (
-            &source.model.accesses[left[0]],
-            &sink.model.accesses[right[0]],
-        );
-        if left.len() * right.len() > MOST_ACCESS_PAIRS {
-            let because = format!(
-                "`{}` and `{}` access `{}` in too many ways to compare",
-                source.model.display_name, sink.model.display_name, pair.to.place.name
-            );
-            let because = (because, RejectionReason::UnprovenIndex);
-            let edge = self.widest(source, sink, pair.to, kind, because, Vec::new());
-            return Some(Answer {
-                edge,
-                absent_when_apart: false,
-            });
-        }
-        let mut merged = Merged {
-            width: Width::Thread,
-            relation: String::new(),
-            exact: true,
-            widest: first,
-            assumed: Vec::new(),
-            any: false,
-            proven_global: false,
-        };
-        let mut absence_needs_shape = false;
-        let mut compared = 0;
-        'pairs: for &a in left {
-            for &b in right {
-                compared += 1;
-                let accesses = (&source.model.accesses[a], &sink.model.accesses[b]);
-                let verdict = pair.decide(&mut self.solver, accesses);
-                absence_needs_shape |= verdict.absence_needs_shape;
-                let Some(width) = verdict.conflict.width else {
-                    continue;
-                };
-                let certain = width == Width::Global && verdict.conflict.proven;
-                if !merged.any || width > merged.width || certain && !merged.proven_global {
-                    merged.widest = accesses;
-                }
-                merged.width = if merged.any {
-                    merged.width.max(width)
-                } else {
-                    width
-                };
-                merged.proven_global |= certain;
-                merged.exact &= verdict.conflict.exact;
-                for guard in verdict.assumed {
-                    if !merged.assumed.contains(&guard) {
-                        merged.assumed.push(guard);
+        let mut add = |from: &Place, to: &Place| {
+            match overlap(self.graph, from, to, stable) {
+                Overlap::Never => {}
+                // Two iterations may see two allocations of one site.
+                Overlap::Distance(_) if carried && self.is_made_again(from) => return None,
+                Overlap::Distance(distance) => {
+                    let at = to.offset.as_ref().map(|at| at.on_sink_side(&unstable));
+                    if !found.iter().any(|(known, _)| *known == distance) {
+                        found.push((distance, at));
                     }
                 }
-                if merged.any {
-                    let (relation, exact) =
-                        unite_relations(&merged.relation, &verdict.conflict.relation, merged.width);
-                    merged.relation = relation;
-                    merged.exact &= exact;
-                } else {
-                    merged.relation = verdict.conflict.relation;
-                }
-                merged.any = true;
-                if merged.width == Width::Global && compared >= ENOUGH_ACCESS_PAIRS {
-                    merged.relation = universal_relation(Width::Global);
-                    merged.exact = false;
-                    break 'pairs;
-                }
+                Overlap::Unknown => return None,
             }
-        }
-        let mut relied_on = source.conditions.clone();
-        for guard in &sink.conditions {
-            if !relied_on.contains(guard) {
-                relied_on.push(guard.clone());
-            }
-        }
-        if !merged.any {
-            if absence_needs_shape && let ShapeEquality::If(conditions) = pair.equality {
-                relied_on.extend(conditions.iter().cloned());
-            }
-            if !relied_on.is_empty() {
-                let because = format!(
-                    "`{}` and `{}` are apart in `{}` only while indices do not wrap",
-                    source.model.display_name, sink.model.display_name, pair.to.place.name
-                );
-                let because = (because, RejectionReason::UnprovenIndex);
-                let edge = self.widest(source, sink, pair.to, kind, because, relied_on);
-                return Some(Answer {
-                    edge,
-                    absent_when_apart: false,
-                });
-            }
-            return None;
-        }
-        let mut absent_when_apart = false;
-        if merged.width == Width::Global {
-            absent_when_apart = pair.distance.as_constant().is_none();
-            relied_on.clear();
-            // The pairs were found for equal shapes, which nothing promises of a global edge.
-            if matches!(pair.equality, ShapeEquality::If(_)) {
-                merged.relation = universal_relation(Width::Global);
-                merged.exact = false;
-            }
-        } else {
-            relied_on.extend(merged.assumed);
-            if let ShapeEquality::If(conditions) = pair.equality {
-                relied_on.extend(conditions.iter().cloned());
-            }
-        }
-        let reason = match pair.equality {
-            ShapeEquality::Never => RejectionReason::Shape,
-            _ if merged.proven_global => RejectionReason::GlobalDependence,
-            _ => RejectionReason::UnprovenIndex,
+            Some(())
         };
-        let because = match pair.equality {
-            ShapeEquality::Never if merged.width == Width::Global => {
-                describe::different_shapes(source.model, sink.model)
+        let Some(later) = later else {
+            add(&from.place, &to.place)?;
+            return Some(found);
+        };
+        let sinks = later.places(&to.place);
+        for from in &later.places(&from.place) {
+            for to in &sinks {
+                add(from, to)?;
             }
-            _ => describe::accesses(
-                source.model,
-                sink.model,
-                merged.widest,
-                &pair.to.place.name,
-                merged.width,
-            ),
-        };
-        let example = pair.example(&mut self.solver, merged.widest, merged.width);
-        let witness = pair.witness(self.graph, merged.widest, merged.width, example.as_ref());
-        let mapped = mapped_width(
-            pair,
-            &mut self.solver,
-            (left, right),
-            merged.widest,
-            merged.width,
-            example.as_ref(),
-        );
-        let edge = Edge {
-            source: source.node,
-            sink: sink.node,
-            buffer: pair.to.place.name.clone(),
-            kind,
-            width: merged.width,
-            relation: merged.relation,
-            exact: merged.exact,
-            conditions: relied_on,
-            absent_if: Vec::new(),
-            carried: false,
-            because,
-            reason: (merged.width == Width::Global).then_some(reason),
-            location: merged.widest.1.location.clone(),
-            witness,
-            mapped,
-        };
-        Some(Answer {
-            edge,
-            absent_when_apart,
-        })
+        }
+        Some(found)
     }
 
     fn may_alias_edges(
@@ -592,6 +434,7 @@ impl Builder<'_> {
         (sink, to): (&Instance, &TargetUse),
         kinds: &[DependenceKind],
         carried: bool,
+        iterations: &[IterationDistance],
     ) -> Link {
         let mut absent_if = Vec::new();
         // No guard can compare the pointers of two iterations.
@@ -610,6 +453,7 @@ impl Builder<'_> {
             true => Link::Separates,
             false => Link::Nothing,
         };
+        let carried = (carried, iterations);
         self.widest_between((source, sink), to, kinds, because, absent_if, carried);
         link
     }
@@ -622,15 +466,19 @@ impl Builder<'_> {
         kinds: &[DependenceKind],
         because: (String, RejectionReason),
         absent_if: Vec<Guard>,
-        carried: bool,
+        (carried, distances): (bool, &[IterationDistance]),
     ) {
         for &kind in kinds {
             let edge = self.widest(source, sink, to, kind, because.clone(), absent_if.clone());
-            self.add(Edge { carried, ..edge });
+            self.add(Edge {
+                carried,
+                distances: distances.to_vec(),
+                ..edge
+            });
         }
     }
 
-    fn widest(
+    pub(super) fn widest(
         &self,
         source: &Instance,
         sink: &Instance,
@@ -654,6 +502,7 @@ impl Builder<'_> {
             conditions: Vec::new(),
             absent_if,
             carried: false,
+            distances: Vec::new(),
             because,
             reason: Some(reason),
             location,
@@ -691,7 +540,7 @@ impl Builder<'_> {
         self.uar.graph.add_edge(source, sink, edge);
     }
 
-    fn own_parameters(&mut self, instance: &Instance) -> Vec<Polynomial> {
+    pub(super) fn own_parameters(&mut self, instance: &Instance) -> Vec<Polynomial> {
         let graph = self.graph;
         self.parameters
             .entry(instance.node)

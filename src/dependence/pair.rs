@@ -12,9 +12,12 @@ use crate::kernel::{Access, KernelModel};
 use crate::launch::{LaunchGraph, ValueId};
 
 /// Two targets of two launches.
+#[derive(Clone, Copy)]
 pub(super) struct PairOfTargets<'a> {
     pub(super) source: &'a Instance<'a>,
     pub(super) sink: &'a Instance<'a>,
+    /// The sink belongs to a later iteration.
+    pub(super) carried: bool,
     pub(super) to: &'a TargetUse,
     pub(super) distance: &'a Polynomial,
     pub(super) facts: &'a Facts,
@@ -162,8 +165,8 @@ impl PairOfTargets<'_> {
         example: Option<&Example>,
     ) -> Option<Witness> {
         let shapes = [&self.source.shape, self.compared_sink().1];
-        (width != Width::Thread)
-            .then(|| describe::witness(graph, accesses, shapes, &self.to.place, example))
+        let place = (&self.to.place, self.carried);
+        (width != Width::Thread).then(|| describe::witness(graph, accesses, shapes, place, example))
     }
 
     /// The sink's values and shape, those for equal shapes where only a run can tell.

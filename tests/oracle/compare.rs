@@ -210,7 +210,7 @@ pub fn compare(graph: &StaticGraph, history: &History) -> Comparison {
         };
         if seen_pairs.insert((a.site, b.site)) {
             let values = values_of_run((source, a), (sink, b));
-            for edge in candidates(graph, source, sink, true) {
+            for edge in candidates(graph, source, sink, true).filter(|edge| may_be_next(edge)) {
                 rows.predict(source, sink, &Claim::new(edge, &values));
             }
         }
@@ -219,6 +219,13 @@ pub fn compare(graph: &StaticGraph, history: &History) -> Comparison {
     comparison.site_pairs = seen_pairs.len();
     comparison.neighbours = rows.finish();
     comparison
+}
+
+/// Whether an edge may be that of a launch and the next one: where both are in several loops, it is
+/// the innermost one that goes on, unless the loops around it launch nothing else.
+fn may_be_next(edge: &Edge) -> bool {
+    let inner = edge.distances.last();
+    inner.is_none_or(|distance| distance.least.is_some_and(|least| least == 1))
 }
 
 /// What an edge says of a pair of launches.
@@ -425,7 +432,8 @@ impl Rows {
         kind: DependenceKind,
         width: Width,
     ) {
-        for claim in claims.iter().filter(|claim| claim.edge.kind == kind) {
+        let claims = claims.iter().filter(|claim| claim.edge.kind == kind);
+        for claim in claims.filter(|claim| may_be_next(claim.edge)) {
             let row = self.predict(source, sink, claim);
             row.observed = row.observed.max(Some(width));
         }
