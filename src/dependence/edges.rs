@@ -5,15 +5,18 @@
 //! a guard would have to compare. Where an absence relies on conditions that only a run can decide,
 //! an edge stays, with those conditions in [`Edge::absent_if`].
 
+use super::decision::{Decision, add_guards};
 use super::describe;
-use super::effect::{Effect, ranges_apart};
+use super::effect::{Effect, footprint_range, ranges_apart};
 use super::instance::{Alike, Base, Instance, Motion, Place, TargetUse};
 use super::iteration::Later;
+use super::kinds::{kinds_between, kinds_of, pairs_of, sides};
 use super::order::{Flow, Link};
 use super::overlap::{Overlap, is_constant_memory, overlap};
 use super::pair::disjoint_guard;
 use super::polynomial::Polynomial;
 use super::relation::{Solver, universal_relation};
+use super::targets::Structure;
 use super::{DependenceKind, Edge, Guard, IterationDistance, Uar, Width};
 use crate::diagnostics::{Location, RejectionReason};
 use crate::launch::{BufferId, HostBlockId, LaunchGraph, NodeId, NodeKind, ValueId};
@@ -34,35 +37,55 @@ pub(super) struct Builder<'a> {
     alike_of: HashMap<NodeId, usize>,
     motions: HashMap<NodeId, Motion>,
     answers: HashMap<Question, Rc<[Answer]>>,
+    /// Numbers for uses that are the same but for names and places in the source.
+    pub(super) forms: HashMap<String, usize>,
+    pub(super) form_of: HashMap<(usize, usize), usize>,
+    pub(super) decisions: HashMap<Structure, Rc<[(DependenceKind, Decision)]>>,
     /// Allocations made in a loop or in a function that runs more than once.
     made_again: BTreeSet<BufferId>,
-    uar: Uar,
+    pub(super) uar: Uar,
 }
 
 /// All that the edges between two targets depend on, besides the two nodes and the buffer's name.
 #[derive(PartialEq, Eq, Hash)]
-struct Question {
+pub(super) struct Question {
     /// Numbers of the two launches by [`Builder::alike`].
-    alike: [usize; 2],
+    pub(super) alike: [usize; 2],
     /// The targets' positions in the uses.
-    uses: [usize; 2],
-    distance: Polynomial,
+    pub(super) uses: [usize; 2],
+    pub(super) distance: Polynomial,
     /// Of the sink's target.
     offset: Option<Polynomial>,
     /// The name, where it is a description.
     name: Option<String>,
-    run: Run,
+    pub(super) run: Run,
 }
 
 /// Which runs of two operations are compared.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Run {
+pub(super) enum Run {
     /// In one iteration of this loop, the innermost around both, or in one call.
     Same(Option<usize>),
+    /// In one iteration of this loop, or in one call, the two in these blocks, where loops bound what
+    /// they depend on.
+    Bounded(Option<usize>, [HostBlockId; 2]),
     /// In different iterations: whatever varies in a loop differs.
     Later,
     /// In two iterations of this loop and one of those around it, the two in these blocks.
     LaterIn(usize, [HostBlockId; 2]),
+}
+
+impl Run {
+    pub(super) fn is_carried(self) -> bool {
+        matches!(self, Self::Later | Self::LaterIn(..))
+    }
+}
+
+/// The runs of two launches that are compared, and what is the same in both.
+pub(super) struct Compared<'r, S> {
+    pub(super) run: Run,
+    pub(super) later: Option<&'r Later<'r>>,
+    pub(super) stable: S,
 }
 
 /// An edge between launches, the buffer's name left open.
@@ -101,13 +124,17 @@ impl Builder<'_> {
             alike_of: HashMap::new(),
             motions: HashMap::new(),
             answers: HashMap::new(),
+            forms: HashMap::new(),
+            form_of: HashMap::new(),
+            decisions: HashMap::new(),
             made_again: made_again.chain(not_unique).collect(),
             uar,
         }
     }
 
     /// The graph of all edges found.
-    pub(super) fn finish(self) -> Uar {
+    pub(super) fn finish(mut self) -> Uar {
+        self.uar.effort.problems = self.solver.problems;
         self.uar
     }
 
@@ -134,7 +161,17 @@ impl Builder<'_> {
         };
         match (source, sink) {
             (Effect::Modelled(source), Effect::Modelled(sink)) => {
-                self.launch_pair(source, sink, Run::Same(common), None, &stable)
+                let motions = [self.motion(source), self.motion(sink)];
+                let run = match motions {
+                    [Motion::Fixed, Motion::Fixed] => Run::Same(common),
+                    _ => Run::Bounded(common, [from, to]),
+                };
+                let compared = Compared {
+                    run,
+                    later: None,
+                    stable,
+                };
+                self.launch_pair(source, sink, &compared)
             }
             _ => self.widest_edge(source, sink, false, &stable),
         }
@@ -157,14 +194,21 @@ impl Builder<'_> {
             let graph = self.graph;
             let motions = [self.motion(source), self.motion(sink)];
             if motions == [Motion::Fixed; 2] {
-                let stable = |value: ValueId| graph.values[value.0].varies_in.is_none();
-                return self.launch_pair(source, sink, Run::Later, None, &stable);
+                let compared = Compared {
+                    run: Run::Later,
+                    later: None,
+                    stable: |value: ValueId| graph.values[value.0].varies_in.is_none(),
+                };
+                return self.launch_pair(source, sink, &compared);
             }
             if !motions.contains(&Motion::Unknown) {
                 let later = Later::new(graph, of_loop, source, sink);
-                let run = Run::LaterIn(of_loop, later.blocks());
-                let stable = |value: ValueId| later.is_stable(value);
-                return self.launch_pair(source, sink, run, Some(&later), &stable);
+                let compared = Compared {
+                    run: Run::LaterIn(of_loop, later.blocks()),
+                    later: Some(&later),
+                    stable: |value: ValueId| later.is_stable(value),
+                };
+                return self.launch_pair(source, sink, &compared);
             }
         }
         let function = |effect: &Effect| {
@@ -269,23 +313,23 @@ impl Builder<'_> {
         &mut self,
         source: &Instance,
         sink: &Instance,
-        run: Run,
-        later: Option<&Later>,
-        stable: &impl Fn(ValueId) -> bool,
+        compared: &Compared<impl Fn(ValueId) -> bool>,
     ) -> Link {
-        let carried = !matches!(run, Run::Same(_));
-        let iterations = later.map(Later::distances).unwrap_or_default();
+        let iterations = compared.later.map(Later::distances).unwrap_or_default();
+        let carried = compared.run.is_carried().then_some(&iterations[..]);
         let mut link = Link::Nothing;
         let alike = [self.number(source), self.number(sink)];
         for (first, from) in source.uses.iter().enumerate() {
             for (second, to) in sink.uses.iter().enumerate() {
-                let kinds = kinds_of(
-                    (!from.reads.is_empty(), !from.writes.is_empty()),
-                    (!to.reads.is_empty(), !to.writes.is_empty()),
-                );
+                let kinds = kinds_between((source, from), (sink, to));
                 if kinds.is_empty() {
                     continue;
                 }
+                // A group may hold both ends of reductions.
+                let separates = match kinds.as_slice() {
+                    [DependenceKind::Reduction] => Link::Orders,
+                    _ => Link::Separates,
+                };
                 // No kernel can write constant memory.
                 let constant = [&from.place, &to.place]
                     .into_iter()
@@ -293,15 +337,11 @@ impl Builder<'_> {
                 if constant {
                     continue;
                 }
-                let Some(distances) = self.distances(from, to, (carried, later), stable) else {
-                    let ends = ((source, from), (sink, to));
-                    let found = self.may_alias_edges(ends.0, ends.1, &kinds, carried, &iterations);
-                    link = link.max(found);
+                let Some(distances) = self.distances(from, to, compared) else {
+                    let found = self.may_alias_edges((source, from), (sink, to), &kinds, carried);
+                    link = link.max(found.min(separates));
                     continue;
                 };
-                if distances.is_empty() {
-                    continue;
-                }
                 if let Some(reason) = source.broken.as_ref().or(sink.broken.as_ref()) {
                     let name = if source.broken.is_some() {
                         source
@@ -311,80 +351,99 @@ impl Builder<'_> {
                     let because = format!("`{}`: {reason}", name.model.display_name);
                     let reason = RejectionReason::UnprovenIndex;
                     let because = (because, reason);
-                    let ends = (source, sink);
-                    let carried = (carried, &iterations[..]);
-                    self.widest_between(ends, to, &kinds, because, Vec::new(), carried);
-                    link = Link::Separates;
+                    let ends = (source, sink, from, to);
+                    self.widest_between(ends, &kinds, because, Vec::new(), carried);
+                    link = link.max(separates);
                     continue;
                 }
-                let place = &to.place;
-                let mut answers = Vec::new();
                 for (distance, offset) in distances {
+                    let ends = (source, sink, from, to);
+                    let apart = (footprint_range(source, from), footprint_range(sink, to));
+                    let unstable = |value: ValueId| !(compared.stable)(value);
+                    if ranges_apart(&distance, apart.0, apart.1, &unstable) {
+                        let relied_on = relied_on(source, sink, compared.later);
+                        if !relied_on.is_empty() {
+                            let reason = RejectionReason::UnprovenIndex;
+                            let because = (apart_while(source, sink, to), reason);
+                            self.widest_between(ends, &kinds, because, relied_on, carried);
+                        }
+                        continue;
+                    }
                     let question = Question {
                         alike,
                         uses: [first, second],
                         distance,
                         offset,
-                        name: place.name.contains(' ').then(|| place.name.clone()),
-                        run,
+                        name: to.place.name.contains(' ').then(|| to.place.name.clone()),
+                        run: compared.run,
                     };
-                    answers.push(match self.answers.get(&question) {
-                        Some(known) => Rc::clone(known),
-                        None => {
-                            let mut nameless = to.clone();
-                            nameless.place.offset.clone_from(&question.offset);
-                            if question.name.is_none() {
-                                nameless.place.name = String::from(NAME);
-                            }
-                            let ends = (source, sink, from, &nameless);
-                            let distance = &question.distance;
-                            let answer: Rc<[Answer]> = self
-                                .precise_edges(ends, distance, (carried, later), stable)
-                                .into();
-                            self.answers.insert(question, Rc::clone(&answer));
-                            answer
-                        }
-                    });
-                }
-                let name = &to.place.name;
-                for Answer {
-                    edge,
-                    absent_when_apart,
-                } in answers.iter().flat_map(|answer| answer.iter())
-                {
-                    let mut witness = edge.witness.clone();
-                    if let Some(witness) = &mut witness {
-                        witness.text = witness.text.replace(NAME, name);
-                    }
-                    let mut edge = Edge {
-                        witness,
-                        source: source.node,
-                        sink: sink.node,
-                        buffer: name.clone(),
-                        because: edge.because.replace(NAME, name),
-                        carried,
-                        distances: iterations.clone(),
-                        ..edge.clone()
-                    };
-                    if *absent_when_apart
-                        && !carried
-                        && let Some(apart) = disjoint_guard(source, sink, from, to)
-                    {
-                        edge.absent_if.clone_from(&source.conditions);
-                        for guard in sink.conditions.iter().chain([&apart]) {
-                            if !edge.absent_if.contains(guard) {
-                                edge.absent_if.push(guard.clone());
-                            }
-                        }
-                    }
-                    link = link.max(match edge.width {
-                        _ if !edge.absent_if.is_empty() => Link::Nothing,
-                        Width::Global if edge.mapped.is_none() => Link::Separates,
-                        _ => Link::Orders,
-                    });
-                    self.add(edge);
+                    link = link.max(self.known_distance(ends, question, compared, carried));
                 }
             }
+        }
+        link
+    }
+
+    /// Adds the edges between two targets at a known distance.
+    fn known_distance(
+        &mut self,
+        (source, sink, from, to): (&Instance, &Instance, &TargetUse, &TargetUse),
+        question: Question,
+        compared: &Compared<impl Fn(ValueId) -> bool>,
+        carried: Option<&[IterationDistance]>,
+    ) -> Link {
+        let answer = match self.answers.get(&question) {
+            Some(known) => Rc::clone(known),
+            None => {
+                let mut nameless = to.clone();
+                nameless.place.offset.clone_from(&question.offset);
+                if question.name.is_none() {
+                    nameless.place.name = String::from(NAME);
+                }
+                let ends = (source, sink, from, &nameless);
+                let answer: Rc<[Answer]> = self.precise_edges(ends, &question, compared).into();
+                self.uar.effort.questions += 1;
+                self.answers.insert(question, Rc::clone(&answer));
+                answer
+            }
+        };
+        let mut link = Link::Nothing;
+        let name = &to.place.name;
+        for Answer {
+            edge,
+            absent_when_apart,
+        } in answer.iter()
+        {
+            let mut witness = edge.witness.clone();
+            if let Some(witness) = &mut witness {
+                witness.text = witness.text.replace(NAME, name);
+            }
+            let mut edge = Edge {
+                witness,
+                source: source.node,
+                sink: sink.node,
+                buffer: name.clone(),
+                because: edge.because.replace(NAME, name),
+                carried: carried.is_some(),
+                distances: carried.unwrap_or_default().to_vec(),
+                ..edge.clone()
+            };
+            if *absent_when_apart
+                && carried.is_none()
+                && edge.absent_if.is_empty()
+                && let Some(apart) = disjoint_guard(source, sink, from, to)
+            {
+                edge.absent_if.clone_from(&source.conditions);
+                add_guards(&mut edge.absent_if, &sink.conditions);
+                add_guards(&mut edge.absent_if, &[apart]);
+            }
+            link = link.max(match edge.width {
+                _ if !edge.absent_if.is_empty() => Link::Nothing,
+                _ if edge.kind == DependenceKind::Reduction => Link::Orders,
+                Width::Global if edge.mapped.is_none() => Link::Separates,
+                _ => Link::Orders,
+            });
+            self.add(edge);
         }
         link
     }
@@ -395,13 +454,13 @@ impl Builder<'_> {
         &self,
         from: &TargetUse,
         to: &TargetUse,
-        (carried, later): (bool, Option<&Later>),
-        stable: &impl Fn(ValueId) -> bool,
+        compared: &Compared<impl Fn(ValueId) -> bool>,
     ) -> Option<Vec<(Polynomial, Option<Polynomial>)>> {
+        let carried = compared.run.is_carried();
+        let unstable = |value: ValueId| !(compared.stable)(value);
         let mut found: Vec<(Polynomial, Option<Polynomial>)> = Vec::new();
-        let unstable = |value: ValueId| !stable(value);
         let mut add = |from: &Place, to: &Place| {
-            match overlap(self.graph, from, to, stable) {
+            match overlap(self.graph, from, to, &compared.stable) {
                 Overlap::Never => {}
                 // Two iterations may see two allocations of one site.
                 Overlap::Distance(_) if carried && self.is_made_again(from) => return None,
@@ -415,7 +474,7 @@ impl Builder<'_> {
             }
             Some(())
         };
-        let Some(later) = later else {
+        let Some(later) = compared.later else {
             add(&from.place, &to.place)?;
             return Some(found);
         };
@@ -433,12 +492,11 @@ impl Builder<'_> {
         (source, from): (&Instance, &TargetUse),
         (sink, to): (&Instance, &TargetUse),
         kinds: &[DependenceKind],
-        carried: bool,
-        iterations: &[IterationDistance],
+        carried: Option<&[IterationDistance]>,
     ) -> Link {
         let mut absent_if = Vec::new();
         // No guard can compare the pointers of two iterations.
-        if !carried
+        if carried.is_none()
             && source.broken.is_none()
             && sink.broken.is_none()
             && let Some(apart) = disjoint_guard(source, sink, from, to)
@@ -453,26 +511,26 @@ impl Builder<'_> {
             true => Link::Separates,
             false => Link::Nothing,
         };
-        let carried = (carried, iterations);
-        self.widest_between((source, sink), to, kinds, because, absent_if, carried);
+        let ends = (source, sink, from, to);
+        self.widest_between(ends, kinds, because, absent_if, carried);
         link
     }
 
     /// An edge over everything for each kind.
     fn widest_between(
         &mut self,
-        (source, sink): (&Instance, &Instance),
-        to: &TargetUse,
+        ends: (&Instance, &Instance, &TargetUse, &TargetUse),
         kinds: &[DependenceKind],
         because: (String, RejectionReason),
         absent_if: Vec<Guard>,
-        (carried, distances): (bool, &[IterationDistance]),
+        carried: Option<&[IterationDistance]>,
     ) {
         for &kind in kinds {
-            let edge = self.widest(source, sink, to, kind, because.clone(), absent_if.clone());
+            let (because, absent_if) = (because.clone(), absent_if.clone());
+            let edge = self.widest(ends, kind, because, absent_if, carried.is_some());
             self.add(Edge {
-                carried,
-                distances: distances.to_vec(),
+                carried: carried.is_some(),
+                distances: carried.unwrap_or_default().to_vec(),
                 ..edge
             });
         }
@@ -480,17 +538,21 @@ impl Builder<'_> {
 
     pub(super) fn widest(
         &self,
-        source: &Instance,
-        sink: &Instance,
-        to: &TargetUse,
+        (source, sink, from, to): (&Instance, &Instance, &TargetUse, &TargetUse),
         kind: DependenceKind,
         (because, reason): (String, RejectionReason),
         absent_if: Vec<Guard>,
+        carried: bool,
     ) -> Edge {
         let access = to.writes.first().or(to.reads.first());
         let location = access.map_or_else(Location::default, |index| {
             sink.model.accesses[*index].location.clone()
         });
+        let (left, right) = sides(kind, from, to);
+        let accesses = pairs_of(kind, (source, left), (sink, right)).next();
+        let shapes = [&source.shape, &sink.shape];
+        let place = (&to.place, carried);
+        let witness = accesses.map(|pair| describe::witness(self.graph, pair, shapes, place, None));
         Edge {
             source: source.node,
             sink: sink.node,
@@ -506,7 +568,7 @@ impl Builder<'_> {
             because,
             reason: Some(reason),
             location,
-            witness: None,
+            witness,
             mapped: None,
         }
     }
@@ -578,19 +640,23 @@ impl Builder<'_> {
     }
 }
 
-/// The kinds of conflict between what reads and writes (in this order) before and after.
-fn kinds_of(source: (bool, bool), sink: (bool, bool)) -> Vec<DependenceKind> {
-    let mut kinds = Vec::new();
-    if source.1 && sink.0 {
-        kinds.push(DependenceKind::Flow);
-    }
-    if source.0 && sink.1 {
-        kinds.push(DependenceKind::Anti);
-    }
-    if source.1 && sink.1 {
-        kinds.push(DependenceKind::Output);
-    }
-    kinds
+/// What the models of two launches rely on and the domains of loops leave open.
+pub(super) fn relied_on(source: &Instance, sink: &Instance, later: Option<&Later>) -> Vec<Guard> {
+    let open = |side: usize, instance: &Instance| match later {
+        Some(later) => later.open(side, &instance.conditions),
+        None => instance.conditions.clone(),
+    };
+    let mut guards = open(0, source);
+    add_guards(&mut guards, &open(1, sink));
+    guards
+}
+
+/// Why two targets have an edge although no two accesses meet.
+pub(super) fn apart_while(source: &Instance, sink: &Instance, to: &TargetUse) -> String {
+    format!(
+        "`{}` and `{}` are apart in `{}` only while indices do not wrap",
+        source.model.display_name, sink.model.display_name, to.place.name
+    )
 }
 
 /// The innermost loop around both.

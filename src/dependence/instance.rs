@@ -9,7 +9,7 @@ use super::polynomial::{Atom, Polynomial};
 use super::relation::Shape;
 use crate::affine::Axis;
 use crate::expression::{Condition, Expression};
-use crate::kernel::{AccessKind, KernelModel, KernelSymbol, Target};
+use crate::kernel::{Access, AccessKind, KernelModel, KernelSymbol, Target};
 use crate::launch::{
     ArgumentPiece, BufferId, Launch, LaunchGraph, MemoryKind, NodeId, Operand, Pointer, Root,
     ValueId,
@@ -56,6 +56,8 @@ pub(super) struct TargetUse {
     pub(super) writes: Vec<usize>,
     /// First byte and one past the last, relative to the pointer.
     pub(super) footprint: Option<(Expression<ValueId>, Expression<ValueId>)>,
+    /// The same as polynomials, where they are some.
+    pub(super) range: Option<(Polynomial, Polynomial)>,
 }
 
 /// What two launches have in common that differ in their pointers only: every question about their
@@ -438,13 +440,23 @@ fn target_uses(
             };
             let low = bound(bounds.map(|footprint| &footprint.low_bytes));
             let high = bound(bounds.map(|footprint| &footprint.high_bytes));
+            let footprint = low.zip(high);
+            let range = footprint
+                .as_ref()
+                .and_then(|(low, high)| Some((host_polynomial(low)?, host_polynomial(high)?)));
             TargetUse {
                 place: target_place(graph, launch, &access.target),
                 reads: Vec::new(),
                 writes: Vec::new(),
-                footprint: low.zip(high),
+                footprint,
+                range,
             }
         });
+        // What may change places with others is not the same as what may not.
+        let reduction = |access: &Access| match access.kind {
+            AccessKind::Reduction(reduction) => Some(reduction),
+            _ => None,
+        };
         // Accesses that differ in their place in the source only count once.
         let same = |known: &usize| {
             let known = &model.accesses[*known];
@@ -452,11 +464,12 @@ fn target_uses(
                 && known.size_bytes == access.size_bytes
                 && known.domain == access.domain
                 && known.exact == access.exact
+                && reduction(known) == reduction(access)
         };
         let (reads, writes) = match access.kind {
             AccessKind::Read => (true, false),
             AccessKind::Write => (false, true),
-            AccessKind::Reduction | AccessKind::Atomic => (true, true),
+            AccessKind::Reduction(_) | AccessKind::Atomic => (true, true),
         };
         if reads && !entry.reads.iter().any(same) {
             entry.reads.push(index);

@@ -13,26 +13,32 @@
 //!   runs, in the iteration (the earlier or the later one's) that its side of the path belongs to. Across
 //!   calls the nodes in between need not run, since the end of a call issues whatever is pending.
 //!
+//! An edge of kind [`DependenceKind::Reduction`] orders nothing in a fused launch, whatever its width
+//! and conditions; it holds the pairs of accesses that no other edge of the two nodes has to hold.
+//! Operations still do not move past each other across it, so that paths may lead along it.
+//!
 //! So whoever puts two nodes into one group and takes in all that the edges put in between finds an
 //! edge that forbids it, or the group too large; and the number of edges stays in proportion to the
 //! number of nodes.
 //!
 //! Fences (unknown calls, host accesses, stream operations) have no edges: they order everything.
 
+mod decision;
 mod describe;
 mod edges;
 mod effect;
 mod enumerate;
 mod instance;
 mod iteration;
+mod kinds;
 mod mapped;
 mod order;
 mod overlap;
 mod pair;
 mod polynomial;
-mod precise;
 mod problem;
 mod relation;
+mod targets;
 mod witness;
 
 pub use enumerate::build_uar;
@@ -58,6 +64,9 @@ pub enum DependenceKind {
     Anti,
     /// Write, then write.
     Output,
+    /// Both update by one exact operator and use no result, so that their order does not matter:
+    /// kept apart from the others, as in the polyhedral literature (Doerfert et al., IMPACT 2015).
+    Reduction,
 }
 
 /// The smallest unit of the grid inside which a dependence stays, under the identity map.
@@ -155,7 +164,7 @@ pub struct Edge {
     pub sink: NodeId,
     /// Name of the buffer, for people.
     pub buffer: String,
-    /// Flow, anti or output.
+    /// Flow, anti, output or reduction.
     pub kind: DependenceKind,
     /// Its width, given that `conditions` hold.
     pub width: Width,
@@ -206,4 +215,18 @@ impl Edge {
 pub struct Uar {
     /// Nodes in the launch graph's order; edges as found.
     pub graph: DiGraph<NodeId, Edge>,
+    /// What it took to build it.
+    pub effort: Effort,
+}
+
+/// How much was worked out to build a graph. A program repeats itself, so that none of these grows
+/// with its launches once all its kernels have met.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Effort {
+    /// Pairs of pointers of two launches, at one distance, that edges were written for.
+    pub questions: usize,
+    /// Pairs of access structures that were compared for them.
+    pub decisions: usize,
+    /// Problems that isl had to solve for those.
+    pub problems: usize,
 }

@@ -45,6 +45,7 @@ mod privacy;
 pub mod ptx;
 mod ranges;
 mod read;
+mod reduction;
 #[cfg(test)]
 mod soundness;
 mod space;
@@ -54,6 +55,7 @@ mod walk;
 
 pub use alone::Alone;
 pub use intervals::{Hazard, Intervals, LocalDependence, Span, Statement};
+pub use reduction::{Reduction, ReductionOperator};
 
 use crate::affine::{Affine, Axis, Guard};
 use crate::diagnostics::Location;
@@ -195,8 +197,9 @@ pub enum AccessKind {
     Read,
     /// Writes only.
     Write,
-    /// Commutative atomic update whose result is unused.
-    Reduction,
+    /// An atomic update whose result is unused, by an operator that takes part of the cell's value
+    /// along: reads and writes, but the order among those of one exact operator does not matter.
+    Reduction(Reduction),
     /// Any other atomic: reads and writes.
     Atomic,
 }

@@ -119,7 +119,7 @@ pub struct ReportEdge {
     pub dst: usize,
     /// The buffer, for people.
     pub buffer: String,
-    /// Flow, anti or output.
+    /// Flow, anti, output or reduction.
     pub kind: DependenceKind,
     /// Thread, block or global, when places are compared as they are; what fuses today fuses by it.
     pub width: Width,
@@ -413,12 +413,13 @@ fn width_name(width: Width) -> &'static str {
     }
 }
 
-/// Flow, anti or output, as reports write it.
+/// Flow, anti, output or reduction, as reports write it.
 fn kind_name(kind: DependenceKind) -> &'static str {
     match kind {
         DependenceKind::Flow => "flow",
         DependenceKind::Anti => "anti",
         DependenceKind::Output => "output",
+        DependenceKind::Reduction => "reduction",
     }
 }
 
