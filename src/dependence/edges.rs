@@ -5,30 +5,24 @@
 //! a guard would have to compare. Where an absence relies on conditions that only a run can decide,
 //! an edge stays, with those conditions in [`Edge::absent_if`].
 
+use super::decision::{Decision, add_guards};
 use super::describe;
-use super::effect::{Effect, ranges_apart};
+use super::effect::{Effect, footprint_range, ranges_apart};
 use super::instance::{Alike, Base, Instance, Place, TargetUse};
-use super::kinds::{kinds_between, kinds_of, pairs_of, sides};
-use super::mapped::mapped_width;
+use super::kinds::{kinds_between, kinds_of, sides};
 use super::order::{Flow, Link};
 use super::overlap::{Overlap, is_constant_memory, overlap};
 use super::pair::{
     PairOfTargets, ShapeEquality, disjoint_guard, shape_equality, shape_on_sink_side,
 };
 use super::polynomial::Polynomial;
-use super::relation::{Solver, unite_relations, universal_relation};
+use super::relation::{Solver, universal_relation};
 use super::{DependenceKind, Edge, Guard, Uar, Width};
 use crate::diagnostics::{Location, RejectionReason};
-use crate::kernel::Access;
 use crate::launch::{BufferId, HostBlockId, LaunchGraph, NodeId, NodeKind, ValueId};
 use petgraph::graph::NodeIndex;
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
-
-/// Most pairs of accesses that one pair of targets is decided by.
-const MOST_ACCESS_PAIRS: usize = 900;
-/// After this many pairs a global width ends the search.
-const ENOUGH_ACCESS_PAIRS: usize = 64;
 
 /// Finds the edges of pairs, each question once.
 pub(super) struct Builder<'a> {
@@ -42,6 +36,10 @@ pub(super) struct Builder<'a> {
     alike: HashMap<Alike, usize>,
     alike_of: HashMap<NodeId, usize>,
     answers: HashMap<Question, Rc<[Answer]>>,
+    /// Numbers for uses that are the same but for names and places in the source.
+    forms: HashMap<String, usize>,
+    form_of: HashMap<(usize, usize), usize>,
+    decisions: HashMap<Structure, Rc<[(DependenceKind, Decision)]>>,
     /// Allocations made in a loop or in a function that runs more than once.
     made_again: BTreeSet<BufferId>,
     uar: Uar,
@@ -59,6 +57,15 @@ struct Question {
     offset: Option<Polynomial>,
     /// The name, where it is a description.
     name: Option<String>,
+    run: Run,
+}
+
+/// All that is decided about two targets depends on: kernels of one structure share it.
+#[derive(PartialEq, Eq, Hash)]
+struct Structure {
+    /// Numbers of the two uses by [`Builder::form`].
+    forms: [usize; 2],
+    distance: Polynomial,
     run: Run,
 }
 
@@ -80,19 +87,6 @@ struct Answer {
 
 /// Stands for the buffer's name in an [`Answer`].
 const NAME: &str = "\u{1}";
-
-/// The verdict over all access pairs of one kind.
-struct Merged<'a> {
-    width: Width,
-    relation: String,
-    exact: bool,
-    widest: (&'a Access, &'a Access),
-    assumed: Vec<Guard>,
-    /// False while no pair conflicts.
-    any: bool,
-    /// Some pair is known to cross blocks, rather than not known to stay in one.
-    proven_global: bool,
-}
 
 impl Builder<'_> {
     /// No edges yet.
@@ -119,13 +113,17 @@ impl Builder<'_> {
             alike: HashMap::new(),
             alike_of: HashMap::new(),
             answers: HashMap::new(),
+            forms: HashMap::new(),
+            form_of: HashMap::new(),
+            decisions: HashMap::new(),
             made_again: made_again.chain(not_unique).collect(),
             uar,
         }
     }
 
     /// The graph of all edges found.
-    pub(super) fn finish(self) -> Uar {
+    pub(super) fn finish(mut self) -> Uar {
+        self.uar.effort.problems = self.solver.problems;
         self.uar
     }
 
@@ -305,6 +303,20 @@ impl Builder<'_> {
                     link = link.max(separates);
                     continue;
                 }
+                let unstable = |value: ValueId| !stable(value);
+                let first_range = footprint_range(source, from);
+                let second_range = footprint_range(sink, to);
+                if ranges_apart(&distance, first_range, second_range, &unstable) {
+                    let mut relied_on = source.conditions.clone();
+                    add_guards(&mut relied_on, &sink.conditions);
+                    if !relied_on.is_empty() {
+                        let reason = RejectionReason::UnprovenIndex;
+                        let because = (apart_while(source, sink, to), reason);
+                        let ends = (source, sink);
+                        self.widest_between(ends, to, &kinds, because, relied_on, carried);
+                    }
+                    continue;
+                }
                 let place = &to.place;
                 let question = Question {
                     alike,
@@ -323,7 +335,8 @@ impl Builder<'_> {
                         }
                         let ends = (source, sink, from, &nameless);
                         let answer: Rc<[Answer]> =
-                            self.precise_edges(ends, &question.distance, stable).into();
+                            self.precise_edges(ends, &question, stable).into();
+                        self.uar.effort.questions += 1;
                         self.answers.insert(question, Rc::clone(&answer));
                         answer
                     }
@@ -352,11 +365,8 @@ impl Builder<'_> {
                         && let Some(apart) = disjoint_guard(source, sink, from, to)
                     {
                         edge.absent_if.clone_from(&source.conditions);
-                        for guard in sink.conditions.iter().chain([&apart]) {
-                            if !edge.absent_if.contains(guard) {
-                                edge.absent_if.push(guard.clone());
-                            }
-                        }
+                        add_guards(&mut edge.absent_if, &sink.conditions);
+                        add_guards(&mut edge.absent_if, &[apart]);
                     }
                     link = link.max(match edge.width {
                         _ if !edge.absent_if.is_empty() => Link::Nothing,
@@ -374,10 +384,42 @@ impl Builder<'_> {
     /// The edges between two targets at a known distance.
     fn precise_edges(
         &mut self,
+        ends: (&Instance, &Instance, &TargetUse, &TargetUse),
+        question: &Question,
+        stable: &impl Fn(ValueId) -> bool,
+    ) -> Vec<Answer> {
+        let (source, sink, from, to) = ends;
+        let structure = Structure {
+            forms: [
+                self.form(source, from, question.alike[0], question.uses[0]),
+                self.form(sink, to, question.alike[1], question.uses[1]),
+            ],
+            distance: question.distance.clone(),
+            run: question.run,
+        };
+        let decisions = match self.decisions.get(&structure) {
+            Some(known) => Rc::clone(known),
+            None => {
+                let decided: Rc<[(DependenceKind, Decision)]> =
+                    self.decide(ends, &question.distance, stable).into();
+                self.uar.effort.decisions += 1;
+                self.decisions.insert(structure, Rc::clone(&decided));
+                decided
+            }
+        };
+        let decisions = decisions.iter();
+        decisions
+            .map(|(kind, decision)| self.answer(ends, *kind, decision))
+            .collect()
+    }
+
+    /// What the accesses of two targets say, for each kind of conflict that there is.
+    fn decide(
+        &mut self,
         (source, sink, from, to): (&Instance, &Instance, &TargetUse, &TargetUse),
         distance: &Polynomial,
         stable: &impl Fn(ValueId) -> bool,
-    ) -> Vec<Answer> {
+    ) -> Vec<(DependenceKind, Decision)> {
         let unstable = |value: ValueId| !stable(value);
         let sink_shape = shape_on_sink_side(&sink.shape, &unstable);
         let equality = shape_equality(source, &sink_shape);
@@ -399,10 +441,9 @@ impl Builder<'_> {
             ),
             _ => None,
         };
-        let mut pair = PairOfTargets {
+        let pair = PairOfTargets {
             source,
             sink,
-            to,
             distance,
             facts: &facts,
             source_parameters: &source_parameters,
@@ -417,178 +458,87 @@ impl Builder<'_> {
             DependenceKind::Output,
             DependenceKind::Reduction,
         ];
-        let edges = kinds.into_iter().filter_map(|kind| {
-            let (left, right) = sides(kind, from, to);
-            self.precise_edge(&mut pair, kind, left, right)
+        let decisions = kinds.into_iter().filter_map(|kind| {
+            let sides = sides(kind, from, to);
+            let decision = pair.decide_all(&mut self.solver, kind, sides)?;
+            Some((kind, decision))
         });
-        edges.collect()
+        decisions.collect()
     }
 
-    fn precise_edge(
-        &mut self,
-        pair: &mut PairOfTargets,
+    /// A decision with the names and places of two launches.
+    fn answer(
+        &self,
+        (source, sink, from, to): (&Instance, &Instance, &TargetUse, &TargetUse),
         kind: DependenceKind,
-        left: &[usize],
-        right: &[usize],
-    ) -> Option<Answer> {
-        let (source, sink) = (pair.source, pair.sink);
-        let mut pairs = pairs_of(kind, (source, left), (sink, right));
-        let first = pairs.next()?;
-        if left.len() * right.len() > MOST_ACCESS_PAIRS {
-            let because = format!(
-                "`{}` and `{}` access `{}` in too many ways to compare",
-                source.model.display_name, sink.model.display_name, pair.to.place.name
-            );
+        decision: &Decision,
+    ) -> Answer {
+        let names = (
+            &source.model.display_name,
+            &sink.model.display_name,
+            &to.place.name,
+        );
+        let widest = |because: String, absent_if: &[Guard]| {
             let because = (because, RejectionReason::UnprovenIndex);
-            let edge = self.widest(source, sink, pair.to, kind, because, Vec::new());
-            return Some(Answer {
-                edge,
+            Answer {
+                edge: self.widest(source, sink, to, kind, because, absent_if.to_vec()),
                 absent_when_apart: false,
-            });
-        }
-        let mut merged = Merged {
-            width: Width::Thread,
-            relation: String::new(),
-            exact: true,
-            widest: first,
-            assumed: Vec::new(),
-            any: false,
-            proven_global: false,
+            }
         };
-        let mut absence_needs_shape = false;
-        let mut compared = 0;
-        for accesses in std::iter::once(first).chain(pairs) {
-            compared += 1;
-            let verdict = pair.decide(&mut self.solver, accesses);
-            absence_needs_shape |= verdict.absence_needs_shape;
-            let Some(width) = verdict.conflict.width else {
-                continue;
-            };
-            let certain = width == Width::Global && verdict.conflict.proven;
-            if !merged.any || width > merged.width || certain && !merged.proven_global {
-                merged.widest = accesses;
+        let meeting = match decision {
+            Decision::TooMany => {
+                let (one, two, buffer) = names;
+                let because =
+                    format!("`{one}` and `{two}` access `{buffer}` in too many ways to compare");
+                return widest(because, &[]);
             }
-            merged.width = if merged.any {
-                merged.width.max(width)
-            } else {
-                width
-            };
-            merged.proven_global |= certain;
-            merged.exact &= verdict.conflict.exact;
-            for guard in verdict.assumed {
-                if !merged.assumed.contains(&guard) {
-                    merged.assumed.push(guard);
-                }
-            }
-            if merged.any {
-                let (relation, exact) =
-                    unite_relations(&merged.relation, &verdict.conflict.relation, merged.width);
-                merged.relation = relation;
-                merged.exact &= exact;
-            } else {
-                merged.relation = verdict.conflict.relation;
-            }
-            merged.any = true;
-            if merged.width == Width::Global && compared >= ENOUGH_ACCESS_PAIRS {
-                merged.relation = universal_relation(Width::Global);
-                merged.exact = false;
-                break;
-            }
-        }
-        let mut relied_on = source.conditions.clone();
-        for guard in &sink.conditions {
-            if !relied_on.contains(guard) {
-                relied_on.push(guard.clone());
-            }
-        }
-        if !merged.any {
-            if absence_needs_shape && let ShapeEquality::If(conditions) = pair.equality {
-                relied_on.extend(conditions.iter().cloned());
-            }
-            if !relied_on.is_empty() {
-                let because = format!(
-                    "`{}` and `{}` are apart in `{}` only while indices do not wrap",
-                    source.model.display_name, sink.model.display_name, pair.to.place.name
-                );
-                let because = (because, RejectionReason::UnprovenIndex);
-                let edge = self.widest(source, sink, pair.to, kind, because, relied_on);
-                return Some(Answer {
-                    edge,
-                    absent_when_apart: false,
-                });
-            }
-            return None;
-        }
-        let mut absent_when_apart = false;
-        if merged.width == Width::Global {
-            absent_when_apart = pair.distance.as_constant().is_none();
-            relied_on.clear();
-            // The pairs were found for equal shapes, which nothing promises of a global edge.
-            if matches!(pair.equality, ShapeEquality::If(_)) {
-                merged.relation = universal_relation(Width::Global);
-                merged.exact = false;
-            }
-        } else {
-            relied_on.extend(merged.assumed);
-            if let ShapeEquality::If(conditions) = pair.equality {
-                relied_on.extend(conditions.iter().cloned());
-            }
-        }
-        let reason = match pair.equality {
-            ShapeEquality::Never => RejectionReason::Shape,
-            _ if merged.proven_global => RejectionReason::GlobalDependence,
-            _ => RejectionReason::UnprovenIndex,
+            Decision::ApartIf(guards) => return widest(apart_while(source, sink, to), guards),
+            Decision::Meet(meeting) => meeting,
         };
-        let because = match pair.equality {
-            ShapeEquality::Never if merged.width == Width::Global => {
+        let (left, right) = sides(kind, from, to);
+        let accesses = (
+            &source.model.accesses[left[meeting.widest[0]]],
+            &sink.model.accesses[right[meeting.widest[1]]],
+        );
+        let because = match meeting.reason {
+            RejectionReason::Shape if meeting.width == Width::Global => {
                 describe::different_shapes(source.model, sink.model)
             }
             _ if kind == DependenceKind::Reduction => {
-                describe::reductions(source.model, sink.model, first.0, &pair.to.place.name)
+                describe::reductions(source.model, sink.model, accesses.0, &to.place.name)
             }
             _ => describe::accesses(
                 source.model,
                 sink.model,
-                merged.widest,
-                &pair.to.place.name,
-                merged.width,
+                accesses,
+                &to.place.name,
+                meeting.width,
             ),
         };
-        let example = pair.example(&mut self.solver, merged.widest, merged.width);
-        let witness = pair.witness(self.graph, merged.widest, merged.width, example.as_ref());
-        // Where no order is needed, no map is.
-        let mapped = match kind {
-            DependenceKind::Reduction => None,
-            _ => mapped_width(
-                pair,
-                &mut self.solver,
-                (left, right),
-                merged.widest,
-                merged.width,
-                example.as_ref(),
-            ),
-        };
-        let edge = Edge {
-            source: source.node,
-            sink: sink.node,
-            buffer: pair.to.place.name.clone(),
-            kind,
-            width: merged.width,
-            relation: merged.relation,
-            exact: merged.exact,
-            conditions: relied_on,
-            absent_if: Vec::new(),
-            carried: false,
-            because,
-            reason: (merged.width == Width::Global).then_some(reason),
-            location: merged.widest.1.location.clone(),
-            witness,
-            mapped,
-        };
-        Some(Answer {
-            edge,
-            absent_when_apart,
-        })
+        let shapes = [&source.shape, &meeting.sink_shape];
+        let example = meeting.example.as_ref();
+        let witness = (meeting.width != Width::Thread)
+            .then(|| describe::witness(self.graph, accesses, shapes, &to.place, example));
+        Answer {
+            edge: Edge {
+                source: source.node,
+                sink: sink.node,
+                buffer: to.place.name.clone(),
+                kind,
+                width: meeting.width,
+                relation: meeting.relation.clone(),
+                exact: meeting.exact,
+                conditions: meeting.conditions.clone(),
+                absent_if: Vec::new(),
+                carried: false,
+                because,
+                reason: (meeting.width == Width::Global).then_some(meeting.reason),
+                location: accesses.1.location.clone(),
+                witness,
+                mapped: meeting.mapped.clone(),
+            },
+            absent_when_apart: meeting.absent_when_apart,
+        }
     }
 
     fn may_alias_edges(
@@ -691,6 +641,48 @@ impl Builder<'_> {
         number
     }
 
+    /// The number of a launch's use among those that the same is decided about: what is computed
+    /// of a pair of uses may depend on nothing else.
+    fn form(
+        &mut self,
+        instance: &Instance,
+        used: &TargetUse,
+        alike: usize,
+        position: usize,
+    ) -> usize {
+        if let Some(known) = self.form_of.get(&(alike, position)) {
+            return *known;
+        }
+        let model = instance.model;
+        let accesses = |list: &[usize]| -> Vec<_> {
+            let list = list.iter().map(|index| &model.accesses[*index]);
+            list.map(|access| {
+                let (kind, size_bytes) = (access.kind, access.size_bytes);
+                let (subscript, domain) = (&access.subscript, &access.domain);
+                (kind, subscript, size_bytes, domain, access.exact)
+            })
+            .collect()
+        };
+        let text = format!(
+            "{:?}",
+            (
+                accesses(&used.reads),
+                accesses(&used.writes),
+                &model.products,
+                &model.parameters,
+                self.own_parameters(instance),
+                instance.inputs(self.graph),
+                &instance.shape,
+                &instance.facts,
+                &instance.conditions,
+            )
+        );
+        let next = self.forms.len();
+        let number = *self.forms.entry(text).or_insert(next);
+        self.form_of.insert((alike, position), number);
+        number
+    }
+
     fn add(&mut self, edge: Edge) {
         let (source, sink) = (NodeIndex::new(edge.source.0), NodeIndex::new(edge.sink.0));
         self.uar.graph.add_edge(source, sink, edge);
@@ -732,6 +724,14 @@ impl Builder<'_> {
             reached
         })[to.0]
     }
+}
+
+/// Why two targets have an edge although no two accesses meet.
+fn apart_while(source: &Instance, sink: &Instance, to: &TargetUse) -> String {
+    format!(
+        "`{}` and `{}` are apart in `{}` only while indices do not wrap",
+        source.model.display_name, sink.model.display_name, to.place.name
+    )
 }
 
 /// The innermost loop around both.

@@ -56,6 +56,8 @@ pub(super) struct TargetUse {
     pub(super) writes: Vec<usize>,
     /// First byte and one past the last, relative to the pointer.
     pub(super) footprint: Option<(Expression<ValueId>, Expression<ValueId>)>,
+    /// The same as polynomials, where they are some.
+    pub(super) range: Option<(Polynomial, Polynomial)>,
 }
 
 /// What two launches have in common that differ in their pointers only: every question about their
@@ -398,11 +400,16 @@ fn target_uses(
             };
             let low = bound(bounds.map(|footprint| &footprint.low_bytes));
             let high = bound(bounds.map(|footprint| &footprint.high_bytes));
+            let footprint = low.zip(high);
+            let range = footprint
+                .as_ref()
+                .and_then(|(low, high)| Some((host_polynomial(low)?, host_polynomial(high)?)));
             TargetUse {
                 place: target_place(graph, launch, &access.target),
                 reads: Vec::new(),
                 writes: Vec::new(),
-                footprint: low.zip(high),
+                footprint,
+                range,
             }
         });
         // What may change places with others is not the same as what may not.

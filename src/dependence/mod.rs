@@ -23,6 +23,7 @@
 //!
 //! Fences (unknown calls, host accesses, stream operations) have no edges: they order everything.
 
+mod decision;
 mod describe;
 mod edges;
 mod effect;
@@ -196,4 +197,18 @@ impl Edge {
 pub struct Uar {
     /// Nodes in the launch graph's order; edges as found.
     pub graph: DiGraph<NodeId, Edge>,
+    /// What it took to build it.
+    pub effort: Effort,
+}
+
+/// How much was worked out to build a graph. A program repeats itself, so that none of these grows
+/// with its launches once all its kernels have met.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Effort {
+    /// Pairs of pointers of two launches, at one distance, that edges were written for.
+    pub questions: usize,
+    /// Pairs of access structures that were compared for them.
+    pub decisions: usize,
+    /// Problems that isl had to solve for those.
+    pub problems: usize,
 }

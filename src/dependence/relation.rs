@@ -58,6 +58,8 @@ pub(super) struct Solver {
     answers: HashMap<String, Conflict>,
     pub(super) samples: KnownSamples,
     agreements: HashMap<String, bool>,
+    /// Questions that were not answered from memory.
+    pub(super) problems: usize,
 }
 
 /// Text of the relation that holds all pairs of a width.
@@ -106,6 +108,7 @@ impl Solver {
         let canonical = match self.answers.get(&key) {
             Some(known) => known.clone(),
             None => {
+                self.problems += 1;
                 let answer = isl::with_operation_budget(SOLVER_BUDGET, || problem.solve())
                     .unwrap_or_else(|_| everything());
                 self.answers.insert(key, answer.clone());
@@ -135,7 +138,9 @@ impl Solver {
             return false;
         };
         let key = format!("{} {:?}", problem.text(), problem.coordinates);
+        let problems = &mut self.problems;
         *self.agreements.entry(key).or_insert_with(|| {
+            *problems += 1;
             isl::with_operation_budget(SOLVER_BUDGET, || problem.coordinates_agree())
                 .unwrap_or(false)
         })

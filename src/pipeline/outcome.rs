@@ -72,6 +72,15 @@ impl PipelineError {
         }
     }
 
+    /// True when a check of ours failed, and not a tool or the user's program.
+    pub(super) fn is_bug(&self) -> bool {
+        match self {
+            Self::Codegen(error) => error.is_bug(),
+            Self::Bug(_) => true,
+            Self::Toolchain(_) | Self::Program(_) | Self::Tool(_) | Self::Write { .. } => false,
+        }
+    }
+
     /// True when the text is a tool's own output, to be passed on as it is.
     pub fn is_tool_output(&self) -> bool {
         matches!(
@@ -117,7 +126,7 @@ pub(super) fn failed_check(
             path.display()
         ),
     };
-    if std::env::var_os("SIRIUS_STRICT").is_some() {
+    if super::fallback::is_strict() {
         return Err(PipelineError::Bug(format!("{reason} ({kept})")));
     }
     outcome.warnings.push_str(&format!(
