@@ -386,7 +386,7 @@ fn analyze_program(
     }
     let uar = clock.time(Stage::Dependence, || build_uar(&graph, &models));
     clock.dump(Stage::Dependence, || {
-        outcome::as_json(&uar.graph.edge_weights().collect::<Vec<_>>())
+        outcome::dependence_as_json(&graph, &uar)
     });
     if clock.stops_after(Stage::Dependence) {
         return Ok(None);

@@ -3,8 +3,9 @@
 use crate::cli::ToolError;
 use crate::cli::toolchain::ToolchainError;
 use crate::codegen::CodegenError;
+use crate::dependence::Uar;
 use crate::kernel::KernelModel;
-use crate::launch::LaunchGraph;
+use crate::launch::{HostValue, Launch, LaunchGraph, NodeId, NodeKind};
 use crate::program::ProgramError;
 use crate::schedule::FusionPlan;
 use crate::verify::{VerifiedPlan, verify};
@@ -146,6 +147,25 @@ pub(super) fn unfused(
 ) -> Result<VerifiedPlan, PipelineError> {
     verify(graph, models, FusionPlan::default())
         .map_err(|_| PipelineError::Bug("the verifier refuses the empty plan".into()))
+}
+
+/// The edges, and after them the launches and host values that their conditions speak of.
+pub(super) fn dependence_as_json(graph: &LaunchGraph, uar: &Uar) -> String {
+    #[derive(Serialize)]
+    struct Operands<'a> {
+        launches: Vec<(NodeId, &'a Launch)>,
+        values: &'a [HostValue],
+    }
+    let launches = graph.nodes.iter().filter_map(|node| match &node.kind {
+        NodeKind::Launch(launch) => Some((node.id, launch)),
+        _ => None,
+    });
+    let operands = Operands {
+        launches: launches.collect(),
+        values: &graph.values,
+    };
+    let edges: Vec<_> = uar.graph.edge_weights().collect();
+    format!("{}\n{}", as_json(&edges), as_json(&operands))
 }
 
 /// Data as readable JSON.
