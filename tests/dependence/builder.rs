@@ -328,6 +328,7 @@ impl Kernel {
                 accesses: Vec::new(),
                 barriers: Vec::new(),
                 footprints: Vec::new(),
+                block_effects: Vec::new(),
                 preconditions: Vec::new(),
                 opaque: Vec::new(),
                 alone: Vec::new(),
