@@ -377,7 +377,9 @@ fn analyze_program(
     }
     let models = clock.time(Stage::Kernel, || model_kernels(program));
     for model in &models {
-        clock.dump(Stage::Kernel, || model.to_string());
+        clock.dump(Stage::Kernel, || {
+            format!("{model}{}", model.block_effects_text())
+        });
     }
     if clock.stops_after(Stage::Kernel) {
         return Ok(None);
