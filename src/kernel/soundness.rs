@@ -18,7 +18,7 @@ use crate::expression::{Condition, Expression};
 use inkwell::context::Context;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -52,6 +52,8 @@ struct Event {
     counters: Vec<i64>,
     /// Which row of a tile it is.
     row: Option<i64>,
+    /// What the numbers are of which the model only knows bounds, by value of the body.
+    unknowns: BTreeMap<usize, i64>,
 }
 
 #[test]
@@ -95,6 +97,11 @@ fn check_source(source: &Path) -> usize {
 
 fn check_kernel(body: &Body, model: &KernelModel) -> usize {
     let flow = Flow::new(body);
+    let unknowns: Vec<_> = model
+        .loops
+        .iter()
+        .filter_map(|each| Some(each.unknown.as_ref()?.value))
+        .collect();
     let mut random = StdRng::seed_from_u64(7);
     let mut checked = 0;
     for _ in 0..LAUNCHES {
@@ -131,6 +138,7 @@ fn check_kernel(body: &Body, model: &KernelModel) -> usize {
                 counters: vec![-1; flow.loops.len()],
                 events: BTreeSet::new(),
                 undefined: false,
+                unknowns: unknowns.clone(),
             };
             let finished = machine.run();
             for event in &machine.events {
@@ -197,6 +205,7 @@ fn covers(
         at,
         loops: &loops,
         counters: &counters,
+        unknowns: &event.unknowns,
     };
     let writes = access.kind != super::AccessKind::Read;
     natural(model, access) == loops
@@ -211,11 +220,14 @@ fn covers(
         }
 }
 
-/// The loops around an access, without its quotients.
+/// The loops around an access, without its quotients and unknown numbers.
 fn natural(model: &KernelModel, access: &Access) -> Vec<usize> {
     let loops = access.loops.iter().copied();
     loops
-        .filter(|index| model.loops[*index].quotient.is_none())
+        .filter(|index| {
+            let each = &model.loops[*index];
+            each.quotient.is_none() && each.unknown.is_none()
+        })
         .collect()
 }
 
@@ -264,6 +276,7 @@ fn check_exact(
                 at,
                 loops: &loops,
                 counters: &counters,
+                unknowns: &BTreeMap::new(),
             };
             if !point.inside(access) {
                 continue;
@@ -289,6 +302,7 @@ struct Point<'a> {
     at: ([i64; 3], [i64; 3]),
     loops: &'a [usize],
     counters: &'a [i64],
+    unknowns: &'a BTreeMap<usize, i64>,
 }
 
 impl Point<'_> {
@@ -298,6 +312,14 @@ impl Point<'_> {
             let value = match variable {
                 Variable::Block(axis) => self.at.0[axis.index()],
                 Variable::Thread(axis) => self.at.1[axis.index()],
+                Variable::Loop(index) if self.model.loops[*index].unknown.is_some() => {
+                    let unknown = self.model.loops[*index].unknown.as_ref().unwrap();
+                    // A number that was not computed is not mentioned by what covers the event.
+                    match self.unknowns.get(&unknown.value) {
+                        Some(number) => number - self.value(&unknown.least),
+                        None => -1,
+                    }
+                }
                 Variable::Loop(index) => match &self.model.loops[*index].quotient {
                     // A divisor below 1 is outside what the model speaks of.
                     Some(quotient) => self
@@ -403,6 +425,8 @@ struct Machine<'a> {
     events: BTreeSet<Event>,
     /// Signed overflow that the source rules out: what follows means nothing.
     undefined: bool,
+    /// Values whose numbers the model only bounds.
+    unknowns: Vec<usize>,
 }
 
 impl Machine<'_> {
@@ -535,7 +559,19 @@ impl Machine<'_> {
             }
             let loops = self.flow.loops_of(block);
             let counters = loops.iter().map(|index| self.counters[*index]).collect();
+            let unknowns = self
+                .unknowns
+                .iter()
+                .filter_map(|index| match self.values.get(&ValueRef(*index))? {
+                    Bits::Integer(number) => {
+                        let bits = self.bits(ValueRef(*index));
+                        Some((*index, signed_reading(*number, bits)))
+                    }
+                    _ => None,
+                })
+                .collect();
             let event = Event {
+                unknowns,
                 root,
                 offset: offset.wrapping_add(offset_bytes),
                 bytes,
@@ -645,6 +681,13 @@ impl Machine<'_> {
                 right,
                 ..
             } => {
+                if let (Bits::Pointer(root, a), Bits::Pointer(other, b)) =
+                    (self.get(*left), self.get(*right))
+                {
+                    // Places in one object are ordered as their offsets are.
+                    let holds = compare(predicate.signed(), a as u64, b as u64, 64);
+                    return (root == other).then_some(Bits::Integer(holds.into()));
+                }
                 let (a, b) = (integer(*left)?, integer(*right)?);
                 Bits::Integer(compare(*predicate, a, b, self.bits(*left)).into())
             }
@@ -656,6 +699,10 @@ impl Machine<'_> {
                 (_, other) => other,
             },
             Operation::Freeze(inner) => self.get(*inner),
+            Operation::Absolute(inner) => {
+                let magnitude = signed_reading(integer(*inner)?, bits).unsigned_abs();
+                Bits::Integer(magnitude & mask(bits))
+            }
             Operation::Select {
                 condition,
                 on_true,
