@@ -5,6 +5,8 @@
 //! The interpreter runs each thread alone and reads random values from memory, since a model must
 //! hold whatever memory contains.
 
+mod point;
+
 use super::address::Root;
 use super::assembly::converted_address;
 use super::body::{
@@ -12,10 +14,10 @@ use super::body::{
 };
 use super::cfg::Flow;
 use super::features::{Effect, Touch, effects};
-use super::{Access, KernelModel, KernelSymbol, Target};
-use crate::affine::{Affine, Axis, Constraint, Variable};
-use crate::expression::{Condition, Expression};
+use super::{Access, KernelModel, Target};
+use crate::affine::Axis;
 use inkwell::context::Context;
+use point::{Point, evaluate, holds};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -293,110 +295,6 @@ fn check_exact(
                 launch.scalars
             );
         }
-    }
-}
-
-struct Point<'a> {
-    model: &'a KernelModel,
-    launch: &'a Launch,
-    at: ([i64; 3], [i64; 3]),
-    loops: &'a [usize],
-    counters: &'a [i64],
-    unknowns: &'a BTreeMap<usize, i64>,
-}
-
-impl Point<'_> {
-    fn value(&self, affine: &Affine) -> i64 {
-        let mut sum = affine.constant;
-        for (coefficient, variable) in &affine.terms {
-            let value = match variable {
-                Variable::Block(axis) => self.at.0[axis.index()],
-                Variable::Thread(axis) => self.at.1[axis.index()],
-                Variable::Loop(index) if self.model.loops[*index].unknown.is_some() => {
-                    let unknown = self.model.loops[*index].unknown.as_ref().unwrap();
-                    // A number that was not computed is not mentioned by what covers the event.
-                    match self.unknowns.get(&unknown.value) {
-                        Some(number) => number - self.value(&unknown.least),
-                        None => -1,
-                    }
-                }
-                Variable::Loop(index) => match &self.model.loops[*index].quotient {
-                    // A divisor below 1 is outside what the model speaks of.
-                    Some(quotient) => self
-                        .value(&quotient.dividend)
-                        .div_euclid(self.value(&quotient.divisor).max(1)),
-                    None => {
-                        let place = self.loops.iter().position(|each| each == index).unwrap();
-                        self.counters[place]
-                    }
-                },
-                Variable::Product(index) => {
-                    let product = &self.model.products[*index];
-                    self.value(&product.factor)
-                        * evaluate(&self.model.parameters[product.parameter], self.launch) as i64
-                }
-                Variable::Parameter(index) => {
-                    evaluate(&self.model.parameters[*index], self.launch) as i64
-                }
-                Variable::Floor(inner, divisor) => self.value(inner).div_euclid(*divisor),
-            };
-            sum += coefficient * value;
-        }
-        sum
-    }
-
-    fn inside(&self, access: &Access) -> bool {
-        access.domain.iter().any(|conjunction| {
-            conjunction.iter().all(|constraint| match constraint {
-                Constraint::NonNegative(row) => self.value(row) >= 0,
-                Constraint::Zero(row) => self.value(row) == 0,
-            })
-        })
-    }
-}
-
-fn symbol(symbol: &KernelSymbol, launch: &Launch) -> i128 {
-    match symbol {
-        KernelSymbol::GridSize(axis) => launch.grid[axis.index()].into(),
-        KernelSymbol::BlockSize(axis) => launch.block[axis.index()].into(),
-        KernelSymbol::Argument {
-            argument,
-            offset_bytes,
-            bits,
-            signed,
-        } => {
-            let value = launch.scalars[&(*argument, *offset_bytes)];
-            let wrapped = value & mask(*bits) as i64;
-            if *signed {
-                signed_reading(wrapped as u64, *bits).into()
-            } else {
-                (wrapped as u64).into()
-            }
-        }
-        KernelSymbol::Opaque(_) => panic!("no opaque symbols are made"),
-    }
-}
-
-fn evaluate(expression: &Expression<KernelSymbol>, launch: &Launch) -> i128 {
-    let go = |each| evaluate(each, launch);
-    match expression {
-        Expression::Constant(value) => (*value).into(),
-        Expression::Leaf(leaf) => symbol(leaf, launch),
-        Expression::Add(a, b) => go(a) + go(b),
-        Expression::Subtract(a, b) => go(a) - go(b),
-        Expression::Multiply(a, b) => go(a) * go(b),
-        Expression::FloorDivide(a, b) => go(a).div_euclid(go(b).max(1)),
-        Expression::Minimum(a, b) => go(a).min(go(b)),
-        Expression::Maximum(a, b) => go(a).max(go(b)),
-    }
-}
-
-fn holds(condition: &Condition<KernelSymbol>, launch: &Launch) -> bool {
-    match condition {
-        Condition::LessEqual(a, b) => evaluate(a, launch) <= evaluate(b, launch),
-        Condition::Equal(a, b) => evaluate(a, launch) == evaluate(b, launch),
-        Condition::All(parts) => parts.iter().all(|part| holds(part, launch)),
-        Condition::Any(parts) => parts.iter().any(|part| holds(part, launch)),
     }
 }
 
