@@ -5,6 +5,7 @@
 //! The interpreter runs each thread alone and reads random values from memory, since a model must
 //! hold whatever memory contains.
 
+mod blocks;
 mod point;
 
 use super::address::Root;
@@ -106,6 +107,7 @@ fn check_kernel(body: &Body, model: &KernelModel) -> usize {
         .collect();
     let mut random = StdRng::seed_from_u64(7);
     let mut checked = 0;
+    let mut checks = blocks::BlockChecks::new(model);
     for _ in 0..LAUNCHES {
         let mut launch = Launch {
             grid: std::array::from_fn(|_| random.random_range(1..4)),
@@ -157,6 +159,7 @@ fn check_kernel(body: &Body, model: &KernelModel) -> usize {
             }
             for event in &machine.events {
                 check_footprint(model, event, &launch);
+                checks.check(event, &launch, block);
             }
             if finished {
                 check_exact(model, &machine.events, &launch, (block, thread));

@@ -6,6 +6,7 @@
 
 use super::body::ValueRef;
 use super::polynomial::Polynomial;
+use super::ranges::Level;
 use super::{KernelSymbol, Product};
 use crate::affine::{Affine, Axis, Constraint, Variable};
 use std::cell::RefCell;
@@ -33,8 +34,8 @@ pub struct Space {
     pub bounds: RefCell<KnownBounds>,
 }
 
-/// Bounds from above by expression and facts.
-pub type KnownBounds = HashMap<(Affine, Vec<Constraint>), Vec<Polynomial>>;
+/// Bounds from above by level, expression and facts.
+pub type KnownBounds = HashMap<(Level, Affine, Vec<Constraint>), Vec<Polynomial>>;
 
 /// `floor(dividend / divisor)` for a dividend of at least 0 and a divisor of at least 1.
 #[derive(Clone, Debug)]
