@@ -144,17 +144,21 @@ pub enum Optimisation {
     ForwardValues,
     /// `dead-stores`: allocations that nobody reads after a group are not written by its kernel.
     DeadStores,
+    /// `code-motion`: members that do not depend on each other wait at common barriers, and loops of
+    /// theirs that run equally often become one.
+    CodeMotion,
 }
 
 impl Optimisation {
     /// All of them.
-    pub const ALL: [Self; 2] = [Self::ForwardValues, Self::DeadStores];
+    pub const ALL: [Self; 3] = [Self::ForwardValues, Self::DeadStores, Self::CodeMotion];
 
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::ForwardValues => "forward-values",
             Self::DeadStores => "dead-stores",
+            Self::CodeMotion => "code-motion",
         }
     }
 }

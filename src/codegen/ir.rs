@@ -7,6 +7,7 @@
 //! stores one beyond a transformation.
 
 mod attributes;
+mod blocks;
 mod builder;
 mod debug;
 
