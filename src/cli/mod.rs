@@ -147,11 +147,19 @@ pub enum Optimisation {
     /// `code-motion`: members that do not depend on each other wait at common barriers, and loops of
     /// theirs that run equally often become one.
     CodeMotion,
+    /// `alias-scopes`: LLVM is told which loads and stores of a fused kernel go to different
+    /// allocations of the host program.
+    AliasScopes,
 }
 
 impl Optimisation {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::ForwardValues, Self::DeadStores, Self::CodeMotion];
+    pub const ALL: [Self; 4] = [
+        Self::ForwardValues,
+        Self::DeadStores,
+        Self::CodeMotion,
+        Self::AliasScopes,
+    ];
 
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
@@ -159,6 +167,7 @@ impl Optimisation {
             Self::ForwardValues => "forward-values",
             Self::DeadStores => "dead-stores",
             Self::CodeMotion => "code-motion",
+            Self::AliasScopes => "alias-scopes",
         }
     }
 }

@@ -9,6 +9,7 @@
 
 mod aliasing;
 mod dead_stores;
+mod scopes;
 mod segment;
 mod unison;
 #[cfg(test)]
@@ -25,6 +26,7 @@ use crate::schedule::{FusionGroup, FusionPlan, ThreadMap};
 use crate::verify::VerifiedPlan;
 use aliasing::PointerFacts;
 use inkwell::module::Module;
+use scopes::AliasScopes;
 use segment::Segment;
 use std::collections::{BTreeSet, HashMap};
 
@@ -94,7 +96,7 @@ fn build_groups<'ctx>(
             index,
             group,
             members,
-            code_motion: optimisations.contains(&Optimisation::CodeMotion),
+            optimisations,
         };
         // Left out when a kernel depends on something that only its own image has.
         if let Some((kernel, parameters)) = builder.build()? {
@@ -121,8 +123,7 @@ struct GroupBuilder<'a, 'ctx> {
     index: usize,
     group: &'a FusionGroup,
     members: Vec<(&'a Launch, &'a KernelModel)>,
-    /// Members of one segment run in unison, else one after the other.
-    code_motion: bool,
+    optimisations: &'a BTreeSet<Optimisation>,
 }
 
 /// A parameter of a fused kernel while it is being put together.
@@ -144,7 +145,9 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
             let kernel = &self.program.kernels[model.id.0];
             let mut order = order.iter();
             let own = order.find(|segment| segment.contains(&position));
-            let form = match self.code_motion && own.is_some_and(|segment| segment.len() > 1) {
+            let form = match self.optimisations.contains(&Optimisation::CodeMotion)
+                && own.is_some_and(|segment| segment.len() > 1)
+            {
                 true => unison::CANONICAL_FORM,
                 false => "",
             };
@@ -158,7 +161,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
             bodies.push(segment.link_into(self.module)?);
         }
         let (parameters, places) = self.parameters(&bodies);
-        let function = self.declare(&parameters, &bodies);
+        let function = self.declare(&parameters, &bodies, &places);
         self.write_body(function, &bodies, &places)?;
         let unread = dead_stores::parameters_into(
             &self.group.unread_afterwards,
@@ -235,7 +238,12 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         (parameters, places)
     }
 
-    fn declare(&self, parameters: &[Parameter], bodies: &[segment::Body]) -> Value {
+    fn declare(
+        &self,
+        parameters: &[Parameter],
+        bodies: &[segment::Body],
+        places: &[Vec<usize>],
+    ) -> Value {
         let types: Vec<Type> = parameters.iter().map(|parameter| parameter.ty).collect();
         let ty = Type::function(Type::void(self.module), &types);
         let function = Value::add_function(self.module, &self.name(), ty);
@@ -275,6 +283,13 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
             let in_memory = function.has_attribute(position, "byval");
             if parameter.ty.is_pointer() && !in_memory && facts.alone(index) {
                 function.add_attribute(position, "noalias", 0);
+            }
+        }
+        if self.optimisations.contains(&Optimisation::AliasScopes) {
+            let name = function.name();
+            let scopes = AliasScopes::new(self.module, &name, parameters.len(), &facts);
+            for (body, places) in bodies.iter().zip(places) {
+                scopes.mark(self.module, body.function, places);
             }
         }
         function
@@ -366,7 +381,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         bodies: &[segment::Body],
         places: &[Vec<usize>],
     ) -> Result<Option<Value>, CodegenError> {
-        if !self.code_motion || segment.len() < 2 {
+        if !self.optimisations.contains(&Optimisation::CodeMotion) || segment.len() < 2 {
             return Ok(None);
         }
         let name = format!("sirius_g{}_s{number}", self.index);

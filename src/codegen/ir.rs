@@ -10,9 +10,11 @@ mod attributes;
 mod blocks;
 mod builder;
 mod debug;
+mod metadata;
 
 pub(super) use builder::Builder;
 pub(super) use debug::DebugScope;
+pub(super) use metadata::Metadata;
 
 use inkwell::context::AsContextRef;
 use inkwell::llvm_sys::core::*;
