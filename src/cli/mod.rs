@@ -150,15 +150,18 @@ pub enum Optimisation {
     /// `alias-scopes`: LLVM is told which loads and stores of a fused kernel go to different
     /// allocations of the host program.
     AliasScopes,
+    /// `common-tiles`: shared variables of a fused kernel that always hold the same become one.
+    CommonTiles,
 }
 
 impl Optimisation {
     /// All of them.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 5] = [
         Self::ForwardValues,
         Self::DeadStores,
         Self::CodeMotion,
         Self::AliasScopes,
+        Self::CommonTiles,
     ];
 
     /// Its name on the command line.
@@ -168,6 +171,7 @@ impl Optimisation {
             Self::DeadStores => "dead-stores",
             Self::CodeMotion => "code-motion",
             Self::AliasScopes => "alias-scopes",
+            Self::CommonTiles => "common-tiles",
         }
     }
 }

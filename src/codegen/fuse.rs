@@ -11,6 +11,7 @@ mod aliasing;
 mod dead_stores;
 mod scopes;
 mod segment;
+mod tiles;
 mod unison;
 #[cfg(test)]
 mod tests;
@@ -109,6 +110,9 @@ fn build_groups<'ctx>(
     }
     if optimisations.contains(&Optimisation::DeadStores) {
         remove_dead_stores(&module, &mut fused, &unread)?;
+    }
+    if optimisations.contains(&Optimisation::CommonTiles) {
+        tiles::merge_tiles(&module);
     }
     module
         .verify()

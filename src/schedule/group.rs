@@ -176,10 +176,7 @@ impl<'a> Judge<'a> {
             .into_iter()
             .map(|guard| told_by_first(members, guard))
             .collect();
-        let order = segments(members, |one, other| {
-            !self.edges(one.node, other.node).is_empty()
-        });
-        let barriers = self.barriers(members, &order);
+        let (order, barriers) = self.order(members);
         let planned = members
             .iter()
             .zip(barriers)
@@ -189,10 +186,6 @@ impl<'a> Judge<'a> {
                 barrier_before,
             })
             .collect();
-        let in_host_order = order
-            .iter()
-            .map(Vec::as_slice)
-            .eq((0..members.len()).map(|n| [n]));
         let guards: Vec<Guard> = guards.into_iter().collect();
         let unread_afterwards = self.readers.unread_after(self.graph, members, &guards);
         FusionGroup {
@@ -200,10 +193,33 @@ impl<'a> Judge<'a> {
             orientation: String::from("v"),
             guards,
             unread_afterwards,
-            segments: match in_host_order {
-                true => Vec::new(),
-                false => order,
-            },
+            segments: order,
+        }
+    }
+
+    /// The segments of the fused kernel, none when they are the members in host order, and for each
+    /// member whether a barrier stands before.
+    fn order(&self, members: &[Candidate<'a>]) -> (Vec<Vec<usize>>, Vec<bool>) {
+        let in_host_order: Vec<Vec<usize>> =
+            (0..members.len()).map(|member| vec![member]).collect();
+        let plain = self.barriers(members, &in_host_order);
+        let order = segments(
+            members,
+            |one, other| !self.edges(one.node, other.node).is_empty(),
+            |one, other| self.needs_barrier(one, other),
+        );
+        let barriers = self.barriers(members, &order);
+        // Another order has to be worth it.
+        let count = |order: &[Vec<usize>], barriers: &[bool]| {
+            let waits = order.iter().filter(|segment| barriers[segment[0]]);
+            let inside = order
+                .iter()
+                .map(|segment| members[segment[0]].model.barriers.len());
+            waits.count() + inside.sum::<usize>()
+        };
+        match count(&order, &barriers) < count(&in_host_order, &plain) {
+            true => (order, barriers),
+            false => (Vec::new(), plain),
         }
     }
 
@@ -217,8 +233,7 @@ impl<'a> Judge<'a> {
                 && segment.iter().any(|member| {
                     let member = &members[*member];
                     let mut earlier = since.iter();
-                    member.model.warp_operations
-                        || earlier.any(|earlier| self.needs_barrier(&members[*earlier], member))
+                    earlier.any(|earlier| self.needs_barrier(&members[*earlier], member))
                 });
             if needed {
                 since.clear();
@@ -405,6 +420,9 @@ impl<'a> Judge<'a> {
     }
 
     fn needs_barrier(&self, earlier: &Candidate, later: &Candidate) -> bool {
+        if later.model.warp_operations {
+            return true;
+        }
         let block_wide = self
             .edges(earlier.node, later.node)
             .iter()

@@ -1,43 +1,67 @@
 //! Members of a group -> the segments of its kernel.
 //!
 //! Members between which there is no path of edges may run in any order. So the strands of a group,
-//! its connected parts, are laid side by side: where the next members of several strands have
-//! barriers at the same places, they become one segment and run in unison, so that they wait once
-//! for all of them. Invariant: members of one strand keep their order.
+//! its connected parts, are laid side by side: as many members as possible stand between two barriers,
+//! and where the next members of several strands have barriers at the same places inside, they become
+//! one segment and run in unison, so that they wait once for all of them. Invariant: members of one strand keep their order.
 
 use super::obstacle::Candidate;
 use crate::kernel::KernelModel;
 use std::collections::VecDeque;
 
 /// The segments, as positions in `members`. `depends` tells whether the second of two members
-/// depends on the first, or may.
+/// depends on the first, or may; `waits_for` whether it needs a barrier after the first.
 pub(super) fn segments(
     members: &[Candidate<'_>],
     depends: impl Fn(&Candidate<'_>, &Candidate<'_>) -> bool,
+    waits_for: impl Fn(&Candidate<'_>, &Candidate<'_>) -> bool,
 ) -> Vec<Vec<usize>> {
     let mut strands = strands(members, depends);
     let mut found: Vec<Vec<usize>> = Vec::new();
+    // What has run since the last barrier between segments.
+    let mut since: Vec<usize> = Vec::new();
+    let must_wait = |next: usize, since: &[usize]| {
+        let mut earlier = since.iter();
+        earlier.any(|earlier| waits_for(&members[*earlier], &members[next]))
+    };
     loop {
+        // As much as possible between two barriers, what has none inside first.
         for strand in &mut strands {
-            while let Some(next) = strand.front()
-                && waits(members[*next].model).is_none()
+            while let Some(next) = strand.front().copied()
+                && places(members[next].model).is_none()
+                && !must_wait(next, &since)
             {
-                found.extend(strand.pop_front().map(|member| vec![member]));
+                strand.pop_front();
+                found.push(vec![next]);
+                since.push(next);
             }
         }
         strands.retain(|strand| !strand.is_empty());
-        let Some(segment) = alike(members, &strands) else {
-            let gained = found.iter().any(|segment| segment.len() > 1);
-            return match gained {
-                true => found,
-                false => (0..members.len()).map(|member| vec![member]).collect(),
-            };
+        if strands.is_empty() {
+            return found;
+        }
+        let ready = |strand: &&VecDeque<usize>| {
+            let next = strand.front();
+            next.is_some_and(|next| !must_wait(*next, &since))
         };
+        // A strand that would have to wait makes others wait, too, where they have barriers anyway.
+        let waiting = strands.iter().filter(|strand| !ready(strand));
+        let all: Vec<&VecDeque<usize>> = match waiting.clone().count() == strands.len() {
+            true => waiting.collect(),
+            false => strands.iter().filter(ready).collect(),
+        };
+        let Some(segment) = alike(members, &all) else {
+            return found;
+        };
+        if segment.iter().any(|next| must_wait(*next, &since)) {
+            since.clear();
+        }
         for strand in &mut strands {
             if strand.front().is_some_and(|next| segment.contains(next)) {
                 strand.pop_front();
             }
         }
+        since.extend(&segment);
         found.push(segment);
     }
 }
@@ -63,21 +87,25 @@ fn strands(
     strands
 }
 
-/// The largest set of next members that wait at the same places; of equal ones that which no strand
-/// has another of later on.
-fn alike(members: &[Candidate<'_>], strands: &[VecDeque<usize>]) -> Option<Vec<usize>> {
-    let places = |member: &usize| waits(members[*member].model);
-    let heads = strands.iter().filter_map(VecDeque::front);
-    let sets = heads.map(|head| {
-        let own = places(head);
-        let together = |other: &&usize| *other == head || own.is_some() && places(other) == own;
-        let set = strands.iter().filter_map(VecDeque::front);
-        let mut set: Vec<usize> = set.filter(together).copied().collect();
-        if own.as_ref().is_some_and(|own| own.0) {
-            set = vec![*head];
-        }
+/// The largest set of next members that have barriers at the same places; of equal ones that which no
+/// strand has another of later on.
+fn alike(members: &[Candidate<'_>], strands: &[&VecDeque<usize>]) -> Option<Vec<usize>> {
+    let places = |member: usize| places(members[member].model);
+    let heads: Vec<usize> = strands
+        .iter()
+        .filter_map(|strand| strand.front().copied())
+        .collect();
+    let sets = heads.iter().map(|head| {
+        let own = places(*head);
+        let set: Vec<usize> = match &own {
+            Some((false, _)) => {
+                let together = heads.iter().filter(|other| places(**other) == own);
+                together.copied().collect()
+            }
+            _ => vec![*head],
+        };
         let mut rest = strands.iter().flat_map(|strand| strand.iter().skip(1));
-        let later = rest.any(|other| places(other) == own);
+        let later = rest.any(|other| places(*other) == own);
         (set.len(), !later, std::cmp::Reverse(*head), set)
     });
     let best = sets.max_by_key(|(size, last, head, _)| (*size, *last, *head));
@@ -86,7 +114,7 @@ fn alike(members: &[Candidate<'_>], strands: &[VecDeque<usize>]) -> Option<Vec<u
 
 /// Whether a kernel must run by itself, and how many loops stand around each of its barriers; `None`
 /// for a kernel that nothing can be shared with.
-fn waits(model: &KernelModel) -> Option<(bool, Vec<usize>)> {
+fn places(model: &KernelModel) -> Option<(bool, Vec<usize>)> {
     let places: Vec<usize> = model.barriers.iter().map(|each| each.loops.len()).collect();
     let alone =
         model.warp_operations || model.asynchronous_copies || model.dynamic_shared || model.prints;

@@ -14,18 +14,15 @@ pub(super) enum Loaded {
     Pointer(ValueId),
 }
 
-/// Everything that some member only loads from by one of its arguments.
+/// Everything that members load from by their arguments and none of them changes.
 pub(super) fn loaded(members: &[Candidate<'_>]) -> BTreeSet<Loaded> {
-    let mut found = BTreeSet::new();
+    let (mut read, mut changed) = (BTreeSet::new(), BTreeSet::new());
     for member in members {
         for access in &member.model.accesses {
-            let (
-                AccessKind::Read,
-                Target::Argument {
-                    argument,
-                    offset_bytes,
-                },
-            ) = (access.kind, &access.target)
+            let Target::Argument {
+                argument,
+                offset_bytes,
+            } = &access.target
             else {
                 continue;
             };
@@ -34,16 +31,20 @@ pub(super) fn loaded(members: &[Candidate<'_>]) -> BTreeSet<Loaded> {
                 let mut pieces = passed.pieces.iter();
                 pieces.find(|piece| piece.offset_bytes == *offset_bytes && piece.bits == 64)
             });
-            found.extend(piece.map(|piece| match &piece.pointer {
+            let memory = piece.map(|piece| match &piece.pointer {
                 Some(pointer) => match pointer.root {
                     Root::Buffer(buffer) => Loaded::Buffer(buffer),
                     Root::Value(value) => Loaded::Pointer(value),
                 },
                 None => Loaded::Pointer(piece.value),
-            }));
+            });
+            match access.kind {
+                AccessKind::Read => read.extend(memory),
+                _ => changed.extend(memory),
+            }
         }
     }
-    found
+    read.difference(&changed).copied().collect()
 }
 
 /// Groups by what they load.

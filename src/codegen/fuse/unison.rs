@@ -15,7 +15,7 @@ mod skeleton;
 
 use crate::codegen::CodegenError;
 use crate::codegen::ir::{Block, Builder, FUNCTION_ATTRIBUTES, Linkage, Opcode, Type, Value};
-use congruence::leave_together;
+use congruence::{equal_counters, leave_together};
 use inkwell::module::Module;
 use skeleton::{BarrierLoop, Part};
 
@@ -205,6 +205,10 @@ fn matches(one: &[Part], other: &[Part]) -> Vec<(usize, usize)> {
 const LOOP: usize = 100;
 
 fn one_loop(mut one: BarrierLoop, other: BarrierLoop) -> BarrierLoop {
+    for (kept, twin) in equal_counters(&one, &other) {
+        twin.replace_uses_with(kept);
+        twin.erase();
+    }
     for phi in other.header.phis() {
         let incoming: Vec<_> = phi
             .incoming()

@@ -19,6 +19,24 @@ pub(super) fn leave_together(one: &BarrierLoop, other: &BarrierLoop) -> bool {
     one.leaving == other.leaving && comparison.equal(first, second)
 }
 
+/// Pairs of phis at the beginning of two loops that run in unison which are always equal; each of the
+/// second loop is in one pair at most.
+pub(super) fn equal_counters(one: &BarrierLoop, other: &BarrierLoop) -> Vec<(Value, Value)> {
+    let kept = one.header.phis();
+    let pair = |twin: Value| {
+        let mut kept = kept.iter().copied();
+        let equal = |kept: &Value| {
+            let mut comparison = Comparison {
+                headers: (one, other),
+                assumed: HashSet::new(),
+            };
+            kept.ty() == twin.ty() && comparison.equal(*kept, twin)
+        };
+        kept.find(equal).map(|kept| (kept, twin))
+    };
+    other.header.phis().into_iter().filter_map(pair).collect()
+}
+
 struct Comparison<'a> {
     headers: (&'a BarrierLoop, &'a BarrierLoop),
     /// Pairs of phis that are taken to be equal while they are compared.
