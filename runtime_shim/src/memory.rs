@@ -258,47 +258,7 @@ pub fn live() -> Vec<AllocationView> {
 ///
 /// Returns the distance in bytes with it, 0 when the address is or was inside.
 pub fn describe(address: usize) -> Option<(usize, String)> {
-    let table = TABLE.try_read().ok()?;
-    if let Some(entry) = table.containing(address) {
-        let offset = address - entry.view.base;
-        return Some((0, format!("byte {offset} of {}", title(&entry.view))));
-    }
-    let freed = table.freed.iter().rev();
-    if let Some(view) = freed
-        .clone()
-        .find(|view| (view.base..view.base + view.bytes).contains(&address))
-    {
-        let offset = address - view.base;
-        return Some((
-            0,
-            format!("byte {offset} of {}, which was freed", title(view)),
-        ));
-    }
-    let before = table
-        .by_base
-        .range(..=address)
-        .next_back()
-        .map(|(_, entry)| {
-            let past = address - (entry.view.base + entry.view.bytes);
-            (
-                past,
-                format!("{past} bytes past the end of {}", title(&entry.view)),
-            )
-        });
-    let after = table.by_base.range(address..).next().map(|(base, entry)| {
-        let ahead = base - address;
-        (
-            ahead,
-            format!("{ahead} bytes before the start of {}", title(&entry.view)),
-        )
-    });
-    // Farther away it is no neighbour but a wild pointer.
-    const NEAR_BYTES: usize = 1 << 20;
-    [before, after]
-        .into_iter()
-        .flatten()
-        .min_by_key(|(distance, _)| *distance)
-        .filter(|(distance, _)| *distance <= NEAR_BYTES)
+    TABLE.try_read().ok()?.describe(address)
 }
 
 /// Memory of the machine, in bytes: what the device reports as its own.
@@ -465,6 +425,49 @@ impl Table {
         (address - entry.view.base < entry.view.bytes).then_some(entry)
     }
 
+    fn describe(&self, address: usize) -> Option<(usize, String)> {
+        if let Some(entry) = self.containing(address) {
+            let offset = address - entry.view.base;
+            return Some((0, format!("byte {offset} of {}", title(&entry.view))));
+        }
+        let freed = self.freed.iter().rev();
+        if let Some(view) = freed
+            .clone()
+            .find(|view| (view.base..view.base + view.bytes).contains(&address))
+        {
+            let offset = address - view.base;
+            return Some((
+                0,
+                format!("byte {offset} of {}, which was freed", title(view)),
+            ));
+        }
+        let before = self
+            .by_base
+            .range(..=address)
+            .next_back()
+            .map(|(_, entry)| {
+                let past = address - (entry.view.base + entry.view.bytes);
+                (
+                    past,
+                    format!("{past} bytes past the end of {}", title(&entry.view)),
+                )
+            });
+        let after = self.by_base.range(address..).next().map(|(base, entry)| {
+            let ahead = base - address;
+            (
+                ahead,
+                format!("{ahead} bytes before the start of {}", title(&entry.view)),
+            )
+        });
+        // Farther away it is no neighbour but a wild pointer.
+        const NEAR_BYTES: usize = 1 << 20;
+        [before, after]
+            .into_iter()
+            .flatten()
+            .min_by_key(|(distance, _)| *distance)
+            .filter(|(distance, _)| *distance <= NEAR_BYTES)
+    }
+
     fn overlaps(&self, base: usize, bytes: usize) -> bool {
         self.containing(base).is_some()
             || self
@@ -560,7 +563,11 @@ mod tests {
                 .all(|byte| *byte == 0)
         );
         assert!(
-            describe(base + 1030)
+            // `describe` gives up where another test holds the table.
+            TABLE
+                .read()
+                .unwrap()
+                .describe(base + 1030)
                 .unwrap()
                 .1
                 .starts_with("30 bytes past the end of device")

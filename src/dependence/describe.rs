@@ -6,7 +6,7 @@ use super::relation::Shape;
 use super::witness::Example;
 use super::{Width, Witness, WitnessEnd};
 use crate::affine::{Affine, Variable};
-use crate::kernel::{Access, AccessKind, KernelModel};
+use crate::kernel::{Access, AccessKind, KernelModel, Reduction};
 use crate::launch::{LaunchGraph, NodeId, NodeKind, Operand};
 
 /// Why two launches of different shape have no thread or block in common.
@@ -44,13 +44,48 @@ pub(super) fn accesses(
     } else {
         String::new()
     };
+    let order = match (earlier.kind, later.kind) {
+        (AccessKind::Reduction(one), AccessKind::Reduction(other)) => ordered(&one, &other),
+        _ => String::new(),
+    };
     format!(
-        "`{}` {} {}, which `{}` {}{unknown} in {where_else}",
+        "`{}` {} {}, which `{}` {}{unknown} in {where_else}{order}",
         sink.display_name,
         verb(later),
         how(sink, later),
         source.display_name,
         verb(earlier)
+    )
+}
+
+/// Why two updates keep their order.
+fn ordered(one: &Reduction, other: &Reduction) -> String {
+    if one.operator != other.operator {
+        return format!("; {} and {} do not commute", one.operator, other.operator);
+    }
+    if one.cell_bytes != other.cell_bytes {
+        return String::from("; their cells are of different size");
+    }
+    if !one.commutes_with(other) {
+        return String::from("; results of floating-point numbers depend on the order");
+    }
+    String::from("; they are atomic for the threads of a block only")
+}
+
+/// What two launches do that may do it in any order.
+pub(super) fn reductions(
+    source: &KernelModel,
+    sink: &KernelModel,
+    update: &Access,
+    buffer: &str,
+) -> String {
+    let operator = match update.kind {
+        AccessKind::Reduction(reduction) => reduction.operator.to_string(),
+        _ => String::from("update"),
+    };
+    format!(
+        "`{}` and `{}` update `{buffer}` by one operator ({operator}), in any order",
+        source.display_name, sink.display_name
     )
 }
 
@@ -97,19 +132,21 @@ pub(super) fn whole(
     )
 }
 
-/// Two accesses that meet, with an example of the threads where there is one.
+/// Two accesses that meet at a place, in one iteration or (`carried`) in two, with an example of the
+/// threads where there is one.
 pub(super) fn witness(
     graph: &LaunchGraph,
     (earlier, later): (&Access, &Access),
     shapes: [&Shape; 2],
-    place: &Place,
+    (place, carried): (&Place, bool),
     example: Option<&Example>,
 ) -> Witness {
+    let when = if carried { " in a later iteration" } else { "" };
     let certain = example.is_some() && earlier.exact && later.exact;
     let verb = |access: &Access| match access.kind {
         AccessKind::Read => "read",
         AccessKind::Write => "written",
-        AccessKind::Reduction | AccessKind::Atomic => "updated",
+        AccessKind::Reduction(_) | AccessKind::Atomic => "updated",
     };
     let is = if certain { "is" } else { "may be" };
     let end = |place: Option<&[i64; 6]>, access: &Access| WitnessEnd {
@@ -130,8 +167,8 @@ pub(super) fn witness(
     let Some(example) = example else {
         return Witness {
             text: format!(
-                "`{}` {is} {} by any thread ({}) and {} by any thread ({}){doubts}",
-                place.name,
+                "{} {is} {} by any thread ({}) and {} by any thread ({}){when}{doubts}",
+                quoted(place),
                 verb(earlier),
                 earlier.location,
                 verb(later),
@@ -180,7 +217,7 @@ pub(super) fn witness(
     let assumed = assumptions(graph, example);
     Witness {
         text: format!(
-            "{what} {is} {} by {} ({}) and {} by {} ({}){doubts}{assumed}",
+            "{what} {is} {} by {} ({}) and {} by {} ({}){when}{doubts}{assumed}",
             verb(earlier),
             agent(&sample.source, shapes[0]),
             earlier.location,
@@ -228,7 +265,7 @@ fn verb(access: &Access) -> &'static str {
     match access.kind {
         AccessKind::Read => "reads",
         AccessKind::Write => "writes",
-        AccessKind::Reduction | AccessKind::Atomic => "updates",
+        AccessKind::Reduction(_) | AccessKind::Atomic => "updates",
     }
 }
 

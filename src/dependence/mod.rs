@@ -13,17 +13,24 @@
 //!   runs, in the iteration (the earlier or the later one's) that its side of the path belongs to. Across
 //!   calls the nodes in between need not run, since the end of a call issues whatever is pending.
 //!
+//! An edge of kind [`DependenceKind::Reduction`] orders nothing in a fused launch, whatever its width
+//! and conditions; it holds the pairs of accesses that no other edge of the two nodes has to hold.
+//! Operations still do not move past each other across it, so that paths may lead along it.
+//!
 //! So whoever puts two nodes into one group and takes in all that the edges put in between finds an
 //! edge that forbids it, or the group too large; and the number of edges stays in proportion to the
 //! number of nodes.
 //!
 //! Fences (unknown calls, host accesses, stream operations) have no edges: they order everything.
 
+mod decision;
 mod describe;
 mod edges;
 mod effect;
 mod enumerate;
 mod instance;
+mod iteration;
+mod kinds;
 mod mapped;
 mod order;
 mod overlap;
@@ -31,6 +38,7 @@ mod pair;
 mod polynomial;
 mod problem;
 mod relation;
+mod targets;
 mod witness;
 
 pub use enumerate::build_uar;
@@ -56,6 +64,9 @@ pub enum DependenceKind {
     Anti,
     /// Write, then write.
     Output,
+    /// Both update by one exact operator and use no result, so that their order does not matter:
+    /// kept apart from the others, as in the polyhedral literature (Doerfert et al., IMPACT 2015).
+    Reduction,
 }
 
 /// The smallest unit of the grid inside which a dependence stays, under the identity map.
@@ -133,6 +144,17 @@ pub struct WitnessEnd {
     pub location: Location,
 }
 
+/// How many iterations of one host loop lie between the ends of an edge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IterationDistance {
+    /// The loop's index in the launch graph.
+    pub host_loop: usize,
+    /// The fewest; `None`: as many backwards as there are.
+    pub least: Option<i64>,
+    /// The most; `None`: as many as there are.
+    pub most: Option<i64>,
+}
+
 /// An edge of the unified graph.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Edge {
@@ -142,7 +164,7 @@ pub struct Edge {
     pub sink: NodeId,
     /// Name of the buffer, for people.
     pub buffer: String,
-    /// Flow, anti or output.
+    /// Flow, anti, output or reduction.
     pub kind: DependenceKind,
     /// Its width, given that `conditions` hold.
     pub width: Width,
@@ -150,14 +172,19 @@ pub struct Edge {
     pub relation: String,
     /// True when the relation is exact and the edge a *must*.
     pub exact: bool,
-    /// What the width relies on (equal shapes, preconditions of both models).
+    /// What the width and the relation rely on (equal shapes, preconditions of both models). Values
+    /// that vary in a loop are those of either end.
     pub conditions: Vec<Guard>,
     /// When all of these hold the edge does not exist (disjoint ranges). Empty: it always exists.
     pub absent_if: Vec<Guard>,
-    /// The sink belongs to a later iteration of a common host loop, any one, or to another call of
-    /// the function. The relation holds for every two of them: where nothing that subscripts depend
-    /// on varies, it is that of the pair; else it is over everything.
+    /// The sink belongs to a later iteration of a common host loop, or to another call of the
+    /// function. What varies in the loop is a function of the loops' counters, or any value.
     pub carried: bool,
+    /// For a carried edge of one loop, the one that is ahead by 1 at least: the distances in all host
+    /// loops around both ends, outermost first. The relation holds for every two iterations at such a
+    /// distance. Empty: any two, of any of the loops.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub distances: Vec<IterationDistance>,
     /// Why it is as wide as it is, for people; empty for thread width.
     pub because: String,
     /// For a global edge, the class of that reason.
@@ -188,4 +215,18 @@ impl Edge {
 pub struct Uar {
     /// Nodes in the launch graph's order; edges as found.
     pub graph: DiGraph<NodeId, Edge>,
+    /// What it took to build it.
+    pub effort: Effort,
+}
+
+/// How much was worked out to build a graph. A program repeats itself, so that none of these grows
+/// with its launches once all its kernels have met.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Effort {
+    /// Pairs of pointers of two launches, at one distance, that edges were written for.
+    pub questions: usize,
+    /// Pairs of access structures that were compared for them.
+    pub decisions: usize,
+    /// Problems that isl had to solve for those.
+    pub problems: usize,
 }

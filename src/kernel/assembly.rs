@@ -9,7 +9,7 @@ use super::body::{Body, Operation, ValueRef};
 use super::features::{Effect, PARTIAL_COPY, Touch, special_register};
 use super::ptx::{Instruction, Operand, Statement, read_template};
 use super::tensor;
-use super::{AccessKind, Alone};
+use super::{AccessKind, Alone, Reduction, ReductionOperator};
 use std::collections::HashMap;
 
 /// Instructions that compute registers from registers, by the first part of their opcode.
@@ -463,12 +463,18 @@ impl<'a> Reader<'a> {
 
     fn atomic(&self, instruction: &Instruction, all: &mut Vec<Effect>) {
         let unused = instruction.opcode[0] == "red" || !self.used && self.results == 1;
-        let kind = if unused && instruction.has("add") {
-            AccessKind::Reduction
-        } else {
-            AccessKind::Atomic
-        };
         let bytes = bytes(instruction);
+        let vector = instruction.opcode.iter().any(|part| part.starts_with('v'));
+        let kind = match (self.operator(instruction), bytes) {
+            (Some(operator), Some(cell_bytes)) if unused && !vector => {
+                AccessKind::Reduction(Reduction {
+                    operator,
+                    cell_bytes,
+                    within_block: instruction.has("cta") || instruction.has("cluster"),
+                })
+            }
+            _ => AccessKind::Atomic,
+        };
         self.touch(instruction, space(instruction), all, |pointer| Touch {
             bytes,
             ..Touch::new(kind, pointer, bytes.unwrap_or(0))
@@ -479,6 +485,32 @@ impl<'a> Reader<'a> {
         {
             all.push(Effect::Alone(Alone::AtomicOrder));
         }
+    }
+
+    /// The operator of `red.global.add.u32 [p], v` or `atom.global.add.u32 d, [p], v`.
+    fn operator(&self, instruction: &Instruction) -> Option<ReductionOperator> {
+        let number = instruction.opcode.last()?.chars().next()?;
+        let limit = || {
+            let limit = instruction.operands.last()?;
+            u64::try_from(self.literal(limit)?).ok()
+        };
+        let operations = ["add", "min", "max", "and", "or", "xor", "inc", "dec"];
+        let mut named = operations.into_iter().filter(|name| instruction.has(name));
+        Some(match (named.next()?, number) {
+            ("add", 'f' | 'b') => ReductionOperator::FloatingAdd,
+            ("add", 'u' | 's') => ReductionOperator::Add,
+            ("min" | "max", 'f' | 'b') => ReductionOperator::FloatingExtremum,
+            ("min", 's') => ReductionOperator::Minimum,
+            ("min", 'u') => ReductionOperator::UnsignedMinimum,
+            ("max", 's') => ReductionOperator::Maximum,
+            ("max", 'u') => ReductionOperator::UnsignedMaximum,
+            ("and", 'b') => ReductionOperator::And,
+            ("or", 'b') => ReductionOperator::Or,
+            ("xor", 'b') => ReductionOperator::Xor,
+            ("inc", 'u') => ReductionOperator::Increment(limit()?),
+            ("dec", 'u') => ReductionOperator::Decrement(limit()?),
+            _ => return None,
+        })
     }
 
     /// `wmma.load.a.sync.aligned.row.m16n16k16.global.f16 {…}, [p], stride` and stores.

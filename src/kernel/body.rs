@@ -4,6 +4,7 @@
 //! less about its effects than the instruction does; what has no operation of its own is
 //! [`Operation::Other`], which keeps its operands and is treated as unknown.
 
+use super::ReductionOperator;
 use crate::diagnostics::Location;
 
 /// Index into [`Body::values`].
@@ -195,8 +196,10 @@ pub enum Operation {
         pointer: ValueRef,
         value: ValueRef,
         bytes: u32,
-        /// Commutes with other updates of the same operator.
-        commutative: bool,
+        /// How the cell changes; `None`: otherwise than reductions do.
+        operator: Option<ReductionOperator>,
+        /// Atomic for the threads of one block only.
+        within_block: bool,
         volatile: bool,
     },
     CompareExchange {

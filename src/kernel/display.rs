@@ -58,7 +58,7 @@ impl fmt::Display for AccessKind {
         formatter.write_str(match self {
             Self::Read => "read",
             Self::Write => "write",
-            Self::Reduction => "reduction",
+            Self::Reduction(reduction) => return write!(formatter, "reduction ({reduction})"),
             Self::Atomic => "atomic",
         })
     }

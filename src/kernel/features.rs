@@ -7,7 +7,7 @@
 use super::assembly::assembly;
 use super::body::{Body, Call, Operation, Type, ValueRef};
 use super::tensor;
-use super::{AccessKind, Alone};
+use super::{AccessKind, Alone, Reduction, ReductionOperator};
 
 /// One thing that an instruction does besides computing a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -138,14 +138,18 @@ pub fn effects(body: &Body, value: ValueRef) -> Vec<Effect> {
         Operation::AtomicUpdate {
             pointer,
             bytes,
-            commutative,
+            operator,
+            within_block,
             volatile,
             ..
         } => {
-            let kind = if *commutative && !this.used {
-                AccessKind::Reduction
-            } else {
-                AccessKind::Atomic
+            let kind = match operator {
+                Some(operator) if !this.used && !*volatile => AccessKind::Reduction(Reduction {
+                    operator: *operator,
+                    cell_bytes: *bytes,
+                    within_block: *within_block,
+                }),
+                _ => AccessKind::Atomic,
             };
             vec![touch(kind, *pointer, *bytes, *volatile, false)]
         }
@@ -291,9 +295,13 @@ fn nvvm(body: &Body, call: &Call, name: &str, used: bool) -> Vec<Effect> {
     if starts(&["atomic."])
         && let Some(pointer) = pointer
     {
-        let kind = match !used && name.starts_with("atomic.add.") {
-            true => AccessKind::Reduction,
-            false => AccessKind::Atomic,
+        let kind = match scoped_operator(body, call, name) {
+            Some(operator) if !used => AccessKind::Reduction(Reduction {
+                operator,
+                cell_bytes: call.result_bytes,
+                within_block: !name.contains(".sys"),
+            }),
+            _ => AccessKind::Atomic,
         };
         return vec![Effect::Touch(Touch::new(kind, pointer, call.result_bytes))];
     }
@@ -333,6 +341,24 @@ fn nvvm(body: &Body, call: &Call, name: &str, used: bool) -> Vec<Effect> {
         _ => {}
     }
     all
+}
+
+/// The operator of `atomic.add.gen.i.sys…`: what atomics are called that are not of the device's
+/// scope. The intrinsics of minima and maxima do not tell signed from unsigned ones.
+fn scoped_operator(body: &Body, call: &Call, name: &str) -> Option<ReductionOperator> {
+    let mut parts = name.split('.').skip(1);
+    let (operation, integer) = (parts.next()?, parts.nth(1)? == "i");
+    let limit = || u64::try_from(body.literal(*call.arguments.get(1)?)?).ok();
+    Some(match operation {
+        "add" if integer => ReductionOperator::Add,
+        "add" => ReductionOperator::FloatingAdd,
+        "and" => ReductionOperator::And,
+        "or" => ReductionOperator::Or,
+        "xor" => ReductionOperator::Xor,
+        "inc" => ReductionOperator::Increment(limit()?),
+        "dec" => ReductionOperator::Decrement(limit()?),
+        _ => return None,
+    })
 }
 
 /// `cp.async.ca.shared.global.16(destination, source[, bytes])` and what waits for it; `name` is

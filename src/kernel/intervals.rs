@@ -212,7 +212,8 @@ impl KernelModel {
     /// What barriers are for: a barrier that no dependence of this list names, in a kernel without
     /// races, without asynchronous copies and without inline barriers' other uses, orders nothing
     /// that another barrier does not order. `extents` are the block's extents where they are known.
-    /// Atomics and reductions among themselves are unordered anyway and left out.
+    /// Atomics race with none of their kind, so that only barriers order them; reductions that
+    /// commute are left out.
     pub fn local_dependences(&self, extents: [Option<u32>; 3]) -> Vec<LocalDependence> {
         let mut found = Vec::new();
         let mut comparisons = 0;
@@ -221,6 +222,7 @@ impl KernelModel {
                 let Some(hazard) = hazard(source.kind, sink.kind) else {
                     continue;
                 };
+                let atomics = is_atomic(source.kind) && is_atomic(sink.kind);
                 if !may_share_target(&source.target, &sink.target) {
                     continue;
                 }
@@ -235,7 +237,7 @@ impl KernelModel {
                     .map(Some)
                     .collect();
                 // Within an interval a pair is told once.
-                if source.id <= sink.id && before.meets(after) {
+                if source.id <= sink.id && !atomics && before.meets(after) {
                     ways.push(None);
                 }
                 if ways.is_empty() {
@@ -381,12 +383,16 @@ impl KernelModel {
     }
 }
 
-/// Atomics and reductions are not ordered among themselves.
+fn is_atomic(kind: AccessKind) -> bool {
+    matches!(kind, AccessKind::Reduction(_) | AccessKind::Atomic)
+}
+
 fn hazard(source: AccessKind, sink: AccessKind) -> Option<Hazard> {
-    let atomic = |kind| matches!(kind, AccessKind::Reduction | AccessKind::Atomic);
     match (source, sink) {
         (AccessKind::Read, AccessKind::Read) => None,
-        _ if atomic(source) && atomic(sink) => None,
+        (AccessKind::Reduction(one), AccessKind::Reduction(other)) if one.commutes_with(&other) => {
+            None
+        }
         (AccessKind::Read, _) => Some(Hazard::Anti),
         (_, AccessKind::Read) => Some(Hazard::Flow),
         _ => Some(Hazard::Output),

@@ -1,16 +1,18 @@
 //! Symbolic bounds of affine expressions, and obligations turned into preconditions.
 //!
 //! Every bound is a [`Polynomial`] over the launch's values that holds for all blocks and threads
-//! and for every loop iteration that the given constraints allow. Guards tighten bounds by
+//! and for every loop iteration that the given constraints allow; for one block
+//! ([`Level::Block`]) it may mention the block's indices. Guards tighten bounds by
 //! elimination: `i <= i + m·c` for any constraint `c >= 0` and `m > 0`.
 
 use super::KernelSymbol;
 use super::polynomial::Polynomial;
 use super::space::Space;
 use super::walk::Obligation;
-use crate::affine::{Affine, Constraint, Variable};
+use crate::affine::{Affine, Axis, Constraint, Variable};
 use crate::expression::{Condition, Expression};
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// What is known where an expression is evaluated.
 #[derive(Clone, Debug, Default)]
@@ -22,14 +24,93 @@ pub struct Context {
     pub loops: Vec<(usize, Vec<Constraint>)>,
 }
 
+/// For whom a bound holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Level {
+    /// For all threads of the launch.
+    Kernel,
+    /// For all threads of a block, whose indices are values like those of the launch
+    /// ([`block_index`]).
+    Block,
+}
+
+/// Stands for an index of the block among a launch's values.
+pub fn block_index(axis: Axis) -> KernelSymbol {
+    KernelSymbol::Opaque(usize::MAX - axis.index())
+}
+
 /// Search effort for one bound.
 const ELIMINATIONS: usize = 4;
 const VISITS: usize = 160;
+/// The same, with all searches inside it.
+const ALL_VISITS: usize = 2_000;
 /// How many bounds are worth testing at run time.
 const CANDIDATES: usize = 3;
 
-/// Bounds from above; each holds, none: no bound was found.
+/// Bounds from above for all threads; each holds, none: no bound was found.
 pub fn upper(space: &Space, affine: &Affine, facts: &[Constraint]) -> Vec<Polynomial> {
+    upper_at(Level::Kernel, space, affine, facts)
+}
+
+/// Bounds from above.
+pub fn upper_at(
+    level: Level,
+    space: &Space,
+    affine: &Affine,
+    facts: &[Constraint],
+) -> Vec<Polynomial> {
+    let question = (level, affine.clone(), relevant(space, affine, facts));
+    if let Some(known) = space.bounds.borrow().get(&question) {
+        return known.clone();
+    }
+    let bounds = search_upper(level, space, affine, &question.2);
+    space.bounds.borrow_mut().insert(question, bounds.clone());
+    bounds
+}
+
+/// The facts that can say something about an expression, directly or through others.
+fn relevant(space: &Space, affine: &Affine, facts: &[Constraint]) -> Vec<Constraint> {
+    let mentioned = |row: &Affine| {
+        let mut variables = BTreeSet::new();
+        space.variables_in(row, &mut variables);
+        variables
+    };
+    let mut reached = mentioned(affine);
+    let mut pending: Vec<_> = facts
+        .iter()
+        .enumerate()
+        .map(|(position, fact)| {
+            let (Constraint::NonNegative(row) | Constraint::Zero(row)) = fact;
+            (position, mentioned(row))
+        })
+        .collect();
+    let mut chosen = BTreeSet::new();
+    loop {
+        let before = pending.len();
+        pending.retain(|(position, variables)| {
+            let meets = !variables.is_disjoint(&reached);
+            if meets {
+                reached.extend(variables.iter().cloned());
+                chosen.insert(*position);
+            }
+            !meets
+        });
+        if pending.len() == before {
+            break;
+        }
+    }
+    chosen
+        .into_iter()
+        .map(|position| facts[position].clone())
+        .collect()
+}
+
+fn search_upper(
+    level: Level,
+    space: &Space,
+    affine: &Affine,
+    facts: &[Constraint],
+) -> Vec<Polynomial> {
     let mut rows = Vec::new();
     for fact in facts {
         match fact {
@@ -40,9 +121,12 @@ pub fn upper(space: &Space, affine: &Affine, facts: &[Constraint]) -> Vec<Polyno
             }
         }
     }
+    let inner = Inner::default();
     let mut search = Search {
+        level,
         space,
-        rows,
+        rows: &rows,
+        inner: &inner,
         seen: HashSet::new(),
         found: BTreeSet::new(),
     };
@@ -50,12 +134,22 @@ pub fn upper(space: &Space, affine: &Affine, facts: &[Constraint]) -> Vec<Polyno
     rank(search.found)
 }
 
-/// Bounds from below; each holds, none: no bound was found.
+/// Bounds from below for all threads; each holds, none: no bound was found.
 pub fn lower(space: &Space, affine: &Affine, facts: &[Constraint]) -> Vec<Polynomial> {
+    lower_at(Level::Kernel, space, affine, facts)
+}
+
+/// Bounds from below.
+pub fn lower_at(
+    level: Level,
+    space: &Space,
+    affine: &Affine,
+    facts: &[Constraint],
+) -> Vec<Polynomial> {
     let Some(negated) = affine.scale(-1) else {
         return Vec::new();
     };
-    upper(space, &negated, facts)
+    upper_at(level, space, &negated, facts)
         .into_iter()
         .filter_map(|bound| bound.scale(-1))
         .collect()
@@ -111,18 +205,31 @@ fn mentions_shape(expression: &Expression<KernelSymbol>) -> bool {
 }
 
 struct Search<'a> {
+    level: Level,
     space: &'a Space,
     /// Each is at least zero.
-    rows: Vec<Affine>,
+    rows: &'a [Affine],
+    inner: &'a Inner,
     seen: HashSet<Affine>,
     found: BTreeSet<Polynomial>,
 }
 
+/// What searches inside a search share: every visited sum asks for the bounds of the same factors,
+/// dividends and numerators.
+#[derive(Default)]
+struct Inner {
+    /// The best bound by expression and effort.
+    best: RefCell<HashMap<(Affine, usize), Option<Polynomial>>>,
+    visits: Cell<usize>,
+}
+
 impl Search<'_> {
     fn visit(&mut self, affine: &Affine, effort: usize) {
-        if self.seen.len() >= VISITS || !self.seen.insert(affine.clone()) {
+        let visits = self.inner.visits.get();
+        if self.seen.len() >= VISITS || visits >= ALL_VISITS || !self.seen.insert(affine.clone()) {
             return;
         }
+        self.inner.visits.set(visits + 1);
         if let Some(bound) = self.plain(affine, effort) {
             self.found.insert(bound);
         }
@@ -134,12 +241,11 @@ impl Search<'_> {
             if matches!(variable, Variable::Parameter(_)) {
                 continue;
             }
-            let mut rows: Vec<_> = self.rows.clone();
+            let mut own_rows = self.space.quotient_rows(variable);
             if let Variable::Floor(inner, divisor) = variable {
-                rows.extend(remainder_rows(variable, inner, *divisor));
+                own_rows.extend(remainder_rows(variable, inner, *divisor));
             }
-            rows.extend(self.space.quotient_rows(variable));
-            for row in rows {
+            for row in self.rows.iter().chain(&own_rows) {
                 let in_row = row.terms.iter().find(|(_, at)| at == variable);
                 let Some((pivot, _)) = in_row else {
                     continue;
@@ -167,6 +273,9 @@ impl Search<'_> {
             let rising = *coefficient > 0;
             let extent = |symbol| Polynomial::symbol(symbol).subtract(&Polynomial::constant(1));
             let value = match variable {
+                Variable::Block(axis) if self.level == Level::Block => {
+                    Polynomial::symbol(block_index(*axis))
+                }
                 Variable::Block(axis) if rising => extent(KernelSymbol::GridSize(*axis))?,
                 Variable::Thread(axis) if rising => extent(KernelSymbol::BlockSize(*axis))?,
                 Variable::Loop(_) if rising => {
@@ -194,14 +303,24 @@ impl Search<'_> {
 
     fn best(&self, affine: &Affine, from_above: bool, effort: usize) -> Option<Polynomial> {
         let sign = if from_above { 1 } else { -1 };
+        let effort = effort.saturating_sub(1).min(2);
+        let question = (affine.scale(sign)?, effort);
+        if let Some(known) = self.inner.best.borrow().get(&question) {
+            return known.as_ref()?.scale(sign);
+        }
         let mut search = Search {
+            level: self.level,
             space: self.space,
-            rows: self.rows.clone(),
+            rows: self.rows,
+            inner: self.inner,
             seen: HashSet::new(),
             found: BTreeSet::new(),
         };
-        search.visit(&affine.scale(sign)?, effort.saturating_sub(1).min(2));
-        rank(search.found).into_iter().next()?.scale(sign)
+        search.visit(&question.0, effort);
+        let best = rank(search.found).into_iter().next();
+        let answer = best.as_ref().and_then(|best| best.scale(sign));
+        self.inner.best.borrow_mut().insert(question, best);
+        answer
     }
 }
 

@@ -3,6 +3,7 @@
 //! The C interface is used directly, since inkwell's typed wrappers have no call for half of what
 //! is read here (flags, debug locations, address spaces of constants, layouts).
 
+use super::ReductionOperator;
 use super::body::{
     BinaryOperator, Block, BlockRef, Body, Call, Cast, Formal, GlobalVariable, Operation,
     Predicate, Terminator, Type, Value, ValueRef,
@@ -35,6 +36,8 @@ struct Reader {
     kept_store: u32,
     by_value: u32,
     memory: u32,
+    /// Scopes of atomics that hold for the whole device.
+    device_scopes: [u32; 2],
     own_file: String,
     numbers: HashMap<LLVMValueRef, ValueRef>,
     block_numbers: HashMap<LLVMBasicBlockRef, BlockRef>,
@@ -75,6 +78,8 @@ impl Reader {
                 kept_store: metadata_kind(KEPT_STORE),
                 by_value: attribute_kind("byval"),
                 memory: attribute_kind("memory"),
+                device_scopes: ["", "device"]
+                    .map(|name| LLVMGetSyncScopeID(context, name.as_ptr().cast(), name.len())),
                 own_file: String::new(),
                 numbers: HashMap::new(),
                 block_numbers: HashMap::new(),
@@ -416,7 +421,13 @@ impl Reader {
                     pointer: self.nth(value, 0),
                     value: self.nth(value, 1),
                     bytes: self.bytes_of(LLVMTypeOf(value)),
-                    commutative: commutative(LLVMGetAtomicRMWBinOp(value)),
+                    operator: operator(
+                        LLVMGetAtomicRMWBinOp(value),
+                        literal_bits(LLVMGetOperand(value, 1)),
+                    ),
+                    within_block: !self
+                        .device_scopes
+                        .contains(&LLVMGetAtomicSyncScopeID(value)),
                     volatile: LLVMGetVolatile(value) != 0,
                 },
                 LLVMAtomicCmpXchg => Operation::CompareExchange {
@@ -701,16 +712,41 @@ fn predicate(predicate: LLVMIntPredicate) -> Predicate {
     }
 }
 
-/// Sums only: they commute with each other whatever kernel they stand in, while a sum and a maximum
-/// do not, and the model does not tell operators apart. Floating-point sums do not associate, but
-/// the hardware does not order them within one launch either.
-fn commutative(operator: LLVMAtomicRMWBinOp) -> bool {
+/// The operator of an update that takes the cell's old value along; limits have to be literals.
+fn operator(operator: LLVMAtomicRMWBinOp, operand: Option<u64>) -> Option<ReductionOperator> {
     use LLVMAtomicRMWBinOp::*;
-    matches!(
-        operator,
-        LLVMAtomicRMWBinOpAdd
-            | LLVMAtomicRMWBinOpSub
-            | LLVMAtomicRMWBinOpFAdd
-            | LLVMAtomicRMWBinOpFSub
-    )
+    Some(match operator {
+        LLVMAtomicRMWBinOpAdd | LLVMAtomicRMWBinOpSub => ReductionOperator::Add,
+        LLVMAtomicRMWBinOpMin => ReductionOperator::Minimum,
+        LLVMAtomicRMWBinOpMax => ReductionOperator::Maximum,
+        LLVMAtomicRMWBinOpUMin => ReductionOperator::UnsignedMinimum,
+        LLVMAtomicRMWBinOpUMax => ReductionOperator::UnsignedMaximum,
+        LLVMAtomicRMWBinOpAnd => ReductionOperator::And,
+        LLVMAtomicRMWBinOpOr => ReductionOperator::Or,
+        LLVMAtomicRMWBinOpXor => ReductionOperator::Xor,
+        LLVMAtomicRMWBinOpUIncWrap => ReductionOperator::Increment(operand?),
+        LLVMAtomicRMWBinOpUDecWrap => ReductionOperator::Decrement(operand?),
+        LLVMAtomicRMWBinOpFAdd | LLVMAtomicRMWBinOpFSub => ReductionOperator::FloatingAdd,
+        LLVMAtomicRMWBinOpFMin
+        | LLVMAtomicRMWBinOpFMax
+        | LLVMAtomicRMWBinOpFMinimum
+        | LLVMAtomicRMWBinOpFMaximum => ReductionOperator::FloatingExtremum,
+        _ => return None,
+    })
+}
+
+/// The bits of an integer literal.
+///
+/// # Safety
+/// `value` is a live value.
+unsafe fn literal_bits(value: LLVMValueRef) -> Option<u64> {
+    // SAFETY: as above; the width is that of an integer literal of at most 64 bits.
+    unsafe {
+        if LLVMIsAConstantInt(value).is_null()
+            || LLVMGetIntTypeWidth(LLVMTypeOf(value)) > LITERAL_BITS
+        {
+            return None;
+        }
+        Some(LLVMConstIntGetZExtValue(value))
+    }
 }

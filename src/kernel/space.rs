@@ -5,9 +5,11 @@
 //! `x >= 0` and `w >= 1`, so these rows may be used wherever v is met.
 
 use super::polynomial::Polynomial;
+use super::ranges::Level;
 use super::{KernelSymbol, Product};
-use crate::affine::{Affine, Axis, Variable};
-use std::collections::BTreeSet;
+use crate::affine::{Affine, Axis, Constraint, Variable};
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap};
 
 /// The parameters and products met so far.
 #[derive(Clone, Debug, Default)]
@@ -21,7 +23,12 @@ pub struct Space {
     pub quotients: Vec<QuotientDimension>,
     /// More than the index of any loop of the kernel.
     pub first_quotient: usize,
+    /// Bounds found before, which stay right: what an index stands for never changes.
+    pub bounds: RefCell<KnownBounds>,
 }
+
+/// Bounds from above by level, expression and facts.
+pub type KnownBounds = HashMap<(Level, Affine, Vec<Constraint>), Vec<Polynomial>>;
 
 /// `floor(dividend / divisor)` for a dividend of at least 0 and a divisor of at least 1.
 #[derive(Clone, Debug)]
@@ -160,6 +167,26 @@ impl Space {
             }
         }
         loops
+    }
+
+    /// The variables of an expression that are not uniform, with those of factors, numerators and
+    /// dividends.
+    pub fn variables_in(&self, affine: &Affine, found: &mut BTreeSet<Variable>) {
+        for (_, variable) in &affine.terms {
+            if matches!(variable, Variable::Parameter(_)) || !found.insert(variable.clone()) {
+                continue;
+            }
+            match variable {
+                Variable::Product(index) => self.variables_in(&self.products[*index].factor, found),
+                Variable::Floor(inner, _) => self.variables_in(inner, found),
+                _ => {
+                    if let Some(quotient) = self.as_quotient(variable) {
+                        self.variables_in(&quotient.dividend, found);
+                        self.variables_in(&quotient.multiple, found);
+                    }
+                }
+            }
+        }
     }
 
     /// The product of two expressions, at least one of them uniform.

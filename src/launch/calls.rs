@@ -8,11 +8,13 @@ mod device_library;
 mod driver;
 mod host_library;
 mod runtime;
+mod standard_library;
 
 pub use device_library::{
     DeviceLibraryCall, Extent, device_library_call, hides_memory, is_device_library, sets_stream,
 };
-pub use host_library::library_call;
+pub use host_library::{LibraryCall, library_call};
+pub use standard_library::{STRING_BUFFER_OFFSET, STRING_BYTES};
 
 use super::MemoryKind;
 

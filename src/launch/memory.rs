@@ -9,7 +9,7 @@ mod writes;
 pub use writes::Writes;
 
 use super::calls::{self, Action, RuntimeCall};
-use super::host_ir::{HostModule, Opcode, Operand, Type};
+use super::host_ir::{HostModule, Instruction, Opcode, Operand, Type};
 use super::points_to::{PointsTo, Targets, is_analysed};
 use std::rc::Rc;
 
@@ -44,6 +44,8 @@ pub struct HostMemory {
     unknown_call: Rc<Writes>,
     /// Copies that are still under way.
     asynchronous: Writes,
+    /// The exceptions that the module throws have no destructors but the library's.
+    plain_exceptions: bool,
 }
 
 impl HostMemory {
@@ -55,6 +57,7 @@ impl HostMemory {
             conducts: vec![Conduct::Computes; count],
             unknown_call: Rc::new(Writes::unknown_call()),
             asynchronous: asynchronous_writes(host, points_to, stubs),
+            plain_exceptions: throws_plain_exceptions(host),
         };
         let analysed: Vec<bool> = host
             .functions
@@ -212,7 +215,7 @@ impl HostMemory {
                     }
                     return Rc::new(writes);
                 }
-                if let Some(library) = calls::library_call(&called.name) {
+                if let Some(library) = calls::library_call(called) {
                     let length = match instruction.operands.get(2) {
                         Some(Operand::Integer { value, .. }) if is_memory_fill(&called.name) => {
                             u64::try_from(*value).ok()
@@ -226,6 +229,21 @@ impl HostMemory {
                         if !place.is_empty() || length.is_some() {
                             writes.add(&place, length);
                         }
+                    }
+                    if library.copies.is_some() {
+                        let made = Operand::Instruction(at);
+                        writes.add(&points_to.of(host, function, made), None);
+                    }
+                    for position in library.string.iter().chain(&library.other_string) {
+                        let place = targets(*position);
+                        writes.add(&place, Some(calls::STRING_BYTES));
+                        writes.add(&points_to.read(&place, 8), None);
+                    }
+                    if !library.relinks.is_empty() {
+                        let roots = (0..instruction.operands.len()).flat_map(&targets).collect();
+                        let nodes = points_to.linked(roots, library.relinks);
+                        // Besides its links a node has a colour, or a list its length, in front.
+                        writes.add(&nodes, Some(calls::STRING_BYTES));
                     }
                     return Rc::new(writes);
                 }
@@ -287,6 +305,11 @@ impl HostMemory {
                 if self.touches_kernel_visible(host, points_to, function, at) {
                     return Conduct::Acts;
                 }
+                // What a function catches was thrown by what it calls. If all of that is known, the end
+                // of the handler destroys a known exception; if not, the function acts already.
+                if self.plain_exceptions && calls_named(host, instruction, "__cxa_end_catch") {
+                    return Conduct::Computes;
+                }
                 self.call_conduct(host, stubs, function, at)
             }
             _ => Conduct::Computes,
@@ -330,7 +353,7 @@ impl HostMemory {
         if calls::is_cuda(&called.name) || calls::is_device_library(&called.name) {
             return Conduct::Acts;
         }
-        if let Some(library) = calls::library_call(&called.name) {
+        if let Some(library) = calls::library_call(called) {
             return match (library.fence, library.throws) {
                 (true, _) => Conduct::Acts,
                 (_, true) => Conduct::Throws,
@@ -445,6 +468,24 @@ fn literal(size: calls::Size, operands: &[Operand]) -> Option<u64> {
 
 fn is_memory_fill(name: &str) -> bool {
     super::points_to::is_memory_copy(name) || name == "memset" || name.starts_with("llvm.memset.")
+}
+
+fn calls_named(host: &HostModule, instruction: &Instruction, name: &str) -> bool {
+    matches!(instruction.opcode, Opcode::Call { callee: Some(callee), .. }
+        if host.functions[callee].name == name)
+}
+
+fn throws_plain_exceptions(host: &HostModule) -> bool {
+    let instructions = host.functions.iter().flat_map(|body| &body.instructions);
+    let mut throws =
+        instructions.filter(|instruction| calls_named(host, instruction, "__cxa_throw"));
+    throws.all(|throw| match throw.operands.get(2) {
+        Some(Operand::Null) => true,
+        Some(Operand::Function(destructor)) => {
+            host.functions[*destructor].name.starts_with("_ZNSt")
+        }
+        _ => false,
+    })
 }
 
 fn asynchronous_writes(host: &HostModule, points_to: &PointsTo, stubs: &[String]) -> Writes {

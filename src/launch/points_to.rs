@@ -9,6 +9,7 @@
 
 mod bounds;
 mod escape;
+mod libraries;
 mod merging;
 
 use super::MemoryKind;
@@ -232,7 +233,7 @@ impl PointsTo {
                                 ..
                             }) => Some(ObjectKind::Buffer(memory)),
                             Some(_) => None,
-                            None => calls::library_call(name)
+                            None => calls::library_call(&host.functions[*callee])
                                 .filter(|library| library.allocates)
                                 .map(|_| ObjectKind::Heap),
                         }
@@ -490,47 +491,8 @@ impl PointsTo {
                     self.device_copy(&argument(*written), &all);
                 }
             }
-        } else if let Some(library) = calls::library_call(&called.name) {
-            if is_memory_copy(&called.name) {
-                let bytes = match instruction.operands.get(2) {
-                    Some(Operand::Integer { value, .. }) => Some(*value),
-                    _ => None,
-                };
-                self.copy_contents(&argument(0), &argument(1), bytes);
-            } else {
-                let written = library.writes.iter().copied();
-                for position in
-                    written.chain(library.writes_from.unwrap_or(usize::MAX)..arguments.len())
-                {
-                    let targets = shift(&argument(position), None);
-                    self.store(&targets, &unknown(), 8);
-                    // An end pointer points into the text.
-                    let text = shift(&argument(0), None);
-                    self.store(&targets, &text, 8);
-                }
-            }
-            if library.gives_away {
-                arguments.iter().for_each(|targets| self.escape(targets));
-            }
-            if library.allocates {
-                let object = self.sites[&(function, at)];
-                self.add_value(
-                    function,
-                    at,
-                    Targets::from([Target {
-                        object,
-                        offset: Some(0),
-                    }]),
-                );
-            } else if let Some(position) = library.returns_argument {
-                let targets = argument(position);
-                self.add_value(function, at, targets.clone());
-                if !is_memory_copy(&called.name) {
-                    self.add_value(function, at, shift(&targets, None));
-                }
-            } else if instruction.result == Type::Pointer {
-                self.add_value(function, at, unknown());
-            }
+        } else if let Some(library) = calls::library_call(called) {
+            self.library_call(host, function, at, &library, &arguments);
         } else if is_analysed(called, stubs) {
             for (position, targets) in arguments.into_iter().enumerate() {
                 match self.parameters[callee].get(position) {

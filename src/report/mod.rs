@@ -8,6 +8,7 @@
 
 mod condition;
 mod dot;
+mod effects;
 mod html;
 mod text;
 
@@ -22,6 +23,7 @@ use crate::launch::{HostBlockId, Launch, LaunchGraph, LaunchId, Node, NodeKind, 
 use crate::pipeline::Stage;
 use crate::schedule::{FusionGroup, FusionPlan, Missed};
 use condition::LaunchNames;
+pub use effects::{ReportBytes, ReportEffect, ReportKernel};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -39,6 +41,9 @@ pub struct Report {
     pub fusions: Vec<ReportFusion>,
     /// Consecutive launches that stay apart.
     pub missed: Vec<ReportMissed>,
+    /// The kernels that are launched, and their memory effects.
+    #[serde(default)]
+    pub kernels: Vec<ReportKernel>,
     /// Time by stage.
     pub stages: Vec<ReportStage>,
 }
@@ -119,7 +124,7 @@ pub struct ReportEdge {
     pub dst: usize,
     /// The buffer, for people.
     pub buffer: String,
-    /// Flow, anti or output.
+    /// Flow, anti, output or reduction.
     pub kind: DependenceKind,
     /// Thread, block or global, when places are compared as they are; what fuses today fuses by it.
     pub width: Width,
@@ -301,6 +306,7 @@ pub fn build_report(
             .map(|group| fusion(graph, kernels, &names, group))
             .collect(),
         missed: missed.collect(),
+        kernels: effects::launched_kernels(graph, kernels),
         stages: stages.collect(),
     }
 }
@@ -413,12 +419,13 @@ fn width_name(width: Width) -> &'static str {
     }
 }
 
-/// Flow, anti or output, as reports write it.
+/// Flow, anti, output or reduction, as reports write it.
 fn kind_name(kind: DependenceKind) -> &'static str {
     match kind {
         DependenceKind::Flow => "flow",
         DependenceKind::Anti => "anti",
         DependenceKind::Output => "output",
+        DependenceKind::Reduction => "reduction",
     }
 }
 

@@ -10,7 +10,9 @@ use super::obstacle::{Candidate, obstacle, rejection};
 use super::segments::segments;
 use super::waiting::{self, WaitObservers};
 use super::{FusionGroup, Member, ScheduleOptions, ThreadMap};
-use crate::dependence::{Edge, Guard, LARGEST_GROUP, PointerRange, SharedMemory, Uar, Width};
+use crate::dependence::{
+    DependenceKind, Edge, Guard, LARGEST_GROUP, PointerRange, SharedMemory, Uar, Width,
+};
 use crate::diagnostics::{Rejection, RejectionReason};
 use crate::expression::{Condition, Expression};
 use crate::kernel::{KernelModel, Target};
@@ -73,14 +75,14 @@ impl<'a> Judge<'a> {
         self.edges.get(&(source, sink)).map_or(&[], Vec::as_slice)
     }
 
-    /// The sources of edges into a node that fusing could keep within a block, latest first.
+    /// The sources of edges into a node that a fused launch could hold, latest first.
     pub(super) fn local_sources(&self, uar: &Uar, sink: NodeId) -> Vec<NodeId> {
         let index = petgraph::graph::NodeIndex::new(sink.0);
         let mut sources: Vec<_> = uar
             .graph
             .edges_directed(index, petgraph::Direction::Incoming)
             .map(|edge| edge.weight())
-            .filter(|edge| !edge.carried && edge.width != Width::Global)
+            .filter(|edge| !edge.carried && may_be_inside(edge))
             .map(|edge| edge.source)
             .collect();
         sources.sort();
@@ -162,7 +164,8 @@ impl<'a> Judge<'a> {
                 guards.extend(conditions.iter().cloned());
             }
             for sink in &members[position + 1..] {
-                for edge in self.edges(source.node, sink.node) {
+                let edges = self.edges(source.node, sink.node);
+                for edge in edges.iter().filter(|edge| orders(edge)) {
                     guards.extend(edge.conditions.iter().cloned());
                     guards.extend(edge.absent_if.iter().cloned());
                 }
@@ -352,7 +355,7 @@ impl<'a> Judge<'a> {
 
     fn width_allows(&self, source: &Candidate, sink: &Candidate) -> Result<(), Rejection> {
         for edge in self.edges(source.node, sink.node) {
-            if edge.width == Width::Global && edge.absent_if.is_empty() {
+            if edge.width == Width::Global && edge.absent_if.is_empty() && orders(edge) {
                 return Err(Rejection {
                     reason: edge.reason.unwrap_or(RejectionReason::GlobalDependence),
                     message: edge.explanation(),
@@ -426,7 +429,7 @@ impl<'a> Judge<'a> {
         let block_wide = self
             .edges(earlier.node, later.node)
             .iter()
-            .any(|edge| edge.width == Width::Block);
+            .any(|edge| edge.width == Width::Block && orders(edge));
         // Each member has static shared memory of its own; the dynamic one is overlaid.
         block_wide || earlier.model.dynamic_shared && later.model.dynamic_shared
     }
@@ -444,6 +447,16 @@ impl<'a> Judge<'a> {
             None => Expression::Leaf(value),
         }
     }
+}
+
+/// Whether the order of what an edge holds matters.
+fn orders(edge: &Edge) -> bool {
+    edge.kind != DependenceKind::Reduction
+}
+
+/// Whether one launch can hold both ends of an edge and keep what it orders.
+pub(super) fn may_be_inside(edge: &Edge) -> bool {
+    edge.width != Width::Global || !orders(edge)
 }
 
 /// The same test with each pointer taken from the first member that has it, so that equal tests of

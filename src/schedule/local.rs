@@ -1,16 +1,17 @@
 //! P1 and P2 of the paper: launches join along thread- and block-width edges, breadth first in host
-//! order; an edge of global width only orders.
+//! order, and along reductions, whose order does not matter; any other edge of global width only
+//! orders.
 //!
 //! Every launch starts as a group of its own. Each launch in turn joins the groups that its local
 //! edges come from: all of them when that is legal, else the latest that is. Groups therefore only
 //! grow at their end, and what a member has already moved past never has to be asked again.
 
-use super::group::{Judge, launches};
+use super::group::{Judge, launches, may_be_inside};
 use super::obstacle::{Candidate, candidate, rejection};
 use super::sharing::{Sharers, loaded};
 use super::{FusionPlan, Missed, ScheduleOptions};
 use crate::cli::Fusion;
-use crate::dependence::{Uar, Width};
+use crate::dependence::Uar;
 use crate::diagnostics::{Rejection, RejectionReason};
 use crate::kernel::KernelModel;
 use crate::launch::{LaunchGraph, NodeId};
@@ -234,7 +235,7 @@ fn why_apart<'a>(
     let local = judge
         .edges(source, sink)
         .iter()
-        .any(|edge| edge.width != Width::Global);
+        .any(|edge| may_be_inside(edge));
     if !local {
         // A dependence across blocks that a test at run time could rule out is still no reason to
         // join two launches that share nothing then.

@@ -26,7 +26,8 @@
 //! these no two instances may conflict, in one thread either. Of other pairs the order of two conflicting instances is kept when they
 //! are in one thread, or in one block with a barrier between their segments; whatever else is lost.
 //! So for each pair of members and of accesses the set of conflicting instances in different blocks,
-//! and without a barrier in different threads, must be *empty* (`conflict`). The models promise
+//! and without a barrier in different threads, must be *empty* (`conflict`), but for updates that leave the same bits in any order
+//! (`reduction`). The models promise
 //! that their accesses cover what happens if their preconditions hold; the group's guards must imply
 //! these, as well as equal shapes, which make the identity a bijection, and valid configurations,
 //! since CUDA skips an invalid launch and runs the rest.
@@ -51,6 +52,7 @@ mod liveness;
 mod member;
 mod place;
 mod polynomial;
+mod reduction;
 mod refusal;
 mod touched;
 mod waits;

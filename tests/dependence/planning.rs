@@ -3,10 +3,10 @@
 use crate::builder::{Kernel, World, X, actuals, pointwise, row_sum, rows, shape, sum};
 use sirius_rs::affine::Variable;
 use sirius_rs::cli::Fusion;
-use sirius_rs::dependence::{Guard, build_uar};
+use sirius_rs::dependence::{DependenceKind, Guard, build_uar};
 use sirius_rs::diagnostics::RejectionReason;
 use sirius_rs::expression::Expression;
-use sirius_rs::kernel::{AccessKind, Barrier};
+use sirius_rs::kernel::{AccessKind, Barrier, Reduction, ReductionOperator};
 use sirius_rs::launch::{BufferId, NodeId, NodeKind, Pointer, Stream, ValueId};
 use sirius_rs::program::KernelId;
 use sirius_rs::schedule::{FusionPlan, Missed, ScheduleOptions, plan_fusion};
@@ -496,23 +496,86 @@ fn parts_of_one_buffer_do_not_pass_each_other() {
     assert_eq!(groups(&plan), Vec::<Vec<u32>>::new());
 }
 
-#[test]
-fn reductions_into_one_place_stay_ordered() {
+/// Two launches that update one place by these; whether they become one, and why not.
+fn two_updates(first: ReductionOperator, second: ReductionOperator) -> Option<Missed> {
     let mut this = Uniform::new();
-    let mut total = Kernel::new("total", 3);
-    let own = sum(&[(4, Variable::Block(X))], 0);
-    total.access(AccessKind::Read, 0, own, vec![vec![]]);
-    total.access(AccessKind::Reduction, 1, sum(&[], 0), vec![vec![]]);
-    let total = this.world.kernel(total.model);
     let [x, y] = ["x", "y"].map(|name| this.world.buffer(name));
-    this.launch(total, &x, &y);
-    this.launch(total, &x, &y);
+    for operator in [first, second] {
+        let mut total = Kernel::new("total", 3);
+        let own = sum(&[(4, Variable::Block(X))], 0);
+        total.access(AccessKind::Read, 0, own, vec![vec![]]);
+        let update = AccessKind::Reduction(Reduction {
+            operator,
+            cell_bytes: 4,
+            within_block: false,
+        });
+        total.access(update, 1, sum(&[], 0), vec![vec![]]);
+        let total = this.world.kernel(total.model);
+        this.launch(total, &x, &y);
+    }
+    let uar = build_uar(&this.world.graph, &this.world.kernels);
+    let kinds: Vec<_> = uar.graph.edge_weights().map(|edge| edge.kind).collect();
     let (plan, missed) = plan(&this.world, &ALL);
-    assert!(plan.groups.is_empty());
+    if plan.groups.is_empty() {
+        use DependenceKind::{Anti, Flow, Output};
+        assert_eq!(kinds, [Flow, Anti, Output]);
+        return Some(missed[0].clone());
+    }
+    assert_eq!(kinds, [DependenceKind::Reduction]);
+    assert!(!plan.groups[0].members[1].barrier_before);
+    None
+}
+
+#[test]
+fn updates_of_one_exact_operator_need_no_order() {
     assert_eq!(
-        missed[0].rejection.reason,
-        RejectionReason::GlobalDependence
+        two_updates(ReductionOperator::Add, ReductionOperator::Add),
+        None
     );
+    assert_eq!(
+        two_updates(ReductionOperator::Xor, ReductionOperator::Xor),
+        None
+    );
+}
+
+#[test]
+fn other_updates_of_one_place_stay_ordered() {
+    use ReductionOperator::{Add, FloatingAdd, Xor};
+    let pairs = [
+        (
+            FloatingAdd,
+            FloatingAdd,
+            "floating-point numbers depend on the order",
+        ),
+        (Add, Xor, "add and exclusive or do not commute"),
+    ];
+    for (first, second, why) in pairs {
+        let missed = two_updates(first, second).expect("they stay apart");
+        assert_eq!(missed.rejection.reason, RejectionReason::GlobalDependence);
+        assert!(
+            missed.rejection.message.contains(why),
+            "{}",
+            missed.rejection.message
+        );
+    }
+}
+
+#[test]
+fn a_reduction_does_not_hide_a_plain_store_to_the_same_place() {
+    let mut this = Uniform::new();
+    let mut both = Kernel::new("both", 3);
+    let update = AccessKind::Reduction(Reduction {
+        operator: ReductionOperator::Add,
+        cell_bytes: 4,
+        within_block: false,
+    });
+    both.access(update, 1, sum(&[], 0), vec![vec![]]);
+    both.access(AccessKind::Write, 1, sum(&[], 0), vec![vec![]]);
+    let both = this.world.kernel(both.model);
+    let [x, y] = ["x", "y"].map(|name| this.world.buffer(name));
+    this.launch(both, &x, &y);
+    this.launch(both, &x, &y);
+    assert!(plan(&this.world, &ALL).0.groups.is_empty());
 }
 
 #[test]

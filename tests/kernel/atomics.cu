@@ -42,15 +42,15 @@ __global__ void in_shared(int *o) {
 }
 
 //> kernel sums
-//>   must reduction arg0[0 .. +4] : true
-//>   must reduction arg1[0 .. +4] : true
-//>   must reduction arg2[0 .. +4] : true
-//>   must reduction arg3[0 .. +8] : true
-//>   must reduction arg4[0 .. +8] : true
-//>   must reduction arg5[0 .. +4] : true
-//>   must reduction arg6[0 .. +2] : true
-//>   must reduction arg0[4 .. +4] : true
-//>   must reduction arg0[8 .. +4] : true
+//>   must reduction (add) arg0[0 .. +4] : true
+//>   must reduction (add) arg1[0 .. +4] : true
+//>   must reduction (floating add) arg2[0 .. +4] : true
+//>   must reduction (floating add) arg3[0 .. +8] : true
+//>   must reduction (add) arg4[0 .. +8] : true
+//>   must reduction (floating add) arg5[0 .. +4] : true
+//>   must reduction (floating add) arg6[0 .. +2] : true
+//>   must reduction (add for its block) arg0[4 .. +4] : true
+//>   must reduction (add) arg0[8 .. +4] : true
 //>   writes arg0 within [0, 12)
 //>   writes arg1 within [0, 4)
 //>   writes arg2 within [0, 4)
@@ -60,13 +60,13 @@ __global__ void in_shared(int *o) {
 //>   writes arg6 within [0, 2)
 //>
 //> kernel others
-//>   must atomic arg0[0 .. +4] : true
-//>   must atomic arg1[4 .. +4] : true
-//>   must atomic arg0[8 .. +4] : true
-//>   must atomic arg0[12 .. +4] : true
-//>   must atomic arg0[16 .. +4] : true
-//>   must atomic arg1[20 .. +4] : true
-//>   must atomic arg1[24 .. +4] : true
+//>   must reduction (minimum) arg0[0 .. +4] : true
+//>   must reduction (unsigned maximum) arg1[4 .. +4] : true
+//>   must reduction (and) arg0[8 .. +4] : true
+//>   must reduction (or) arg0[12 .. +4] : true
+//>   must reduction (exclusive or) arg0[16 .. +4] : true
+//>   must reduction (increment up to 7) arg1[20 .. +4] : true
+//>   must reduction (decrement up to 7) arg1[24 .. +4] : true
 //>   must atomic arg0[28 .. +4] : true
 //>   must atomic arg0[32 .. +4] : true
 //>   writes arg0 within [0, 36)
@@ -81,8 +81,8 @@ __global__ void in_shared(int *o) {
 //>   writes arg2 within [0, 4*blockDim.x)
 //>
 //> kernel in_ptx
-//>   must reduction arg0[4tx .. +4] : true
-//>   must atomic arg1[0 .. +4] : true
+//>   must reduction (floating add) arg0[4tx .. +4] : true
+//>   must reduction (unsigned maximum) arg1[0 .. +4] : true
 //>   must atomic arg1[4 .. +4] : true
 //>   must atomic arg1[8 .. +4] : true
 //>   must write arg1[12 .. +4] : true
@@ -93,7 +93,7 @@ __global__ void in_shared(int *o) {
 //> kernel in_shared
 //>   must write shared @_ZZ9in_sharedPiE6counts[4tx .. +4] : true in interval 0
 //>   must read arg0[4tx .. +4] : true in interval 1
-//>   may reduction shared @_ZZ9in_sharedPiE6counts[*] : true (it is read from memory) in interval 1
+//>   may reduction (add) shared @_ZZ9in_sharedPiE6counts[*] : true (it is read from memory) in interval 1
 //>   must read shared @_ZZ9in_sharedPiE6counts[4tx .. +4] : true in interval 2
 //>   must write arg0[4tx .. +4] : true in interval 2
 //>   barrier uniform

@@ -30,9 +30,9 @@ __global__ void __launch_bounds__(128) clocks(long long *x) { x[threadIdx.x] = c
 //>   p1 = arg2
 //>   q0 = (bx) * p0
 //>   must read arg1[4tx + 4q0 .. +4] : -tx - q0 + p1 - 1 >= 0
-//>   may reduction arg0[*] : -tx - q0 + p1 - 1 >= 0 (it is read from memory)
+//>   may reduction (add) arg0[*] : -tx - q0 + p1 - 1 >= 0 (it is read from memory)
 //>   must read arg1[4tx + 4q0 .. +4] : -tx - q0 + p1 - 1 >= 0
-//>   must atomic arg0[256 .. +4] : -tx - q0 + p1 - 1 >= 0
+//>   must reduction (maximum) arg0[256 .. +4] : -tx - q0 + p1 - 1 >= 0
 //>   writes arg0 within [?, ?)
 //>   reads arg1 within [0, min(4*arg2, 4*gridDim.x*blockDim.x))
 //>   requires gridDim.x*blockDim.x - 1 <= 2147483647

@@ -112,7 +112,7 @@ __global__ void counts(const int *x, int *y) {
 //> kernel counts
 //>   must write shared @_ZZ6countsPKiPiE5total[0 .. +4] : -tx = 0 in interval 0
 //>   must read arg0[4tx .. +4] : true in interval 1
-//>   must reduction shared @_ZZ6countsPKiPiE5total[0 .. +4] : true in interval 1
+//>   must reduction (add) shared @_ZZ6countsPKiPiE5total[0 .. +4] : true in interval 1
 //>   must read shared @_ZZ6countsPKiPiE5total[0 .. +4] : -tx = 0 in interval 2
 //>   must write arg1[4bx .. +4] : -tx = 0 in interval 2
 //>   barrier uniform

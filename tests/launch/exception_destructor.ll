@@ -70,8 +70,7 @@ good:
 ;> block1 -> block2 block3
 ;> block2 -> 
 ;> block3 -> block4
-;>   n2 opaque __cxa_begin_catch
-;>   n3 launch L1 kernel0 <<<(v0,v1,v1),(v2,v1,v1),v3,stream=default>>>(v7=*v7{?} host?, v5, v8)
-;>   n4 opaque __cxa_end_catch
-;>   n5 launch L2 kernel0 <<<(v0,v1,v1),(v2,v1,v1),v3,stream=default>>>(v4=b0, v5, v9)
+;>   n2 launch L1 kernel0 <<<(v0,v1,v1),(v2,v1,v1),v3,stream=default>>>(v7=*v7{?} host?, v5, v8)
+;>   n3 opaque __cxa_end_catch
+;>   n4 launch L2 kernel0 <<<(v0,v1,v1),(v2,v1,v1),v3,stream=default>>>(v4=b0, v5, v9)
 ;> block4 -> 

@@ -18,6 +18,10 @@ pub struct LaunchSeen {
     pub site: u32,
     pub grid: [u32; 3],
     pub block: [u32; 3],
+    /// Dynamic shared memory in bytes.
+    pub shared_bytes: u32,
+    /// The bytes of each argument.
+    pub arguments: Vec<Vec<u8>>,
 }
 
 /// What was seen between two launches, of one kind.
@@ -58,12 +62,16 @@ impl History {
                 site,
                 grid,
                 block,
+                shared_bytes,
+                arguments,
                 ..
             } => {
                 let seen = LaunchSeen {
                     site: *site,
                     grid: *grid,
                     block: *block,
+                    shared_bytes: *shared_bytes,
+                    arguments: arguments.clone(),
                 };
                 self.launches.insert(*launch, seen);
             }
@@ -99,14 +107,15 @@ impl History {
             block,
             thread: access.thread,
         };
-        let (reads, writes) = (
-            u32::from(access.kind) != access::STORE,
-            u32::from(access.kind) != access::LOAD,
-        );
+        let conduct = match u32::from(access.kind) {
+            access::LOAD => Conduct::Reads,
+            access::STORE => Conduct::Writes,
+            _ => Conduct::Updates,
+        };
         let table = self.tables.entry(access.ordinal).or_default();
         let meetings = &mut self.meetings;
         for cell in table.cells(access.offset, u64::from(access.size)) {
-            cell.touch(launch, point, (reads, writes), &mut |source, from, kind| {
+            cell.touch(launch, point, conduct, &mut |source, from, kind| {
                 meetings
                     .entry((source, launch, kind))
                     .or_insert_with(|| Meeting {
@@ -226,16 +235,27 @@ struct Entry {
     overwritten: bool,
     readers: Few,
     writers: Few,
+    /// By atomic operations.
+    updaters: Few,
+}
+
+/// What an access does to a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Conduct {
+    Reads,
+    Writes,
+    Updates,
 }
 
 impl Cell {
-    /// Adds an access that (reads, writes), and calls `meet` for each earlier thread of another
-    /// launch that it conflicts with.
+    /// Adds an access, and calls `meet` for each earlier thread of another
+    /// launch that it conflicts with. Two atomic updates are told as [`DependenceKind::Reduction`],
+    /// whether or not they are ones.
     fn touch(
         &mut self,
         launch: u32,
         point: Point,
-        (reads, writes): (bool, bool),
+        conduct: Conduct,
         meet: &mut impl FnMut(u32, Point, DependenceKind),
     ) {
         if self.entries.last().is_none_or(|last| last.launch != launch) {
@@ -246,35 +266,46 @@ impl Cell {
                 overwritten: false,
                 readers: Few::default(),
                 writers: Few::default(),
+                updaters: Few::default(),
             });
         }
         let Some((own, earlier)) = self.entries.split_last_mut() else {
             return;
         };
         // What conflicts with an access that was seen already was seen with it.
-        let (reads, writes) = (
-            reads && own.readers.add(point),
-            writes && own.writers.add(point),
-        );
+        let new = match conduct {
+            Conduct::Reads => own.readers.add(point),
+            Conduct::Writes => own.writers.add(point),
+            Conduct::Updates => own.updaters.add(point),
+        };
+        if !new {
+            return;
+        }
         for entry in earlier {
             if entry.overwritten && entry.launch + 1 != launch {
                 continue;
             }
-            for writer in &entry.writers.points {
-                if reads {
-                    meet(entry.launch, *writer, DependenceKind::Flow);
-                }
-                if writes {
-                    meet(entry.launch, *writer, DependenceKind::Output);
+            let (source, kinds) = (entry.launch, kinds_of_meeting(conduct));
+            let before = [&entry.readers, &entry.writers, &entry.updaters];
+            for (agents, kinds) in before.into_iter().zip(kinds) {
+                for agent in &agents.points {
+                    kinds.iter().for_each(|kind| meet(source, *agent, *kind));
                 }
             }
-            if writes {
-                for reader in &entry.readers.points {
-                    meet(entry.launch, *reader, DependenceKind::Anti);
-                }
+            if conduct != Conduct::Reads {
                 entry.overwritten = true;
             }
         }
+    }
+}
+
+/// The dependences on earlier readers, writers and updaters of a cell.
+fn kinds_of_meeting(conduct: Conduct) -> [&'static [DependenceKind]; 3] {
+    use DependenceKind::{Anti, Flow, Output, Reduction};
+    match conduct {
+        Conduct::Reads => [&[], &[Flow], &[Flow]],
+        Conduct::Writes => [&[Anti], &[Output], &[Anti, Output]],
+        Conduct::Updates => [&[Anti], &[Flow, Output], &[Reduction]],
     }
 }
 

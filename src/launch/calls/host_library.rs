@@ -1,7 +1,10 @@
 //! The C and C++ libraries.
 
+use super::super::host_ir::Function;
+use super::standard_library;
+
 /// What a library function does to the host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LibraryCall {
     /// It does I/O, reads a clock or leaves: a fence for the device's sake.
     pub fence: bool,
@@ -9,8 +12,21 @@ pub struct LibraryCall {
     pub writes: &'static [usize],
     /// Arguments from this one on are written through (`scanf`).
     pub writes_from: Option<usize>,
-    /// Its result is new memory.
+    /// What it writes holds no pointers.
+    pub numbers: bool,
+    /// It makes new memory: its result, or the text of its string.
     pub allocates: bool,
+    /// The new memory has what this argument points to.
+    pub copies: Option<usize>,
+    /// The argument is a `std::string` that gets another text.
+    pub string: Option<usize>,
+    /// The argument is a `std::string` that gets the old text of the other.
+    pub other_string: Option<usize>,
+    /// Its arguments are nodes, and nodes that these lead to; their links, which stand at these
+    /// offsets, may lead to any of them afterwards.
+    pub relinks: &'static [i64],
+    /// Its result is a node that its arguments lead to by the links at these offsets.
+    pub walks: &'static [i64],
     /// Its result points where this argument points.
     pub returns_argument: Option<usize>,
     /// It throws or ends the program: always, or where memory is short.
@@ -19,17 +35,21 @@ pub struct LibraryCall {
     pub gives_away: bool,
 }
 
-/// The effect of a library function; `None` when the table does not have it.
-pub fn library_call(name: &str) -> Option<LibraryCall> {
-    let plain = LibraryCall {
-        fence: false,
-        writes: &[],
-        writes_from: None,
-        allocates: false,
-        returns_argument: None,
-        throws: false,
-        gives_away: false,
-    };
+/// The effect of a function as one of a library; `None` when it is none or the table does not have
+/// it. Names of the standard library are its own, so that what a header defines counts too; a
+/// program may define any other name.
+pub fn library_call(function: &Function) -> Option<LibraryCall> {
+    let name = function.name.as_str();
+    let reserved = ["_ZSt", "_ZNSt", "_ZNKSt", "_ZdlPv", "_ZdaPv"];
+    let counts = function.blocks.is_empty() || reserved.iter().any(|start| name.starts_with(start));
+    call(name).filter(|_| counts)
+}
+
+fn call(name: &str) -> Option<LibraryCall> {
+    if let Some(call) = standard_library::call(name) {
+        return Some(call);
+    }
+    let plain = LibraryCall::default();
     let fence = LibraryCall {
         fence: true,
         ..plain
@@ -37,7 +57,14 @@ pub fn library_call(name: &str) -> Option<LibraryCall> {
     if name == "llvm.trap" || name == "llvm.debugtrap" || name == "llvm.readcyclecounter" {
         return Some(fence);
     }
-    if ["llvm.memcpy.", "llvm.memmove.", "llvm.memset."]
+    if name.starts_with("llvm.memset.") {
+        return Some(LibraryCall {
+            writes: &[0],
+            numbers: true,
+            ..plain
+        });
+    }
+    if ["llvm.memcpy.", "llvm.memmove."]
         .iter()
         .any(|start| name.starts_with(start))
     {
@@ -103,8 +130,19 @@ pub fn library_call(name: &str) -> Option<LibraryCall> {
             throws: true,
             ..plain
         },
+        "realloc" | "reallocarray" => LibraryCall {
+            allocates: true,
+            copies: Some(0),
+            ..plain
+        },
         "__cxa_allocate_exception" => LibraryCall {
             allocates: true,
+            ..plain
+        },
+        // The handler's frame takes the exception, which everyone may reach.
+        "__cxa_begin_catch" | "__cxa_get_exception_ptr" | "__errno_location" => plain,
+        "__cxa_rethrow" => LibraryCall {
+            throws: true,
             ..plain
         },
         // Whoever catches it has it. `__cxa_end_catch` is in no table: it runs a destructor.
@@ -122,9 +160,14 @@ pub fn library_call(name: &str) -> Option<LibraryCall> {
         | "_ZdlPvSt11align_val_t"
         | "_ZdlPvmSt11align_val_t"
         | "_ZdaPvSt11align_val_t" => plain,
-        "memcpy" | "memmove" | "memset" | "strcpy" | "strncpy" | "strcat" | "strncat"
-        | "sprintf" | "snprintf" => LibraryCall {
+        "memcpy" | "memmove" => LibraryCall {
             writes: &[0],
+            returns_argument: Some(0),
+            ..plain
+        },
+        "memset" | "strcpy" | "strncpy" | "strcat" | "strncat" => LibraryCall {
+            writes: &[0],
+            numbers: true,
             returns_argument: Some(0),
             ..plain
         },
@@ -134,8 +177,11 @@ pub fn library_call(name: &str) -> Option<LibraryCall> {
             ..plain
         },
         "strlen" | "strcmp" | "strncmp" | "strcasecmp" | "strncasecmp" | "memcmp" | "bcmp"
-        | "atoi" | "atol" | "atoll" | "atof" | "abs" | "labs" | "rand" | "srand" | "random"
-        | "srandom" | "drand48" | "srand48" | "lrand48" | "mrand48" | "getenv" => plain,
+        | "atoi" | "atol" | "atoll" | "atof" | "abs" | "labs" | "llabs" | "rand" | "srand"
+        | "random" | "div" | "ldiv" | "toupper" | "tolower" | "isalpha" | "isdigit" | "isspace"
+        | "isalnum" | "isupper" | "islower" | "ispunct" | "isprint" | "strspn" | "strcspn"
+        | "strnlen" | "wcslen" | "srandom" | "drand48" | "srand48" | "lrand48" | "mrand48"
+        | "getenv" => plain,
         "strchr" | "strrchr" | "strstr" | "memchr" => LibraryCall {
             returns_argument: Some(0),
             ..plain
@@ -146,15 +192,30 @@ pub fn library_call(name: &str) -> Option<LibraryCall> {
         | "erf" | "erfc" | "hypot" | "tgamma" | "lgamma" | "fma" | "ldexp" | "sinf" | "cosf"
         | "tanf" | "expf" | "exp2f" | "expm1f" | "logf" | "log2f" | "log10f" | "log1pf"
         | "powf" | "sqrtf" | "cbrtf" | "fabsf" | "floorf" | "ceilf" | "roundf" | "lroundf"
-        | "fmodf" | "fminf" | "fmaxf" | "sinhf" | "coshf" | "tanhf" | "asinf" | "acosf"
-        | "atanf" | "atan2f" | "erff" | "erfcf" | "hypotf" | "tgammaf" | "lgammaf" | "fmaf"
-        | "ldexpf" => plain,
+        | "fmodf" | "nextafter" | "nextafterf" | "logl" | "sqrtl" | "expl" | "powl" | "fabsl"
+        | "rint" | "rintf" | "nearbyint" | "nearbyintf" | "trunc" | "truncf" | "llround"
+        | "llroundf" | "lroundl" | "lrint" | "lrintf" | "llrint" | "llrintf" | "copysign"
+        | "copysignf" | "remainder" | "remainderf" | "fdim" | "fdimf" | "exp10" | "exp10f"
+        | "j0" | "j1" | "y0" | "y1" | "log1pl" | "logb" | "logbf" | "ilogb" | "ilogbf"
+        | "asinh" | "acosh" | "atanh" | "asinhf" | "acoshf" | "atanhf" | "scalbn" | "scalbnf"
+        | "fminf" | "fmaxf" | "sinhf" | "coshf" | "tanhf" | "asinf" | "acosf" | "atanf"
+        | "atan2f" | "erff" | "erfcf" | "hypotf" | "tgammaf" | "lgammaf" | "fmaf" | "ldexpf" => {
+            plain
+        }
+        "sprintf" | "snprintf" | "vsprintf" | "vsnprintf" | "erand48" | "nrand48" | "jrand48"
+        | "rand_r" => LibraryCall {
+            writes: &[0],
+            numbers: true,
+            ..plain
+        },
         "frexp" | "modf" | "frexpf" | "modff" => LibraryCall {
             writes: &[1],
+            numbers: true,
             ..plain
         },
         "sincos" | "sincosf" => LibraryCall {
             writes: &[1, 2],
+            numbers: true,
             ..plain
         },
         "posix_memalign" => LibraryCall {
@@ -182,8 +243,6 @@ pub fn library_call(name: &str) -> Option<LibraryCall> {
         | "sleep"
         | "usleep"
         | "omp_get_wtime"
-        | "__cxa_begin_catch"
-        | "__cxa_rethrow"
         | "_Unwind_Resume"
         | "fopen"
         | "_ZNSt6chrono3_V212system_clock3nowEv"
