@@ -62,7 +62,7 @@ pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     for diagnostic in diagnostics {
         eprintln!("sirius-rs warning : {}", diagnostic.message);
     }
-    match pipeline::run(&invocation) {
+    match on_deep_stack(|| pipeline::run(&invocation)) {
         Ok(outcome) => {
             eprint!("{}", outcome.warnings);
             if let Some(summary) = outcome.summary {
@@ -81,3 +81,21 @@ pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
         }
     }
 }
+
+/// Programs nest as deeply as their authors like: walks over them get more stack than the main
+/// thread has.
+fn on_deep_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new()
+            .stack_size(DEEP_STACK_BYTES)
+            .spawn_scoped(scope, work);
+        match thread.map(std::thread::ScopedJoinHandle::join) {
+            Ok(Ok(result)) => result,
+            Ok(Err(panic)) => std::panic::resume_unwind(panic),
+            Err(error) => panic!("no thread can be started: {error}"),
+        }
+    })
+}
+
+/// Only what is used of it is ever backed by memory.
+const DEEP_STACK_BYTES: usize = 256 << 20;

@@ -2,10 +2,11 @@
 //!
 //! [`compile`] is the compiler: sources to LLVM modules, host and device facts to a graph, the graph
 //! to a plan, the plan to code. Every stage is timed, and can be dumped or stopped after. When a check
-//! of ours fails (the verifier refuses a plan, a fused kernel lost a barrier), the untouched program
-//! is built, a reproducer is written and the failure is said loudly; with `SIRIUS_STRICT` set, as
-//! under test, it is fatal.
+//! of ours fails (the verifier refuses a plan, a fused kernel lost a barrier, a stage panics), the
+//! untouched program is built, a reproducer is written where there is a plan, and the failure is said
+//! loudly; with `SIRIUS_STRICT` set, as under test, it is fatal.
 
+mod fallback;
 mod outcome;
 
 pub use outcome::{Outcome, PipelineError};
@@ -90,7 +91,7 @@ pub fn run(invocation: &Invocation) -> Result<Outcome, PipelineError> {
         } => {
             let toolchain = find_toolchain(build)?;
             let mut outcome = Outcome::default();
-            let analysis = analyze(build, &toolchain, &mut outcome)?;
+            let analysis = fallback::caught(|| analyze(build, &toolchain, &mut outcome))?;
             let text = report::render(&analysis.report(build), *format);
             match output {
                 None => outcome.standard_output.push_str(&text),
@@ -148,8 +149,53 @@ fn run_build(build: &Build) -> Result<Outcome, PipelineError> {
     Ok(outcome)
 }
 
-/// The compiler: every stage in order, from sources to `output`.
+/// The compiler: every stage in order, and where one of them fails by a bug of ours, the program as
+/// it is.
 fn compile(
+    build: &Build,
+    toolchain: &Toolchain,
+    output: &Path,
+    outcome: &mut Outcome,
+) -> Result<(), PipelineError> {
+    let mut attempt = Outcome::default();
+    let fused = fallback::caught(|| compile_fused(build, toolchain, output, &mut attempt));
+    match fused {
+        Err(error)
+            if error.is_bug() && !fallback::is_strict() && build.sirius.stop_after.is_none() =>
+        {
+            attempt = Outcome::default();
+            compile_unfused(build, toolchain, output, &mut attempt)?;
+            attempt.warnings.push_str(&format!(
+                "sirius-rs: {error}\nsirius-rs: the program is built without fusion\n"
+            ));
+        }
+        result => result?,
+    }
+    outcome.warnings.push_str(&attempt.warnings);
+    outcome.standard_output.push_str(&attempt.standard_output);
+    outcome.summary = attempt.summary;
+    Ok(())
+}
+
+/// The program without any analysis.
+fn compile_unfused(
+    build: &Build,
+    toolchain: &Toolchain,
+    output: &Path,
+    outcome: &mut Outcome,
+) -> Result<(), PipelineError> {
+    let context = Context::create();
+    let program = read_program(&context, build, toolchain)?;
+    outcome.warnings.push_str(&program.warnings);
+    let graph = LaunchGraph::default();
+    let plan = outcome::unfused(&graph, &[])?;
+    let emitted = codegen::emit(&program, &graph, &[], &plan, build, toolchain, output)?;
+    outcome.warnings.push_str(&emitted.messages);
+    Ok(())
+}
+
+/// Every stage in order, from sources to `output`.
+fn compile_fused(
     build: &Build,
     toolchain: &Toolchain,
     output: &Path,
@@ -331,14 +377,16 @@ fn analyze_program(
     }
     let models = clock.time(Stage::Kernel, || model_kernels(program));
     for model in &models {
-        clock.dump(Stage::Kernel, || model.to_string());
+        clock.dump(Stage::Kernel, || {
+            format!("{model}{}", model.block_effects_text())
+        });
     }
     if clock.stops_after(Stage::Kernel) {
         return Ok(None);
     }
     let uar = clock.time(Stage::Dependence, || build_uar(&graph, &models));
     clock.dump(Stage::Dependence, || {
-        outcome::as_json(&uar.graph.edge_weights().collect::<Vec<_>>())
+        outcome::dependence_as_json(&graph, &uar)
     });
     if clock.stops_after(Stage::Dependence) {
         return Ok(None);
@@ -409,6 +457,7 @@ impl<'a> Clock<'a> {
 
     fn time<T>(&mut self, stage: Stage, run: impl FnOnce() -> T) -> T {
         let start = Instant::now();
+        fallback::inject_fault(stage);
         let result = run();
         self.seconds.push((stage, start.elapsed().as_secs_f64()));
         result

@@ -1,7 +1,8 @@
 //! Filetests of the kernel stage: `tests/kernel/*.cu`.
 //!
-//! The first line of a case is `// test: kernel`. The models of its kernels, as text, stand in the
-//! trailing lines that begin with `//> `; `SIRIUS_BLESS=1` rewrites them.
+//! The first line of a case is `// test: kernel`, or `// test: kernel effects`. The models of its
+//! kernels, or what a block of each does to memory, as text, stand in the trailing lines that begin
+//! with `//> `; `SIRIUS_BLESS=1` rewrites them.
 
 use inkwell::context::Context;
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -40,7 +41,8 @@ fn check(case: &Path) -> Result<(), Failed> {
     }
     let (source, expected): (Vec<_>, Vec<_>) =
         text.lines().partition(|line| !line.starts_with("//>"));
-    let found: Vec<String> = models(case)?
+    let effects = text.starts_with("// test: kernel effects");
+    let found: Vec<String> = models(case, effects)?
         .lines()
         .map(|line| format!("//> {line}").trim_end().to_owned())
         .collect();
@@ -61,8 +63,8 @@ fn check(case: &Path) -> Result<(), Failed> {
     .into())
 }
 
-/// The models of a source's kernels, one after the other.
-fn models(case: &Path) -> Result<String, Failed> {
+/// The models of a source's kernels, or the effects of their blocks, one after the other.
+fn models(case: &Path, effects: bool) -> Result<String, Failed> {
     let arguments: Vec<OsString> = vec!["--sirius-device=cpu".into(), "-c".into(), case.into()];
     let environment = |name: &str| std::env::var(name).ok();
     let (Invocation::Build(build), _) = parse(&arguments, &environment)? else {
@@ -73,7 +75,14 @@ fn models(case: &Path) -> Result<String, Failed> {
     let program = read_program(&context, &build, &toolchain)?;
     Ok(model_kernels(&program)
         .iter()
-        .map(|model| model.to_string())
+        .map(|model| match effects {
+            true => format!(
+                "kernel {}\n{}",
+                model.display_name,
+                model.block_effects_text()
+            ),
+            false => model.to_string(),
+        })
         .collect::<Vec<_>>()
         .join("\n"))
 }

@@ -127,12 +127,14 @@ fn every_lost_edge_is_missed() -> Result<(), Failed> {
     let StaticGraph {
         edges,
         launches,
+        operands,
         operations,
     } = built.graph;
     let faults = |edges: &[Edge]| {
         let graph = StaticGraph {
             edges: edges.to_vec(),
             launches: launches.clone(),
+            operands: operands.clone(),
             operations: operations.clone(),
         };
         compare(&graph, &history).faults

@@ -8,7 +8,7 @@
 //! |---|---|---|
 //! | 1 | allocation | u32 ordinal, u64 bytes, u8 kind (as [`MemoryKind`] lists them), u32 length, name |
 //! | 2 | freed | u32 ordinal |
-//! | 3 | launch | u32 launch, u32 site, 3 × u32 grid, 3 × u32 block, u32 length, mangled kernel name |
+//! | 3 | launch | u32 launch, u32 site, 3 × u32 grid, 3 × u32 block, u32 dynamic shared bytes, u32 length, mangled kernel name, u32 arguments, for each u32 length, its bytes |
 //! | 4 | accesses | u32 launch, 3 × u32 block index, u32 count, count × access |
 //! | 5 | copy | u32 destination ordinal, u64 offset, u32 source ordinal, u64 offset, u64 bytes |
 //! | 6 | set | u32 ordinal, u64 offset, u64 bytes |
@@ -34,7 +34,7 @@ use crate::memory::{AllocationView, MemoryKind, place};
 use crate::termination;
 
 /// Version of the format.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// Site of a launch that has none.
 pub const NO_SITE: u32 = u32::MAX;
@@ -78,8 +78,12 @@ pub enum Record {
         grid: [u32; 3],
         /// Threads in x, y and z.
         block: [u32; 3],
+        /// Dynamic shared memory in bytes.
+        shared_bytes: u32,
         /// Mangled name.
         kernel: String,
+        /// The bytes of each argument.
+        arguments: Vec<Vec<u8>>,
     },
     /// A block accessed memory.
     Accesses {
@@ -172,15 +176,9 @@ pub fn freed(view: &AllocationView) {
     });
 }
 
-/// Writes a launch.
-pub fn launch(launch: u32, site: u32, grid: [u32; 3], block: [u32; 3], kernel: &str) {
-    emit(|| Record::Launch {
-        launch,
-        site,
-        grid,
-        block,
-        kernel: kernel.to_owned(),
-    });
+/// Writes a launch that is a [`Record::Launch`].
+pub fn launch(record: impl FnOnce() -> Record) {
+    emit(record);
 }
 
 /// Writes a part of a block's accesses.
@@ -311,13 +309,21 @@ fn encode(record: &Record, out: &mut Vec<u8>) {
             site,
             grid,
             block,
+            shared_bytes,
             kernel,
+            arguments,
         } => {
             out.push(3);
             words(out, &[*launch, *site]);
             words(out, grid);
             words(out, block);
+            words(out, &[*shared_bytes]);
             text(out, kernel);
+            words(out, &[arguments.len() as u32]);
+            for argument in arguments {
+                words(out, &[argument.len() as u32]);
+                out.extend(argument);
+            }
         }
         Record::Accesses {
             launch,
@@ -408,13 +414,17 @@ impl<R: Read> TraceReader<R> {
         Ok([self.word()?, self.word()?, self.word()?])
     }
 
-    fn text(&mut self) -> std::io::Result<String> {
+    fn bytes(&mut self) -> std::io::Result<Vec<u8>> {
         let length = u64::from(self.word()?);
         let mut bytes = Vec::new();
         if self.source.by_ref().take(length).read_to_end(&mut bytes)? as u64 != length {
             return Err(malformed("the trace ends within a record"));
         }
-        Ok(String::from_utf8_lossy(&bytes).into_owned())
+        Ok(bytes)
+    }
+
+    fn text(&mut self) -> std::io::Result<String> {
+        Ok(String::from_utf8_lossy(&self.bytes()?).into_owned())
     }
 
     fn operand(&mut self) -> std::io::Result<HostOperand> {
@@ -440,7 +450,12 @@ impl<R: Read> TraceReader<R> {
                 site: self.word()?,
                 grid: self.triple()?,
                 block: self.triple()?,
+                shared_bytes: self.word()?,
                 kernel: self.text()?,
+                arguments: {
+                    let count = self.word()?;
+                    (0..count).map(|_| self.bytes()).collect::<Result<_, _>>()?
+                },
             },
             4 => {
                 let launch = self.word()?;
@@ -543,7 +558,9 @@ mod tests {
                 site: NO_SITE,
                 grid: [1, 2, 3],
                 block: [4, 5, 6],
+                shared_bytes: 7,
                 kernel: "_Z1kv".into(),
+                arguments: vec![vec![1, 2, 3, 4], Vec::new(), vec![5]],
             },
             Record::Accesses {
                 launch: 0,

@@ -234,6 +234,7 @@ fn statistics_trace_and_dump() {
                 grid,
                 block,
                 kernel,
+                ..
             } => Some((*launch, *site, grid[0], block[0], kernel.as_str())),
             _ => None,
         })

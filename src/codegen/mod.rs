@@ -71,6 +71,18 @@ impl CodegenError {
             _ => 1,
         }
     }
+
+    /// True when a check of ours failed.
+    pub fn is_bug(&self) -> bool {
+        match self {
+            Self::Builder(_)
+            | Self::Inconsistent(_)
+            | Self::Llvm(_)
+            | Self::GuardOperand(_)
+            | Self::BarrierChanged { .. } => true,
+            Self::Write(_) | Self::NoRuntime | Self::NoDeviceCode | Self::Tool(_) => false,
+        }
+    }
 }
 
 /// A fused kernel as the host must launch it.

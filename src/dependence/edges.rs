@@ -5,35 +5,29 @@
 //! a guard would have to compare. Where an absence relies on conditions that only a run can decide,
 //! an edge stays, with those conditions in [`Edge::absent_if`].
 
+use super::decision::{Decision, add_guards};
 use super::describe;
-use super::effect::{Effect, ranges_apart};
-use super::instance::{Alike, Base, Instance, Place, TargetUse};
+use super::effect::{Effect, footprint_range, ranges_apart};
+use super::instance::{Alike, Base, Instance, Motion, Place, TargetUse};
+use super::iteration::Later;
 use super::kinds::{kinds_between, kinds_of, pairs_of, sides};
-use super::mapped::mapped_width;
 use super::order::{Flow, Link};
 use super::overlap::{Overlap, is_constant_memory, overlap};
-use super::pair::{
-    PairOfTargets, ShapeEquality, disjoint_guard, shape_equality, shape_on_sink_side,
-};
+use super::pair::disjoint_guard;
 use super::polynomial::Polynomial;
-use super::relation::{Solver, unite_relations, universal_relation};
-use super::{DependenceKind, Edge, Guard, Uar, Width};
+use super::relation::{Solver, universal_relation};
+use super::targets::Structure;
+use super::{DependenceKind, Edge, Guard, IterationDistance, Uar, Width};
 use crate::diagnostics::{Location, RejectionReason};
-use crate::kernel::Access;
 use crate::launch::{BufferId, HostBlockId, LaunchGraph, NodeId, NodeKind, ValueId};
 use petgraph::graph::NodeIndex;
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
-/// Most pairs of accesses that one pair of targets is decided by.
-const MOST_ACCESS_PAIRS: usize = 900;
-/// After this many pairs a global width ends the search.
-const ENOUGH_ACCESS_PAIRS: usize = 64;
-
 /// Finds the edges of pairs, each question once.
 pub(super) struct Builder<'a> {
-    graph: &'a LaunchGraph,
-    solver: Solver,
+    pub(super) graph: &'a LaunchGraph,
+    pub(super) solver: Solver,
     /// Blocks that a block reaches without entering a header, the common loop's.
     paths: HashMap<(HostBlockId, Option<HostBlockId>), Vec<bool>>,
     /// Parameter values of a node's model with its own shape.
@@ -41,58 +35,68 @@ pub(super) struct Builder<'a> {
     /// Numbers for launches that are the same but for their pointers.
     alike: HashMap<Alike, usize>,
     alike_of: HashMap<NodeId, usize>,
+    motions: HashMap<NodeId, Motion>,
     answers: HashMap<Question, Rc<[Answer]>>,
+    /// Numbers for uses that are the same but for names and places in the source.
+    pub(super) forms: HashMap<String, usize>,
+    pub(super) form_of: HashMap<(usize, usize), usize>,
+    pub(super) decisions: HashMap<Structure, Rc<[(DependenceKind, Decision)]>>,
     /// Allocations made in a loop or in a function that runs more than once.
     made_again: BTreeSet<BufferId>,
-    uar: Uar,
+    pub(super) uar: Uar,
 }
 
 /// All that the edges between two targets depend on, besides the two nodes and the buffer's name.
 #[derive(PartialEq, Eq, Hash)]
-struct Question {
+pub(super) struct Question {
     /// Numbers of the two launches by [`Builder::alike`].
-    alike: [usize; 2],
+    pub(super) alike: [usize; 2],
     /// The targets' positions in the uses.
-    uses: [usize; 2],
-    distance: Polynomial,
+    pub(super) uses: [usize; 2],
+    pub(super) distance: Polynomial,
     /// Of the sink's target.
     offset: Option<Polynomial>,
     /// The name, where it is a description.
     name: Option<String>,
-    run: Run,
+    pub(super) run: Run,
 }
 
 /// Which runs of two operations are compared.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Run {
+pub(super) enum Run {
     /// In one iteration of this loop, the innermost around both, or in one call.
     Same(Option<usize>),
+    /// In one iteration of this loop, or in one call, the two in these blocks, where loops bound what
+    /// they depend on.
+    Bounded(Option<usize>, [HostBlockId; 2]),
     /// In different iterations: whatever varies in a loop differs.
     Later,
+    /// In two iterations of this loop and one of those around it, the two in these blocks.
+    LaterIn(usize, [HostBlockId; 2]),
+}
+
+impl Run {
+    pub(super) fn is_carried(self) -> bool {
+        matches!(self, Self::Later | Self::LaterIn(..))
+    }
+}
+
+/// The runs of two launches that are compared, and what is the same in both.
+pub(super) struct Compared<'r, S> {
+    pub(super) run: Run,
+    pub(super) later: Option<&'r Later<'r>>,
+    pub(super) stable: S,
 }
 
 /// An edge between launches, the buffer's name left open.
-struct Answer {
-    edge: Edge,
+pub(super) struct Answer {
+    pub(super) edge: Edge,
     /// Disjoint ranges would make it absent.
-    absent_when_apart: bool,
+    pub(super) absent_when_apart: bool,
 }
 
 /// Stands for the buffer's name in an [`Answer`].
 const NAME: &str = "\u{1}";
-
-/// The verdict over all access pairs of one kind.
-struct Merged<'a> {
-    width: Width,
-    relation: String,
-    exact: bool,
-    widest: (&'a Access, &'a Access),
-    assumed: Vec<Guard>,
-    /// False while no pair conflicts.
-    any: bool,
-    /// Some pair is known to cross blocks, rather than not known to stay in one.
-    proven_global: bool,
-}
 
 impl Builder<'_> {
     /// No edges yet.
@@ -118,14 +122,19 @@ impl Builder<'_> {
             parameters: HashMap::new(),
             alike: HashMap::new(),
             alike_of: HashMap::new(),
+            motions: HashMap::new(),
             answers: HashMap::new(),
+            forms: HashMap::new(),
+            form_of: HashMap::new(),
+            decisions: HashMap::new(),
             made_again: made_again.chain(not_unique).collect(),
             uar,
         }
     }
 
     /// The graph of all edges found.
-    pub(super) fn finish(self) -> Uar {
+    pub(super) fn finish(mut self) -> Uar {
+        self.uar.effort.problems = self.solver.problems;
         self.uar
     }
 
@@ -152,25 +161,55 @@ impl Builder<'_> {
         };
         match (source, sink) {
             (Effect::Modelled(source), Effect::Modelled(sink)) => {
-                self.launch_pair(source, sink, Run::Same(common), &stable)
+                let motions = [self.motion(source), self.motion(sink)];
+                let run = match motions {
+                    [Motion::Fixed, Motion::Fixed] => Run::Same(common),
+                    _ => Run::Bounded(common, [from, to]),
+                };
+                let compared = Compared {
+                    run,
+                    later: None,
+                    stable,
+                };
+                self.launch_pair(source, sink, &compared)
             }
             _ => self.widest_edge(source, sink, false, &stable),
         }
     }
 
-    /// Adds the edges from one operation to another that runs in a later iteration, of the same call
-    /// where `one_call` says so, or in another call.
-    pub(super) fn relate_again(&mut self, source: &Effect, sink: &Effect, one_call: bool) -> Link {
+    /// Adds the edges from one operation to another that runs in a later iteration of `of_loop`, in
+    /// the same call, or in another call.
+    pub(super) fn relate_again(
+        &mut self,
+        source: &Effect,
+        sink: &Effect,
+        of_loop: Option<usize>,
+    ) -> Link {
         if !source.is_launch() && !sink.is_launch() {
             return Link::Nothing;
         }
-        if let (true, Effect::Modelled(source), Effect::Modelled(sink)) = (one_call, source, sink)
-            && source.is_invariant(self.graph)
-            && sink.is_invariant(self.graph)
+        if let (Some(of_loop), Effect::Modelled(source), Effect::Modelled(sink)) =
+            (of_loop, source, sink)
         {
             let graph = self.graph;
-            let stable = |value: ValueId| graph.values[value.0].varies_in.is_none();
-            return self.launch_pair(source, sink, Run::Later, &stable);
+            let motions = [self.motion(source), self.motion(sink)];
+            if motions == [Motion::Fixed; 2] {
+                let compared = Compared {
+                    run: Run::Later,
+                    later: None,
+                    stable: |value: ValueId| graph.values[value.0].varies_in.is_none(),
+                };
+                return self.launch_pair(source, sink, &compared);
+            }
+            if !motions.contains(&Motion::Unknown) {
+                let later = Later::new(graph, of_loop, source, sink);
+                let compared = Compared {
+                    run: Run::LaterIn(of_loop, later.blocks()),
+                    later: Some(&later),
+                    stable: |value: ValueId| later.is_stable(value),
+                };
+                return self.launch_pair(source, sink, &compared);
+            }
         }
         let function = |effect: &Effect| {
             let block = self.graph.nodes[effect.node().0].block;
@@ -178,6 +217,23 @@ impl Builder<'_> {
         };
         let later = function(source) == function(sink) || source.node() > sink.node();
         self.widest_edge(source, sink, later, &|_| false)
+    }
+
+    /// Whether the edges to a later iteration depend on the loop that it is of.
+    pub(super) fn tells_loops_apart(&mut self, source: &Effect, sink: &Effect) -> bool {
+        match (source, sink) {
+            (Effect::Modelled(source), Effect::Modelled(sink)) => {
+                let motions = [self.motion(source), self.motion(sink)];
+                motions.contains(&Motion::Moving) && !motions.contains(&Motion::Unknown)
+            }
+            _ => false,
+        }
+    }
+
+    fn motion(&mut self, instance: &Instance) -> Motion {
+        let graph = self.graph;
+        let motion = || instance.motion(graph);
+        *self.motions.entry(instance.node).or_insert_with(motion)
     }
 
     /// Global edges where places may overlap, one for each buffer and kind.
@@ -240,6 +296,7 @@ impl Builder<'_> {
                         conditions: Vec::new(),
                         absent_if: absent_if.clone(),
                         carried,
+                        distances: Vec::new(),
                         because: because.clone(),
                         reason: Some(RejectionReason::GlobalDependence),
                         location: self.graph.nodes[sink.node().0].location.clone(),
@@ -256,10 +313,10 @@ impl Builder<'_> {
         &mut self,
         source: &Instance,
         sink: &Instance,
-        run: Run,
-        stable: &impl Fn(ValueId) -> bool,
+        compared: &Compared<impl Fn(ValueId) -> bool>,
     ) -> Link {
-        let carried = run == Run::Later;
+        let iterations = compared.later.map(Later::distances).unwrap_or_default();
+        let carried = compared.run.is_carried().then_some(&iterations[..]);
         let mut link = Link::Nothing;
         let alike = [self.number(source), self.number(sink)];
         for (first, from) in source.uses.iter().enumerate() {
@@ -280,14 +337,7 @@ impl Builder<'_> {
                 if constant {
                     continue;
                 }
-                let distance = match overlap(self.graph, &from.place, &to.place, stable) {
-                    Overlap::Never => continue,
-                    // Two iterations may see two allocations of one site.
-                    Overlap::Distance(_) if carried && self.is_made_again(&from.place) => None,
-                    Overlap::Distance(distance) => Some(distance),
-                    Overlap::Unknown => None,
-                };
-                let Some(distance) = distance else {
+                let Some(distances) = self.distances(from, to, compared) else {
                     let found = self.may_alias_edges((source, from), (sink, to), &kinds, carried);
                     link = link.max(found.min(separates));
                     continue;
@@ -301,294 +351,140 @@ impl Builder<'_> {
                     let because = format!("`{}`: {reason}", name.model.display_name);
                     let reason = RejectionReason::UnprovenIndex;
                     let because = (because, reason);
-                    self.widest_between((source, sink), to, &kinds, because, Vec::new(), carried);
+                    let ends = (source, sink, from, to);
+                    self.widest_between(ends, &kinds, because, Vec::new(), carried);
                     link = link.max(separates);
                     continue;
                 }
-                let place = &to.place;
-                let question = Question {
-                    alike,
-                    uses: [first, second],
-                    distance,
-                    offset: place.offset.clone(),
-                    name: place.name.contains(' ').then(|| place.name.clone()),
-                    run,
-                };
-                let answer = match self.answers.get(&question) {
-                    Some(known) => Rc::clone(known),
-                    None => {
-                        let mut nameless = to.clone();
-                        if question.name.is_none() {
-                            nameless.place.name = String::from(NAME);
+                for (distance, offset) in distances {
+                    let ends = (source, sink, from, to);
+                    let apart = (footprint_range(source, from), footprint_range(sink, to));
+                    let unstable = |value: ValueId| !(compared.stable)(value);
+                    if ranges_apart(&distance, apart.0, apart.1, &unstable) {
+                        let relied_on = relied_on(source, sink, compared.later);
+                        if !relied_on.is_empty() {
+                            let reason = RejectionReason::UnprovenIndex;
+                            let because = (apart_while(source, sink, to), reason);
+                            self.widest_between(ends, &kinds, because, relied_on, carried);
                         }
-                        let ends = (source, sink, from, &nameless);
-                        let answer: Rc<[Answer]> =
-                            self.precise_edges(ends, &question.distance, stable).into();
-                        self.answers.insert(question, Rc::clone(&answer));
-                        answer
+                        continue;
                     }
-                };
-                let name = &to.place.name;
-                for Answer {
-                    edge,
-                    absent_when_apart,
-                } in answer.iter()
-                {
-                    let mut witness = edge.witness.clone();
-                    if let Some(witness) = &mut witness {
-                        witness.text = witness.text.replace(NAME, name);
-                    }
-                    let mut edge = Edge {
-                        witness,
-                        source: source.node,
-                        sink: sink.node,
-                        buffer: name.clone(),
-                        because: edge.because.replace(NAME, name),
-                        carried,
-                        ..edge.clone()
+                    let question = Question {
+                        alike,
+                        uses: [first, second],
+                        distance,
+                        offset,
+                        name: to.place.name.contains(' ').then(|| to.place.name.clone()),
+                        run: compared.run,
                     };
-                    if *absent_when_apart
-                        && !carried
-                        && let Some(apart) = disjoint_guard(source, sink, from, to)
-                    {
-                        edge.absent_if.clone_from(&source.conditions);
-                        for guard in sink.conditions.iter().chain([&apart]) {
-                            if !edge.absent_if.contains(guard) {
-                                edge.absent_if.push(guard.clone());
-                            }
-                        }
-                    }
-                    link = link.max(match edge.width {
-                        _ if !edge.absent_if.is_empty() => Link::Nothing,
-                        _ if edge.kind == DependenceKind::Reduction => Link::Orders,
-                        Width::Global if edge.mapped.is_none() => Link::Separates,
-                        _ => Link::Orders,
-                    });
-                    self.add(edge);
+                    link = link.max(self.known_distance(ends, question, compared, carried));
                 }
             }
         }
         link
     }
 
-    /// The edges between two targets at a known distance.
-    fn precise_edges(
+    /// Adds the edges between two targets at a known distance.
+    fn known_distance(
         &mut self,
         (source, sink, from, to): (&Instance, &Instance, &TargetUse, &TargetUse),
-        distance: &Polynomial,
-        stable: &impl Fn(ValueId) -> bool,
-    ) -> Vec<Answer> {
-        let unstable = |value: ValueId| !stable(value);
-        let sink_shape = shape_on_sink_side(&sink.shape, &unstable);
-        let equality = shape_equality(source, &sink_shape);
-        let mut facts = source.facts.clone();
-        facts.extend(sink.facts.iter().map(|fact| fact.on_sink_side(&unstable)));
-        let source_parameters = self.own_parameters(source);
-        let sink_parameters: Vec<_> = self
-            .own_parameters(sink)
-            .iter()
-            .map(|parameter| parameter.on_sink_side(&unstable))
-            .collect();
-        // The sink's values when its shape is the source's.
-        let assumed_parameters: Option<Vec<_>> = match &equality {
-            ShapeEquality::If(_) => Some(
-                sink.parameters(self.graph, &source.shape)
-                    .iter()
-                    .map(|parameter| parameter.on_sink_side(&unstable))
-                    .collect(),
-            ),
-            _ => None,
-        };
-        let mut pair = PairOfTargets {
-            source,
-            sink,
-            to,
-            distance,
-            facts: &facts,
-            source_parameters: &source_parameters,
-            sink_parameters: &sink_parameters,
-            sink_shape: &sink_shape,
-            assumed_parameters: assumed_parameters.as_deref(),
-            equality: &equality,
-        };
-        let kinds = [
-            DependenceKind::Flow,
-            DependenceKind::Anti,
-            DependenceKind::Output,
-            DependenceKind::Reduction,
-        ];
-        let edges = kinds.into_iter().filter_map(|kind| {
-            let (left, right) = sides(kind, from, to);
-            self.precise_edge(&mut pair, kind, left, right)
-        });
-        edges.collect()
-    }
-
-    fn precise_edge(
-        &mut self,
-        pair: &mut PairOfTargets,
-        kind: DependenceKind,
-        left: &[usize],
-        right: &[usize],
-    ) -> Option<Answer> {
-        let (source, sink) = (pair.source, pair.sink);
-        let mut pairs = pairs_of(kind, (source, left), (sink, right));
-        let first = pairs.next()?;
-        if left.len() * right.len() > MOST_ACCESS_PAIRS {
-            let because = format!(
-                "`{}` and `{}` access `{}` in too many ways to compare",
-                source.model.display_name, sink.model.display_name, pair.to.place.name
-            );
-            let because = (because, RejectionReason::UnprovenIndex);
-            let edge = self.widest(source, sink, pair.to, kind, because, Vec::new());
-            return Some(Answer {
-                edge,
-                absent_when_apart: false,
-            });
-        }
-        let mut merged = Merged {
-            width: Width::Thread,
-            relation: String::new(),
-            exact: true,
-            widest: first,
-            assumed: Vec::new(),
-            any: false,
-            proven_global: false,
-        };
-        let mut absence_needs_shape = false;
-        let mut compared = 0;
-        for accesses in std::iter::once(first).chain(pairs) {
-            compared += 1;
-            let verdict = pair.decide(&mut self.solver, accesses);
-            absence_needs_shape |= verdict.absence_needs_shape;
-            let Some(width) = verdict.conflict.width else {
-                continue;
-            };
-            let certain = width == Width::Global && verdict.conflict.proven;
-            if !merged.any || width > merged.width || certain && !merged.proven_global {
-                merged.widest = accesses;
-            }
-            merged.width = if merged.any {
-                merged.width.max(width)
-            } else {
-                width
-            };
-            merged.proven_global |= certain;
-            merged.exact &= verdict.conflict.exact;
-            for guard in verdict.assumed {
-                if !merged.assumed.contains(&guard) {
-                    merged.assumed.push(guard);
+        question: Question,
+        compared: &Compared<impl Fn(ValueId) -> bool>,
+        carried: Option<&[IterationDistance]>,
+    ) -> Link {
+        let answer = match self.answers.get(&question) {
+            Some(known) => Rc::clone(known),
+            None => {
+                let mut nameless = to.clone();
+                nameless.place.offset.clone_from(&question.offset);
+                if question.name.is_none() {
+                    nameless.place.name = String::from(NAME);
                 }
+                let ends = (source, sink, from, &nameless);
+                let answer: Rc<[Answer]> = self.precise_edges(ends, &question, compared).into();
+                self.uar.effort.questions += 1;
+                self.answers.insert(question, Rc::clone(&answer));
+                answer
             }
-            if merged.any {
-                let (relation, exact) =
-                    unite_relations(&merged.relation, &verdict.conflict.relation, merged.width);
-                merged.relation = relation;
-                merged.exact &= exact;
-            } else {
-                merged.relation = verdict.conflict.relation;
-            }
-            merged.any = true;
-            if merged.width == Width::Global && compared >= ENOUGH_ACCESS_PAIRS {
-                merged.relation = universal_relation(Width::Global);
-                merged.exact = false;
-                break;
-            }
-        }
-        let mut relied_on = source.conditions.clone();
-        for guard in &sink.conditions {
-            if !relied_on.contains(guard) {
-                relied_on.push(guard.clone());
-            }
-        }
-        if !merged.any {
-            if absence_needs_shape && let ShapeEquality::If(conditions) = pair.equality {
-                relied_on.extend(conditions.iter().cloned());
-            }
-            if !relied_on.is_empty() {
-                let because = format!(
-                    "`{}` and `{}` are apart in `{}` only while indices do not wrap",
-                    source.model.display_name, sink.model.display_name, pair.to.place.name
-                );
-                let because = (because, RejectionReason::UnprovenIndex);
-                let edge = self.widest(source, sink, pair.to, kind, because, relied_on);
-                return Some(Answer {
-                    edge,
-                    absent_when_apart: false,
-                });
-            }
-            return None;
-        }
-        let mut absent_when_apart = false;
-        if merged.width == Width::Global {
-            absent_when_apart = pair.distance.as_constant().is_none();
-            relied_on.clear();
-            // The pairs were found for equal shapes, which nothing promises of a global edge.
-            if matches!(pair.equality, ShapeEquality::If(_)) {
-                merged.relation = universal_relation(Width::Global);
-                merged.exact = false;
-            }
-        } else {
-            relied_on.extend(merged.assumed);
-            if let ShapeEquality::If(conditions) = pair.equality {
-                relied_on.extend(conditions.iter().cloned());
-            }
-        }
-        let reason = match pair.equality {
-            ShapeEquality::Never => RejectionReason::Shape,
-            _ if merged.proven_global => RejectionReason::GlobalDependence,
-            _ => RejectionReason::UnprovenIndex,
         };
-        let because = match pair.equality {
-            ShapeEquality::Never if merged.width == Width::Global => {
-                describe::different_shapes(source.model, sink.model)
-            }
-            _ if kind == DependenceKind::Reduction => {
-                describe::reductions(source.model, sink.model, first.0, &pair.to.place.name)
-            }
-            _ => describe::accesses(
-                source.model,
-                sink.model,
-                merged.widest,
-                &pair.to.place.name,
-                merged.width,
-            ),
-        };
-        let example = pair.example(&mut self.solver, merged.widest, merged.width);
-        let witness = pair.witness(self.graph, merged.widest, merged.width, example.as_ref());
-        // Where no order is needed, no map is.
-        let mapped = match kind {
-            DependenceKind::Reduction => None,
-            _ => mapped_width(
-                pair,
-                &mut self.solver,
-                (left, right),
-                merged.widest,
-                merged.width,
-                example.as_ref(),
-            ),
-        };
-        let edge = Edge {
-            source: source.node,
-            sink: sink.node,
-            buffer: pair.to.place.name.clone(),
-            kind,
-            width: merged.width,
-            relation: merged.relation,
-            exact: merged.exact,
-            conditions: relied_on,
-            absent_if: Vec::new(),
-            carried: false,
-            because,
-            reason: (merged.width == Width::Global).then_some(reason),
-            location: merged.widest.1.location.clone(),
-            witness,
-            mapped,
-        };
-        Some(Answer {
+        let mut link = Link::Nothing;
+        let name = &to.place.name;
+        for Answer {
             edge,
             absent_when_apart,
-        })
+        } in answer.iter()
+        {
+            let mut witness = edge.witness.clone();
+            if let Some(witness) = &mut witness {
+                witness.text = witness.text.replace(NAME, name);
+            }
+            let mut edge = Edge {
+                witness,
+                source: source.node,
+                sink: sink.node,
+                buffer: name.clone(),
+                because: edge.because.replace(NAME, name),
+                carried: carried.is_some(),
+                distances: carried.unwrap_or_default().to_vec(),
+                ..edge.clone()
+            };
+            if *absent_when_apart
+                && carried.is_none()
+                && edge.absent_if.is_empty()
+                && let Some(apart) = disjoint_guard(source, sink, from, to)
+            {
+                edge.absent_if.clone_from(&source.conditions);
+                add_guards(&mut edge.absent_if, &sink.conditions);
+                add_guards(&mut edge.absent_if, &[apart]);
+            }
+            link = link.max(match edge.width {
+                _ if !edge.absent_if.is_empty() => Link::Nothing,
+                _ if edge.kind == DependenceKind::Reduction => Link::Orders,
+                Width::Global if edge.mapped.is_none() => Link::Separates,
+                _ => Link::Orders,
+            });
+            self.add(edge);
+        }
+        link
+    }
+
+    /// How far two targets are apart, and where the second is in its buffer, of every way in which
+    /// they may have a common byte; `None` when that is not known.
+    fn distances(
+        &self,
+        from: &TargetUse,
+        to: &TargetUse,
+        compared: &Compared<impl Fn(ValueId) -> bool>,
+    ) -> Option<Vec<(Polynomial, Option<Polynomial>)>> {
+        let carried = compared.run.is_carried();
+        let unstable = |value: ValueId| !(compared.stable)(value);
+        let mut found: Vec<(Polynomial, Option<Polynomial>)> = Vec::new();
+        let mut add = |from: &Place, to: &Place| {
+            match overlap(self.graph, from, to, &compared.stable) {
+                Overlap::Never => {}
+                // Two iterations may see two allocations of one site.
+                Overlap::Distance(_) if carried && self.is_made_again(from) => return None,
+                Overlap::Distance(distance) => {
+                    let at = to.offset.as_ref().map(|at| at.on_sink_side(&unstable));
+                    if !found.iter().any(|(known, _)| *known == distance) {
+                        found.push((distance, at));
+                    }
+                }
+                Overlap::Unknown => return None,
+            }
+            Some(())
+        };
+        let Some(later) = compared.later else {
+            add(&from.place, &to.place)?;
+            return Some(found);
+        };
+        let sinks = later.places(&to.place);
+        for from in &later.places(&from.place) {
+            for to in &sinks {
+                add(from, to)?;
+            }
+        }
+        Some(found)
     }
 
     fn may_alias_edges(
@@ -596,11 +492,11 @@ impl Builder<'_> {
         (source, from): (&Instance, &TargetUse),
         (sink, to): (&Instance, &TargetUse),
         kinds: &[DependenceKind],
-        carried: bool,
+        carried: Option<&[IterationDistance]>,
     ) -> Link {
         let mut absent_if = Vec::new();
         // No guard can compare the pointers of two iterations.
-        if !carried
+        if carried.is_none()
             && source.broken.is_none()
             && sink.broken.is_none()
             && let Some(apart) = disjoint_guard(source, sink, from, to)
@@ -615,39 +511,48 @@ impl Builder<'_> {
             true => Link::Separates,
             false => Link::Nothing,
         };
-        self.widest_between((source, sink), to, kinds, because, absent_if, carried);
+        let ends = (source, sink, from, to);
+        self.widest_between(ends, kinds, because, absent_if, carried);
         link
     }
 
     /// An edge over everything for each kind.
     fn widest_between(
         &mut self,
-        (source, sink): (&Instance, &Instance),
-        to: &TargetUse,
+        ends: (&Instance, &Instance, &TargetUse, &TargetUse),
         kinds: &[DependenceKind],
         because: (String, RejectionReason),
         absent_if: Vec<Guard>,
-        carried: bool,
+        carried: Option<&[IterationDistance]>,
     ) {
         for &kind in kinds {
-            let edge = self.widest(source, sink, to, kind, because.clone(), absent_if.clone());
-            self.add(Edge { carried, ..edge });
+            let (because, absent_if) = (because.clone(), absent_if.clone());
+            let edge = self.widest(ends, kind, because, absent_if, carried.is_some());
+            self.add(Edge {
+                carried: carried.is_some(),
+                distances: carried.unwrap_or_default().to_vec(),
+                ..edge
+            });
         }
     }
 
-    fn widest(
+    pub(super) fn widest(
         &self,
-        source: &Instance,
-        sink: &Instance,
-        to: &TargetUse,
+        (source, sink, from, to): (&Instance, &Instance, &TargetUse, &TargetUse),
         kind: DependenceKind,
         (because, reason): (String, RejectionReason),
         absent_if: Vec<Guard>,
+        carried: bool,
     ) -> Edge {
         let access = to.writes.first().or(to.reads.first());
         let location = access.map_or_else(Location::default, |index| {
             sink.model.accesses[*index].location.clone()
         });
+        let (left, right) = sides(kind, from, to);
+        let accesses = pairs_of(kind, (source, left), (sink, right)).next();
+        let shapes = [&source.shape, &sink.shape];
+        let place = (&to.place, carried);
+        let witness = accesses.map(|pair| describe::witness(self.graph, pair, shapes, place, None));
         Edge {
             source: source.node,
             sink: sink.node,
@@ -659,10 +564,11 @@ impl Builder<'_> {
             conditions: Vec::new(),
             absent_if,
             carried: false,
+            distances: Vec::new(),
             because,
             reason: Some(reason),
             location,
-            witness: None,
+            witness,
             mapped: None,
         }
     }
@@ -696,7 +602,7 @@ impl Builder<'_> {
         self.uar.graph.add_edge(source, sink, edge);
     }
 
-    fn own_parameters(&mut self, instance: &Instance) -> Vec<Polynomial> {
+    pub(super) fn own_parameters(&mut self, instance: &Instance) -> Vec<Polynomial> {
         let graph = self.graph;
         self.parameters
             .entry(instance.node)
@@ -732,6 +638,25 @@ impl Builder<'_> {
             reached
         })[to.0]
     }
+}
+
+/// What the models of two launches rely on and the domains of loops leave open.
+pub(super) fn relied_on(source: &Instance, sink: &Instance, later: Option<&Later>) -> Vec<Guard> {
+    let open = |side: usize, instance: &Instance| match later {
+        Some(later) => later.open(side, &instance.conditions),
+        None => instance.conditions.clone(),
+    };
+    let mut guards = open(0, source);
+    add_guards(&mut guards, &open(1, sink));
+    guards
+}
+
+/// Why two targets have an edge although no two accesses meet.
+pub(super) fn apart_while(source: &Instance, sink: &Instance, to: &TargetUse) -> String {
+    format!(
+        "`{}` and `{}` are apart in `{}` only while indices do not wrap",
+        source.model.display_name, sink.model.display_name, to.place.name
+    )
 }
 
 /// The innermost loop around both.

@@ -132,7 +132,7 @@ impl<'a> Effect<'a> {
                 .iter()
                 .map(|used| WholeTouch {
                     place: used.place.clone(),
-                    range: footprint_range(instance, used),
+                    range: footprint_range(instance, used).cloned(),
                     reads: !used.reads.is_empty(),
                     writes: !used.writes.is_empty(),
                 })
@@ -192,12 +192,12 @@ pub(super) fn freed(graph: &LaunchGraph, pointer: Option<&Pointer>) -> WholeTouc
     }
 }
 
-pub(super) fn footprint_range(instance: &Instance, used: &TargetUse) -> Option<ByteRange> {
-    if instance.broken.is_some() {
-        return None;
-    }
-    let (low, high) = used.footprint.as_ref()?;
-    Some((host_polynomial(low)?, host_polynomial(high)?))
+/// The bytes that all accesses of a use stay in, while the launch's conditions hold.
+pub(super) fn footprint_range<'a>(
+    instance: &Instance,
+    used: &'a TargetUse,
+) -> Option<&'a ByteRange> {
+    used.range.as_ref().filter(|_| instance.broken.is_none())
 }
 
 /// Whether two ranges at a known distance are apart for all values.

@@ -5,17 +5,17 @@ use super::instance::{Instance, TargetUse};
 use super::polynomial::{Atom, Polynomial};
 use super::relation::{Conflict, Facts, Shape, Side, Solver};
 use super::witness::Example;
-use super::{Guard, PointerRange, Width, Witness, describe, witness};
+use super::{Guard, PointerRange, Width, witness};
 use crate::affine::{Affine, Axis, Constraint, Variable};
 use crate::expression::{Condition, Expression};
 use crate::kernel::{Access, KernelModel};
-use crate::launch::{LaunchGraph, ValueId};
+use crate::launch::ValueId;
 
 /// Two targets of two launches.
+#[derive(Clone, Copy)]
 pub(super) struct PairOfTargets<'a> {
     pub(super) source: &'a Instance<'a>,
     pub(super) sink: &'a Instance<'a>,
-    pub(super) to: &'a TargetUse,
     pub(super) distance: &'a Polynomial,
     pub(super) facts: &'a Facts,
     pub(super) source_parameters: &'a [Polynomial],
@@ -23,6 +23,10 @@ pub(super) struct PairOfTargets<'a> {
     pub(super) sink_shape: &'a Shape,
     pub(super) assumed_parameters: Option<&'a [Polynomial]>,
     pub(super) equality: &'a ShapeEquality,
+    /// What all that is found out relies on.
+    pub(super) conditions: &'a [Guard],
+    /// The two may run as one.
+    pub(super) one_iteration: bool,
 }
 
 pub(super) struct Verdict {
@@ -153,21 +157,8 @@ impl PairOfTargets<'_> {
         )
     }
 
-    /// The same in words, for an edge that is wider than a thread.
-    pub(super) fn witness(
-        &self,
-        graph: &LaunchGraph,
-        accesses: (&Access, &Access),
-        width: Width,
-        example: Option<&Example>,
-    ) -> Option<Witness> {
-        let shapes = [&self.source.shape, self.compared_sink().1];
-        (width != Width::Thread)
-            .then(|| describe::witness(graph, accesses, shapes, &self.to.place, example))
-    }
-
     /// The sink's values and shape, those for equal shapes where only a run can tell.
-    fn compared_sink(&self) -> (&[Polynomial], &Shape) {
+    pub(super) fn compared_sink(&self) -> (&[Polynomial], &Shape) {
         match self.assumed_parameters {
             Some(parameters) => (parameters, &self.source.shape),
             None => (self.sink_parameters, self.sink_shape),

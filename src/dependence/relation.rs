@@ -11,13 +11,13 @@
 
 use super::Width;
 use super::mapped::Coordinate;
-use super::polynomial::Polynomial;
+use super::polynomial::{Atom, Polynomial};
 use super::problem::{Choice, Problem};
 use super::witness::KnownSamples;
 use crate::affine::Axis;
 use crate::isl::{self, IslError, Map, Set};
 use crate::kernel::{Access, KernelModel};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// Extents of a launch, x, y, z.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -35,8 +35,14 @@ pub(super) struct Side<'a> {
     pub(super) shape: &'a Shape,
 }
 
-/// What is known about the uniform values: `Σ >= 0`.
-pub(super) type Facts = Vec<Polynomial>;
+/// What is known about the uniform values.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Facts {
+    /// Each is at least zero.
+    pub(super) holding: Vec<Polynomial>,
+    /// Counters of host loops that the facts relate: products with them are ordered as they are.
+    pub(super) counters: BTreeSet<Atom>,
+}
 
 /// How two accesses conflict.
 #[derive(Clone, Debug)]
@@ -58,6 +64,8 @@ pub(super) struct Solver {
     answers: HashMap<String, Conflict>,
     pub(super) samples: KnownSamples,
     agreements: HashMap<String, bool>,
+    /// Questions that were not answered from memory.
+    pub(super) problems: usize,
 }
 
 /// Text of the relation that holds all pairs of a width.
@@ -106,6 +114,7 @@ impl Solver {
         let canonical = match self.answers.get(&key) {
             Some(known) => known.clone(),
             None => {
+                self.problems += 1;
                 let answer = isl::with_operation_budget(SOLVER_BUDGET, || problem.solve())
                     .unwrap_or_else(|_| everything());
                 self.answers.insert(key, answer.clone());
@@ -135,7 +144,9 @@ impl Solver {
             return false;
         };
         let key = format!("{} {:?}", problem.text(), problem.coordinates);
+        let problems = &mut self.problems;
         *self.agreements.entry(key).or_insert_with(|| {
+            *problems += 1;
             isl::with_operation_budget(SOLVER_BUDGET, || problem.coordinates_agree())
                 .unwrap_or(false)
         })

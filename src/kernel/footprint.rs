@@ -1,10 +1,11 @@
-//! Accesses -> the uniform bounds of what a kernel touches behind each pointer.
+//! Accesses -> the bounds of what a kernel, or one of its blocks, touches behind each pointer: memory
+//! effects summed bottom-up (paper §3), from threads over blocks to the kernel.
 
 use super::polynomial::Polynomial;
-use super::ranges::{lower, upper};
+use super::ranges::{Level, block_index, lower_at, upper_at};
 use super::space::Space;
-use super::{Access, AccessKind, Footprint, KernelSymbol, Target};
-use crate::affine::Affine;
+use super::{Access, AccessKind, BlockEffect, BlockSymbol, Footprint, KernelSymbol, Target};
+use crate::affine::{Affine, Axis};
 use crate::expression::Expression;
 use std::collections::BTreeMap;
 
@@ -20,14 +21,55 @@ pub fn footprints(space: &Space, accesses: &[Access]) -> Vec<Footprint> {
         .into_iter()
         .map(|(target, accesses)| Footprint {
             target: target.clone(),
-            low_bytes: bound(space, &accesses, false),
-            high_bytes: bound(space, &accesses, true),
+            low_bytes: bound(Level::Kernel, space, &accesses, false),
+            high_bytes: bound(Level::Kernel, space, &accesses, true),
             written: accesses.iter().any(|each| each.kind != AccessKind::Read),
         })
         .collect()
 }
 
+/// What a block reads and what it writes, in order of target; shared memory is among it.
+pub fn block_effects(space: &Space, accesses: &[Access]) -> Vec<BlockEffect> {
+    let mut by_target: BTreeMap<(&Target, bool), Vec<&Access>> = BTreeMap::new();
+    for access in accesses {
+        let reads = access.kind != AccessKind::Write;
+        let writes = access.kind != AccessKind::Read;
+        for (does, write) in [(reads, false), (writes, true)] {
+            if does {
+                let list = by_target.entry((&access.target, write)).or_default();
+                list.push(access);
+            }
+        }
+    }
+    let effect = |((target, writes), accesses): ((&Target, bool), Vec<&Access>)| BlockEffect {
+        target: target.clone(),
+        writes,
+        accesses: accesses.iter().map(|access| access.id).collect(),
+        low_bytes: bound(Level::Block, space, &accesses, false)
+            .as_ref()
+            .and_then(of_block),
+        high_bytes: bound(Level::Block, space, &accesses, true)
+            .as_ref()
+            .and_then(of_block),
+        exact: accesses.iter().all(|access| access.exact),
+    };
+    by_target.into_iter().map(effect).collect()
+}
+
+/// A bound that may mention the block's indices by name.
+fn of_block(bound: &Expression<KernelSymbol>) -> Option<Expression<BlockSymbol>> {
+    bound.substitute(&mut |symbol| {
+        let mut axes = Axis::ALL.into_iter();
+        let axis = axes.find(|axis| block_index(*axis) == *symbol);
+        Some(Expression::Leaf(match axis {
+            Some(axis) => BlockSymbol::Index(axis),
+            None => BlockSymbol::Launch(symbol.clone()),
+        }))
+    })
+}
+
 fn bound(
+    level: Level,
     space: &Space,
     accesses: &[&Access],
     from_above: bool,
@@ -43,9 +85,9 @@ fn bound(
         };
         for facts in &access.domain {
             let mut bounds = if from_above {
-                upper(space, &edge, facts)
+                upper_at(level, space, &edge, facts)
             } else {
-                lower(space, &edge, facts)
+                lower_at(level, space, &edge, facts)
             };
             if bounds.is_empty() {
                 return None;

@@ -18,6 +18,9 @@
 //! around barriers, and [`KernelModel::local_dependences`] are what the barriers are for: pairs of
 //! accesses of different threads of one block, with the barrier that keeps them apart.
 //!
+//! Memory effects are summed bottom-up: the accesses are those of a thread, [`BlockEffect`]s those of
+//! a block, [`Footprint`]s those of the kernel, each with the bytes that it stays within.
+//!
 //! Products of a variable with a run-time parameter (`blockIdx.x * blockDim.x`, `row * columns`,
 //! `iteration * gridDim.x * blockDim.x`) are not affine. They are kept as [`Product`]s: an extra
 //! dimension `q = e · p`, about which the dependence stage knows, for two instances with the same
@@ -32,6 +35,7 @@ mod body;
 mod cfg;
 mod display;
 mod domain;
+mod effects;
 mod exit_values;
 mod features;
 mod footprint;
@@ -54,6 +58,7 @@ mod uniformity;
 mod walk;
 
 pub use alone::Alone;
+pub use effects::BlockSet;
 pub use intervals::{Hazard, Intervals, LocalDependence, Span, Statement};
 pub use reduction::{Reduction, ReductionOperator};
 
@@ -274,6 +279,35 @@ pub struct Footprint {
     pub written: bool,
 }
 
+/// A value that is the same for all threads of a block.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum BlockSymbol {
+    /// `blockIdx` on an axis.
+    Index(Axis),
+    /// A value of the launch.
+    Launch(KernelSymbol),
+}
+
+/// What one block reads, or writes, of one buffer or shared variable: the sum over its threads.
+/// Updates read and write.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BlockEffect {
+    /// What is touched.
+    pub target: Target,
+    /// It is written, rather than read.
+    pub writes: bool,
+    /// By which accesses.
+    pub accesses: Vec<AccessId>,
+    /// A lower bound of the bytes that may be touched, relative to the target's start; `None` when
+    /// unbounded.
+    pub low_bytes: Option<Expression<BlockSymbol>>,
+    /// An upper bound, one past the last byte; `None` when unbounded.
+    pub high_bytes: Option<Expression<BlockSymbol>>,
+    /// All accesses are exact: [`KernelModel::block_set`] tells what *is* touched, otherwise what
+    /// may be.
+    pub exact: bool,
+}
+
 /// Everything the rest of the compiler knows about a kernel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KernelModel {
@@ -299,8 +333,11 @@ pub struct KernelModel {
     pub barriers: Vec<Barrier>,
     /// Between which barriers each access and barrier may stand.
     pub intervals: Intervals,
-    /// Per argument or global that is accessed, where.
+    /// Per argument or global that is accessed, where: effects of the whole kernel.
     pub footprints: Vec<Footprint>,
+    /// Per target, what a block reads and what it writes: effects of a block.
+    #[serde(default)]
+    pub block_effects: Vec<BlockEffect>,
     /// What a launch must satisfy for the model to hold: no wrap of 32-bit indices, no negative
     /// product parameter, …. Each is needed.
     pub preconditions: Vec<Condition<KernelSymbol>>,

@@ -6,7 +6,7 @@ use super::body::{BlockRef, Body, Operation};
 use super::cfg::Flow;
 use super::domain::{Domains, merge};
 use super::features::{Effect, effects};
-use super::footprint::footprints;
+use super::footprint::{block_effects, footprints};
 use super::intervals::{Event, Intervals, intervals};
 use super::privacy;
 use super::space::Space;
@@ -119,6 +119,7 @@ pub fn model_body(body: &Body, id: KernelId, name: &str) -> KernelModel {
     let count = collector.accesses.len();
     let intervals = intervals(body, &flow, &events, count, barriers.len());
     let footprints = footprints(&collector.space, &collector.accesses);
+    let block_effects = block_effects(&collector.space, &collector.accesses);
     let loops = flow
         .loops
         .iter()
@@ -169,6 +170,7 @@ pub fn model_body(body: &Body, id: KernelId, name: &str) -> KernelModel {
         barriers,
         intervals,
         footprints,
+        block_effects,
         preconditions,
         opaque,
         alone,
@@ -197,6 +199,7 @@ pub fn absent(id: KernelId, name: &str) -> KernelModel {
         barriers: Vec::new(),
         intervals: Intervals::default(),
         footprints: Vec::new(),
+        block_effects: Vec::new(),
         preconditions: Vec::new(),
         opaque: vec![("has no body".to_owned(), Location::default())],
         alone: Vec::new(),

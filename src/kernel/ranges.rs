@@ -1,14 +1,15 @@
 //! Symbolic bounds of affine expressions, and obligations turned into preconditions.
 //!
 //! Every bound is a [`Polynomial`] over the launch's values that holds for all blocks and threads
-//! and for every loop iteration that the given constraints allow. Guards tighten bounds by
+//! and for every loop iteration that the given constraints allow; for one block
+//! ([`Level::Block`]) it may mention the block's indices. Guards tighten bounds by
 //! elimination: `i <= i + m·c` for any constraint `c >= 0` and `m > 0`.
 
 use super::KernelSymbol;
 use super::polynomial::Polynomial;
 use super::space::Space;
 use super::walk::Obligation;
-use crate::affine::{Affine, Constraint, Variable};
+use crate::affine::{Affine, Axis, Constraint, Variable};
 use crate::expression::{Condition, Expression};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -23,6 +24,21 @@ pub struct Context {
     pub loops: Vec<(usize, Vec<Constraint>)>,
 }
 
+/// For whom a bound holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Level {
+    /// For all threads of the launch.
+    Kernel,
+    /// For all threads of a block, whose indices are values like those of the launch
+    /// ([`block_index`]).
+    Block,
+}
+
+/// Stands for an index of the block among a launch's values.
+pub fn block_index(axis: Axis) -> KernelSymbol {
+    KernelSymbol::Opaque(usize::MAX - axis.index())
+}
+
 /// Search effort for one bound.
 const ELIMINATIONS: usize = 4;
 const VISITS: usize = 160;
@@ -31,13 +47,23 @@ const ALL_VISITS: usize = 2_000;
 /// How many bounds are worth testing at run time.
 const CANDIDATES: usize = 3;
 
-/// Bounds from above; each holds, none: no bound was found.
+/// Bounds from above for all threads; each holds, none: no bound was found.
 pub fn upper(space: &Space, affine: &Affine, facts: &[Constraint]) -> Vec<Polynomial> {
-    let question = (affine.clone(), relevant(space, affine, facts));
+    upper_at(Level::Kernel, space, affine, facts)
+}
+
+/// Bounds from above.
+pub fn upper_at(
+    level: Level,
+    space: &Space,
+    affine: &Affine,
+    facts: &[Constraint],
+) -> Vec<Polynomial> {
+    let question = (level, affine.clone(), relevant(space, affine, facts));
     if let Some(known) = space.bounds.borrow().get(&question) {
         return known.clone();
     }
-    let bounds = search_upper(space, affine, &question.1);
+    let bounds = search_upper(level, space, affine, &question.2);
     space.bounds.borrow_mut().insert(question, bounds.clone());
     bounds
 }
@@ -79,7 +105,12 @@ fn relevant(space: &Space, affine: &Affine, facts: &[Constraint]) -> Vec<Constra
         .collect()
 }
 
-fn search_upper(space: &Space, affine: &Affine, facts: &[Constraint]) -> Vec<Polynomial> {
+fn search_upper(
+    level: Level,
+    space: &Space,
+    affine: &Affine,
+    facts: &[Constraint],
+) -> Vec<Polynomial> {
     let mut rows = Vec::new();
     for fact in facts {
         match fact {
@@ -92,6 +123,7 @@ fn search_upper(space: &Space, affine: &Affine, facts: &[Constraint]) -> Vec<Pol
     }
     let inner = Inner::default();
     let mut search = Search {
+        level,
         space,
         rows: &rows,
         inner: &inner,
@@ -102,12 +134,22 @@ fn search_upper(space: &Space, affine: &Affine, facts: &[Constraint]) -> Vec<Pol
     rank(search.found)
 }
 
-/// Bounds from below; each holds, none: no bound was found.
+/// Bounds from below for all threads; each holds, none: no bound was found.
 pub fn lower(space: &Space, affine: &Affine, facts: &[Constraint]) -> Vec<Polynomial> {
+    lower_at(Level::Kernel, space, affine, facts)
+}
+
+/// Bounds from below.
+pub fn lower_at(
+    level: Level,
+    space: &Space,
+    affine: &Affine,
+    facts: &[Constraint],
+) -> Vec<Polynomial> {
     let Some(negated) = affine.scale(-1) else {
         return Vec::new();
     };
-    upper(space, &negated, facts)
+    upper_at(level, space, &negated, facts)
         .into_iter()
         .filter_map(|bound| bound.scale(-1))
         .collect()
@@ -163,6 +205,7 @@ fn mentions_shape(expression: &Expression<KernelSymbol>) -> bool {
 }
 
 struct Search<'a> {
+    level: Level,
     space: &'a Space,
     /// Each is at least zero.
     rows: &'a [Affine],
@@ -230,6 +273,9 @@ impl Search<'_> {
             let rising = *coefficient > 0;
             let extent = |symbol| Polynomial::symbol(symbol).subtract(&Polynomial::constant(1));
             let value = match variable {
+                Variable::Block(axis) if self.level == Level::Block => {
+                    Polynomial::symbol(block_index(*axis))
+                }
                 Variable::Block(axis) if rising => extent(KernelSymbol::GridSize(*axis))?,
                 Variable::Thread(axis) if rising => extent(KernelSymbol::BlockSize(*axis))?,
                 Variable::Loop(_) if rising => {
@@ -263,6 +309,7 @@ impl Search<'_> {
             return known.as_ref()?.scale(sign);
         }
         let mut search = Search {
+            level: self.level,
             space: self.space,
             rows: self.rows,
             inner: self.inner,

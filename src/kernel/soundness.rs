@@ -5,6 +5,8 @@
 //! The interpreter runs each thread alone and reads random values from memory, since a model must
 //! hold whatever memory contains.
 
+mod blocks;
+
 use super::address::Root;
 use super::assembly::converted_address;
 use super::body::{
@@ -97,6 +99,7 @@ fn check_kernel(body: &Body, model: &KernelModel) -> usize {
     let flow = Flow::new(body);
     let mut random = StdRng::seed_from_u64(7);
     let mut checked = 0;
+    let mut checks = blocks::BlockChecks::new(model);
     for _ in 0..LAUNCHES {
         let mut launch = Launch {
             grid: std::array::from_fn(|_| random.random_range(1..4)),
@@ -147,6 +150,7 @@ fn check_kernel(body: &Body, model: &KernelModel) -> usize {
             }
             for event in &machine.events {
                 check_footprint(model, event, &launch);
+                checks.check(event, &launch, block);
             }
             if finished {
                 check_exact(model, &machine.events, &launch, (block, thread));

@@ -5,6 +5,7 @@
 //! `x >= 0` and `w >= 1`, so these rows may be used wherever v is met.
 
 use super::polynomial::Polynomial;
+use super::ranges::Level;
 use super::{KernelSymbol, Product};
 use crate::affine::{Affine, Axis, Constraint, Variable};
 use std::cell::RefCell;
@@ -26,8 +27,8 @@ pub struct Space {
     pub bounds: RefCell<KnownBounds>,
 }
 
-/// Bounds from above by expression and facts.
-pub type KnownBounds = HashMap<(Affine, Vec<Constraint>), Vec<Polynomial>>;
+/// Bounds from above by level, expression and facts.
+pub type KnownBounds = HashMap<(Level, Affine, Vec<Constraint>), Vec<Polynomial>>;
 
 /// `floor(dividend / divisor)` for a dividend of at least 0 and a divisor of at least 1.
 #[derive(Clone, Debug)]

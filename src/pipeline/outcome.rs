@@ -3,8 +3,9 @@
 use crate::cli::ToolError;
 use crate::cli::toolchain::ToolchainError;
 use crate::codegen::CodegenError;
+use crate::dependence::Uar;
 use crate::kernel::KernelModel;
-use crate::launch::LaunchGraph;
+use crate::launch::{HostValue, Launch, LaunchGraph, NodeId, NodeKind};
 use crate::program::ProgramError;
 use crate::schedule::FusionPlan;
 use crate::verify::{VerifiedPlan, verify};
@@ -72,6 +73,15 @@ impl PipelineError {
         }
     }
 
+    /// True when a check of ours failed, and not a tool or the user's program.
+    pub(super) fn is_bug(&self) -> bool {
+        match self {
+            Self::Codegen(error) => error.is_bug(),
+            Self::Bug(_) => true,
+            Self::Toolchain(_) | Self::Program(_) | Self::Tool(_) | Self::Write { .. } => false,
+        }
+    }
+
     /// True when the text is a tool's own output, to be passed on as it is.
     pub fn is_tool_output(&self) -> bool {
         matches!(
@@ -117,7 +127,7 @@ pub(super) fn failed_check(
             path.display()
         ),
     };
-    if std::env::var_os("SIRIUS_STRICT").is_some() {
+    if super::fallback::is_strict() {
         return Err(PipelineError::Bug(format!("{reason} ({kept})")));
     }
     outcome.warnings.push_str(&format!(
@@ -137,6 +147,25 @@ pub(super) fn unfused(
 ) -> Result<VerifiedPlan, PipelineError> {
     verify(graph, models, FusionPlan::default())
         .map_err(|_| PipelineError::Bug("the verifier refuses the empty plan".into()))
+}
+
+/// The edges, and after them the launches and host values that their conditions speak of.
+pub(super) fn dependence_as_json(graph: &LaunchGraph, uar: &Uar) -> String {
+    #[derive(Serialize)]
+    struct Operands<'a> {
+        launches: Vec<(NodeId, &'a Launch)>,
+        values: &'a [HostValue],
+    }
+    let launches = graph.nodes.iter().filter_map(|node| match &node.kind {
+        NodeKind::Launch(launch) => Some((node.id, launch)),
+        _ => None,
+    });
+    let operands = Operands {
+        launches: launches.collect(),
+        values: &graph.values,
+    };
+    let edges: Vec<_> = uar.graph.edge_weights().collect();
+    format!("{}\n{}", as_json(&edges), as_json(&operands))
 }
 
 /// Data as readable JSON.

@@ -8,6 +8,7 @@
 
 mod condition;
 mod dot;
+mod effects;
 mod html;
 mod text;
 
@@ -22,6 +23,7 @@ use crate::launch::{HostBlockId, Launch, LaunchGraph, LaunchId, Node, NodeKind, 
 use crate::pipeline::Stage;
 use crate::schedule::{FusionGroup, FusionPlan, Missed};
 use condition::LaunchNames;
+pub use effects::{ReportBytes, ReportEffect, ReportKernel};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -39,6 +41,9 @@ pub struct Report {
     pub fusions: Vec<ReportFusion>,
     /// Consecutive launches that stay apart.
     pub missed: Vec<ReportMissed>,
+    /// The kernels that are launched, and their memory effects.
+    #[serde(default)]
+    pub kernels: Vec<ReportKernel>,
     /// Time by stage.
     pub stages: Vec<ReportStage>,
 }
@@ -301,6 +306,7 @@ pub fn build_report(
             .map(|group| fusion(graph, kernels, &names, group))
             .collect(),
         missed: missed.collect(),
+        kernels: effects::launched_kernels(graph, kernels),
         stages: stages.collect(),
     }
 }

@@ -23,10 +23,12 @@ pub(super) enum Apart {
     Threads,
 }
 
-/// What was found out so far. Programs ask the same of many launches.
+/// What was found out so far. Programs ask the same of many launches, and of many kernels.
 #[derive(Default)]
 pub(super) struct Answers {
     alike: HashMap<Alike, usize>,
+    forms: HashMap<String, usize>,
+    form_of: HashMap<(usize, AccessId), usize>,
     assumed: HashMap<Vec<Formula>, usize>,
     known: HashMap<Question, Option<bool>>,
 }
@@ -43,9 +45,8 @@ struct Alike {
 #[derive(PartialEq, Eq, Hash)]
 struct Question {
     assumptions: usize,
-    /// The number of the member and its access.
-    source: (usize, AccessId),
-    sink: (usize, AccessId),
+    /// The numbers of the forms of the two accesses.
+    forms: [usize; 2],
     difference: Polynomial,
     apart: Apart,
 }
@@ -60,6 +61,32 @@ impl Answers {
         };
         let next = self.alike.len();
         *self.alike.entry(alike).or_insert(next)
+    }
+
+    /// A number that accesses share of which [`never_meet`] is told the same.
+    fn form(&mut self, member: &Member<'_>, access: &Access, number: usize) -> usize {
+        let key = (number, access.id);
+        if let Some(known) = self.form_of.get(&key) {
+            return *known;
+        }
+        let (extents, parameters) = (&member.extents, &member.parameters);
+        let products = &member.model.products;
+        let (size_bytes, domain) = (access.size_bytes, &access.domain);
+        let text = format!(
+            "{:?}",
+            (
+                extents,
+                parameters,
+                products,
+                &access.subscript,
+                size_bytes,
+                domain
+            )
+        );
+        let next = self.forms.len();
+        let form = *self.forms.entry(text).or_insert(next);
+        self.form_of.insert(key, form);
+        form
     }
 
     /// A number that equal assumptions share.
@@ -80,8 +107,10 @@ impl Answers {
     ) -> Option<bool> {
         let question = Question {
             assumptions: assumed,
-            source: (source_number, first.id),
-            sink: (sink_number, second.id),
+            forms: [
+                self.form(source, first, source_number),
+                self.form(sink, second, sink_number),
+            ],
             difference: difference.clone(),
             apart,
         };

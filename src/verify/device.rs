@@ -348,7 +348,11 @@ impl Judge<'_> {
             }
             Overlap::SameBase(difference) => difference,
         };
-        if self.ranges_disjoint(source, first, sink, second) {
+        let footprints = [(source, first), (sink, second)]
+            .map(|(member, access)| member.footprint(self.values, &access.target));
+        if self.ranges_disjoint(source, first, sink, second)
+            || constantly_apart(&difference, &footprints)
+        {
             return None;
         }
         if first.subscript.is_none() || second.subscript.is_none() {
@@ -466,6 +470,24 @@ fn global_accesses<'a>(member: &Member<'a>) -> impl Iterator<Item = &'a Access> 
         .accesses
         .iter()
         .filter(|access| !matches!(access.target, Target::Shared(_) | Target::UnknownShared))
+}
+
+/// Whether what two targets' accesses may touch is apart whatever the values are. That the models
+/// hold, and their footprints with them, is a check of its own.
+fn constantly_apart(
+    difference: &Polynomial,
+    footprints: &[Option<(Polynomial, Polynomial)>; 2],
+) -> bool {
+    let [Some((low, high)), Some((other_low, other_high))] = footprints else {
+        return false;
+    };
+    let below = |high: Option<Polynomial>, low: Option<Polynomial>| {
+        let gap = high.zip(low).and_then(|(high, low)| low.subtract(&high));
+        gap.and_then(|gap| gap.as_constant())
+            .is_some_and(|gap| gap >= 0)
+    };
+    below(high.add(difference), Some(other_low.clone()))
+        || below(Some(other_high.clone()), low.add(difference))
 }
 
 /// Both use the dynamic shared memory, or run the same kernel with static shared memory.

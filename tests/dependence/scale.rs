@@ -2,7 +2,8 @@
 
 use crate::builder::{World, actuals, pointwise, shape};
 use crate::paths::{Paths, Step};
-use sirius_rs::dependence::{Uar, Width, build_uar};
+use sirius_rs::dependence::{Effort, Uar, Width, build_uar};
+use sirius_rs::expression::Expression;
 use sirius_rs::launch::{NodeId, NodeKind, Pointer};
 use std::collections::BTreeSet;
 
@@ -139,4 +140,44 @@ fn iterations_depend_on_each_other_as_their_launches_do() {
         world.node(NodeKind::Allocation { buffer });
     };
     assert_eq!(carried_width(made_again), Width::Global);
+}
+
+/// A chain in which each of many kernels of two structures follows each other one, at several
+/// distances in one allocation.
+fn many_kernels(kernels: usize, launches: usize) -> Effort {
+    let mut world = World::new();
+    let whole = world.buffer("whole");
+    let (grid, block) = (world.value(Some(16), None), world.value(Some(256), None));
+    let (grid, block) = (shape(&mut world, grid), shape(&mut world, block));
+    let n = world.value(Some(4096), None);
+    let kernels: Vec<_> = (0..kernels)
+        .map(|index| {
+            let shift = i64::try_from(index % 2).unwrap();
+            world.kernel(pointwise(&format!("kernel{index}"), shift))
+        })
+        .collect();
+    let part = |index: usize| {
+        let mut part = whole.clone();
+        let offset = i64::try_from(index % 7 * 4 * 4096).unwrap();
+        part.offset_bytes = Some(Expression::Constant(offset));
+        part
+    };
+    for index in 0..launches {
+        // A walk in which every two kernels follow each other at every distance up to a few.
+        let kernel = kernels[index * (1 + index / kernels.len()) % kernels.len()];
+        let arguments = actuals(&part(index), &part(index + 1), n);
+        world.launch(kernel, grid, block, arguments);
+    }
+    build_uar(&world.graph, &world.kernels).effort
+}
+
+#[test]
+fn what_isl_is_asked_depends_on_structures_and_not_on_launches() {
+    let [few, many] = [400, 800].map(|launches| many_kernels(6, launches));
+    assert!(few.problems > 0 && few.decisions > 0 && few.questions > few.decisions);
+    assert_eq!(few, many);
+    let kernels = many_kernels(12, 800);
+    assert!(kernels.questions > many.questions);
+    let isl = |effort: Effort| (effort.decisions, effort.problems);
+    assert_eq!(isl(kernels), isl(many));
 }

@@ -124,8 +124,8 @@ fn compare_runs(
             return Err(format!("fused launches race (site, where): {found:?}").into());
         }
     }
-    let edges = StaticGraph::edges_of_dump(&on.messages).ok_or("a dump has edges")?;
-    let graph = StaticGraph::new(report, edges).ok_or("a report has nodes")?;
+    let dump = StaticGraph::read_dump(&on.messages).ok_or("a dump has edges and operands")?;
+    let graph = StaticGraph::new(report, dump).ok_or("a report has nodes")?;
     let comparison = compare(&graph, &History::replay(&trace.records));
     count(&comparison);
     match &comparison.faults[..] {

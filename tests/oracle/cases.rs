@@ -2,11 +2,15 @@
 
 use super::compare::{StaticGraph, compare};
 use super::history::History;
+use super::values::Operands;
 use serde_json::json;
-use sirius_rs::dependence::{DependenceKind, Edge, Guard, Width};
+use sirius_rs::affine::Axis;
+use sirius_rs::dependence::{
+    DependenceKind, Edge, Guard, MappedWidth, PlaceMap, PlaceSymbol, PointerRange, Width,
+};
 use sirius_rs::diagnostics::Location;
 use sirius_rs::expression::{Condition, Expression};
-use sirius_rs::launch::{NodeId, ValueId};
+use sirius_rs::launch::{LaunchId, NodeId, Operand, ValueId};
 use sirius_runtime::abi::access;
 use sirius_runtime::trace::{Access, Record};
 
@@ -20,7 +24,9 @@ fn run(shift: u64) -> History {
             site: 10 + launch,
             grid: [2, 1, 1],
             block: [2, 1, 1],
+            shared_bytes: 0,
             kernel: String::from("made"),
+            arguments: vec![address_of(launch).to_le_bytes().to_vec(), vec![7, 0, 0, 0]],
         });
         for index in 0..4_u64 {
             let kind = if launch == 0 {
@@ -51,6 +57,11 @@ fn run(shift: u64) -> History {
     History::replay(&records)
 }
 
+/// What the two launches take for a pointer: bytes that lie 16 apart.
+fn address_of(launch: u32) -> i64 {
+    4096 + 16 * i64::from(launch)
+}
+
 fn edge(kind: DependenceKind, width: Width, relation: &str) -> Edge {
     let edge = json!({
         "source": 0, "sink": 1, "buffer": "y", "kind": kind, "width": width,
@@ -61,12 +72,40 @@ fn edge(kind: DependenceKind, width: Width, relation: &str) -> Edge {
 }
 
 fn graph(edges: Vec<Edge>) -> StaticGraph {
-    let node = |id: u32| {
-        json!({"id": id, "site": 10 + id, "name": "made", "line": id,
-               "grid": ["v0", 1, 1], "block": [2, 1, 1]})
-    };
+    let node = |id: u32| json!({"id": id, "site": 10 + id, "name": "made", "line": id});
     let report = json!({"nodes": [node(0), node(1)]});
-    StaticGraph::new(&report, edges).expect("the report is well formed")
+    StaticGraph::new(&report, (edges, operands(Some(7)))).expect("the report is well formed")
+}
+
+/// Two launches of `v0` blocks that take a pointer of their own, `v3` and `v4`, and one number, `v5`.
+fn operands(number: Option<i64>) -> Operands {
+    let value = |id: u32, operand: Operand, constant: Option<i64>| json!({"constant": constant, "witness": [10 + id, operand], "varies_in": null});
+    let argument = |argument, bits| Operand::Argument {
+        argument,
+        offset_bytes: 0,
+        bits,
+        signed: true,
+    };
+    let launch = |id: usize| {
+        let piece = |value: usize, bits: u32| {
+            json!({"pieces": [{"offset_bytes": 0, "bits": bits, "value": value, "pointer": null}],
+                   "identity": value})
+        };
+        json!([id, {"id": 10 + id, "kernel": 0, "grid": [0, 1, 1], "block": [2, 1, 1],
+                    "shared_bytes": 6, "stream": "Default",
+                    "arguments": [piece(3 + id, 64), piece(5, 32)], "special": false}])
+    };
+    let values = [
+        value(0, Operand::Grid(0), None),
+        value(0, Operand::Grid(1), Some(1)),
+        value(0, Operand::Block(0), Some(2)),
+        value(0, argument(0, 64), None),
+        value(1, argument(0, 64), None),
+        value(0, argument(1, 32), number),
+        value(0, Operand::SharedBytes, Some(0)),
+    ];
+    let operands = json!({"launches": [launch(0), launch(1)], "values": values});
+    serde_json::from_value(operands).expect("the operands are well formed")
 }
 
 const EVERYTHING: &str = "{ source[bx, by, bz, tx, ty, tz] -> sink[bx', by', bz', tx', ty', tz'] }";
@@ -76,12 +115,60 @@ const SAME_THREAD: &str = "[v0] -> { source[bx, 0, 0, tx, 0, 0] -> sink[bx, 0, 0
 /// Each case: what the run does, the graph, and whether the oracle must object.
 pub fn check_comparison() -> Result<(), String> {
     let flow = |width, relation| edge(DependenceKind::Flow, width, relation);
-    let when = |grid: i64, edge: Edge| Edge {
-        conditions: vec![Guard::Holds {
-            class: String::from("shape"),
-            condition: Condition::Equal(Expression::Leaf(ValueId(0)), Expression::Constant(grid)),
-        }],
+    let equal = |value: usize, constant: i64| Guard::Holds {
+        class: String::from("shape"),
+        condition: Condition::Equal(
+            Expression::Leaf(ValueId(value)),
+            Expression::Constant(constant),
+        ),
+    };
+    let when = |value: usize, constant: i64, edge: Edge| Edge {
+        conditions: vec![equal(value, constant)],
         ..edge
+    };
+    // The launches' pointers lie 16 bytes apart.
+    let apart = |bytes: i64, edge: Edge| {
+        let range = |launch: u32| PointerRange {
+            launch: LaunchId(10 + launch),
+            operand: Operand::Argument {
+                argument: 0,
+                offset_bytes: 0,
+                bits: 64,
+                signed: true,
+            },
+            low_bytes: Expression::Constant(0),
+            high_bytes: Expression::Constant(bytes),
+        };
+        let guard = Guard::RangesDisjoint {
+            left: range(0),
+            right: range(1),
+        };
+        Edge {
+            absent_if: vec![guard],
+            ..edge
+        }
+    };
+    // Thread t of block b at `scale·b + t` on both sides, the sink's moved on.
+    let by_map = |scale: i64, moved: i64, edge: Edge| {
+        let place = |moved: i64| {
+            let block = Expression::Leaf(PlaceSymbol::Block(Axis::X));
+            let block = Expression::Constant(scale).multiply(block);
+            let thread = Expression::Leaf(PlaceSymbol::Thread(Axis::X));
+            vec![block.add(thread).add(Expression::Constant(moved))]
+        };
+        Edge {
+            mapped: Some(MappedWidth {
+                width: Width::Thread,
+                map: PlaceMap {
+                    source: place(0),
+                    sink: place(moved),
+                    source_blocks: 1,
+                    sink_blocks: 1,
+                },
+                conditions: vec![equal(0, 2)],
+            }),
+            ..edge
+        }
     };
     let exact = || flow(Width::Thread, SAME_THREAD);
     let one_block = "{ source[0, 0, 0, tx, 0, 0] -> sink[0, 0, 0, tx, 0, 0] }";
@@ -93,6 +180,7 @@ pub fn check_comparison() -> Result<(), String> {
     };
     let carried = Edge {
         carried: true,
+        distances: Vec::new(),
         ..flow(Width::Global, EVERYTHING)
     };
     let anti = edge(DependenceKind::Anti, Width::Global, EVERYTHING);
@@ -138,8 +226,25 @@ pub fn check_comparison() -> Result<(), String> {
             vec![flow(Width::Thread, too_small)],
             true,
         ),
-        ("a condition that holds", 2, vec![when(2, exact())], true),
-        ("a condition that fails", 2, vec![when(3, exact())], false),
+        ("a shape that holds", 2, vec![when(0, 2, exact())], true),
+        ("a shape that fails", 2, vec![when(0, 3, exact())], false),
+        ("an argument that holds", 2, vec![when(5, 7, exact())], true),
+        (
+            "an argument that fails",
+            2,
+            vec![when(5, 8, exact())],
+            false,
+        ),
+        ("a test that fails", 0, vec![apart(17, exact())], false),
+        ("a test that holds", 0, vec![apart(16, exact())], true),
+        ("a map", 0, vec![by_map(2, 0, exact())], false),
+        ("a map that misses", 0, vec![by_map(2, 1, exact())], true),
+        (
+            "a map that is not one to one",
+            0,
+            vec![by_map(1, 0, exact())],
+            true,
+        ),
         (
             "two edges together",
             0,
@@ -153,7 +258,14 @@ pub fn check_comparison() -> Result<(), String> {
             return Err(format!("{name}: must object: {objects}; found {faults:?}"));
         }
     }
-    Ok(())
+    let wrong = StaticGraph {
+        operands: operands(Some(6)),
+        ..graph(vec![exact()])
+    };
+    match compare(&wrong, &run(0)).faults.is_empty() {
+        true => Err("a wrong constant is not seen".to_owned()),
+        false => Ok(()),
+    }
 }
 
 /// That the width that was seen is found, and counted as exact only where the graph says the same.
@@ -168,6 +280,30 @@ pub fn check_precision() -> Result<(), String> {
             if row.observed != Some(width) || row.is_exact() != (predicted == width) {
                 return Err(format!("shift {shift}, predicted {predicted:?}: {row:?}"));
             }
+        }
+    }
+    // Relation of an edge that is global for all sizes, and its width where there are two blocks.
+    let relations = [
+        (EVERYTHING, Some(Width::Global)),
+        (SAME_THREAD, Some(Width::Thread)),
+        (
+            "[v0] -> { source[bx, by, bz, tx, ty, tz] -> sink[bx, by, bz, tx', ty, tz] : v0 = 2 }",
+            Some(Width::Block),
+        ),
+        (
+            "[v0] -> { source[bx, by, bz, tx, ty, tz] -> sink[bx', by, bz, tx, ty, tz] : v0 >= 3 }",
+            None,
+        ),
+        (
+            "[v5] -> { source[bx, by, bz, tx, ty, tz] -> sink[bx + v5, by, bz, tx, ty, tz] }",
+            None,
+        ),
+    ];
+    for (relation, width) in relations {
+        let edges = vec![edge(DependenceKind::Flow, Width::Global, relation)];
+        let rows = compare(&graph(edges), &run(0)).neighbours;
+        if rows.len() != 1 || rows[0].at_run != width {
+            return Err(format!("{relation}: {rows:?}"));
         }
     }
     Ok(())

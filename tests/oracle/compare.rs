@@ -1,18 +1,21 @@
 //! The static graph against what was seen.
 
-use super::history::{History, LaunchSeen, Meeting, Point};
+use super::history::{History, LaunchSeen, Meeting};
 use super::paths::{Paths, Step};
+use super::relations::{Relations, check_map};
+use super::rows::{NeighbourEdge, Rows, kind_name, pair_name};
+use super::values::{Operands, Values};
 use serde_json::Value;
-use sirius_rs::dependence::{DependenceKind, Edge, Guard, Width};
-use sirius_rs::expression::{Condition, Expression};
-use sirius_rs::isl::Map;
-use sirius_rs::launch::{NodeId, ValueId};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use sirius_rs::dependence::{DependenceKind, Edge, Width};
+use sirius_rs::launch::NodeId;
+use std::collections::{BTreeSet, HashMap};
 
 /// The edges that a compilation found, and what their names mean in a trace.
 pub struct StaticGraph {
     pub edges: Vec<Edge>,
     pub launches: Vec<LaunchNode>,
+    /// What the launches' values are called.
+    pub operands: Operands,
     /// The nodes that touch device memory, in host order.
     pub operations: Vec<u64>,
 }
@@ -21,11 +24,9 @@ pub struct StaticGraph {
 #[derive(Clone)]
 pub struct LaunchNode {
     pub node: usize,
-    site: u32,
-    name: String,
-    line: u64,
-    /// Grid and block extents that are values of the run.
-    extents: [Option<ValueId>; 6],
+    pub site: u32,
+    pub name: String,
+    pub line: u64,
 }
 
 /// Everything that a comparison found.
@@ -38,57 +39,32 @@ pub struct Comparison {
     /// Launches that came one after the other, and the pairs of sites that they are of.
     pub launch_pairs: usize,
     pub site_pairs: usize,
-    /// Sampled pairs of threads that were looked up in relations.
+    /// Ordered pairs of launches between which the run shows a dependence, all of them compared with the
+    /// graph, and the pairs of sites that they are of.
+    pub dependent_pairs: usize,
+    pub dependent_sites: usize,
+    /// Sampled pairs of threads that were looked up in relations, and in one-to-one maps.
     pub pairs: usize,
-}
-
-/// A static edge, or several of one kind, between two sites that ran one after the other.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NeighbourEdge {
-    /// `scale:14 -> shift:15 flow`.
-    pub name: String,
-    /// What the graph says.
-    pub predicted: Width,
-    /// What was seen; `None`: no common byte.
-    pub observed: Option<Width>,
-    /// A test at run time can tell that there is no dependence.
-    pub guarded: bool,
-    /// Why the graph says so, in its own words.
-    pub because: String,
-}
-
-impl NeighbourEdge {
-    /// The graph says what was seen: the same width, or that a test can tell there is nothing.
-    pub fn is_exact(&self) -> bool {
-        match self.observed {
-            Some(width) => width == self.predicted,
-            None => self.guarded,
-        }
-    }
+    pub mapped_pairs: usize,
+    /// Conditions of edges that were asked for, and how many of them the run decides.
+    pub conditions: usize,
+    pub decided: usize,
 }
 
 impl StaticGraph {
-    /// From a report in JSON and the edges of the `dependence` dump. `None` when the report has
-    /// another form.
-    pub fn new(report: &Value, edges: Vec<Edge>) -> Option<Self> {
+    /// From a report in JSON and the `dependence` dump. `None` when one has another form.
+    pub fn new(report: &Value, dump: (Vec<Edge>, Operands)) -> Option<Self> {
+        let (edges, operands) = dump;
         let mut launches = Vec::new();
         for node in report["nodes"].as_array()? {
             let Some(site) = node["site"].as_u64() else {
                 continue;
             };
-            let mut extents = [None; 6];
-            for (index, extent) in extents.iter_mut().enumerate() {
-                let side = if index < 3 { "grid" } else { "block" };
-                let name = node[side][index % 3].as_str();
-                *extent =
-                    name.and_then(|name| Some(ValueId(name.strip_prefix('v')?.parse().ok()?)));
-            }
             launches.push(LaunchNode {
                 node: usize::try_from(node["id"].as_u64()?).ok()?,
                 site: u32::try_from(site).ok()?,
                 name: node["name"].as_str()?.to_owned(),
                 line: node["line"].as_u64()?,
-                extents,
             });
         }
         let touches = |node: &&Value| {
@@ -107,6 +83,7 @@ impl StaticGraph {
         Some(Self {
             edges,
             launches,
+            operands,
             operations,
         })
     }
@@ -125,345 +102,254 @@ impl StaticGraph {
         Paths::new(steps, &self.operations)
     }
 
-    /// The edges of the text that `--sirius-dump=dependence` gives.
-    pub fn edges_of_dump(text: &str) -> Option<Vec<Edge>> {
+    /// The edges and operands of the text that `--sirius-dump=dependence` gives.
+    pub fn read_dump(text: &str) -> Option<(Vec<Edge>, Operands)> {
         let (_, dump) = text.split_once("; dependence\n")?;
-        let mut values = serde_json::Deserializer::from_str(dump).into_iter::<Vec<Edge>>();
-        values.next()?.ok()
-    }
-
-    fn launch(&self, site: u32) -> Option<&LaunchNode> {
-        self.launches.iter().find(|launch| launch.site == site)
+        let mut values = serde_json::Deserializer::from_str(dump).into_iter::<Value>();
+        let mut next = || values.next()?.ok();
+        let edges = serde_json::from_value(next()?).ok()?;
+        Some((edges, serde_json::from_value(next()?).ok()?))
     }
 }
 
 /// Launch pairs of two sites whose pairs of threads are looked up in relations.
 const DETAILED: usize = 12;
 
-/// Pairs of threads of each width that are looked up for two launches.
-const LOOKED_UP: usize = 6;
-
 /// Holds the graph against a run of the unfused program.
 pub fn compare(graph: &StaticGraph, history: &History) -> Comparison {
-    let mut comparison = Comparison::default();
-    let paths = graph.paths();
-    let mut relations = Relations::default();
-    let mut rows = Rows::default();
-    let mut detailed: HashMap<(u32, u32, DependenceKind), usize> = HashMap::new();
-    let seen = history
-        .meetings
-        .iter()
-        .flat_map(|((first, second, kind), meeting)| {
-            let asked = asked_for(*kind).iter();
-            asked.map(move |asked| (first, second, *kind, asked, meeting))
-        });
-    for (first, second, seen_as, kind, meeting) in seen {
-        let (Some(a), Some(b)) = (history.launches.get(first), history.launches.get(second)) else {
-            continue;
+    let mut run = Run::new(graph, history);
+    for (ends, meeting) in &history.meetings {
+        for asked in asked_for(ends.2) {
+            run.meeting(*ends, *asked, meeting);
+        }
+    }
+    for (number, seen) in &history.launches {
+        let wrong = graph.operands.wrong_constants(seen);
+        let faults = wrong
+            .iter()
+            .map(|wrong| format!("launch {number}: {wrong}"));
+        run.comparison.faults.extend(faults);
+    }
+    run.neighbours();
+    run.finish()
+}
+
+/// A comparison that is going on.
+struct Run<'a> {
+    graph: &'a StaticGraph,
+    history: &'a History,
+    launches: HashMap<u32, &'a LaunchNode>,
+    edges: HashMap<(usize, usize), Vec<&'a Edge>>,
+    whole_run: Values,
+    paths: Paths,
+    relations: Relations,
+    rows: Rows,
+    comparison: Comparison,
+    /// How many launch pairs of two sites were looked at, by what is looked at.
+    detailed: HashMap<(u32, u32, Option<DependenceKind>), usize>,
+    dependent: BTreeSet<(u32, u32)>,
+    dependent_sites: BTreeSet<(u32, u32)>,
+}
+
+impl<'a> Run<'a> {
+    fn new(graph: &'a StaticGraph, history: &'a History) -> Self {
+        let mut edges: HashMap<_, Vec<&Edge>> = HashMap::new();
+        for edge in &graph.edges {
+            let ends = (edge.source.0, edge.sink.0);
+            edges.entry(ends).or_default().push(edge);
+        }
+        let launches = graph.launches.iter().map(|launch| (launch.site, launch));
+        Self {
+            graph,
+            history,
+            launches: launches.collect(),
+            edges,
+            whole_run: graph.operands.of_run(history.launches.values()),
+            paths: graph.paths(),
+            relations: Relations::default(),
+            rows: Rows::default(),
+            comparison: Comparison::default(),
+            detailed: HashMap::new(),
+            dependent: BTreeSet::new(),
+            dependent_sites: BTreeSet::new(),
+        }
+    }
+
+    /// Whether the edges of the kind asked for speak for what was seen between two launches, or those of the
+    /// kind that it was seen as.
+    fn meeting(
+        &mut self,
+        (first, second, seen_as): (u32, u32, DependenceKind),
+        kind: DependenceKind,
+        meeting: &Meeting,
+    ) {
+        let launches = &self.history.launches;
+        let (Some(a), Some(b)) = (launches.get(&first), launches.get(&second)) else {
+            return;
         };
-        let (Some(source), Some(sink)) = (graph.launch(a.site), graph.launch(b.site)) else {
+        let (Some(&source), Some(&sink)) = (self.launches.get(&a.site), self.launches.get(&b.site))
+        else {
             let text = format!("launch {first} or {second} of the run is not in the graph");
-            comparison.faults.push(text);
-            continue;
+            self.comparison.faults.push(text);
+            return;
         };
-        let name = format!("{} {}", pair_name(source, sink), kind_name(*kind));
-        let adjacent = first + 1 == *second;
-        let values = values_of_run((source, a), (sink, b));
-        let claims: Vec<Claim> = candidates(graph, source, sink, adjacent)
-            .filter(|edge| edge.kind == *kind || edge.kind == seen_as)
-            .map(|edge| Claim::new(edge, &values))
+        self.dependent.insert((first, second));
+        self.dependent_sites.insert((a.site, b.site));
+        let name = format!("{} {}", pair_name(source, sink), kind_name(kind));
+        let adjacent = first + 1 == second;
+        let values = self.graph.operands.of_pair(&self.whole_run, a, b);
+        let all = self.claims((source, a), (sink, b), &values, adjacent);
+        let claims: Vec<Claim> = all
+            .into_iter()
+            .filter(|claim| claim.edge.kind == kind || claim.edge.kind == seen_as)
             .collect();
-        let Some(predicted) = claims.iter().map(|claim| claim.width).max() else {
-            if !paths.speak_for(source.node as u64, sink.node as u64, true) {
-                comparison.faults.push(format!(
-                    "{name}: seen with width {:?}, but the graph has no such edge",
+        let (from, to) = (source.node as u64, sink.node as u64);
+        let Some(predicted) = claims.iter().filter_map(|claim| claim.width).max() else {
+            if !self.paths.speak_for(from, to, true) {
+                let ruled_out = if claims.is_empty() {
+                    "the graph has no such edge"
+                } else {
+                    "the tests of the graph's edges rule it out"
+                };
+                let text = format!(
+                    "{name}: seen with width {:?}, but {ruled_out}",
                     meeting.width
-                ));
+                );
+                self.comparison.faults.push(text);
             }
-            continue;
+            return;
         };
         // An edge within an iteration says nothing of later ones, for which a path may speak.
         let carried = claims.iter().any(|claim| claim.edge.carried);
-        if !carried && !adjacent && paths.speak_for(source.node as u64, sink.node as u64, false) {
-            continue;
+        if !carried && !adjacent && self.paths.speak_for(from, to, false) {
+            return;
         }
         if predicted < meeting.width {
-            comparison.faults.push(format!(
+            self.comparison.faults.push(format!(
                 "{name}: seen with width {:?}, but the graph says {predicted:?}",
                 meeting.width
             ));
         }
-        let times = detailed.entry((a.site, b.site, *kind)).or_default();
+        let times = self
+            .detailed
+            .entry((a.site, b.site, Some(kind)))
+            .or_default();
         *times += 1;
         if *times <= DETAILED {
-            let lacking = relations.lacking(&claims, meeting, (a, b), &values);
-            comparison.pairs += lacking.0;
-            if let Some((from, to)) = lacking.1 {
-                comparison.faults.push(format!(
-                    "{name}: {from:?} and {to:?} met, but no relation holds them"
-                ));
-            }
+            self.look_up(&name, &claims, meeting, (a, b), &values);
         }
         if adjacent {
-            rows.observe(source, sink, &claims, meeting.width);
-        }
-    }
-    let launches: Vec<_> = history.launches.iter().collect();
-    let mut seen_pairs = BTreeSet::new();
-    for pair in launches.windows(2) {
-        let ((_, a), (_, b)) = (pair[0], pair[1]);
-        let (Some(source), Some(sink)) = (graph.launch(a.site), graph.launch(b.site)) else {
-            continue;
-        };
-        if seen_pairs.insert((a.site, b.site)) {
-            let values = values_of_run((source, a), (sink, b));
-            for edge in candidates(graph, source, sink, true) {
-                rows.predict(source, sink, &Claim::new(edge, &values));
+            for claim in claims.iter().filter(|claim| may_be_next(claim.edge)) {
+                let row = (claim.edge.kind, meeting.width);
+                self.rows.observe((source, sink), row);
             }
         }
     }
-    comparison.launch_pairs = launches.len().saturating_sub(1);
-    comparison.site_pairs = seen_pairs.len();
-    comparison.neighbours = rows.finish();
-    comparison
-}
 
-/// What an edge says of a pair of launches.
-struct Claim<'a> {
-    edge: &'a Edge,
-    /// Its width, or global when its conditions do not hold for these launches.
-    width: Width,
-    /// Its conditions do not hold, so that it says nothing.
-    void: bool,
-}
-
-impl<'a> Claim<'a> {
-    fn new(edge: &'a Edge, values: &Values) -> Self {
-        let void = edge
-            .conditions
-            .iter()
-            .any(|guard| holds(guard, values) == Some(false));
-        Self {
-            edge,
-            width: if void { Width::Global } else { edge.width },
-            void,
-        }
-    }
-}
-
-/// The edges that speak of two launches. Of neighbours in host order, the ones within an iteration.
-fn candidates<'a>(
-    graph: &'a StaticGraph,
-    source: &LaunchNode,
-    sink: &LaunchNode,
-    adjacent: bool,
-) -> impl Iterator<Item = &'a Edge> {
-    let (from, to) = (source.node, sink.node);
-    graph.edges.iter().filter(move |edge| {
-        edge.source.0 == from && edge.sink.0 == to && (!adjacent || edge.carried == (from >= to))
-    })
-}
-
-/// Host values that a run shows: the extents of two launches.
-type Values = HashMap<ValueId, i64>;
-
-fn values_of_run(
-    (source, a): (&LaunchNode, &LaunchSeen),
-    (sink, b): (&LaunchNode, &LaunchSeen),
-) -> Values {
-    let mut values = Values::new();
-    let mut differing = Vec::new();
-    for (node, seen) in [(source, a), (sink, b)] {
-        let extents = seen.grid.iter().chain(&seen.block);
-        for (name, extent) in node.extents.iter().zip(extents) {
-            let Some(name) = name else { continue };
-            let extent = i64::from(*extent);
-            if *values.entry(*name).or_insert(extent) != extent {
-                differing.push(*name);
-            }
-        }
-    }
-    // A value that changes from launch to launch is told by neither.
-    values.retain(|name, _| !differing.contains(name));
-    values
-}
-
-fn holds(guard: &Guard, values: &Values) -> Option<bool> {
-    match guard {
-        Guard::Holds { condition, .. } => condition_holds(condition, values),
-        Guard::RangesDisjoint { .. } => None,
-        Guard::ConfigurationValid { .. } => Some(true),
-    }
-}
-
-fn condition_holds(condition: &Condition<ValueId>, values: &Values) -> Option<bool> {
-    match condition {
-        Condition::LessEqual(a, b) => Some(evaluate(a, values)? <= evaluate(b, values)?),
-        Condition::Equal(a, b) => Some(evaluate(a, values)? == evaluate(b, values)?),
-        Condition::All(parts) => {
-            let parts: Vec<_> = parts
-                .iter()
-                .map(|part| condition_holds(part, values))
-                .collect();
-            let unknown = parts.contains(&None);
-            (parts.contains(&Some(false)) || !unknown).then(|| !parts.contains(&Some(false)))
-        }
-        Condition::Any(parts) => {
-            let parts: Vec<_> = parts
-                .iter()
-                .map(|part| condition_holds(part, values))
-                .collect();
-            let unknown = parts.contains(&None);
-            (parts.contains(&Some(true)) || !unknown).then(|| parts.contains(&Some(true)))
-        }
-    }
-}
-
-fn evaluate(expression: &Expression<ValueId>, values: &Values) -> Option<i64> {
-    let both = |a: &Expression<ValueId>, b: &Expression<ValueId>| {
-        Some((evaluate(a, values)?, evaluate(b, values)?))
-    };
-    match expression {
-        Expression::Constant(value) => Some(*value),
-        Expression::Leaf(value) => values.get(value).copied(),
-        Expression::Add(a, b) => both(a, b).and_then(|(a, b)| a.checked_add(b)),
-        Expression::Subtract(a, b) => both(a, b).and_then(|(a, b)| a.checked_sub(b)),
-        Expression::Multiply(a, b) => both(a, b).and_then(|(a, b)| a.checked_mul(b)),
-        Expression::FloorDivide(a, b) => both(a, b).and_then(|(a, b)| a.checked_div_euclid(b)),
-        Expression::Minimum(a, b) => both(a, b).map(|(a, b)| a.min(b)),
-        Expression::Maximum(a, b) => both(a, b).map(|(a, b)| a.max(b)),
-    }
-}
-
-/// Relations that were read, by their text.
-#[derive(Default)]
-struct Relations {
-    read: HashMap<String, Option<Map>>,
-}
-
-impl Relations {
-    /// How many pairs were looked up, and one that is in no relation.
-    fn lacking(
+    /// Looks for threads that met in the relations and maps of the edges.
+    fn look_up(
         &mut self,
+        name: &str,
         claims: &[Claim],
         meeting: &Meeting,
         (a, b): (&LaunchSeen, &LaunchSeen),
         values: &Values,
-    ) -> (usize, Option<(Point, Point)>) {
-        if claims.iter().any(|claim| claim.void) {
-            return (0, None);
-        }
-        let mut count = 0;
-        for (source, sink) in meeting
-            .pairs
+    ) {
+        let present: Vec<Claim> = claims
             .iter()
-            .flat_map(|sample| sample.values().take(LOOKED_UP))
-        {
-            let Ok(pair) = Map::parse(&pair_text((*source, a), (*sink, b), values)) else {
+            .filter(|claim| claim.width.is_some())
+            .copied()
+            .collect();
+        let (count, lacking) = self.relations.lacking(&present, meeting, (a, b), values);
+        self.comparison.pairs += count;
+        if let Some((from, to)) = lacking {
+            let text = format!("{name}: {from:?} and {to:?} met, but no relation holds them");
+            self.comparison.faults.push(text);
+        }
+        // A map speaks for all conflicts of its edge, so of one edge alone it can be refuted.
+        let [
+            Claim {
+                edge, void: false, ..
+            },
+        ] = present[..]
+        else {
+            return;
+        };
+        if let Some(mapped) = &edge.mapped {
+            let (count, fault) = check_map(&self.graph.operands, mapped, meeting, (a, b), values);
+            self.comparison.mapped_pairs += count;
+            let text = fault.map(|fault| format!("{name}: the map is wrong: {fault}"));
+            self.comparison.faults.extend(text);
+        }
+    }
+
+    /// What the edges that speak of two launches say. Of neighbours in host order, the ones within an
+    /// iteration.
+    fn claims(
+        &mut self,
+        (source, a): (&LaunchNode, &LaunchSeen),
+        (sink, b): (&LaunchNode, &LaunchSeen),
+        values: &Values,
+        adjacent: bool,
+    ) -> Vec<Claim<'a>> {
+        let (from, to) = (source.node, sink.node);
+        let edges = self.edges.get(&(from, to)).into_iter().flatten();
+        let speaking = edges.filter(|edge| !adjacent || edge.carried == (from >= to));
+        let mut claims = Vec::new();
+        for edge in speaking {
+            let guards = edge.conditions.iter().chain(&edge.absent_if);
+            let decided = guards.map(|guard| self.graph.operands.holds(guard, values, [a, b]));
+            let decided: Vec<_> = decided.collect();
+            self.comparison.conditions += decided.len();
+            self.comparison.decided += decided.iter().flatten().count();
+            let (conditions, absent_if) = decided.split_at(edge.conditions.len());
+            claims.push(Claim::new(edge, conditions, absent_if));
+        }
+        claims
+    }
+
+    /// What the edges say of launches that came one after the other.
+    fn neighbours(&mut self) {
+        let launches: Vec<_> = self.history.launches.values().collect();
+        let mut sites = BTreeSet::new();
+        for pair in launches.windows(2) {
+            let (a, b) = (pair[0], pair[1]);
+            let (Some(&source), Some(&sink)) =
+                (self.launches.get(&a.site), self.launches.get(&b.site))
+            else {
                 continue;
             };
-            count += 1;
-            if !claims.iter().any(|claim| self.contains(claim.edge, &pair)) {
-                return (count, Some((*source, *sink)));
-            }
+            sites.insert((a.site, b.site));
+            let values = self.graph.operands.of_pair(&self.whole_run, a, b);
+            let mut claims = self.claims((source, a), (sink, b), &values, true);
+            claims.retain(|claim| may_be_next(claim.edge));
+            let times = self.detailed.entry((a.site, b.site, None)).or_default();
+            *times += 1;
+            let detailed = *times <= DETAILED;
+            let relations = &mut self.relations;
+            self.rows
+                .predict((source, sink), &claims, |claim| match detailed {
+                    true => relations.width_at_run(claim, (a, b), &values),
+                    false => None,
+                });
         }
-        (count, None)
+        self.comparison.launch_pairs = launches.len().saturating_sub(1);
+        self.comparison.site_pairs = sites.len();
     }
 
-    /// Also true when isl gives no answer.
-    fn contains(&mut self, edge: &Edge, pair: &Map) -> bool {
-        let relation = self
-            .read
-            .entry(edge.relation.clone())
-            .or_insert_with(|| Map::parse(&edge.relation).ok());
-        let Some(relation) = relation else {
-            return true;
-        };
-        let empty = relation
-            .intersect(pair)
-            .and_then(|common| common.is_empty());
-        empty != Ok(true)
+    fn finish(mut self) -> Comparison {
+        self.comparison.dependent_pairs = self.dependent.len();
+        self.comparison.dependent_sites = self.dependent_sites.len();
+        self.comparison.neighbours = self.rows.finish();
+        self.comparison
     }
 }
 
-/// A relation of one pair, for any value of the parameters but those that the run shows.
-fn pair_text(
-    (source, a): (Point, &LaunchSeen),
-    (sink, b): (Point, &LaunchSeen),
-    values: &Values,
-) -> String {
-    let place = |point: Point, seen: &LaunchSeen| {
-        let [x, y, _] = seen.block.map(|extent| extent.max(1));
-        let [bx, by, bz] = point.block;
-        let (tx, ty, tz) = (point.thread % x, point.thread / x % y, point.thread / x / y);
-        format!("{bx}, {by}, {bz}, {tx}, {ty}, {tz}")
-    };
-    let values: BTreeMap<usize, i64> = values
-        .iter()
-        .map(|(name, value)| (name.0, *value))
-        .collect();
-    let names: Vec<String> = values.keys().map(|name| format!("v{name}")).collect();
-    let known: Vec<String> = values
-        .iter()
-        .map(|(name, value)| format!("v{name} = {value}"))
-        .chain([String::from("true")])
-        .collect();
-    format!(
-        "[{}] -> {{ source[{}] -> sink[{}] : {} }}",
-        names.join(", "),
-        place(source, a),
-        place(sink, b),
-        known.join(" and ")
-    )
-}
-
-/// Edges between neighbours by their names.
-#[derive(Default)]
-struct Rows {
-    rows: BTreeMap<String, NeighbourEdge>,
-}
-
-impl Rows {
-    fn observe(&mut self, source: &LaunchNode, sink: &LaunchNode, claims: &[Claim], width: Width) {
-        for claim in claims {
-            let row = self.predict(source, sink, claim);
-            row.observed = row.observed.max(Some(width));
-        }
-    }
-
-    fn predict(
-        &mut self,
-        source: &LaunchNode,
-        sink: &LaunchNode,
-        claim: &Claim,
-    ) -> &mut NeighbourEdge {
-        let edge = claim.edge;
-        let name = format!("{} {}", pair_name(source, sink), kind_name(edge.kind));
-        let row = self.rows.entry(name.clone()).or_insert(NeighbourEdge {
-            name,
-            predicted: claim.width,
-            observed: None,
-            guarded: !edge.absent_if.is_empty(),
-            because: edge.because.clone(),
-        });
-        if claim.width > row.predicted {
-            row.predicted = claim.width;
-            row.because.clone_from(&edge.because);
-        }
-        row.guarded &= !edge.absent_if.is_empty();
-        row
-    }
-
-    fn finish(self) -> Vec<NeighbourEdge> {
-        self.rows.into_values().collect()
-    }
-}
-
-fn pair_name(source: &LaunchNode, sink: &LaunchNode) -> String {
-    format!(
-        "{}:{} -> {}:{}",
-        source.name, source.line, sink.name, sink.line
-    )
+/// Whether an edge may be that of a launch and the next one: where both are in several loops, it is
+/// the innermost one that goes on, unless the loops around it launch nothing else.
+fn may_be_next(edge: &Edge) -> bool {
+    let inner = edge.distances.last();
+    inner.is_none_or(|distance| distance.least == Some(1))
 }
 
 /// The kinds of edges that have to hold what was seen: two atomic updates of a cell are in a
@@ -478,11 +364,26 @@ fn asked_for(seen: DependenceKind) -> &'static [DependenceKind] {
     }
 }
 
-fn kind_name(kind: DependenceKind) -> &'static str {
-    match kind {
-        DependenceKind::Flow => "flow",
-        DependenceKind::Anti => "anti",
-        DependenceKind::Output => "output",
-        DependenceKind::Reduction => "reduction",
+/// What an edge says of a pair of launches.
+#[derive(Clone, Copy)]
+pub struct Claim<'a> {
+    pub edge: &'a Edge,
+    /// Its width, or global when its conditions do not hold for these launches. `None`: all that
+    /// makes it absent holds.
+    pub width: Option<Width>,
+    /// Its conditions do not hold, so that it says nothing.
+    pub void: bool,
+}
+
+impl<'a> Claim<'a> {
+    fn new(edge: &'a Edge, conditions: &[Option<bool>], absent_if: &[Option<bool>]) -> Self {
+        let void = conditions.contains(&Some(false));
+        let absent = !absent_if.is_empty() && absent_if.iter().all(|it| *it == Some(true));
+        let width = if void { Width::Global } else { edge.width };
+        Self {
+            edge,
+            width: (!absent).then_some(width),
+            void: void && !absent,
+        }
     }
 }

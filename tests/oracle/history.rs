@@ -18,6 +18,10 @@ pub struct LaunchSeen {
     pub site: u32,
     pub grid: [u32; 3],
     pub block: [u32; 3],
+    /// Dynamic shared memory in bytes.
+    pub shared_bytes: u32,
+    /// The bytes of each argument.
+    pub arguments: Vec<Vec<u8>>,
 }
 
 /// What was seen between two launches, of one kind.
@@ -58,12 +62,16 @@ impl History {
                 site,
                 grid,
                 block,
+                shared_bytes,
+                arguments,
                 ..
             } => {
                 let seen = LaunchSeen {
                     site: *site,
                     grid: *grid,
                     block: *block,
+                    shared_bytes: *shared_bytes,
+                    arguments: arguments.clone(),
                 };
                 self.launches.insert(*launch, seen);
             }

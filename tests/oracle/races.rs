@@ -120,7 +120,9 @@ pub fn check_races() -> Result<(), String> {
             site: 7,
             grid: [2, 1, 1],
             block: [2, 1, 1],
+            shared_bytes: 0,
             kernel: String::from("made"),
+            arguments: Vec::new(),
         });
         for (block, thread, interval, kind) in [first, second] {
             trace.records.push(Record::Accesses {

@@ -1,8 +1,9 @@
 //! Programs of a list: built without fusion, run with a trace, compared.
 
 use crate::generator;
-use crate::harness::oracle::compare::{Comparison, NeighbourEdge, StaticGraph, compare};
+use crate::harness::oracle::compare::{Comparison, StaticGraph, compare};
 use crate::harness::oracle::history::History;
+use crate::harness::oracle::rows::NeighbourEdge;
 use serde::{Deserialize, Serialize};
 use sirius_rs::dependence::Width;
 use sirius_runtime::trace::TraceReader;
@@ -31,13 +32,29 @@ pub struct Measured {
     pub program: String,
     /// Launches that came one after the other, in all runs.
     pub launch_pairs: usize,
+    /// Ordered pairs of launches with a dependence between them, in all runs, and the pairs of sites
+    /// that they are of, in the run that has most.
+    #[serde(default)]
+    pub dependent_pairs: usize,
+    #[serde(default)]
+    pub dependent_sites: usize,
     /// The pairs of sites that they are of, in the run that has most.
     pub site_pairs: usize,
     /// Edges between launches that were neighbours: exact ones, and all.
     pub exact: usize,
     pub edges: usize,
-    /// Pairs of threads that were looked up in relations.
+    /// Edges that are not exact for all sizes, but whose relation is for the sizes of the run.
+    #[serde(default)]
+    pub exact_at_run: usize,
+    /// Pairs of threads that were looked up in relations, and in one-to-one maps.
     pub pairs: usize,
+    #[serde(default)]
+    pub mapped_pairs: usize,
+    /// Conditions of edges, and how many of them the runs decide.
+    #[serde(default)]
+    pub conditions: usize,
+    #[serde(default)]
+    pub decided: usize,
     /// How each edge that is not exact is called, what was predicted and seen, and why.
     pub wider: Vec<(String, String, String)>,
     pub faults: Vec<String>,
@@ -112,7 +129,9 @@ impl Program {
                 for seed in *from..*to {
                     let text = generator::program(seed, MANY_CASES);
                     let mut runs = arguments_of(&text);
-                    runs.extend(SIZES.map(|size| vec![size.to_string(), "1".to_owned()]));
+                    runs.extend(
+                        SIZES.map(|(size, stride)| vec![size.to_string(), stride.to_string()]),
+                    );
                     let found = tempfile::tempdir()
                         .map_err(|error| error.to_string())
                         .and_then(|folder| {
@@ -133,8 +152,24 @@ impl Program {
     }
 }
 
-/// Sizes that a generated program is run with, beside those that it asks for.
-const SIZES: [u32; 6] = [7, 33, 96, 255, 700, 1024];
+/// Sizes and strides that a generated program is run with, beside those that it asks for.
+const SIZES: [(u32, u32); 15] = [
+    (2, 1),
+    (7, 1),
+    (17, 3),
+    (33, 1),
+    (64, 1),
+    (96, 1),
+    (127, 5),
+    (200, 1),
+    (255, 1),
+    (320, 1),
+    (513, 7),
+    (700, 1),
+    (833, 1),
+    (1024, 1),
+    (1201, 9),
+];
 
 /// Cases of a generated program that is only compared with its trace.
 const MANY_CASES: usize = 32;
@@ -160,7 +195,7 @@ fn measure_sources(
     let sources: Vec<PathBuf> = sources.iter().map(PathBuf::from).collect();
     let built = Built::new(&sources, &options, folder, build.path())?;
     let mut edges: BTreeMap<String, NeighbourEdge> = BTreeMap::new();
-    let mut site_pairs = 0;
+    let (mut site_pairs, mut dependent_sites) = (0, 0);
     let once = [Vec::new()];
     let runs = if runs.is_empty() { &once[..] } else { runs };
     for arguments in runs {
@@ -171,20 +206,36 @@ fn measure_sources(
         let comparison = compare(&built.graph, &history);
         total.launch_pairs += comparison.launch_pairs;
         site_pairs = site_pairs.max(comparison.site_pairs);
+        total.dependent_pairs += comparison.dependent_pairs;
+        dependent_sites = dependent_sites.max(comparison.dependent_sites);
         total.pairs += comparison.pairs;
+        total.mapped_pairs += comparison.mapped_pairs;
+        total.conditions += comparison.conditions;
+        total.decided += comparison.decided;
         merge(&mut edges, &comparison);
         total.faults.extend(comparison.faults);
     }
     total.site_pairs += site_pairs;
+    total.dependent_sites += dependent_sites;
     for edge in edges.into_values() {
         total.edges += 1;
         if edge.is_exact() {
             total.exact += 1;
-        } else {
-            let seen = edge.observed.map_or("none".to_owned(), name_of);
-            let what = format!("{}, seen {seen}", name_of(edge.predicted));
-            total.wider.push((edge.name, what, edge.because));
+            continue;
         }
+        // What makes the difference: for these sizes the relation says what was seen; the data
+        // decided an access that the relation must cover; or the analysis knows no better.
+        let difference = if edge.observed == edge.at_run {
+            total.exact_at_run += 1;
+            "sizes"
+        } else if edge.may {
+            "data"
+        } else {
+            "analysis"
+        };
+        let (says, seen) = (name_of(edge.predicted), name_of(edge.observed));
+        let what = format!("{says}, seen {seen} ({difference})");
+        total.wider.push((edge.name, what, edge.because));
     }
     Ok(())
 }
@@ -192,19 +243,27 @@ fn measure_sources(
 /// An edge was seen as wide as in the run that shows it widest.
 fn merge(edges: &mut BTreeMap<String, NeighbourEdge>, comparison: &Comparison) {
     for edge in &comparison.neighbours {
-        let known = edges
+        edges
             .entry(edge.name.clone())
+            .and_modify(|known| add(known, edge))
             .or_insert_with(|| edge.clone());
-        known.observed = known.observed.max(edge.observed);
-        if edge.predicted > known.predicted {
-            known.predicted = edge.predicted;
-            known.because.clone_from(&edge.because);
-        }
     }
 }
 
-fn name_of(width: Width) -> String {
-    format!("{width:?}").to_lowercase()
+fn add(known: &mut NeighbourEdge, edge: &NeighbourEdge) {
+    known.observed = known.observed.max(edge.observed);
+    known.at_run = known.at_run.max(edge.at_run);
+    known.may |= edge.may;
+    if edge.predicted > known.predicted {
+        known.predicted = edge.predicted;
+        known.because.clone_from(&edge.because);
+    }
+}
+
+fn name_of(width: Option<Width>) -> String {
+    width.map_or("none".to_owned(), |width| {
+        format!("{width:?}").to_lowercase()
+    })
 }
 
 fn is_source(word: &str) -> bool {
@@ -234,7 +293,9 @@ impl Built {
         let (program, report) = (build.join("program"), build.join("report.json"));
         let said = build.join("said");
         let file = std::fs::File::create(&said).map_err(|error| error.to_string())?;
-        let compiler = Command::new(env!("CARGO_BIN_EXE_sirius-rs"))
+        let compiler = std::env::var_os("SIRIUS_PRECISION_COMPILER");
+        let compiler = compiler.unwrap_or_else(|| env!("CARGO_BIN_EXE_sirius-rs").into());
+        let compiler = Command::new(compiler)
             .current_dir(folder)
             .args(sources)
             .args(["-O2", "-w", "--sirius-device=cpu", "--sirius-fusion=off"])
@@ -258,8 +319,8 @@ impl Built {
         }
         let report = std::fs::read_to_string(&report).map_err(|error| error.to_string())?;
         let report = serde_json::from_str(&report).map_err(|error| error.to_string())?;
-        let edges = StaticGraph::edges_of_dump(&text).ok_or("the dump has no edges")?;
-        let graph = StaticGraph::new(&report, edges).ok_or("the report has no nodes")?;
+        let dump = StaticGraph::read_dump(&text).ok_or("the dump has no edges and operands")?;
+        let graph = StaticGraph::new(&report, dump).ok_or("the report has no nodes")?;
         Ok(Self {
             graph,
             program,

@@ -20,45 +20,42 @@ pub fn read_results(path: &Path) -> Result<Vec<Measured>, String> {
 /// A table of programs, then the edges that are not exact with their reasons, then the faults.
 pub fn markdown(programs: &[&Measured]) -> String {
     let mut text = String::from(
-        "| program | pairs of launches (of sites) | edges between neighbours | same as the trace | wider | \
-         missing or too narrow | pairs looked up | note |\n|---|---|---|---|---|---|---|---|\n",
+        "| program | neighbours (sites) | dependent pairs (sites) | edges between neighbours | same as the trace | \
+         same for these sizes | wider | missing or too narrow | threads looked up (in maps) | note |\n\
+         |---|---|---|---|---|---|---|---|---|---|\n",
     );
     let mut sum = Measured::default();
     for program in programs {
+        let note = program.note.trim_end_matches("; ");
+        let note = note.replace(['|', '\n'], " ");
         let _ = writeln!(
             text,
-            "| {} | {} ({}) | {} | {} | {} | {} | {} | {} |",
+            "| {} | {} | {note} |",
             program.program,
-            program.launch_pairs,
-            program.site_pairs,
-            program.edges,
-            program.exact,
-            program.edges - program.exact,
-            program.faults.len(),
-            program.pairs,
-            program
-                .note
-                .trim_end_matches("; ")
-                .replace(['|', '\n'], " ")
+            figures(program)
         );
         sum.launch_pairs += program.launch_pairs;
         sum.site_pairs += program.site_pairs;
+        sum.dependent_pairs += program.dependent_pairs;
+        sum.dependent_sites += program.dependent_sites;
         sum.edges += program.edges;
         sum.exact += program.exact;
+        sum.exact_at_run += program.exact_at_run;
         sum.pairs += program.pairs;
+        sum.mapped_pairs += program.mapped_pairs;
+        sum.conditions += program.conditions;
+        sum.decided += program.decided;
         sum.faults.extend(program.faults.iter().cloned());
     }
+    let percent = |part: usize| 100.0 * part as f64 / sum.edges.max(1) as f64;
     let _ = writeln!(
         text,
-        "| **together** | {} ({}) | {} | {} ({:.1} %) | {} | {} | {} | |",
-        sum.launch_pairs,
-        sum.site_pairs,
-        sum.edges,
-        sum.exact,
-        100.0 * sum.exact as f64 / sum.edges.max(1) as f64,
-        sum.edges - sum.exact,
-        sum.faults.len(),
-        sum.pairs
+        "| **together** | {} | {:.1} %; {:.1} % for these sizes; runs decide {} of {} conditions |",
+        figures(&sum),
+        percent(sum.exact),
+        percent(sum.exact + sum.exact_at_run),
+        sum.decided,
+        sum.conditions
     );
     text.push_str("\n| wider edge | graph says | why |\n|---|---|---|\n");
     for program in programs {
@@ -88,4 +85,22 @@ pub fn markdown(programs: &[&Measured]) -> String {
         }
     }
     text
+}
+
+/// The columns of a row that are numbers.
+fn figures(program: &Measured) -> String {
+    format!(
+        "{} ({}) | {} ({}) | {} | {} | {} | {} | {} | {} ({})",
+        program.launch_pairs,
+        program.site_pairs,
+        program.dependent_pairs,
+        program.dependent_sites,
+        program.edges,
+        program.exact,
+        program.exact + program.exact_at_run,
+        program.edges - program.exact,
+        program.faults.len(),
+        program.pairs,
+        program.mapped_pairs
+    )
 }

@@ -279,6 +279,7 @@ impl Scene {
             accesses,
             barriers: Vec::new(),
             footprints,
+            block_effects: Vec::new(),
             preconditions: vec![Condition::LessEqual(threads, Expression::Constant(1 << 31))],
             opaque: Vec::new(),
             alone: Vec::new(),

@@ -174,7 +174,15 @@ pub fn launch(
     stream::in_order(stream)?;
     registration::start();
     let ordinal = LAUNCHES.fetch_add(1, Ordering::Relaxed);
-    trace::launch(ordinal, site, grid, block, &record.name);
+    trace::launch(|| trace::Record::Launch {
+        launch: ordinal,
+        site,
+        grid,
+        block,
+        shared_bytes: dynamic_shared_bytes,
+        kernel: record.name.clone(),
+        arguments: argument_bytes(record, arguments),
+    });
     let launch = Launch {
         kernel: record,
         grid,
@@ -193,6 +201,21 @@ pub fn launch(
         Some(Failure::Trap) => set_device_failure(CudaError::LAUNCH_FAILURE),
     }
     Ok(())
+}
+
+/// The bytes of each argument of a launch.
+fn argument_bytes(record: &KernelRecord, arguments: *const *const c_void) -> Vec<Vec<u8>> {
+    let count = record.kernel.argument_count as usize;
+    (0..count)
+        .map(|index| {
+            // SAFETY: a kernel has as many sizes as arguments, and a launch passes an address of so
+            // many bytes for each.
+            unsafe {
+                let bytes = *record.kernel.argument_sizes.add(index) as usize;
+                std::slice::from_raw_parts((*arguments.add(index)).cast::<u8>(), bytes).to_vec()
+            }
+        })
+        .collect()
 }
 
 /// Checks a launch; returns its dynamic shared memory in bytes.

@@ -1,0 +1,237 @@
+//! All accesses of one target against all of another -> what their edge says, names left out.
+//!
+//! Invariant: a decision depends on what [`super::edges`] calls the form of the two uses, on their
+//! distance and on which runs are compared, and on nothing else, so that launches of different
+//! kernels share it.
+
+use super::kinds::pairs_of;
+use super::mapped::{MappedWidth, mapped_width};
+use super::pair::{PairOfTargets, ShapeEquality};
+use super::relation::{Shape, Solver, unite_relations, universal_relation};
+use super::witness::Example;
+use super::{DependenceKind, Guard, Width};
+use crate::diagnostics::RejectionReason;
+use crate::kernel::Access;
+
+/// Most pairs of accesses that one pair of targets is decided by.
+const MOST_ACCESS_PAIRS: usize = 900;
+/// After this many pairs a global width ends the search.
+const ENOUGH_ACCESS_PAIRS: usize = 64;
+
+/// What is known of a pair of targets for one kind of conflict.
+pub(super) enum Decision {
+    /// More pairs of accesses than are compared.
+    TooMany,
+    /// No two accesses meet while all of these hold.
+    ApartIf(Vec<Guard>),
+    /// Some may.
+    Meet(Box<Meeting>),
+}
+
+/// How the accesses of two targets meet.
+pub(super) struct Meeting {
+    pub(super) width: Width,
+    pub(super) relation: String,
+    pub(super) exact: bool,
+    /// What the width relies on.
+    pub(super) conditions: Vec<Guard>,
+    /// No two accesses meet while all of these hold; empty where some do.
+    pub(super) absent_if: Vec<Guard>,
+    /// For a global width, the class of the reason.
+    pub(super) reason: RejectionReason,
+    /// Positions of the two accesses that are furthest apart.
+    pub(super) widest: [usize; 2],
+    /// Disjoint ranges would make the edge absent.
+    pub(super) absent_when_apart: bool,
+    /// Two threads that those accesses meet in.
+    pub(super) example: Option<Example>,
+    /// The sink's shape in the example.
+    pub(super) sink_shape: Shape,
+    pub(super) mapped: Option<MappedWidth>,
+}
+
+/// The verdict over the pairs of accesses so far.
+struct Merged<'a> {
+    width: Width,
+    relation: String,
+    exact: bool,
+    widest: (&'a Access, &'a Access),
+    assumed: Vec<Guard>,
+    /// False while no pair conflicts.
+    any: bool,
+    /// Some pair is known to cross blocks, rather than not known to stay in one.
+    proven_global: bool,
+    absence_needs_shape: bool,
+}
+
+impl PairOfTargets<'_> {
+    /// The decision for this pair, or for the same one with facts that further conditions bring,
+    /// where that is better.
+    pub(super) fn decide_within(
+        &self,
+        bounded: Option<&Self>,
+        solver: &mut Solver,
+        kind: DependenceKind,
+        sides: (&[usize], &[usize]),
+    ) -> Option<Decision> {
+        let plain = self.decide_all(solver, kind, sides)?;
+        let Some(bounded) = bounded else {
+            return Some(plain);
+        };
+        let mut plain = match plain {
+            Decision::Meet(plain) => plain,
+            other => return Some(other),
+        };
+        let better = bounded.decide_all(solver, kind, sides);
+        Some(Decision::Meet(match better {
+            Some(Decision::Meet(better)) if better.width < plain.width => better,
+            // Where nothing meets, fused launches still gain from being one.
+            Some(Decision::ApartIf(guards)) => {
+                plain.absent_if = guards;
+                plain
+            }
+            _ => plain,
+        }))
+    }
+
+    /// Decides all pairs of one kind of the accesses `left` of the source's model and `right` of the
+    /// sink's; `None` where no two of them meet whatever holds.
+    pub(super) fn decide_all(
+        &self,
+        solver: &mut Solver,
+        kind: DependenceKind,
+        (left, right): (&[usize], &[usize]),
+    ) -> Option<Decision> {
+        let mut pairs = pairs_of(kind, (self.source, left), (self.sink, right));
+        let first = pairs.next()?;
+        if left.len() * right.len() > MOST_ACCESS_PAIRS {
+            return Some(Decision::TooMany);
+        }
+        let mut merged = self.merge(solver, first, pairs);
+        let mut relied_on = self.conditions.to_vec();
+        if !merged.any {
+            if merged.absence_needs_shape
+                && let ShapeEquality::If(conditions) = self.equality
+            {
+                relied_on.extend(conditions.iter().cloned());
+            }
+            return (!relied_on.is_empty()).then_some(Decision::ApartIf(relied_on));
+        }
+        let mut absent_when_apart = false;
+        if merged.width == Width::Global {
+            absent_when_apart = self.distance.as_constant().is_none();
+            // The width relies on nothing now, the relation on what makes the models true. Pairs that
+            // were found for equal shapes are not all, since nothing promises these.
+            if matches!(self.equality, ShapeEquality::If(_)) {
+                relied_on.clear();
+                merged.relation = universal_relation(Width::Global);
+                merged.exact = false;
+            }
+        } else {
+            relied_on.extend(merged.assumed);
+            if let ShapeEquality::If(conditions) = self.equality {
+                relied_on.extend(conditions.iter().cloned());
+            }
+        }
+        let reason = match self.equality {
+            ShapeEquality::Never => RejectionReason::Shape,
+            _ if merged.proven_global => RejectionReason::GlobalDependence,
+            _ => RejectionReason::UnprovenIndex,
+        };
+        let widest = merged.widest;
+        let example = self.example(solver, widest, merged.width);
+        // Where no order is needed, no map is; two iterations do not run as one.
+        let mapped = match kind {
+            DependenceKind::Reduction => None,
+            _ if !self.one_iteration => None,
+            _ => mapped_width(
+                self,
+                solver,
+                (left, right),
+                widest,
+                merged.width,
+                example.as_ref(),
+            ),
+        };
+        let position = |list: &[usize], access: &Access| {
+            let mut indices = list.iter();
+            indices.position(|index| *index == access.id.0).unwrap_or(0)
+        };
+        Some(Decision::Meet(Box::new(Meeting {
+            width: merged.width,
+            relation: merged.relation,
+            exact: merged.exact,
+            conditions: relied_on,
+            absent_if: Vec::new(),
+            reason,
+            widest: [position(left, widest.0), position(right, widest.1)],
+            absent_when_apart,
+            example,
+            sink_shape: self.compared_sink().1.clone(),
+            mapped,
+        })))
+    }
+
+    fn merge<'a>(
+        &self,
+        solver: &mut Solver,
+        first: (&'a Access, &'a Access),
+        others: impl Iterator<Item = (&'a Access, &'a Access)>,
+    ) -> Merged<'a> {
+        let mut merged = Merged {
+            width: Width::Thread,
+            relation: String::new(),
+            exact: true,
+            widest: first,
+            assumed: Vec::new(),
+            any: false,
+            proven_global: false,
+            absence_needs_shape: false,
+        };
+        let mut compared = 0;
+        for accesses in std::iter::once(first).chain(others) {
+            compared += 1;
+            let verdict = self.decide(solver, accesses);
+            merged.absence_needs_shape |= verdict.absence_needs_shape;
+            let Some(width) = verdict.conflict.width else {
+                continue;
+            };
+            let certain = width == Width::Global && verdict.conflict.proven;
+            if !merged.any || width > merged.width || certain && !merged.proven_global {
+                merged.widest = accesses;
+            }
+            merged.width = if merged.any {
+                merged.width.max(width)
+            } else {
+                width
+            };
+            merged.proven_global |= certain;
+            merged.exact &= verdict.conflict.exact;
+            add_guards(&mut merged.assumed, &verdict.assumed);
+            if merged.any {
+                let (relation, exact) =
+                    unite_relations(&merged.relation, &verdict.conflict.relation, merged.width);
+                merged.relation = relation;
+                merged.exact &= exact;
+            } else {
+                merged.relation = verdict.conflict.relation;
+            }
+            merged.any = true;
+            if merged.width == Width::Global && compared >= ENOUGH_ACCESS_PAIRS {
+                merged.relation = universal_relation(Width::Global);
+                merged.exact = false;
+                break;
+            }
+        }
+        merged
+    }
+}
+
+/// Adds the guards that are not there yet.
+pub(super) fn add_guards(guards: &mut Vec<Guard>, more: &[Guard]) {
+    for guard in more {
+        if !guards.contains(guard) {
+            guards.push(guard.clone());
+        }
+    }
+}
