@@ -213,3 +213,27 @@ fn the_domain_of_a_loop_keeps_its_rows_from_others() {
         "{edges:#?}"
     );
 }
+
+/// An allocation made in the outer of two loops, used in the inner one.
+#[test]
+fn one_allocation_of_an_outer_iteration_is_one_in_the_inner_loop() {
+    let mut world = World::new();
+    let (x, y) = (world.buffer("x"), world.buffer("y"));
+    let (grid, block, n) = (world.extent(), world.extent(), world.unknown());
+    let (grid, block) = (shape(&mut world, grid), shape(&mut world, block));
+    let kernel = world.kernel(crate::builder::pointwise("scale", 0));
+    world.count_to(Expression::Constant(9));
+    let sirius_rs::launch::Root::Buffer(buffer) = y.root else {
+        panic!("it is an allocation");
+    };
+    world.node(sirius_rs::launch::NodeKind::Allocation { buffer });
+    world.count_to(Expression::Constant(20));
+    let launch = world.launch(kernel, grid, block, actuals(&x, &y, n));
+    let uar = build_uar(&world.graph, &world.kernels);
+    let (inner, outer): (Vec<&Edge>, Vec<&Edge>) = carried(&uar, launch, launch)
+        .into_iter()
+        .partition(|edge| edge.distances[1].least == Some(1));
+    assert_eq!(kinds(&inner), [(DependenceKind::Output, Width::Thread)]);
+    // Another iteration of the outer loop may have got the same bytes again, at another place.
+    assert_eq!(kinds(&outer), [(DependenceKind::Output, Width::Global)]);
+}
