@@ -120,9 +120,10 @@ impl PairOfTargets<'_> {
         let mut absent_when_apart = false;
         if merged.width == Width::Global {
             absent_when_apart = true;
-            relied_on.clear();
-            // The pairs were found for equal shapes, which nothing promises of a global edge.
+            // The width relies on nothing now, the relation on what makes the models true. Pairs that
+            // were found for equal shapes are not all, since nothing promises these.
             if matches!(self.equality, ShapeEquality::If(_)) {
+                relied_on.clear();
                 merged.relation = universal_relation(Width::Global);
                 merged.exact = false;
             }

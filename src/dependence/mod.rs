@@ -173,8 +173,8 @@ pub struct Edge {
     pub relation: String,
     /// True when the relation is exact and the edge a *must*.
     pub exact: bool,
-    /// What the width and the relation rely on (equal shapes, preconditions of both models). Values
-    /// that vary in a loop are those of either end.
+    /// What the width and the relation rely on (equal shapes, preconditions of both models): a global
+    /// width relies on nothing, its relation may. Values that vary in a loop are those of either end.
     pub conditions: Vec<Guard>,
     /// When all of these hold the edge does not exist (disjoint ranges). Empty: it always exists.
     pub absent_if: Vec<Guard>,
