@@ -7,11 +7,14 @@
 //! stores one beyond a transformation.
 
 mod attributes;
+mod blocks;
 mod builder;
 mod debug;
+mod metadata;
 
 pub(super) use builder::Builder;
 pub(super) use debug::DebugScope;
+pub(super) use metadata::Metadata;
 
 use inkwell::context::AsContextRef;
 use inkwell::llvm_sys::core::*;
@@ -73,6 +76,18 @@ impl Type {
     pub(super) fn integer(module: &Module, bits: u32) -> Self {
         // SAFETY: as above.
         Self(unsafe { LLVMIntTypeInContext(module.get_context().as_ctx_ref(), bits) })
+    }
+
+    /// `double` or `float`.
+    pub(super) fn float(module: &Module, double: bool) -> Self {
+        // SAFETY: as in `Value`.
+        unsafe {
+            let context = module.get_context().as_ctx_ref();
+            Self(match double {
+                true => LLVMDoubleTypeInContext(context),
+                false => LLVMFloatTypeInContext(context),
+            })
+        }
     }
 
     pub(super) fn function(result: Type, parameters: &[Type]) -> Self {
