@@ -283,6 +283,7 @@ impl Collector<'_> {
             why_inexact: why.to_owned(),
             invariant_load: touch.invariant && touch.kind == AccessKind::Read,
             volatile: touch.volatile,
+            asynchronous: touch.asynchronous,
             location: self.body.value(at).location.clone(),
         });
     }
