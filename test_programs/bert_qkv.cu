@@ -8,9 +8,7 @@
 //
 // usage: bert_qkv
 //
-// expect: 9 launches -> 3
-// expect-missed: not_similar
-// expect-missed: not_similar
+// expect: 9 launches -> 1
 #include <cmath>
 #include <cstdio>
 #include <vector>

@@ -2,6 +2,8 @@
 
 #[path = "dependence/builder.rs"]
 mod builder;
+#[path = "dependence/iterations.rs"]
+mod iterations;
 #[path = "dependence/maps.rs"]
 mod maps;
 #[path = "dependence/relations.rs"]

@@ -127,6 +127,7 @@ fn graph_of(scene: &Scene, edges: &[(LaunchId, LaunchId, &str, Width)]) -> Uar {
             conditions: guards.clone(),
             absent_if: Vec::new(),
             carried: false,
+            distances: Vec::new(),
             because: match width {
                 Width::Global => "`blur` reads `c[i - 1]`, which `shift` writes in another block",
                 _ => "",

@@ -91,6 +91,43 @@ fn misjudged(analysed: &Analysed) -> Vec<String> {
         return wrong;
     }
     for (index, group) in analysed.plan.groups.iter().enumerate() {
+        // Members that depend on each other, in unison or the other way round.
+        for (position, pair) in group.members.windows(2).enumerate() {
+            let nodes =
+                [position, position + 1].map(|at| analysed.report.fusions[index].members[at]);
+            let mut edges = analysed.report.edges.iter();
+            if !edges.any(|edge| [edge.src, edge.dst] == nodes) {
+                continue;
+            }
+            for together in [true, false] {
+                let mut worse = analysed.plan.clone();
+                let group = &mut worse.groups[index];
+                group.segments = group.segments_in_order();
+                group.segments.retain(|segment| segment.len() == 1);
+                let place = group
+                    .segments
+                    .iter()
+                    .position(|segment| segment[0] == position);
+                let next = group
+                    .segments
+                    .iter()
+                    .position(|segment| segment[0] == position + 1);
+                let (Some(place), Some(next)) = (place, next) else {
+                    continue;
+                };
+                match together {
+                    true => {
+                        group.segments[place].push(position + 1);
+                        group.segments.remove(next);
+                    }
+                    false => group.segments.swap(place, next),
+                }
+                if judge(worse).is_ok() {
+                    let launch = pair[1].launch.0;
+                    wrong.push(format!("passes with launch {launch} before its time"));
+                }
+            }
+        }
         for (position, member) in group.members.iter().enumerate() {
             let mut worse = analysed.plan.clone();
             worse.groups[index].members[position].barrier_before = false;

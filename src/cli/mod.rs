@@ -144,17 +144,34 @@ pub enum Optimisation {
     ForwardValues,
     /// `dead-stores`: allocations that nobody reads after a group are not written by its kernel.
     DeadStores,
+    /// `code-motion`: members that do not depend on each other wait at common barriers, and loops of
+    /// theirs that run equally often become one.
+    CodeMotion,
+    /// `alias-scopes`: LLVM is told which loads and stores of a fused kernel go to different
+    /// allocations of the host program.
+    AliasScopes,
+    /// `common-tiles`: shared variables of a fused kernel that always hold the same become one.
+    CommonTiles,
 }
 
 impl Optimisation {
     /// All of them.
-    pub const ALL: [Self; 2] = [Self::ForwardValues, Self::DeadStores];
+    pub const ALL: [Self; 5] = [
+        Self::ForwardValues,
+        Self::DeadStores,
+        Self::CodeMotion,
+        Self::AliasScopes,
+        Self::CommonTiles,
+    ];
 
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::ForwardValues => "forward-values",
             Self::DeadStores => "dead-stores",
+            Self::CodeMotion => "code-motion",
+            Self::AliasScopes => "alias-scopes",
+            Self::CommonTiles => "common-tiles",
         }
     }
 }

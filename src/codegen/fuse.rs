@@ -9,7 +9,10 @@
 
 mod aliasing;
 mod dead_stores;
+mod scopes;
 mod segment;
+mod tiles;
+mod unison;
 #[cfg(test)]
 mod tests;
 
@@ -24,6 +27,7 @@ use crate::schedule::{FusionGroup, FusionPlan, ThreadMap};
 use crate::verify::VerifiedPlan;
 use aliasing::PointerFacts;
 use inkwell::module::Module;
+use scopes::AliasScopes;
 use segment::Segment;
 use std::collections::{BTreeSet, HashMap};
 
@@ -93,6 +97,7 @@ fn build_groups<'ctx>(
             index,
             group,
             members,
+            optimisations,
         };
         // Left out when a kernel depends on something that only its own image has.
         if let Some((kernel, parameters)) = builder.build()? {
@@ -105,6 +110,9 @@ fn build_groups<'ctx>(
     }
     if optimisations.contains(&Optimisation::DeadStores) {
         remove_dead_stores(&module, &mut fused, &unread)?;
+    }
+    if optimisations.contains(&Optimisation::CommonTiles) {
+        tiles::merge_tiles(&module);
     }
     module
         .verify()
@@ -119,6 +127,7 @@ struct GroupBuilder<'a, 'ctx> {
     index: usize,
     group: &'a FusionGroup,
     members: Vec<(&'a Launch, &'a KernelModel)>,
+    optimisations: &'a BTreeSet<Optimisation>,
 }
 
 /// A parameter of a fused kernel while it is being put together.
@@ -134,10 +143,19 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
     /// The kernel, and the parameters that point into allocations which nobody reads afterwards.
     fn build(&self) -> Result<Option<(FusedKernel, UnreadParameters)>, CodegenError> {
         let mut segments = Vec::new();
+        let order = self.group.segments_in_order();
         for (position, (_, model)) in self.members.iter().enumerate() {
             let prefix = format!("sirius_g{}_m{position}_", self.index);
             let kernel = &self.program.kernels[model.id.0];
-            match Segment::prepare(self.program, kernel, &prefix)? {
+            let mut order = order.iter();
+            let own = order.find(|segment| segment.contains(&position));
+            let form = match self.optimisations.contains(&Optimisation::CodeMotion)
+                && own.is_some_and(|segment| segment.len() > 1)
+            {
+                true => unison::CANONICAL_FORM,
+                false => "",
+            };
+            match Segment::prepare(self.program, kernel, &prefix, form)? {
                 Some(segment) => segments.push(segment),
                 None => return Ok(None),
             }
@@ -147,7 +165,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
             bodies.push(segment.link_into(self.module)?);
         }
         let (parameters, places) = self.parameters(&bodies);
-        let function = self.declare(&parameters, &bodies);
+        let function = self.declare(&parameters, &bodies, &places);
         self.write_body(function, &bodies, &places)?;
         let unread = dead_stores::parameters_into(
             &self.group.unread_afterwards,
@@ -224,7 +242,12 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         (parameters, places)
     }
 
-    fn declare(&self, parameters: &[Parameter], bodies: &[segment::Body]) -> Value {
+    fn declare(
+        &self,
+        parameters: &[Parameter],
+        bodies: &[segment::Body],
+        places: &[Vec<usize>],
+    ) -> Value {
         let types: Vec<Type> = parameters.iter().map(|parameter| parameter.ty).collect();
         let ty = Type::function(Type::void(self.module), &types);
         let function = Value::add_function(self.module, &self.name(), ty);
@@ -266,6 +289,13 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
                 function.add_attribute(position, "noalias", 0);
             }
         }
+        if self.optimisations.contains(&Optimisation::AliasScopes) {
+            let name = function.name();
+            let scopes = AliasScopes::new(self.module, &name, parameters.len(), &facts);
+            for (body, places) in bodies.iter().zip(places) {
+                scopes.mark(self.module, body.function, places);
+            }
+        }
         function
     }
 
@@ -300,34 +330,70 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
             scope.cover(function, &function.name(), &builder);
         }
         let parameters = function.parameters();
-        for (position, body) in bodies.iter().enumerate() {
-            let (_, model) = self.members[position];
-            if position > 0 && self.group.members[position].barrier_before {
-                self.synchronise(&builder, "llvm.nvvm.barrier.cta.sync.aligned.all", 0);
-            } else if position > 0 && model.warp_operations {
+        let order = self.group.segments_in_order();
+        let last = order.iter().flatten().next_back();
+        for (number, segment) in order.iter().enumerate() {
+            let member = |position: &usize| &self.group.members[*position];
+            let mut models = segment.iter().map(|position| self.members[*position].1);
+            if number > 0
+                && segment
+                    .iter()
+                    .any(|position| member(position).barrier_before)
+            {
+                self.synchronise(&builder, BLOCK_BARRIER, 0);
+            } else if number > 0 && models.any(|model| model.warp_operations) {
                 // Threads may have left the segment before on different ways.
                 self.synchronise(&builder, "llvm.nvvm.bar.warp.sync", u64::from(u32::MAX));
             }
-            let arguments: Vec<Value> = places[position]
-                .iter()
-                .map(|index| parameters[*index])
-                .collect();
-            let call = builder.call(body.function.value_type(), body.function, &arguments);
-            for at in 1..=arguments.len() as u32 {
-                body.function.copy_function_attributes_to_call(at, call, at);
+            let together = self.in_unison(function, number, segment, bodies, places)?;
+            if let Some(together) = together {
+                builder.call(together.value_type(), together, &parameters);
+                continue;
             }
-            body.function.copy_function_attributes_to_call(
-                RETURN_ATTRIBUTES,
-                call,
-                RETURN_ATTRIBUTES,
-            );
-            // The end of a kernel waits for them; what follows may write where they read.
-            if model.asynchronous_copies && position + 1 < bodies.len() {
-                self.wait_for_copies(&builder);
+            for position in segment {
+                let body = &bodies[*position];
+                let arguments: Vec<Value> = places[*position]
+                    .iter()
+                    .map(|index| parameters[*index])
+                    .collect();
+                let call = builder.call(body.function.value_type(), body.function, &arguments);
+                for at in 1..=arguments.len() as u32 {
+                    body.function.copy_function_attributes_to_call(at, call, at);
+                }
+                body.function.copy_function_attributes_to_call(
+                    RETURN_ATTRIBUTES,
+                    call,
+                    RETURN_ATTRIBUTES,
+                );
+                // The end of a kernel waits for them; what follows may write where they read.
+                let copies = self.members[*position].1.asynchronous_copies;
+                if copies && Some(position) != last {
+                    self.wait_for_copies(&builder);
+                }
             }
         }
         builder.return_void();
         Ok(())
+    }
+
+    /// A function that runs the members of a segment in unison, when that is wanted and possible.
+    fn in_unison(
+        &self,
+        kernel: Value,
+        number: usize,
+        segment: &[usize],
+        bodies: &[segment::Body],
+        places: &[Vec<usize>],
+    ) -> Result<Option<Value>, CodegenError> {
+        if !self.optimisations.contains(&Optimisation::CodeMotion) || segment.len() < 2 {
+            return Ok(None);
+        }
+        let name = format!("sirius_g{}_s{number}", self.index);
+        let members: Vec<(Value, &[usize])> = segment
+            .iter()
+            .map(|position| (bodies[*position].function, places[*position].as_slice()))
+            .collect();
+        unison::in_unison(self.module, kernel, &name, &members)
     }
 
     /// Waits for all asynchronous copies of the calling thread.
@@ -398,6 +464,9 @@ fn remove_dead_stores(
     )?;
     before.check_equal_or_fewer(&device::count_barriers(module))
 }
+
+/// Waits for all threads of the block.
+const BLOCK_BARRIER: &str = "llvm.nvvm.barrier.cta.sync.aligned.all";
 
 /// The most threads that any block has.
 const MOST_THREADS: u32 = 1024;

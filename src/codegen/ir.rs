@@ -7,11 +7,14 @@
 //! stores one beyond a transformation.
 
 mod attributes;
+mod blocks;
 mod builder;
 mod debug;
+mod metadata;
 
 pub(super) use builder::Builder;
 pub(super) use debug::DebugScope;
+pub(super) use metadata::Metadata;
 
 use inkwell::context::AsContextRef;
 use inkwell::llvm_sys::core::*;

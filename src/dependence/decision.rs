@@ -35,6 +35,8 @@ pub(super) struct Meeting {
     pub(super) exact: bool,
     /// What the width relies on.
     pub(super) conditions: Vec<Guard>,
+    /// No two accesses meet while all of these hold; empty where some do.
+    pub(super) absent_if: Vec<Guard>,
     /// For a global width, the class of the reason.
     pub(super) reason: RejectionReason,
     /// Positions of the two accesses that are furthest apart.
@@ -63,6 +65,35 @@ struct Merged<'a> {
 }
 
 impl PairOfTargets<'_> {
+    /// The decision for this pair, or for the same one with facts that further conditions bring,
+    /// where that is better.
+    pub(super) fn decide_within(
+        &self,
+        bounded: Option<&Self>,
+        solver: &mut Solver,
+        kind: DependenceKind,
+        sides: (&[usize], &[usize]),
+    ) -> Option<Decision> {
+        let plain = self.decide_all(solver, kind, sides)?;
+        let Some(bounded) = bounded else {
+            return Some(plain);
+        };
+        let mut plain = match plain {
+            Decision::Meet(plain) => plain,
+            other => return Some(other),
+        };
+        let better = bounded.decide_all(solver, kind, sides);
+        Some(Decision::Meet(match better {
+            Some(Decision::Meet(better)) if better.width < plain.width => better,
+            // Where nothing meets, fused launches still gain from being one.
+            Some(Decision::ApartIf(guards)) => {
+                plain.absent_if = guards;
+                plain
+            }
+            _ => plain,
+        }))
+    }
+
     /// Decides all pairs of one kind of the accesses `left` of the source's model and `right` of the
     /// sink's; `None` where no two of them meet whatever holds.
     pub(super) fn decide_all(
@@ -77,8 +108,7 @@ impl PairOfTargets<'_> {
             return Some(Decision::TooMany);
         }
         let mut merged = self.merge(solver, first, pairs);
-        let mut relied_on = self.source.conditions.clone();
-        add_guards(&mut relied_on, &self.sink.conditions);
+        let mut relied_on = self.conditions.to_vec();
         if !merged.any {
             if merged.absence_needs_shape
                 && let ShapeEquality::If(conditions) = self.equality
@@ -90,9 +120,10 @@ impl PairOfTargets<'_> {
         let mut absent_when_apart = false;
         if merged.width == Width::Global {
             absent_when_apart = self.distance.as_constant().is_none();
-            relied_on.clear();
-            // The pairs were found for equal shapes, which nothing promises of a global edge.
+            // The width relies on nothing now, the relation on what makes the models true. Pairs that
+            // were found for equal shapes are not all, since nothing promises these.
             if matches!(self.equality, ShapeEquality::If(_)) {
+                relied_on.clear();
                 merged.relation = universal_relation(Width::Global);
                 merged.exact = false;
             }
@@ -109,9 +140,10 @@ impl PairOfTargets<'_> {
         };
         let widest = merged.widest;
         let example = self.example(solver, widest, merged.width);
-        // Where no order is needed, no map is.
+        // Where no order is needed, no map is; two iterations do not run as one.
         let mapped = match kind {
             DependenceKind::Reduction => None,
+            _ if !self.one_iteration => None,
             _ => mapped_width(
                 self,
                 solver,
@@ -130,6 +162,7 @@ impl PairOfTargets<'_> {
             relation: merged.relation,
             exact: merged.exact,
             conditions: relied_on,
+            absent_if: Vec::new(),
             reason,
             widest: [position(left, widest.0), position(right, widest.1)],
             absent_when_apart,

@@ -132,14 +132,16 @@ pub(super) fn whole(
     )
 }
 
-/// Two accesses that meet, with an example of the threads where there is one.
+/// Two accesses that meet at a place, in one iteration or (`carried`) in two, with an example of the
+/// threads where there is one.
 pub(super) fn witness(
     graph: &LaunchGraph,
     (earlier, later): (&Access, &Access),
     shapes: [&Shape; 2],
-    place: &Place,
+    (place, carried): (&Place, bool),
     example: Option<&Example>,
 ) -> Witness {
+    let when = if carried { " in a later iteration" } else { "" };
     let certain = example.is_some() && earlier.exact && later.exact;
     let verb = |access: &Access| match access.kind {
         AccessKind::Read => "read",
@@ -165,8 +167,8 @@ pub(super) fn witness(
     let Some(example) = example else {
         return Witness {
             text: format!(
-                "`{}` {is} {} by any thread ({}) and {} by any thread ({}){doubts}",
-                place.name,
+                "{} {is} {} by any thread ({}) and {} by any thread ({}){when}{doubts}",
+                quoted(place),
                 verb(earlier),
                 earlier.location,
                 verb(later),
@@ -215,7 +217,7 @@ pub(super) fn witness(
     let assumed = assumptions(graph, example);
     Witness {
         text: format!(
-            "{what} {is} {} by {} ({}) and {} by {} ({}){doubts}{assumed}",
+            "{what} {is} {} by {} ({}) and {} by {} ({}){when}{doubts}{assumed}",
             verb(earlier),
             agent(&sample.source, shapes[0]),
             earlier.location,

@@ -8,16 +8,16 @@
 use super::decision::{Decision, add_guards};
 use super::describe;
 use super::effect::{Effect, footprint_range, ranges_apart};
-use super::instance::{Alike, Base, Instance, Place, TargetUse};
-use super::kinds::{kinds_between, kinds_of, sides};
+use super::instance::{Alike, Base, Instance, Motion, Place, TargetUse};
+use super::iteration::Later;
+use super::kinds::{kinds_between, kinds_of, pairs_of, sides};
 use super::order::{Flow, Link};
 use super::overlap::{Overlap, is_constant_memory, overlap};
-use super::pair::{
-    PairOfTargets, ShapeEquality, disjoint_guard, shape_equality, shape_on_sink_side,
-};
+use super::pair::disjoint_guard;
 use super::polynomial::Polynomial;
 use super::relation::{Solver, universal_relation};
-use super::{DependenceKind, Edge, Guard, Uar, Width};
+use super::targets::Structure;
+use super::{DependenceKind, Edge, Guard, IterationDistance, Uar, Width};
 use crate::diagnostics::{Location, RejectionReason};
 use crate::launch::{BufferId, HostBlockId, LaunchGraph, NodeId, NodeKind, ValueId};
 use petgraph::graph::NodeIndex;
@@ -26,8 +26,8 @@ use std::rc::Rc;
 
 /// Finds the edges of pairs, each question once.
 pub(super) struct Builder<'a> {
-    graph: &'a LaunchGraph,
-    solver: Solver,
+    pub(super) graph: &'a LaunchGraph,
+    pub(super) solver: Solver,
     /// Blocks that a block reaches without entering a header, the common loop's.
     paths: HashMap<(HostBlockId, Option<HostBlockId>), Vec<bool>>,
     /// Parameter values of a node's model with its own shape.
@@ -35,54 +35,64 @@ pub(super) struct Builder<'a> {
     /// Numbers for launches that are the same but for their pointers.
     alike: HashMap<Alike, usize>,
     alike_of: HashMap<NodeId, usize>,
+    motions: HashMap<NodeId, Motion>,
     answers: HashMap<Question, Rc<[Answer]>>,
     /// Numbers for uses that are the same but for names and places in the source.
-    forms: HashMap<String, usize>,
-    form_of: HashMap<(usize, usize), usize>,
-    decisions: HashMap<Structure, Rc<[(DependenceKind, Decision)]>>,
+    pub(super) forms: HashMap<String, usize>,
+    pub(super) form_of: HashMap<(usize, usize), usize>,
+    pub(super) decisions: HashMap<Structure, Rc<[(DependenceKind, Decision)]>>,
     /// Allocations made in a loop or in a function that runs more than once.
     made_again: BTreeSet<BufferId>,
-    uar: Uar,
+    pub(super) uar: Uar,
 }
 
 /// All that the edges between two targets depend on, besides the two nodes and the buffer's name.
 #[derive(PartialEq, Eq, Hash)]
-struct Question {
+pub(super) struct Question {
     /// Numbers of the two launches by [`Builder::alike`].
-    alike: [usize; 2],
+    pub(super) alike: [usize; 2],
     /// The targets' positions in the uses.
-    uses: [usize; 2],
-    distance: Polynomial,
+    pub(super) uses: [usize; 2],
+    pub(super) distance: Polynomial,
     /// Of the sink's target.
     offset: Option<Polynomial>,
     /// The name, where it is a description.
     name: Option<String>,
-    run: Run,
-}
-
-/// All that is decided about two targets depends on: kernels of one structure share it.
-#[derive(PartialEq, Eq, Hash)]
-struct Structure {
-    /// Numbers of the two uses by [`Builder::form`].
-    forms: [usize; 2],
-    distance: Polynomial,
-    run: Run,
+    pub(super) run: Run,
 }
 
 /// Which runs of two operations are compared.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Run {
+pub(super) enum Run {
     /// In one iteration of this loop, the innermost around both, or in one call.
     Same(Option<usize>),
+    /// In one iteration of this loop, or in one call, the two in these blocks, where loops bound what
+    /// they depend on.
+    Bounded(Option<usize>, [HostBlockId; 2]),
     /// In different iterations: whatever varies in a loop differs.
     Later,
+    /// In two iterations of this loop and one of those around it, the two in these blocks.
+    LaterIn(usize, [HostBlockId; 2]),
+}
+
+impl Run {
+    pub(super) fn is_carried(self) -> bool {
+        matches!(self, Self::Later | Self::LaterIn(..))
+    }
+}
+
+/// The runs of two launches that are compared, and what is the same in both.
+pub(super) struct Compared<'r, S> {
+    pub(super) run: Run,
+    pub(super) later: Option<&'r Later<'r>>,
+    pub(super) stable: S,
 }
 
 /// An edge between launches, the buffer's name left open.
-struct Answer {
-    edge: Edge,
+pub(super) struct Answer {
+    pub(super) edge: Edge,
     /// Disjoint ranges would make it absent.
-    absent_when_apart: bool,
+    pub(super) absent_when_apart: bool,
 }
 
 /// Stands for the buffer's name in an [`Answer`].
@@ -112,6 +122,7 @@ impl Builder<'_> {
             parameters: HashMap::new(),
             alike: HashMap::new(),
             alike_of: HashMap::new(),
+            motions: HashMap::new(),
             answers: HashMap::new(),
             forms: HashMap::new(),
             form_of: HashMap::new(),
@@ -150,25 +161,55 @@ impl Builder<'_> {
         };
         match (source, sink) {
             (Effect::Modelled(source), Effect::Modelled(sink)) => {
-                self.launch_pair(source, sink, Run::Same(common), &stable)
+                let motions = [self.motion(source), self.motion(sink)];
+                let run = match motions {
+                    [Motion::Fixed, Motion::Fixed] => Run::Same(common),
+                    _ => Run::Bounded(common, [from, to]),
+                };
+                let compared = Compared {
+                    run,
+                    later: None,
+                    stable,
+                };
+                self.launch_pair(source, sink, &compared)
             }
             _ => self.widest_edge(source, sink, false, &stable),
         }
     }
 
-    /// Adds the edges from one operation to another that runs in a later iteration, of the same call
-    /// where `one_call` says so, or in another call.
-    pub(super) fn relate_again(&mut self, source: &Effect, sink: &Effect, one_call: bool) -> Link {
+    /// Adds the edges from one operation to another that runs in a later iteration of `of_loop`, in
+    /// the same call, or in another call.
+    pub(super) fn relate_again(
+        &mut self,
+        source: &Effect,
+        sink: &Effect,
+        of_loop: Option<usize>,
+    ) -> Link {
         if !source.is_launch() && !sink.is_launch() {
             return Link::Nothing;
         }
-        if let (true, Effect::Modelled(source), Effect::Modelled(sink)) = (one_call, source, sink)
-            && source.is_invariant(self.graph)
-            && sink.is_invariant(self.graph)
+        if let (Some(of_loop), Effect::Modelled(source), Effect::Modelled(sink)) =
+            (of_loop, source, sink)
         {
             let graph = self.graph;
-            let stable = |value: ValueId| graph.values[value.0].varies_in.is_none();
-            return self.launch_pair(source, sink, Run::Later, &stable);
+            let motions = [self.motion(source), self.motion(sink)];
+            if motions == [Motion::Fixed; 2] {
+                let compared = Compared {
+                    run: Run::Later,
+                    later: None,
+                    stable: |value: ValueId| graph.values[value.0].varies_in.is_none(),
+                };
+                return self.launch_pair(source, sink, &compared);
+            }
+            if !motions.contains(&Motion::Unknown) {
+                let later = Later::new(graph, of_loop, source, sink);
+                let compared = Compared {
+                    run: Run::LaterIn(of_loop, later.blocks()),
+                    later: Some(&later),
+                    stable: |value: ValueId| later.is_stable(value),
+                };
+                return self.launch_pair(source, sink, &compared);
+            }
         }
         let function = |effect: &Effect| {
             let block = self.graph.nodes[effect.node().0].block;
@@ -176,6 +217,23 @@ impl Builder<'_> {
         };
         let later = function(source) == function(sink) || source.node() > sink.node();
         self.widest_edge(source, sink, later, &|_| false)
+    }
+
+    /// Whether the edges to a later iteration depend on the loop that it is of.
+    pub(super) fn tells_loops_apart(&mut self, source: &Effect, sink: &Effect) -> bool {
+        match (source, sink) {
+            (Effect::Modelled(source), Effect::Modelled(sink)) => {
+                let motions = [self.motion(source), self.motion(sink)];
+                motions.contains(&Motion::Moving) && !motions.contains(&Motion::Unknown)
+            }
+            _ => false,
+        }
+    }
+
+    fn motion(&mut self, instance: &Instance) -> Motion {
+        let graph = self.graph;
+        let motion = || instance.motion(graph);
+        *self.motions.entry(instance.node).or_insert_with(motion)
     }
 
     /// Global edges where places may overlap, one for each buffer and kind.
@@ -238,6 +296,7 @@ impl Builder<'_> {
                         conditions: Vec::new(),
                         absent_if: absent_if.clone(),
                         carried,
+                        distances: Vec::new(),
                         because: because.clone(),
                         reason: Some(RejectionReason::GlobalDependence),
                         location: self.graph.nodes[sink.node().0].location.clone(),
@@ -254,10 +313,10 @@ impl Builder<'_> {
         &mut self,
         source: &Instance,
         sink: &Instance,
-        run: Run,
-        stable: &impl Fn(ValueId) -> bool,
+        compared: &Compared<impl Fn(ValueId) -> bool>,
     ) -> Link {
-        let carried = run == Run::Later;
+        let iterations = compared.later.map(Later::distances).unwrap_or_default();
+        let carried = compared.run.is_carried().then_some(&iterations[..]);
         let mut link = Link::Nothing;
         let alike = [self.number(source), self.number(sink)];
         for (first, from) in source.uses.iter().enumerate() {
@@ -278,14 +337,7 @@ impl Builder<'_> {
                 if constant {
                     continue;
                 }
-                let distance = match overlap(self.graph, &from.place, &to.place, stable) {
-                    Overlap::Never => continue,
-                    // Two iterations may see two allocations of one site.
-                    Overlap::Distance(_) if carried && self.is_made_again(&from.place) => None,
-                    Overlap::Distance(distance) => Some(distance),
-                    Overlap::Unknown => None,
-                };
-                let Some(distance) = distance else {
+                let Some(distances) = self.distances(from, to, compared) else {
                     let found = self.may_alias_edges((source, from), (sink, to), &kinds, carried);
                     link = link.max(found.min(separates));
                     continue;
@@ -299,246 +351,140 @@ impl Builder<'_> {
                     let because = format!("`{}`: {reason}", name.model.display_name);
                     let reason = RejectionReason::UnprovenIndex;
                     let because = (because, reason);
-                    self.widest_between((source, sink), to, &kinds, because, Vec::new(), carried);
+                    let ends = (source, sink, from, to);
+                    self.widest_between(ends, &kinds, because, Vec::new(), carried);
                     link = link.max(separates);
                     continue;
                 }
-                let unstable = |value: ValueId| !stable(value);
-                let first_range = footprint_range(source, from);
-                let second_range = footprint_range(sink, to);
-                if ranges_apart(&distance, first_range, second_range, &unstable) {
-                    let mut relied_on = source.conditions.clone();
-                    add_guards(&mut relied_on, &sink.conditions);
-                    if !relied_on.is_empty() {
-                        let reason = RejectionReason::UnprovenIndex;
-                        let because = (apart_while(source, sink, to), reason);
-                        let ends = (source, sink);
-                        self.widest_between(ends, to, &kinds, because, relied_on, carried);
-                    }
-                    continue;
-                }
-                let place = &to.place;
-                let question = Question {
-                    alike,
-                    uses: [first, second],
-                    distance,
-                    offset: place.offset.clone(),
-                    name: place.name.contains(' ').then(|| place.name.clone()),
-                    run,
-                };
-                let answer = match self.answers.get(&question) {
-                    Some(known) => Rc::clone(known),
-                    None => {
-                        let mut nameless = to.clone();
-                        if question.name.is_none() {
-                            nameless.place.name = String::from(NAME);
+                for (distance, offset) in distances {
+                    let ends = (source, sink, from, to);
+                    let apart = (footprint_range(source, from), footprint_range(sink, to));
+                    let unstable = |value: ValueId| !(compared.stable)(value);
+                    if ranges_apart(&distance, apart.0, apart.1, &unstable) {
+                        let relied_on = relied_on(source, sink, compared.later);
+                        if !relied_on.is_empty() {
+                            let reason = RejectionReason::UnprovenIndex;
+                            let because = (apart_while(source, sink, to), reason);
+                            self.widest_between(ends, &kinds, because, relied_on, carried);
                         }
-                        let ends = (source, sink, from, &nameless);
-                        let answer: Rc<[Answer]> =
-                            self.precise_edges(ends, &question, stable).into();
-                        self.uar.effort.questions += 1;
-                        self.answers.insert(question, Rc::clone(&answer));
-                        answer
+                        continue;
                     }
-                };
-                let name = &to.place.name;
-                for Answer {
-                    edge,
-                    absent_when_apart,
-                } in answer.iter()
-                {
-                    let mut witness = edge.witness.clone();
-                    if let Some(witness) = &mut witness {
-                        witness.text = witness.text.replace(NAME, name);
-                    }
-                    let mut edge = Edge {
-                        witness,
-                        source: source.node,
-                        sink: sink.node,
-                        buffer: name.clone(),
-                        because: edge.because.replace(NAME, name),
-                        carried,
-                        ..edge.clone()
+                    let question = Question {
+                        alike,
+                        uses: [first, second],
+                        distance,
+                        offset,
+                        name: to.place.name.contains(' ').then(|| to.place.name.clone()),
+                        run: compared.run,
                     };
-                    if *absent_when_apart
-                        && !carried
-                        && let Some(apart) = disjoint_guard(source, sink, from, to)
-                    {
-                        edge.absent_if.clone_from(&source.conditions);
-                        add_guards(&mut edge.absent_if, &sink.conditions);
-                        add_guards(&mut edge.absent_if, &[apart]);
-                    }
-                    link = link.max(match edge.width {
-                        _ if !edge.absent_if.is_empty() => Link::Nothing,
-                        _ if edge.kind == DependenceKind::Reduction => Link::Orders,
-                        Width::Global if edge.mapped.is_none() => Link::Separates,
-                        _ => Link::Orders,
-                    });
-                    self.add(edge);
+                    link = link.max(self.known_distance(ends, question, compared, carried));
                 }
             }
         }
         link
     }
 
-    /// The edges between two targets at a known distance.
-    fn precise_edges(
+    /// Adds the edges between two targets at a known distance.
+    fn known_distance(
         &mut self,
-        ends: (&Instance, &Instance, &TargetUse, &TargetUse),
-        question: &Question,
-        stable: &impl Fn(ValueId) -> bool,
-    ) -> Vec<Answer> {
-        let (source, sink, from, to) = ends;
-        let structure = Structure {
-            forms: [
-                self.form(source, from, question.alike[0], question.uses[0]),
-                self.form(sink, to, question.alike[1], question.uses[1]),
-            ],
-            distance: question.distance.clone(),
-            run: question.run,
-        };
-        let decisions = match self.decisions.get(&structure) {
+        (source, sink, from, to): (&Instance, &Instance, &TargetUse, &TargetUse),
+        question: Question,
+        compared: &Compared<impl Fn(ValueId) -> bool>,
+        carried: Option<&[IterationDistance]>,
+    ) -> Link {
+        let answer = match self.answers.get(&question) {
             Some(known) => Rc::clone(known),
             None => {
-                let decided: Rc<[(DependenceKind, Decision)]> =
-                    self.decide(ends, &question.distance, stable).into();
-                self.uar.effort.decisions += 1;
-                self.decisions.insert(structure, Rc::clone(&decided));
-                decided
+                let mut nameless = to.clone();
+                nameless.place.offset.clone_from(&question.offset);
+                if question.name.is_none() {
+                    nameless.place.name = String::from(NAME);
+                }
+                let ends = (source, sink, from, &nameless);
+                let answer: Rc<[Answer]> = self.precise_edges(ends, &question, compared).into();
+                self.uar.effort.questions += 1;
+                self.answers.insert(question, Rc::clone(&answer));
+                answer
             }
         };
-        let decisions = decisions.iter();
-        decisions
-            .map(|(kind, decision)| self.answer(ends, *kind, decision))
-            .collect()
-    }
-
-    /// What the accesses of two targets say, for each kind of conflict that there is.
-    fn decide(
-        &mut self,
-        (source, sink, from, to): (&Instance, &Instance, &TargetUse, &TargetUse),
-        distance: &Polynomial,
-        stable: &impl Fn(ValueId) -> bool,
-    ) -> Vec<(DependenceKind, Decision)> {
-        let unstable = |value: ValueId| !stable(value);
-        let sink_shape = shape_on_sink_side(&sink.shape, &unstable);
-        let equality = shape_equality(source, &sink_shape);
-        let mut facts = source.facts.clone();
-        facts.extend(sink.facts.iter().map(|fact| fact.on_sink_side(&unstable)));
-        let source_parameters = self.own_parameters(source);
-        let sink_parameters: Vec<_> = self
-            .own_parameters(sink)
-            .iter()
-            .map(|parameter| parameter.on_sink_side(&unstable))
-            .collect();
-        // The sink's values when its shape is the source's.
-        let assumed_parameters: Option<Vec<_>> = match &equality {
-            ShapeEquality::If(_) => Some(
-                sink.parameters(self.graph, &source.shape)
-                    .iter()
-                    .map(|parameter| parameter.on_sink_side(&unstable))
-                    .collect(),
-            ),
-            _ => None,
-        };
-        let pair = PairOfTargets {
-            source,
-            sink,
-            distance,
-            facts: &facts,
-            source_parameters: &source_parameters,
-            sink_parameters: &sink_parameters,
-            sink_shape: &sink_shape,
-            assumed_parameters: assumed_parameters.as_deref(),
-            equality: &equality,
-        };
-        let kinds = [
-            DependenceKind::Flow,
-            DependenceKind::Anti,
-            DependenceKind::Output,
-            DependenceKind::Reduction,
-        ];
-        let decisions = kinds.into_iter().filter_map(|kind| {
-            let sides = sides(kind, from, to);
-            let decision = pair.decide_all(&mut self.solver, kind, sides)?;
-            Some((kind, decision))
-        });
-        decisions.collect()
-    }
-
-    /// A decision with the names and places of two launches.
-    fn answer(
-        &self,
-        (source, sink, from, to): (&Instance, &Instance, &TargetUse, &TargetUse),
-        kind: DependenceKind,
-        decision: &Decision,
-    ) -> Answer {
-        let names = (
-            &source.model.display_name,
-            &sink.model.display_name,
-            &to.place.name,
-        );
-        let widest = |because: String, absent_if: &[Guard]| {
-            let because = (because, RejectionReason::UnprovenIndex);
-            Answer {
-                edge: self.widest(source, sink, to, kind, because, absent_if.to_vec()),
-                absent_when_apart: false,
+        let mut link = Link::Nothing;
+        let name = &to.place.name;
+        for Answer {
+            edge,
+            absent_when_apart,
+        } in answer.iter()
+        {
+            let mut witness = edge.witness.clone();
+            if let Some(witness) = &mut witness {
+                witness.text = witness.text.replace(NAME, name);
             }
-        };
-        let meeting = match decision {
-            Decision::TooMany => {
-                let (one, two, buffer) = names;
-                let because =
-                    format!("`{one}` and `{two}` access `{buffer}` in too many ways to compare");
-                return widest(because, &[]);
-            }
-            Decision::ApartIf(guards) => return widest(apart_while(source, sink, to), guards),
-            Decision::Meet(meeting) => meeting,
-        };
-        let (left, right) = sides(kind, from, to);
-        let accesses = (
-            &source.model.accesses[left[meeting.widest[0]]],
-            &sink.model.accesses[right[meeting.widest[1]]],
-        );
-        let because = match meeting.reason {
-            RejectionReason::Shape if meeting.width == Width::Global => {
-                describe::different_shapes(source.model, sink.model)
-            }
-            _ if kind == DependenceKind::Reduction => {
-                describe::reductions(source.model, sink.model, accesses.0, &to.place.name)
-            }
-            _ => describe::accesses(
-                source.model,
-                sink.model,
-                accesses,
-                &to.place.name,
-                meeting.width,
-            ),
-        };
-        let shapes = [&source.shape, &meeting.sink_shape];
-        let example = meeting.example.as_ref();
-        let witness = (meeting.width != Width::Thread)
-            .then(|| describe::witness(self.graph, accesses, shapes, &to.place, example));
-        Answer {
-            edge: Edge {
+            let mut edge = Edge {
+                witness,
                 source: source.node,
                 sink: sink.node,
-                buffer: to.place.name.clone(),
-                kind,
-                width: meeting.width,
-                relation: meeting.relation.clone(),
-                exact: meeting.exact,
-                conditions: meeting.conditions.clone(),
-                absent_if: Vec::new(),
-                carried: false,
-                because,
-                reason: (meeting.width == Width::Global).then_some(meeting.reason),
-                location: accesses.1.location.clone(),
-                witness,
-                mapped: meeting.mapped.clone(),
-            },
-            absent_when_apart: meeting.absent_when_apart,
+                buffer: name.clone(),
+                because: edge.because.replace(NAME, name),
+                carried: carried.is_some(),
+                distances: carried.unwrap_or_default().to_vec(),
+                ..edge.clone()
+            };
+            if *absent_when_apart
+                && carried.is_none()
+                && edge.absent_if.is_empty()
+                && let Some(apart) = disjoint_guard(source, sink, from, to)
+            {
+                edge.absent_if.clone_from(&source.conditions);
+                add_guards(&mut edge.absent_if, &sink.conditions);
+                add_guards(&mut edge.absent_if, &[apart]);
+            }
+            link = link.max(match edge.width {
+                _ if !edge.absent_if.is_empty() => Link::Nothing,
+                _ if edge.kind == DependenceKind::Reduction => Link::Orders,
+                Width::Global if edge.mapped.is_none() => Link::Separates,
+                _ => Link::Orders,
+            });
+            self.add(edge);
         }
+        link
+    }
+
+    /// How far two targets are apart, and where the second is in its buffer, of every way in which
+    /// they may have a common byte; `None` when that is not known.
+    fn distances(
+        &self,
+        from: &TargetUse,
+        to: &TargetUse,
+        compared: &Compared<impl Fn(ValueId) -> bool>,
+    ) -> Option<Vec<(Polynomial, Option<Polynomial>)>> {
+        let carried = compared.run.is_carried();
+        let unstable = |value: ValueId| !(compared.stable)(value);
+        let mut found: Vec<(Polynomial, Option<Polynomial>)> = Vec::new();
+        let mut add = |from: &Place, to: &Place| {
+            match overlap(self.graph, from, to, &compared.stable) {
+                Overlap::Never => {}
+                // Two iterations may see two allocations of one site.
+                Overlap::Distance(_) if carried && self.is_made_again(from) => return None,
+                Overlap::Distance(distance) => {
+                    let at = to.offset.as_ref().map(|at| at.on_sink_side(&unstable));
+                    if !found.iter().any(|(known, _)| *known == distance) {
+                        found.push((distance, at));
+                    }
+                }
+                Overlap::Unknown => return None,
+            }
+            Some(())
+        };
+        let Some(later) = compared.later else {
+            add(&from.place, &to.place)?;
+            return Some(found);
+        };
+        let sinks = later.places(&to.place);
+        for from in &later.places(&from.place) {
+            for to in &sinks {
+                add(from, to)?;
+            }
+        }
+        Some(found)
     }
 
     fn may_alias_edges(
@@ -546,11 +492,11 @@ impl Builder<'_> {
         (source, from): (&Instance, &TargetUse),
         (sink, to): (&Instance, &TargetUse),
         kinds: &[DependenceKind],
-        carried: bool,
+        carried: Option<&[IterationDistance]>,
     ) -> Link {
         let mut absent_if = Vec::new();
         // No guard can compare the pointers of two iterations.
-        if !carried
+        if carried.is_none()
             && source.broken.is_none()
             && sink.broken.is_none()
             && let Some(apart) = disjoint_guard(source, sink, from, to)
@@ -565,39 +511,48 @@ impl Builder<'_> {
             true => Link::Separates,
             false => Link::Nothing,
         };
-        self.widest_between((source, sink), to, kinds, because, absent_if, carried);
+        let ends = (source, sink, from, to);
+        self.widest_between(ends, kinds, because, absent_if, carried);
         link
     }
 
     /// An edge over everything for each kind.
     fn widest_between(
         &mut self,
-        (source, sink): (&Instance, &Instance),
-        to: &TargetUse,
+        ends: (&Instance, &Instance, &TargetUse, &TargetUse),
         kinds: &[DependenceKind],
         because: (String, RejectionReason),
         absent_if: Vec<Guard>,
-        carried: bool,
+        carried: Option<&[IterationDistance]>,
     ) {
         for &kind in kinds {
-            let edge = self.widest(source, sink, to, kind, because.clone(), absent_if.clone());
-            self.add(Edge { carried, ..edge });
+            let (because, absent_if) = (because.clone(), absent_if.clone());
+            let edge = self.widest(ends, kind, because, absent_if, carried.is_some());
+            self.add(Edge {
+                carried: carried.is_some(),
+                distances: carried.unwrap_or_default().to_vec(),
+                ..edge
+            });
         }
     }
 
-    fn widest(
+    pub(super) fn widest(
         &self,
-        source: &Instance,
-        sink: &Instance,
-        to: &TargetUse,
+        (source, sink, from, to): (&Instance, &Instance, &TargetUse, &TargetUse),
         kind: DependenceKind,
         (because, reason): (String, RejectionReason),
         absent_if: Vec<Guard>,
+        carried: bool,
     ) -> Edge {
         let access = to.writes.first().or(to.reads.first());
         let location = access.map_or_else(Location::default, |index| {
             sink.model.accesses[*index].location.clone()
         });
+        let (left, right) = sides(kind, from, to);
+        let accesses = pairs_of(kind, (source, left), (sink, right)).next();
+        let shapes = [&source.shape, &sink.shape];
+        let place = (&to.place, carried);
+        let witness = accesses.map(|pair| describe::witness(self.graph, pair, shapes, place, None));
         Edge {
             source: source.node,
             sink: sink.node,
@@ -609,10 +564,11 @@ impl Builder<'_> {
             conditions: Vec::new(),
             absent_if,
             carried: false,
+            distances: Vec::new(),
             because,
             reason: Some(reason),
             location,
-            witness: None,
+            witness,
             mapped: None,
         }
     }
@@ -641,54 +597,12 @@ impl Builder<'_> {
         number
     }
 
-    /// The number of a launch's use among those that the same is decided about: what is computed
-    /// of a pair of uses may depend on nothing else.
-    fn form(
-        &mut self,
-        instance: &Instance,
-        used: &TargetUse,
-        alike: usize,
-        position: usize,
-    ) -> usize {
-        if let Some(known) = self.form_of.get(&(alike, position)) {
-            return *known;
-        }
-        let model = instance.model;
-        let accesses = |list: &[usize]| -> Vec<_> {
-            let list = list.iter().map(|index| &model.accesses[*index]);
-            list.map(|access| {
-                let (kind, size_bytes) = (access.kind, access.size_bytes);
-                let (subscript, domain) = (&access.subscript, &access.domain);
-                (kind, subscript, size_bytes, domain, access.exact)
-            })
-            .collect()
-        };
-        let text = format!(
-            "{:?}",
-            (
-                accesses(&used.reads),
-                accesses(&used.writes),
-                &model.products,
-                &model.parameters,
-                self.own_parameters(instance),
-                instance.inputs(self.graph),
-                &instance.shape,
-                &instance.facts,
-                &instance.conditions,
-            )
-        );
-        let next = self.forms.len();
-        let number = *self.forms.entry(text).or_insert(next);
-        self.form_of.insert((alike, position), number);
-        number
-    }
-
     fn add(&mut self, edge: Edge) {
         let (source, sink) = (NodeIndex::new(edge.source.0), NodeIndex::new(edge.sink.0));
         self.uar.graph.add_edge(source, sink, edge);
     }
 
-    fn own_parameters(&mut self, instance: &Instance) -> Vec<Polynomial> {
+    pub(super) fn own_parameters(&mut self, instance: &Instance) -> Vec<Polynomial> {
         let graph = self.graph;
         self.parameters
             .entry(instance.node)
@@ -726,8 +640,19 @@ impl Builder<'_> {
     }
 }
 
+/// What the models of two launches rely on and the domains of loops leave open.
+pub(super) fn relied_on(source: &Instance, sink: &Instance, later: Option<&Later>) -> Vec<Guard> {
+    let open = |side: usize, instance: &Instance| match later {
+        Some(later) => later.open(side, &instance.conditions),
+        None => instance.conditions.clone(),
+    };
+    let mut guards = open(0, source);
+    add_guards(&mut guards, &open(1, sink));
+    guards
+}
+
 /// Why two targets have an edge although no two accesses meet.
-fn apart_while(source: &Instance, sink: &Instance, to: &TargetUse) -> String {
+pub(super) fn apart_while(source: &Instance, sink: &Instance, to: &TargetUse) -> String {
     format!(
         "`{}` and `{}` are apart in `{}` only while indices do not wrap",
         source.model.display_name, sink.model.display_name, to.place.name

@@ -81,8 +81,9 @@ struct Walk<'a> {
     pasts: Vec<Past>,
     /// Where edges within an iteration come from, latest first.
     links: Vec<Vec<(usize, Link)>>,
-    /// The pairs asked for so far whose sink belongs to a later iteration or another call.
-    again: HashMap<(usize, usize), Link>,
+    /// The pairs asked for so far whose sink belongs to another call or to a later iteration, of the
+    /// loop where that matters.
+    again: HashMap<(usize, usize, Option<usize>), Link>,
 }
 
 impl<'a> Walk<'a> {
@@ -158,7 +159,7 @@ impl<'a> Walk<'a> {
             end: self.places[*last],
             start: self.places[*first],
             few: nodes.len() <= NEIGHBOURS,
-            one_call: !self.graph.functions[function].repeated,
+            of_loop: (!self.graph.functions[function].repeated).then_some(of_loop),
         };
         self.across(&round, &|node| match through.get(&node) {
             Some(Some(limit)) => Through::Within(limit),
@@ -179,7 +180,7 @@ impl<'a> Walk<'a> {
             end: self.places[*last],
             start: self.places[*first],
             few: from.nodes.len() + to.nodes.len() <= NEIGHBOURS,
-            one_call: false,
+            of_loop: None,
         };
         // The end of a call issues all that is pending, so it does not matter which operations
         // between two run.
@@ -215,11 +216,13 @@ impl<'a> Walk<'a> {
                 if past.is_apart(earlier) && !close {
                     continue;
                 }
-                let link = match self.again.get(&(earlier, *later)) {
+                let varies = self.builder.tells_loops_apart(source, sink);
+                let of_loop = round.of_loop.filter(|_| varies);
+                let link = match self.again.get(&(earlier, *later, of_loop)) {
                     Some(link) => *link,
                     None => {
-                        let link = self.builder.relate_again(source, sink, round.one_call);
-                        self.again.insert((earlier, *later), link);
+                        let link = self.builder.relate_again(source, sink, round.of_loop);
+                        self.again.insert((earlier, *later, of_loop), link);
                         link
                     }
                 };
@@ -245,8 +248,8 @@ struct Round<'b> {
     start: usize,
     /// So few operations that all pairs get their edges.
     few: bool,
-    /// Iterations of a loop in a function that is called once.
-    one_call: bool,
+    /// Iterations of this loop, in a function that is called once.
+    of_loop: Option<usize>,
 }
 
 /// Whose edges are also paths from what is before them in the earlier run.

@@ -6,7 +6,7 @@
 
 use super::Guard;
 use super::polynomial::{Atom, Polynomial};
-use super::relation::{Facts, Shape};
+use super::relation::Shape;
 use crate::affine::Axis;
 use crate::expression::{Condition, Expression};
 use crate::kernel::{Access, AccessKind, KernelModel, KernelSymbol, Target};
@@ -70,8 +70,19 @@ pub(super) struct Alike {
     pub(super) parameters: Vec<Polynomial>,
     /// See [`Instance::inputs`].
     pub(super) inputs: Vec<Polynomial>,
-    pub(super) facts: Facts,
+    pub(super) facts: Vec<Polynomial>,
     pub(super) conditions: Vec<Guard>,
+}
+
+/// What is known of a launch in other iterations of the loops around it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Motion {
+    /// All that its subscripts depend on is the same.
+    Fixed,
+    /// Something varies, maybe as a function of the loops' counters.
+    Moving,
+    /// Not even its extents have a reading.
+    Unknown,
 }
 
 /// A launch whose kernel is modelled.
@@ -84,7 +95,7 @@ pub(super) struct Instance<'a> {
     /// What the model relies on, undecided at compile time.
     pub(super) conditions: Vec<Guard>,
     /// The same as facts about the uniform values.
-    pub(super) facts: Facts,
+    pub(super) facts: Vec<Polynomial>,
     /// Why the model cannot be used at this launch.
     pub(super) broken: Option<String>,
 }
@@ -131,7 +142,7 @@ impl<'a> Instance<'a> {
         }
         stated.extend(readings);
         let mut conditions = Vec::new();
-        let mut facts = Facts::new();
+        let mut facts = Vec::new();
         for condition in stated {
             match condition.decided() {
                 Some(true) => {}
@@ -189,9 +200,22 @@ impl<'a> Instance<'a> {
             .collect()
     }
 
+    /// What is known of it in other iterations of the loops around it.
+    pub(super) fn motion(&self, graph: &LaunchGraph) -> Motion {
+        if self.is_invariant(graph) && !self.has_courses(graph) {
+            return Motion::Fixed;
+        }
+        let extents = self.shape.grid.iter().chain(&self.shape.block);
+        let mut atoms = extents.flat_map(|extent| extent.terms.keys().flatten());
+        match atoms.all(|atom| matches!(atom, Atom::Value(_))) {
+            true => Motion::Moving,
+            false => Motion::Unknown,
+        }
+    }
+
     /// Whether all that its subscripts depend on is the same in all iterations of all loops; its
     /// pointers may vary.
-    pub(super) fn is_invariant(&self, graph: &LaunchGraph) -> bool {
+    fn is_invariant(&self, graph: &LaunchGraph) -> bool {
         let varies = |value: &ValueId| graph.values[value.0].varies_in.is_some();
         let launch = self.launch;
         let extents = launch.grid.iter().chain(&launch.block);
@@ -210,6 +234,22 @@ impl<'a> Instance<'a> {
             && !scalars.map(|piece| &piece.value).any(varies)
             && self.inputs(graph).iter().all(known)
             && self.shape.grid.iter().chain(&self.shape.block).all(known)
+    }
+
+    /// Whether it touches places that move with the iterations of a loop in a known way.
+    fn has_courses(&self, graph: &LaunchGraph) -> bool {
+        let varies = |value: &ValueId| graph.values[value.0].varies_in.is_some();
+        self.uses.iter().any(|used| {
+            let place = &used.place;
+            let offset = place.offset.iter().flat_map(Polynomial::atoms);
+            let mut moving = offset.filter_map(|atom| match atom {
+                Atom::Value(value) => Some(value),
+                _ => None,
+            });
+            place.pointer.is_some_and(|pointer| {
+                varies(&pointer) && graph.iterations.courses.contains_key(&pointer)
+            }) || moving.any(varies)
+        })
     }
 
     /// The values of all arguments that the model's parameters are made of, in order.
@@ -510,7 +550,7 @@ fn target_place(graph: &LaunchGraph, launch: &Launch, target: &Target) -> Place 
 }
 
 /// What a condition says about uniform values, each polynomial at least zero.
-fn collect_facts(condition: &Condition<ValueId>, facts: &mut Facts) {
+fn collect_facts(condition: &Condition<ValueId>, facts: &mut Vec<Polynomial>) {
     let difference =
         |larger, smaller| host_polynomial(larger)?.subtract(&host_polynomial(smaller)?);
     match condition {

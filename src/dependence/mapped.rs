@@ -115,12 +115,7 @@ pub(super) fn mapped_width(
     };
     let lefts = accesses(pair.source.model, left)?;
     let rights = accesses(pair.sink.model, right)?;
-    let mut conditions = pair.source.conditions.clone();
-    for guard in &pair.sink.conditions {
-        if !conditions.contains(guard) {
-            conditions.push(guard.clone());
-        }
-    }
+    let mut conditions = pair.conditions.to_vec();
     let source_shape = flat(
         pair.source.model,
         &lefts,

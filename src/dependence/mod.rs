@@ -29,6 +29,7 @@ mod edges;
 mod effect;
 mod enumerate;
 mod instance;
+mod iteration;
 mod kinds;
 mod mapped;
 mod order;
@@ -37,6 +38,7 @@ mod pair;
 mod polynomial;
 mod problem;
 mod relation;
+mod targets;
 mod witness;
 
 pub use enumerate::build_uar;
@@ -142,6 +144,17 @@ pub struct WitnessEnd {
     pub location: Location,
 }
 
+/// How many iterations of one host loop lie between the ends of an edge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IterationDistance {
+    /// The loop's index in the launch graph.
+    pub host_loop: usize,
+    /// The fewest; `None`: as many backwards as there are.
+    pub least: Option<i64>,
+    /// The most; `None`: as many as there are.
+    pub most: Option<i64>,
+}
+
 /// An edge of the unified graph.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Edge {
@@ -159,14 +172,19 @@ pub struct Edge {
     pub relation: String,
     /// True when the relation is exact and the edge a *must*.
     pub exact: bool,
-    /// What the width relies on (equal shapes, preconditions of both models).
+    /// What the width and the relation rely on (equal shapes, preconditions of both models): a global
+    /// width relies on nothing, its relation may. Values that vary in a loop are those of either end.
     pub conditions: Vec<Guard>,
     /// When all of these hold the edge does not exist (disjoint ranges). Empty: it always exists.
     pub absent_if: Vec<Guard>,
-    /// The sink belongs to a later iteration of a common host loop, any one, or to another call of
-    /// the function. The relation holds for every two of them: where nothing that subscripts depend
-    /// on varies, it is that of the pair; else it is over everything.
+    /// The sink belongs to a later iteration of a common host loop, or to another call of the
+    /// function. What varies in the loop is a function of the loops' counters, or any value.
     pub carried: bool,
+    /// For a carried edge of one loop, the one that is ahead by 1 at least: the distances in all host
+    /// loops around both ends, outermost first. The relation holds for every two iterations at such a
+    /// distance. Empty: any two, of any of the loops.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub distances: Vec<IterationDistance>,
     /// Why it is as wide as it is, for people; empty for thread width.
     pub because: String,
     /// For a global edge, the class of that reason.

@@ -12,6 +12,7 @@ use crate::kernel::{Access, KernelModel};
 use crate::launch::ValueId;
 
 /// Two targets of two launches.
+#[derive(Clone, Copy)]
 pub(super) struct PairOfTargets<'a> {
     pub(super) source: &'a Instance<'a>,
     pub(super) sink: &'a Instance<'a>,
@@ -22,6 +23,10 @@ pub(super) struct PairOfTargets<'a> {
     pub(super) sink_shape: &'a Shape,
     pub(super) assumed_parameters: Option<&'a [Polynomial]>,
     pub(super) equality: &'a ShapeEquality,
+    /// What all that is found out relies on.
+    pub(super) conditions: &'a [Guard],
+    /// The two may run as one.
+    pub(super) one_iteration: bool,
 }
 
 pub(super) struct Verdict {

@@ -157,6 +157,35 @@ impl Polynomial {
         })
     }
 
+    /// The same polynomial with other polynomials in the place of some host values; `None` when a
+    /// coefficient leaves 64 bits.
+    pub(super) fn substitute(&self, image: &impl Fn(ValueId) -> Option<Self>) -> Option<Self> {
+        let mut sum = Self::default();
+        for (monomial, coefficient) in &self.terms {
+            let mut term = Self::constant(*coefficient);
+            for atom in monomial {
+                term = term.multiply(&atom.substitute(image)?)?;
+            }
+            sum = sum.add(&term)?;
+        }
+        Some(sum)
+    }
+
+    /// Every atom, those inside of others too.
+    pub(super) fn atoms(&self) -> Vec<&Atom> {
+        let mut found = Vec::new();
+        let mut work: Vec<&Self> = vec![self];
+        while let Some(polynomial) = work.pop() {
+            for atom in polynomial.terms.keys().flatten() {
+                found.push(atom);
+                if let Atom::FloorDivide(a, b) | Atom::Minimum(a, b) | Atom::Maximum(a, b) = atom {
+                    work.extend([&**a, &**b]);
+                }
+            }
+        }
+        found
+    }
+
     /// The same polynomial with every value for which `unstable` holds, and every private value,
     /// as the sink's own.
     pub(super) fn on_sink_side(&self, unstable: &impl Fn(ValueId) -> bool) -> Self {
@@ -174,6 +203,40 @@ impl Polynomial {
 }
 
 impl Atom {
+    fn substitute(&self, image: &impl Fn(ValueId) -> Option<Polynomial>) -> Option<Polynomial> {
+        let both = |a: &Polynomial, b: &Polynomial| {
+            Some((
+                Box::new(a.substitute(image)?),
+                Box::new(b.substitute(image)?),
+            ))
+        };
+        let atom = match self {
+            Self::Value(value) => match image(*value) {
+                Some(image) => return Some(image),
+                None => self.clone(),
+            },
+            Self::Private(..) | Self::SinkSide(_) => self.clone(),
+            Self::FloorDivide(a, b) => {
+                let (a, b) = both(a, b)?;
+                match (a.as_constant(), b.as_constant()) {
+                    (Some(a), Some(b)) if b > 0 => {
+                        return Some(Polynomial::constant(a.div_euclid(b)));
+                    }
+                    _ => Self::FloorDivide(a, b),
+                }
+            }
+            Self::Minimum(a, b) => {
+                let (a, b) = both(a, b)?;
+                Self::Minimum(a, b)
+            }
+            Self::Maximum(a, b) => {
+                let (a, b) = both(a, b)?;
+                Self::Maximum(a, b)
+            }
+        };
+        Some(Polynomial::atom(atom))
+    }
+
     fn on_sink_side(&self, unstable: &impl Fn(ValueId) -> bool) -> Self {
         let both = |a: &Polynomial, b: &Polynomial| {
             (
@@ -183,7 +246,8 @@ impl Atom {
         };
         match self {
             Self::Value(value) if unstable(*value) => Self::SinkSide(Box::new(self.clone())),
-            Self::Value(_) | Self::Private(..) | Self::SinkSide(_) => self.clone(),
+            Self::Private(..) => Self::SinkSide(Box::new(self.clone())),
+            Self::Value(_) | Self::SinkSide(_) => self.clone(),
             Self::FloorDivide(a, b) => {
                 let (a, b) = both(a, b);
                 Self::FloorDivide(a, b)

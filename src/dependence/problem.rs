@@ -603,7 +603,7 @@ impl Builder<'_> {
                 }
             }
         }
-        let mut known = facts.clone();
+        let mut known = facts.holding.clone();
         for monomial in &self.monomials {
             if let [atom] = monomial.as_slice() {
                 known.extend(atom_facts(atom));

@@ -11,13 +11,13 @@
 
 use super::Width;
 use super::mapped::Coordinate;
-use super::polynomial::Polynomial;
+use super::polynomial::{Atom, Polynomial};
 use super::problem::{Choice, Problem};
 use super::witness::KnownSamples;
 use crate::affine::Axis;
 use crate::isl::{self, IslError, Map, Set};
 use crate::kernel::{Access, KernelModel};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// Extents of a launch, x, y, z.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -35,8 +35,14 @@ pub(super) struct Side<'a> {
     pub(super) shape: &'a Shape,
 }
 
-/// What is known about the uniform values: `Σ >= 0`.
-pub(super) type Facts = Vec<Polynomial>;
+/// What is known about the uniform values.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Facts {
+    /// Each is at least zero.
+    pub(super) holding: Vec<Polynomial>,
+    /// Counters of host loops that the facts relate: products with them are ordered as they are.
+    pub(super) counters: BTreeSet<Atom>,
+}
 
 /// How two accesses conflict.
 #[derive(Clone, Debug)]

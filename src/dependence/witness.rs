@@ -43,7 +43,8 @@ pub(super) type KnownSamples = HashMap<String, Option<(Sample, usize)>>;
 /// Numbers for host values.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Assignment {
-    extents: BTreeMap<Atom, i64>,
+    /// Extents of grids and blocks, and counters of host loops.
+    known: BTreeMap<Atom, i64>,
     other: i64,
 }
 
@@ -64,16 +65,24 @@ pub(super) fn assignments(shapes: [&Shape; 2], facts: &Facts) -> Vec<Assignment>
     ];
     let mut found: Vec<Assignment> = Vec::new();
     for (block, grid) in shapes_tried {
-        let mut extents = BTreeMap::new();
+        let mut known_values = BTreeMap::new();
         for shape in shapes {
             let named = shape.block.iter().zip(block);
             for (extent, value) in named.chain(shape.grid.iter().zip(grid)) {
                 if let Some(atom) = single_atom(extent) {
-                    extents.entry(atom.clone()).or_insert(value);
+                    known_values.entry(atom.clone()).or_insert(value);
                 }
             }
         }
-        let shaped = Assignment { extents, other: 0 };
+        // The first iterations of all loops, and the next ones for the sink.
+        for counter in &facts.counters {
+            let later = matches!(counter, Atom::SinkSide(_));
+            known_values.insert(counter.clone(), i64::from(later));
+        }
+        let shaped = Assignment {
+            known: known_values,
+            other: 0,
+        };
         let across = shaped.threads(shapes[0], &[Axis::X]);
         let down = shaped.threads(shapes[0], &[Axis::Y]);
         let all = shaped.threads(shapes[0], &Axis::ALL);
@@ -83,10 +92,11 @@ pub(super) fn assignments(shapes: [&Shape; 2], facts: &Facts) -> Vec<Assignment>
                 other,
                 ..shaped.clone()
             };
-            let known = found.iter().any(|known| {
-                known.extents == assignment.extents && known.other == assignment.other
-            });
+            let known = found
+                .iter()
+                .any(|known| known.known == assignment.known && known.other == assignment.other);
             let allowed = facts
+                .holding
                 .iter()
                 .all(|fact| assignment.evaluate(fact).is_some_and(|value| value >= 0));
             if !known && allowed && found.len() < MOST_ATTEMPTS {
@@ -113,7 +123,7 @@ impl Assignment {
 
     /// The value of an indeterminate.
     pub(super) fn atom(&self, atom: &Atom) -> Option<i64> {
-        if let Some(value) = self.extents.get(atom) {
+        if let Some(value) = self.known.get(atom) {
             return Some(*value);
         }
         match atom {

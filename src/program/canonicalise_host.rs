@@ -18,6 +18,10 @@ use std::collections::{BTreeSet, HashMap};
 /// What brings stubs and arguments of launches together, before the second round of folding.
 pub const HOST_PROMOTION: &str = "sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>";
 
+/// What makes clear which function a pointer is, where the function itself tells.
+pub const HOST_DEVIRTUALISATION: &str =
+    "sroa,early-cse<memssa>,gvn,instcombine<no-verify-fixpoint>,simplifycfg";
+
 /// What makes the host code that drives the device canonical.
 pub const HOST_PIPELINE: &str = "sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,\
     simplifycfg,sroa,early-cse<memssa>,gvn,instcombine<no-verify-fixpoint>,simplifycfg,\
@@ -26,6 +30,9 @@ pub const HOST_PIPELINE: &str = "sroa,early-cse<memssa>,instcombine<no-verify-fi
 /// A function is inlined as long as it stays below this many instructions, all its own inlined
 /// calls counted; its copies together may have ten times as many.
 pub const LARGEST_INLINED_INSTRUCTIONS: usize = 4_000;
+
+/// Rounds in which calls through pointers become direct ones.
+const DEVIRTUALISATION_ROUNDS: usize = 6;
 
 /// A helper that neither launches nor calls the runtime is inlined below this size.
 const LARGEST_HELPER_INSTRUCTIONS: usize = 200;
@@ -62,6 +69,7 @@ pub(super) fn canonicalise(
             run(*driver, HOST_PROMOTION, &machine)?;
         }
     }
+    devirtualise(host, stubs, &wrappers, outside, &machine)?;
     launches::remove_wrappers(host);
     let has_main = ir::function(host, "main").is_some_and(|main| !main.is_declaration());
     if has_main && !outside.code && !outside.lookups {
@@ -76,6 +84,47 @@ pub(super) fn canonicalise(
     launches::number_sites(host);
     passes::verify(host, "the host pipeline")?;
     Ok(host_visible_memory)
+}
+
+/// Inlines what is called through a pointer (a virtual method, the target of a `std::function`) as
+/// soon as it is clear what that is. One such call may hide the next, so this goes in rounds.
+fn devirtualise(
+    host: &Module<'_>,
+    stubs: &BTreeSet<String>,
+    wrappers: &launches::Wrappers,
+    outside: Outside,
+    machine: &inkwell::targets::TargetMachine,
+) -> Result<(), ProgramError> {
+    let mut before = (0, 0);
+    for _ in 0..DEVIRTUALISATION_ROUNDS {
+        // What was inlined may hand a host pointer to a kernel.
+        let visible = outside.code || runtime_effects::makes_host_visible_memory(host);
+        runtime_effects::declare(host, visible);
+        let mut through_pointers = 0;
+        for driver in direct_drivers(host, stubs) {
+            if calls_through_pointers(driver) > 0 || before != (0, 0) {
+                run(driver, HOST_DEVIRTUALISATION, machine)?;
+                through_pointers += calls_through_pointers(driver);
+            }
+        }
+        let to_inline = inline_drivers(host, stubs);
+        if to_inline == 0 || before == (to_inline, through_pointers) {
+            break;
+        }
+        before = (to_inline, through_pointers);
+        passes::run(host, "always-inline", machine)?;
+        if launches::fold(host, wrappers) + launches::fold_direct(host, wrappers) > 0 {
+            passes::run(host, "always-inline", machine)?;
+        }
+    }
+    Ok(())
+}
+
+fn calls_through_pointers(function: Value) -> usize {
+    let instructions = function.instructions().into_iter();
+    instructions
+        .filter(|call| call.is_call() && call.called_function().is_none())
+        .count()
 }
 
 /// Makes functions canonical again in which launches were folded later.
@@ -172,8 +221,9 @@ fn direct_drivers(host: &Module<'_>, stubs: &BTreeSet<String>) -> Vec<Value> {
         .collect()
 }
 
-/// Marks for inlining what launches or calls the runtime, and the small helpers around.
-fn inline_drivers(host: &Module<'_>, stubs: &BTreeSet<String>) {
+/// Marks for inlining what launches or calls the runtime, and the small helpers around; returns how
+/// many calls there are of what is marked.
+fn inline_drivers(host: &Module<'_>, stubs: &BTreeSet<String>) -> usize {
     let recursive = recursive_functions(host);
     let functions: Vec<_> = ir::functions(host)
         .into_iter()
@@ -207,13 +257,19 @@ fn inline_drivers(host: &Module<'_>, stubs: &BTreeSet<String>) {
             }
         }
     }
+    let mut called = 0;
     for function in near {
         if sizes.inlined(function) {
             function.remove_attribute("noinline");
             function.remove_attribute("optnone");
             function.add_attribute(Place::Function, "alwaysinline", 0);
+            let users = function.users().into_iter();
+            called += users
+                .filter(|user| user.called_function() == Some(function))
+                .count();
         }
     }
+    called
 }
 
 /// Functions that reach the device interface through direct calls.

@@ -23,15 +23,14 @@ pub(super) fn makes_host_visible_memory(module: &Module<'_>) -> bool {
 /// Declares the true effects of launches and of the runtime's functions.
 ///
 /// With host-visible memory, whatever may wait for the device, and a launch itself, keeps arbitrary
-/// effects on memory that others can reach.
+/// effects on memory that others can reach; what was declared before is taken back.
 pub(super) fn declare(module: &Module<'_>, host_visible_memory: bool) {
-    if !host_visible_memory {
-        for launch in launches::launch_functions(module) {
-            launch.add_attribute(
-                Place::Function,
-                "memory",
-                ARGUMENTS_READ | INACCESSIBLE_READ_WRITE,
-            );
+    for launch in launches::launch_functions(module) {
+        if host_visible_memory {
+            launch.remove_attribute("memory");
+        } else {
+            let effects = ARGUMENTS_READ | INACCESSIBLE_READ_WRITE;
+            launch.add_attribute(Place::Function, "memory", effects);
         }
     }
     for function in ir::functions(module) {
@@ -52,6 +51,8 @@ pub(super) fn declare(module: &Module<'_>, host_visible_memory: bool) {
         }
         if *waits == Waits::No || !host_visible_memory {
             function.add_attribute(Place::Function, "memory", memory | INACCESSIBLE_READ_WRITE);
+        } else {
+            function.remove_attribute("memory");
         }
         for (index, parameter) in function.signature().1.iter().enumerate() {
             if parameter.kind() == LLVMTypeKind::LLVMPointerTypeKind {

@@ -7,6 +7,7 @@
 use super::host_order::HostOrder;
 use super::liveness::Readers;
 use super::obstacle::{Candidate, obstacle, rejection};
+use super::segments::segments;
 use super::waiting::{self, WaitObservers};
 use super::{FusionGroup, Member, ScheduleOptions, ThreadMap};
 use crate::dependence::{
@@ -129,6 +130,20 @@ impl<'a> Judge<'a> {
         self.resources(&members)
     }
 
+    /// Whether a group of both runs as one whenever each of them would: nothing else is tested.
+    pub(super) fn joins_at_no_risk(&self, one: &[Candidate<'a>], other: &[Candidate<'a>]) -> bool {
+        let (Some(first), Some(second)) = (one.first(), other.first()) else {
+            return false;
+        };
+        let same_shape = (0..6).all(|axis| self.extent(first, axis) == self.extent(second, axis));
+        let mut pairs = one.iter().flat_map(|a| other.iter().map(move |b| (a, b)));
+        same_shape
+            && pairs.all(|(a, b)| {
+                let edges = [self.edges(a.node, b.node), self.edges(b.node, a.node)];
+                edges.concat().iter().all(|edge| edge.absent_if.is_empty())
+            })
+    }
+
     /// The plan's form of a finished group.
     pub(super) fn finish(&self, members: &[Candidate<'a>]) -> FusionGroup {
         let mut guards = BTreeSet::new();
@@ -164,24 +179,14 @@ impl<'a> Judge<'a> {
             .into_iter()
             .map(|guard| told_by_first(members, guard))
             .collect();
-        let mut since = 0;
+        let (order, barriers) = self.order(members);
         let planned = members
             .iter()
-            .enumerate()
-            .map(|(position, member)| {
-                let barrier_before = position > 0
-                    && (member.model.warp_operations
-                        || members[since..position]
-                            .iter()
-                            .any(|earlier| self.needs_barrier(earlier, member)));
-                if barrier_before {
-                    since = position;
-                }
-                Member {
-                    launch: member.launch.id,
-                    map: ThreadMap::Identity,
-                    barrier_before,
-                }
+            .zip(barriers)
+            .map(|(member, barrier_before)| Member {
+                launch: member.launch.id,
+                map: ThreadMap::Identity,
+                barrier_before,
             })
             .collect();
         let guards: Vec<Guard> = guards.into_iter().collect();
@@ -191,7 +196,55 @@ impl<'a> Judge<'a> {
             orientation: String::from("v"),
             guards,
             unread_afterwards,
+            segments: order,
         }
+    }
+
+    /// The segments of the fused kernel, none when they are the members in host order, and for each
+    /// member whether a barrier stands before.
+    fn order(&self, members: &[Candidate<'a>]) -> (Vec<Vec<usize>>, Vec<bool>) {
+        let in_host_order: Vec<Vec<usize>> =
+            (0..members.len()).map(|member| vec![member]).collect();
+        let plain = self.barriers(members, &in_host_order);
+        let order = segments(
+            members,
+            |one, other| !self.edges(one.node, other.node).is_empty(),
+            |one, other| self.needs_barrier(one, other),
+        );
+        let barriers = self.barriers(members, &order);
+        // Another order has to be worth it.
+        let count = |order: &[Vec<usize>], barriers: &[bool]| {
+            let waits = order.iter().filter(|segment| barriers[segment[0]]);
+            let inside = order
+                .iter()
+                .map(|segment| members[segment[0]].model.barriers.len());
+            waits.count() + inside.sum::<usize>()
+        };
+        match count(&order, &barriers) < count(&in_host_order, &plain) {
+            true => (order, barriers),
+            false => (Vec::new(), plain),
+        }
+    }
+
+    /// For each member whether a barrier stands before its segment: as late as possible, which
+    /// makes them as few as possible.
+    fn barriers(&self, members: &[Candidate<'a>], order: &[Vec<usize>]) -> Vec<bool> {
+        let mut barriers = vec![false; members.len()];
+        let mut since: Vec<usize> = Vec::new();
+        for (position, segment) in order.iter().enumerate() {
+            let needed = position > 0
+                && segment.iter().any(|member| {
+                    let member = &members[*member];
+                    let mut earlier = since.iter();
+                    earlier.any(|earlier| self.needs_barrier(&members[*earlier], member))
+                });
+            if needed {
+                since.clear();
+                segment.iter().for_each(|member| barriers[*member] = true);
+            }
+            since.extend(segment);
+        }
+        barriers
     }
 
     /// Same stream, in step, shapes not known to differ.
@@ -370,21 +423,15 @@ impl<'a> Judge<'a> {
     }
 
     fn needs_barrier(&self, earlier: &Candidate, later: &Candidate) -> bool {
+        if later.model.warp_operations {
+            return true;
+        }
         let block_wide = self
             .edges(earlier.node, later.node)
             .iter()
             .any(|edge| edge.width == Width::Block && orders(edge));
-        let uses_shared = |model: &KernelModel| {
-            model.static_shared_bytes > 0
-                || model.dynamic_shared
-                || model.accesses.iter().any(|access| {
-                    matches!(access.target, Target::Shared(_) | Target::UnknownShared)
-                })
-        };
-        let (one, two) = (earlier.model, later.model);
-        let same_storage = one.dynamic_shared && two.dynamic_shared
-            || one.id == two.id && uses_shared(one) && uses_shared(two);
-        block_wide || same_storage
+        // Each member has static shared memory of its own; the dynamic one is overlaid.
+        block_wide || earlier.model.dynamic_shared && later.model.dynamic_shared
     }
 
     /// Grid x, y, z, block x, y, z as a guard writes them.

@@ -8,6 +8,7 @@
 
 use super::group::{Judge, launches, may_be_inside};
 use super::obstacle::{Candidate, candidate, rejection};
+use super::sharing::{Sharers, loaded};
 use super::{FusionPlan, Missed, ScheduleOptions};
 use crate::cli::Fusion;
 use crate::dependence::Uar;
@@ -86,6 +87,9 @@ pub fn plan_fusion(
             }
         }
     }
+    if options.fusion != Fusion::Off {
+        join_sharers(&mut groups, &mut judge, options);
+    }
     let mut finished: Vec<&Vec<Candidate>> = groups
         .members
         .iter()
@@ -118,6 +122,39 @@ pub fn plan_fusion(
         });
     }
     (plan, missed)
+}
+
+/// Joins whole groups that load from the same allocation and do not depend on each other: the later
+/// of two takes in the earlier, the nearest first.
+fn join_sharers<'a>(groups: &mut Groups<'a>, judge: &mut Judge<'a>, options: &ScheduleOptions) {
+    let mut order: Vec<usize> = (0..groups.members.len())
+        .filter(|group| !groups.members[*group].is_empty())
+        .collect();
+    order.sort_by_key(|group| groups.members[*group].last().map(|member| member.node));
+    let mut sharers = Sharers::default();
+    for home in order {
+        let own = loaded(&groups.members[home]);
+        for source in sharers.nearest(&own) {
+            let (earlier, later) = (&groups.members[source], &groups.members[home]);
+            let Some((last, rest)) = later.split_last() else {
+                break;
+            };
+            let grown = earlier.len() > 1 || later.len() > 1;
+            let too_many = options
+                .max_fusions
+                .is_some_and(|most| groups.fused() >= most);
+            if !grown && too_many {
+                break;
+            }
+            if judge.joins_at_no_risk(earlier, later)
+                && judge.may_join(&[earlier, rest], *last).is_ok()
+            {
+                groups.join(&[source], home);
+                sharers.leave(source);
+            }
+        }
+        sharers.enter(home, loaded(&groups.members[home]));
+    }
 }
 
 /// Disjoint lists of launches in host order.

@@ -8,6 +8,8 @@ mod host_order;
 mod liveness;
 mod local;
 mod obstacle;
+mod segments;
+mod sharing;
 mod waiting;
 
 pub use local::plan_fusion;
@@ -32,7 +34,8 @@ pub struct Member {
     pub launch: LaunchId,
     /// Its map.
     pub map: ThreadMap,
-    /// A block-wide barrier stands before its segment (always false for the first member).
+    /// A block-wide barrier stands before its segment (always false in the first segment). Members of
+    /// one segment share it.
     pub barrier_before: bool,
 }
 
@@ -49,6 +52,21 @@ pub struct FusionGroup {
     /// what a member stores there only what a later member loads matters.
     #[serde(default)]
     pub unread_afterwards: Vec<BufferId>,
+    /// The segments of the fused kernel in order, as positions in `members`. Members of one segment
+    /// do not depend on each other and run in unison: loops and barriers of theirs that match are
+    /// one. Empty: each member is a segment, in host order.
+    #[serde(default)]
+    pub segments: Vec<Vec<usize>>,
+}
+
+impl FusionGroup {
+    /// [`FusionGroup::segments`], written out.
+    pub fn segments_in_order(&self) -> Vec<Vec<usize>> {
+        match self.segments.is_empty() {
+            true => (0..self.members.len()).map(|member| vec![member]).collect(),
+            false => self.segments.clone(),
+        }
+    }
 }
 
 /// The edits to a program.

@@ -57,17 +57,94 @@ pub(super) fn refusals(
     };
     refusals.extend(judge.shapes());
     refusals.extend(judge.preconditions());
-    refusals.extend(judge.synchronisation());
     refusals.extend(judge.resources());
+    let Some(order) = SegmentOrder::of(group) else {
+        let first = members[0].launch.id;
+        refusals.push(Refusal::Segments { first });
+        return refusals;
+    };
+    refusals.extend(judge.synchronisation(&order));
     for (position, source) in members.iter().enumerate() {
         for (distance, sink) in members[position + 1..].iter().enumerate() {
-            let segments = &group.members[position + 1..=position + 1 + distance];
-            let barrier = segments.iter().any(|member| member.barrier_before);
             let pair = [position, position + 1 + distance];
-            refusals.extend(judge.pair(source, sink, pair, barrier));
+            refusals.extend(judge.pair(source, sink, pair, order.between(pair)));
         }
     }
     refusals
+}
+
+/// How the fused kernel keeps the order of two members, the first of which comes first in host
+/// order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kept {
+    /// In every thread, and a barrier stands between.
+    InBlocks,
+    /// In every thread.
+    InThreads,
+    /// Not at all: in unison, or the other way round.
+    Lost,
+}
+
+/// Where each member stands in the fused kernel.
+struct SegmentOrder {
+    /// By member, the number of its segment.
+    segment: Vec<usize>,
+    /// By segment, how many barriers stand before it or before one before it.
+    barriers: Vec<usize>,
+}
+
+impl SegmentOrder {
+    /// `None` when the segments are not the members, each once, or when members of one segment do
+    /// not agree on a barrier before it.
+    fn of(group: &FusionGroup) -> Option<Self> {
+        let mut segment = vec![None; group.members.len()];
+        let mut barriers = Vec::new();
+        let mut count = 0;
+        for (number, members) in group.segments_in_order().iter().enumerate() {
+            let before = group.members.get(*members.first()?)?.barrier_before;
+            // What stands before the first segment would hold nobody back.
+            if before && number == 0 {
+                return None;
+            }
+            count += usize::from(before);
+            barriers.push(count);
+            for member in members {
+                let place = segment.get_mut(*member)?;
+                if place.replace(number).is_some() {
+                    return None;
+                }
+                if group.members[*member].barrier_before != before {
+                    return None;
+                }
+            }
+        }
+        Some(Self {
+            segment: segment.into_iter().collect::<Option<_>>()?,
+            barriers,
+        })
+    }
+
+    fn between(&self, members: [usize; 2]) -> Kept {
+        let [first, second] = members.map(|member| self.segment[member]);
+        if first >= second {
+            Kept::Lost
+        } else if self.barriers[first] < self.barriers[second] {
+            Kept::InBlocks
+        } else {
+            Kept::InThreads
+        }
+    }
+
+    /// Whether a member starts when all threads of its block do.
+    fn starts_together(&self, group: &FusionGroup, member: usize) -> bool {
+        self.segment[member] == 0 || group.members[member].barrier_before
+    }
+
+    /// Whether a member runs in unison with another.
+    fn has_company(&self, member: usize) -> bool {
+        let mine = self.segment[member];
+        self.segment.iter().filter(|other| **other == mine).count() > 1
+    }
 }
 
 /// Constants, and values that the guards make equal.
@@ -215,7 +292,7 @@ impl Judge<'_> {
         refusals
     }
 
-    fn synchronisation(&self) -> Vec<Refusal> {
+    fn synchronisation(&self, order: &SegmentOrder) -> Vec<Refusal> {
         let mut refusals = Vec::new();
         for (position, member) in self.members.iter().enumerate() {
             let launch = member.launch.id;
@@ -228,14 +305,20 @@ impl Judge<'_> {
                 let location = barrier.location.to_string();
                 refusals.push(Refusal::DivergentBarrier { launch, location });
             }
-            let starts_converged = position == 0 || self.group.members[position].barrier_before;
-            if member.model.warp_operations && !starts_converged {
+            // In unison threads may have left what another member does on different ways.
+            let together = order.starts_together(self.group, position);
+            let company = order.has_company(position);
+            if member.model.warp_operations && (!together || company) {
                 refusals.push(Refusal::WarpOperationsDiverged { launch });
             }
+            // The waits for copies stand at the end of a segment.
+            if company && (member.model.asynchronous_copies || member.model.prints) {
+                refusals.push(Refusal::NotInUnison { launch });
+            }
             for (later, other) in self.members.iter().enumerate().skip(position + 1) {
-                let between = &self.group.members[position + 1..=later];
-                let barrier = between.iter().any(|member| member.barrier_before);
-                if !barrier && share_storage(member, other) {
+                // Static shared memory is each member's own.
+                let overlaid = member.model.dynamic_shared && other.model.dynamic_shared;
+                if overlaid && order.between([position, later]) != Kept::InBlocks {
                     let (first, second) = (launch, other.launch.id);
                     refusals.push(Refusal::SharedMemoryReused { first, second });
                 }
@@ -289,7 +372,7 @@ impl Judge<'_> {
         source: &Member<'_>,
         sink: &Member<'_>,
         positions: [usize; 2],
-        barrier: bool,
+        kept: Kept,
     ) -> Vec<Refusal> {
         let mut refusals = Vec::new();
         for first in global_accesses(source) {
@@ -301,7 +384,7 @@ impl Judge<'_> {
                     continue;
                 }
                 let (one, two) = ((source, first), (sink, second));
-                if let Some(refusal) = self.accesses(one, two, positions, barrier)
+                if let Some(refusal) = self.accesses(one, two, positions, kept)
                     && !refusals.contains(&refusal)
                 {
                     refusals.push(refusal);
@@ -316,7 +399,7 @@ impl Judge<'_> {
         (source, first): (&Member<'_>, &Access),
         (sink, second): (&Member<'_>, &Access),
         positions: [usize; 2],
-        barrier: bool,
+        kept: Kept,
     ) -> Option<Refusal> {
         let what = || format!("{} and {}", first.location, second.location);
         let (one, two) = (source.launch.id, sink.launch.id);
@@ -380,7 +463,14 @@ impl Judge<'_> {
                 what: what(),
             });
         }
-        (!barrier && meet(Apart::Threads)).then_some(Refusal::MissingBarrier {
+        if kept != Kept::InBlocks && meet(Apart::Threads) {
+            return Some(Refusal::MissingBarrier {
+                first: one,
+                second: two,
+                what: what(),
+            });
+        }
+        (kept == Kept::Lost && meet(Apart::Nowhere)).then_some(Refusal::OrderLost {
             first: one,
             second: two,
             what: what(),
@@ -488,19 +578,6 @@ fn constantly_apart(
     };
     below(high.add(difference), Some(other_low.clone()))
         || below(Some(other_high.clone()), low.add(difference))
-}
-
-/// Both use the dynamic shared memory, or run the same kernel with static shared memory.
-fn share_storage(first: &Member<'_>, second: &Member<'_>) -> bool {
-    let dynamic = first.model.dynamic_shared && second.model.dynamic_shared;
-    let uses =
-        |member: &Member<'_>| {
-            member.model.static_shared_bytes > 0
-                || member.model.accesses.iter().any(|access| {
-                    matches!(access.target, Target::Shared(_) | Target::UnknownShared)
-                })
-        };
-    dynamic || (first.model.id == second.model.id && uses(first) && uses(second))
 }
 
 const EXTENT_NAMES: [&str; 6] = [

@@ -19,8 +19,11 @@
 //! Between the first and the last member neither is met again, and each member is on every path
 //! to the next (`host_order`), so that they run in step.
 //!
-//! *On the device*, every thread runs its instances of the members in order, with the identity map
-//! from each member's blocks and threads. The order of two conflicting instances is kept when they
+//! *On the device*, every thread runs its instances of the members in the order of the plan's
+//! segments, with the identity map from each member's blocks and threads. Members of one segment run
+//! in unison: each keeps the order of its own statements and all of its barriers, and nothing is
+//! known of the order between them, as between members that the plan puts the other way round: of
+//! these no two instances may conflict, in one thread either. Of other pairs the order of two conflicting instances is kept when they
 //! are in one thread, or in one block with a barrier between their segments; whatever else is lost.
 //! So for each pair of members and of accesses the set of conflicting instances in different blocks,
 //! and without a barrier in different threads, must be *empty* (`conflict`), but for updates that leave the same bits in any order
@@ -33,8 +36,8 @@
 //! fused kernel does not store (`liveness`).
 //!
 //! Barriers of members must be met by whole blocks; inside a segment nothing changes otherwise.
-//! Storage in shared memory that two members use (dynamic, or of the same kernel) and warp operations
-//! need a barrier before. Anything unknown refuses.
+//! Static shared memory is each member's own; dynamic shared memory, which members overlay, and warp
+//! operations need a barrier before. Anything unknown refuses.
 //!
 //! It recomputes all this from models, launch graph and plan alone, and may not use the algorithms
 //! of [`crate::schedule`] or [`crate::dependence`], of which it knows only the plain types.
@@ -155,7 +158,8 @@ fn members<'a>(
         let launch = member.launch;
         // The proof is for this map; another one needs its own.
         let ThreadMap::Identity = member.map;
-        if position == 0 && member.barrier_before {
+        let segments = &group.segments;
+        if position == 0 && segments.is_empty() && member.barrier_before {
             refusals.push(Refusal::BarrierFirst { launch });
         }
         let Some([(node, site)]) = sites.get(&launch).map(Vec::as_slice) else {

@@ -92,6 +92,16 @@ pub enum Refusal {
         second: LaunchId,
         what: String,
     },
+    #[error("one thread of launches {} and {} may touch a common byte, and the fused kernel does not run them in this order ({what})", first.0, second.0)]
+    OrderLost {
+        first: LaunchId,
+        second: LaunchId,
+        what: String,
+    },
+    #[error("the segments of the group of launch {} do not hold each member once, with one barrier for each", first.0)]
+    Segments { first: LaunchId },
+    #[error("launch {} prints or copies asynchronously and would run in unison with another", launch.0)]
+    NotInUnison { launch: LaunchId },
     #[error("pointers of launches {} and {} may overlap, and nothing tests that they do not ({what})", first.0, second.0)]
     MayAlias {
         first: LaunchId,

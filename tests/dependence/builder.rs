@@ -9,8 +9,8 @@ use sirius_rs::kernel::{
 };
 use sirius_rs::launch::{
     Argument, ArgumentPiece, Buffer, BufferId, HostBlock, HostBlockId, HostFunction, HostLoop,
-    HostValue, Launch, LaunchGraph, LaunchId, MemoryKind, Node, NodeId, NodeKind, Operand, Pointer,
-    Root, Stream, Touch, ValueId,
+    HostValue, Launch, LaunchGraph, LaunchId, LoopDomain, MemoryKind, Node, NodeId, NodeKind,
+    Operand, Pointer, Root, Stream, Touch, ValueId,
 };
 use sirius_rs::program::KernelId;
 
@@ -57,6 +57,8 @@ pub struct World {
     pub graph: LaunchGraph,
     pub kernels: Vec<KernelModel>,
     block: HostBlockId,
+    /// Where control goes on after each open loop.
+    onward: Vec<Vec<HostBlockId>>,
 }
 
 impl World {
@@ -72,6 +74,7 @@ impl World {
             graph,
             kernels: Vec::new(),
             block: HostBlockId(0),
+            onward: Vec::new(),
         }
     }
 
@@ -181,6 +184,15 @@ impl World {
         }))
     }
 
+    /// Gives the pointer of an argument its own value.
+    pub fn set_argument_value(&mut self, launch: NodeId, argument: usize, value: ValueId) {
+        let NodeKind::Launch(launch) = &mut self.graph.nodes[launch.0].kind else {
+            panic!("it is a launch");
+        };
+        launch.arguments[argument].pieces[0].value = value;
+        launch.arguments[argument].identity = Some(value);
+    }
+
     pub fn node(&mut self, kind: NodeKind) -> NodeId {
         let id = NodeId(self.graph.nodes.len());
         self.graph.nodes.push(Node {
@@ -224,32 +236,64 @@ impl World {
     pub fn enter_loop(&mut self) -> usize {
         let header = HostBlockId(self.graph.blocks.len());
         let body = HostBlockId(header.0 + 1);
-        let innermost = self.graph.loops.len();
+        let index = self.graph.loops.len();
+        let parent = self.graph.blocks[self.block.0].innermost_loop;
         self.graph.loops.push(HostLoop {
-            parent: None,
+            parent,
             header,
             trip: None,
         });
-        self.graph.blocks[self.block.0].successors.push(header);
+        let onward = std::mem::replace(
+            &mut self.graph.blocks[self.block.0].successors,
+            vec![header],
+        );
+        self.onward.push(onward);
         for (successor, dominator) in [(body, self.block), (header, header)] {
             self.graph.blocks.push(HostBlock {
                 successors: vec![successor],
                 immediate_dominator: Some(dominator),
-                innermost_loop: Some(innermost),
+                innermost_loop: Some(index),
                 ..HostBlock::default()
             });
         }
         self.block = body;
-        innermost
+        index
+    }
+
+    /// A new loop that goes round `passes` times; its counter.
+    pub fn count_to(&mut self, passes: Expression<ValueId>) -> ValueId {
+        let index = self.enter_loop();
+        let counter = self.value(None, Some(index));
+        self.graph.values[counter.0].witness = (LaunchId(u32::MAX), Operand::Stream);
+        let iterations = &mut self.graph.iterations;
+        assert_eq!(iterations.counters.len(), index, "count all loops or none");
+        iterations.counters.push(counter);
+        iterations.domains.push(Some(LoopDomain {
+            test: self.graph.loops[index].header,
+            passes,
+            exact: true,
+        }));
+        counter
+    }
+
+    /// An argument that is a function of counters.
+    pub fn function_of(&mut self, counter: ValueId, closed: Expression<ValueId>) -> ValueId {
+        let varies_in = self.graph.values[counter.0].varies_in;
+        let value = self.value(None, varies_in);
+        self.graph.iterations.values.insert(value, closed);
+        value
     }
 
     /// The loop ends; its header leads on.
     pub fn leave_loop(&mut self) {
-        let header = HostBlockId(self.block.0 - 1);
+        let of_loop = self.graph.blocks[self.block.0].innermost_loop.unwrap();
+        let HostLoop { header, parent, .. } = self.graph.loops[of_loop];
         let after = HostBlockId(self.graph.blocks.len());
         self.graph.blocks[header.0].successors.push(after);
         self.graph.blocks.push(HostBlock {
+            successors: self.onward.pop().unwrap_or_default(),
             immediate_dominator: Some(header),
+            innermost_loop: parent,
             ..HostBlock::default()
         });
         self.block = after;

@@ -164,18 +164,7 @@ fn a_row_reduction_costs_a_barrier() {
 
 #[test]
 fn interleaved_branches_become_a_group_each() {
-    let mut this = Uniform::new();
-    let kernels = ["gemm", "bias", "split"].map(|name| this.world.kernel(pointwise(name, 0)));
-    let x = this.world.buffer("x");
-    let branches = ["q", "k", "v"]
-        .map(|branch| ["1", "2", "3"].map(|stage| this.world.buffer(&format!("{branch}{stage}"))));
-    for (stage, kernel) in kernels.into_iter().enumerate() {
-        for branch in &branches {
-            let from = if stage == 0 { &x } else { &branch[stage - 1] };
-            this.launch(kernel, from, &branch[stage]);
-        }
-    }
-    let (plan, missed) = plan(&this.world, &ALL);
+    let (plan, missed) = branches(&["x", "y", "z"], false);
     assert_eq!(groups(&plan), [[0, 3, 6], [1, 4, 7], [2, 5, 8]]);
     assert_eq!(missed.len(), 8);
     assert!(
@@ -183,6 +172,63 @@ fn interleaved_branches_become_a_group_each() {
             .iter()
             .all(|missed| missed.rejection.reason == RejectionReason::NotSimilar)
     );
+}
+
+#[test]
+fn branches_that_load_the_same_become_one_group() {
+    let (plan, missed) = branches(&["x", "x", "x"], false);
+    assert_eq!(groups(&plan), [[0, 1, 2, 3, 4, 5, 6, 7, 8]]);
+    assert!(missed.is_empty());
+    assert!(plan.groups[0].segments.is_empty(), "nobody waits");
+    let (plan, _) = branches(&["x", "y", "x"], false);
+    assert_eq!(groups(&plan), [vec![0, 2, 3, 5, 6, 8], vec![1, 4, 7]]);
+}
+
+#[test]
+fn branches_that_wait_alike_run_in_unison() {
+    let (plan, _) = branches(&["x", "x", "x"], true);
+    let segments = [&[0, 1, 2][..], &[3], &[6], &[4], &[7], &[5], &[8]];
+    assert_eq!(plan.groups[0].segments, segments);
+    let members = &plan.groups[0].members;
+    assert!(members.iter().all(|member| !member.barrier_before));
+}
+
+/// Three branches of three launches, one launch of each in turn; the first ones read `inputs` and,
+/// when asked to, wait.
+fn branches(inputs: &[&str; 3], wait: bool) -> (FusionPlan, Vec<Missed>) {
+    let mut this = Uniform::new();
+    let mut models = ["gemm", "bias", "split"].map(|name| pointwise(name, 0));
+    if wait {
+        models[0].barriers.push(Barrier {
+            uniform: true,
+            loops: Vec::new(),
+            location: Default::default(),
+        });
+    }
+    let kernels = models.map(|model| this.world.kernel(model));
+    let mut known: Vec<(&str, _)> = Vec::new();
+    let inputs = inputs.map(
+        |name| match known.iter().find(|(other, _)| *other == name) {
+            Some((_, buffer)) => Clone::clone(buffer),
+            None => {
+                known.push((name, this.world.buffer(name)));
+                known[known.len() - 1].1.clone()
+            }
+        },
+    );
+    let branches = ["q", "k", "v"]
+        .map(|branch| ["1", "2", "3"].map(|stage| this.world.buffer(&format!("{branch}{stage}"))));
+    for (stage, kernel) in kernels.into_iter().enumerate() {
+        for (branch, input) in branches.iter().zip(&inputs) {
+            let from = if stage == 0 {
+                input
+            } else {
+                &branch[stage - 1]
+            };
+            this.launch(kernel, from, &branch[stage]);
+        }
+    }
+    plan(&this.world, &ALL)
 }
 
 #[test]

@@ -12,8 +12,12 @@ struct Scene {
     threads: u32,
     /// Pointers that may be given to kernels; any two are different allocations.
     pointers: Vec<String>,
+    /// `ring[0]` and `ring[1]` are the first two of them.
+    ring: bool,
     /// Kernels defined so far, to be launched again.
     kernels: Vec<Kernel>,
+    /// Host functions that launch a kernel, to be called again with other buffers.
+    helpers: Vec<Helper>,
     /// Two streams with an event, used in turn.
     streams: bool,
     /// Nesting of the statement.
@@ -22,6 +26,24 @@ struct Scene {
     loops: usize,
     /// Launch statements still to be written.
     budget: usize,
+}
+
+/// A host function or class that launches a kernel.
+#[derive(Clone)]
+struct Helper {
+    name: String,
+    kernel: Kernel,
+    is_class: bool,
+}
+
+impl Helper {
+    fn call(&self, arguments: &str) -> String {
+        let name = &self.name;
+        match self.is_class {
+            true => format!("{name} object{{{arguments}}}; object.run();"),
+            false => format!("{name}({arguments});"),
+        }
+    }
 }
 
 impl Case<'_> {
@@ -33,11 +55,26 @@ impl Case<'_> {
             self.number
         );
         let buffers = self.random.random_range(2..5);
-        for buffer in 0..buffers {
+        // Buffers of their own, or parts of one allocation, cut where constants or the run say.
+        let cut = self.chance(0.2).then(|| {
+            self.pick(&[
+                "ELEMENTS",
+                "ELEMENTS + 32 * (n & 3)",
+                "n > 500 ? ELEMENTS : ELEMENTS + 64",
+            ])
+        });
+        if let Some(part) = cut {
             let _ = writeln!(
                 text,
-                "    {element} *b{buffer} = make<{element}>({buffer});"
+                "    int part = {part};\n    {element} *parts = make_parts<{element}>({buffers}, part);"
             );
+        }
+        for buffer in 0..buffers {
+            let made = match cut {
+                Some(_) => format!("parts + {buffer} * part"),
+                None => format!("make<{element}>({buffer})"),
+            };
+            let _ = writeln!(text, "    {element} *b{buffer} = {made};");
         }
         let width = self.pick(&[8, 16, 24]);
         let padding = self.pick(&[0, 3, 8]);
@@ -59,7 +96,9 @@ impl Case<'_> {
             ]),
             threads: self.pick(&[32, 64, 128]),
             pointers: (0..buffers).map(|buffer| format!("b{buffer}")).collect(),
+            ring: false,
             kernels: Vec::new(),
+            helpers: Vec::new(),
             streams: self.chance(0.12),
             depth: 0,
             loops: 0,
@@ -69,6 +108,9 @@ impl Case<'_> {
             let _ = writeln!(text, "    {element} *p = b0, *q = b1;");
             scene.pointers[0] = "p".to_owned();
             scene.pointers[1] = "q".to_owned();
+        } else if self.chance(0.2) {
+            let _ = writeln!(text, "    {element} *ring[2] = {{b0, b1}};");
+            scene.ring = true;
         }
         if scene.streams {
             text.push_str(
@@ -89,7 +131,9 @@ impl Case<'_> {
                 self.number
             );
         }
-        if self.chance(0.5) {
+        if cut.is_some() {
+            text.push_str("    cudaFree(parts);\n");
+        } else if self.chance(0.5) {
             for buffer in 0..buffers {
                 let _ = writeln!(text, "    cudaFree(b{buffer});");
             }
@@ -109,15 +153,30 @@ impl Case<'_> {
                 "if (repeat != 1) {",
                 "{",
             ]);
+            let is_loop = opening.starts_with("for");
+            // A pointer that the loop moves on stands for one of the others.
+            let last = scene.pointers.len() - 1;
+            let moved = (is_loop && last >= 2 && self.chance(0.3)).then(|| {
+                let name = format!("moving{}", scene.depth);
+                let before = std::mem::replace(&mut scene.pointers[last], name.clone());
+                let element = self.element;
+                let _ = writeln!(text, "    {element} *{name} = {before};");
+                (name, before)
+            });
             let _ = writeln!(text, "    {opening}");
             scene.depth += 1;
-            scene.loops += usize::from(opening.starts_with("for"));
+            scene.loops += usize::from(is_loop);
             let inner = self.random.random_range(1..4);
             for _ in 0..inner {
                 self.statement(text, scene);
             }
             scene.depth -= 1;
-            scene.loops -= usize::from(opening.starts_with("for"));
+            scene.loops -= usize::from(is_loop);
+            if let Some((name, before)) = moved {
+                let far = self.pick(&["1", "16", "width"]);
+                let _ = writeln!(text, "    {name} += {far};");
+                scene.pointers[last] = before;
+            }
             if scene.pointers[0] == "p" && opening.starts_with("for") && self.chance(0.7) {
                 let element = self.element;
                 let _ = writeln!(text, "    {element} *t = p; p = q; q = t;");
@@ -131,6 +190,14 @@ impl Case<'_> {
     }
 
     fn launch(&mut self, text: &mut String, scene: &mut Scene) {
+        if !scene.helpers.is_empty() && self.chance(0.3) {
+            let index = self.random.random_range(0..scene.helpers.len());
+            let helper = scene.helpers[index].clone();
+            let (out, input) = self.operands(scene, &helper.kernel);
+            let arguments = format!("{out}, {input}, n, n, width, pitch, stride, scale");
+            let _ = writeln!(text, "    {{ {} }}", helper.call(&arguments));
+            return;
+        }
         let again = !scene.kernels.is_empty() && self.chance(0.2);
         let kernel = if again {
             let index = self.random.random_range(0..scene.kernels.len());
@@ -225,28 +292,19 @@ impl Case<'_> {
             // The same launch behind a helper.
             let helper = format!("helper_{}_{}", self.number, self.count);
             self.count += 1;
-            let (opening, call) = match self.random.random_range(0..3) {
-                0 => (
-                    format!(
-                        "template <typename T> static void {helper}(T *x, const T *y, int n, int count, int width, int pitch, int stride, T scale) {{"
-                    ),
-                    format!("{helper}({out}, {input}, n, {count}, width, pitch, stride, scale);"),
+            let element = self.element;
+            let values = format!(
+                "{element} *x, const {element} *y, int n, int count, int width, int pitch, int stride, {element} scale"
+            );
+            let opening = match self.random.random_range(0..3) {
+                0 => format!(
+                    "template <typename T> static void {helper}({}) {{",
+                    values.replace(element, "T")
                 ),
-                1 => (
-                    format!(
-                        "__attribute__((noinline)) static void {helper}({0} *x, const {0} *y, int n, int count, int width, int pitch, int stride, {0} scale) {{",
-                        self.element
-                    ),
-                    format!("{helper}({out}, {input}, n, {count}, width, pitch, stride, scale);"),
-                ),
-                _ => (
-                    format!(
-                        "struct {helper} {{ {0} *x; const {0} *y; int n, count, width, pitch, stride; {0} scale; void run() {{",
-                        self.element
-                    ),
-                    format!(
-                        "{helper} object{{{out}, {input}, n, {count}, width, pitch, stride, scale}}; object.run();"
-                    ),
+                1 => format!("__attribute__((noinline)) static void {helper}({values}) {{"),
+                _ => format!(
+                    "struct {helper} {{ {}; void run() {{",
+                    values.replace(", ", "; ")
                 ),
             };
             let closing = if opening.starts_with("struct") {
@@ -258,7 +316,14 @@ impl Case<'_> {
                 self.definitions,
                 "{opening}\n    {name}<<<{configuration}>>>(x, y, count, width, pitch, stride, scale);\n{closing}\n"
             );
-            let _ = writeln!(text, "    {{ {call} }}");
+            let arguments = format!("{out}, {input}, n, {count}, width, pitch, stride, scale");
+            let helper = Helper {
+                name: helper,
+                kernel,
+                is_class: opening.starts_with("struct"),
+            };
+            let _ = writeln!(text, "    {{ {} }}", helper.call(&arguments));
+            scene.helpers.push(helper);
             return;
         }
         let _ = writeln!(text, "    {name}<<<{configuration}>>>{arguments};");
@@ -266,6 +331,12 @@ impl Case<'_> {
 
     /// Output and input pointer of a launch: apart, or the same for a kernel that allows it.
     fn operands(&mut self, scene: &Scene, kernel: &Kernel) -> (String, String) {
+        if scene.ring && scene.loops > 0 && self.chance(0.5) {
+            return (
+                "ring[step & 1]".to_owned(),
+                "ring[(step + 1) & 1]".to_owned(),
+            );
+        }
         let out = self.random.random_range(0..scene.pointers.len());
         let input = self.random.random_range(0..scene.pointers.len());
         let output = scene.pointers[out].clone();
@@ -318,9 +389,10 @@ impl Case<'_> {
                 "    { cudaError_t e = cudaDeviceSynchronize(); if (e != cudaSuccess) { printf(\"%s\\n\", cudaGetErrorString(e)); return; } }\n",
             ),
             5 if a != b => {
+                let count = self.pick(&["64", "n", "width"]);
                 let _ = writeln!(
                     text,
-                    "    cudaMemcpy({first}, {second}, 64 * sizeof({element}), cudaMemcpyDeviceToDevice);"
+                    "    if (n >= 0) cudaMemcpy({first}, {second}, {count} * sizeof({element}), cudaMemcpyDeviceToDevice);"
                 );
             }
             6 => {

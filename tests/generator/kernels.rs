@@ -372,11 +372,12 @@ impl Case<'_> {
         let pitch = self.pitch;
         let place = format!("row * {pitch} + column");
         let kind = if self.tame && self.chance(0.85) {
-            self.pick(&[0, 0, 3])
+            self.pick(&[0, 0, 3, 6])
         } else {
-            self.random.random_range(0..6)
+            self.random.random_range(0..7)
         };
         match kind {
+            6 => self.tile_body(),
             0..=2 => {
                 kernel.in_place = true;
                 let value = self.value(&place, &place, true, Some(&place));

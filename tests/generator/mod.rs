@@ -1,6 +1,6 @@
 //! The generator of random CUDA programs.
 //!
-//! Invariant: no kernel races with itself. Each thread writes elements of its own (or adds to shared
+//! Invariant: no kernel races with itself. Each thread writes elements of its own (or changes shared
 //! ones atomically), and what a kernel reads of other threads' elements lies in memory that the kernel
 //! does not write: its input is another allocation, the other half of the same one, or exactly its
 //! output when the kernel touches its own element only.
@@ -79,12 +79,26 @@ template <typename T> struct Pack {
     T scale;
 };
 
+template <typename T> struct Cell {
+    T a, b;
+};
+
 template <typename T> static T *make(int start) {
     static T host[ELEMENTS];
     for (int i = 0; i < ELEMENTS; ++i) host[i] = (T)((i * 37 + start * 101) % 997);
     T *device;
     cudaMalloc(&device, ELEMENTS * sizeof(T));
     cudaMemcpy(device, host, ELEMENTS * sizeof(T), cudaMemcpyHostToDevice);
+    return device;
+}
+
+// One allocation of several parts, each with room for a buffer.
+template <typename T> static T *make_parts(int parts, int part) {
+    static T host[5 * (ELEMENTS + 96)];
+    for (int i = 0; i < parts * part; ++i) host[i] = (T)((i * 53 + 17) % 991);
+    T *device;
+    cudaMalloc(&device, parts * part * sizeof(T));
+    cudaMemcpy(device, host, parts * part * sizeof(T), cudaMemcpyHostToDevice);
     return device;
 }
 

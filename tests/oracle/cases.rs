@@ -180,6 +180,7 @@ pub fn check_comparison() -> Result<(), String> {
     };
     let carried = Edge {
         carried: true,
+        distances: Vec::new(),
         ..flow(Width::Global, EVERYTHING)
     };
     let anti = edge(DependenceKind::Anti, Width::Global, EVERYTHING);

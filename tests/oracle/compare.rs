@@ -239,7 +239,7 @@ impl<'a> Run<'a> {
             self.look_up(&name, &claims, meeting, (a, b), &values);
         }
         if adjacent {
-            for claim in &claims {
+            for claim in claims.iter().filter(|claim| may_be_next(claim.edge)) {
                 let row = (claim.edge.kind, meeting.width);
                 self.rows.observe((source, sink), row);
             }
@@ -321,7 +321,8 @@ impl<'a> Run<'a> {
             };
             sites.insert((a.site, b.site));
             let values = self.graph.operands.of_pair(&self.whole_run, a, b);
-            let claims = self.claims((source, a), (sink, b), &values, true);
+            let mut claims = self.claims((source, a), (sink, b), &values, true);
+            claims.retain(|claim| may_be_next(claim.edge));
             let times = self.detailed.entry((a.site, b.site, None)).or_default();
             *times += 1;
             let detailed = *times <= DETAILED;
@@ -342,6 +343,13 @@ impl<'a> Run<'a> {
         self.comparison.neighbours = self.rows.finish();
         self.comparison
     }
+}
+
+/// Whether an edge may be that of a launch and the next one: where both are in several loops, it is
+/// the innermost one that goes on, unless the loops around it launch nothing else.
+fn may_be_next(edge: &Edge) -> bool {
+    let inner = edge.distances.last();
+    inner.is_none_or(|distance| distance.least == Some(1))
 }
 
 /// The kinds of edges that have to hold what was seen: two atomic updates of a cell are in a

@@ -129,7 +129,9 @@ impl Program {
                 for seed in *from..*to {
                     let text = generator::program(seed, MANY_CASES);
                     let mut runs = arguments_of(&text);
-                    runs.extend(SIZES.map(|size| vec![size.to_string(), "1".to_owned()]));
+                    runs.extend(
+                        SIZES.map(|(size, stride)| vec![size.to_string(), stride.to_string()]),
+                    );
                     let found = tempfile::tempdir()
                         .map_err(|error| error.to_string())
                         .and_then(|folder| {
@@ -150,8 +152,24 @@ impl Program {
     }
 }
 
-/// Sizes that a generated program is run with, beside those that it asks for.
-const SIZES: [u32; 6] = [7, 33, 96, 255, 700, 1024];
+/// Sizes and strides that a generated program is run with, beside those that it asks for.
+const SIZES: [(u32, u32); 15] = [
+    (2, 1),
+    (7, 1),
+    (17, 3),
+    (33, 1),
+    (64, 1),
+    (96, 1),
+    (127, 5),
+    (200, 1),
+    (255, 1),
+    (320, 1),
+    (513, 7),
+    (700, 1),
+    (833, 1),
+    (1024, 1),
+    (1201, 9),
+];
 
 /// Cases of a generated program that is only compared with its trace.
 const MANY_CASES: usize = 32;

@@ -420,6 +420,7 @@ pub fn plan(members: &[(LaunchId, bool)], guards: Vec<Guard>) -> FusionPlan {
 pub fn group(members: &[(LaunchId, bool)], guards: Vec<Guard>) -> FusionGroup {
     FusionGroup {
         unread_afterwards: Vec::new(),
+        segments: Vec::new(),
         members: members
             .iter()
             .map(|(launch, barrier_before)| Member {

@@ -125,6 +125,21 @@ impl<'a> PointerFacts<'a> {
             && others.iter().all(|other| self.distinct(own[0], other))
     }
 
+    /// Whether two parameters are pointers, and what is reached through the one is never reached
+    /// through the other.
+    pub(super) fn apart(&self, one: usize, other: usize) -> bool {
+        let of = |parameter: usize| {
+            let mut own = self.pointers.iter();
+            let first = own.find(|pointer| pointer.parameter == parameter)?;
+            let single = own.all(|pointer| pointer.parameter != parameter);
+            single.then_some(first)
+        };
+        match (of(one), of(other)) {
+            (Some(one), Some(other)) => self.distinct(one, other),
+            _ => false,
+        }
+    }
+
     /// Variables may be written by anybody.
     fn is_written(&self, pointer: &Pointer) -> bool {
         pointer.uses.is_empty()

@@ -30,11 +30,12 @@ pub(super) struct Body {
 
 impl<'ctx> Segment<'ctx> {
     /// Copies a kernel and all that it calls. `None` when it uses a device variable that the host
-    /// cannot name, or calls itself.
+    /// cannot name, or calls itself. `form` are passes that it goes through.
     pub(super) fn prepare(
         program: &Program<'ctx>,
         kernel: &Kernel,
         prefix: &str,
+        form: &str,
     ) -> Result<Option<Self>, CodegenError> {
         let module = program.units[kernel.unit].device.clone();
         let function = Value::function(&module, &kernel.name).ok_or_else(|| {
@@ -61,6 +62,9 @@ impl<'ctx> Segment<'ctx> {
             return Ok(None);
         };
         rename(&module, prefix);
+        if !form.is_empty() {
+            run_passes(&module, form, &device_target_machine("sm_80")?)?;
+        }
         Ok(Some(Self {
             module,
             name,

@@ -133,6 +133,7 @@ fn plan(barriers: &[bool]) -> FusionPlan {
     FusionPlan {
         groups: vec![FusionGroup {
             unread_afterwards: Vec::new(),
+            segments: Vec::new(),
             members,
             orientation: "v".to_owned(),
             guards: Vec::new(),

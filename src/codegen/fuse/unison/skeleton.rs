@@ -1,0 +1,415 @@
+//! A member's body -> its skeleton: what runs one after the other in every thread, as far as barriers
+//! are concerned.
+//!
+//! Every way through a body passes the blocks that dominate its end. What lies between two of them is
+//! a *region*, with one way in and one way out, whatever happens inside. The blocks themselves are cut
+//! at their barriers. A loop on that way which holds barriers, has one exit and tests it in every
+//! iteration is taken apart in the same manner.
+//!
+//! Invariant: cutting a body changes nothing that it does. Each part begins without phis and ends with
+//! an unconditional branch, so that parts can be put into another order by changing branches alone.
+
+use crate::codegen::device::is_block_barrier;
+use crate::codegen::ir::{Block, Opcode, Value};
+use inkwell::module::Module;
+use petgraph::algo::dominators::{Dominators, simple_fast};
+use petgraph::graph::{DiGraph, NodeIndex};
+use std::collections::{HashMap, HashSet};
+
+/// A part of a body.
+pub(super) enum Part {
+    /// Anything that is left as it is.
+    Region {
+        /// Where it begins.
+        entry: Block,
+        /// Where it ends.
+        exit: Block,
+    },
+    /// A block that is a barrier of the whole block of threads.
+    Barrier(Block),
+    /// A loop with barriers.
+    Loop(Box<BarrierLoop>),
+}
+
+/// A loop: `preheader`, then `header`, `before`, `test`, `after`, `latch` and back to `header`.
+pub(super) struct BarrierLoop {
+    /// Leads to the header; does nothing.
+    pub(super) preheader: Block,
+    /// Phis only.
+    pub(super) header: Block,
+    /// What runs in every iteration, the last one included.
+    pub(super) before: Vec<Part>,
+    /// A conditional branch only.
+    pub(super) test: Block,
+    /// Which of the test's two ways leaves the loop.
+    pub(super) leaving: u32,
+    /// What runs in every iteration but the last one.
+    pub(super) after: Vec<Part>,
+    /// Leads to the header; does nothing.
+    pub(super) latch: Block,
+    /// Where the loop is left to; does nothing.
+    pub(super) exit: Block,
+}
+
+impl Part {
+    pub(super) fn entry(&self) -> Block {
+        match self {
+            Self::Region { entry, .. } => *entry,
+            Self::Barrier(block) => *block,
+            Self::Loop(parts) => parts.preheader,
+        }
+    }
+
+    pub(super) fn exit(&self) -> Block {
+        match self {
+            Self::Region { exit, .. } => *exit,
+            Self::Barrier(block) => *block,
+            Self::Loop(parts) => parts.exit,
+        }
+    }
+}
+
+/// Cuts the blocks of one member, which begin with `entry`, do not branch back to it and are left from
+/// `end` alone. `None`, with nothing changed but blocks cut in two, when they have a form that is not
+/// understood.
+pub(super) fn cut(
+    module: &Module,
+    blocks: &[Block],
+    entry: Block,
+    end: Block,
+) -> Option<Vec<Part>> {
+    let flow = ControlFlow::of(blocks, entry)?;
+    let path = flow.path(entry, end)?;
+    let mut parts = Vec::new();
+    flow.sequence(module, &path, None, &mut parts)?;
+    let (exit, _) = flow.pieces(module, end, false, &mut parts);
+    parts.push(Part::Region {
+        entry: exit,
+        exit: end,
+    });
+    Some(parts)
+}
+
+/// Control flow as it was before anything was cut.
+struct ControlFlow {
+    index: HashMap<Block, NodeIndex>,
+    blocks: Vec<Block>,
+    successors: HashMap<Block, Vec<Block>>,
+    predecessors: HashMap<Block, Vec<Block>>,
+    dominators: Dominators<NodeIndex>,
+    /// By header.
+    loops: HashMap<Block, NaturalLoop>,
+}
+
+struct NaturalLoop {
+    header: Block,
+    latches: Vec<Block>,
+    blocks: HashSet<Block>,
+}
+
+impl ControlFlow {
+    /// `None` for control flow that is not reducible.
+    fn of(blocks: &[Block], entry: Block) -> Option<Self> {
+        let mut graph = DiGraph::<Block, ()>::new();
+        let index: HashMap<Block, NodeIndex> = blocks
+            .iter()
+            .map(|block| (*block, graph.add_node(*block)))
+            .collect();
+        let mut successors = HashMap::new();
+        let mut predecessors: HashMap<Block, Vec<Block>> = HashMap::new();
+        for block in blocks {
+            let mut next: Vec<Block> = block.successors();
+            next.retain(|to| index.contains_key(to));
+            for to in &next {
+                graph.update_edge(index[block], index[to], ());
+                let from = predecessors.entry(*to).or_default();
+                if !from.contains(block) {
+                    from.push(*block);
+                }
+            }
+            successors.insert(*block, next);
+        }
+        let dominators = simple_fast(&graph, index[&entry]);
+        let mut flow = Self {
+            index,
+            blocks: blocks.to_vec(),
+            successors,
+            predecessors,
+            dominators,
+            loops: HashMap::new(),
+        };
+        let mut forward = graph.clone();
+        for block in blocks {
+            for to in &flow.successors[block].clone() {
+                if flow.dominates(*to, *block) {
+                    let edge = forward.find_edge(flow.index[block], flow.index[to]);
+                    edge.map(|edge| forward.remove_edge(edge));
+                    flow.note_back_edge(*block, *to);
+                }
+            }
+        }
+        (!petgraph::algo::is_cyclic_directed(&forward)).then_some(flow)
+    }
+
+    fn note_back_edge(&mut self, latch: Block, header: Block) {
+        let mut found = HashSet::from([header]);
+        let mut work = vec![latch];
+        while let Some(block) = work.pop() {
+            if found.insert(block) {
+                work.extend(self.predecessors.get(&block).into_iter().flatten());
+            }
+        }
+        let own = self.loops.entry(header).or_insert_with(|| NaturalLoop {
+            header,
+            latches: Vec::new(),
+            blocks: HashSet::new(),
+        });
+        if !own.latches.contains(&latch) {
+            own.latches.push(latch);
+        }
+        own.blocks.extend(found);
+    }
+
+    fn dominates(&self, one: Block, other: Block) -> bool {
+        let Some(mut dominators) = self.dominators.dominators(self.index[&other]) else {
+            return false;
+        };
+        dominators.any(|node| node == self.index[&one])
+    }
+
+    /// The blocks on every way from one to another, both included.
+    fn path(&self, from: Block, to: Block) -> Option<Vec<Block>> {
+        let place: HashMap<NodeIndex, Block> = self
+            .index
+            .iter()
+            .map(|(block, node)| (*node, *block))
+            .collect();
+        let mut path = Vec::new();
+        for node in self.dominators.dominators(self.index[&to])? {
+            let block = place[&node];
+            path.push(block);
+            if block == from {
+                path.reverse();
+                return Some(path);
+            }
+        }
+        None
+    }
+
+    /// The parts along a path, up to where the last block begins, phis excluded.
+    fn sequence(
+        &self,
+        module: &Module,
+        path: &[Block],
+        scope: Option<&NaturalLoop>,
+        parts: &mut Vec<Part>,
+    ) -> Option<()> {
+        let mut at = 0;
+        while at + 1 < path.len() {
+            let block = path[at];
+            // Where the region that begins here ends: loops that are left whole belong to it.
+            let mut next = at + 1;
+            let mut inner = None;
+            while let Some(own) = self.loops.get(path.get(next)?) {
+                inner = self.barrier_loop(own);
+                let last = path.iter().rposition(|block| own.blocks.contains(block))?;
+                if inner.is_some() {
+                    break;
+                }
+                next = last + 1;
+            }
+            let to = path[next];
+            if inner.is_some() && next != at + 1 {
+                return None;
+            }
+            self.check_region(block, to, scope)?;
+            let (entry, _) = self.pieces(module, block, false, parts);
+            match inner {
+                None => {
+                    let exit = to.split_head(module, to.phis().len());
+                    parts.push(Part::Region { entry, exit });
+                    at = next;
+                }
+                Some(inner) => {
+                    parts.push(Part::Region { entry, exit: block });
+                    let after = inner.exit;
+                    parts.push(Part::Loop(Box::new(self.take_loop(module, &inner)?)));
+                    at = path.iter().position(|block| *block == after)?;
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// Cuts a block at its barriers, and before its terminator when that is to be alone. Returns the
+    /// block that holds what comes after the last barrier, and whether anything does.
+    fn pieces(
+        &self,
+        module: &Module,
+        block: Block,
+        terminator_alone: bool,
+        parts: &mut Vec<Part>,
+    ) -> (Block, bool) {
+        while let Some(place) = block.instructions().into_iter().position(is_plain_barrier) {
+            if place > 0 {
+                let head = block.split_head(module, place);
+                parts.push(Part::Region {
+                    entry: head,
+                    exit: head,
+                });
+            }
+            let barrier = block.split_head(module, 1);
+            parts.push(Part::Barrier(barrier));
+        }
+        let rest = block.instructions().len();
+        if terminator_alone && rest > 1 {
+            let head = block.split_head(module, rest - 1);
+            parts.push(Part::Region {
+                entry: head,
+                exit: head,
+            });
+        }
+        (block, rest > 1)
+    }
+
+    /// What is dominated by `from` and not by `to` is entered at `from` and left to `to` alone.
+    fn check_region(&self, from: Block, to: Block, scope: Option<&NaturalLoop>) -> Option<()> {
+        let inside = |block: &Block| {
+            scope.is_none_or(|scope| scope.blocks.contains(block))
+                && self.dominates(from, *block)
+                && !self.dominates(to, *block)
+        };
+        for block in self.blocks.iter().filter(|block| inside(block)) {
+            let mut successors = self.successors[block].iter();
+            if !successors.all(|next| inside(next) && *next != from || *next == to) {
+                return None;
+            }
+        }
+        Some(())
+    }
+
+    /// The loop in the form that is taken apart, when it has it and holds barriers.
+    fn barrier_loop<'a>(&self, own: &'a NaturalLoop) -> Option<Shape<'a>> {
+        let [latch] = own.latches[..] else {
+            return None;
+        };
+        let mut outside = self.predecessors[&own.header].iter();
+        let before = *outside.find(|block| !own.blocks.contains(*block))?;
+        if outside.any(|block| !own.blocks.contains(block)) || self.successors[&before].len() != 1 {
+            return None;
+        }
+        let mut leaving = Vec::new();
+        for block in &own.blocks {
+            for (index, next) in (0..).zip(&self.successors[block]) {
+                if !own.blocks.contains(next) {
+                    leaving.push((*block, index, *next));
+                }
+            }
+        }
+        let [(test, leaving, exit)] = leaving[..] else {
+            return None;
+        };
+        test.terminator()?.branch_condition()?;
+        let alone = self.predecessors[&exit].len() == 1;
+        let mut instructions = own.blocks.iter().flat_map(|block| block.instructions());
+        let waits = instructions.any(|instruction| {
+            let name = instruction.called_name();
+            name.is_some_and(|name| is_block_barrier(&name))
+        });
+        (alone && waits && self.dominates(test, latch)).then_some(Shape {
+            own,
+            before,
+            test,
+            leaving,
+            latch,
+            exit,
+        })
+    }
+
+    fn take_loop(&self, module: &Module, shape: &Shape<'_>) -> Option<BarrierLoop> {
+        let Shape {
+            own,
+            test,
+            latch: last,
+            ..
+        } = *shape;
+        let header = own.header.split_head(module, own.header.phis().len());
+        let preheader = between(module, shape.before, header);
+        let mut before = Vec::new();
+        let path = self.path(own.header, test)?;
+        self.sequence(module, &path, Some(own), &mut before)?;
+        self.pieces(module, test, true, &mut before);
+        let mut after = Vec::new();
+        if test != last {
+            let next = self.successors[&test][1 - shape.leaving as usize];
+            let begin = next.split_head(module, next.phis().len());
+            fold_phis(begin);
+            after.push(Part::Region {
+                entry: begin,
+                exit: begin,
+            });
+            let path = self.path(next, last)?;
+            self.sequence(module, &path, Some(own), &mut after)?;
+            let (entry, _) = self.pieces(module, last, false, &mut after);
+            after.push(Part::Region { entry, exit: last });
+        }
+        let latch = between(module, last, header);
+        let exit = shape.exit.split_head(module, shape.exit.phis().len());
+        fold_phis(exit);
+        Some(BarrierLoop {
+            preheader,
+            header,
+            before,
+            test,
+            leaving: shape.leaving,
+            after,
+            latch,
+            exit,
+        })
+    }
+}
+
+struct Shape<'a> {
+    own: &'a NaturalLoop,
+    /// The block from which the loop is entered.
+    before: Block,
+    test: Block,
+    leaving: u32,
+    latch: Block,
+    exit: Block,
+}
+
+/// A block of its own between two.
+fn between(module: &Module, from: Block, to: Block) -> Block {
+    let block = Block::append(to.function(), "");
+    block.branch_to(module, to);
+    from.redirect(to, block);
+    for phi in to.phis() {
+        let incoming: Vec<_> = phi
+            .incoming()
+            .into_iter()
+            .map(|(value, source)| (value, if source == from { block } else { source }))
+            .collect();
+        phi.replace_phi(to, &incoming);
+    }
+    block
+}
+
+/// Replaces phis of one incoming value by it.
+fn fold_phis(block: Block) {
+    for phi in block.phis() {
+        if let [(value, _)] = phi.incoming()[..] {
+            phi.replace_uses_with(value);
+            phi.erase();
+        }
+    }
+}
+
+/// A barrier of all threads of the block and nothing else.
+fn is_plain_barrier(instruction: Value) -> bool {
+    instruction.opcode() == Opcode::LLVMCall
+        && instruction.called_name().as_deref() == Some(BARRIER)
+        && instruction.call_arguments()[0].constant_integer() == Some(0)
+}
+
+const BARRIER: &str = "llvm.nvvm.barrier.cta.sync.aligned.all";

@@ -1,0 +1,174 @@
+//! Taking control flow apart and putting it together again.
+
+use super::*;
+use inkwell::llvm_sys::LLVMIntPredicate;
+use inkwell::llvm_sys::analysis::{LLVMVerifierFailureAction, LLVMVerifyFunction};
+
+impl Block {
+    /// The blocks whose terminators lead here, each once.
+    pub(in crate::codegen) fn predecessors(self) -> Vec<Block> {
+        // SAFETY: the block is alive; what uses one is a terminator, which is in a block.
+        let users = Value(unsafe { LLVMBasicBlockAsValue(self.0) }).users();
+        let mut found = Vec::new();
+        for user in users.into_iter().filter(|user| user.is_instruction()) {
+            let block = user.block();
+            if !found.contains(&block) {
+                found.push(block);
+            }
+        }
+        found
+    }
+
+    /// The function that the block is in.
+    pub(in crate::codegen) fn function(self) -> Value {
+        // SAFETY: as above.
+        Value(unsafe { LLVMGetBasicBlockParent(self.0) })
+    }
+
+    /// Lets all branches of this block to `old` go to `new`. Phis of either are left as they are.
+    pub(in crate::codegen) fn redirect(self, old: Block, new: Block) {
+        let Some(terminator) = self.terminator() else {
+            return;
+        };
+        // SAFETY: the indices are in range.
+        unsafe {
+            for index in 0..LLVMGetNumSuccessors(terminator.0) {
+                if LLVMGetSuccessor(terminator.0, index) == old.0 {
+                    LLVMSetSuccessor(terminator.0, index, new.0);
+                }
+            }
+        }
+    }
+
+    /// Sets a successor of the terminator.
+    pub(in crate::codegen) fn set_successor(self, index: u32, to: Block) {
+        if let Some(terminator) = self.terminator() {
+            // SAFETY: callers stay below the number of successors.
+            unsafe { LLVMSetSuccessor(terminator.0, index, to.0) }
+        }
+    }
+
+    /// Ends an unfinished block with a branch.
+    pub(in crate::codegen) fn branch_to(self, module: &Module, to: Block) {
+        let builder = Builder::at_end(module, self);
+        // SAFETY: the builder stands at the end of a live block.
+        unsafe {
+            LLVMBuildBr(builder.0, to.0);
+        }
+    }
+
+    /// The first `count` instructions become a block of their own, which leads to the rest: the
+    /// terminator keeps its block, so that no successor's phi changes.
+    pub(in crate::codegen) fn split_head(self, module: &Module, count: usize) -> Block {
+        let head = Block::append(self.function(), "");
+        for before in self.predecessors() {
+            before.redirect(self, head);
+        }
+        for instruction in self.instructions().into_iter().take(count) {
+            instruction.move_to_end(module, head);
+        }
+        head.branch_to(module, self);
+        head
+    }
+
+    /// The phis at its start.
+    pub(in crate::codegen) fn phis(self) -> Vec<Value> {
+        let phi = |instruction: &Value| instruction.opcode() == LLVMOpcode::LLVMPHI;
+        self.instructions().into_iter().take_while(phi).collect()
+    }
+
+    /// Deletes a block that nothing leads to and whose values nothing uses.
+    pub(in crate::codegen) fn delete(self) {
+        // SAFETY: as the comment says.
+        unsafe { LLVMDeleteBasicBlock(self.0) }
+    }
+}
+
+impl Value {
+    /// The block of an instruction.
+    pub(in crate::codegen) fn block(self) -> Block {
+        // SAFETY: the instruction is alive and in a block.
+        Block(unsafe { LLVMGetInstructionParent(self.0) })
+    }
+
+    /// Takes an instruction out of its block and puts it at the end of another.
+    pub(in crate::codegen) fn move_to_end(self, module: &Module, block: Block) {
+        let builder = Builder::at_end(module, block);
+        // SAFETY: the instruction is in a block before and in another afterwards; a builder without
+        // a location leaves that of the instruction.
+        unsafe {
+            LLVMInstructionRemoveFromParent(self.0);
+            LLVMInsertIntoBuilder(builder.0, self.0);
+        }
+    }
+
+    /// The values of a phi with the blocks that they come from.
+    pub(in crate::codegen) fn incoming(self) -> Vec<(Value, Block)> {
+        // SAFETY: the indices are in range; callers pass phis.
+        unsafe {
+            (0..LLVMCountIncoming(self.0))
+                .map(|index| {
+                    (
+                        Value(LLVMGetIncomingValue(self.0, index)),
+                        Block(LLVMGetIncomingBlock(self.0, index)),
+                    )
+                })
+                .collect()
+        }
+    }
+
+    /// Replaces a phi by one at the end of the phis of `block` with other incoming values.
+    pub(in crate::codegen) fn replace_phi(
+        self,
+        block: Block,
+        incoming: &[(Value, Block)],
+    ) -> Value {
+        let place = block
+            .instructions()
+            .into_iter()
+            .find(|instruction| instruction.opcode() != LLVMOpcode::LLVMPHI);
+        let builder = match place {
+            Some(place) => Builder::before(place),
+            None => Builder::before(self),
+        };
+        let (mut values, mut blocks): (Vec<_>, Vec<_>) = incoming
+            .iter()
+            .map(|(value, block)| (value.0, block.0))
+            .unzip();
+        // SAFETY: pointers and length describe both lists; all types are the phi's.
+        unsafe {
+            let phi = LLVMBuildPhi(builder.0, self.ty().raw(), c"".as_ptr());
+            LLVMAddIncoming(
+                phi,
+                values.as_mut_ptr(),
+                blocks.as_mut_ptr(),
+                values.len() as u32,
+            );
+            self.replace_uses_with(Value(phi));
+            self.erase();
+            Value(phi)
+        }
+    }
+
+    /// What an integer comparison asks, as LLVM's number.
+    pub(in crate::codegen) fn integer_predicate(self) -> LLVMIntPredicate {
+        // SAFETY: callers pass integer comparisons.
+        unsafe { LLVMGetICmpPredicate(self.0) }
+    }
+
+    /// The condition of a terminator with two ways.
+    pub(in crate::codegen) fn branch_condition(self) -> Option<Value> {
+        // SAFETY: only a conditional branch is asked for its condition.
+        unsafe {
+            let branch = self.opcode() == LLVMOpcode::LLVMBr && LLVMIsConditional(self.0) != 0;
+            branch.then(|| Value(LLVMGetCondition(self.0)))
+        }
+    }
+
+    /// Whether LLVM finds nothing wrong with a function.
+    pub(in crate::codegen) fn is_valid_function(self) -> bool {
+        let action = LLVMVerifierFailureAction::LLVMReturnStatusAction;
+        // SAFETY: as above.
+        unsafe { LLVMVerifyFunction(self.0, action) == 0 }
+    }
+}

@@ -1,0 +1,71 @@
+//! Metadata that instructions carry.
+
+use super::*;
+use inkwell::llvm_sys::core::{
+    LLVMGetMDNodeNumOperands, LLVMGetMDNodeOperands, LLVMMDNodeInContext2, LLVMMDStringInContext2,
+    LLVMMetadataAsValue, LLVMValueAsMetadata,
+};
+
+/// A node of metadata.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(in crate::codegen) struct Metadata(LLVMMetadataRef);
+
+impl Metadata {
+    /// A list of nodes.
+    pub(in crate::codegen) fn list(module: &Module, items: &[Metadata]) -> Self {
+        let mut raw: Vec<_> = items.iter().map(|item| item.0).collect();
+        // SAFETY: pointer and length describe `raw`; the context of a live module is alive.
+        Self(unsafe {
+            let context = module.get_context().as_ctx_ref();
+            LLVMMDNodeInContext2(context, raw.as_mut_ptr(), raw.len())
+        })
+    }
+
+    /// A text.
+    pub(in crate::codegen) fn text(module: &Module, text: &str) -> Self {
+        // SAFETY: pointer and length describe `text`.
+        Self(unsafe {
+            let context = module.get_context().as_ctx_ref();
+            LLVMMDStringInContext2(context, text.as_ptr().cast(), text.len())
+        })
+    }
+}
+
+impl Value {
+    /// Appends to the list of metadata that an instruction has under a name.
+    pub(in crate::codegen) fn extend_metadata(
+        self,
+        module: &Module,
+        kind: &str,
+        items: &[Metadata],
+    ) {
+        let mut all = self.metadata_list(kind);
+        for item in items {
+            if !all.contains(item) {
+                all.push(*item);
+            }
+        }
+        let list = Metadata::list(module, &all);
+        // SAFETY: as above.
+        unsafe {
+            let context = module.get_context().as_ctx_ref();
+            let value = LLVMMetadataAsValue(context, list.0);
+            LLVMSetMetadata(self.0, metadata_kind(self, kind), value);
+        }
+    }
+
+    fn metadata_list(self, kind: &str) -> Vec<Metadata> {
+        // SAFETY: `raw` has room for as many operands as LLVM writes.
+        unsafe {
+            let node = LLVMGetMetadata(self.0, metadata_kind(self, kind));
+            if node.is_null() {
+                return Vec::new();
+            }
+            let mut raw = vec![std::ptr::null_mut(); LLVMGetMDNodeNumOperands(node) as usize];
+            LLVMGetMDNodeOperands(node, raw.as_mut_ptr());
+            raw.into_iter()
+                .map(|operand| Metadata(LLVMValueAsMetadata(operand)))
+                .collect()
+        }
+    }
+}

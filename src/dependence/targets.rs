@@ -1,0 +1,261 @@
+//! Two targets of two launches at a known distance -> their edges, by what kernels of one structure
+//! share.
+//!
+//! Invariant: a decision depends on nothing that [`Structure`] does not hold.
+
+use super::decision::{Decision, add_guards};
+use super::describe;
+use super::edges::{Answer, Builder, Compared, Question, Run, apart_while, relied_on};
+use super::instance::{Instance, TargetUse};
+use super::iteration::{Later, bounds};
+use super::kinds::sides;
+use super::pair::{PairOfTargets, ShapeEquality, shape_equality, shape_on_sink_side};
+use super::polynomial::Polynomial;
+use super::{DependenceKind, Edge, Guard, Width};
+use crate::diagnostics::RejectionReason;
+use crate::launch::ValueId;
+use std::rc::Rc;
+
+/// All that is decided about two targets depends on: kernels of one structure share it.
+#[derive(PartialEq, Eq, Hash)]
+pub(super) struct Structure {
+    /// Numbers of the two uses by [`Builder::form`].
+    forms: [usize; 2],
+    distance: Polynomial,
+    run: Run,
+}
+
+impl Builder<'_> {
+    /// The edges between two targets at a known distance.
+    pub(super) fn precise_edges(
+        &mut self,
+        ends: (&Instance, &Instance, &TargetUse, &TargetUse),
+        question: &Question,
+        compared: &Compared<impl Fn(ValueId) -> bool>,
+    ) -> Vec<Answer> {
+        let (source, sink, from, to) = ends;
+        let structure = Structure {
+            forms: [
+                self.form(source, from, question.alike[0], question.uses[0]),
+                self.form(sink, to, question.alike[1], question.uses[1]),
+            ],
+            distance: question.distance.clone(),
+            run: question.run,
+        };
+        let decisions = match self.decisions.get(&structure) {
+            Some(known) => Rc::clone(known),
+            None => {
+                let decided: Rc<[(DependenceKind, Decision)]> =
+                    self.decide(ends, &question.distance, compared).into();
+                self.uar.effort.decisions += 1;
+                self.decisions.insert(structure, Rc::clone(&decided));
+                decided
+            }
+        };
+        let decisions = decisions.iter();
+        decisions
+            .map(|(kind, decision)| self.answer(ends, *kind, decision, compared.run))
+            .collect()
+    }
+
+    /// What the accesses of two targets say, for each kind of conflict that there is.
+    fn decide(
+        &mut self,
+        (source, sink, from, to): (&Instance, &Instance, &TargetUse, &TargetUse),
+        distance: &Polynomial,
+        compared: &Compared<impl Fn(ValueId) -> bool>,
+    ) -> Vec<(DependenceKind, Decision)> {
+        let later = compared.later;
+        let unstable = |value: ValueId| !(compared.stable)(value);
+        let sink_shape = shape_on_sink_side(&sink.shape, &unstable);
+        let equality = shape_equality(source, &sink_shape);
+        let in_source = |value: &Polynomial| match later {
+            Some(later) => later.closed(value),
+            None => value.clone(),
+        };
+        let in_sink = |value: &Polynomial| in_source(value).on_sink_side(&unstable);
+        let mut facts = later.map(Later::facts).unwrap_or_default();
+        facts.holding.extend(source.facts.iter().map(in_source));
+        facts.holding.extend(sink.facts.iter().map(in_sink));
+        let source_parameters = self.own_parameters(source);
+        let source_parameters: Vec<_> = source_parameters.iter().map(in_source).collect();
+        let sink_parameters = self.own_parameters(sink);
+        let sink_parameters: Vec<_> = sink_parameters.iter().map(in_sink).collect();
+        // The sink's values when its shape is the source's.
+        let assumed_parameters: Option<Vec<_>> = match &equality {
+            ShapeEquality::If(_) => Some(
+                sink.parameters(self.graph, &source.shape)
+                    .iter()
+                    .map(in_sink)
+                    .collect(),
+            ),
+            _ => None,
+        };
+        let conditions = relied_on(source, sink, later);
+        let pair = PairOfTargets {
+            source,
+            sink,
+            distance,
+            facts: &facts,
+            source_parameters: &source_parameters,
+            sink_parameters: &sink_parameters,
+            sink_shape: &sink_shape,
+            assumed_parameters: assumed_parameters.as_deref(),
+            equality: &equality,
+            conditions: &conditions,
+            one_iteration: later.is_none(),
+        };
+        // Within one iteration the domains of loops are guards, so that whoever fuses can rely on
+        // them without knowing them.
+        let mut bounded_facts = facts.clone();
+        let mut bounded_conditions = conditions.clone();
+        if let Run::Bounded(..) = compared.run {
+            let (of_source, guards) = bounds(self.graph, source);
+            add_guards(&mut bounded_conditions, &guards);
+            bounded_facts.holding.extend(of_source);
+            let (of_sink, guards) = bounds(self.graph, sink);
+            add_guards(&mut bounded_conditions, &guards);
+            bounded_facts.holding.extend(of_sink.iter().map(in_sink));
+        }
+        let bounded = PairOfTargets {
+            facts: &bounded_facts,
+            conditions: &bounded_conditions,
+            ..pair
+        };
+        let bounded = (bounded_conditions.len() > conditions.len()).then_some(&bounded);
+        let kinds = [
+            DependenceKind::Flow,
+            DependenceKind::Anti,
+            DependenceKind::Output,
+            DependenceKind::Reduction,
+        ];
+        let decisions = kinds.into_iter().filter_map(|kind| {
+            let sides = sides(kind, from, to);
+            let decision = pair.decide_within(bounded, &mut self.solver, kind, sides)?;
+            Some((kind, decision))
+        });
+        decisions.collect()
+    }
+
+    /// A decision with the names and places of two launches.
+    fn answer(
+        &self,
+        (source, sink, from, to): (&Instance, &Instance, &TargetUse, &TargetUse),
+        kind: DependenceKind,
+        decision: &Decision,
+        run: Run,
+    ) -> Answer {
+        let names = (
+            &source.model.display_name,
+            &sink.model.display_name,
+            &to.place.name,
+        );
+        let carried = run.is_carried();
+        let widest = |because: String, absent_if: &[Guard]| {
+            let because = (because, RejectionReason::UnprovenIndex);
+            let ends = (source, sink, from, to);
+            Answer {
+                edge: self.widest(ends, kind, because, absent_if.to_vec(), carried),
+                absent_when_apart: false,
+            }
+        };
+        let meeting = match decision {
+            Decision::TooMany => {
+                let (one, two, buffer) = names;
+                let because =
+                    format!("`{one}` and `{two}` access `{buffer}` in too many ways to compare");
+                return widest(because, &[]);
+            }
+            Decision::ApartIf(guards) => return widest(apart_while(source, sink, to), guards),
+            Decision::Meet(meeting) => meeting,
+        };
+        let (left, right) = sides(kind, from, to);
+        let accesses = (
+            &source.model.accesses[left[meeting.widest[0]]],
+            &sink.model.accesses[right[meeting.widest[1]]],
+        );
+        let because = match meeting.reason {
+            RejectionReason::Shape if meeting.width == Width::Global => {
+                describe::different_shapes(source.model, sink.model)
+            }
+            _ if kind == DependenceKind::Reduction => {
+                describe::reductions(source.model, sink.model, accesses.0, &to.place.name)
+            }
+            _ => describe::accesses(
+                source.model,
+                sink.model,
+                accesses,
+                &to.place.name,
+                meeting.width,
+            ),
+        };
+        let shapes = [&source.shape, &meeting.sink_shape];
+        let example = meeting.example.as_ref();
+        let place = (&to.place, carried);
+        let witness = (meeting.width != Width::Thread)
+            .then(|| describe::witness(self.graph, accesses, shapes, place, example));
+        Answer {
+            edge: Edge {
+                source: source.node,
+                sink: sink.node,
+                buffer: to.place.name.clone(),
+                kind,
+                width: meeting.width,
+                relation: meeting.relation.clone(),
+                exact: meeting.exact,
+                conditions: meeting.conditions.clone(),
+                absent_if: meeting.absent_if.clone(),
+                carried: false,
+                distances: Vec::new(),
+                because,
+                reason: (meeting.width == Width::Global).then_some(meeting.reason),
+                location: accesses.1.location.clone(),
+                witness,
+                mapped: meeting.mapped.clone(),
+            },
+            absent_when_apart: meeting.absent_when_apart,
+        }
+    }
+
+    /// The number of a launch's use among those that the same is decided about: what is computed
+    /// of a pair of uses may depend on nothing else.
+    fn form(
+        &mut self,
+        instance: &Instance,
+        used: &TargetUse,
+        alike: usize,
+        position: usize,
+    ) -> usize {
+        if let Some(known) = self.form_of.get(&(alike, position)) {
+            return *known;
+        }
+        let model = instance.model;
+        let accesses = |list: &[usize]| -> Vec<_> {
+            let list = list.iter().map(|index| &model.accesses[*index]);
+            list.map(|access| {
+                let (kind, size_bytes) = (access.kind, access.size_bytes);
+                let (subscript, domain) = (&access.subscript, &access.domain);
+                (kind, subscript, size_bytes, domain, access.exact)
+            })
+            .collect()
+        };
+        let text = format!(
+            "{:?}",
+            (
+                accesses(&used.reads),
+                accesses(&used.writes),
+                &model.products,
+                &model.parameters,
+                self.own_parameters(instance),
+                instance.inputs(self.graph),
+                &instance.shape,
+                &instance.facts,
+                &instance.conditions,
+            )
+        );
+        let next = self.forms.len();
+        let number = *self.forms.entry(text).or_insert(next);
+        self.form_of.insert((alike, position), number);
+        number
+    }
+}

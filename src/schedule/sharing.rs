@@ -1,0 +1,87 @@
+//! Groups that load from the same memory: one of them that holds both loads it once.
+
+use super::obstacle::Candidate;
+use crate::kernel::{AccessKind, Target};
+use crate::launch::{BufferId, Root, ValueId};
+use std::collections::{BTreeSet, HashMap};
+
+/// What launches load from, as the host knows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Loaded {
+    /// An allocation.
+    Buffer(BufferId),
+    /// What lies behind a pointer of this value.
+    Pointer(ValueId),
+}
+
+/// Everything that members load from by their arguments and none of them changes.
+pub(super) fn loaded(members: &[Candidate<'_>]) -> BTreeSet<Loaded> {
+    let (mut read, mut changed) = (BTreeSet::new(), BTreeSet::new());
+    for member in members {
+        for access in &member.model.accesses {
+            let Target::Argument {
+                argument,
+                offset_bytes,
+            } = &access.target
+            else {
+                continue;
+            };
+            let passed = member.launch.arguments.get(*argument);
+            let piece = passed.and_then(|passed| {
+                let mut pieces = passed.pieces.iter();
+                pieces.find(|piece| piece.offset_bytes == *offset_bytes && piece.bits == 64)
+            });
+            let memory = piece.map(|piece| match &piece.pointer {
+                Some(pointer) => match pointer.root {
+                    Root::Buffer(buffer) => Loaded::Buffer(buffer),
+                    Root::Value(value) => Loaded::Pointer(value),
+                },
+                None => Loaded::Pointer(piece.value),
+            });
+            match access.kind {
+                AccessKind::Read => read.extend(memory),
+                _ => changed.extend(memory),
+            }
+        }
+    }
+    read.difference(&changed).copied().collect()
+}
+
+/// Groups by what they load.
+#[derive(Default)]
+pub(super) struct Sharers {
+    /// For each memory the groups that load it, the latest last.
+    groups: HashMap<Loaded, Vec<usize>>,
+}
+
+/// So many groups are tried for each.
+const MOST_TRIED: usize = 4;
+
+impl Sharers {
+    /// The latest groups that load one of these.
+    pub(super) fn nearest(&self, loaded: &BTreeSet<Loaded>) -> Vec<usize> {
+        let mut found: Vec<usize> = Vec::new();
+        for memory in loaded {
+            let groups = self.groups.get(memory).into_iter().flatten();
+            found.extend(groups.rev().take(MOST_TRIED));
+        }
+        found.sort_unstable_by(|one, other| other.cmp(one));
+        found.dedup();
+        found.truncate(MOST_TRIED);
+        found
+    }
+
+    /// Adds a group that is later than all others.
+    pub(super) fn enter(&mut self, group: usize, loaded: BTreeSet<Loaded>) {
+        for memory in loaded {
+            self.groups.entry(memory).or_default().push(group);
+        }
+    }
+
+    /// Takes a group out that has become part of another.
+    pub(super) fn leave(&mut self, group: usize) {
+        for groups in self.groups.values_mut() {
+            groups.retain(|other| *other != group);
+        }
+    }
+}

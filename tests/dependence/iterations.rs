@@ -1,0 +1,215 @@
+//! Dependences between iterations of host loops, by the loops' counters.
+
+use crate::builder::{Kernel, World, X, actuals, int_argument, shape, sum};
+use sirius_rs::affine::{Affine, Constraint, Variable};
+use sirius_rs::dependence::{
+    DependenceKind, Edge, Guard, IterationDistance, Uar, Width, build_uar,
+};
+use sirius_rs::expression::Expression;
+use sirius_rs::kernel::{AccessKind, KernelModel};
+use sirius_rs::launch::{Course, NodeId, Place, Pointer, ValueId};
+
+const ROW: i64 = 1000;
+
+const ALL_KINDS: [DependenceKind; 3] = [
+    DependenceKind::Flow,
+    DependenceKind::Anti,
+    DependenceKind::Output,
+];
+
+fn carried(uar: &Uar, source: NodeId, sink: NodeId) -> Vec<&Edge> {
+    uar.graph
+        .edge_weights()
+        .filter(|edge| edge.source == source && edge.sink == sink && edge.carried)
+        .collect()
+}
+
+fn kinds(edges: &[&Edge]) -> Vec<(DependenceKind, Width)> {
+    let mut kinds: Vec<_> = edges.iter().map(|edge| (edge.kind, edge.width)).collect();
+    kinds.sort();
+    kinds
+}
+
+/// `out[row * ROW + x] = f(in[(row + before) * ROW + x])` for `x < ROW`; arguments in, out, row.
+fn row_kernel(before: i64) -> KernelModel {
+    let mut kernel = Kernel::new("row", 3);
+    let block_size = kernel.parameter(sirius_rs::kernel::KernelSymbol::BlockSize(X));
+    let row = kernel.parameter(int_argument(2));
+    let base = kernel.product(Affine::variable(Variable::Block(X)), &block_size);
+    let thread = Variable::Thread(X);
+    let inside = vec![vec![Constraint::NonNegative(sum(
+        &[(-1, base.clone()), (-1, thread.clone())],
+        ROW - 1,
+    ))]];
+    let index = [(4 * ROW, row), (4, base), (4, thread)];
+    kernel.access(
+        AccessKind::Read,
+        0,
+        sum(&index, 4 * ROW * before),
+        inside.clone(),
+    );
+    kernel.access(AccessKind::Write, 1, sum(&index, 0), inside);
+    kernel.model
+}
+
+fn leaf(value: ValueId) -> Expression<ValueId> {
+    Expression::Leaf(value)
+}
+
+/// A loop of 20 iterations over one launch that reads the row before; with the row told or not.
+fn sweep(told: bool) -> (Uar, NodeId) {
+    let mut world = World::new();
+    let x = world.buffer("x");
+    let (grid, block) = (world.extent(), world.extent());
+    let (grid, block) = (shape(&mut world, grid), shape(&mut world, block));
+    let kernel = world.kernel(row_kernel(-1));
+    let counter = world.count_to(Expression::Constant(20));
+    let row = match told {
+        true => world.function_of(counter, leaf(counter).add(Expression::Constant(1))),
+        false => world.value(None, Some(0)),
+    };
+    let launch = world.launch(kernel, grid, block, actuals(&x, &x, row));
+    (build_uar(&world.graph, &world.kernels), launch)
+}
+
+#[test]
+fn rows_that_move_with_a_counter_meet_only_where_they_are_equal() {
+    let (uar, launch) = sweep(true);
+    let edges = carried(&uar, launch, launch);
+    assert_eq!(kinds(&edges), [(DependenceKind::Flow, Width::Thread)]);
+    // The next iteration reads what this one writes, and no other does.
+    let relation = &edges[0].relation;
+    assert!(relation.contains("_sink = 1 + v"), "{relation}");
+    let next = IterationDistance {
+        host_loop: 0,
+        least: Some(1),
+        most: None,
+    };
+    assert_eq!(edges[0].distances, [next]);
+}
+
+#[test]
+fn rows_of_unknown_course_may_be_the_same() {
+    let (uar, launch) = sweep(false);
+    let edges = carried(&uar, launch, launch);
+    assert_eq!(kinds(&edges), ALL_KINDS.map(|kind| (kind, Width::Thread)));
+}
+
+#[test]
+fn each_loop_of_a_nest_has_edges_of_its_own() {
+    let mut world = World::new();
+    let x = world.buffer("x");
+    let (grid, block) = (world.extent(), world.extent());
+    let (grid, block) = (shape(&mut world, grid), shape(&mut world, block));
+    let kernel = world.kernel(row_kernel(-1));
+    world.count_to(Expression::Constant(9));
+    let counter = world.count_to(Expression::Constant(20));
+    let row = world.function_of(counter, leaf(counter).add(Expression::Constant(1)));
+    let launch = world.launch(kernel, grid, block, actuals(&x, &x, row));
+    let uar = build_uar(&world.graph, &world.kernels);
+    let (inner, outer): (Vec<&Edge>, Vec<&Edge>) = carried(&uar, launch, launch)
+        .into_iter()
+        .partition(|edge| edge.distances[1].least == Some(1));
+    assert_eq!(kinds(&inner), [(DependenceKind::Flow, Width::Thread)]);
+    assert_eq!(kinds(&outer), ALL_KINDS.map(|kind| (kind, Width::Thread)));
+    let distances = |edge: &Edge| {
+        let parts = edge.distances.iter();
+        parts
+            .map(|part| (part.host_loop, part.least, part.most))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        distances(inner[0]),
+        [(0, Some(0), Some(0)), (1, Some(1), None)]
+    );
+    assert_eq!(distances(outer[0]), [(0, Some(1), None), (1, None, None)]);
+}
+
+/// A launch on `buffer + 4000 * counter`, of which it touches `touched` elements.
+fn moving_pointer(touched: i64) -> (Uar, NodeId) {
+    let mut world = World::new();
+    let (x, y) = (world.buffer("x"), world.buffer("y"));
+    let (grid, block) = (world.extent(), world.extent());
+    let (grid, block) = (shape(&mut world, grid), shape(&mut world, block));
+    let n = world.number(touched);
+    let kernel = world.kernel(crate::builder::pointwise("scale", 0));
+    let counter = world.count_to(Expression::Constant(8));
+    let moving = world.value(None, Some(0));
+    let offset = leaf(counter).multiply(Expression::Constant(4 * ROW));
+    world.graph.iterations.courses.insert(
+        moving,
+        Course {
+            turns_in: None,
+            places: vec![Place {
+                root: y.root.clone(),
+                offset_bytes: offset,
+            }],
+        },
+    );
+    let pointer = Pointer {
+        root: sirius_rs::launch::Root::Value(moving),
+        offset_bytes: Some(Expression::Constant(0)),
+        may_point_to: y.may_point_to.clone(),
+        device_only: true,
+    };
+    let launch = world.launch(kernel, grid, block, actuals(&x, &pointer, n));
+    world.set_argument_value(launch, 1, moving);
+    (build_uar(&world.graph, &world.kernels), launch)
+}
+
+#[test]
+fn parts_that_a_pointer_moves_over_do_not_meet() {
+    let (uar, launch) = moving_pointer(ROW);
+    let always = carried(&uar, launch, launch);
+    let always: Vec<_> = always
+        .iter()
+        .filter(|edge| edge.absent_if.is_empty())
+        .collect();
+    assert!(always.is_empty(), "{always:#?}");
+    let (uar, launch) = moving_pointer(ROW + 1);
+    let edges = carried(&uar, launch, launch);
+    assert_eq!(kinds(&edges), [(DependenceKind::Output, Width::Global)]);
+    let witness = edges[0].witness.as_ref().unwrap();
+    let place = "`y[1000]` is written by block 3, thread 232 (app.cu:11) and written by block 0, \
+                 thread 0 (app.cu:11) in a later iteration";
+    assert!(witness.text.starts_with(place), "{}", witness.text);
+}
+
+/// A launch on row 30, then a loop over rows 0 to `last`.
+fn before_a_loop(last: i64) -> (Uar, NodeId, NodeId) {
+    let mut world = World::new();
+    let x = world.buffer("x");
+    let (grid, block) = (world.extent(), world.extent());
+    let (grid, block) = (shape(&mut world, grid), shape(&mut world, block));
+    let kernel = world.kernel(row_kernel(0));
+    let fixed = world.number(30);
+    let first = world.launch(kernel, grid, block, actuals(&x, &x, fixed));
+    let counter = world.count_to(Expression::Constant(last + 1));
+    let row = world.function_of(counter, leaf(counter));
+    let inside = world.launch(kernel, grid, block, actuals(&x, &x, row));
+    (build_uar(&world.graph, &world.kernels), first, inside)
+}
+
+#[test]
+fn the_domain_of_a_loop_keeps_its_rows_from_others() {
+    let forward = |uar: &Uar, source, sink| -> Vec<Edge> {
+        let edges = uar.graph.edge_weights();
+        let of_pair = |edge: &&Edge| (edge.source, edge.sink) == (source, sink);
+        edges.filter(of_pair).cloned().collect()
+    };
+    let (uar, first, inside) = before_a_loop(29);
+    let edges = forward(&uar, first, inside);
+    assert_eq!(edges.len(), 3);
+    for edge in &edges {
+        let domain =
+            |guard: &Guard| matches!(guard, Guard::Holds { class, .. } if class == "domain");
+        assert!(edge.absent_if.iter().any(domain), "{edge:#?}");
+        assert!(!edge.conditions.iter().any(domain), "{edge:#?}");
+    }
+    let (uar, first, inside) = before_a_loop(30);
+    let edges = forward(&uar, first, inside);
+    assert!(
+        edges.iter().all(|edge| edge.absent_if.is_empty()),
+        "{edges:#?}"
+    );
+}
