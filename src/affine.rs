@@ -61,6 +61,29 @@ pub struct Affine {
     pub terms: Vec<(i64, Variable)>,
 }
 
+impl Constraint {
+    /// The same for integers, its coefficients without a common divisor.
+    pub fn tightened(self) -> Self {
+        let Self::NonNegative(row) = &self else {
+            return self;
+        };
+        let common = row.terms.iter().fold(0, |common, (coefficient, _)| {
+            greatest_common_divisor(coefficient.unsigned_abs() as i64, common)
+        });
+        if common < 2 {
+            return self;
+        }
+        Self::NonNegative(Affine {
+            constant: row.constant.div_euclid(common),
+            terms: row
+                .terms
+                .iter()
+                .map(|(coefficient, variable)| (coefficient / common, variable.clone()))
+                .collect(),
+        })
+    }
+}
+
 impl Affine {
     /// The expression that is always `value`.
     pub fn constant(value: i64) -> Self {

@@ -795,6 +795,7 @@ fn grid_stride(scene: &mut Scene, name: &str, shift: i64) -> KernelId {
         uniform_in_block: false,
         location: Location::default(),
         quotient: None,
+        unknown: None,
     });
     model.products.push(Product {
         factor: Affine::variable(Variable::Loop(0)),

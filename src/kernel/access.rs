@@ -2,10 +2,11 @@
 
 use super::address::{Address, Root, roots};
 use super::body::{BlockRef, Body, Type, ValueRef};
+use super::bounded::{ONLY_BOUNDED, Openness};
 use super::cfg::Flow;
 use super::domain::{Conditions, Domain, Domains, discharge_all, merge};
 use super::features::{Rows, Touch};
-use super::space::{QuotientDimension, Space};
+use super::space::{QuotientDimension, Space, UnknownDimension};
 use super::walk::{Choices, Obstacle, Quantity, Reading, Walk, scaled};
 use super::{Access, AccessId, AccessKind, Loop, Target};
 use crate::affine::{Affine, Constraint, Variable};
@@ -34,7 +35,7 @@ pub struct Collector<'a> {
 }
 
 /// More alternatives of one pointer are given up.
-const ALTERNATIVES: usize = 8;
+const ALTERNATIVES: usize = 24;
 
 impl Collector<'_> {
     /// Adds what an instruction touches.
@@ -56,8 +57,16 @@ impl Collector<'_> {
                 why: "its control flow is not understood",
             },
         };
+        let mut wraps = "it may wrap around";
         let mut alternatives = match (touch.pointer, touch.bytes, &self.domains) {
-            (Some(pointer), Some(_), Some(_)) => self.alternatives(pointer, block, &domain),
+            (Some(pointer), Some(_), Some(_)) => {
+                let exact = self.alternatives(pointer, block, &domain, Openness::Closed);
+                exact.or_else(|why| {
+                    wraps = why;
+                    self.alternatives(pointer, block, &domain, Openness::Open)
+                        .map_err(|_| why)
+                })
+            }
             (None, ..) => Err("its origin is not known"),
             _ => Err("how much it touches is not known"),
         };
@@ -69,7 +78,7 @@ impl Collector<'_> {
         match alternatives {
             Ok(found) => {
                 for (address, domain) in found {
-                    self.precise(at, touch, address, domain);
+                    self.precise(at, touch, address, domain, wraps);
                 }
             }
             Err(why) => {
@@ -86,6 +95,7 @@ impl Collector<'_> {
         pointer: ValueRef,
         block: BlockRef,
         domain: &Domain,
+        openness: Openness,
     ) -> Result<Vec<(Address, Domain)>, &'static str> {
         let mut found = Vec::new();
         let mut pending = vec![(Choices::new(), domain.clone())];
@@ -101,7 +111,8 @@ impl Collector<'_> {
                 &mut self.space,
                 self.changed_arguments,
                 choices.clone(),
-            );
+            )
+            .opened(openness);
             let address = walk.address(pointer).and_then(|address| {
                 let offset = walk.seen_from(address.offset, block)?;
                 Ok(Address {
@@ -129,7 +140,15 @@ impl Collector<'_> {
         Ok(found)
     }
 
-    fn precise(&mut self, at: ValueRef, touch: &Touch, address: Address, domain: Domain) {
+    /// `wraps` is what to say of an offset that cannot be shown to be free of wraps.
+    fn precise(
+        &mut self,
+        at: ValueRef,
+        touch: &Touch,
+        address: Address,
+        domain: Domain,
+        wraps: &'static str,
+    ) {
         let mut address = Address {
             root: self.in_space(&address.root, touch.space),
             ..address
@@ -171,12 +190,17 @@ impl Collector<'_> {
             match discharge_all(&self.space, &address.offset.obligations, &context) {
                 Some(found) => merge(&mut conditions, found),
                 None => {
-                    return self.vague(at, touch, &address.root, &domain, "it may wrap around");
+                    return self.vague(at, touch, &address.root, &domain, wraps);
                 }
             }
         }
         merge(&mut self.conditions, conditions);
+        // No instance takes this way.
+        if domain.disjuncts.is_empty() {
+            return;
+        }
         let why = match domain.exact {
+            true if self.space.mentions_unknown(&address.offset.affine) => ONLY_BOUNDED,
             true => touch.why_inexact,
             false => domain.why,
         };
@@ -222,6 +246,7 @@ impl Collector<'_> {
             uniform_in_block: true,
             location: self.body.value(at).location.clone(),
             quotient: None,
+            unknown: None,
         });
         domain.loops.push(index);
         Some(start)
@@ -237,6 +262,9 @@ impl Collector<'_> {
 
     fn vague(&mut self, at: ValueRef, touch: &Touch, root: &Root, domain: &Domain, why: &str) {
         merge(&mut self.conditions, domain.conditions.clone());
+        if domain.disjuncts.is_empty() {
+            return;
+        }
         for target in self.targets(root) {
             self.push(at, touch, target, None, domain, false, why);
         }
@@ -375,6 +403,13 @@ impl Collector<'_> {
             space.products.push(product);
         }
         for index in &quotients {
+            if let Some(unknown) = self.space.as_unknown(&Variable::Loop(*index)) {
+                space.unknowns.push(UnknownDimension {
+                    least: renumber.affine(&unknown.least),
+                    row: unknown.row.as_ref().map(|row| renumber.affine(row)),
+                    ..unknown.clone()
+                });
+            }
             let Some(quotient) = self.space.as_quotient(&Variable::Loop(*index)) else {
                 continue;
             };
@@ -385,10 +420,13 @@ impl Collector<'_> {
                 multiple: renumber.affine(&quotient.multiple),
             });
         }
+        // Quotients come before numbers of unknown value.
+        space.first_unknown = first_quotient + space.quotients.len();
         self.space = space;
     }
 
-    /// Ties the quotients that a conjunction or subscript mentions to what they divide.
+    /// Ties the quotients that a conjunction or subscript mentions to what they divide, and numbers of
+    /// unknown value to their bounds.
     fn define_quotients(&mut self) {
         for access in &mut self.accesses {
             let mut by_subscript = Used::default();
@@ -405,8 +443,14 @@ impl Collector<'_> {
                     used.constraint(&self.space, constraint);
                 }
                 for index in used.quotients {
-                    if let Some(quotient) = self.space.as_quotient(&Variable::Loop(index)) {
+                    let variable = Variable::Loop(index);
+                    if let Some(quotient) = self.space.as_quotient(&variable) {
                         conjunction.extend(quotient.rows().map(Constraint::NonNegative));
+                    }
+                    if let Some(unknown) = self.space.as_unknown(&variable) {
+                        let bounds = std::iter::once(Affine::variable(variable));
+                        let bounds = bounds.chain(unknown.row.clone());
+                        conjunction.extend(bounds.map(Constraint::NonNegative));
                     }
                     all.insert(index);
                 }
@@ -460,6 +504,14 @@ impl Used {
                         self.affine(space, &quotient.dividend);
                         self.affine(space, &quotient.divisor);
                         self.affine(space, &quotient.multiple);
+                    }
+                    if let Some(unknown) = space.as_unknown(variable)
+                        && self.quotients.insert(*index)
+                    {
+                        self.affine(space, &unknown.least);
+                        if let Some(row) = &unknown.row {
+                            self.affine(space, row);
+                        }
                     }
                 }
                 Variable::Block(_) | Variable::Thread(_) => {}

@@ -104,7 +104,10 @@ impl Walk<'_> {
                 on_true, on_false, ..
             } => self.choose_address(pointer, &[*on_true, *on_false]),
             Operation::Phi(incoming) => {
-                if let Some((index, first, next)) = self.recurrence(pointer) {
+                if self.rotation(pointer).is_none()
+                    && self.passed_on(pointer).is_none()
+                    && let Some((index, first, next)) = self.recurrence(pointer)
+                {
                     let step = self.in_step(index, |walk| walk.pointer_step(pointer, next, 0))?;
                     let first = self.address(first)?;
                     return Ok(Address {
@@ -112,8 +115,14 @@ impl Walk<'_> {
                         offset: self.progression(index, first.offset, step)?,
                     });
                 }
+                if let Some((_, starts)) = self.rotation(pointer) {
+                    return self.choose_address(pointer, &starts);
+                }
                 if self.header_loop(pointer).is_some() {
-                    return Err(Obstacle::Unknown("it changes irregularly in a loop"));
+                    return match self.passed_on(pointer) {
+                        Some(values) => self.choose_address(pointer, &values),
+                        None => Err(Obstacle::Unknown("it changes irregularly in a loop")),
+                    };
                 }
                 let alternatives: Vec<_> = incoming.iter().map(|(value, _)| *value).collect();
                 self.choose_address(pointer, &alternatives)

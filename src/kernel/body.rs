@@ -79,6 +79,17 @@ impl Predicate {
             Self::UnsignedGreaterEqual => Self::UnsignedLess,
         }
     }
+
+    /// The same comparison of signed readings.
+    pub fn signed(self) -> Self {
+        match self {
+            Self::UnsignedLess => Self::SignedLess,
+            Self::UnsignedLessEqual => Self::SignedLessEqual,
+            Self::UnsignedGreater => Self::SignedGreater,
+            Self::UnsignedGreaterEqual => Self::SignedGreaterEqual,
+            other => other,
+        }
+    }
 }
 
 /// Integer and pointer conversions.
@@ -174,6 +185,8 @@ pub enum Operation {
         terms: Vec<(i64, ValueRef)>,
     },
     Freeze(ValueRef),
+    /// The absolute value of a signed integer; that of the least one is itself or undefined.
+    Absolute(ValueRef),
     /// The address in a pointer.
     PointerToInteger(ValueRef),
     /// The pointer with an address.
@@ -260,6 +273,7 @@ impl Value {
             }
             Operation::Cast { operand, .. }
             | Operation::Freeze(operand)
+            | Operation::Absolute(operand)
             | Operation::PointerToInteger(operand)
             | Operation::IntegerToPointer(operand) => vec![*operand],
             Operation::Select {

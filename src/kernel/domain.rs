@@ -8,7 +8,7 @@ use super::KernelSymbol;
 use super::body::{BlockRef, Body};
 use super::cfg::Flow;
 use super::guards::{Fact, Guards, Reach};
-use super::ranges::{Context, discharge, previous};
+use super::ranges::{Context, discharge, previous, upper};
 use super::space::Space;
 use super::walk::Obligation;
 use crate::affine::{Affine, Constraint, Guard, Variable};
@@ -103,7 +103,12 @@ impl<'a> Domains<'a> {
                 for fact in facts {
                     self.test(space, fact, &mut all, &mut result);
                 }
-                result.disjuncts.push(all);
+                // What can never be in mathematical integers could be after a wrap, which the
+                // conditions taken on above exclude.
+                let first_new = known.len().min(all.len());
+                if !all[first_new..].iter().any(|fact| never_holds(space, fact)) {
+                    result.disjuncts.push(all);
+                }
             }
         }
         result
@@ -289,6 +294,16 @@ impl Domain {
     /// The constraints as the model stores them.
     pub fn guard(&self) -> Guard {
         self.disjuncts.clone()
+    }
+}
+
+/// Whether no instance of any launch satisfies a constraint.
+fn never_holds(space: &Space, constraint: &Constraint) -> bool {
+    match constraint {
+        Constraint::NonNegative(row) => upper(space, row, &[])
+            .iter()
+            .any(|bound| bound.range().1 < 0),
+        Constraint::Zero(_) => false,
     }
 }
 

@@ -107,8 +107,7 @@ impl Walk<'_> {
             return Err(NOT_KNOWN);
         };
         // The branch itself must leave, not a value computed in an iteration before.
-        if !every_time || body.value(*condition).block != Some(*from) || self.bits(*left).is_none()
-        {
+        if !every_time || body.value(*condition).block != Some(*from) {
             return Err(NOT_KNOWN);
         }
         let predicate = if on_true == to {
@@ -126,8 +125,7 @@ impl Walk<'_> {
         } else {
             Reading::Signed
         };
-        let a = self.read(*left, reading)?;
-        let b = self.read(*right, reading)?;
+        let (a, b, _) = self.compared(*left, *right, reading)?;
         let distance = b
             .clone()
             .combine(a.clone(), Affine::subtract)
@@ -138,14 +136,19 @@ impl Walk<'_> {
             SignedLessEqual | UnsignedLessEqual => (1, 0),
             SignedGreater | UnsignedGreater => (-1, 1),
             SignedGreaterEqual | UnsignedGreaterEqual => (-1, 0),
-            // Until it hits zero, in steps of one towards it.
+            // Until it hits zero, in steps towards it that do not miss it.
             NotEqual => {
                 let counter = Variable::Loop(index);
-                let step = distance.affine.terms.iter().find(|(_, at)| *at == counter);
-                match step {
-                    Some((-1, _)) => (1, 1),
-                    Some((1, _)) => (-1, 1),
-                    _ => return Err(NOT_KNOWN),
+                let mut terms = distance.affine.terms.iter();
+                let Some((step, _)) = terms.find(|(_, at)| *at == counter) else {
+                    return Err(NOT_KNOWN);
+                };
+                let hits = distance.affine.constant % step == 0
+                    && distance.affine.terms.iter().all(|(by, _)| by % step == 0);
+                match hits {
+                    true if *step < 0 => (1, 1),
+                    true => (-1, 1),
+                    false => return Err(NOT_KNOWN),
                 }
             }
             Equal => return Err(NOT_KNOWN),

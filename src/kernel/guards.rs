@@ -6,8 +6,9 @@
 use super::body::{
     BinaryOperator, BlockRef, Body, Cast, Operation, Predicate, Terminator, Type, ValueRef,
 };
+use super::bounded::{ONLY_BOUNDED, Openness};
 use super::cfg::{Flow, Level};
-use super::ranges::{lower, upper};
+use super::ranges::{lower, may_be_required};
 use super::space::Space;
 use super::walk::{Choices, Obligation, Obstacle, Quantity, Reading, Walk};
 use crate::affine::{Affine, Constraint, Variable};
@@ -138,8 +139,8 @@ impl Reach {
 
 /// Path conditions of a body, computed on demand.
 pub struct Guards<'a> {
-    body: &'a Body,
-    flow: &'a Flow,
+    pub(super) body: &'a Body,
+    pub(super) flow: &'a Flow,
     changed_arguments: &'a BTreeSet<usize>,
     levels: BTreeMap<Option<usize>, Level>,
     within_level: HashMap<(Option<usize>, BlockRef), Reach>,
@@ -222,7 +223,9 @@ impl<'a> Guards<'a> {
             } if on_true == on_false => Reach::always(),
             Terminator::Branch {
                 condition, on_true, ..
-            } => self.condition(space, *condition, *on_true == to, from),
+            } => self
+                .until_equal(space, from, to, *condition, *on_true == to)
+                .unwrap_or_else(|| self.condition(space, *condition, *on_true == to, from)),
             Terminator::Switch {
                 value,
                 cases,
@@ -271,18 +274,18 @@ impl<'a> Guards<'a> {
                 } else {
                     Predicate::NotEqual
                 };
-                self.relation(space, predicate, &quantity, &literal, at)
+                self.relation(predicate, &quantity, &literal, at)
             }
             _ => Reach::unknown("a switch over a value that is not affine"),
         }
     }
 
-    fn walk<'b>(&'b self, space: &'b mut Space, choices: Choices) -> Walk<'b> {
+    pub(super) fn walk<'b>(&'b self, space: &'b mut Space, choices: Choices) -> Walk<'b> {
         Walk::new(self.body, self.flow, space, self.changed_arguments, choices)
     }
 
     /// All loops that an expression mentions are around the block.
-    fn visible(&self, space: &Space, affine: &Affine, at: BlockRef) -> bool {
+    pub(super) fn visible(&self, space: &Space, affine: &Affine, at: BlockRef) -> bool {
         let around = self.flow.loops_of(at);
         space
             .loops_in(affine)
@@ -388,7 +391,7 @@ impl<'a> Guards<'a> {
                             obligations: quantity.obligations,
                         };
                         let value = Quantity::certain(Affine::constant(positive.into()));
-                        self.relation(space, Predicate::Equal, &bit, &value, at)
+                        self.relation(Predicate::Equal, &bit, &value, at)
                     }
                     _ => Reach::unknown("its condition is not affine"),
                 }
@@ -434,7 +437,7 @@ impl<'a> Guards<'a> {
         reach
     }
 
-    fn compare(
+    pub(super) fn compare(
         &self,
         space: &mut Space,
         predicate: Predicate,
@@ -452,9 +455,16 @@ impl<'a> Guards<'a> {
                 first.or(&second)
             };
         }
-        match self.compare_walk(space, predicate, left, right, same_sign, at, choices) {
+        let mut compare = |openness| {
+            let sides = (left, right, same_sign);
+            self.compare_walk(space, predicate, sides, at, choices, openness)
+        };
+        match compare(Openness::Closed) {
             Ok(reach) => reach,
-            Err(Obstacle::Unknown(_)) => Reach::unknown("its condition is not affine"),
+            Err(Obstacle::Unknown(_)) => match compare(Openness::Carried) {
+                Ok(reach) => reach.weakened(ONLY_BOUNDED),
+                Err(_) => Reach::unknown("its condition is not affine"),
+            },
             Err(Obstacle::Choice(value, ways)) if choices.len() < 2 && ways <= 3 => {
                 let mut union = Reach::never();
                 for way in 0..ways {
@@ -485,7 +495,7 @@ impl<'a> Guards<'a> {
             SignedGreater | SignedGreaterEqual | UnsignedGreater | UnsignedGreaterEqual => false,
             Equal | NotEqual => return None,
         };
-        let is_signed = signed(predicate) == predicate;
+        let is_signed = predicate.signed() == predicate;
         for (extreme, on_right) in [(right, true), (left, false)] {
             let Operation::Binary {
                 operator,
@@ -511,87 +521,124 @@ impl<'a> Guards<'a> {
         None
     }
 
-    /// When a select, phi, minimum or maximum goes a certain way, as far as a block can tell.
-    pub fn choice(&self, space: &mut Space, value: ValueRef, way: usize, at: BlockRef) -> Reach {
-        let reach = match &self.body.value(value).operation {
-            Operation::Select { condition, .. } => self.condition(space, *condition, way == 0, at),
-            Operation::Binary {
-                operator,
-                left,
-                right,
-                ..
-            } => {
-                let predicate = match operator {
-                    BinaryOperator::SignedMinimum => Predicate::SignedLessEqual,
-                    BinaryOperator::SignedMaximum => Predicate::SignedGreaterEqual,
-                    BinaryOperator::UnsignedMinimum => Predicate::UnsignedLessEqual,
-                    _ => Predicate::UnsignedGreaterEqual,
-                };
-                let predicate = if way == 0 {
-                    predicate
-                } else {
-                    predicate.negated()
-                };
-                self.compare(
-                    space,
-                    predicate,
-                    (*left, *right),
-                    false,
-                    at,
-                    &Choices::new(),
-                )
-            }
-            Operation::Phi(incoming) => {
-                let (from, to) = (incoming[way].1, self.body.value(value).block);
-                match to {
-                    Some(to) if self.flow.predecessors[to.0].len() > 1 => self
-                        .edge(space, from, to)
-                        .weakened("it depends on the path taken"),
-                    _ => Reach::unknown("it depends on the path taken"),
-                }
-            }
-            _ => Reach::unknown("its condition is not affine"),
+    /// `x != y` as the condition under which a loop goes on, when y - x starts at zero or above and
+    /// comes down to it in equal steps that do not miss it. Until then it is positive: were it not,
+    /// it would have been zero before, and the loop over, whatever wraps in between.
+    fn until_equal(
+        &self,
+        space: &mut Space,
+        from: BlockRef,
+        to: BlockRef,
+        condition: ValueRef,
+        positive: bool,
+    ) -> Option<Reach> {
+        let index = self.flow.innermost[from.0]?;
+        let natural = &self.flow.loops[index];
+        let Operation::Compare {
+            predicate,
+            left,
+            right,
+            ..
+        } = &self.body.value(condition).operation
+        else {
+            return None;
         };
-        // Tests inside a loop that is over say nothing about counters out here.
-        let hidden = reach.disjuncts.iter().flatten().any(|fact| {
-            let (Constraint::NonNegative(affine) | Constraint::Zero(affine)) = &fact.constraint;
-            !self.visible(space, affine, at)
-        });
-        if hidden {
-            return Reach::unknown("it depends on an earlier loop");
+        let wanted = if positive {
+            Predicate::NotEqual
+        } else {
+            Predicate::Equal
+        };
+        let every_time = natural
+            .latches
+            .iter()
+            .all(|latch| self.flow.dominates(from, *latch));
+        let leaves = natural
+            .exits
+            .iter()
+            .any(|(at, outside)| *at == from && *outside != to);
+        if *predicate != wanted
+            || !natural.blocks.contains(&to)
+            || !leaves
+            || !every_time
+            || self.body.value(condition).block != Some(from)
+        {
+            return None;
         }
-        reach
+        let mut walk = self.walk(space, Choices::new());
+        let (a, b, bits) = walk.compared(*left, *right, Reading::Modular).ok()?;
+        let a = walk.seen_from(a, from).ok()?;
+        let b = walk.seen_from(b, from).ok()?;
+        let mut distance = b.affine.subtract(&a.affine)?;
+        let counter = Variable::Loop(index);
+        let step = distance.terms.iter().find(|(_, at)| *at == counter)?.0;
+        if step > 0 {
+            distance = distance.scale(-1)?;
+        }
+        let step = step.checked_abs()?;
+        let others = distance.terms.iter().filter(|(_, at)| *at != counter);
+        let steady = others.clone().all(|(_, at)| {
+            !space
+                .loops_in(&Affine::variable(at.clone()))
+                .contains(&index)
+        });
+        let hits = distance.constant % step == 0 && others.clone().all(|(by, _)| by % step == 0);
+        if !steady || !hits || !self.visible(space, &distance, from) {
+            return None;
+        }
+        let row = Affine {
+            constant: distance.constant / step,
+            terms: distance
+                .terms
+                .iter()
+                .map(|(by, at)| (by / step, at.clone()))
+                .collect(),
+        };
+        let start = space.substitute(&distance, index, &Affine::constant(0))?;
+        if !may_be_required(space, &start) {
+            return None;
+        }
+        let mut obligations = a.obligations;
+        obligations.extend(b.obligations);
+        obligations.insert(Obligation {
+            affine: start,
+            low: 0,
+            high: ((1i128 << bits) - 1).min(i64::MAX.into()),
+        });
+        Some(Reach {
+            disjuncts: vec![vec![Fact {
+                constraint: Constraint::NonNegative(row.add(&Affine::constant(-1))?),
+                obligations,
+                depth: self.flow.loops_of(from).len(),
+            }]],
+            exact: true,
+            why: "",
+        })
     }
 
-    #[expect(clippy::too_many_arguments, reason = "one comparison, spelled out")]
     fn compare_walk(
         &self,
         space: &mut Space,
         predicate: Predicate,
-        left: ValueRef,
-        right: ValueRef,
-        same_sign: bool,
+        (left, right, same_sign): (ValueRef, ValueRef, bool),
         at: BlockRef,
         choices: &Choices,
+        openness: Openness,
     ) -> Result<Reach, Obstacle> {
         use Predicate::*;
-        let mut walk = self.walk(space, choices.clone());
-        let Some(bits) = walk.bits(left) else {
-            return Err(Obstacle::Unknown("it compares no integers"));
-        };
+        let mut walk = self.walk(space, choices.clone()).opened(openness);
         let unsigned = matches!(
             predicate,
             UnsignedLess | UnsignedLessEqual | UnsignedGreater | UnsignedGreaterEqual
         );
-        let a = walk.read(left, Reading::Signed)?;
-        let b = walk.read(right, Reading::Signed)?;
+        let (a, b, bits) = walk.compared(left, right, Reading::Signed)?;
+        let is_pointer = matches!(self.body.value(left).value_type, Type::Pointer(_));
         let mut a = walk.seen_from(a, at)?;
         let mut b = walk.seen_from(b, at)?;
         if !self.visible(walk.space, &a.affine, at) || !self.visible(walk.space, &b.affine, at) {
             return Err(Obstacle::Unknown("it is the last value of a loop"));
         }
-        if !unsigned || same_sign {
-            return Ok(self.relation(walk.space, signed(predicate), &a, &b, at));
+        if !unsigned || same_sign || is_pointer {
+            return Ok(self.relation(predicate.signed(), &a, &b, at));
         }
         // `a <u b` is `0 <= a < b` when b is not negative and a's signed reading is known.
         let not_negative = |quantity: &mut Quantity| {
@@ -622,15 +669,15 @@ impl<'a> Guards<'a> {
             not_negative(&mut a)?;
             (b.clone(), !small)
         };
-        let order = self.relation(walk.space, signed(predicate), &a, &b, at);
+        let order = self.relation(predicate.signed(), &a, &b, at);
         let plainly_positive = lower(walk.space, &probe.affine, &[])
             .iter()
             .any(|bound| bound.range().0 >= 0);
         if plainly_positive {
             return Ok(order);
         }
-        let negative = self.relation(walk.space, SignedLess, &probe, &zero, at);
-        let positive = self.relation(walk.space, SignedGreaterEqual, &probe, &zero, at);
+        let negative = self.relation(SignedLess, &probe, &zero, at);
+        let positive = self.relation(SignedGreaterEqual, &probe, &zero, at);
         // A negative probe reads as a huge number: below nothing, above everything.
         Ok(if probe_below {
             positive.and(&order)
@@ -640,9 +687,8 @@ impl<'a> Guards<'a> {
     }
 
     /// A relation of two signed numbers as constraints.
-    fn relation(
+    pub(super) fn relation(
         &self,
-        space: &Space,
         predicate: Predicate,
         a: &Quantity,
         b: &Quantity,
@@ -679,21 +725,12 @@ impl<'a> Guards<'a> {
             }
         };
         let mut reach = Reach::never();
-        let mut impossible = false;
         for constraint in alternatives {
             let Some(constraint) = constraint else {
                 return overflow();
             };
-            let never = |row: &Affine| {
-                upper(space, row, &[])
-                    .iter()
-                    .any(|bound| bound.range().1 < 0)
-            };
+            let constraint = constraint.tightened();
             let decided = match &constraint {
-                Constraint::NonNegative(row) if never(row) => {
-                    impossible = true;
-                    continue;
-                }
                 Constraint::NonNegative(row) => row.as_constant().map(|value| value >= 0),
                 Constraint::Zero(row) => row.as_constant().map(|value| value == 0),
             };
@@ -715,21 +752,6 @@ impl<'a> Guards<'a> {
             };
             reach = reach.or(&each);
         }
-        // What cannot be in mathematical integers can be after a wrap; obligations exclude that,
-        // and only facts carry obligations.
-        if impossible && reach.disjuncts.is_empty() {
-            return Reach::unknown("its condition never holds");
-        }
         reach
-    }
-}
-
-fn signed(predicate: Predicate) -> Predicate {
-    match predicate {
-        Predicate::UnsignedLess => Predicate::SignedLess,
-        Predicate::UnsignedLessEqual => Predicate::SignedLessEqual,
-        Predicate::UnsignedGreater => Predicate::SignedGreater,
-        Predicate::UnsignedGreaterEqual => Predicate::SignedGreaterEqual,
-        other => other,
     }
 }

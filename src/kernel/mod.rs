@@ -30,9 +30,13 @@
 mod access;
 mod address;
 mod alone;
+mod alternation;
 mod assembly;
 mod body;
+mod bounded;
 mod cfg;
+mod choices;
+mod digits;
 mod display;
 mod domain;
 mod effects;
@@ -164,6 +168,19 @@ pub struct Loop {
     pub location: Location,
     /// For a dimension that is no loop: what it is. Domains that mention it say as much.
     pub quotient: Option<Quotient>,
+    /// For a dimension that is a number of which only bounds are known.
+    #[serde(default)]
+    pub unknown: Option<Unknown>,
+}
+
+/// A number that is `least + dimension`, the dimension at least 0 and otherwise bounded by the
+/// domains that mention it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unknown {
+    /// Which value of the kernel's body it is, for messages and tests.
+    pub value: usize,
+    /// Its bound from below.
+    pub least: Affine,
 }
 
 /// `floor(dividend / divisor)`, of a dividend that is not negative and a uniform positive divisor.

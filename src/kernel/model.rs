@@ -11,7 +11,7 @@ use super::intervals::{Event, Intervals, intervals};
 use super::privacy;
 use super::space::Space;
 use super::uniformity::Uniformity;
-use super::{Alone, Barrier, KernelModel, KernelParameter, Loop, Quotient};
+use super::{Alone, Barrier, KernelModel, KernelParameter, Loop, Quotient, Unknown};
 use crate::diagnostics::Location;
 use crate::expression::{Condition, Expression};
 use crate::program::KernelId;
@@ -42,6 +42,7 @@ pub fn model_body(body: &Body, id: KernelId, name: &str) -> KernelModel {
         space: Space {
             // Beyond any loop of the control flow or of a tile's rows, until all are known.
             first_quotient: usize::MAX / 2,
+            first_unknown: usize::MAX / 4 * 3,
             ..Space::default()
         },
         domains: (!flow.irreducible).then(|| Domains::new(body, &flow, &privacy.changed_arguments)),
@@ -129,6 +130,7 @@ pub fn model_body(body: &Body, id: KernelId, name: &str) -> KernelModel {
             uniform_in_block: *uniform && !flow.irreducible,
             location: body.block(each.header).location.clone(),
             quotient: None,
+            unknown: None,
         })
         .chain(std::mem::take(&mut collector.row_loops))
         .chain(collector.space.quotients.iter().map(|each| Loop {
@@ -138,6 +140,17 @@ pub fn model_body(body: &Body, id: KernelId, name: &str) -> KernelModel {
             quotient: Some(Quotient {
                 dividend: each.dividend.clone(),
                 divisor: each.divisor.clone(),
+            }),
+            unknown: None,
+        }))
+        .chain(collector.space.unknowns.iter().map(|each| Loop {
+            parent: None,
+            uniform_in_block: false,
+            location: body.value(each.value).location.clone(),
+            quotient: None,
+            unknown: Some(Unknown {
+                value: each.value.0,
+                least: each.least.clone(),
             }),
         }))
         .collect();

@@ -242,6 +242,11 @@ impl Search<'_> {
                 continue;
             }
             let mut own_rows = self.space.quotient_rows(variable);
+            own_rows.extend(
+                self.space
+                    .as_unknown(variable)
+                    .and_then(|each| each.row.clone()),
+            );
             if let Variable::Floor(inner, divisor) = variable {
                 own_rows.extend(remainder_rows(variable, inner, *divisor));
             }
@@ -279,6 +284,10 @@ impl Search<'_> {
                 Variable::Block(axis) if rising => extent(KernelSymbol::GridSize(*axis))?,
                 Variable::Thread(axis) if rising => extent(KernelSymbol::BlockSize(*axis))?,
                 Variable::Loop(_) if rising => {
+                    if let Some(unknown) = self.space.as_unknown(variable) {
+                        sum = sum.add(&unknown.extent.as_ref()?.scale(*coefficient)?)?;
+                        continue;
+                    }
                     let quotient = self.space.as_quotient(variable)?;
                     self.best(&quotient.dividend, rising, effort)?
                         .floor_divide(&quotient.parameter)

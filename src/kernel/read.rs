@@ -563,6 +563,10 @@ impl Reader {
             Some(rest) => rest.split('.').next()?,
             None => name,
         };
+        if let ("abs" | "__nv_abs" | "__nv_llabs", Some(operand)) = (family, arguments.first()) {
+            let is_integer = matches!(self.values[operand.0].value_type, Type::Integer(_));
+            return is_integer.then_some(Operation::Absolute(*operand));
+        }
         let operator = match family {
             "smin" | "__nv_min" | "__nv_llmin" => BinaryOperator::SignedMinimum,
             "smax" | "__nv_max" | "__nv_llmax" => BinaryOperator::SignedMaximum,

@@ -6,6 +6,7 @@
 //! hold whatever memory contains.
 
 mod blocks;
+mod point;
 
 use super::address::Root;
 use super::assembly::converted_address;
@@ -14,13 +15,13 @@ use super::body::{
 };
 use super::cfg::Flow;
 use super::features::{Effect, Touch, effects};
-use super::{Access, KernelModel, KernelSymbol, Target};
-use crate::affine::{Affine, Axis, Constraint, Variable};
-use crate::expression::{Condition, Expression};
+use super::{Access, KernelModel, Target};
+use crate::affine::Axis;
 use inkwell::context::Context;
+use point::{Point, evaluate, holds};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -54,6 +55,8 @@ struct Event {
     counters: Vec<i64>,
     /// Which row of a tile it is.
     row: Option<i64>,
+    /// What the numbers are of which the model only knows bounds, by value of the body.
+    unknowns: BTreeMap<usize, i64>,
 }
 
 #[test]
@@ -97,6 +100,11 @@ fn check_source(source: &Path) -> usize {
 
 fn check_kernel(body: &Body, model: &KernelModel) -> usize {
     let flow = Flow::new(body);
+    let unknowns: Vec<_> = model
+        .loops
+        .iter()
+        .filter_map(|each| Some(each.unknown.as_ref()?.value))
+        .collect();
     let mut random = StdRng::seed_from_u64(7);
     let mut checked = 0;
     let mut checks = blocks::BlockChecks::new(model);
@@ -134,6 +142,7 @@ fn check_kernel(body: &Body, model: &KernelModel) -> usize {
                 counters: vec![-1; flow.loops.len()],
                 events: BTreeSet::new(),
                 undefined: false,
+                unknowns: unknowns.clone(),
             };
             let finished = machine.run();
             for event in &machine.events {
@@ -201,6 +210,7 @@ fn covers(
         at,
         loops: &loops,
         counters: &counters,
+        unknowns: &event.unknowns,
     };
     let writes = access.kind != super::AccessKind::Read;
     natural(model, access) == loops
@@ -215,11 +225,14 @@ fn covers(
         }
 }
 
-/// The loops around an access, without its quotients.
+/// The loops around an access, without its quotients and unknown numbers.
 fn natural(model: &KernelModel, access: &Access) -> Vec<usize> {
     let loops = access.loops.iter().copied();
     loops
-        .filter(|index| model.loops[*index].quotient.is_none())
+        .filter(|index| {
+            let each = &model.loops[*index];
+            each.quotient.is_none() && each.unknown.is_none()
+        })
         .collect()
 }
 
@@ -268,6 +281,7 @@ fn check_exact(
                 at,
                 loops: &loops,
                 counters: &counters,
+                unknowns: &BTreeMap::new(),
             };
             if !point.inside(access) {
                 continue;
@@ -284,101 +298,6 @@ fn check_exact(
                 launch.scalars
             );
         }
-    }
-}
-
-struct Point<'a> {
-    model: &'a KernelModel,
-    launch: &'a Launch,
-    at: ([i64; 3], [i64; 3]),
-    loops: &'a [usize],
-    counters: &'a [i64],
-}
-
-impl Point<'_> {
-    fn value(&self, affine: &Affine) -> i64 {
-        let mut sum = affine.constant;
-        for (coefficient, variable) in &affine.terms {
-            let value = match variable {
-                Variable::Block(axis) => self.at.0[axis.index()],
-                Variable::Thread(axis) => self.at.1[axis.index()],
-                Variable::Loop(index) => match &self.model.loops[*index].quotient {
-                    // A divisor below 1 is outside what the model speaks of.
-                    Some(quotient) => self
-                        .value(&quotient.dividend)
-                        .div_euclid(self.value(&quotient.divisor).max(1)),
-                    None => {
-                        let place = self.loops.iter().position(|each| each == index).unwrap();
-                        self.counters[place]
-                    }
-                },
-                Variable::Product(index) => {
-                    let product = &self.model.products[*index];
-                    self.value(&product.factor)
-                        * evaluate(&self.model.parameters[product.parameter], self.launch) as i64
-                }
-                Variable::Parameter(index) => {
-                    evaluate(&self.model.parameters[*index], self.launch) as i64
-                }
-                Variable::Floor(inner, divisor) => self.value(inner).div_euclid(*divisor),
-            };
-            sum += coefficient * value;
-        }
-        sum
-    }
-
-    fn inside(&self, access: &Access) -> bool {
-        access.domain.iter().any(|conjunction| {
-            conjunction.iter().all(|constraint| match constraint {
-                Constraint::NonNegative(row) => self.value(row) >= 0,
-                Constraint::Zero(row) => self.value(row) == 0,
-            })
-        })
-    }
-}
-
-fn symbol(symbol: &KernelSymbol, launch: &Launch) -> i128 {
-    match symbol {
-        KernelSymbol::GridSize(axis) => launch.grid[axis.index()].into(),
-        KernelSymbol::BlockSize(axis) => launch.block[axis.index()].into(),
-        KernelSymbol::Argument {
-            argument,
-            offset_bytes,
-            bits,
-            signed,
-        } => {
-            let value = launch.scalars[&(*argument, *offset_bytes)];
-            let wrapped = value & mask(*bits) as i64;
-            if *signed {
-                signed_reading(wrapped as u64, *bits).into()
-            } else {
-                (wrapped as u64).into()
-            }
-        }
-        KernelSymbol::Opaque(_) => panic!("no opaque symbols are made"),
-    }
-}
-
-fn evaluate(expression: &Expression<KernelSymbol>, launch: &Launch) -> i128 {
-    let go = |each| evaluate(each, launch);
-    match expression {
-        Expression::Constant(value) => (*value).into(),
-        Expression::Leaf(leaf) => symbol(leaf, launch),
-        Expression::Add(a, b) => go(a) + go(b),
-        Expression::Subtract(a, b) => go(a) - go(b),
-        Expression::Multiply(a, b) => go(a) * go(b),
-        Expression::FloorDivide(a, b) => go(a).div_euclid(go(b).max(1)),
-        Expression::Minimum(a, b) => go(a).min(go(b)),
-        Expression::Maximum(a, b) => go(a).max(go(b)),
-    }
-}
-
-fn holds(condition: &Condition<KernelSymbol>, launch: &Launch) -> bool {
-    match condition {
-        Condition::LessEqual(a, b) => evaluate(a, launch) <= evaluate(b, launch),
-        Condition::Equal(a, b) => evaluate(a, launch) == evaluate(b, launch),
-        Condition::All(parts) => parts.iter().all(|part| holds(part, launch)),
-        Condition::Any(parts) => parts.iter().any(|part| holds(part, launch)),
     }
 }
 
@@ -407,6 +326,8 @@ struct Machine<'a> {
     events: BTreeSet<Event>,
     /// Signed overflow that the source rules out: what follows means nothing.
     undefined: bool,
+    /// Values whose numbers the model only bounds.
+    unknowns: Vec<usize>,
 }
 
 impl Machine<'_> {
@@ -539,7 +460,19 @@ impl Machine<'_> {
             }
             let loops = self.flow.loops_of(block);
             let counters = loops.iter().map(|index| self.counters[*index]).collect();
+            let unknowns = self
+                .unknowns
+                .iter()
+                .filter_map(|index| match self.values.get(&ValueRef(*index))? {
+                    Bits::Integer(number) => {
+                        let bits = self.bits(ValueRef(*index));
+                        Some((*index, signed_reading(*number, bits)))
+                    }
+                    _ => None,
+                })
+                .collect();
             let event = Event {
+                unknowns,
                 root,
                 offset: offset.wrapping_add(offset_bytes),
                 bytes,
@@ -649,6 +582,13 @@ impl Machine<'_> {
                 right,
                 ..
             } => {
+                if let (Bits::Pointer(root, a), Bits::Pointer(other, b)) =
+                    (self.get(*left), self.get(*right))
+                {
+                    // Places in one object are ordered as their offsets are.
+                    let holds = compare(predicate.signed(), a as u64, b as u64, 64);
+                    return (root == other).then_some(Bits::Integer(holds.into()));
+                }
                 let (a, b) = (integer(*left)?, integer(*right)?);
                 Bits::Integer(compare(*predicate, a, b, self.bits(*left)).into())
             }
@@ -660,6 +600,10 @@ impl Machine<'_> {
                 (_, other) => other,
             },
             Operation::Freeze(inner) => self.get(*inner),
+            Operation::Absolute(inner) => {
+                let magnitude = signed_reading(integer(*inner)?, bits).unsigned_abs();
+                Bits::Integer(magnitude & mask(bits))
+            }
             Operation::Select {
                 condition,
                 on_true,

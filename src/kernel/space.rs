@@ -4,6 +4,7 @@
 //! `0 <= x - v·w <= w - 1`. Invariant: whoever mentions v or `v·w` also has the obligations
 //! `x >= 0` and `w >= 1`, so these rows may be used wherever v is met.
 
+use super::body::ValueRef;
 use super::polynomial::Polynomial;
 use super::ranges::Level;
 use super::{KernelSymbol, Product};
@@ -23,6 +24,12 @@ pub struct Space {
     pub quotients: Vec<QuotientDimension>,
     /// More than the index of any loop of the kernel.
     pub first_quotient: usize,
+    /// `Variable::Loop(first_unknown + n)` is the n-th.
+    pub unknowns: Vec<UnknownDimension>,
+    /// More than the index of any quotient.
+    pub first_unknown: usize,
+    /// Values without bounds.
+    pub unbounded: BTreeSet<ValueRef>,
     /// Bounds found before, which stay right: what an index stands for never changes.
     pub bounds: RefCell<KnownBounds>,
 }
@@ -41,6 +48,21 @@ pub struct QuotientDimension {
     pub parameter: Polynomial,
     /// Quotient times divisor.
     pub multiple: Affine,
+}
+
+/// A number that is known by its bounds only: `least + dimension`, the dimension at least 0.
+#[derive(Clone, Debug)]
+pub struct UnknownDimension {
+    /// The value of the kernel's body that it is.
+    pub value: ValueRef,
+    /// Its bound from below.
+    pub least: Affine,
+    /// `0 <= row`, which bounds the dimension from above; none: it is unbounded.
+    pub row: Option<Affine>,
+    /// That bound in normal form, where it is uniform.
+    pub extent: Option<Polynomial>,
+    /// The loops around it: in another iteration of one of them it is another number.
+    pub loops: BTreeSet<usize>,
 }
 
 impl QuotientDimension {
@@ -132,6 +154,56 @@ impl Space {
         }
     }
 
+    /// A number that a value of the body is, between bounds.
+    pub fn unknown(
+        &mut self,
+        value: ValueRef,
+        least: &Affine,
+        most: Option<&Affine>,
+        loops: Vec<usize>,
+    ) -> Option<Affine> {
+        let known = self.unknowns.iter().position(|known| known.value == value);
+        let number = known.unwrap_or(self.unknowns.len());
+        let dimension = Affine::variable(Variable::Loop(self.first_unknown + number));
+        if known.is_none() {
+            let (row, extent) = match most {
+                Some(most) => {
+                    let extent = most.subtract(least)?;
+                    (Some(extent.subtract(&dimension)?), self.polynomial(&extent))
+                }
+                None => (None, None),
+            };
+            self.unknowns.push(UnknownDimension {
+                value,
+                least: least.clone(),
+                row,
+                extent,
+                loops: loops.into_iter().collect(),
+            });
+        }
+        self.unknowns[number].least.add(&dimension)
+    }
+
+    /// The number of unknown value that a variable stands for.
+    pub fn as_unknown(&self, variable: &Variable) -> Option<&UnknownDimension> {
+        match variable {
+            Variable::Loop(index) => self.unknowns.get(index.checked_sub(self.first_unknown)?),
+            _ => None,
+        }
+    }
+
+    /// Whether an expression mentions a number that is known by its bounds only.
+    pub fn mentions_unknown(&self, affine: &Affine) -> bool {
+        if self.unknowns.is_empty() {
+            return false;
+        }
+        let mut variables = BTreeSet::new();
+        self.variables_in(affine, &mut variables);
+        variables
+            .iter()
+            .any(|variable| self.as_unknown(variable).is_some())
+    }
+
     /// What ties a product to the dividend whose quotient it is a multiple of.
     pub fn quotient_rows(&self, variable: &Variable) -> Vec<Affine> {
         let Variable::Product(index) = variable else {
@@ -153,12 +225,15 @@ impl Space {
         let mut loops = BTreeSet::new();
         for (_, variable) in &affine.terms {
             match variable {
-                Variable::Loop(index) => match self.as_quotient(variable) {
-                    Some(quotient) => loops.extend(self.loops_in(&quotient.dividend)),
-                    None => {
-                        loops.insert(*index);
+                Variable::Loop(index) => {
+                    match (self.as_quotient(variable), self.as_unknown(variable)) {
+                        (Some(quotient), _) => loops.extend(self.loops_in(&quotient.dividend)),
+                        (None, Some(unknown)) => loops.extend(&unknown.loops),
+                        (None, None) => {
+                            loops.insert(*index);
+                        }
                     }
-                },
+                }
                 Variable::Product(index) => {
                     loops.extend(self.loops_in(&self.products[*index].factor));
                 }
@@ -183,6 +258,10 @@ impl Space {
                     if let Some(quotient) = self.as_quotient(variable) {
                         self.variables_in(&quotient.dividend, found);
                         self.variables_in(&quotient.multiple, found);
+                    }
+                    if let Some(row) = self.as_unknown(variable).and_then(|each| each.row.as_ref())
+                    {
+                        self.variables_in(row, found);
                     }
                 }
             }
@@ -283,6 +362,8 @@ impl Space {
                     Variable::Floor(inner, divisor) => self
                         .substitute(inner, index, counter)?
                         .floor_divide(*divisor),
+                    // Another number altogether.
+                    _ if self.as_unknown(variable).is_some() => return None,
                     _ => match self.as_quotient(variable).cloned() {
                         Some(quotient) => {
                             let dividend = self.substitute(&quotient.dividend, index, counter)?;
@@ -303,9 +384,10 @@ impl Space {
         for (coefficient, variable) in &affine.terms {
             let alone = Affine::variable(variable.clone());
             let earlier = match variable {
-                // Another quotient altogether.
+                // Another quotient or number altogether.
                 Variable::Loop(_)
-                    if self.as_quotient(variable).is_some()
+                    if (self.as_quotient(variable).is_some()
+                        || self.as_unknown(variable).is_some())
                         && self.loops_in(&alone).contains(&index) =>
                 {
                     return None;
@@ -345,6 +427,7 @@ impl Space {
                 return true;
             }
             match variable {
+                Variable::Loop(_) if self.as_unknown(variable).is_some() => false,
                 Variable::Loop(_) => match self.as_quotient(variable) {
                     Some(quotient) => quotient
                         .dividend

@@ -10,7 +10,9 @@
 use super::KernelSymbol;
 use super::address::Root;
 use super::body::{BinaryOperator, Body, Cast, Operation, Type, ValueRef};
+use super::bounded::{EFFORT, Openness};
 use super::cfg::Flow;
+use super::digits::bitwise;
 use super::polynomial::Polynomial;
 use super::space::Space;
 use crate::affine::{Affine, Axis, Variable};
@@ -119,7 +121,14 @@ pub struct Walk<'a> {
     pub(super) stepping: Vec<usize>,
     /// Loops whose number of iterations is being found.
     pub(super) counting: Vec<usize>,
+    /// Which numbers may become dimensions of their own.
+    pub openness: Openness,
+    /// How many more values may be looked at for bounds.
+    pub(super) effort: usize,
 }
+
+/// Bytes that no object and no distance within one exceeds.
+const LARGEST_OBJECT: i128 = 1 << 46;
 
 pub(super) const OVERFLOW: Obstacle = Obstacle::Unknown("its coefficients are too large");
 
@@ -142,7 +151,14 @@ impl<'a> Walk<'a> {
             active: HashSet::new(),
             stepping: Vec::new(),
             counting: Vec::new(),
+            openness: Openness::Closed,
+            effort: EFFORT,
         }
+    }
+
+    /// The same, where numbers may become dimensions of their own.
+    pub fn opened(self, openness: Openness) -> Self {
+        Self { openness, ..self }
     }
 
     /// The width of an integer value.
@@ -173,6 +189,12 @@ impl<'a> Walk<'a> {
         self.active.remove(&value);
         if let (Ok(quantity), Some(block)) = (&outcome, self.body.value(value).block) {
             outcome = self.seen_from(quantity.clone(), block);
+        }
+        if self.openness != Openness::Closed
+            && matches!(outcome, Err(Obstacle::Unknown(_)))
+            && let Some(bounded) = self.as_dimension(value, reading)
+        {
+            outcome = Ok(bounded);
         }
         // Failures inside a cycle may be due to where the walk began.
         if outcome.is_ok() || outermost {
@@ -278,7 +300,10 @@ impl<'a> Walk<'a> {
     /// The modular expression is the signed reading as well.
     fn is_reading_free(&self, value: ValueRef) -> bool {
         match &self.body.value(value).operation {
-            Operation::Constant(_) | Operation::Argument(_) | Operation::Load { .. } => true,
+            Operation::Constant(_)
+            | Operation::Argument(_)
+            | Operation::Absolute(_)
+            | Operation::Load { .. } => true,
             Operation::Cast {
                 cast: Cast::SignExtend | Cast::ZeroExtend,
                 ..
@@ -310,7 +335,8 @@ impl<'a> Walk<'a> {
     /// The modular expression is the unsigned reading as well.
     fn is_never_negative(&self, value: ValueRef) -> bool {
         match &self.body.value(value).operation {
-            Operation::Cast {
+            Operation::Absolute(_)
+            | Operation::Cast {
                 cast: Cast::ZeroExtend,
                 ..
             } => true,
@@ -356,6 +382,13 @@ impl<'a> Walk<'a> {
                 ..
             } => self.binary(value, *operator, *left, *right, *disjoint),
             Operation::Cast {
+                cast: cast @ (Cast::SignExtend | Cast::ZeroExtend),
+                operand,
+                ..
+            } if body.value(*operand).value_type == Type::Integer(1) => {
+                self.flag(value, *operand, *cast)
+            }
+            Operation::Cast {
                 cast,
                 operand,
                 non_negative,
@@ -369,9 +402,13 @@ impl<'a> Walk<'a> {
                 Cast::AddressSpace => Err(Obstacle::Unknown("it is a converted address")),
             },
             Operation::Freeze(inner) => self.read(*inner, Reading::Modular),
+            Operation::Absolute(inner) => self.absolute(value, *inner, bits),
             Operation::Phi(_) => match self.induction(value, Reading::Modular) {
                 Some(outcome) => outcome,
-                None => self.merge(value, Reading::Modular),
+                None => match self.alternating(value, Reading::Modular) {
+                    Some(outcome) => outcome,
+                    None => self.merge(value, Reading::Modular),
+                },
             },
             Operation::Select {
                 on_true, on_false, ..
@@ -395,6 +432,63 @@ impl<'a> Walk<'a> {
             }
             _ => Err(Obstacle::Unknown("it is not affine")),
         }
+    }
+
+    /// A condition as a number: 1 (or -1) where it holds, else 0.
+    fn flag(&mut self, value: ValueRef, condition: ValueRef, cast: Cast) -> Outcome<Quantity> {
+        let raised = if cast == Cast::SignExtend { -1 } else { 1 };
+        let holds = match self.body.literal(condition) {
+            Some(literal) => literal != 0,
+            None => match self.chosen(value)? {
+                Some(way) => way == 0,
+                None => return Err(Obstacle::Choice(value, 2)),
+            },
+        };
+        let number = if holds { raised } else { 0 };
+        Ok(Quantity::certain(Affine::constant(number)))
+    }
+
+    fn absolute(&mut self, value: ValueRef, inner: ValueRef, bits: u32) -> Outcome<Quantity> {
+        let positive = self.read(inner, Reading::Signed)?;
+        let negative = scaled(positive.clone(), -1)?;
+        let largest = (1i128 << (bits - 1)) - 1;
+        let pair = (self.polynomial(&positive), self.polynomial(&negative));
+        if let (Some(x), Some(y)) = pair {
+            let affine = self.space.uniform(&x.maximum(&y)).ok_or(OVERFLOW)?;
+            return positive
+                .combine(negative.within(i128::MIN, largest), |_, _| Some(affine))
+                .ok_or(OVERFLOW);
+        }
+        match self.chosen(value)? {
+            Some(0) => Ok(positive),
+            Some(_) => Ok(negative.within(i128::MIN, largest)),
+            None => Err(Obstacle::Choice(value, 2)),
+        }
+    }
+
+    /// Both sides of a comparison as numbers: integers in a reading, pointers into one object as
+    /// their offsets, and how many bits are compared.
+    pub(super) fn compared(
+        &mut self,
+        left: ValueRef,
+        right: ValueRef,
+        reading: Reading,
+    ) -> Outcome<(Quantity, Quantity, u32)> {
+        if let Some(bits) = self.bits(left) {
+            return Ok((self.read(left, reading)?, self.read(right, reading)?, bits));
+        }
+        if !matches!(self.body.value(left).value_type, Type::Pointer(_)) {
+            return Err(Obstacle::Unknown("it compares no integers"));
+        }
+        let (a, b) = (self.address(left)?, self.address(right)?);
+        if a.root != b.root || matches!(a.root, Root::Unknown(_) | Root::Null) {
+            return Err(Obstacle::Unknown(
+                "it compares pointers into different objects",
+            ));
+        }
+        // Pointers into one object are ordered as their offsets are.
+        let offset = |quantity: Quantity| quantity.within(-LARGEST_OBJECT, LARGEST_OBJECT);
+        Ok((offset(a.offset), offset(b.offset), 64))
     }
 
     fn arithmetic(
@@ -574,7 +668,7 @@ impl<'a> Walk<'a> {
         self.choose(value, &alternatives, reading)
     }
 
-    fn choose(
+    pub(super) fn choose(
         &mut self,
         value: ValueRef,
         alternatives: &[ValueRef],
@@ -621,6 +715,13 @@ impl<'a> Walk<'a> {
                 };
                 Ok(Quantity::certain(self.space.symbol(symbol)))
             }
+            (Root::Local, _) => Err(Obstacle::Unknown("it is read from a local array")),
+            (Root::ByValue(_), None) => Err(Obstacle::Unknown(
+                "it is read at a varying place of an argument",
+            )),
+            (Root::ByValue(_), Some(_)) => Err(Obstacle::Unknown(
+                "it is read from an argument that changes",
+            )),
             _ => Err(Obstacle::Unknown("it is read from memory")),
         }
     }
@@ -645,59 +746,6 @@ fn modulo(quantity: Quantity, divisor: i64) -> Outcome<Quantity> {
         affine: quantity.affine.modulo(divisor).ok_or(OVERFLOW)?,
         obligations: quantity.obligations,
     })
-}
-
-/// More runs of ones in a mask are given up.
-const RUNS: usize = 4;
-
-/// `x & mask`, `x | mask` and `x ^ mask`, up to a multiple of 2^w when x is.
-fn bitwise(operator: BinaryOperator, quantity: Quantity, mask: i64) -> Outcome<Quantity> {
-    const TOO_MANY: Obstacle = Obstacle::Unknown("it is a bitwise combination");
-    // x & mask is x less the bits that the mask leaves out.
-    let kept = if mask < 0 {
-        let dropped = masked(&quantity.affine, !mask).ok_or(TOO_MANY)?;
-        quantity.affine.subtract(&dropped).ok_or(OVERFLOW)?
-    } else {
-        masked(&quantity.affine, mask).ok_or(TOO_MANY)?
-    };
-    let affine = match operator {
-        BinaryOperator::And => Some(kept),
-        // x | y = x + y - (x & y), and x ^ y leaves out both copies of what is in both.
-        _ => {
-            let shared = if operator == BinaryOperator::Or { 1 } else { 2 };
-            kept.scale(-shared)
-                .and_then(|less| quantity.affine.add(&less))
-                .and_then(|sum| sum.add(&Affine::constant(mask)))
-        }
-    };
-    Ok(Quantity {
-        affine: affine.ok_or(OVERFLOW)?,
-        obligations: quantity.obligations,
-    })
-}
-
-/// `x & mask` for a mask that is not negative: each run of ones is a digit of x. Bits above the
-/// mask do not matter, so it is the same for every congruent x.
-fn masked(affine: &Affine, mask: i64) -> Option<Affine> {
-    let mut sum = Affine::constant(0);
-    let mut rest = mask;
-    for _ in 0..RUNS {
-        if rest == 0 {
-            return Some(sum);
-        }
-        let low = rest.trailing_zeros();
-        let length = (rest >> low).trailing_ones();
-        if low + length > 62 {
-            return None;
-        }
-        let digit = affine
-            .floor_divide(1 << low)
-            .modulo(1 << length)?
-            .scale(1 << low)?;
-        sum = sum.add(&digit)?;
-        rest &= !(((1 << length) - 1) << low);
-    }
-    (rest == 0).then_some(sum)
 }
 
 enum Register {

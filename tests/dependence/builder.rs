@@ -366,6 +366,7 @@ impl Kernel {
             uniform_in_block: true,
             location: line(2),
             quotient: None,
+            unknown: None,
         });
         Variable::Loop(self.model.loops.len() - 1)
     }

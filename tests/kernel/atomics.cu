@@ -91,9 +91,10 @@ __global__ void in_shared(int *o) {
 //>   runs alone: orders memory by atomics (atomic_order)
 //>
 //> kernel in_shared
+//>   loop i0 divergent
 //>   must write shared @_ZZ9in_sharedPiE6counts[4tx .. +4] : true in interval 0
 //>   must read arg0[4tx .. +4] : true in interval 1
-//>   may reduction (add) shared @_ZZ9in_sharedPiE6counts[*] : true (it is read from memory) in interval 1
+//>   may reduction (add) shared @_ZZ9in_sharedPiE6counts[4i0 .. +4] : i0 >= 0 and -i0 + 63 >= 0 in i0 (only bounds of a number in it are known) in interval 1
 //>   must read shared @_ZZ9in_sharedPiE6counts[4tx .. +4] : true in interval 2
 //>   must write arg0[4tx .. +4] : true in interval 2
 //>   barrier uniform

@@ -214,13 +214,25 @@ __global__ void nested_floor(float *o, const float *a, int n) {
 //> kernel clamped
 //>   p0 = arg2
 //>   p1 = arg3
-//>   q0 = (16by + ty) * p0
+//>   p2 = min(0, arg2 - 1)
+//>   p3 = arg2*arg3
+//>   p4 = arg2*min(0, arg3 - 1)
+//>   q0 = (16by + ty + i0) * p0
+//>   q1 = (16by + ty) * p0
 //>   loop i0 divergent
 //>   loop i1 in i0 divergent
-//>   may read arg1[*] : -16bx - tx + p0 - 1 >= 0 and -16by - ty + p1 - 1 >= 0 and -i0 + 2 >= 0 and -i1 + 2 >= 0 in i0,i1 (it has too many cases)
-//>   must write arg0[64bx + 4tx + 4q0 .. +4] : -16bx - tx + p0 - 1 >= 0 and -16by - ty + p1 - 1 >= 0
+//>   must read arg1[64bx + 4tx + 4i1 + 4q0 - 4p0 - 4 .. +4] : -16bx - tx + p0 - 1 >= 0 and -16by - ty + p1 - 1 >= 0 and -i0 + 2 >= 0 and -i1 + 2 >= 0 and 16by + ty + i0 - 1 >= 0 and -16by - ty - i0 + p1 >= 0 and p1 - 1 >= 0 and 16bx + tx + i1 - 1 >= 0 and -16bx - tx - i1 + p0 >= 0 and p0 - 1 >= 0 in i0,i1
+//>   must read arg1[4q0 - 4 .. +4] : (-16bx - tx + p0 - 1 >= 0 and -16by - ty + p1 - 1 >= 0 and -i0 + 2 >= 0 and -i1 + 2 >= 0 and 16by + ty + i0 - 1 >= 0 and -16by - ty - i0 + p1 >= 0 and p1 - 1 >= 0 and 16bx + tx + i1 - 1 >= 0 and 16bx + tx + i1 - p0 - 1 >= 0) or (-16bx - tx + p0 - 1 >= 0 and -16by - ty + p1 - 1 >= 0 and -i0 + 2 >= 0 and -i1 + 2 >= 0 and 16by + ty + i0 - 1 >= 0 and -16by - ty - i0 + p1 >= 0 and p1 - 1 >= 0 and 16bx + tx + i1 - 1 >= 0 and -p0 >= 0) in i0,i1
+//>   must read arg1[4q0 - 4p0 + 4p2 .. +4] : -16bx - tx + p0 - 1 >= 0 and -16by - ty + p1 - 1 >= 0 and -i0 + 2 >= 0 and -i1 + 2 >= 0 and 16by + ty + i0 - 1 >= 0 and -16by - ty - i0 + p1 >= 0 and p1 - 1 >= 0 and -16bx - tx - i1 >= 0 in i0,i1
+//>   must read arg1[64bx + 4tx + 4i1 - 4p0 + 4p3 - 4 .. +4] : (-16bx - tx + p0 - 1 >= 0 and -16by - ty + p1 - 1 >= 0 and -i0 + 2 >= 0 and -i1 + 2 >= 0 and 16by + ty + i0 - 1 >= 0 and 16by + ty + i0 - p1 - 1 >= 0 and 16bx + tx + i1 - 1 >= 0 and -16bx - tx - i1 + p0 >= 0 and p0 - 1 >= 0) or (-16bx - tx + p0 - 1 >= 0 and -16by - ty + p1 - 1 >= 0 and -i0 + 2 >= 0 and -i1 + 2 >= 0 and 16by + ty + i0 - 1 >= 0 and -p1 >= 0 and 16bx + tx + i1 - 1 >= 0 and -16bx - tx - i1 + p0 >= 0 and p0 - 1 >= 0) in i0,i1
+//>   must read arg1[4p3 - 4 .. +4] : (-16bx - tx + p0 - 1 >= 0 and -16by - ty + p1 - 1 >= 0 and -i0 + 2 >= 0 and -i1 + 2 >= 0 and 16by + ty + i0 - 1 >= 0 and 16by + ty + i0 - p1 - 1 >= 0 and 16bx + tx + i1 - 1 >= 0 and 16bx + tx + i1 - p0 - 1 >= 0) or (-16bx - tx + p0 - 1 >= 0 and -16by - ty + p1 - 1 >= 0 and -i0 + 2 >= 0 and -i1 + 2 >= 0 and 16by + ty + i0 - 1 >= 0 and 16by + ty + i0 - p1 - 1 >= 0 and 16bx + tx + i1 - 1 >= 0 and -p0 >= 0) or (-16bx - tx + p0 - 1 >= 0 and -16by - ty + p1 - 1 >= 0 and -i0 + 2 >= 0 and -i1 + 2 >= 0 and 16by + ty + i0 - 1 >= 0 and -p1 >= 0 and 16bx + tx + i1 - 1 >= 0 and 16bx + tx + i1 - p0 - 1 >= 0) or (-16bx - tx + p0 - 1 >= 0 and -16by - ty + p1 - 1 >= 0 and -i0 + 2 >= 0 and -i1 + 2 >= 0 and 16by + ty + i0 - 1 >= 0 and -p1 >= 0 and 16bx + tx + i1 - 1 >= 0 and -p0 >= 0) in i0,i1
+//>   must read arg1[-4p0 + 4p2 + 4p3 .. +4] : (-16bx - tx + p0 - 1 >= 0 and -16by - ty + p1 - 1 >= 0 and -i0 + 2 >= 0 and -i1 + 2 >= 0 and 16by + ty + i0 - 1 >= 0 and 16by + ty + i0 - p1 - 1 >= 0 and -16bx - tx - i1 >= 0) or (-16bx - tx + p0 - 1 >= 0 and -16by - ty + p1 - 1 >= 0 and -i0 + 2 >= 0 and -i1 + 2 >= 0 and 16by + ty + i0 - 1 >= 0 and -p1 >= 0 and -16bx - tx - i1 >= 0) in i0,i1
+//>   must read arg1[64bx + 4tx + 4i1 + 4p4 - 4 .. +4] : -16bx - tx + p0 - 1 >= 0 and -16by - ty + p1 - 1 >= 0 and -i0 + 2 >= 0 and -i1 + 2 >= 0 and -16by - ty - i0 >= 0 and 16bx + tx + i1 - 1 >= 0 and -16bx - tx - i1 + p0 >= 0 and p0 - 1 >= 0 in i0,i1
+//>   must read arg1[4p0 + 4p4 - 4 .. +4] : (-16bx - tx + p0 - 1 >= 0 and -16by - ty + p1 - 1 >= 0 and -i0 + 2 >= 0 and -i1 + 2 >= 0 and -16by - ty - i0 >= 0 and 16bx + tx + i1 - 1 >= 0 and 16bx + tx + i1 - p0 - 1 >= 0) or (-16bx - tx + p0 - 1 >= 0 and -16by - ty + p1 - 1 >= 0 and -i0 + 2 >= 0 and -i1 + 2 >= 0 and -16by - ty - i0 >= 0 and 16bx + tx + i1 - 1 >= 0 and -p0 >= 0) in i0,i1
+//>   must read arg1[4p2 + 4p4 .. +4] : -16bx - tx + p0 - 1 >= 0 and -16by - ty + p1 - 1 >= 0 and -i0 + 2 >= 0 and -i1 + 2 >= 0 and -16by - ty - i0 >= 0 and -16bx - tx - i1 >= 0 in i0,i1
+//>   must write arg0[64bx + 4tx + 4q1 .. +4] : -16bx - tx + p0 - 1 >= 0 and -16by - ty + p1 - 1 >= 0
 //>   writes arg0 within [0, min(4*arg2*arg3, 64*gridDim.x + 4*blockDim.x + 4*arg2*arg3 - 4*arg2 - 64))
-//>   reads arg1 within [?, ?)
+//>   reads arg1 within [min(min(min(min(min(min(min(min(0, 4*arg2 - 4), 4*min(0, arg2 - 1)), 4*arg2*arg3 - 4*arg2), 4*arg2*arg3 - 4), 4*arg2*arg3 + 4*min(0, arg2 - 1) - 4*arg2), 4*arg2*min(0, arg3 - 1)), 4*arg2 + 4*arg2*min(0, arg3 - 1) - 4), 4*arg2*min(0, arg3 - 1) + 4*min(0, arg2 - 1)), max(max(max(max(max(min(4*arg2*arg3, 4*arg2 + 4*arg2*arg3 - 4), 4*arg2*arg3), 4*arg2*arg3 + 4*min(0, arg2 - 1) - 4*arg2 + 4), min(4*arg2 + 4*arg2*min(0, arg3 - 1), 8*arg2 + 4*arg2*min(0, arg3 - 1) - 4)), 4*arg2 + 4*arg2*min(0, arg3 - 1)), 4*arg2*min(0, arg3 - 1) + 4*min(0, arg2 - 1) + 4))
 //>   requires 0 <= arg2
 //>   requires 16*gridDim.x + blockDim.x - 17 <= 2147483647
 //>
@@ -228,7 +240,8 @@ __global__ void nested_floor(float *o, const float *a, int n) {
 //>   p0 = blockDim.x
 //>   p1 = arg2
 //>   q0 = (bx) * p0
-//>   may read arg1[*] : -tx - q0 + p1 - 1 >= 0 (it is the result of a call)
+//>   may read arg1[*] : -tx - q0 + p1 - 1 >= 0 (it may wrap around)
+//>   may read arg1[*] : -tx - q0 + p1 - 1 >= 0 (it may wrap around)
 //>   must write arg0[4tx + 4q0 .. +4] : -tx - q0 + p1 - 1 >= 0
 //>   writes arg0 within [0, min(4*arg2, 4*gridDim.x*blockDim.x))
 //>   reads arg1 within [?, ?)

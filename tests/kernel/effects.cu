@@ -92,5 +92,5 @@ __global__ void tree(const float *x, float *sums) {
 //> kernel tree
 //>   a block reads arg0 within [512*blockIdx.x, 4*blockDim.x + 512*blockIdx.x): exactly [bx, by, bz, nx] -> { [byte] : bx >= 0 and by >= 0 and bz >= 0 and nx <= 1024 and 512bx <= byte < 512bx + 4nx }
 //>   a block writes arg1 within [4*blockIdx.x, 4*blockIdx.x + 4): exactly [bx, by, bz, nx] -> { [byte] : bx >= 0 and by >= 0 and bz >= 0 and 0 < nx <= 1024 and 4bx <= byte <= 3 + 4bx }
-//>   a block reads shared @_ZZ4treePKfPfE4part within [?, ?): anywhere there
-//>   a block writes shared @_ZZ4treePKfPfE4part within [0, 4*blockDim.x): at most [bx, by, bz, nx] -> { [byte] : bx >= 0 and by >= 0 and bz >= 0 and nx <= 1024 and 0 <= byte < 4nx }
+//>   a block reads shared @_ZZ4treePKfPfE4part within [0, max(min(512, 4*blockDim.x + 256), 4)): at most [bx, by, bz, nx] -> { [byte] : bx >= 0 and by >= 0 and bz >= 0 and nx <= 1024 and ((0 <= byte <= 255 and byte < 4nx) or (exists (e0: 0 <= e0 < nx and 4e0 >= -259 + byte and 8e0 <= -4 + byte))) }
+//>   a block writes shared @_ZZ4treePKfPfE4part within [0, max(4*blockDim.x, min(256, 4*blockDim.x))): at most [bx, by, bz, nx] -> { [byte] : bx >= 0 and by >= 0 and bz >= 0 and nx <= 1024 and 0 <= byte < 4nx }

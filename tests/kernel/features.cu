@@ -29,11 +29,12 @@ __global__ void __launch_bounds__(128) clocks(long long *x) { x[threadIdx.x] = c
 //>   p0 = blockDim.x
 //>   p1 = arg2
 //>   q0 = (bx) * p0
+//>   loop i0 divergent
 //>   must read arg1[4tx + 4q0 .. +4] : -tx - q0 + p1 - 1 >= 0
-//>   may reduction (add) arg0[*] : -tx - q0 + p1 - 1 >= 0 (it is read from memory)
+//>   may reduction (add) arg0[4i0 .. +4] : -tx - q0 + p1 - 1 >= 0 and i0 >= 0 and -i0 + 63 >= 0 in i0 (only bounds of a number in it are known)
 //>   must read arg1[4tx + 4q0 .. +4] : -tx - q0 + p1 - 1 >= 0
 //>   must reduction (maximum) arg0[256 .. +4] : -tx - q0 + p1 - 1 >= 0
-//>   writes arg0 within [?, ?)
+//>   writes arg0 within [0, 260)
 //>   reads arg1 within [0, min(4*arg2, 4*gridDim.x*blockDim.x))
 //>   requires gridDim.x*blockDim.x - 1 <= 2147483647
 //>

@@ -161,18 +161,21 @@ __global__ void broken_off(float *o, const float *a, int n) {
 //>
 //> kernel not_equal
 //>   p0 = arg1
+//>   q0 = (bx) * p0
 //>   loop i0 uniform
-//>   may write arg0[*] : -i0 + p0 - 1 >= 0 or i0 - p0 - 1 >= 0 in i0 (it may wrap around)
-//>   writes arg0 within [?, ?)
+//>   must write arg0[4i0 + 4q0 .. +4] : -i0 + p0 - 1 >= 0 in i0
+//>   writes arg0 within [0, 4*gridDim.x*arg1)
 //>   requires 0 <= arg1
+//>   requires gridDim.x*arg1 - 1 <= 4294967295
 //>
 //> kernel halving
 //>   loop i0 uniform
+//>   loop i1 divergent
 //>   must read arg0[1024bx + 4tx .. +4] : true in interval 0
 //>   must write shared @_ZZ7halvingPfE1s[4tx .. +4] : true in interval 0
-//>   may read shared @_ZZ7halvingPfE1s[*] : true in i0 (it changes irregularly in a loop) in interval 1
-//>   may read shared @_ZZ7halvingPfE1s[4tx .. +4] : true in i0 (its condition is not affine) in interval 1
-//>   may write shared @_ZZ7halvingPfE1s[4tx .. +4] : true in i0 (its condition is not affine) in interval 1
+//>   may read shared @_ZZ7halvingPfE1s[4tx + 4i1 .. +4] : i1 - 1 >= 0 and -tx + i1 - 1 >= 0 and i1 >= 0 and -i1 + 128 >= 0 in i0,i1 (only bounds of a number in it are known) in interval 1
+//>   may read shared @_ZZ7halvingPfE1s[4tx .. +4] : i1 - 1 >= 0 and -tx + i1 - 1 >= 0 and i1 >= 0 and -i1 + 128 >= 0 in i0,i1 (only bounds of a number in it are known) in interval 1
+//>   may write shared @_ZZ7halvingPfE1s[4tx .. +4] : i1 - 1 >= 0 and -tx + i1 - 1 >= 0 and i1 >= 0 and -i1 + 128 >= 0 in i0,i1 (only bounds of a number in it are known) in interval 1
 //>   must read shared @_ZZ7halvingPfE1s[0 .. +4] : -tx = 0 in interval 0,1
 //>   must write arg0[4bx .. +4] : -tx = 0 in interval 0,1
 //>   barrier uniform in i0
@@ -208,11 +211,12 @@ __global__ void broken_off(float *o, const float *a, int n) {
 //>
 //> kernel doubling
 //>   loop i0 uniform
+//>   loop i1 divergent
 //>   must read arg0[1024bx + 4tx .. +4] : true in interval 0
 //>   must write shared @_ZZ8doublingPfE1s[4tx .. +4] : true in interval 0
-//>   may read shared @_ZZ8doublingPfE1s[*] : true in i0 (it changes irregularly in a loop) in interval 1
-//>   may read shared @_ZZ8doublingPfE1s[4tx .. +4] : true in i0 (its condition is not affine) in interval 1
-//>   may write shared @_ZZ8doublingPfE1s[4tx .. +4] : true in i0 (its condition is not affine) in interval 1
+//>   may read shared @_ZZ8doublingPfE1s[4tx + 4i1 + 4 .. +4] : -i1 + 254 >= 0 and i1 >= 0 in i0,i1 (only bounds of a number in it are known) in interval 1
+//>   may read shared @_ZZ8doublingPfE1s[4tx .. +4] : -i1 + 254 >= 0 and i1 >= 0 in i0,i1 (only bounds of a number in it are known) in interval 1
+//>   may write shared @_ZZ8doublingPfE1s[4tx .. +4] : -i1 + 254 >= 0 and i1 >= 0 in i0,i1 (only bounds of a number in it are known) in interval 1
 //>   must read shared @_ZZ8doublingPfE1s[0 .. +4] : -tx = 0 in interval 0,1
 //>   must write arg0[4bx .. +4] : -tx = 0 in interval 0,1
 //>   barrier uniform in i0
@@ -225,14 +229,15 @@ __global__ void broken_off(float *o, const float *a, int n) {
 //>   static shared 1024 bytes
 //>
 //> kernel doubling_runtime
-//>   p0 = blockDim.x
-//>   p1 = arg1
-//>   q0 = (bx) * p0
+//>   p0 = arg1
+//>   p1 = blockDim.x
+//>   q0 = (bx) * p1
 //>   loop i0 uniform
-//>   may read arg0[*] : -tx - q0 + p1 - 1 >= 0 in i0 (it changes irregularly in a loop)
-//>   may read arg0[4tx + 4q0 .. +4] : -tx - q0 + p1 - 1 >= 0 in i0 (its condition is not affine)
-//>   may write arg0[4tx + 4q0 .. +4] : -tx - q0 + p1 - 1 >= 0 in i0 (its condition is not affine)
-//>   writes arg0 within [?, ?)
+//>   loop i1 divergent
+//>   may read arg0[4tx - 4i1 + 4q0 - 4 .. +4] : -i1 + p0 - 2 >= 0 and tx - i1 + q0 - 1 >= 0 and -tx - q0 + p0 - 1 >= 0 and i1 >= 0 in i0,i1 (only bounds of a number in it are known)
+//>   may read arg0[4tx + 4q0 .. +4] : -i1 + p0 - 2 >= 0 and tx - i1 + q0 - 1 >= 0 and -tx - q0 + p0 - 1 >= 0 and i1 >= 0 in i0,i1 (only bounds of a number in it are known)
+//>   may write arg0[4tx + 4q0 .. +4] : -i1 + p0 - 2 >= 0 and tx - i1 + q0 - 1 >= 0 and -tx - q0 + p0 - 1 >= 0 and i1 >= 0 in i0,i1 (only bounds of a number in it are known)
+//>   writes arg0 within [min(max(0, -4*arg1 + 8), 4), min(4*arg1, 4*gridDim.x*blockDim.x))
 //>   requires gridDim.x*blockDim.x - 1 <= 2147483647
 //>
 //> kernel triangular
@@ -314,35 +319,38 @@ __global__ void broken_off(float *o, const float *a, int n) {
 //>   requires 0 <= arg3
 //>
 //> kernel pointer_end
+//>   p0 = arg1
 //>   loop i0 uniform
-//>   may write arg0[4i0 .. +4] : true in i0 (its condition is not affine)
-//>   writes arg0 within [0, ?)
+//>   must write arg0[4i0 .. +4] : -i0 + p0 - 1 >= 0 in i0
+//>   writes arg0 within [0, 4*arg1)
+//>   requires 0 <= 4*arg1
 //>
 //> kernel pointer_less
 //>   p0 = blockDim.x
+//>   p1 = arg1
 //>   q0 = (i0) * p0
 //>   loop i0 divergent
-//>   may write arg0[4tx + 4q0 .. +4] : true in i0 (its condition is not affine)
-//>   writes arg0 within [0, ?)
+//>   must write arg0[4tx + 4q0 .. +4] : -tx - q0 + p1 - 1 >= 0 in i0
+//>   writes arg0 within [0, 4*arg1)
 //>
 //> kernel ping_pong
 //>   p0 = arg2
 //>   loop i0 uniform
-//>   may read arg0[*] : -i0 + p0 - 1 >= 0 in i0 (it changes irregularly in a loop)
-//>   may read arg1[*] : -i0 + p0 - 1 >= 0 in i0 (it changes irregularly in a loop)
-//>   may write arg0[*] : -i0 + p0 - 1 >= 0 in i0 (it changes irregularly in a loop)
-//>   may write arg1[*] : -i0 + p0 - 1 >= 0 in i0 (it changes irregularly in a loop)
-//>   writes arg0 within [?, ?)
-//>   writes arg1 within [?, ?)
+//>   must read arg0[4tx .. +4] : -i0 + p0 - 1 >= 0 and i0 - 2*floor((i0)/2) = 0 in i0
+//>   must read arg1[4tx .. +4] : -i0 + p0 - 1 >= 0 and i0 - 2*floor((i0)/2) - 1 = 0 in i0
+//>   must write arg1[4tx .. +4] : -i0 + p0 - 1 >= 0 and i0 - 2*floor((i0)/2) = 0 in i0
+//>   must write arg0[4tx .. +4] : -i0 + p0 - 1 >= 0 and i0 - 2*floor((i0)/2) - 1 = 0 in i0
+//>   writes arg0 within [0, 4*blockDim.x)
+//>   writes arg1 within [0, 4*blockDim.x)
 //>
 //> kernel ping_pong_shared
 //>   p0 = arg1
 //>   loop i0 uniform
 //>   must read arg0[4tx .. +4] : true in interval 0
 //>   must write shared @_ZZ16ping_pong_sharedPfiE1s[4tx .. +4] : true in interval 0
-//>   may read shared @_ZZ16ping_pong_sharedPfiE1s[*] : -i0 + p0 - 1 >= 0 in i0 (it changes irregularly in a loop) in interval 1
-//>   may write shared @_ZZ16ping_pong_sharedPfiE1s[*] : -i0 + p0 - 1 >= 0 in i0 (it changes irregularly in a loop) in interval 1
-//>   may read shared @_ZZ16ping_pong_sharedPfiE1s[*] : true (it changes irregularly in a loop) in interval 2
+//>   must read shared @_ZZ16ping_pong_sharedPfiE1s[-4tx + 512i0 + 16*floor((tx)/2) - 1024*floor((i0)/2) + 4 .. +4] : -i0 + p0 - 1 >= 0 in i0 in interval 1
+//>   must write shared @_ZZ16ping_pong_sharedPfiE1s[4tx - 512i0 + 1024*floor((i0)/2) + 512 .. +4] : -i0 + p0 - 1 >= 0 in i0 in interval 1
+//>   must read shared @_ZZ16ping_pong_sharedPfiE1s[4tx + 512p0 - 1024*floor((p0)/2) .. +4] : true in interval 2
 //>   must write arg0[4tx .. +4] : true in interval 2
 //>   barrier uniform in i0
 //>   barrier uniform
@@ -356,6 +364,7 @@ __global__ void broken_off(float *o, const float *a, int n) {
 //>   output from access 3 to access 3 in one interval
 //>   flow from access 3 to access 4 across barrier 1
 //>   writes arg0 within [0, 4*blockDim.x)
+//>   requires 0 <= arg1
 //>   static shared 1024 bytes
 //>
 //> kernel toggled
@@ -433,10 +442,10 @@ __global__ void broken_off(float *o, const float *a, int n) {
 //>   p0 = arg2
 //>   q0 = (i0) * p0
 //>   loop i0 uniform
-//>   must read arg1[128bx + 4tx + 64q0 .. +4] : -16i0 + 31 >= 0 in i0
-//>   must write arg0[128bx + 4tx + 64q0 .. +4] : -16i0 + 31 >= 0 in i0
-//>   writes arg0 within [0, ?)
-//>   reads arg1 within [0, ?)
+//>   must read arg1[128bx + 4tx + 64q0 .. +4] : -i0 + 1 >= 0 in i0
+//>   must write arg0[128bx + 4tx + 64q0 .. +4] : -i0 + 1 >= 0 in i0
+//>   writes arg0 within [0, 128*gridDim.x + 4*blockDim.x + 64*arg2 - 128)
+//>   reads arg1 within [0, 128*gridDim.x + 4*blockDim.x + 64*arg2 - 128)
 //>   requires 0 <= arg2
 //>   requires 32*gridDim.x + blockDim.x - 33 <= 2147483647
 //>

@@ -174,7 +174,7 @@ __global__ void chunks(float *o, int n, int per) {
 //>
 //> kernel local_offsets
 //>   loop i0 uniform
-//>   may write arg0[*] : -i0 + 3 >= 0 in i0 (it is read from memory)
+//>   may write arg0[*] : -i0 + 3 >= 0 in i0 (it is read from a local array)
 //>   writes arg0 within [?, ?)
 //>
 //> kernel indirect

@@ -144,12 +144,12 @@ __global__ void local_array(float *o, int n) {
 //> kernel ping_pong
 //>   p0 = arg2
 //>   loop i0 uniform
-//>   may read arg0[*] : -i0 + p0 - 1 >= 0 in i0 (it changes irregularly in a loop)
-//>   may read arg1[*] : -i0 + p0 - 1 >= 0 in i0 (it changes irregularly in a loop)
-//>   may write arg0[*] : -i0 + p0 - 1 >= 0 in i0 (it changes irregularly in a loop)
-//>   may write arg1[*] : -i0 + p0 - 1 >= 0 in i0 (it changes irregularly in a loop)
-//>   writes arg0 within [?, ?)
-//>   writes arg1 within [?, ?)
+//>   must read arg1[4tx + 4 .. +4] : -i0 + p0 - 1 >= 0 and i0 - 2*floor((i0)/2) = 0 in i0
+//>   must read arg0[4tx + 4 .. +4] : -i0 + p0 - 1 >= 0 and i0 - 2*floor((i0)/2) - 1 = 0 in i0
+//>   must write arg0[4tx .. +4] : -i0 + p0 - 1 >= 0 and i0 - 2*floor((i0)/2) = 0 in i0
+//>   must write arg1[4tx .. +4] : -i0 + p0 - 1 >= 0 and i0 - 2*floor((i0)/2) - 1 = 0 in i0
+//>   writes arg0 within [0, 4*blockDim.x + 4)
+//>   writes arg1 within [0, 4*blockDim.x + 4)
 //>
 //> kernel switches
 //>   p0 = arg1

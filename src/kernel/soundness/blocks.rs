@@ -5,7 +5,7 @@ use crate::affine::Axis;
 use crate::expression::Expression;
 use crate::isl::Set;
 use crate::kernel::{BlockSymbol, KernelModel};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// Bytes that are looked up in sets, for each kernel.
 const LOOKED_UP: usize = 60;
@@ -90,6 +90,7 @@ fn holds_byte(model: &KernelModel, set: &str, launch: &Launch, block: [i64; 3], 
         at: (block, [0; 3]),
         loops: &[],
         counters: &[],
+        unknowns: &BTreeMap::new(),
     };
     let names = set.trim_start_matches('[').split(']').next().unwrap_or("");
     let values = names
