@@ -153,6 +153,10 @@ impl Walk<'_> {
             Operation::Absolute(inner) => {
                 let inner = self.bounds(*inner, depth)?;
                 let (low, high) = (inner.constant_low()?, inner.constant_high()?);
+                // The least number of all stays what it is.
+                if i128::from(low) <= -(1i128 << (bits - 1)) {
+                    return None;
+                }
                 let most = low.checked_neg()?.max(high);
                 Some(Bounds {
                     obligations: inner.obligations,
