@@ -78,6 +78,18 @@ impl Type {
         Self(unsafe { LLVMIntTypeInContext(module.get_context().as_ctx_ref(), bits) })
     }
 
+    /// `double` or `float`.
+    pub(super) fn float(module: &Module, double: bool) -> Self {
+        // SAFETY: as in `Value`.
+        unsafe {
+            let context = module.get_context().as_ctx_ref();
+            Self(match double {
+                true => LLVMDoubleTypeInContext(context),
+                false => LLVMFloatTypeInContext(context),
+            })
+        }
+    }
+
     pub(super) fn function(result: Type, parameters: &[Type]) -> Self {
         let mut raw: Vec<_> = parameters.iter().map(|parameter| parameter.0).collect();
         // SAFETY: pointer and length describe `raw`.

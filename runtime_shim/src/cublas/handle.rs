@@ -8,7 +8,7 @@ use super::{BlasError, BlasResult};
 use crate::api::stream;
 
 /// Version of cuBLAS whose interface this is.
-const VERSION: c_int = 130_000;
+pub const VERSION: c_int = 130_000;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct State {

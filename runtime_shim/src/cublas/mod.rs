@@ -31,6 +31,7 @@ macro_rules! cublas_functions {
 }
 
 pub mod handle;
+pub mod light;
 pub mod matrices;
 pub mod transfers;
 pub mod vectors;

@@ -104,7 +104,10 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
         };
         let family = instruction.opcode[0].as_str();
         let elsewhere = ["const", "param", "local", "shared::cluster"];
-        instruction.predicate.is_none()
+        let computes = integer_operation(instruction).is_some()
+            || float_operation(instruction).is_some()
+            || family == "mov";
+        (instruction.predicate.is_none() || computes)
             && match family {
                 "ld" | "st" => {
                     bits(instruction).is_some()
@@ -118,7 +121,8 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
                 }
                 "mov" | "cvta" => true,
                 "cvt" if integer_conversion(instruction).is_some() => true,
-                _ if integer_operation(instruction).is_some() => true,
+                "shfl" => shuffle(instruction).is_some_and(|name| self.library.has(&name)),
+                _ if computes => true,
                 _ => self.library.has(&format!("asm.{}", instruction.name())),
             }
     }
@@ -127,8 +131,38 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
         Type::integer(self.module, bits)
     }
 
-    /// Emits an instruction; `None` when an operand is not what it should be.
+    /// Emits an instruction; `None` when an operand is not what it should be. One with a predicate
+    /// computes its result in any case and keeps it where the predicate says so.
     fn instruction(&mut self, instruction: &Instruction) -> Result<Option<()>, CodegenError> {
+        let Some(predicate) = &instruction.predicate else {
+            return self.execute(instruction);
+        };
+        let Some(result) = instruction.operands.first() else {
+            return Ok(None);
+        };
+        let (truth, before) = (
+            self.registers.get(predicate).copied(),
+            self.value(result, 1),
+        );
+        if self.execute(instruction)?.is_none() {
+            return Ok(None);
+        }
+        let (Some(truth), Some(after)) = (truth, self.value(result, 1)) else {
+            return Ok(None);
+        };
+        if !truth.ty().is_integer() || truth.ty().integer_bits() != 1 {
+            return Ok(None);
+        }
+        let before = before.and_then(|before| self.fit(before, after.ty()));
+        let before = before.unwrap_or_else(|| after.ty().zero());
+        let kept = match instruction.negated {
+            false => self.builder.select(truth, after, before),
+            true => self.builder.select(truth, before, after),
+        };
+        Ok(self.assign(result, kept))
+    }
+
+    fn execute(&mut self, instruction: &Instruction) -> Result<Option<()>, CodegenError> {
         let family = instruction.opcode[0].as_str();
         let operands = instruction.operands.as_slice();
         Ok(match (family, operands) {
@@ -144,10 +178,16 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
             ("cvt", [result, source]) if integer_conversion(instruction).is_some() => {
                 self.convert(instruction, result, source)
             }
-            (_, [result, rest @ ..]) => match integer_operation(instruction) {
-                Some((operation, bits)) => self.operate(operation, bits, result, rest),
-                None => self.defined(instruction, result, rest)?,
-            },
+            ("shfl", operands) => self.shuffle(instruction, operands)?,
+            (_, [result, rest @ ..]) => {
+                if let Some((operation, bits)) = integer_operation(instruction) {
+                    self.operate(operation, self.integer(bits), result, rest)
+                } else if let Some((operation, double)) = float_operation(instruction) {
+                    self.operate(operation, Type::float(self.module, double), result, rest)
+                } else {
+                    self.defined(instruction, result, rest)?
+                }
+            }
             _ => None,
         })
     }
@@ -382,18 +422,53 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
     fn operate(
         &mut self,
         operation: Opcode,
-        bits: u32,
+        ty: Type,
         result: &Operand,
         operands: &[Operand],
     ) -> Option<()> {
         let [left, right] = operands else {
             return None;
         };
-        let ty = self.integer(bits);
+        let bits = ty.allocation_bytes(self.module) as u32 * 8;
         let left = self.fit(self.value(left, bits)?, ty)?;
         let right = self.fit(self.value(right, bits)?, ty)?;
         let value = self.builder.binary(operation, left, right);
         self.assign(result, value)
+    }
+
+    /// `shfl.sync.MODE.b32 result[|in range], value, operand, clamp, mask`.
+    fn shuffle(
+        &mut self,
+        instruction: &Instruction,
+        operands: &[Operand],
+    ) -> Result<Option<()>, CodegenError> {
+        let (results, inputs) = operands.split_at(operands.len().saturating_sub(4));
+        let (Some(name), [value, operand, clamp, mask]) = (shuffle(instruction), inputs) else {
+            return Ok(None);
+        };
+        let word = self.integer(32);
+        let mut arguments = vec![self.context];
+        for input in [mask, value, operand, clamp] {
+            let input = self
+                .value(input, 32)
+                .and_then(|input| self.fit(input, word));
+            let Some(input) = input else {
+                return Ok(None);
+            };
+            arguments.push(input);
+        }
+        let symbol = format!("{}{name}", super::functions::PREFIX);
+        let function = self.library.declare(self.module, &symbol)?;
+        let both = self
+            .builder
+            .call(function.value_type(), function, &arguments);
+        for (position, result) in (0..).zip(results) {
+            let part = self.builder.extract(both, position);
+            if self.assign(result, part).is_none() {
+                return Ok(None);
+            }
+        }
+        Ok(Some(()))
     }
 
     fn defined(
@@ -467,7 +542,39 @@ fn integer_conversion(instruction: &Instruction) -> Option<((u32, bool), (u32, b
     }
 }
 
-/// Arithmetic that LLVM has in the same meaning.
+/// The definition of a shuffle with one or two results.
+fn shuffle(instruction: &Instruction) -> Option<String> {
+    let known = matches!(instruction.operands.len(), 5 | 6);
+    match instruction.opcode.as_slice() {
+        [_, sync, mode, bits] if known && sync == "sync" && bits == "b32" => {
+            Some(format!("llvm.nvvm.shfl.sync.{mode}.i32p"))
+        }
+        _ => None,
+    }
+}
+
+/// Arithmetic of floats, rounded to nearest, and whether they are doubles.
+fn float_operation(instruction: &Instruction) -> Option<(Opcode, bool)> {
+    let (operation, name) = match instruction.opcode.as_slice() {
+        [operation, rounding, name] if rounding == "rn" => (operation, name),
+        [operation, name] => (operation, name),
+        _ => return None,
+    };
+    let operation = match operation.as_str() {
+        "add" => Opcode::LLVMFAdd,
+        "sub" => Opcode::LLVMFSub,
+        "mul" => Opcode::LLVMFMul,
+        _ => return None,
+    };
+    let double = match name.as_str() {
+        "f32" => false,
+        "f64" => true,
+        _ => return None,
+    };
+    (instruction.operands.len() == 3).then_some((operation, double))
+}
+
+/// Arithmetic of integers that LLVM has in the same meaning.
 fn integer_operation(instruction: &Instruction) -> Option<(Opcode, u32)> {
     let (operation, name) = match instruction.opcode.as_slice() {
         [operation, low, name] if operation == "mul" && low == "lo" => ("mul", name),

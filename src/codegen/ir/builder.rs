@@ -134,6 +134,18 @@ impl Builder {
         })
     }
 
+    /// An element of an array or struct value.
+    pub(in crate::codegen) fn extract(&self, aggregate: Value, position: u32) -> Value {
+        // SAFETY: as above; positions are below the aggregate's length.
+        Value(unsafe { LLVMBuildExtractValue(self.0, aggregate.0, position, c"".as_ptr()) })
+    }
+
+    /// One of two values of a type.
+    pub(in crate::codegen) fn select(&self, condition: Value, yes: Value, no: Value) -> Value {
+        // SAFETY: as above; the condition is a truth value.
+        Value(unsafe { LLVMBuildSelect(self.0, condition.0, yes.0, no.0, c"".as_ptr()) })
+    }
+
     /// A constant text with a final zero byte; its address.
     pub(in crate::codegen) fn text(&self, text: &str) -> Value {
         let text = c_string(text);

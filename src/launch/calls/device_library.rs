@@ -147,13 +147,12 @@ fn blas_handle(rest: &str) -> Option<DeviceLibraryCall> {
         })
     };
     match rest.strip_suffix("_v2").unwrap_or(rest) {
-        "Create" => handles(&[(0, 8)]),
+        "Create" | "LtCreate" => handles(&[(0, 8)]),
         "GetVersion" | "GetStream" | "GetPointerMode" | "GetAtomicsMode" | "GetMathMode" => {
             handles(&[(1, 8)])
         }
-        "Destroy" | "SetStream" | "SetPointerMode" | "SetAtomicsMode" | "SetMathMode" => {
-            handles(&[])
-        }
+        "Destroy" | "LtDestroy" | "SetStream" | "SetPointerMode" | "SetAtomicsMode"
+        | "SetMathMode" => handles(&[]),
         "SetMatrix" | "GetMatrix" => copy(&[3], &[5]),
         "SetVector" | "GetVector" => copy(&[2], &[4]),
         _ => None,
@@ -336,7 +335,7 @@ fn random(rest: &str) -> Option<DeviceLibraryCall> {
 fn transform(rest: &str) -> Option<DeviceLibraryCall> {
     match rest {
         "Create" | "Plan1d" | "Plan2d" | "Plan3d" | "PlanMany" => handles(&[(0, 4)]),
-        "Destroy" | "SetStream" => handles(&[]),
+        "Destroy" | "LtDestroy" | "SetStream" => handles(&[]),
         // Some transforms destroy their input.
         "ExecC2C" | "ExecR2C" | "ExecC2R" | "ExecZ2Z" | "ExecD2Z" | "ExecZ2D" => {
             let both = vec![(1, Extent::Whole), (2, Extent::Whole)];
