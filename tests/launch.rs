@@ -1,6 +1,6 @@
 //! Filetests of the launch stage. A case in `tests/launch/` is one file. For a host module (`.ll`),
 //! what the program has besides stands in comments at its head (`; kernel: STUB`, `; variable:
-//! SHADOW BYTES [constant] [managed]`, `; host-visible-memory`); a `.cu` goes through the program
+//! SHADOW BYTES [constant] [managed]`, `; host-visible-memory` or `-allocations`); a `.cu` goes through the program
 //! stage. The expected graph stands in the trailing comments that begin with `> `;
 //! `SIRIUS_BLESS=1` rewrites them.
 
@@ -9,7 +9,9 @@ use inkwell::memory_buffer::MemoryBuffer;
 use libtest_mimic::{Arguments, Failed, Trial};
 use sirius_rs::cli::{self, Invocation};
 use sirius_rs::launch::{build_launch_graph, fold_launches_by_handles};
-use sirius_rs::program::{DeviceVariable, Kernel, KernelId, Program, read_program};
+use sirius_rs::program::{
+    DeviceVariable, HostVisibleMemory, Kernel, KernelId, Program, read_program,
+};
 use std::path::Path;
 
 fn main() {
@@ -105,7 +107,13 @@ fn graph_of_module(source: &str) -> Result<String, Failed> {
             .map(|(index, stub)| kernel(index, stub))
             .collect(),
         variables: header(source, "; variable: ").map(variable).collect(),
-        host_visible_memory: source.contains("; host-visible-memory"),
+        host_visible_memory: if source.contains("; host-visible-memory") {
+            HostVisibleMemory::Anything
+        } else if source.contains("; host-visible-allocations") {
+            HostVisibleMemory::Allocations
+        } else {
+            HostVisibleMemory::Nothing
+        },
         warnings: String::new(),
     };
     fold_launches_by_handles(&program)?;

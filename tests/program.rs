@@ -132,7 +132,8 @@ fn summary(program: &Program<'_>) -> Result<String, Failed> {
             variable.constant
         )?;
     }
-    writeln!(text, "host-visible memory {}", program.host_visible_memory)?;
+    let visible = format!("{:?}", program.host_visible_memory).to_lowercase();
+    writeln!(text, "host-visible memory {visible}")?;
     for unit in &program.units {
         let present = program.host.get_global(&unit.image_global).is_some();
         writeln!(text, "image {} present {present}", unit.image_global)?;

@@ -41,7 +41,7 @@ pub(super) struct Meeting {
     pub(super) reason: RejectionReason,
     /// Positions of the two accesses that are furthest apart.
     pub(super) widest: [usize; 2],
-    /// Disjoint ranges would make the edge absent.
+    /// Disjoint ranges would make a difference.
     pub(super) absent_when_apart: bool,
     /// Two threads that those accesses meet in.
     pub(super) example: Option<Example>,
@@ -119,7 +119,7 @@ impl PairOfTargets<'_> {
         }
         let mut absent_when_apart = false;
         if merged.width == Width::Global {
-            absent_when_apart = self.distance.as_constant().is_none();
+            absent_when_apart = true;
             // The width relies on nothing now, the relation on what makes the models true. Pairs that
             // were found for equal shapes are not all, since nothing promises these.
             if matches!(self.equality, ShapeEquality::If(_)) {

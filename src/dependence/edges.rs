@@ -21,7 +21,7 @@ use super::{DependenceKind, Edge, Guard, IterationDistance, Uar, Width};
 use crate::diagnostics::{Location, RejectionReason};
 use crate::launch::{BufferId, HostBlockId, LaunchGraph, NodeId, NodeKind, ValueId};
 use petgraph::graph::NodeIndex;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
 /// Finds the edges of pairs, each question once.
@@ -41,13 +41,14 @@ pub(super) struct Builder<'a> {
     pub(super) forms: HashMap<String, usize>,
     pub(super) form_of: HashMap<(usize, usize), usize>,
     pub(super) decisions: HashMap<Structure, Rc<[(DependenceKind, Decision)]>>,
-    /// Allocations made in a loop or in a function that runs more than once.
-    made_again: BTreeSet<BufferId>,
+    /// Allocations made in a loop or in a function that runs more than once; the loop, where one
+    /// iteration of it has one of them.
+    made_again: BTreeMap<BufferId, Option<usize>>,
     pub(super) uar: Uar,
 }
 
 /// All that the edges between two targets depend on, besides the two nodes and the buffer's name.
-#[derive(PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub(super) struct Question {
     /// Numbers of the two launches by [`Builder::alike`].
     pub(super) alike: [usize; 2],
@@ -110,11 +111,14 @@ impl Builder<'_> {
                 return None;
             };
             let block = &graph.blocks[node.block.0];
-            let again = block.innermost_loop.is_some() || graph.functions[block.function].repeated;
-            again.then_some(buffer)
+            let repeated = graph.functions[block.function].repeated;
+            let again = block.innermost_loop.is_some() || repeated;
+            let of_loop = block.innermost_loop.filter(|_| !repeated);
+            again.then_some((buffer, of_loop))
         });
         let not_unique = (0..graph.buffers.len()).map(BufferId);
         let not_unique = not_unique.filter(|buffer| !graph.buffers[buffer.0].unique);
+        let not_unique = not_unique.map(|buffer| (buffer, None));
         Builder {
             graph,
             solver: Solver::default(),
@@ -231,8 +235,18 @@ impl Builder<'_> {
     }
 
     fn motion(&mut self, instance: &Instance) -> Motion {
-        let graph = self.graph;
-        let motion = || instance.motion(graph);
+        let (graph, made_again) = (self.graph, &self.made_again);
+        let motion = || match instance.motion(graph) {
+            Motion::Fixed
+                if instance.uses.iter().any(|used| {
+                    matches!(used.place.base, Base::Buffer(buffer)
+                        if matches!(made_again.get(&buffer), Some(Some(_))))
+                }) =>
+            {
+                Motion::Moving
+            }
+            motion => motion,
+        };
         *self.motions.entry(instance.node).or_insert_with(motion)
     }
 
@@ -403,7 +417,7 @@ impl Builder<'_> {
                 let ends = (source, sink, from, &nameless);
                 let answer: Rc<[Answer]> = self.precise_edges(ends, &question, compared).into();
                 self.uar.effort.questions += 1;
-                self.answers.insert(question, Rc::clone(&answer));
+                self.answers.insert(question.clone(), Rc::clone(&answer));
                 answer
             }
         };
@@ -429,6 +443,7 @@ impl Builder<'_> {
                 ..edge.clone()
             };
             if *absent_when_apart
+                && may_be_apart(&question, from, to)
                 && carried.is_none()
                 && edge.absent_if.is_empty()
                 && let Some(apart) = disjoint_guard(source, sink, from, to)
@@ -463,7 +478,9 @@ impl Builder<'_> {
             match overlap(self.graph, from, to, &compared.stable) {
                 Overlap::Never => {}
                 // Two iterations may see two allocations of one site.
-                Overlap::Distance(_) if carried && self.is_made_again(from) => return None,
+                Overlap::Distance(_) if carried && self.is_made_again(from, compared.later) => {
+                    return None;
+                }
                 Overlap::Distance(distance) => {
                     let at = to.offset.as_ref().map(|at| at.on_sink_side(&unstable));
                     if !found.iter().any(|(known, _)| *known == distance) {
@@ -573,9 +590,16 @@ impl Builder<'_> {
         }
     }
 
-    /// Whether a place lies in an allocation that a loop or a call may make anew.
-    fn is_made_again(&self, place: &Place) -> bool {
-        matches!(place.base, Base::Buffer(buffer) if self.made_again.contains(&buffer))
+    /// Whether a place lies in an allocation that a loop or a call may make anew between the two.
+    fn is_made_again(&self, place: &Place, later: Option<&Later>) -> bool {
+        let Base::Buffer(buffer) = place.base else {
+            return false;
+        };
+        match (self.made_again.get(&buffer), later) {
+            (None, _) => false,
+            (Some(Some(of_loop)), Some(later)) => !later.is_one_iteration_of(*of_loop),
+            (Some(_), _) => true,
+        }
     }
 
     /// The number of a launch among those that differ from it.
@@ -649,6 +673,26 @@ pub(super) fn relied_on(source: &Instance, sink: &Instance, later: Option<&Later
     let mut guards = open(0, source);
     add_guards(&mut guards, &open(1, sink));
     guards
+}
+
+/// Parts of an allocation that are closer than this are views of the same elements, shifted.
+const LEAST_PART_BYTES: u64 = 1024;
+
+/// Whether two targets at a distance may be parts of one allocation, which a run tells apart.
+fn may_be_apart(question: &Question, from: &TargetUse, to: &TargetUse) -> bool {
+    let constant = |range: &Option<(Polynomial, Polynomial)>| {
+        let bounds = range.iter().flat_map(|(low, high)| [low, high]);
+        bounds
+            .into_iter()
+            .all(|bound| bound.as_constant().is_some())
+    };
+    match question.distance.as_constant() {
+        None => true,
+        Some(distance) => {
+            distance.unsigned_abs() >= LEAST_PART_BYTES
+                && !(constant(&from.range) && constant(&to.range))
+        }
+    }
 }
 
 /// Why two targets have an edge although no two accesses meet.

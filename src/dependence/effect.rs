@@ -36,7 +36,12 @@ impl<'a> Effect<'a> {
         kernels: &'a [KernelModel],
         node: NodeId,
     ) -> Option<Self> {
-        let whole = |touches, is_launch| {
+        let whole = |mut touches: Vec<WholeTouch>, is_launch| {
+            // Pointers that vary with the iterations of a loop have values of their own.
+            let values = graph.iterations.touched.get(&node).into_iter().flatten();
+            for (touch, value) in touches.iter_mut().zip(values) {
+                touch.place.pointer = *value;
+            }
             Some(Self::Whole {
                 node,
                 touches,

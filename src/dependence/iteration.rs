@@ -63,6 +63,11 @@ impl<'a> Later<'a> {
         self.blocks
     }
 
+    /// Whether both run in one iteration of a loop.
+    pub(super) fn is_one_iteration_of(&self, of_loop: usize) -> bool {
+        self.outside.contains(&of_loop)
+    }
+
     /// Whether a value is the same in both instances.
     pub(super) fn is_stable(&self, value: ValueId) -> bool {
         match self.graph.values[value.0].varies_in {

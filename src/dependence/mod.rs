@@ -32,6 +32,7 @@ mod instance;
 mod iteration;
 mod kinds;
 mod mapped;
+mod moving;
 mod order;
 mod overlap;
 mod pair;

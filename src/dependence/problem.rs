@@ -5,23 +5,24 @@
 //! appearance.
 
 use super::mapped::Coordinate;
+use super::moving::MovingFactor;
 use super::polynomial::{Atom, Monomial, Polynomial};
 use super::relation::{Facts, Shape, Side};
 use crate::affine::{Affine, Axis, Constraint, Variable};
 use crate::isl::{self, Set};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write;
 
 /// Source is side 0, sink side 1.
 const PREFIX: [&str; 2] = ["s", "t"];
 
 /// A dimension `q = factor · parameter`.
-struct ProductDimension {
-    side: usize,
-    name: String,
+pub(super) struct ProductDimension {
+    pub(super) side: usize,
+    pub(super) name: String,
     factor: Affine,
-    factor_text: String,
-    parameter: Polynomial,
+    pub(super) factor_text: String,
+    pub(super) parameter: Polynomial,
 }
 
 /// A choice between conjunctions.
@@ -47,13 +48,16 @@ pub(super) struct Problem {
 }
 
 /// State while a problem is written down.
-struct Builder<'a> {
+pub(super) struct Builder<'a> {
     sides: [&'a Side<'a>; 2],
-    monomials: Vec<Monomial>,
-    monomial_index: HashMap<Monomial, usize>,
+    pub(super) monomials: Vec<Monomial>,
+    pub(super) monomial_index: HashMap<Monomial, usize>,
     dimensions: Vec<String>,
     base: Vec<String>,
-    products: Vec<ProductDimension>,
+    pub(super) products: Vec<ProductDimension>,
+    /// Products whose factors move with counters of host loops.
+    pub(super) moving: Vec<MovingFactor>,
+    pub(super) counters: &'a BTreeSet<Atom>,
     /// Text of each model product already written, by side.
     product_texts: [HashMap<usize, String>; 2],
 }
@@ -84,6 +88,8 @@ impl Problem {
             dimensions: Vec::new(),
             base: Vec::new(),
             products: Vec::new(),
+            moving: Vec::new(),
+            counters: &facts.counters,
             product_texts: [HashMap::new(), HashMap::new()],
         };
         for (side, prefix) in PREFIX.iter().enumerate() {
@@ -163,7 +169,9 @@ impl Problem {
                 _ => choices.push(conjunctions),
             }
         }
-        let late_choices = builder.product_axioms(&mut choices)?;
+        let mut late_choices = builder.product_axioms(&mut choices)?;
+        late_choices.extend(builder.moving_axioms()?);
+        late_choices.extend(builder.counter_products(facts));
         builder.parameter_facts(facts);
         let free = |shape: &Shape| -> ([bool; 3], [bool; 3]) {
             let free = |extent: &Polynomial| extent.as_constant() != Some(1);
@@ -257,7 +265,7 @@ impl Problem {
 }
 
 impl Builder<'_> {
-    fn polynomial(&mut self, polynomial: &Polynomial) -> String {
+    pub(super) fn polynomial(&mut self, polynomial: &Polynomial) -> String {
         let mut text = String::from("(");
         for (monomial, coefficient) in &polynomial.terms {
             if monomial.is_empty() {
@@ -356,10 +364,17 @@ impl Builder<'_> {
         }
         let (uniform, varying) = self.split_uniform(side, factor)?;
         let uniform_part = self.polynomial(&uniform.multiply(parameter)?);
+        let (content, primitive) = parameter.split_content();
+        let moves = uniform
+            .atoms()
+            .iter()
+            .any(|atom| self.counters.contains(atom));
         if varying.terms.is_empty() {
+            if moves {
+                self.add_moving(side, None, &uniform, &primitive);
+            }
             return Some(uniform_part);
         }
-        let (content, primitive) = parameter.split_content();
         let factor_text = self.affine(side, &varying)?;
         let known = self.products.iter().find(|known| {
             known.side == side && known.factor == varying && known.parameter == primitive
@@ -392,6 +407,15 @@ impl Builder<'_> {
                 name
             }
         };
+        if moves {
+            let factor_text = self.affine(side, &varying)?;
+            self.add_moving(
+                side,
+                Some((name.clone(), factor_text)),
+                &uniform,
+                &primitive,
+            );
+        }
         Some(format!("({content}*{name} + {uniform_part})"))
     }
 
@@ -624,7 +648,7 @@ impl Builder<'_> {
 }
 
 /// Text of a polynomial all of whose monomials are parameters already.
-fn written(index: &HashMap<Monomial, usize>, polynomial: &Polynomial) -> Option<String> {
+pub(super) fn written(index: &HashMap<Monomial, usize>, polynomial: &Polynomial) -> Option<String> {
     let mut text = String::from("(");
     for (monomial, coefficient) in &polynomial.terms {
         if !monomial.is_empty() {

@@ -91,6 +91,12 @@ impl Display for LaunchGraph {
             for node in &block.nodes {
                 let node = &self.nodes[node.0];
                 write!(f, "  n{} {}", node.id.0, Shown(&node.kind))?;
+                for value in self.iterations.touched.get(&node.id).into_iter().flatten() {
+                    match value {
+                        Some(value) => write!(f, " by v{}", value.0)?,
+                        None => write!(f, " by a fixed pointer")?,
+                    }
+                }
                 match node.location.line {
                     0 => writeln!(f)?,
                     line => writeln!(f, " @{line}")?,

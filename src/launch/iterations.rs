@@ -1,6 +1,6 @@
 //! Values and pointers as functions of the iterations of the loops around them.
 
-use super::{HostBlockId, LaunchGraph, Root, ValueId};
+use super::{HostBlockId, LaunchGraph, NodeId, Root, ValueId};
 use crate::expression::Expression;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -24,6 +24,11 @@ pub struct Iterations {
     pub values: BTreeMap<ValueId, Expression<ValueId>>,
     /// Where pointers that vary in a loop point, by the value of the pointer.
     pub courses: BTreeMap<ValueId, Course>,
+    /// For copies, sets, frees and library calls in loops, the values of the pointers that they
+    /// touch memory through (what is read first, then what is written): the keys of their courses.
+    /// `None` for a pointer that does not vary.
+    #[serde(default)]
+    pub touched: BTreeMap<NodeId, Vec<Option<ValueId>>>,
 }
 
 /// How often a counted loop may go round.

@@ -12,15 +12,15 @@ use super::points_to::{ObjectKind, PointsTo, Targets, is_analysed};
 use super::recurrences::{Closing, LoopPlace};
 use super::values::{Facts, Numbering, Symbol, moved};
 use super::*;
-use crate::program::{DeviceVariable, Kernel};
-use std::collections::{BTreeSet, HashMap};
+use crate::program::{DeviceVariable, HostVisibleMemory, Kernel};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Builds the graph of a host module that has been read.
 pub fn assemble(
     host: &HostModule,
     kernels: &[Kernel],
     variables: &[DeviceVariable],
-    host_visible_memory: bool,
+    host_visible_memory: HostVisibleMemory,
 ) -> LaunchGraph {
     let stubs: Vec<String> = kernels.iter().map(|kernel| kernel.stub.clone()).collect();
     let shadows: Vec<(String, usize, bool)> = variables
@@ -54,6 +54,8 @@ pub fn assemble(
         irreducible: BTreeSet::new(),
         host_visible_memory,
         passed: Vec::new(),
+        touched: Vec::new(),
+        moving: BTreeMap::new(),
     };
     let functions = builder.control_flow();
     builder.launch_operands(&functions);
@@ -71,9 +73,13 @@ struct Builder<'a> {
     graph: LaunchGraph,
     launches: HashMap<(usize, usize), PendingLaunch>,
     irreducible: BTreeSet<usize>,
-    host_visible_memory: bool,
-    /// Pointers that launches take.
+    host_visible_memory: HostVisibleMemory,
+    /// Pointers that launches take, and those that vary of other operations.
     passed: Vec<(ValueId, Symbol)>,
+    /// For each pointer that the operation at hand touches memory through, its value if it varies.
+    touched: Vec<Option<ValueId>>,
+    /// The same of operations that have such pointers.
+    moving: BTreeMap<NodeId, Vec<Option<ValueId>>>,
 }
 
 /// A launch whose operands have their numbers and whose pointers are not yet known.
@@ -338,6 +344,7 @@ impl Builder<'_> {
             for block in &analysed.order {
                 let id = analysed.blocks[block];
                 for at in body.blocks[*block].instructions.clone() {
+                    self.touched.clear();
                     let Some(kind) = self.node(analysed.function, at) else {
                         continue;
                     };
@@ -350,6 +357,10 @@ impl Builder<'_> {
                         continue;
                     }
                     let node = NodeId(self.graph.nodes.len());
+                    if self.touched.iter().any(Option::is_some) {
+                        let touched = std::mem::take(&mut self.touched);
+                        self.moving.insert(node, touched);
+                    }
                     self.graph.nodes.push(Node {
                         id: node,
                         kind,
@@ -478,8 +489,8 @@ impl Builder<'_> {
             } => {
                 let (to_device, from_device) = self.directions(instruction, direction);
                 let bytes = self.size(function, at, bytes);
-                let writes = self.touch(function, at, destination, to_device, &bytes);
                 let reads = self.touch(function, at, source, from_device, &bytes);
+                let writes = self.touch(function, at, destination, to_device, &bytes);
                 let device_only = to_device == Some(true) && from_device == Some(true);
                 NodeKind::Copy {
                     reads,
@@ -517,6 +528,9 @@ impl Builder<'_> {
                 }];
                 let side = if to_symbol { from_device } else { to_device };
                 let others = self.touch(function, at, other, side, &bytes);
+                if to_symbol && !others.is_empty() {
+                    self.touched.swap(0, 1);
+                }
                 let (reads, writes) = if to_symbol {
                     (others, variable)
                 } else {
@@ -564,8 +578,14 @@ impl Builder<'_> {
         let targets = facts.points_to.of(facts.host, function, operand);
         let symbol = self.numbering.operand(function, operand, instruction.block);
         // A shadow stands for its variable in symbol copies.
-        self.table
-            .pointer(&self.numbering, facts.points_to, symbol, &targets)
+        let pointer = self
+            .table
+            .pointer(&self.numbering, facts.points_to, symbol, &targets);
+        let varies = self.numbering.varies_in(symbol).is_some();
+        let value = varies.then(|| self.table.identity(&self.numbering, symbol, false));
+        self.passed.extend(value.map(|value| (value, symbol)));
+        self.touched.push(value);
+        pointer
     }
 
     /// Whether destination and source are device memory; `None` where the call leaves it open.
@@ -670,6 +690,7 @@ impl Builder<'_> {
         );
         let block_of = |function: usize, block: usize| blocks[&(function, block)];
         self.graph.iterations = closing.solve(&places, &block_of, &self.passed);
+        self.graph.iterations.touched = std::mem::take(&mut self.moving);
         for (natural, domain) in self
             .graph
             .loops

@@ -15,6 +15,7 @@ mod merging;
 use super::MemoryKind;
 use super::calls::{self, Action, RuntimeCall};
 use super::host_ir::{Function, HostModule, Instruction, Opcode, Operand, Operation, Type};
+use crate::program::HostVisibleMemory;
 use bounds::insert;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -98,8 +99,8 @@ pub struct Surroundings<'a> {
     pub variables: &'a [(String, usize, bool)],
     /// Names of kernel stubs, whose bodies are not looked at.
     pub stubs: &'a [String],
-    /// Kernels may write memory that the host sees.
-    pub host_visible_memory: bool,
+    /// Memory of the host that kernels may write.
+    pub host_visible_memory: HostVisibleMemory,
 }
 
 impl PointsTo {
@@ -212,9 +213,10 @@ impl PointsTo {
             // without it: escaped memory is theirs in any case.
             let called_from_outside = !function.internal || function.address_taken;
             if called_from_outside && to_runtime[index] {
-                solver.parameters[index]
-                    .iter_mut()
-                    .for_each(|targets| *targets = unknown());
+                // The first one of `main` is a count.
+                let known = usize::from(function.name == "main");
+                let parameters = solver.parameters[index].iter_mut().skip(known);
+                parameters.for_each(|targets| *targets = unknown());
             }
             if !is_analysed(function, surroundings.stubs) {
                 continue;

@@ -11,7 +11,7 @@ use super::canonicalise_device::recursive_functions;
 use super::ir::{self, Place, Value};
 use super::launches;
 use super::runtime_effects;
-use super::{ProgramError, passes};
+use super::{HostVisibleMemory, ProgramError, passes};
 use inkwell::module::Module;
 use std::collections::{BTreeSet, HashMap};
 
@@ -38,8 +38,8 @@ const DEVIRTUALISATION_ROUNDS: usize = 6;
 const LARGEST_HELPER_INSTRUCTIONS: usize = 200;
 
 /// Makes the linked host module canonical, in place. Launches of `unclear_stubs`, whose kernel
-/// depends on which unit's image the runtime takes, are not folded. Returns whether the program makes memory that
-/// the device writes and the host reads.
+/// depends on which unit's image the runtime takes, are not folded. Returns which memory the device
+/// may write and the host read.
 ///
 /// # Errors
 /// [`ProgramError::Pass`] when LLVM refuses a pipeline or a step made an invalid module.
@@ -48,7 +48,7 @@ pub(super) fn canonicalise(
     stubs: &BTreeSet<String>,
     unclear_stubs: &BTreeSet<String>,
     outside: Outside,
-) -> Result<bool, ProgramError> {
+) -> Result<HostVisibleMemory, ProgramError> {
     let machine = passes::host_machine()?;
     // clang makes complete-object destructors aliases of base-object ones.
     ir::call_through_aliases(host);
@@ -76,14 +76,21 @@ pub(super) fn canonicalise(
         remove_inlined(host, stubs);
     }
     // Code that is not here may allocate what this code is given.
-    let host_visible_memory = outside.code || runtime_effects::makes_host_visible_memory(host);
-    runtime_effects::declare(host, host_visible_memory);
+    let visible = visible_memory(host, outside);
+    runtime_effects::declare(host, visible != HostVisibleMemory::Nothing);
     for driver in direct_drivers(host, stubs) {
         run(driver, HOST_PIPELINE, &machine)?;
     }
     launches::number_sites(host);
     passes::verify(host, "the host pipeline")?;
-    Ok(host_visible_memory)
+    Ok(visible)
+}
+
+fn visible_memory(host: &Module<'_>, outside: Outside) -> HostVisibleMemory {
+    match outside.code {
+        true => HostVisibleMemory::Anything,
+        false => runtime_effects::host_visible_memory(host),
+    }
 }
 
 /// Inlines what is called through a pointer (a virtual method, the target of a `std::function`) as
@@ -98,8 +105,8 @@ fn devirtualise(
     let mut before = (0, 0);
     for _ in 0..DEVIRTUALISATION_ROUNDS {
         // What was inlined may hand a host pointer to a kernel.
-        let visible = outside.code || runtime_effects::makes_host_visible_memory(host);
-        runtime_effects::declare(host, visible);
+        let visible = visible_memory(host, outside);
+        runtime_effects::declare(host, visible != HostVisibleMemory::Nothing);
         let mut through_pointers = 0;
         for driver in direct_drivers(host, stubs) {
             if calls_through_pointers(driver) > 0 || before != (0, 0) {

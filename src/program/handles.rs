@@ -10,7 +10,7 @@
 use super::builder::Builder;
 use super::ir::{self, Type, Value};
 use super::launches::{self, KnownLaunch};
-use super::{Program, ProgramError, canonicalise_host, runtime_effects};
+use super::{HostVisibleMemory, Program, ProgramError, canonicalise_host, runtime_effects};
 use inkwell::module::Module;
 
 /// Functions that launch a kernel that a value names, without what headers add to their names, and
@@ -134,7 +134,8 @@ impl Program<'_> {
             }
         }
         if folded > 0 {
-            runtime_effects::declare(host, self.host_visible_memory);
+            let visible = self.host_visible_memory != HostVisibleMemory::Nothing;
+            runtime_effects::declare(host, visible);
             canonicalise_host::canonicalise_again(host, &changed)?;
         }
         Ok(folded)

@@ -87,12 +87,15 @@ pub fn read_program<'ctx>(
             .iter()
             .any(|argument| argument.contains("dynamic") || argument == "-Wl,-E"),
     };
-    let host_visible_memory = canonicalise_host::canonicalise(
+    let mut host_visible_memory = canonicalise_host::canonicalise(
         &host,
         &stubs,
         &names::unclear_stubs(&kernels, &variables),
         outside,
-    )? || variables.iter().any(|variable| variable.managed);
+    )?;
+    if variables.iter().any(|variable| variable.managed) {
+        host_visible_memory = HostVisibleMemory::Anything;
+    }
     let analysis =
         canonicalise_device::analysis_module(context, &units, &kernels, &variables, architecture)?;
     Ok(Program {
@@ -189,12 +192,22 @@ pub struct Program<'ctx> {
     pub kernels: Vec<Kernel>,
     /// All device variables of all units.
     pub variables: Vec<DeviceVariable>,
-    /// Some host module calls an API that makes host-visible memory writable by kernels (managed,
-    /// pinned, mapped, registered memory), or part of the program is not here (separate compilation,
-    /// objects among the inputs) and may do so.
-    pub host_visible_memory: bool,
+    /// Which memory both kernels and the host may write.
+    pub host_visible_memory: HostVisibleMemory,
     /// What clang warned about, as it printed it, for standard error.
     pub warnings: String,
+}
+
+/// Memory of the host that kernels may write, besides what the host is seen to hand to them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum HostVisibleMemory {
+    /// None: nothing makes such memory.
+    Nothing,
+    /// What calls of the runtime allocate for both (managed and pinned memory).
+    Allocations,
+    /// Any: the program registers host memory or uses an API that is not known to leave it alone,
+    /// or part of the program is not here (separate compilation, objects among the inputs).
+    Anything,
 }
 
 /// The device side of one translation unit.

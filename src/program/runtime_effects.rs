@@ -5,20 +5,33 @@
 //! written by the device behind the host's back: no managed, pinned, mapped or registered memory,
 //! no host functions in streams, no host pointer handed to a kernel.
 
+use super::HostVisibleMemory;
 use super::canonicalise_host;
 use super::ir::{self, Place, Value};
 use super::launches;
 use inkwell::module::Module;
 use llvm_sys::{LLVMOpcode, LLVMTypeKind};
 
-/// Whether some function of the module may make host-visible memory writable by the device.
-pub(super) fn makes_host_visible_memory(module: &Module<'_>) -> bool {
-    let named = ir::functions(module).into_iter().any(|function| {
+/// Which host-visible memory functions of the module may make writable by the device.
+pub(super) fn host_visible_memory(module: &Module<'_>) -> HostVisibleMemory {
+    if passes_host_pointer(module) {
+        return HostVisibleMemory::Anything;
+    }
+    let made = ir::functions(module).into_iter().map(|function| {
         let name = function.name();
-        !function.users().is_empty() && makes_visible(&name)
+        match !function.users().is_empty() && makes_visible(&name) {
+            false => HostVisibleMemory::Nothing,
+            true if ALLOCATORS.iter().any(|start| name.starts_with(start)) => {
+                HostVisibleMemory::Allocations
+            }
+            true => HostVisibleMemory::Anything,
+        }
     });
-    named || passes_host_pointer(module)
+    made.max().unwrap_or(HostVisibleMemory::Nothing)
 }
+
+/// Functions that make memory which both sides see, each piece of it by itself.
+const ALLOCATORS: [&str; 3] = ["cudaMallocManaged", "cudaMallocHost", "cudaHostAlloc"];
 
 /// Declares the true effects of launches and of the runtime's functions.
 ///

@@ -125,17 +125,22 @@ fn each_loop_of_a_nest_has_edges_of_its_own() {
     assert_eq!(distances(outer[0]), [(0, Some(1), None), (1, None, None)]);
 }
 
-/// A launch on `buffer + 4000 * counter`, of which it touches `touched` elements.
-fn moving_pointer(touched: i64) -> (Uar, NodeId) {
+/// A launch on `buffer + 4 * size * counter`, of which it touches `touched` elements; sizes that are
+/// not told are one unknown number.
+fn moving_pointer(size: Option<i64>, touched: Option<i64>) -> (Uar, NodeId) {
     let mut world = World::new();
+    let unknown = world.unknown();
     let (x, y) = (world.buffer("x"), world.buffer("y"));
     let (grid, block) = (world.extent(), world.extent());
     let (grid, block) = (shape(&mut world, grid), shape(&mut world, block));
-    let n = world.number(touched);
+    let n = touched.map_or(unknown, |touched| world.number(touched));
+    let size = size.map_or(leaf(unknown), Expression::Constant);
     let kernel = world.kernel(crate::builder::pointwise("scale", 0));
     let counter = world.count_to(Expression::Constant(8));
     let moving = world.value(None, Some(0));
-    let offset = leaf(counter).multiply(Expression::Constant(4 * ROW));
+    let offset = leaf(counter)
+        .multiply(Expression::Constant(4))
+        .multiply(size);
     world.graph.iterations.courses.insert(
         moving,
         Course {
@@ -159,20 +164,66 @@ fn moving_pointer(touched: i64) -> (Uar, NodeId) {
 
 #[test]
 fn parts_that_a_pointer_moves_over_do_not_meet() {
-    let (uar, launch) = moving_pointer(ROW);
+    let (uar, launch) = moving_pointer(Some(ROW), Some(ROW));
     let always = carried(&uar, launch, launch);
     let always: Vec<_> = always
         .iter()
         .filter(|edge| edge.absent_if.is_empty())
         .collect();
     assert!(always.is_empty(), "{always:#?}");
-    let (uar, launch) = moving_pointer(ROW + 1);
+    let (uar, launch) = moving_pointer(Some(ROW), Some(ROW + 1));
     let edges = carried(&uar, launch, launch);
     assert_eq!(kinds(&edges), [(DependenceKind::Output, Width::Global)]);
     let witness = edges[0].witness.as_ref().unwrap();
     let place = "`y[1000]` is written by block 3, thread 232 (app.cu:11) and written by block 0, \
                  thread 0 (app.cu:11) in a later iteration";
     assert!(witness.text.starts_with(place), "{}", witness.text);
+}
+
+#[test]
+fn parts_of_a_size_that_only_the_run_knows_do_not_meet() {
+    let (uar, launch) = moving_pointer(None, None);
+    let edges = carried(&uar, launch, launch);
+    assert!(
+        edges.iter().all(|edge| !edge.absent_if.is_empty()),
+        "{edges:#?}"
+    );
+    let (uar, launch) = moving_pointer(None, Some(ROW));
+    let edges = carried(&uar, launch, launch);
+    assert_eq!(kinds(&edges), [(DependenceKind::Output, Width::Global)]);
+}
+
+/// `m[(x + 1 + t) * size + t] = …` for `x < size - 1 - t`, and then reads of that column.
+#[test]
+fn columns_that_move_with_a_counter_do_not_meet() {
+    let mut world = World::new();
+    let matrix = world.buffer("m");
+    let other = world.buffer("x");
+    let (grid, block, size) = (world.extent(), world.extent(), world.unknown());
+    let (grid, block) = (shape(&mut world, grid), shape(&mut world, block));
+    let mut kernel = Kernel::new("column", 4);
+    let block_size = kernel.parameter(sirius_rs::kernel::KernelSymbol::BlockSize(X));
+    let edge = kernel.parameter(int_argument(2));
+    let t = kernel.parameter(int_argument(3));
+    let base = kernel.product(Affine::variable(Variable::Block(X)), &block_size);
+    let x = [(1, base), (1, Variable::Thread(X))];
+    let row = sum(&x, 1).add(&Affine::variable(t.clone())).unwrap();
+    let inside = vec![vec![Constraint::NonNegative(
+        sum(&[(1, edge.clone())], -1).subtract(&row).unwrap(),
+    )]];
+    let across = kernel.product(row, &edge);
+    let element = sum(&[(4, across), (4, t)], 0);
+    kernel.access(AccessKind::Write, 0, element, inside);
+    let column = world.kernel(kernel.model);
+    let passes = leaf(size).subtract(Expression::Constant(1));
+    let counter = world.count_to(passes.maximum(Expression::Constant(0)));
+    let t = world.function_of(counter, leaf(counter));
+    let mut arguments = actuals(&matrix, &other, size);
+    arguments.push(crate::builder::Actual::Int(t));
+    let launch = world.launch(column, grid, block, arguments);
+    let uar = build_uar(&world.graph, &world.kernels);
+    let edges = carried(&uar, launch, launch);
+    assert!(edges.is_empty(), "{edges:#?}");
 }
 
 /// A launch on row 30, then a loop over rows 0 to `last`.
@@ -212,4 +263,28 @@ fn the_domain_of_a_loop_keeps_its_rows_from_others() {
         edges.iter().all(|edge| edge.absent_if.is_empty()),
         "{edges:#?}"
     );
+}
+
+/// An allocation made in the outer of two loops, used in the inner one.
+#[test]
+fn one_allocation_of_an_outer_iteration_is_one_in_the_inner_loop() {
+    let mut world = World::new();
+    let (x, y) = (world.buffer("x"), world.buffer("y"));
+    let (grid, block, n) = (world.extent(), world.extent(), world.unknown());
+    let (grid, block) = (shape(&mut world, grid), shape(&mut world, block));
+    let kernel = world.kernel(crate::builder::pointwise("scale", 0));
+    world.count_to(Expression::Constant(9));
+    let sirius_rs::launch::Root::Buffer(buffer) = y.root else {
+        panic!("it is an allocation");
+    };
+    world.node(sirius_rs::launch::NodeKind::Allocation { buffer });
+    world.count_to(Expression::Constant(20));
+    let launch = world.launch(kernel, grid, block, actuals(&x, &y, n));
+    let uar = build_uar(&world.graph, &world.kernels);
+    let (inner, outer): (Vec<&Edge>, Vec<&Edge>) = carried(&uar, launch, launch)
+        .into_iter()
+        .partition(|edge| edge.distances[1].least == Some(1));
+    assert_eq!(kinds(&inner), [(DependenceKind::Output, Width::Thread)]);
+    // Another iteration of the outer loop may have got the same bytes again, at another place.
+    assert_eq!(kinds(&outer), [(DependenceKind::Output, Width::Global)]);
 }

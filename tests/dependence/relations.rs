@@ -423,3 +423,49 @@ fn a_witness_of_a_block_stays_in_the_block() {
     assert_eq!(source.0, sink.0, "{}", witness.text);
     assert_ne!(source.1, sink.1, "{}", witness.text);
 }
+
+#[test]
+fn halves_of_a_size_that_only_the_run_knows_are_apart_behind_a_guard() {
+    let guards = |distance: i64| -> Vec<Vec<Guard>> {
+        let mut world = World::new();
+        let (x, whole) = (world.buffer("x"), world.buffer("whole"));
+        let (grid, block, n) = (world.extent(), world.extent(), world.unknown());
+        let (grid, block) = (shape(&mut world, grid), shape(&mut world, block));
+        let scale = world.kernel(pointwise("scale", 0));
+        let mut part = whole.clone();
+        part.offset_bytes = Some(Expression::Constant(distance));
+        let first = world.launch(scale, grid, block, actuals(&x, &whole, n));
+        let last = world.launch(scale, grid, block, actuals(&x, &part, n));
+        let uar = build_uar(&world.graph, &world.kernels);
+        let found = edges(&uar, first, last);
+        found.iter().map(|edge| edge.absent_if.clone()).collect()
+    };
+    let halves = guards(1 << 20);
+    let apart = |guard: &Guard| matches!(guard, Guard::RangesDisjoint { .. });
+    assert_eq!(halves.len(), 1);
+    assert!(halves[0].iter().any(apart), "{halves:#?}");
+    // A view of the same elements, shifted by one: no run would pass the test.
+    assert_eq!(guards(4), [Vec::new()]);
+}
+
+#[test]
+fn an_edge_that_may_alias_names_the_accesses() {
+    let mut world = World::new();
+    let (x, y) = (world.buffer("x"), world.buffer("y"));
+    let stranger = world.stranger();
+    let (grid, block, n) = (world.extent(), world.extent(), world.unknown());
+    let (grid, block) = (shape(&mut world, grid), shape(&mut world, block));
+    let scale = world.kernel(pointwise("scale", 0));
+    let first = world.launch(scale, grid, block, actuals(&x, &y, n));
+    let last = world.launch(scale, grid, block, actuals(&stranger, &x, n));
+    let uar = build_uar(&world.graph, &world.kernels);
+    let found = edges(&uar, first, last);
+    let flow = found.iter().find(|edge| edge.kind == DependenceKind::Flow);
+    let witness = flow.unwrap().witness.as_ref().unwrap();
+    assert!(!witness.certain);
+    assert_eq!(
+        witness.text,
+        "memory behind a pointer may be written by any thread (app.cu:11) and read by any thread \
+         (app.cu:10)"
+    );
+}

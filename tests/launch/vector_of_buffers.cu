@@ -69,7 +69,7 @@ int main(int argc, char **argv) {
 //>   n5 launch L3 kernel0 <<<(v0,v1,v1),(v2,v1,v1),v3,stream=default>>>(v9=b1, v5, v10) @29
 //> block7 in loop2 -> block9 block8
 //> block8 in loop2 -> block7
-//>   n6 free *v11{b0} @30
+//>   n6 free *v11{b0} by v11 @30
 //> block9 -> block11 block10
 //> block10 -> block11
 //> block11 -> 

@@ -20,7 +20,7 @@ void all(float *y) { sum<<<1, 1>>>(y, 1, 2, 3); }
 //> kernel _Z6calleePfff as _Z6calleePfff stub _Z21__device_stub__calleePfff unit 0 present true
 //> kernel _Z8quotientPfff as _Z8quotientPfff stub _Z23__device_stub__quotientPfff unit 0 present true
 //> kernel _Z10intrinsicsPffff as _Z10intrinsicsPffff stub _Z25__device_stub__intrinsicsPffff unit 0 present true
-//> host-visible memory false
+//> host-visible memory nothing
 //> image sirius.placeholder.0 present true
 //> _Z3allPf: sirius.launch.0(i32 0, ptr nonnull @_Z18__device_stub__sumPffff, i64 4294967297, i32 1, i64 4294967297, i32 1, i64 0, ptr null, ptr %y, float 1.000000e+00, float 2.000000e+00, float 3.000000e+00)
 //> _Z6squaref: fmul float

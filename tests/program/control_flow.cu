@@ -25,7 +25,7 @@ void recursive(float *x, int n) { if (n) { kernel<<<1, 60>>>(x, n); recursive(x,
 void indirect(float *x, std::function<void()> &f) { f = [=] { kernel<<<1, 70>>>(x, 7); }; }
 
 //> kernel _Z6kernelPfi as _Z6kernelPfi stub _Z21__device_stub__kernelPfi unit 0 present true
-//> host-visible memory false
+//> host-visible memory nothing
 //> image sirius.placeholder.0 present true
 //> _Z6nestedPf: sirius.launch.0(i32 0, ptr nonnull @_Z21__device_stub__kernelPfi, i64 4294967297, i32 1, i64 4294967297, i32 1, i64 0, ptr null, ptr %x, i32 1)
 //> _Z3allPfi: sirius.launch.0(i32 1, ptr nonnull @_Z21__device_stub__kernelPfi, i64 4294967297, i32 1, i64 4294967297, i32 1, i64 0, ptr null, ptr %x, i32 1)

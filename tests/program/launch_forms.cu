@@ -47,7 +47,7 @@ void through_pointer(void (*kernel)(float *), float *x) { kernel<<<1, 1>>>(x); }
 //> kernel _Z4nonev as _Z4nonev stub _Z19__device_stub__nonev unit 0 present true
 //> kernel _ZL3onePf as _ZL3onePf stub _ZL18__device_stub__onePf unit 0 present true
 //> kernel _Z5applyIZ3all5Small6Twelve10ParametersRK5LargePffP11CUstream_stEUlfE_EvT_S6_ as _Z5applyIZ3all5Small6Twelve10ParametersRK5LargePffP11CUstream_stEUlfE_EvT_S6_ stub _Z20__device_stub__applyIZ3all5Small6Twelve10ParametersRK5LargePffP11CUstream_stEUlfE_EvT_S6_ unit 0 present true
-//> host-visible memory false
+//> host-visible memory nothing
 //> image sirius.placeholder.0 present true
 //> _ZN5OwnerD2Ev: sirius.launch.5(i32 0, ptr nonnull @_ZL18__device_stub__onePf, i64 4294967297, i32 1, i64 4294967297, i32 1, i64 0, ptr null, ptr %0)
 //> _Z3all5Small6Twelve10ParametersRK5LargePffP11CUstream_st: sirius.launch.4(i32 1, ptr nonnull @_Z22__device_stub__structs5Small6Twelve10Parameters6float2, i64 12884901890, i32 4, i64 4294967328, i32 1, i64 16, ptr %stream, %struct.Small %.fca.1.insert158, %struct.Twelve %.fca.2.insert152, %struct.Parameters %.fca.2.insert, %struct.float2 %.fca.1.insert143)

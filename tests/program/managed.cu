@@ -11,7 +11,7 @@ int must_be_read_again(int *q) {
 }
 
 //> kernel _Z4fillPi as _Z4fillPi stub _Z19__device_stub__fillPi unit 0 present true
-//> host-visible memory true
+//> host-visible memory allocations
 //> image sirius.placeholder.0 present true
 //> _Z18must_be_read_againPi: sirius.launch.0(i32 0, ptr nonnull @_Z19__device_stub__fillPi, i64 4294967297, i32 1, i64 4294967297, i32 1, i64 0, ptr null, ptr nonnull %q)
 //> _Z18must_be_read_againPi:  ret i32 %1

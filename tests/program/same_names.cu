@@ -12,7 +12,7 @@ void first(float *x) { kernel<<<1, 1>>>(x); shared<<<2, 2>>>(x, 1); }
 //> kernel _Z6sharedIiEvPfT_ as _Z6sharedIiEvPfT_.1 stub _Z21__device_stub__sharedIiEvPfT_ unit 1 present true
 //> variable c as c shadow c.0 unit 0 bytes 16 constant true present true
 //> variable c as c.1 shadow c.1 unit 1 bytes 16 constant true present true
-//> host-visible memory false
+//> host-visible memory nothing
 //> image sirius.placeholder.0 present true
 //> image sirius.placeholder.1 present true
 //> _Z5firstPf: sirius.launch.1(i32 0, ptr nonnull @_ZL21__device_stub__kernelPf.0, i64 4294967297, i32 1, i64 4294967297, i32 1, i64 0, ptr null, ptr %x)

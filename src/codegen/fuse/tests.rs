@@ -48,7 +48,7 @@ fn program(context: &Context) -> Program<'_> {
             constant: false,
             managed: false,
         }],
-        host_visible_memory: false,
+        host_visible_memory: crate::program::HostVisibleMemory::Nothing,
         warnings: String::new(),
     }
 }

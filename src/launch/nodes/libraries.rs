@@ -25,7 +25,7 @@ impl Builder<'_> {
         let made_here = calls_one(|name| {
             name.ends_with("Create_v2") || name.ends_with("Create") || name.contains("CreateGen")
         }) || calls_one(|name| name.starts_with("cufftPlan"));
-        let known = made_here && !self.host_visible_memory;
+        let known = made_here && self.host_visible_memory == HostVisibleMemory::Nothing;
         if calls_one(calls::hides_memory) || !known && !library.waits {
             return NodeKind::Opaque {
                 what: name.to_owned(),

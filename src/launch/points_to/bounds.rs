@@ -253,7 +253,7 @@ mod tests {
         let surroundings = Surroundings {
             variables: &[],
             stubs: &[],
-            host_visible_memory: false,
+            host_visible_memory: HostVisibleMemory::Nothing,
         };
         (PointsTo::solve_within(&host, surroundings, work), host)
     }

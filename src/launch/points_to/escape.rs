@@ -142,7 +142,8 @@ impl PointsTo {
         while let Some(object) = work.pop() {
             // Pointers of unknown origin come from the runtime or a library; without memory that
             // both sides see they are device memory.
-            if object == UNKNOWN && !surroundings.host_visible_memory {
+            let visible = surroundings.host_visible_memory;
+            if object == UNKNOWN && visible == HostVisibleMemory::Nothing {
                 continue;
             }
             if !seen.insert(object) {
@@ -156,12 +157,20 @@ impl PointsTo {
                     .map(|target| target.object),
             );
             if object == UNKNOWN {
-                work.extend((0..self.objects.len()).filter(|object| self.objects[*object].escaped));
+                // And where all such memory is the runtime's, they do not lead to the host's own.
+                let may_be = |object: &Object| {
+                    let is_buffer = matches!(object.kind, ObjectKind::Buffer(_));
+                    object.escaped && (is_buffer || visible == HostVisibleMemory::Anything)
+                };
+                work.extend(
+                    (0..self.objects.len()).filter(|object| may_be(&self.objects[*object])),
+                );
             }
         }
-        self.unknown_visible = self
-            .objects
-            .iter()
-            .any(|object| object.kernel_visible && object.escaped);
+        self.unknown_visible = seen.contains(&UNKNOWN)
+            || self
+                .objects
+                .iter()
+                .any(|object| object.kernel_visible && object.escaped);
     }
 }
