@@ -240,3 +240,28 @@ fn every_reason_is_documented() {
         .collect();
     assert_eq!(documented, reasons);
 }
+
+#[test]
+fn every_reason_has_a_test_that_triggers_it() {
+    let planned = include_str!("dependence/planning.rs");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let programs = ["test_programs", "tests/run"]
+        .into_iter()
+        .flat_map(|folder| {
+            let files = std::fs::read_dir(root.join(folder)).expect("the folder is there");
+            files.map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap_or_default())
+        });
+    let expected: String = programs
+        .flat_map(|text| {
+            let lines = text
+                .lines()
+                .filter(|line| line.starts_with("// expect-missed:"));
+            lines.map(str::to_owned).collect::<Vec<_>>()
+        })
+        .collect();
+    for reason in RejectionReason::ALL {
+        let in_plan = planned.contains(&format!("RejectionReason::{reason:?}"));
+        let name = reason.name();
+        assert!(in_plan || expected.contains(name), "nothing tests {name}");
+    }
+}

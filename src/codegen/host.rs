@@ -203,9 +203,30 @@ const STACK_ALIGNMENT_BYTES: u32 = 16;
 struct Flush<'ctx> {
     block: BasicBlock<'ctx>,
     pending: PointerValue<'ctx>,
-    slots: Vec<PointerValue<'ctx>>,
-    slot_types: Vec<Option<BasicTypeEnum<'ctx>>>,
+    slots: Vec<Slot<'ctx>>,
     function: FunctionValue<'ctx>,
+}
+
+/// Where an operand of a launch that moves is kept.
+#[derive(Clone, Copy)]
+enum Slot<'ctx> {
+    /// Nowhere: the value itself holds wherever it is needed.
+    Value(BasicValueEnum<'ctx>),
+    /// On the stack.
+    Stored(PointerValue<'ctx>, BasicTypeEnum<'ctx>),
+    /// On the stack, and passed in memory.
+    Copied(PointerValue<'ctx>),
+}
+
+impl<'ctx> Slot<'ctx> {
+    /// What stands for an operand that is not known yet.
+    fn unknown(&self) -> BasicMetadataValueEnum<'ctx> {
+        match self {
+            Self::Value(value) => value.get_type().const_zero().into(),
+            Self::Stored(_, type_) => type_.const_zero().into(),
+            Self::Copied(slot) => (*slot).into(),
+        }
+    }
 }
 
 /// Moves one group; returns where its pending launches have to be issued.
@@ -247,24 +268,33 @@ fn move_group<'ctx>(
     let int = context.i32_type();
     let pending = builder.build_alloca(int, "sirius.pending")?;
     builder.build_store(pending, int.const_zero())?;
+    // Between two places of one block nothing leaves the region, and what holds at the first holds
+    // at the second.
+    let one_block = members
+        .iter()
+        .all(|member| member.block == members[0].block);
     let mut slots = Vec::new();
-    let mut slot_types = Vec::new();
     for member in members {
         let operands = member.operands.iter().zip(&member.in_memory);
         for (index, (value, in_memory)) in operands.enumerate() {
+            if one_block && in_memory.is_none() {
+                slots.push(Slot::Value(*value));
+                continue;
+            }
             let type_ = in_memory.unwrap_or(value.get_type());
             let slot = builder.build_alloca(type_, "sirius.operand")?;
-            if in_memory.is_some()
-                && let Some(instruction) = slot.as_instruction()
-            {
+            if in_memory.is_none() {
+                slots.push(Slot::Stored(slot, type_));
+                continue;
+            }
+            if let Some(instruction) = slot.as_instruction() {
                 // The callee may rely on the alignment that the parameter declares.
                 let align_bytes = member.by_value_alignment(index);
                 instruction
                     .set_alignment(align_bytes)
                     .map_err(|error| CodegenError::Inconsistent(error.to_string()))?;
             }
-            slots.push(slot);
-            slot_types.push(in_memory.is_none().then_some(type_));
+            slots.push(Slot::Copied(slot));
         }
     }
 
@@ -278,13 +308,14 @@ fn move_group<'ctx>(
         for (value, in_memory) in member.operands.iter().zip(&member.in_memory) {
             let slot = slots[next_slot];
             next_slot += 1;
-            match in_memory {
-                None => {
+            match (slot, in_memory) {
+                (Slot::Value(_), _) => {}
+                (Slot::Stored(slot, _), _) => {
                     builder.build_store(slot, *value)?;
                 }
-                Some(type_) => {
+                (Slot::Copied(slot), type_) => {
                     let bytes = type_
-                        .size_of()
+                        .and_then(|type_| type_.size_of())
                         .ok_or_else(|| CodegenError::Inconsistent("unsized argument".into()))?;
                     builder
                         .build_memcpy(slot, 1, value.into_pointer_value(), 1, bytes)
@@ -306,11 +337,10 @@ fn move_group<'ctx>(
             pending.into()
         };
         let mut arguments = vec![first];
-        arguments.extend(load_slots(
-            &builder,
-            &slots[..visible],
-            &slot_types[..visible],
-        )?);
+        // Nobody asks for the operands of members that come later.
+        let known = visible.min(next_slot);
+        arguments.extend(load_slots(&builder, &slots[..known])?);
+        arguments.extend(slots[known..visible].iter().map(Slot::unknown));
         let status = builder
             .build_call(function, &arguments, "sirius.status")?
             .try_as_basic_value()
@@ -322,14 +352,12 @@ fn move_group<'ctx>(
     }
     // The last member never pends, so its slots are not read by a flush.
     slots.truncate(before_last);
-    slot_types.truncate(before_last);
     Ok(exits
         .into_iter()
         .map(|block| Flush {
             block,
             pending,
             slots: slots.clone(),
-            slot_types: slot_types.clone(),
             function: flush_function,
         })
         .collect())
@@ -353,15 +381,16 @@ fn replace_status<'ctx>(call: InstructionValue<'ctx>, status: IntValue<'ctx>) {
 
 fn load_slots<'ctx>(
     builder: &Builder<'ctx>,
-    slots: &[PointerValue<'ctx>],
-    types: &[Option<BasicTypeEnum<'ctx>>],
+    slots: &[Slot<'ctx>],
 ) -> Result<Vec<BasicMetadataValueEnum<'ctx>>, CodegenError> {
     slots
         .iter()
-        .zip(types)
-        .map(|(slot, type_)| match type_ {
-            Some(type_) => Ok(builder.build_load(*type_, *slot, "operand")?.into()),
-            None => Ok((*slot).into()),
+        .map(|slot| {
+            Ok(match slot {
+                Slot::Value(value) => (*value).into(),
+                Slot::Stored(slot, type_) => builder.build_load(*type_, *slot, "operand")?.into(),
+                Slot::Copied(slot) => (*slot).into(),
+            })
         })
         .collect()
 }
@@ -473,7 +502,7 @@ fn issue_pending(program: &Program<'_>, flushes: Vec<Flush<'_>>) -> Result<(), C
         for flush in flushes {
             let pending = builder.build_load(int, flush.pending, "pending")?;
             let mut arguments: Vec<BasicMetadataValueEnum<'_>> = vec![pending.into()];
-            arguments.extend(load_slots(&builder, &flush.slots, &flush.slot_types)?);
+            arguments.extend(load_slots(&builder, &flush.slots)?);
             builder.build_call(flush.function, &arguments, "")?;
             builder.build_store(flush.pending, int.const_zero())?;
         }

@@ -232,6 +232,21 @@ impl World {
         })
     }
 
+    /// A library's function that reads one allocation and writes another, anywhere in them.
+    pub fn library(&mut self, from: &Pointer, to: &Pointer) -> NodeId {
+        let touch = |pointer: &Pointer| Touch {
+            pointer: pointer.clone(),
+            bytes: None,
+        };
+        self.node(NodeKind::Library {
+            reads: vec![touch(from)],
+            writes: vec![touch(to)],
+            stream: Stream::Default,
+            host_side: false,
+            what: String::from("cublasSgemm_v2"),
+        })
+    }
+
     /// Everything from now on stands in a new loop, whose header is empty and whose body is one block.
     pub fn enter_loop(&mut self) -> usize {
         let header = HostBlockId(self.graph.blocks.len());

@@ -317,6 +317,15 @@ fn what_stands_between_decides() {
         this.world.node(NodeKind::StreamOperation);
     });
     assert_eq!(event.reason(), Some(RejectionReason::Fence));
+    let library = |same: bool| {
+        let (_, outcome) = Uniform::split_by(move |this, [x, y, _]| {
+            let other = this.world.buffer("other");
+            this.world.library(x, if same { y } else { &other });
+        });
+        (outcome.fused, outcome.reason())
+    };
+    assert_eq!(library(true), (0, Some(RejectionReason::NotConvex)));
+    assert_eq!(library(false), (1, None));
     let freed = outcome(|this, _| {
         this.world.node(NodeKind::Free { pointer: None });
     });
