@@ -8,12 +8,14 @@
 
 mod harness;
 
-use libtest_mimic::{Arguments, Trial};
+use libtest_mimic::{Arguments, Failed, Trial};
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
+use serde_json::Value;
 use std::fmt::Write;
-use std::process::ExitCode;
+use std::path::Path;
+use std::process::{Command, ExitCode};
 
 /// Cases of one program.
 const CASES: usize = 6;
@@ -45,7 +47,10 @@ fn main() -> ExitCode {
                 result
             })
         })
-        .chain([Trial::test("oracle", harness::check_oracle)])
+        .chain([
+            Trial::test("oracle", harness::check_oracle),
+            Trial::test("common tiles", check_common_tiles),
+        ])
         .collect();
     let conclusion = libtest_mimic::run(&arguments, trials);
     println!("{}", harness::precision_table());
@@ -273,4 +278,64 @@ impl<'a> Case<'a> {
          \x20   sum += a[0];\n    __syncthreads();\n"
             .to_owned()
     }
+}
+
+/// What the CPU device counts in a program, over all kernels.
+fn counted(source: &Path, options: &[&str]) -> Result<Counts, Failed> {
+    let folder = tempfile::tempdir()?;
+    let (program, statistics) = (folder.path().join("program"), folder.path().join("counts"));
+    let built = Command::new(env!("CARGO_BIN_EXE_sirius-rs"))
+        .arg(source)
+        .arg("--sirius-device=cpu")
+        .args(options)
+        .arg("-o")
+        .arg(&program)
+        .output()?;
+    let ran = Command::new(&program)
+        .env("SIRIUS_STATS", &statistics)
+        .output()?;
+    if !built.status.success() || !ran.status.success() {
+        return Err(format!("{} does not build or run", source.display()).into());
+    }
+    let counts: Value = serde_json::from_str(&std::fs::read_to_string(&statistics)?)?;
+    let kernels = counts["kernels"].as_array().ok_or("there are kernels")?;
+    let sum = |name: &str| {
+        kernels
+            .iter()
+            .filter_map(|kernel| kernel[name].as_u64())
+            .sum()
+    };
+    Ok(Counts {
+        launches: sum("launches"),
+        barriers: sum("barriers"),
+        global_load_bytes: sum("global_load_bytes"),
+        shared_load_bytes: sum("shared_load_bytes"),
+    })
+}
+
+struct Counts {
+    launches: u64,
+    barriers: u64,
+    global_load_bytes: u64,
+    shared_load_bytes: u64,
+}
+
+/// The three products of a BERT layer wait a third as often in unison, and load each tile once.
+fn check_common_tiles() -> Result<(), Failed> {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("test_programs/bert_qkv.cu");
+    let apart = counted(&source, &["--sirius-fusion=off"])?;
+    let ordered = counted(&source, &["--sirius-opt=all,-code-motion"])?;
+    let whole = counted(&source, &[])?;
+    assert_eq!(
+        (apart.launches, ordered.launches, whole.launches),
+        (9, 1, 1)
+    );
+    assert_eq!(ordered.barriers, apart.barriers);
+    assert_eq!(3 * whole.barriers, apart.barriers);
+    // Four tiles of one element a thread in each of eight steps, and three biases.
+    let (threads, steps) = (64 * 128, 128 / 16);
+    assert_eq!(whole.global_load_bytes, threads * 4 * (4 * steps + 3));
+    // A thread reads a row of the common tile and a column of each of the three others.
+    assert_eq!(whole.shared_load_bytes, threads * 4 * (4 * 128));
+    Ok(())
 }

@@ -1,8 +1,9 @@
-//! Members of a group -> one kernel that runs their bodies in order.
+//! Members of a group -> one kernel that runs their bodies in the order of the plan's segments.
 //!
 //! Invariants: a fused kernel does what its members do one after the other, provided that the
-//! plan's guards hold. Every segment is the original body, inlined as a call, so that an early
-//! return goes to the end of its segment. What a member could assume about memory for itself does
+//! plan's guards hold; members of one segment depend on each other in nothing and may run in unison.
+//! Each member is the original body, inlined as a call or taken apart as one, so that an early return
+//! goes to its end. What a member could assume about memory for itself does
 //! not outlive its segment: `__restrict__` of a member holds between its own accesses only, and
 //! data that an earlier segment may have written is never read through a path that need not see
 //! the write (`!invariant.load`, non-coherent loads).

@@ -8,8 +8,9 @@ use super::domain::{Conditions, Domain, Domains, discharge_all, merge};
 use super::features::{Rows, Touch};
 use super::space::{QuotientDimension, Space, UnknownDimension};
 use super::walk::{Choices, Obstacle, Quantity, Reading, Walk, scaled};
-use super::{Access, AccessId, AccessKind, Loop, Target};
+use super::{Access, AccessId, AccessKind, KernelSymbol, Loop, Target};
 use crate::affine::{Affine, Constraint, Variable};
+use crate::expression::{Condition, Expression};
 use std::collections::BTreeSet;
 
 /// Collects the accesses of one kernel.
@@ -181,6 +182,7 @@ impl Collector<'_> {
                 "it is the last value of a loop",
             );
         }
+        let opened = self.space.mentions_unknown(&address.offset.affine);
         let mut conditions = domain.conditions.clone();
         for known in &domain.disjuncts {
             let context = match &self.domains {
@@ -188,8 +190,8 @@ impl Collector<'_> {
                 None => Default::default(),
             };
             match discharge_all(&self.space, &address.offset.obligations, &context) {
-                Some(found) => merge(&mut conditions, found),
-                None => {
+                Some(found) if !opened || plausible(&found) => merge(&mut conditions, found),
+                _ => {
                     return self.vague(at, touch, &address.root, &domain, wraps);
                 }
             }
@@ -200,7 +202,7 @@ impl Collector<'_> {
             return;
         }
         let why = match domain.exact {
-            true if self.space.mentions_unknown(&address.offset.affine) => ONLY_BOUNDED,
+            true if opened => ONLY_BOUNDED,
             true => touch.why_inexact,
             false => domain.why,
         };
@@ -311,6 +313,7 @@ impl Collector<'_> {
             why_inexact: why.to_owned(),
             invariant_load: touch.invariant && touch.kind == AccessKind::Read,
             volatile: touch.volatile,
+            asynchronous: touch.asynchronous,
             location: self.body.value(at).location.clone(),
         });
     }
@@ -458,6 +461,18 @@ impl Collector<'_> {
             access.loops.extend(all);
         }
     }
+}
+
+/// Whether some ordinary launch satisfies conditions: bounds that ask for more than that are worth
+/// less than none.
+fn plausible(conditions: &[Condition<KernelSymbol>]) -> bool {
+    [16, 64, 256].into_iter().any(|size| {
+        let mut ordinary = |_: &KernelSymbol| Some(Expression::<KernelSymbol>::Constant(size));
+        conditions.iter().all(|condition| {
+            let decided = condition.substitute(&mut ordinary);
+            decided.and_then(|decided| decided.decided()) == Some(true)
+        })
+    })
 }
 
 #[derive(Default)]

@@ -554,11 +554,17 @@ impl<'a> Reader<'a> {
     /// `cp.async.ca.shared.global [destination], [source], bytes{, bytes of source}`.
     fn asynchronous_copy(&self, instruction: &Instruction, all: &mut Vec<Effect>) {
         let name = instruction.name();
-        if ["commit_group", "wait_group", "wait_all"]
-            .iter()
-            .any(|end| name == format!("cp.async.{end}"))
-        {
-            return;
+        let left = instruction.operands.first();
+        match name.strip_prefix("cp.async.") {
+            Some("wait_all") => return all.push(Effect::CopiesComplete),
+            Some("wait_group") => {
+                if left.and_then(|left| self.literal(left)) == Some(0) {
+                    all.push(Effect::CopiesComplete);
+                }
+                return;
+            }
+            Some("commit_group") => return,
+            _ => {}
         }
         if instruction.has("mbarrier") && instruction.has("arrive") {
             all.push(Effect::Alone(Alone::SharedBarrier));
@@ -586,11 +592,13 @@ impl<'a> Reader<'a> {
             Some(0) => {}
             _ => self.touch_operand(Some(source), 1, all, |pointer| Touch {
                 why_inexact: if told.is_some() { "" } else { PARTIAL_COPY },
+                asynchronous: true,
                 ..Touch::new(AccessKind::Read, pointer, told.unwrap_or(bytes).min(bytes))
             }),
         }
-        self.touch_operand(Some(destination), 3, all, |pointer| {
-            Touch::new(AccessKind::Write, pointer, bytes)
+        self.touch_operand(Some(destination), 3, all, |pointer| Touch {
+            asynchronous: true,
+            ..Touch::new(AccessKind::Write, pointer, bytes)
         });
         all.push(Effect::AsynchronousCopy);
     }

@@ -8,6 +8,8 @@
 
 use super::body::{BinaryOperator, BlockRef, Cast, Operation, ValueRef};
 use super::polynomial::Polynomial;
+use super::ranges::lower;
+use super::space::Space;
 use super::walk::{Choices, Obligation, Quantity, Reading, Walk};
 use crate::affine::Affine;
 use std::collections::BTreeSet;
@@ -59,10 +61,18 @@ impl Bounds {
         self.low.is_none() && self.high.is_none()
     }
 
+    /// Never below zero.
+    fn is_positive(&self, space: &Space) -> bool {
+        self.low.as_ref().is_some_and(|low| {
+            let mut bounds = lower(space, low, &[]).into_iter();
+            bounds.any(|bound| bound.range().0 >= 0)
+        })
+    }
+
     /// Of a number that comes from this one by something that brings numbers of at least 0 closer to
     /// 0.
-    fn shrunk(self) -> Option<Self> {
-        (self.constant_low()? >= 0).then_some(Self {
+    fn shrunk(self, space: &Space) -> Option<Self> {
+        self.is_positive(space).then_some(Self {
             low: Some(Affine::constant(0)),
             ..self
         })
@@ -153,6 +163,10 @@ impl Walk<'_> {
             Operation::Absolute(inner) => {
                 let inner = self.bounds(*inner, depth)?;
                 let (low, high) = (inner.constant_low()?, inner.constant_high()?);
+                // The least number of all stays what it is.
+                if i128::from(low) <= -(1i128 << (bits - 1)) {
+                    return None;
+                }
                 let most = low.checked_neg()?.max(high);
                 Some(Bounds {
                     obligations: inner.obligations,
@@ -248,7 +262,7 @@ impl Walk<'_> {
                         Some(bounds) => bounds,
                         None => self.bounds(right, depth).filter(positive)?,
                     };
-                    bounds.shrunk()
+                    bounds.shrunk(self.space)
                 }
             },
             Or | Xor if !disjoint => {
@@ -264,11 +278,13 @@ impl Walk<'_> {
                 })
             }
             LogicalShiftRight | ArithmeticShiftRight | UnsignedDivide => {
-                self.bounds(left, depth)?.shrunk()
+                let bounds = self.bounds(left, depth)?;
+                bounds.shrunk(self.space)
             }
             SignedDivide => {
                 literal.filter(|divisor| *divisor > 0)?;
-                self.bounds(left, depth)?.shrunk()
+                let bounds = self.bounds(left, depth)?;
+                bounds.shrunk(self.space)
             }
             UnsignedRemainder | SignedRemainder => {
                 self.remainder_bounds(operator, left, right, bits, depth)
@@ -285,7 +301,7 @@ impl Walk<'_> {
                     Some(bounds) => bounds,
                     None => self.bounds(right, depth).filter(positive)?,
                 };
-                bounds.shrunk()
+                bounds.shrunk(self.space)
             }
             Add | Or => {
                 let (a, b) = (self.bounds(left, depth)?, self.bounds(right, depth)?);
@@ -452,9 +468,9 @@ impl Walk<'_> {
         let literal = body.literal(*right);
         let first = self.bounds(start, depth)?;
         match operator {
-            LogicalShiftRight | ArithmeticShiftRight | UnsignedDivide => first.shrunk(),
-            SignedDivide if literal.is_some_and(|divisor| divisor > 0) => first.shrunk(),
-            And if literal.is_some_and(|mask| mask >= 0) => first.shrunk(),
+            LogicalShiftRight | ArithmeticShiftRight | UnsignedDivide => first.shrunk(self.space),
+            SignedDivide if literal.is_some_and(|divisor| divisor > 0) => first.shrunk(self.space),
+            And if literal.is_some_and(|mask| mask >= 0) => first.shrunk(self.space),
             ShiftLeft | Multiply
                 if *no_signed_wrap
                     && literal.is_some_and(|factor| factor > 0)

@@ -85,6 +85,9 @@ impl fmt::Display for Access {
         if self.volatile {
             formatter.write_str(" volatile")?;
         }
+        if self.asynchronous {
+            formatter.write_str(" asynchronous")?;
+        }
         if !self.why_inexact.is_empty() {
             write!(formatter, " ({})", self.why_inexact)?;
         }

@@ -20,6 +20,8 @@ pub enum Effect {
     WarpOperation,
     /// A copy that is complete only after a later wait, or at the end of the kernel.
     AsynchronousCopy,
+    /// Waits until all asynchronous copies of the thread are complete.
+    CopiesComplete,
     /// An effect that the host can see.
     Print,
     /// All accesses are told, but the kernel must not be fused.
@@ -47,6 +49,8 @@ pub struct Touch {
     pub volatile: bool,
     /// May be served from a non-coherent path.
     pub invariant: bool,
+    /// Half of an asynchronous copy.
+    pub asynchronous: bool,
     /// Why not all of it must be touched; empty when it is.
     pub why_inexact: &'static str,
 }
@@ -74,6 +78,7 @@ impl Touch {
             space: 0,
             volatile: false,
             invariant: false,
+            asynchronous: false,
             why_inexact: "",
         }
     }
@@ -310,7 +315,7 @@ fn nvvm(body: &Body, call: &Call, name: &str, used: bool) -> Vec<Effect> {
         return Vec::new();
     }
     if let Some(rest) = name.strip_prefix("cp.async.") {
-        return asynchronous_copy(call, rest);
+        return asynchronous_copy(body, call, rest);
     }
     let alone = if starts(&["membar", "fence"]) {
         Alone::MemoryFence
@@ -363,9 +368,14 @@ fn scoped_operator(body: &Body, call: &Call, name: &str) -> Option<ReductionOper
 
 /// `cp.async.ca.shared.global.16(destination, source[, bytes])` and what waits for it; `name` is
 /// what follows `cp.async.`.
-fn asynchronous_copy(call: &Call, name: &str) -> Vec<Effect> {
-    if ["commit.group", "wait.group", "wait.all"].contains(&name) {
-        return Vec::new();
+fn asynchronous_copy(body: &Body, call: &Call, name: &str) -> Vec<Effect> {
+    match (name, call.arguments.first()) {
+        ("wait.all", _) => return vec![Effect::CopiesComplete],
+        ("wait.group", Some(left)) if body.literal(*left) == Some(0) => {
+            return vec![Effect::CopiesComplete];
+        }
+        ("commit.group" | "wait.group", _) => return Vec::new(),
+        _ => {}
     }
     let bytes = ["ca", "cg"]
         .iter()
@@ -374,13 +384,17 @@ fn asynchronous_copy(call: &Call, name: &str) -> Vec<Effect> {
     let (Some(bytes), [destination, source, rest @ ..]) = (bytes, call.arguments.as_slice()) else {
         return vec![Effect::Opaque(format!("uses llvm.nvvm.cp.async.{name}"))];
     };
-    let mut read = Touch::new(AccessKind::Read, *source, bytes);
+    let half = |kind, pointer| Touch {
+        asynchronous: true,
+        ..Touch::new(kind, pointer, bytes)
+    };
+    let mut read = half(AccessKind::Read, *source);
     if !rest.is_empty() {
         read.why_inexact = PARTIAL_COPY;
     }
     vec![
         Effect::Touch(read),
-        Effect::Touch(Touch::new(AccessKind::Write, *destination, bytes)),
+        Effect::Touch(half(AccessKind::Write, *destination)),
         Effect::AsynchronousCopy,
     ]
 }

@@ -6,7 +6,8 @@
 //! executions in one block, the first is ordered before the second by barriers alone when a chain
 //! of such *virtual dependences* (statement, barrier, …, barrier, statement) leads from one to the
 //! other and all threads reach the barriers together ([`Barrier::uniform`]); where none does, both
-//! may stand in one interval, where nothing but the program order of a thread orders them.
+//! may stand in one interval, where nothing but the program order of a thread orders them. The halves
+//! of an asynchronous copy belong to every interval up to the thread's next wait for all its copies.
 //!
 //! [`Barrier::uniform`]: super::Barrier::uniform
 
@@ -52,6 +53,8 @@ pub enum Event {
     Access(usize),
     /// A barrier with this number.
     Barrier(usize),
+    /// The thread waits for all its asynchronous copies.
+    CopiesComplete,
 }
 
 /// The spans from what each block does.
@@ -59,22 +62,23 @@ pub fn intervals(
     body: &Body,
     flow: &Flow,
     events: &BTreeMap<BlockRef, Vec<Event>>,
-    accesses: usize,
+    accesses: &[Access],
     barriers: usize,
 ) -> Intervals {
     let mut result = Intervals {
-        accesses: vec![Span::default(); accesses],
+        accesses: vec![Span::default(); accesses.len()],
         barriers: vec![Span::default(); barriers],
     };
     let of = |block: BlockRef| events.get(&block).map(Vec::as_slice).unwrap_or_default();
     let barrier = |event: &Event| match event {
         Event::Barrier(index) => Some(*index),
-        Event::Access(_) => None,
+        Event::Access(_) | Event::CopiesComplete => None,
     };
     let mut span = |event: &Event, next: bool, found: &BTreeSet<usize>| {
         let span = match event {
             Event::Access(index) => &mut result.accesses[*index],
             Event::Barrier(index) => &mut result.barriers[*index],
+            Event::CopiesComplete => return,
         };
         let into = match next {
             true => &mut span.next,
@@ -128,7 +132,60 @@ pub fn intervals(
             }
         }
     }
+    for block in &flow.order {
+        for (place, event) in of(*block).iter().enumerate() {
+            if let Event::Access(index) = event
+                && accesses[*index].asynchronous
+            {
+                let span = &mut result.accesses[*index];
+                while_under_way(body, (*block, place + 1), &of, barriers, span);
+            }
+        }
+    }
     result
+}
+
+/// Adds to the span of an asynchronous access what it is under way in: barriers that come before the
+/// thread waits for it, and the ones that may come next then.
+fn while_under_way<'a>(
+    body: &Body,
+    start: (BlockRef, usize),
+    events: &impl Fn(BlockRef) -> &'a [Event],
+    barriers: usize,
+    span: &mut Span,
+) {
+    let mut seen = BTreeSet::new();
+    // From where, and whether it is complete by then.
+    let mut work = vec![(start, false)];
+    while let Some(((block, place), mut complete)) = work.pop() {
+        let mut passed = false;
+        for event in &events(block)[place..] {
+            match event {
+                Event::Access(_) => {}
+                Event::CopiesComplete => complete = true,
+                Event::Barrier(index) => {
+                    span.next.insert(*index);
+                    passed = complete;
+                    if passed {
+                        break;
+                    }
+                    span.intervals.insert(index + 1);
+                }
+            }
+        }
+        if passed {
+            continue;
+        }
+        let terminator = &body.block(block).terminator;
+        if matches!(terminator, Terminator::Return | Terminator::Unreachable) {
+            span.next.insert(barriers);
+        }
+        for to in terminator.successors() {
+            if seen.insert((to, complete)) {
+                work.push(((to, 0), complete));
+            }
+        }
+    }
 }
 
 fn fixpoint(
@@ -190,7 +247,8 @@ const MOST_OPERATIONS: u64 = 50_000;
 
 impl KernelModel {
     /// The virtual dependences of the paper's section 3: each access before the barriers that may
-    /// come next, each barrier before the accesses and barriers that follow it.
+    /// come next, each barrier before the accesses and barriers that follow it. A barrier that an
+    /// asynchronous access may be under way at orders it in neither direction.
     pub fn virtual_dependences(&self) -> BTreeSet<(Statement, Statement)> {
         let mut found = BTreeSet::new();
         let accesses = self.intervals.accesses.iter().enumerate();
@@ -199,10 +257,26 @@ impl KernelModel {
             .map(|(index, span)| (Statement::Access(AccessId(index)), span))
             .chain(barriers.map(|(index, span)| (Statement::Barrier(index), span)));
         for (statement, span) in spans {
-            for next in span.next.iter().filter(|next| **next < self.barriers.len()) {
-                found.insert((statement, Statement::Barrier(*next)));
+            let asynchronous = match statement {
+                Statement::Access(id) => self
+                    .accesses
+                    .get(id.0)
+                    .is_some_and(|access| access.asynchronous),
+                Statement::Barrier(_) => false,
+            };
+            let both = |barrier: usize| {
+                span.next.contains(&barrier) && span.intervals.contains(&(barrier + 1))
+            };
+            let orders = |barrier: &usize| !(asynchronous && both(*barrier));
+            let next = span.next.iter().copied();
+            for next in next
+                .filter(|next| *next < self.barriers.len())
+                .filter(orders)
+            {
+                found.insert((statement, Statement::Barrier(next)));
             }
-            for begun in span.intervals.iter().filter_map(|at| at.checked_sub(1)) {
+            let begun = span.intervals.iter().filter_map(|at| at.checked_sub(1));
+            for begun in begun.filter(orders) {
                 found.insert((Statement::Barrier(begun), statement));
             }
         }
@@ -210,10 +284,9 @@ impl KernelModel {
     }
 
     /// What barriers are for: a barrier that no dependence of this list names, in a kernel without
-    /// races, without asynchronous copies and without inline barriers' other uses, orders nothing
-    /// that another barrier does not order. `extents` are the block's extents where they are known.
-    /// Atomics race with none of their kind, so that only barriers order them; reductions that
-    /// commute are left out.
+    /// races and without inline barriers' other uses, orders nothing that another barrier does not
+    /// order. `extents` are the block's extents where they are known. Atomics race with none of
+    /// their kind, so that only barriers order them; reductions that commute are left out.
     pub fn local_dependences(&self, extents: [Option<u32>; 3]) -> Vec<LocalDependence> {
         let mut found = Vec::new();
         let mut comparisons = 0;
@@ -468,7 +541,9 @@ mod tests {
             (BlockRef(2), vec![Event::Access(3)]),
         ]);
         let mut model = super::super::model::absent(KernelId(0), "loop");
-        model.intervals = intervals(&body, &Flow::new(&body), &events, 4, 1);
+        model.accesses = (0..4).map(|_| touch(false)).collect();
+        let flow = Flow::new(&body);
+        model.intervals = intervals(&body, &flow, &events, &model.accesses, 1);
         let barrier = |uniform| super::super::Barrier {
             uniform,
             loops: vec![0],
@@ -498,5 +573,78 @@ mod tests {
                 (wall, wall),
             ])
         );
+    }
+
+    fn touch(asynchronous: bool) -> Access {
+        Access {
+            id: AccessId(0),
+            kind: AccessKind::Write,
+            target: Target::UnknownShared,
+            subscript: None,
+            size_bytes: 0,
+            domain: vec![Vec::new()],
+            loops: Vec::new(),
+            exact: false,
+            why_inexact: String::new(),
+            invariant_load: false,
+            volatile: false,
+            asynchronous,
+            location: Location::default(),
+        }
+    }
+
+    /// `copy; barrier 0; wait; access 1; barrier 1; access 2`
+    #[test]
+    fn copies_are_under_way_until_the_thread_waits_for_them() {
+        let mut body = Body {
+            name: String::new(),
+            location: Location::default(),
+            formals: Vec::new(),
+            values: Vec::new(),
+            blocks: vec![Block {
+                instructions: Vec::new(),
+                terminator: Terminator::Return,
+                location: Location::default(),
+            }],
+            max_threads: None,
+        };
+        let mut order = vec![
+            Event::Access(0),
+            Event::Barrier(0),
+            Event::CopiesComplete,
+            Event::Access(1),
+            Event::Barrier(1),
+            Event::Access(2),
+        ];
+        let accesses = [touch(true), touch(false), touch(false)];
+        let span = |intervals: &[usize], next: &[usize]| Span {
+            intervals: intervals.iter().copied().collect(),
+            next: next.iter().copied().collect(),
+        };
+        let found = |body: &Body, order: &[Event]| {
+            let events = BTreeMap::from([(BlockRef(0), order.to_vec())]);
+            intervals(body, &Flow::new(body), &events, &accesses, 2).accesses
+        };
+        assert_eq!(found(&body, &order)[0], span(&[0, 1], &[0, 1]));
+        assert!(found(&body, &order)[0].meets(&found(&body, &order)[1]));
+        assert!(!found(&body, &order)[0].meets(&found(&body, &order)[2]));
+        order.remove(2);
+        assert_eq!(found(&body, &order)[0], span(&[0, 1, 2], &[0, 1, 2]));
+        // The wait is in a block of its own.
+        body.blocks[0].terminator = Terminator::Jump(BlockRef(1));
+        body.blocks.push(Block {
+            instructions: Vec::new(),
+            terminator: Terminator::Return,
+            location: Location::default(),
+        });
+        let events = BTreeMap::from([
+            (BlockRef(0), vec![Event::Access(0), Event::Barrier(0)]),
+            (
+                BlockRef(1),
+                vec![Event::CopiesComplete, Event::Barrier(1), Event::Access(1)],
+            ),
+        ]);
+        let spans = intervals(&body, &Flow::new(&body), &events, &accesses, 2);
+        assert_eq!(spans.accesses[0], span(&[0, 1], &[0, 1]));
     }
 }

@@ -252,6 +252,10 @@ pub struct Access {
     pub invariant_load: bool,
     /// A `volatile` access.
     pub volatile: bool,
+    /// Half of an asynchronous copy (`cp.async`): it happens at any time between the place where it
+    /// stands and the thread's next wait for all its copies, or the end of the kernel.
+    #[serde(default)]
+    pub asynchronous: bool,
     /// Its place in the source.
     pub location: Location,
 }

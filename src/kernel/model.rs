@@ -92,6 +92,12 @@ pub fn model_body(body: &Body, id: KernelId, name: &str) -> KernelModel {
                     }
                     Effect::WarpOperation => warp_operations = true,
                     Effect::AsynchronousCopy => asynchronous_copies = true,
+                    Effect::CopiesComplete => {
+                        events
+                            .entry(*block)
+                            .or_default()
+                            .push(Event::CopiesComplete);
+                    }
                     Effect::Print => prints = true,
                     Effect::Alone(reason) => keep_alone(reason.clone(), location),
                     Effect::Opaque(reason) => {
@@ -117,8 +123,7 @@ pub fn model_body(body: &Body, id: KernelId, name: &str) -> KernelModel {
         std::mem::take(&mut collector.conditions),
     );
     collector.finish();
-    let count = collector.accesses.len();
-    let intervals = intervals(body, &flow, &events, count, barriers.len());
+    let intervals = intervals(body, &flow, &events, &collector.accesses, barriers.len());
     let footprints = footprints(&collector.space, &collector.accesses);
     let block_effects = block_effects(&collector.space, &collector.accesses);
     let loops = flow

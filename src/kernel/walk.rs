@@ -459,6 +459,9 @@ impl<'a> Walk<'a> {
                 .combine(negative.within(i128::MIN, largest), |_, _| Some(affine))
                 .ok_or(OVERFLOW);
         }
+        if self.space.mentions_unknown(&positive.affine) {
+            return Err(Obstacle::Unknown("its sign is not known"));
+        }
         match self.chosen(value)? {
             Some(0) => Ok(positive),
             Some(_) => Ok(negative.within(i128::MIN, largest)),
@@ -570,6 +573,10 @@ impl<'a> Walk<'a> {
                     };
                     let affine = self.space.uniform(&result).ok_or(OVERFLOW)?;
                     return a.combine(b, |_, _| Some(affine)).ok_or(OVERFLOW);
+                }
+                if self.space.mentions_unknown(&a.affine) || self.space.mentions_unknown(&b.affine)
+                {
+                    return Err(Obstacle::Unknown("which is the smaller is not known"));
                 }
                 match self.chosen(value)? {
                     Some(0) => a.combine(b, |a, _| Some(a.clone())).ok_or(OVERFLOW),

@@ -398,7 +398,7 @@ impl Builder<'_> {
         let instruction = &facts.host.functions[function].instructions[at];
         let name = self
             .callee(instruction)
-            .map_or_else(|| "a call through a pointer".to_owned(), str::to_owned);
+            .map_or_else(|| self.call_through_pointer(function, at), str::to_owned);
         if let Some(library) = calls::device_library_call(&name)
             && !self.irreducible.contains(&function)
         {
@@ -445,6 +445,34 @@ impl Builder<'_> {
             Conduct::Checks => Some(NodeKind::ErrorCheck),
             Conduct::Acts => Some(NodeKind::Opaque { what: name }),
         }
+    }
+
+    /// What a call through a pointer is: a launch, where a configuration has just been pushed.
+    fn call_through_pointer(&self, function: usize, at: usize) -> String {
+        let body = &self.facts.host.functions[function];
+        let block = body.instructions[at].block;
+        let last_call = |block: usize, before: usize| {
+            let range = body.blocks[block].instructions.clone();
+            let mut calls = range.rev().skip_while(|index| *index >= before);
+            calls.find_map(|index| match &body.instructions[index].opcode {
+                Opcode::Call { .. } => Some(self.callee(&body.instructions[index])),
+                _ => None,
+            })
+        };
+        let mut before = (0..body.blocks.len())
+            .filter(|from| body.blocks[*from].successors.contains(&block))
+            .peekable();
+        let pushed = Some(Some("__cudaPushCallConfiguration"));
+        let is_launch = before.peek().is_some()
+            && match last_call(block, at) {
+                None => before.all(|from| last_call(from, usize::MAX) == pushed),
+                call => call == pushed,
+            };
+        match is_launch {
+            true => "a launch of a kernel that only a pointer names",
+            false => "a call through a pointer",
+        }
+        .to_owned()
     }
 
     fn finish_launch(&mut self, pending: PendingLaunch) -> Launch {

@@ -17,7 +17,7 @@ pub use html::render_html;
 pub use text::render_text;
 
 use crate::cli::ReportFormat;
-use crate::dependence::{DependenceKind, Uar, Width, Witness, WitnessEnd};
+use crate::dependence::{DependenceKind, IterationDistance, Uar, Width, Witness, WitnessEnd};
 use crate::kernel::KernelModel;
 use crate::launch::{HostBlockId, Launch, LaunchGraph, LaunchId, Node, NodeKind, Stream, ValueId};
 use crate::pipeline::Stage;
@@ -138,6 +138,10 @@ pub struct ReportEdge {
     /// The sink belongs to a later iteration of a host loop around both.
     #[serde(default)]
     pub carried: bool,
+    /// Of a carried edge of one loop, how many iterations of each host loop around both ends lie between
+    /// them, outermost loop first. Empty: any number, of any of the loops.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub distances: Vec<IterationDistance>,
     /// What the width relies on.
     #[serde(default)]
     pub guards: Vec<ReportGuard>,
@@ -274,6 +278,7 @@ pub fn build_report(
         relation: edge.relation.clone(),
         exact: edge.exact,
         carried: edge.carried,
+        distances: edge.distances.clone(),
         guards: edge.conditions.iter().map(|g| names.guard(g)).collect(),
         absent_if: edge.absent_if.iter().map(|g| names.guard(g)).collect(),
         reason: edge.reason.map(|reason| reason.name().to_string()),

@@ -139,6 +139,10 @@ fn join_sharers<'a>(groups: &mut Groups<'a>, judge: &mut Judge<'a>, options: &Sc
             let Some((last, rest)) = later.split_last() else {
                 break;
             };
+            let distance = earlier.last().map(|place| last.node.0 - place.node.0);
+            if distance.is_none_or(|distance| distance > FARTHEST) {
+                continue;
+            }
             let grown = earlier.len() > 1 || later.len() > 1;
             let too_many = options
                 .max_fusions
@@ -149,13 +153,17 @@ fn join_sharers<'a>(groups: &mut Groups<'a>, judge: &mut Judge<'a>, options: &Sc
             if judge.joins_at_no_risk(earlier, later)
                 && judge.may_join(&[earlier, rest], *last).is_ok()
             {
+                let gone = loaded(earlier);
                 groups.join(&[source], home);
-                sharers.leave(source);
+                sharers.leave(source, &gone);
             }
         }
         sharers.enter(home, loaded(&groups.members[home]));
     }
 }
+
+/// A group does not move past more operations than this to share what it loads.
+const FARTHEST: usize = 128;
 
 /// Disjoint lists of launches in host order.
 #[derive(Default)]

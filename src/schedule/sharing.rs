@@ -79,9 +79,11 @@ impl Sharers {
     }
 
     /// Takes a group out that has become part of another.
-    pub(super) fn leave(&mut self, group: usize) {
-        for groups in self.groups.values_mut() {
-            groups.retain(|other| *other != group);
+    pub(super) fn leave(&mut self, group: usize, loaded: &BTreeSet<Loaded>) {
+        for memory in loaded {
+            if let Some(groups) = self.groups.get_mut(memory) {
+                groups.retain(|other| *other != group);
+            }
         }
     }
 }

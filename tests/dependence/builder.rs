@@ -403,6 +403,7 @@ impl Kernel {
             why_inexact: String::new(),
             invariant_load: false,
             volatile: false,
+            asynchronous: false,
             location: line(10 + id.0 as u32),
         });
     }

@@ -168,10 +168,10 @@ impl Case<'_> {
         }
         let kind = if self.tame && self.chance(0.85) {
             self.pick(&[
-                0, 0, 0, 4, 7, 10, 10, 12, 15, 16, 17, 19, 20, 21, 22, 23, 25,
+                0, 0, 0, 4, 7, 10, 10, 12, 15, 16, 17, 19, 20, 21, 22, 23, 25, 26, 27, 29, 30,
             ])
         } else {
-            self.random.random_range(0..26)
+            self.random.random_range(0..31)
         };
         match kind {
             0..=3 => {
@@ -236,7 +236,17 @@ impl Case<'_> {
             14 if !self.is_float() => {
                 format!("{index}{guard}    atomicAdd(&out[i % {constant}], in[i]);\n")
             }
-            14 | 15 => format!("{index}{guard}    atomicAdd(&out[i], in[i + {constant}]);\n"),
+            26 | 27 if !self.is_float() => {
+                // Mostly one operator, so that launches into one buffer often commute.
+                let operator = self.pick(&["Add", "Add", "Add", "Max", "Min", "Xor", "Or", "And"]);
+                let bins = self.pick(&["16u", "64u", "blockDim.x"]);
+                format!(
+                    "{index}{guard}    atomic{operator}(&out[bits(in[i]) % {bins}], in[i + {constant}]);\n"
+                )
+            }
+            14 | 15 | 26 | 27 => {
+                format!("{index}{guard}    atomicAdd(&out[i], in[i + {constant}]);\n")
+            }
             16 => {
                 let (first, second) = (
                     self.value("i", "i", false, None),
@@ -287,6 +297,41 @@ impl Case<'_> {
                 let value = self.value("i >> 1", "i", false, None);
                 format!("{index}{guard}    out[(i << 1) / 2 ^ 1] = {value};\n")
             }
+            28 => {
+                // The block's sum as a tree, into an element of its own or added to that of others.
+                let into = if self.is_float() {
+                    "out[blockIdx.x] = part[0]"
+                } else {
+                    self.pick(&["out[blockIdx.x] = part[0]", "atomicAdd(&out[0], part[0])"])
+                };
+                format!(
+                    "    __shared__ {element} part[1024];\n{index}\
+                     \x20   part[threadIdx.x] = (int)i < n ? in[i] : ({element})0;\n\
+                     \x20   __syncthreads();\n\
+                     \x20   for (int stride = 512; stride > 0; stride /= 2) {{\n\
+                     \x20       if (threadIdx.x < stride && threadIdx.x + stride < blockDim.x) part[threadIdx.x] = mad(({element})1, part[threadIdx.x], part[threadIdx.x + stride]);\n\
+                     \x20       __syncthreads();\n    }}\n\
+                     \x20   if (threadIdx.x == 0) {into};\n"
+                )
+            }
+            29 => format!(
+                "    __shared__ alignas(16) {element} tile[1024];\n{index}\
+                 \x20   if ((int)i < n) __pipeline_memcpy_async(&tile[threadIdx.x], &in[i], sizeof({element}));\n\
+                 \x20   else tile[threadIdx.x] = ({element}){constant};\n\
+                 \x20   __pipeline_commit();\n    __pipeline_wait_prior(0);\n    __syncthreads();\n\
+                 \x20   if ((int)i < n) out[i] = mad(tile[(threadIdx.x + {constant}) % blockDim.x], scale, tile[threadIdx.x]);\n"
+            ),
+            30 => format!(
+                // Two groups: the second one is under way while the first one is used.
+                "    __shared__ alignas(16) {element} tile[2][1024];\n{index}\
+                 \x20   __pipeline_memcpy_async(&tile[0][threadIdx.x], &in[i], sizeof({element}));\n\
+                 \x20   __pipeline_commit();\n\
+                 \x20   __pipeline_memcpy_async(&tile[1][threadIdx.x], &in[i + {constant}], sizeof({element}));\n\
+                 \x20   __pipeline_commit();\n    __pipeline_wait_prior(1);\n    __syncthreads();\n\
+                 \x20   {element} first = tile[0][blockDim.x - 1 - threadIdx.x];\n\
+                 \x20   __pipeline_wait_prior(0);\n    __syncthreads();\n\
+                 \x20   if ((int)i < n) out[i] = mad(first, scale, tile[1][blockDim.x - 1 - threadIdx.x]);\n"
+            ),
             _ => {
                 // A guard on products: for large sizes the bound wraps, the accesses stay small.
                 let value = self.value("i", "i", false, Some("i"));

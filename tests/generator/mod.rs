@@ -59,7 +59,7 @@ pub fn program(seed: u64, cases: usize) -> String {
         "// A generated program, seed {seed}.\n// arguments: -2 1\n// arguments: {other} 1\n\
          // arguments: -2 2863311531\n\
          // float atomics do not meet: each thread adds to a place of its own\n\
-         #include <cstdio>\n#include <cstdlib>\n\n\
+         #include <cstdio>\n#include <cstdlib>\n#include <cuda_pipeline.h>\n\n\
          static const int ELEMENTS = {ELEMENTS};\nstatic const int HALF = {HALF};\n{PRELUDE}\n\
          {kernels}\n{functions}\n\
          int main(int argc, char **argv) {{\n\

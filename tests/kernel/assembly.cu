@@ -142,15 +142,17 @@ __global__ void integers(unsigned long long p, int v) {
 //> kernel copies
 //>   p0 = arg2
 //>   loop i0 uniform
-//>   must read arg0[16tx + 1024i0 .. +16] : -i0 + p0 - 1 >= 0 in i0 in interval 0,1
-//>   must write shared @_ZZ6copiesPK6float4PS_iE1s[16tx + 1024i0 - 2048*floor((i0)/2) .. +16] : -i0 + p0 - 1 >= 0 in i0 in interval 0,1
+//>   must read arg0[16tx + 1024i0 .. +16] : -i0 + p0 - 1 >= 0 in i0 asynchronous in interval 0,1
+//>   must write shared @_ZZ6copiesPK6float4PS_iE1s[16tx + 1024i0 - 2048*floor((i0)/2) .. +16] : -i0 + p0 - 1 >= 0 in i0 asynchronous in interval 0,1
 //>   must read shared @_ZZ6copiesPK6float4PS_iE1s[-16tx + 1008 .. +16] : true in interval 0,1
 //>   must write arg1[16tx .. +16] : true in interval 0,1
 //>   barrier uniform in i0
 //>   anti from access 0 to access 3 across barrier 0
+//>   anti from access 0 to access 3 in one interval
 //>   output from access 1 to access 1 across barrier 0
 //>   output from access 1 to access 1 in one interval
 //>   flow from access 1 to access 2 across barrier 0
+//>   flow from access 1 to access 2 in one interval
 //>   output from access 3 to access 3 in one interval
 //>   reads arg0 within [0, 16*blockDim.x + 1024*arg2 - 1024)
 //>   writes arg1 within [0, 16*blockDim.x)
@@ -160,8 +162,8 @@ __global__ void integers(unsigned long long p, int v) {
 //>   static shared 2048 bytes
 //>
 //> kernel filled
-//>   may read arg0[4tx .. +4] : true (it copies as many bytes as it is told)
-//>   must write shared @s[4tx .. +4] : true
+//>   may read arg0[4tx .. +4] : true asynchronous (it copies as many bytes as it is told)
+//>   must write shared @s[4tx .. +4] : true asynchronous
 //>   must read shared @s[4tx .. +4] : true
 //>   must write arg1[4tx .. +4] : true
 //>   reads arg0 within [0, 4*blockDim.x)

@@ -199,7 +199,8 @@ __global__ void nested_floor(float *o, const float *a, int n) {
 //> kernel run_time_shift
 //>   p0 = blockDim.x
 //>   q0 = (bx) * p0
-//>   may read arg1[*] : true (it is shifted by a run-time value)
+//>   loop i0 divergent
+//>   may read arg1[4i0 .. +4] : i0 >= 0 and tx - i0 + q0 >= 0 in i0 (only bounds of a number in it are known)
 //>   may read arg1[*] : true (it is shifted by a run-time value)
 //>   may read arg1[*] : true (it is a bitwise combination)
 //>   must write arg0[4tx + 4q0 .. +4] : true

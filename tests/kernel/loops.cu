@@ -191,11 +191,12 @@ __global__ void broken_off(float *o, const float *a, int n) {
 //>   p0 = blockDim.x
 //>   q0 = (bx) * p0
 //>   loop i0 uniform
+//>   loop i1 divergent
 //>   must read arg0[4tx + 4q0 .. +4] : true in interval 0
 //>   must write shared @d[4tx .. +4] : true in interval 0
-//>   may read shared @d[*] : true in i0 (it changes irregularly in a loop) in interval 1
-//>   may read shared @d[4tx .. +4] : true in i0 (its condition is not affine) in interval 1
-//>   may write shared @d[4tx .. +4] : true in i0 (its condition is not affine) in interval 1
+//>   may read shared @d[4tx + 4*floor((i1)/2) .. +4] : floor((i1)/2) - 1 >= 0 and -tx + floor((i1)/2) - 1 >= 0 and i1 >= 0 and -i1 + p0 >= 0 in i0,i1 (only bounds of a number in it are known) in interval 1
+//>   may read shared @d[4tx .. +4] : floor((i1)/2) - 1 >= 0 and -tx + floor((i1)/2) - 1 >= 0 and i1 >= 0 and -i1 + p0 >= 0 in i0,i1 (only bounds of a number in it are known) in interval 1
+//>   may write shared @d[4tx .. +4] : floor((i1)/2) - 1 >= 0 and -tx + floor((i1)/2) - 1 >= 0 and i1 >= 0 and -i1 + p0 >= 0 in i0,i1 (only bounds of a number in it are known) in interval 1
 //>   must read shared @d[0 .. +4] : -tx = 0 in interval 0,1
 //>   must write arg0[4bx .. +4] : -tx = 0 in interval 0,1
 //>   barrier uniform in i0

@@ -32,11 +32,12 @@ __global__ void uniform_exit(float *x, int n) {
 //>   q1 = (bx) * p1
 //>   loop i0 divergent
 //>   loop i1 uniform
+//>   loop i2 divergent
 //>   must read arg1[4tx + 4q0 + 4q1 .. +4] : -tx - q0 + p1 - 1 >= 0 in i0 in interval 0
 //>   must write shared @_ZZ7row_sumPfPKfiE1s[4tx .. +4] : true in interval 0
-//>   may read shared @_ZZ7row_sumPfPKfiE1s[*] : true in i1 (it changes irregularly in a loop) in interval 1,2
-//>   may read shared @_ZZ7row_sumPfPKfiE1s[4tx .. +4] : true in i1 (its condition is not affine) in interval 1,2
-//>   may write shared @_ZZ7row_sumPfPKfiE1s[4tx .. +4] : true in i1 (its condition is not affine) in interval 1,2
+//>   may read shared @_ZZ7row_sumPfPKfiE1s[4tx + 4*floor((i2)/2) .. +4] : floor((i2)/2) - 1 >= 0 and -tx + floor((i2)/2) - 1 >= 0 and i2 >= 0 and -i2 + p0 >= 0 in i1,i2 (only bounds of a number in it are known) in interval 1,2
+//>   may read shared @_ZZ7row_sumPfPKfiE1s[4tx .. +4] : floor((i2)/2) - 1 >= 0 and -tx + floor((i2)/2) - 1 >= 0 and i2 >= 0 and -i2 + p0 >= 0 in i1,i2 (only bounds of a number in it are known) in interval 1,2
+//>   may write shared @_ZZ7row_sumPfPKfiE1s[4tx .. +4] : floor((i2)/2) - 1 >= 0 and -tx + floor((i2)/2) - 1 >= 0 and i2 >= 0 and -i2 + p0 >= 0 in i1,i2 (only bounds of a number in it are known) in interval 1,2
 //>   must read shared @_ZZ7row_sumPfPKfiE1s[0 .. +4] : -tx = 0 in interval 1,2
 //>   must write arg0[4bx .. +4] : -tx = 0 in interval 1,2
 //>   barrier uniform

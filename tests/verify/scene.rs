@@ -354,6 +354,7 @@ pub fn access(kind: AccessKind, argument: usize, subscript: Affine) -> Access {
         why_inexact: String::new(),
         invariant_load: false,
         volatile: false,
+        asynchronous: false,
         location: Location::default(),
     }
 }

@@ -117,7 +117,7 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
                     waits(instruction)
                         || instruction.has("async")
                             && (instruction.has("ca") || instruction.has("cg"))
-                            && instruction.operands.len() == 3
+                            && matches!(instruction.operands.len(), 3 | 4)
                 }
                 "mov" | "cvta" => true,
                 "cvt" if integer_conversion(instruction).is_some() => true,
@@ -167,7 +167,10 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
         let operands = instruction.operands.as_slice();
         Ok(match (family, operands) {
             ("cp", _) if waits(instruction) => Some(()),
-            ("cp", [destination, source, size]) => self.copy(destination, source, size)?,
+            ("cp", [destination, source, size]) => self.copy(destination, source, [size, size])?,
+            ("cp", [destination, source, size, told]) => {
+                self.copy(destination, source, [size, told])?
+            }
             ("ld", [result, address]) => self.load(instruction, result, address)?,
             ("st", [address, value]) => self.store(instruction, address, value)?,
             ("mov", [result, source]) => self.move_value(instruction, result, source),
@@ -348,20 +351,28 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
         Ok(Some(()))
     }
 
-    /// `cp.async`, at once.
+    /// `cp.async`, at once. So many bytes are written, of which as many as are told come from the
+    /// source and the rest are zeros.
     fn copy(
         &mut self,
         destination: &Operand,
         source: &Operand,
-        size: &Operand,
+        sizes: [&Operand; 2],
     ) -> Result<Option<()>, CodegenError> {
-        let size = self.value(size, 32).and_then(Value::constant_integer);
-        let (Some(size @ (4 | 8 | 16)), Some(to), Some(from)) =
-            (size, self.pointer(destination)?, self.pointer(source)?)
+        let sizes = sizes.map(|size| self.value(size, 32).and_then(Value::constant_integer));
+        let ([Some(size @ (4 | 8 | 16)), Some(told)], Some(to), Some(from)) =
+            (sizes, self.pointer(destination)?, self.pointer(source)?)
         else {
             return Ok(None);
         };
-        let value = self.builder.load(self.integer(size as u32 * 8), from, 1);
+        let (whole, told) = (self.integer(size as u32 * 8), told.min(size));
+        let value = match told {
+            0 => whole.zero(),
+            _ => {
+                let part = self.builder.load(self.integer(told as u32 * 8), from, 1);
+                self.resize(part, size as u32 * 8)
+            }
+        };
         self.builder.store(value, to, 1);
         Ok(Some(()))
     }

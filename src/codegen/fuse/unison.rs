@@ -58,9 +58,7 @@ pub(super) fn in_unison(
     for (body, places) in bodies {
         strands.push(take_body(module, *body, places, (function, entry, end))?);
     }
-    let merged = strands
-        .into_iter()
-        .reduce(|one, other| together(one, other));
+    let merged = strands.into_iter().reduce(together);
     let parts = merged.unwrap_or_default();
     entry.branch_to(module, end);
     link(&parts, entry, 0, end);
