@@ -157,7 +157,8 @@ impl Case<'_> {
             // A pointer that the loop moves on stands for one of the others.
             let last = scene.pointers.len() - 1;
             let moved = (is_loop && last >= 2 && self.chance(0.3)).then(|| {
-                let name = format!("moving{}", scene.depth);
+                let name = format!("moving{}", self.count);
+                self.count += 1;
                 let before = std::mem::replace(&mut scene.pointers[last], name.clone());
                 let element = self.element;
                 let _ = writeln!(text, "    {element} *{name} = {before};");
