@@ -17,10 +17,17 @@ use crate::kernel::Access;
 const MOST_ACCESS_PAIRS: usize = 900;
 /// After this many pairs a global width ends the search.
 const ENOUGH_ACCESS_PAIRS: usize = 64;
+/// Most work that one pair of targets is decided by.
+const MOST_WORK: usize = 1_000_000;
+/// Work of a whole program after which its decisions get little more each; ten thousand ordinary
+/// problems.
+const MUCH_WORK: usize = 12_000_000;
+/// What a decision may always take; forty ordinary problems.
+const LEAST_WORK: usize = 50_000;
 
 /// What is known of a pair of targets for one kind of conflict.
 pub(super) enum Decision {
-    /// More pairs of accesses than are compared.
+    /// More pairs of accesses than are compared, or ones that take too much work.
     TooMany,
     /// No two accesses meet while all of these hold.
     ApartIf(Vec<Guard>),
@@ -107,7 +114,9 @@ impl PairOfTargets<'_> {
         if left.len() * right.len() > MOST_ACCESS_PAIRS {
             return Some(Decision::TooMany);
         }
-        let mut merged = self.merge(solver, first, pairs);
+        let Some(mut merged) = self.merge(solver, first, pairs) else {
+            return Some(Decision::TooMany);
+        };
         let mut relied_on = self.conditions.to_vec();
         if !merged.any {
             if merged.absence_needs_shape
@@ -172,12 +181,13 @@ impl PairOfTargets<'_> {
         })))
     }
 
+    /// `None` where that takes more work than is spent on it.
     fn merge<'a>(
         &self,
         solver: &mut Solver,
         first: (&'a Access, &'a Access),
         others: impl Iterator<Item = (&'a Access, &'a Access)>,
-    ) -> Merged<'a> {
+    ) -> Option<Merged<'a>> {
         let mut merged = Merged {
             width: Width::Thread,
             relation: String::new(),
@@ -189,7 +199,12 @@ impl PairOfTargets<'_> {
             absence_needs_shape: false,
         };
         let mut compared = 0;
+        let share = MUCH_WORK.saturating_sub(solver.work) / (MUCH_WORK / MOST_WORK);
+        let most_work = solver.work.saturating_add(share.max(LEAST_WORK));
         for accesses in std::iter::once(first).chain(others) {
+            if solver.work > most_work {
+                return None;
+            }
             compared += 1;
             let verdict = self.decide(solver, accesses);
             merged.absence_needs_shape |= verdict.absence_needs_shape;
@@ -223,7 +238,7 @@ impl PairOfTargets<'_> {
                 break;
             }
         }
-        merged
+        Some(merged)
     }
 }
 

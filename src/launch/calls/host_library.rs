@@ -40,7 +40,15 @@ pub struct LibraryCall {
 /// program may define any other name.
 pub fn library_call(function: &Function) -> Option<LibraryCall> {
     let name = function.name.as_str();
-    let reserved = ["_ZSt", "_ZNSt", "_ZNKSt", "_ZdlPv", "_ZdaPv"];
+    let reserved = [
+        "_ZSt",
+        "_ZNSt",
+        "_ZNKSt",
+        "_ZdlPv",
+        "_ZdaPv",
+        // clang defines it itself, in each module that needs it.
+        "__clang_call_terminate",
+    ];
     let counts = function.blocks.is_empty() || reserved.iter().any(|start| name.starts_with(start));
     call(name).filter(|_| counts)
 }
