@@ -36,9 +36,15 @@ pub(super) struct Example {
     pub(super) mentioned: BTreeSet<Atom>,
 }
 
-/// Samples by canonical problem and values, with the number of the values that gave them; programs
-/// repeat themselves.
-pub(super) type KnownSamples = HashMap<String, Option<(Sample, usize)>>;
+/// What is known of samples.
+#[derive(Debug, Default)]
+pub(super) struct KnownSamples {
+    /// By canonical problem and values, with the number of the values that gave them; programs
+    /// repeat themselves.
+    samples: HashMap<String, Option<(Sample, usize)>>,
+    /// Values tried in vain.
+    fruitless: usize,
+}
 
 /// Numbers for host values.
 #[derive(Clone, Debug, Default)]
@@ -50,6 +56,9 @@ pub(super) struct Assignment {
 
 /// How often values are tried before there is no witness.
 const MOST_ATTEMPTS: usize = 12;
+/// After so many values tried in vain in a program, only the likeliest are tried for each problem: a
+/// witness explains, and may not cost more than the analysis.
+const MOST_FRUITLESS_ATTEMPTS: usize = 10 * MOST_ATTEMPTS;
 /// Budget of one isl call in search of a witness.
 const WITNESS_BUDGET: u64 = 20_000;
 /// Most alternatives that are looked into for one assignment.
@@ -181,11 +190,20 @@ pub(super) fn sample(
         key.push('\n');
         key.push_str(fixed);
     }
-    let found = known.entry(key).or_insert_with(|| {
-        attempts.iter().enumerate().find_map(|(index, (_, fixed))| {
+    let fruitless = &mut known.fruitless;
+    let found = known.samples.entry(key).or_insert_with(|| {
+        let tried = if *fruitless < MOST_FRUITLESS_ATTEMPTS {
+            attempts.len()
+        } else {
+            1
+        };
+        let mut tried = attempts.iter().take(tried).enumerate();
+        tried.find_map(|(index, (_, fixed))| {
             let found =
                 isl::with_operation_budget(WITNESS_BUDGET, || first_point(&problem, fixed, width));
-            Some((found.ok()??, index))
+            let point = found.ok().flatten();
+            *fruitless += usize::from(point.is_none());
+            Some((point?, index))
         })
     });
     let (sample, index) = found.as_ref()?;
