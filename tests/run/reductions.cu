@@ -3,7 +3,7 @@
 // are used keep theirs.
 //
 // expect: 26 launches -> 18
-// expect-missed: unproven_index
+// expect-missed: global_dependence
 // expect-missed: copy_between
 // expect-missed: copy_between
 // expect-missed: copy_between
@@ -13,7 +13,7 @@
 // expect-missed: copy_between
 // expect-missed: global_dependence
 // expect-missed: copy_between
-// expect-missed: unproven_index
+// expect-missed: global_dependence
 // expect-missed: copy_between
 // expect-missed: global_dependence
 // expect-missed: copy_between
