@@ -7,6 +7,8 @@
 //! forms, of equal and of different lengths. `SIRIUS_FUZZ_SEEDS=from..to` runs other seeds.
 
 mod harness;
+#[path = "harness/seeds.rs"]
+mod seeds;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use rand::rngs::StdRng;
@@ -22,31 +24,15 @@ const CASES: usize = 6;
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
-    let range = std::env::var("SIRIUS_FUZZ_SEEDS").unwrap_or_else(|_| "0..2".to_owned());
-    let bounds: Vec<u64> = range
-        .split("..")
-        .filter_map(|bound| bound.parse().ok())
-        .collect();
-    let [from, to] = bounds[..] else {
-        eprintln!("SIRIUS_FUZZ_SEEDS wants `from..to`, not {range:?}");
-        return ExitCode::FAILURE;
+    let trials = match seeds::trials("branches", 0..2, program) {
+        Ok(trials) => trials,
+        Err(sentence) => {
+            eprintln!("{sentence}");
+            return ExitCode::FAILURE;
+        }
     };
-    let trials = (from..to)
-        .map(|seed| {
-            Trial::test(format!("branches/{seed}"), move || {
-                let folder = tempfile::tempdir()?;
-                let source = folder.path().join(format!("branches_{seed}.cu"));
-                std::fs::write(&source, program(seed))?;
-                let result = harness::check(&source);
-                if let Err(failure) = &result {
-                    let kept = std::env::temp_dir().join(format!("sirius_branches_{seed}.cu"));
-                    std::fs::copy(&source, &kept)?;
-                    eprintln!("the program of seed {seed} is kept in {}", kept.display());
-                    eprintln!("{}", failure.message().unwrap_or_default());
-                }
-                result
-            })
-        })
+    let trials = trials
+        .into_iter()
         .chain([
             Trial::test("oracle", harness::check_oracle),
             Trial::test("common tiles", check_common_tiles),

@@ -8,6 +8,8 @@
 
 mod generator;
 mod harness;
+#[path = "harness/seeds.rs"]
+mod seeds;
 
 use libtest_mimic::{Arguments, Trial};
 use std::process::ExitCode;
@@ -17,33 +19,15 @@ const CASES: usize = 8;
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
-    let range = std::env::var("SIRIUS_FUZZ_SEEDS").unwrap_or_else(|_| "0..3".to_owned());
-    let bounds: Vec<u64> = range
-        .split("..")
-        .filter_map(|bound| bound.parse().ok())
-        .collect();
-    let [from, to] = bounds[..] else {
-        eprintln!("SIRIUS_FUZZ_SEEDS wants `from..to`, not {range:?}");
-        return ExitCode::FAILURE;
+    let trials = match seeds::trials("generated", 0..3, |seed| generator::program(seed, CASES)) {
+        Ok(trials) => trials,
+        Err(sentence) => {
+            eprintln!("{sentence}");
+            return ExitCode::FAILURE;
+        }
     };
-    let trials = (from..to)
-        .map(|seed| {
-            Trial::test(format!("generated/{seed}"), move || {
-                let folder = tempfile::tempdir()?;
-                let source = folder.path().join(format!("seed_{seed}.cu"));
-                std::fs::write(&source, generator::program(seed, CASES))?;
-                let result = harness::check(&source);
-                if result.is_err() || std::env::var_os("SIRIUS_FUZZ_KEEP").is_some() {
-                    let kept = std::env::temp_dir().join(format!("sirius_seed_{seed}.cu"));
-                    std::fs::copy(&source, &kept)?;
-                    eprintln!("the program of seed {seed} is kept in {}", kept.display());
-                }
-                if let Err(failure) = &result {
-                    eprintln!("{}", failure.message().unwrap_or_default());
-                }
-                result
-            })
-        })
+    let trials = trials
+        .into_iter()
         .chain([Trial::test("oracle", harness::check_oracle)])
         .collect();
     let conclusion = libtest_mimic::run(&arguments, trials);

@@ -9,8 +9,7 @@ use sirius_rs::dependence::Guard;
 use sirius_rs::diagnostics::Location;
 use sirius_rs::expression::Expression;
 use sirius_rs::kernel::{
-    AccessKind, Alone, Barrier, KernelModel, KernelSymbol, Loop, Product, Reduction,
-    ReductionOperator, Target,
+    AccessKind, Alone, Barrier, KernelModel, KernelSymbol, Loop, Product, Target,
 };
 use sirius_rs::launch::{BufferId, HostBlockId, LaunchId, NodeKind, Stream, ValueId};
 use sirius_rs::program::KernelId;
@@ -279,99 +278,6 @@ fn refuses_divergent_barrier() {
     });
     let plan = chain.plan_with(true, Vec::new());
     assert_refused!(chain.scene, plan, Refusal::DivergentBarrier { .. });
-}
-
-#[test]
-fn passes_static_shared_memory_of_one_kernel_twice() {
-    let (scene, one, two) = sums_of_two();
-    assert_passes(&scene, &plan(&[(one, false), (two, false)], Vec::new()));
-}
-
-/// One kernel with a barrier and static shared memory, launched for different buffers.
-fn sums_of_two() -> (Scene, LaunchId, LaunchId) {
-    let mut scene = Scene::new();
-    let buffers = ["a", "b", "c", "d"].map(|name| Pass::To(scene.buffer(name)));
-    let shape = scene.known_shape();
-    let n = Pass::Integer(scene.unknown());
-    let sum = scene.block_sum("sum");
-    let [a, b, c, d] = buffers;
-    let one = scene.launch(sum, shape, &[a, b, n.clone()]);
-    let two = scene.launch(sum, shape, &[c, d, n]);
-    (scene, one, two)
-}
-
-fn in_segments(mut plan: FusionPlan, segments: &[&[usize]]) -> FusionPlan {
-    plan.groups[0].segments = segments.iter().map(|segment| segment.to_vec()).collect();
-    plan
-}
-
-#[test]
-fn passes_unison_and_another_order_of_what_is_independent() {
-    let (scene, one, two) = sums_of_two();
-    let both = plan(&[(one, false), (two, false)], Vec::new());
-    assert_passes(&scene, &in_segments(both.clone(), &[&[0, 1]]));
-    assert_passes(&scene, &in_segments(both.clone(), &[&[1], &[0]]));
-    let barrier = plan(&[(one, true), (two, false)], Vec::new());
-    assert_passes(&scene, &in_segments(barrier, &[&[1], &[0]]));
-}
-
-#[test]
-fn refuses_segments_that_are_not_the_members() {
-    let (scene, one, two) = sums_of_two();
-    let both = plan(&[(one, false), (two, false)], Vec::new());
-    for segments in [
-        &[&[0][..]][..],
-        &[&[0], &[0]],
-        &[&[0, 0], &[1]],
-        &[&[0], &[1], &[1]],
-        &[&[0], &[2]],
-        &[&[0], &[1], &[]],
-    ] {
-        let plan = in_segments(both.clone(), segments);
-        assert_refused!(scene, plan, Refusal::Segments { .. });
-    }
-    // A barrier before the first segment, and one that only a part of a segment has.
-    for barriers in [[true, true], [false, true]] {
-        let plan = plan(&[(one, barriers[0]), (two, barriers[1])], Vec::new());
-        let plan = in_segments(plan, &[&[0, 1]]);
-        assert_refused!(scene, plan, Refusal::Segments { .. });
-    }
-}
-
-#[test]
-fn refuses_unison_and_another_order_of_what_depends() {
-    // What one thread writes and reads again keeps its order in no other way than in order.
-    let chain = chain_of(scale, shift);
-    assert_passes(&chain.scene, &in_segments(chain.plan(), &[&[0], &[1]]));
-    for segments in [&[&[0, 1][..]][..], &[&[1], &[0]]] {
-        let plan = in_segments(chain.plan(), segments);
-        assert_refused!(chain.scene, plan, Refusal::OrderLost { .. });
-    }
-}
-
-#[test]
-fn refuses_another_order_across_a_barrier() {
-    let (scene, plan) = row_chain(true);
-    assert_passes(&scene, &in_segments(plan.clone(), &[&[0], &[1], &[2]]));
-    let mut other = in_segments(plan, &[&[1], &[0], &[2]]);
-    other.groups[0].members[0].barrier_before = true;
-    other.groups[0].members[1].barrier_before = false;
-    assert!(!refusals(&scene, &other).is_empty());
-}
-
-#[test]
-fn refuses_unison_of_warp_operations_and_prints() {
-    for change in [
-        |model: &mut KernelModel| model.warp_operations = true,
-        |model: &mut KernelModel| model.asynchronous_copies = true,
-        |model: &mut KernelModel| model.prints = true,
-        |model: &mut KernelModel| model.dynamic_shared = true,
-    ] {
-        let (mut scene, one, two) = sums_of_two();
-        change(&mut scene.kernels[0]);
-        let plan = plan(&[(one, false), (two, false)], Vec::new());
-        assert!(!refusals(&scene, &in_segments(plan, &[&[0, 1]])).is_empty());
-    }
 }
 
 #[test]
@@ -670,117 +576,6 @@ fn refuses_wider_access() {
     assert_refused!(chain.scene, chain.plan(), Refusal::CrossesBlocks { .. });
 }
 
-#[test]
-fn refuses_atomics_then_use() {
-    // Every thread adds to element 0; the next launch reads it.
-    let total = |scene: &mut Scene| {
-        let accesses = vec![
-            access(AccessKind::Read, 0, own_element(0)),
-            access(update(ReductionOperator::Add), 1, Affine::constant(0)),
-        ];
-        scene.kernel("total", 2, accesses)
-    };
-    let divide = |scene: &mut Scene| {
-        let accesses = vec![
-            access(AccessKind::Read, 0, Affine::constant(0)),
-            access(AccessKind::Write, 1, own_element(0)),
-        ];
-        scene.kernel("divide", 2, accesses)
-    };
-    let chain = chain_of(total, divide);
-    let plan = chain.plan_with(true, Vec::new());
-    assert_refused!(chain.scene, plan, Refusal::CrossesBlocks { .. });
-}
-
-/// An update of four bytes whose result is not used.
-fn update(operator: ReductionOperator) -> AccessKind {
-    AccessKind::Reduction(Reduction {
-        operator,
-        cell_bytes: 4,
-        within_block: false,
-    })
-}
-
-/// Every thread of both launches touches element 0 of `b` so.
-fn at_one_place(first: AccessKind, second: AccessKind) -> Chain {
-    let total = |scene: &mut Scene| {
-        let accesses = vec![
-            access(AccessKind::Read, 0, own_element(0)),
-            access(first, 1, Affine::constant(0)),
-        ];
-        scene.kernel("total", 2, accesses)
-    };
-    let again =
-        |scene: &mut Scene| scene.kernel("again", 2, vec![access(second, 0, Affine::constant(0))]);
-    chain_of(total, again)
-}
-
-#[test]
-fn accepts_updates_that_commute() {
-    use ReductionOperator::*;
-    let operators = [
-        Add,
-        Minimum,
-        Maximum,
-        UnsignedMinimum,
-        UnsignedMaximum,
-        And,
-        Or,
-        Xor,
-        Increment(7),
-        Decrement(7),
-    ];
-    for operator in operators {
-        let chain = at_one_place(update(operator), update(operator));
-        assert_passes(&chain.scene, &chain.plan());
-    }
-    // Wherever they are.
-    let mut chain = at_one_place(update(Add), update(Add));
-    chain.scene.kernels[0].accesses[1].subscript = None;
-    assert_passes(&chain.scene, &chain.plan());
-}
-
-#[test]
-fn refuses_updates_that_do_not_commute() {
-    use ReductionOperator::*;
-    let pairs = [
-        (FloatingAdd, FloatingAdd),
-        (FloatingExtremum, FloatingExtremum),
-        (Add, Xor),
-        (Add, FloatingAdd),
-        (Minimum, UnsignedMinimum),
-        (Minimum, Maximum),
-        (Increment(7), Increment(8)),
-        (Increment(7), Decrement(7)),
-    ];
-    for (first, second) in pairs {
-        let chain = at_one_place(update(first), update(second));
-        assert_refused!(chain.scene, chain.plan(), Refusal::CrossesBlocks { .. });
-    }
-    let add = update(Add);
-    let chain = at_one_place(add, AccessKind::Atomic);
-    assert_refused!(chain.scene, chain.plan(), Refusal::CrossesBlocks { .. });
-    let chain = at_one_place(AccessKind::Write, add);
-    assert_refused!(chain.scene, chain.plan(), Refusal::CrossesBlocks { .. });
-    let chain = at_one_place(add, AccessKind::Read);
-    assert_refused!(chain.scene, chain.plan(), Refusal::CrossesBlocks { .. });
-    let narrow = |cell_bytes, within_block| {
-        AccessKind::Reduction(Reduction {
-            operator: Add,
-            cell_bytes,
-            within_block,
-        })
-    };
-    let chain = at_one_place(add, narrow(8, false));
-    assert_refused!(chain.scene, chain.plan(), Refusal::CrossesBlocks { .. });
-    // One that is atomic for its block only is none for the threads of other blocks.
-    let chain = at_one_place(add, narrow(4, true));
-    assert_refused!(chain.scene, chain.plan(), Refusal::CrossesBlocks { .. });
-    let mut chain = at_one_place(add, add);
-    chain.scene.kernels[1].accesses[0].volatile = true;
-    assert_refused!(chain.scene, chain.plan(), Refusal::CrossesBlocks { .. });
-}
-
 /// A grid-stride loop: element blockIdx.x · blockDim.x + threadIdx.x + k · gridDim.x · blockDim.x.
 fn grid_stride(scene: &mut Scene, name: &str, shift: i64) -> KernelId {
     let id = scene.pointwise(name);
@@ -910,3 +705,7 @@ fn passes_null_pointer() {
 mod host;
 #[path = "verify/liveness.rs"]
 mod liveness;
+#[path = "verify/reductions.rs"]
+mod reductions;
+#[path = "verify/segments.rs"]
+mod segments;
