@@ -12,6 +12,7 @@ mod aliasing;
 mod dead_stores;
 mod scopes;
 mod segment;
+mod strands;
 mod tiles;
 mod unison;
 #[cfg(test)]
@@ -24,13 +25,16 @@ use crate::cli::Optimisation;
 use crate::kernel::KernelModel;
 use crate::launch::{BufferId, Launch, LaunchGraph, LaunchId, NodeKind, ValueId};
 use crate::program::Program;
-use crate::schedule::{FusionGroup, FusionPlan, ThreadMap};
+use crate::schedule::{BlockThreads, FusionGroup, FusionPlan, ThreadMap};
 use crate::verify::VerifiedPlan;
 use aliasing::PointerFacts;
 use inkwell::module::Module;
 use scopes::AliasScopes;
 use segment::Segment;
 use std::collections::{BTreeSet, HashMap};
+use strands::{StrandFunction, StrandPlace};
+
+pub(in crate::codegen) use strands::extent;
 
 /// Builds one module with a kernel for each group of the plan. Groups whose members use a device
 /// variable that the host cannot name are left out; their launches stay apart.
@@ -72,16 +76,12 @@ fn build_groups<'ctx>(
     }
     let mut fused = Vec::new();
     let mut unread = Vec::new();
+    let mut strands = Vec::new();
     for (index, group) in plan.groups.iter().enumerate() {
         let members = group
             .members
             .iter()
             .map(|member| {
-                if member.map != ThreadMap::Identity {
-                    return Err(CodegenError::Inconsistent(
-                        "only the identity map of threads is built".to_owned(),
-                    ));
-                }
                 let launch = launches.get(&member.launch).ok_or_else(|| {
                     CodegenError::Inconsistent(format!("no launch {}", member.launch.0))
                 })?;
@@ -90,7 +90,7 @@ fn build_groups<'ctx>(
                 })?;
                 Ok((*launch, &kernels[kernel.0]))
             })
-            .collect::<Result<Vec<_>, _>>()?;
+            .collect::<Result<Vec<_>, CodegenError>>()?;
         let builder = GroupBuilder {
             program,
             graph,
@@ -101,11 +101,13 @@ fn build_groups<'ctx>(
             optimisations,
         };
         // Left out when a kernel depends on something that only its own image has.
-        if let Some((kernel, parameters)) = builder.build()? {
+        if let Some((kernel, parameters, functions)) = builder.build()? {
             fused.push(kernel);
             unread.push(parameters);
+            strands.push(functions);
         }
     }
+    settle_strands(&module, &mut fused, &mut unread, &strands)?;
     if optimisations.contains(&Optimisation::ForwardValues) {
         forward_values(&module)?;
     }
@@ -141,8 +143,9 @@ struct Parameter {
 }
 
 impl<'ctx> GroupBuilder<'_, 'ctx> {
-    /// The kernel, and the parameters that point into allocations which nobody reads afterwards.
-    fn build(&self) -> Result<Option<(FusedKernel, UnreadParameters)>, CodegenError> {
+    /// The kernel, the parameters that point into allocations which nobody reads afterwards, and the
+    /// functions of its strands.
+    fn build(&self) -> Result<Option<Built>, CodegenError> {
         let mut segments = Vec::new();
         let order = self.group.segments_in_order();
         for (position, (_, model)) in self.members.iter().enumerate() {
@@ -165,9 +168,12 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         for segment in segments {
             bodies.push(segment.link_into(self.module)?);
         }
-        let (parameters, places) = self.parameters(&bodies);
+        let (mut parameters, places) = self.parameters(&bodies);
+        let launches: Vec<&Launch> = self.members.iter().map(|(launch, _)| *launch).collect();
+        let (graph, group) = (self.graph, self.group);
+        let strands = strands::places(self.module, graph, group, &launches, &mut parameters);
         let function = self.declare(&parameters, &bodies, &places);
-        self.write_body(function, &bodies, &places)?;
+        let functions = self.write_body(function, &bodies, &places, &strands)?;
         let unread = dead_stores::parameters_into(
             &self.group.unread_afterwards,
             &self.members,
@@ -182,7 +188,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
                 .collect(),
             unwritten: Vec::new(),
         };
-        Ok(Some((kernel, unread)))
+        Ok(Some((kernel, unread, functions)))
     }
 
     /// The fused kernel's parameters, and for each body which of them it gets. An argument that
@@ -303,17 +309,32 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
     /// The most threads a block with which the guards let the fused kernel run. It is always told,
     /// so that ptxas never gives a thread more registers than such a block has.
     fn most_threads(&self) -> u32 {
+        let in_rows = |position: &usize| match self.group.members[*position].map {
+            ThreadMap::Blocks { threads, .. } => threads != BlockThreads::Same,
+            ThreadMap::Identity => false,
+        };
+        let all: Vec<usize> = (0..self.members.len()).collect();
+        // Strands in rows have blocks of their own size each, the others one in common.
+        let strands = match all.iter().any(in_rows) {
+            true => self.group.strands(),
+            false => vec![all],
+        };
+        let most = strands.iter().map(|strand| self.most_threads_of(strand));
+        most.max().unwrap_or(MOST_THREADS)
+    }
+
+    fn most_threads_of(&self, members: &[usize]) -> u32 {
         let constant = |axis: usize| {
-            self.members.iter().find_map(|(launch, _)| {
+            members.iter().find_map(|position| {
+                let (launch, _) = self.members[*position];
                 let value = self.graph.values.get(launch.block[axis].0)?;
                 u32::try_from(value.constant? & 0xffff_ffff).ok()
             })
         };
         let known = (0..3).try_fold(1_u32, |threads, axis| threads.checked_mul(constant(axis)?));
-        let limits = self
-            .members
+        let limits = members
             .iter()
-            .filter_map(|(_, model)| model.max_threads);
+            .filter_map(|position| self.members[*position].1.max_threads);
         let limit = limits.chain(known).min().unwrap_or(MOST_THREADS);
         limit.clamp(1, MOST_THREADS)
     }
@@ -323,15 +344,38 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         function: Value,
         bodies: &[segment::Body],
         places: &[Vec<usize>],
-    ) -> Result<(), CodegenError> {
+        strands: &[StrandPlace],
+    ) -> Result<Vec<StrandFunction>, CodegenError> {
+        let first = bodies.first();
+        let scope = first.and_then(|first| DebugScope::of(self.module, first.function));
+        if !strands.is_empty() {
+            let write = |strand: &StrandPlace, function: Value, builder: &Builder| {
+                self.write_segments(function, builder, bodies, places, &strand.members)
+            };
+            return strands::write_strands(self.module, function, scope.as_ref(), strands, write);
+        }
         let builder = Builder::at_end(self.module, Block::append(function, "entry"));
-        if let Some(first) = bodies.first()
-            && let Some(scope) = DebugScope::of(self.module, first.function)
-        {
+        if let Some(scope) = &scope {
             scope.cover(function, &function.name(), &builder);
         }
+        let all: Vec<usize> = (0..self.members.len()).collect();
+        self.write_segments(function, &builder, bodies, places, &all)?;
+        builder.return_void();
+        Ok(Vec::new())
+    }
+
+    /// What `members` do, segment by segment, where the builder stands.
+    fn write_segments(
+        &self,
+        function: Value,
+        builder: &Builder,
+        bodies: &[segment::Body],
+        places: &[Vec<usize>],
+        members: &[usize],
+    ) -> Result<(), CodegenError> {
         let parameters = function.parameters();
-        let order = self.group.segments_in_order();
+        let mut order = self.group.segments_in_order();
+        order.retain(|segment| segment.iter().any(|member| members.contains(member)));
         let last = order.iter().flatten().next_back();
         for (number, segment) in order.iter().enumerate() {
             let member = |position: &usize| &self.group.members[*position];
@@ -341,12 +385,12 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
                     .iter()
                     .any(|position| member(position).barrier_before)
             {
-                self.synchronise(&builder, BLOCK_BARRIER, 0);
+                self.synchronise(builder, BLOCK_BARRIER, 0);
             } else if number > 0 && models.any(|model| model.warp_operations) {
                 // Threads may have left the segment before on different ways.
-                self.synchronise(&builder, "llvm.nvvm.bar.warp.sync", u64::from(u32::MAX));
+                self.synchronise(builder, "llvm.nvvm.bar.warp.sync", u64::from(u32::MAX));
             }
-            let together = self.in_unison(function, number, segment, bodies, places)?;
+            let together = self.in_unison(function, segment, bodies, places)?;
             if let Some(together) = together {
                 builder.call(together.value_type(), together, &parameters);
                 continue;
@@ -369,11 +413,10 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
                 // The end of a kernel waits for them; what follows may write where they read.
                 let copies = self.members[*position].1.asynchronous_copies;
                 if copies && Some(position) != last {
-                    self.wait_for_copies(&builder);
+                    self.wait_for_copies(builder);
                 }
             }
         }
-        builder.return_void();
         Ok(())
     }
 
@@ -381,7 +424,6 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
     fn in_unison(
         &self,
         kernel: Value,
-        number: usize,
         segment: &[usize],
         bodies: &[segment::Body],
         places: &[Vec<usize>],
@@ -389,7 +431,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         if !self.optimisations.contains(&Optimisation::CodeMotion) || segment.len() < 2 {
             return Ok(None);
         }
-        let name = format!("sirius_g{}_s{number}", self.index);
+        let name = format!("sirius_g{}_s{}", self.index, segment[0]);
         let members: Vec<(Value, &[usize])> = segment
             .iter()
             .map(|position| (bodies[*position].function, places[*position].as_slice()))
@@ -440,6 +482,38 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
 
 /// Parameters of a fused kernel by the allocation that they point into.
 type UnreadParameters = Vec<(BufferId, Vec<usize>)>;
+
+/// A kernel, what nobody reads of it, and its strands.
+type Built = (FusedKernel, UnreadParameters, Vec<StrandFunction>);
+
+/// Makes bodies part of the functions of strands and these part of their kernels. Groups of which one
+/// reads its place in a way that cannot be changed are left out.
+fn settle_strands(
+    module: &Module,
+    fused: &mut Vec<FusedKernel>,
+    unread: &mut Vec<UnreadParameters>,
+    strands: &[Vec<StrandFunction>],
+) -> Result<(), CodegenError> {
+    if strands.iter().all(Vec::is_empty) {
+        return Ok(());
+    }
+    let machine = device_target_machine("sm_80")?;
+    run_passes(module, "always-inline", &machine)?;
+    for (position, functions) in strands.iter().enumerate().rev() {
+        let settled: Vec<bool> = functions
+            .iter()
+            .map(|strand| strand.settle(module))
+            .collect();
+        if settled.contains(&false) {
+            let kernel = fused.remove(position);
+            unread.remove(position);
+            if let Some(function) = Value::function(module, &kernel.name) {
+                function.delete_function();
+            }
+        }
+    }
+    run_passes(module, "always-inline,globaldce", &machine)
+}
 
 /// Leaves stores out whose values nobody reads, and what only computed them.
 fn remove_dead_stores(

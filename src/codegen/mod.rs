@@ -20,7 +20,8 @@ mod registration;
 
 pub use emit::{Emitted, emit, emit_device_only, link_objects, show_commands};
 
-use crate::launch::{BufferId, LaunchId};
+use crate::expression::Expression;
+use crate::launch::{BufferId, LaunchId, ValueId};
 use std::path::PathBuf;
 
 /// Why no artifact was made.
@@ -112,6 +113,12 @@ pub enum FusedParameter {
     VariableAddress {
         /// Index into the program's variables.
         variable: usize,
+    },
+    /// A 32-bit number that the host computes: an extent of a member's launch, or where its blocks
+    /// begin.
+    HostValue {
+        /// In terms of host values that members carry.
+        expression: Expression<ValueId>,
     },
 }
 

@@ -32,6 +32,10 @@
 //! these, as well as equal shapes, which make the identity a bijection, and valid configurations,
 //! since CUDA skips an invalid launch and runs the rest.
 //!
+//! Strands stand side by side (`strands`): each has blocks of its own, so that of members of two
+//! strands no order is kept at all, and *no* two instances may conflict, in whatever blocks and
+//! threads. That each member sees the blocks and threads of its own launch is asked first.
+//!
 //! *Afterwards*, an allocation that a plan calls unread is touched by nobody who would read what the
 //! fused kernel does not store (`liveness`).
 //!
@@ -54,6 +58,7 @@ mod place;
 mod polynomial;
 mod reduction;
 mod refusal;
+mod strands;
 mod touched;
 mod waits;
 
@@ -156,8 +161,10 @@ fn members<'a>(
     }
     for (position, member) in group.members.iter().enumerate() {
         let launch = member.launch;
-        // The proof is for this map; another one needs its own.
-        let ThreadMap::Identity = member.map;
+        // The proof is for these maps; another one needs its own.
+        match member.map {
+            ThreadMap::Identity | ThreadMap::Blocks { .. } => {}
+        }
         let segments = &group.segments;
         if position == 0 && segments.is_empty() && member.barrier_before {
             refusals.push(Refusal::BarrierFirst { launch });

@@ -1,6 +1,7 @@
 //! The builder of instructions, owned.
 
 use super::*;
+use inkwell::llvm_sys::LLVMIntPredicate;
 
 /// Makes instructions.
 pub(in crate::codegen) struct Builder(pub(super) LLVMBuilderRef);
@@ -138,6 +139,35 @@ impl Builder {
     pub(in crate::codegen) fn extract(&self, aggregate: Value, position: u32) -> Value {
         // SAFETY: as above; positions are below the aggregate's length.
         Value(unsafe { LLVMBuildExtractValue(self.0, aggregate.0, position, c"".as_ptr()) })
+    }
+
+    /// Whether one integer is below another, both without sign.
+    pub(in crate::codegen) fn unsigned_less(&self, left: Value, right: Value) -> Value {
+        let below = LLVMIntPredicate::LLVMIntULT;
+        // SAFETY: as above.
+        Value(unsafe { LLVMBuildICmp(self.0, below, left.0, right.0, c"".as_ptr()) })
+    }
+
+    /// Goes on at the end of another block.
+    pub(in crate::codegen) fn move_to_end(&self, block: Block) {
+        // SAFETY: the block is alive.
+        unsafe { LLVMPositionBuilderAtEnd(self.0, block.0) }
+    }
+
+    /// Ends the block with a branch.
+    pub(in crate::codegen) fn branch(&self, to: Block) {
+        // SAFETY: as above.
+        unsafe {
+            LLVMBuildBr(self.0, to.0);
+        }
+    }
+
+    /// Ends the block with a branch to one of two others.
+    pub(in crate::codegen) fn branch_if(&self, condition: Value, yes: Block, no: Block) {
+        // SAFETY: as above; the condition is a truth value.
+        unsafe {
+            LLVMBuildCondBr(self.0, condition.0, yes.0, no.0);
+        }
     }
 
     /// One of two values of a type.
