@@ -237,11 +237,11 @@ mod tests {
             shapes: vec![0; 5],
         };
         let layouts = Layouts::of(&made);
-        assert_eq!(layouts.names(), ["v", "v3h2", "v2h3", "v2h4"]);
+        assert_eq!(layouts.names(), ["v", "v3h2", "v3h3", "v2h4"]);
         assert_eq!(layouts.all[layouts.planned], [vec![0, 2, 3], vec![1, 4]]);
         let finest = Layouts::of(&made).take(Orientation::Horizontal);
         assert_eq!(finest, [vec![0, 2], vec![1], vec![3], vec![4]]);
-        let mixed = Layouts::of(&made).take(Orientation::named("v2h3"));
+        let mixed = Layouts::of(&made).take(Orientation::named("v3h3"));
         assert_eq!(mixed.len(), 3);
     }
 
