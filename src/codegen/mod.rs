@@ -20,6 +20,7 @@ mod registration;
 
 pub use emit::{Emitted, emit, emit_device_only, link_objects, show_commands};
 
+use crate::affine::Axis;
 use crate::launch::{BufferId, LaunchId};
 use std::path::PathBuf;
 
@@ -112,6 +113,13 @@ pub enum FusedParameter {
     VariableAddress {
         /// Index into the program's variables.
         variable: usize,
+    },
+    /// An extent of a member's own grid, 32 bits.
+    GridSize {
+        /// Which member.
+        launch: LaunchId,
+        /// On which axis.
+        axis: Axis,
     },
 }
 
