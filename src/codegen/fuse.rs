@@ -54,6 +54,20 @@ pub fn build_fused_module<'ctx>(
     build_groups(program, graph, kernels, plan.plan(), optimisations)
 }
 
+/// As [`build_fused_module`], of groups that nobody has verified: to be measured and thrown away.
+///
+/// # Errors
+/// As [`build_fused_module`].
+pub(super) fn build_candidates<'ctx>(
+    program: &Program<'ctx>,
+    graph: &LaunchGraph,
+    kernels: &[KernelModel],
+    candidates: &FusionPlan,
+    optimisations: &BTreeSet<Optimisation>,
+) -> Result<(Module<'ctx>, Vec<FusedKernel>), CodegenError> {
+    build_groups(program, graph, kernels, candidates, optimisations)
+}
+
 fn build_groups<'ctx>(
     program: &Program<'ctx>,
     graph: &LaunchGraph,

@@ -12,6 +12,7 @@ pub mod fuse;
 mod group;
 mod guard;
 mod host;
+mod images;
 mod ir;
 mod launch_call;
 mod link;
@@ -19,6 +20,7 @@ pub mod ptx;
 mod registration;
 
 pub use emit::{Emitted, emit, emit_device_only, link_objects, show_commands};
+pub use images::{FusedImage, UnitImages, Workbench, emit_fused, emit_units, try_candidates};
 
 use crate::affine::Axis;
 use crate::launch::{BufferId, LaunchId};

@@ -8,11 +8,15 @@ mod host_order;
 mod liveness;
 mod local;
 mod obstacle;
+pub mod occupancy;
+mod regroup;
+pub mod resources;
 mod segments;
 mod sharing;
 mod waiting;
 
 pub use local::plan_fusion;
+pub use regroup::Regrouper;
 
 use crate::cli::{Fusion, SiriusOptions};
 use crate::dependence::Guard;
