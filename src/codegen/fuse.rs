@@ -9,7 +9,9 @@
 //! the write (`!invariant.load`, non-coherent loads).
 
 mod aliasing;
+mod clipped;
 mod dead_stores;
+mod indices;
 mod scopes;
 mod segment;
 mod strands;
@@ -28,6 +30,8 @@ use crate::program::Program;
 use crate::schedule::{BlockThreads, FusionGroup, FusionPlan, ThreadMap};
 use crate::verify::VerifiedPlan;
 use aliasing::PointerFacts;
+use clipped::{Grid, leave};
+use indices::Index;
 use inkwell::module::Module;
 use scopes::AliasScopes;
 use segment::Segment;
@@ -52,6 +56,20 @@ pub fn build_fused_module<'ctx>(
     optimisations: &BTreeSet<Optimisation>,
 ) -> Result<(Module<'ctx>, Vec<FusedKernel>), CodegenError> {
     build_groups(program, graph, kernels, plan.plan(), optimisations)
+}
+
+/// As [`build_fused_module`], of groups that nobody has verified: to be measured and thrown away.
+///
+/// # Errors
+/// As [`build_fused_module`].
+pub(super) fn build_candidates<'ctx>(
+    program: &Program<'ctx>,
+    graph: &LaunchGraph,
+    kernels: &[KernelModel],
+    candidates: &FusionPlan,
+    optimisations: &BTreeSet<Optimisation>,
+) -> Result<(Module<'ctx>, Vec<FusedKernel>), CodegenError> {
+    build_groups(program, graph, kernels, candidates, optimisations)
 }
 
 fn build_groups<'ctx>(
@@ -159,7 +177,11 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
                 true => unison::CANONICAL_FORM,
                 false => "",
             };
-            match Segment::prepare(self.program, kernel, &prefix, form)? {
+            let given: &[Index] = match self.group.members[position].map {
+                ThreadMap::Identity | ThreadMap::Blocks { .. } => &[],
+                ThreadMap::Clipped => &Index::grid_size(),
+            };
+            match Segment::prepare(self.program, kernel, &prefix, form, given)? {
                 Some(segment) => segments.push(segment),
                 None => return Ok(None),
             }
@@ -172,8 +194,9 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         let launches: Vec<&Launch> = self.members.iter().map(|(launch, _)| *launch).collect();
         let (graph, group) = (self.graph, self.group);
         let strands = strands::places(self.module, graph, group, &launches, &mut parameters);
+        let grids = self.grids(&mut parameters);
         let function = self.declare(&parameters, &bodies, &places);
-        let functions = self.write_body(function, &bodies, &places, &strands)?;
+        let functions = self.write_body(function, &bodies, &places, &strands, &grids)?;
         let unread = dead_stores::parameters_into(
             &self.group.unread_afterwards,
             &self.members,
@@ -198,7 +221,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         let mut places = Vec::new();
         for ((launch, _), body) in self.members.iter().zip(bodies) {
             let types = body.function.value_type().parameters();
-            let own = types.len() - body.variables.len();
+            let own = types.len() - body.variables.len() - body.given.len();
             let mut list = Vec::new();
             for (argument, ty) in types[..own].iter().enumerate() {
                 let identity = launch
@@ -311,7 +334,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
     fn most_threads(&self) -> u32 {
         let in_rows = |position: &usize| match self.group.members[*position].map {
             ThreadMap::Blocks { threads, .. } => threads != BlockThreads::Same,
-            ThreadMap::Identity => false,
+            ThreadMap::Identity | ThreadMap::Clipped => false,
         };
         let all: Vec<usize> = (0..self.members.len()).collect();
         // Strands in rows have blocks of their own size each, the others one in common.
@@ -345,12 +368,14 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         bodies: &[segment::Body],
         places: &[Vec<usize>],
         strands: &[StrandPlace],
+        grids: &[Option<Grid>],
     ) -> Result<Vec<StrandFunction>, CodegenError> {
         let first = bodies.first();
         let scope = first.and_then(|first| DebugScope::of(self.module, first.function));
         if !strands.is_empty() {
             let write = |strand: &StrandPlace, function: Value, builder: &Builder| {
-                self.write_segments(function, builder, bodies, places, &strand.members)
+                let members = &strand.members;
+                self.write_segments((function, builder), bodies, places, grids, members)
             };
             return strands::write_strands(self.module, function, scope.as_ref(), strands, write);
         }
@@ -359,7 +384,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
             scope.cover(function, &function.name(), &builder);
         }
         let all: Vec<usize> = (0..self.members.len()).collect();
-        self.write_segments(function, &builder, bodies, places, &all)?;
+        self.write_segments((function, &builder), bodies, places, grids, &all)?;
         builder.return_void();
         Ok(Vec::new())
     }
@@ -367,10 +392,10 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
     /// What `members` do, segment by segment, where the builder stands.
     fn write_segments(
         &self,
-        function: Value,
-        builder: &Builder,
+        (function, builder): (Value, &Builder),
         bodies: &[segment::Body],
         places: &[Vec<usize>],
+        grids: &[Option<Grid>],
         members: &[usize],
     ) -> Result<(), CodegenError> {
         let parameters = function.parameters();
@@ -392,15 +417,23 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
             }
             let together = self.in_unison(function, segment, bodies, places)?;
             if let Some(together) = together {
+                // All of them have the grid of the first.
+                let end = self.enter(function, builder, grids[segment[0]].as_ref());
                 builder.call(together.value_type(), together, &parameters);
+                leave(builder, end);
                 continue;
             }
             for position in segment {
                 let body = &bodies[*position];
-                let arguments: Vec<Value> = places[*position]
+                let grid = grids[*position].as_ref();
+                let end = self.enter(function, builder, grid);
+                let mut arguments: Vec<Value> = places[*position]
                     .iter()
                     .map(|index| parameters[*index])
                     .collect();
+                for index in &body.given {
+                    arguments.push(self.given(*index, function, grid)?);
+                }
                 let call = builder.call(body.function.value_type(), body.function, &arguments);
                 for at in 1..=arguments.len() as u32 {
                     body.function.copy_function_attributes_to_call(at, call, at);
@@ -415,6 +448,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
                 if copies && Some(position) != last {
                     self.wait_for_copies(builder);
                 }
+                leave(builder, end);
             }
         }
         Ok(())
@@ -428,7 +462,11 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         bodies: &[segment::Body],
         places: &[Vec<usize>],
     ) -> Result<Option<Value>, CodegenError> {
-        if !self.optimisations.contains(&Optimisation::CodeMotion) || segment.len() < 2 {
+        let given = segment
+            .iter()
+            .any(|member| !bodies[*member].given.is_empty());
+        let wanted = self.optimisations.contains(&Optimisation::CodeMotion);
+        if !wanted || given || segment.len() < 2 {
             return Ok(None);
         }
         let name = format!("sirius_g{}_s{}", self.index, segment[0]);

@@ -67,9 +67,13 @@ impl<'a> Judge<'a> {
         })
     }
 
-    /// The maps of the members of a group.
-    pub(super) fn maps(&self, members: &[Candidate<'a>], strands: &Strands) -> Vec<ThreadMap> {
-        let mut maps = vec![ThreadMap::Identity; members.len()];
+    /// The maps of the members of a group; `None` where they keep their block indices.
+    pub(super) fn ranges(
+        &self,
+        members: &[Candidate<'a>],
+        strands: &Strands,
+    ) -> Vec<Option<ThreadMap>> {
+        let mut maps = vec![None; members.len()];
         let Ok(threads) = self.threads(members, strands) else {
             return maps;
         };
@@ -78,11 +82,11 @@ impl<'a> Judge<'a> {
             for (strand, threads) in strands.iter().zip(threads) {
                 let count = self.blocks(&members[strand[0]]);
                 for member in strand {
-                    maps[*member] = ThreadMap::Blocks {
+                    maps[*member] = Some(ThreadMap::Blocks {
                         first: first.clone(),
                         count: count.clone(),
                         threads,
-                    };
+                    });
                 }
                 first = first.add(count);
             }
@@ -117,6 +121,18 @@ impl<'a> Judge<'a> {
         let same_block = |member: &Candidate, other: &Candidate| {
             (3..6).all(|axis| self.extent(member, axis) == self.extent(other, axis))
         };
+        for pair in strands.iter().flat_map(|strand| strand.windows(2)) {
+            let [one, other] = [pair[0], pair[1]].map(|member| &members[member]);
+            if (0..3).any(|axis| self.extent(one, axis) != self.extent(other, axis)) {
+                let message = format!(
+                    "`{}` and `{}` run in the same blocks and are not known to have one grid, so that \
+                     nothing can run beside them",
+                    one.model.display_name, other.model.display_name
+                );
+                let location = &self.graph.nodes[other.node.0].location;
+                return Err(rejection(RejectionReason::Shape, message, location));
+            }
+        }
         let first = &members[first[0]];
         if rest
             .iter()

@@ -11,7 +11,7 @@ use super::obstacle::{Candidate, obstacle, rejection};
 use super::orientation::{self, Strands};
 use super::segments::segments;
 use super::waiting::{self, WaitObservers};
-use super::{FusionGroup, Member, ScheduleOptions};
+use super::{FusionGroup, Member, ScheduleOptions, ThreadMap};
 use crate::dependence::{
     DependenceKind, Edge, Guard, LARGEST_GROUP, PointerRange, SharedMemory, Uar, Width,
 };
@@ -169,13 +169,11 @@ impl<'a> Judge<'a> {
             strand.iter().for_each(|member| strand_of[*member] = number);
         }
         let mut guards: BTreeSet<Guard> = self.grid_guard(members, &strands).into_iter().collect();
-        // A strand has one shape; what was planned to be one strand has blocks of one shape at least,
-        // which strands side by side may then keep.
-        let blocks = by_strand(members, &planned).into_iter();
-        let same = strands.iter().map(|strand| (strand.clone(), 0..3));
-        for (strand, extents) in same.chain(blocks.map(|strand| (strand, 3..6))) {
+        // What was planned to be one strand has blocks of one shape, which strands side by side may then
+        // keep.
+        for strand in by_strand(members, &planned) {
             for pair in strand.windows(2) {
-                for index in extents.clone() {
+                for index in 3..6 {
                     let [a, b] = [pair[0], pair[1]].map(|at| self.extent(&members[at], index));
                     guards.insert(Guard::Holds {
                         class: String::from("shape"),
@@ -213,11 +211,15 @@ impl<'a> Judge<'a> {
         let (segments, barriers) = self.order_of_strands(members, &strands);
         let planned = members
             .iter()
-            .zip(self.maps(members, &strands))
+            .zip(self.ranges(members, &strands))
             .zip(barriers)
             .map(|((member, map), barrier_before)| Member {
                 launch: member.launch.id,
-                map,
+                map: match map {
+                    None if self.fills_grid(member, members, &guards) => ThreadMap::Identity,
+                    None => ThreadMap::Clipped,
+                    Some(range) => range,
+                },
                 barrier_before,
             })
             .collect();
@@ -263,6 +265,35 @@ impl<'a> Judge<'a> {
         }
     }
 
+    /// Whether a member has all blocks of the fused grid, the largest of all members.
+    fn fills_grid(
+        &self,
+        member: &Candidate,
+        members: &[Candidate],
+        guards: &BTreeSet<Guard>,
+    ) -> bool {
+        let tested = |a: &Expression<ValueId>, b: &Expression<ValueId>| {
+            guards.iter().any(|guard| match guard {
+                Guard::Holds {
+                    condition: Condition::Equal(left, right),
+                    ..
+                } => [(a, b), (b, a)].contains(&(left, right)),
+                _ => false,
+            })
+        };
+        members.iter().all(|other| {
+            (0..3).all(|axis| {
+                let (own, theirs) = (self.extent(member, axis), self.extent(other, axis));
+                let constants = own.as_constant().zip(theirs.as_constant());
+                own == theirs
+                    || constants.is_some_and(|(own, theirs)| own >= theirs)
+                    // No grid is empty.
+                    || theirs.as_constant() == Some(1)
+                    || tested(&own, &theirs)
+            })
+        })
+    }
+
     /// The segments of the fused kernel, none when they are the members in host order, and for each
     /// member whether a barrier stands before.
     fn order(&self, members: &[Candidate<'a>]) -> (Vec<Vec<usize>>, Vec<bool>) {
@@ -273,6 +304,7 @@ impl<'a> Judge<'a> {
             members,
             |one, other| !self.edges(one.node, other.node).is_empty(),
             |one, other| self.needs_barrier(one, other),
+            |one, other| (0..3).all(|axis| self.extent(one, axis) == self.extent(other, axis)),
         );
         let barriers = self.barriers(members, &order);
         // Another order has to be worth it.
@@ -332,30 +364,24 @@ impl<'a> Judge<'a> {
         Ok(())
     }
 
-    /// Shapes not known to differ, and threads told apart by both or by none.
+    /// Blocks not known to differ, and threads told apart by both or by none.
     fn same_shape(&self, first: &Candidate, second: &Candidate) -> Result<(), Rejection> {
         let location = &self.graph.nodes[second.node.0].location;
         let names = (&first.model.display_name, &second.model.display_name);
-        for (index, extent) in EXTENT_NAMES.iter().enumerate() {
-            let (a, b) = (self.extent(first, index), self.extent(second, index));
-            let message = match (a.as_constant(), b.as_constant()) {
-                (Some(left), Some(right)) if left != right => format!(
+        for (index, extent) in BLOCK_EXTENTS.iter().enumerate() {
+            let (a, b) = (
+                self.extent(first, 3 + index),
+                self.extent(second, 3 + index),
+            );
+            if let (Some(left), Some(right)) = (a.as_constant(), b.as_constant())
+                && left != right
+            {
+                let message = format!(
                     "`{}` and `{}` are launched with {extent} {left} and {right}",
                     names.0, names.1
-                ),
-                // A single block beside a number that is computed: a test could find them equal in a
-                // small run, but the fusion would take the place of one that always helps.
-                (Some(known @ 1), None) if index == 0 => format!(
-                    "`{}` and `{}` are launched with {extent} {known} and one that is computed",
-                    names.0, names.1
-                ),
-                (None, Some(known @ 1)) if index == 0 => format!(
-                    "`{}` and `{}` are launched with a computed {extent} and with {known}",
-                    names.0, names.1
-                ),
-                _ => continue,
-            };
-            return Err(rejection(RejectionReason::Shape, message, location));
+                );
+                return Err(rejection(RejectionReason::Shape, message, location));
+            }
         }
         self.threads_in_step(first, second)
     }
@@ -480,6 +506,9 @@ impl<'a> Judge<'a> {
             }
         }
         parameters += (8 + 7) * variables.len() as u64;
+        let no_guards = BTreeSet::new();
+        let clipped = |member: &&Candidate| !self.fills_grid(member, members, &no_guards);
+        parameters += GRID_BYTES * members.iter().filter(clipped).count() as u64;
         parameters += PLACE_PARAMETER_BYTES * members.len() as u64;
         let too_much = if members.len() > LARGEST_GROUP {
             format!("{} segments; {LARGEST_GROUP} are allowed", members.len())
@@ -626,17 +655,12 @@ pub(super) fn launches(graph: &LaunchGraph) -> impl Iterator<Item = NodeId> + '_
         .map(|node| node.id)
 }
 
-const EXTENT_NAMES: [&str; 6] = [
-    "gridDim.x",
-    "gridDim.y",
-    "gridDim.z",
-    "blockDim.x",
-    "blockDim.y",
-    "blockDim.z",
-];
+const BLOCK_EXTENTS: [&str; 3] = ["blockDim.x", "blockDim.y", "blockDim.z"];
 /// Static and dynamic shared memory of a block without an opt-in.
 const MOST_SHARED_BYTES: u64 = 48 * 1024;
 /// What a strand needs to find its place: six extents and the first of its blocks.
 const PLACE_PARAMETER_BYTES: u64 = 4 * (6 + 1);
 /// Parameter space of a kernel.
 const MOST_PARAMETER_BYTES: u64 = 4096;
+/// The extents of a grid among the parameters, each at its worst place.
+const GRID_BYTES: u64 = 3 * (4 + 3);

@@ -10,12 +10,16 @@ mod liveness;
 mod local;
 mod obstacle;
 mod orientation;
+pub mod occupancy;
+mod regroup;
+pub mod resources;
 mod segments;
 mod sharing;
 mod waiting;
 
 pub use local::plan_fusion;
 pub use orientation::Orientation;
+pub use regroup::Regrouper;
 
 use crate::cli::{Fusion, SiriusOptions};
 use crate::dependence::Guard;
@@ -29,6 +33,9 @@ use serde::{Deserialize, Serialize};
 pub enum ThreadMap {
     /// Block b, thread t stay block b, thread t; the fused launch has the member's shape.
     Identity,
+    /// Block b, thread t stay block b, thread t; blocks of the fused launch that the member's own
+    /// grid does not have leave it out.
+    Clipped,
     /// The member's blocks in linear order (x fastest) are the blocks from `first` on of a grid of
     /// one dimension, `count` of them. Members with one range are a *strand*: they run one after the
     /// other in the same blocks. The ranges of a group's strands follow each other without a gap.
@@ -70,7 +77,9 @@ pub struct Member {
     pub barrier_before: bool,
 }
 
-/// Launches that become one, at the place of the last.
+/// Launches that become one, at the place of the last. Its grid is on each axis the largest of any
+/// member's, its block that of all of them; where members have block ranges and rows of threads, see
+/// [`ThreadMap::Blocks`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FusionGroup {
     /// At least two members, in host order.
@@ -108,7 +117,7 @@ impl FusionGroup {
         let mut strands: Vec<Vec<usize>> = Vec::new();
         let first = |member: usize| match &self.members[member].map {
             ThreadMap::Blocks { first, .. } => Some(first),
-            ThreadMap::Identity => None,
+            ThreadMap::Identity | ThreadMap::Clipped => None,
         };
         for member in 0..self.members.len() {
             let mut known = strands.iter_mut();

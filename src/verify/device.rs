@@ -258,24 +258,66 @@ struct Judge<'a> {
 impl Judge<'_> {
     fn shapes(&self) -> Vec<Refusal> {
         let mut refusals = Vec::new();
+        let different = |one: &Member<'_>, other: &Member<'_>, index: usize| {
+            let (first, second) = (one.launch.id, other.launch.id);
+            let extent = EXTENT_NAMES[index].to_string();
+            Refusal::DifferentShape {
+                first,
+                second,
+                extent,
+            }
+        };
         let strands = self.strands.members.iter();
         for pair in strands.flat_map(|strand| strand.windows(2)) {
             let pair = [pair[0], pair[1]].map(|member| &self.members[member]);
-            for (index, extent) in EXTENT_NAMES.iter().enumerate() {
-                if !self
-                    .assumptions
-                    .equal(&pair[0].extents[index], &pair[1].extents[index])
-                {
-                    refusals.push(Refusal::DifferentShape {
-                        first: pair[0].launch.id,
-                        second: pair[1].launch.id,
-                        extent: (*extent).to_string(),
-                    });
+            for index in 3..6 {
+                let [one, other] = [&pair[0].extents[index], &pair[1].extents[index]];
+                if !self.assumptions.equal(one, other) {
+                    refusals.push(different(pair[0], pair[1], index));
+                }
+            }
+        }
+        // Blocks of a strand are counted one by one, so that its members have one grid.
+        for strand in self.strands.members.iter().filter(|strand| {
+            let first = &self.group.members[strand[0]].map;
+            matches!(first, ThreadMap::Blocks { .. })
+        }) {
+            for pair in strand.windows(2) {
+                let pair = [pair[0], pair[1]].map(|member| &self.members[member]);
+                for index in 0..3 {
+                    let [one, other] = [&pair[0].extents[index], &pair[1].extents[index]];
+                    if !self.assumptions.equal(one, other) {
+                        refusals.push(different(pair[0], pair[1], index));
+                    }
+                }
+            }
+        }
+        // The fused grid is the largest; who is not clipped runs in all of it.
+        let planned = self.members.iter().zip(&self.group.members);
+        for (member, _) in planned.filter(|(_, planned)| planned.map == ThreadMap::Identity) {
+            for other in self.members {
+                for index in 0..3 {
+                    let [own, of_other] = [&member.extents[index], &other.extents[index]];
+                    let bound = Formula::less_equal(of_other, own);
+                    if !self.assumptions.equal(of_other, own)
+                        && !bound.is_some_and(|bound| self.assumptions.imply(&bound))
+                    {
+                        let refusal = different(member, other, index);
+                        if !refusals.contains(&refusal) {
+                            refusals.push(refusal);
+                        }
+                    }
                 }
             }
         }
         refusals.extend(self.threads_in_step());
         refusals
+    }
+
+    /// Whether two members run in the same blocks of the fused grid.
+    fn in_same_blocks(&self, one: usize, other: usize) -> bool {
+        let [one, other] = [one, other].map(|member| &self.members[member].extents);
+        (0..3).all(|index| self.assumptions.equal(&one[index], &other[index]))
     }
 
     /// Threads that one member cannot tell apart run in step there, each loading before any stores.
@@ -285,7 +327,7 @@ impl Judge<'_> {
         let in_rows = |member: &crate::schedule::Member| {
             let threads = match member.map {
                 ThreadMap::Blocks { threads, .. } => threads,
-                ThreadMap::Identity => BlockThreads::Same,
+                ThreadMap::Identity | ThreadMap::Clipped => BlockThreads::Same,
             };
             threads != BlockThreads::Same
         };
@@ -336,6 +378,12 @@ impl Judge<'_> {
             {
                 let location = barrier.location.to_string();
                 refusals.push(Refusal::DivergentBarrier { launch, location });
+            }
+            // What runs in unison runs in the same blocks.
+            let mut company_of = (0..self.members.len())
+                .filter(|other| order.segment[*other] == order.segment[position]);
+            if company_of.any(|other| !self.in_same_blocks(position, other)) {
+                refusals.push(Refusal::NotInUnison { launch });
             }
             // In unison threads may have left what another member does on different ways.
             let strand = &self.strands.members[self.strands.of_member(position)];
@@ -392,9 +440,14 @@ impl Judge<'_> {
                 },
             ));
         }
-        // Fused kernels get the addresses of device variables as parameters, and where strands begin.
+        // Fused kernels get the addresses of device variables as parameters, grids of members, and where
+        // strands begin.
         bytes += (8 + 7) * variables.len() as u64;
-        bytes += PLACE_PARAMETER_BYTES * self.members.len() as u64;
+        let clipped = |member: &&crate::schedule::Member| member.map == ThreadMap::Clipped;
+        bytes += GRID_BYTES * self.group.members.iter().filter(clipped).count() as u64;
+        let ranged =
+            |member: &&crate::schedule::Member| matches!(member.map, ThreadMap::Blocks { .. });
+        bytes += PLACE_PARAMETER_BYTES * self.group.members.iter().filter(ranged).count() as u64;
         if bytes > MAXIMUM_PARAMETER_BYTES {
             refusals.push(Refusal::ParameterSpace { first, bytes });
         }
@@ -634,3 +687,5 @@ const MAXIMUM_SHARED_BYTES: u64 = 48 * 1024;
 const MAXIMUM_PARAMETER_BYTES: u64 = 4096;
 /// Six extents and the first block of a strand.
 const PLACE_PARAMETER_BYTES: u64 = 7 * 4;
+/// Three extents, each at its worst place.
+const GRID_BYTES: u64 = 3 * (4 + 3);

@@ -43,7 +43,9 @@ impl Strands {
                 return None;
             }
             let mut known = members.iter();
-            let known = known.position(|strand| group.members[strand[0]].map == member.map);
+            let known = known.position(|strand| {
+                !ranged(&member.map) || group.members[strand[0]].map == member.map
+            });
             let number = known.unwrap_or(members.len());
             match known {
                 Some(number) => members[number].push(position),
@@ -196,7 +198,7 @@ fn range(group: &FusionGroup, member: usize) -> Option<Range<'_>> {
             count,
             threads: *threads,
         }),
-        ThreadMap::Identity => None,
+        ThreadMap::Identity | ThreadMap::Clipped => None,
     }
 }
 

@@ -151,11 +151,11 @@ pub(super) fn write_strands(
             Some(outside) => {
                 let leave = Block::append(strand, "leave");
                 Builder::at_end(module, leave).return_void();
-                builder.branch_if(outside, leave, inside);
+                builder.branch_on(outside, leave, inside);
             }
             None => builder.branch(inside),
         }
-        builder.move_to_end(inside);
+        builder.continue_in(inside);
         write(place, strand, &builder)?;
         builder.return_void();
         functions.push(StrandFunction {
@@ -165,17 +165,17 @@ pub(super) fn write_strands(
         });
 
         let calls = Block::append(kernel, "calls");
-        entry.move_to_end(here);
+        entry.continue_in(here);
         match places.get(number + 1) {
             Some(next) => {
                 here = Block::append(kernel, "next");
                 let end = next.first.value(module, kernel);
-                let own = entry.unsigned_less(block, end);
-                entry.branch_if(own, calls, here);
+                let own = entry.is_below(block, end);
+                entry.branch_on(own, calls, here);
             }
             None => entry.branch(calls),
         }
-        entry.move_to_end(calls);
+        entry.continue_in(calls);
         entry.call(strand.value_type(), strand, &kernel.parameters());
         entry.return_void();
     }
@@ -228,7 +228,7 @@ impl StrandPlace {
             registers[3] = Some(shape.map(value));
             if let Some(count) = count.filter(|_| self.counts_barriers) {
                 barrier_threads = Some(count);
-                let inside = builder.unsigned_less(thread, count);
+                let inside = builder.is_below(thread, count);
                 let flag = Type::integer(module, 1);
                 outside = Some(builder.binary(Opcode::LLVMXor, inside, flag.constant(1)));
             }

@@ -1,7 +1,6 @@
 //! The builder of instructions, owned.
 
 use super::*;
-use inkwell::llvm_sys::LLVMIntPredicate;
 
 /// Makes instructions.
 pub(in crate::codegen) struct Builder(pub(super) LLVMBuilderRef);
@@ -29,6 +28,35 @@ impl Builder {
             let builder = LLVMCreateBuilderInContext(module.get_context().as_ctx_ref());
             LLVMPositionBuilderAtEnd(builder, block.0);
             Self(builder)
+        }
+    }
+
+    /// Goes on at the end of another block.
+    pub(in crate::codegen) fn continue_in(&self, block: Block) {
+        // SAFETY: as in `Value`.
+        unsafe { LLVMPositionBuilderAtEnd(self.0, block.0) }
+    }
+
+    /// Whether the first of two integers, read without sign, is less than the second.
+    pub(in crate::codegen) fn is_below(&self, left: Value, right: Value) -> Value {
+        let less = inkwell::llvm_sys::LLVMIntPredicate::LLVMIntULT;
+        // SAFETY: as above; callers give integers of one type.
+        Value(unsafe { LLVMBuildICmp(self.0, less, left.0, right.0, c"".as_ptr()) })
+    }
+
+    /// Ends the block: one of two ways.
+    pub(in crate::codegen) fn branch_on(&self, condition: Value, yes: Block, no: Block) {
+        // SAFETY: as above; the condition is a truth value.
+        unsafe {
+            LLVMBuildCondBr(self.0, condition.0, yes.0, no.0);
+        }
+    }
+
+    /// Ends the block.
+    pub(in crate::codegen) fn branch(&self, to: Block) {
+        // SAFETY: as above.
+        unsafe {
+            LLVMBuildBr(self.0, to.0);
         }
     }
 
@@ -139,35 +167,6 @@ impl Builder {
     pub(in crate::codegen) fn extract(&self, aggregate: Value, position: u32) -> Value {
         // SAFETY: as above; positions are below the aggregate's length.
         Value(unsafe { LLVMBuildExtractValue(self.0, aggregate.0, position, c"".as_ptr()) })
-    }
-
-    /// Whether one integer is below another, both without sign.
-    pub(in crate::codegen) fn unsigned_less(&self, left: Value, right: Value) -> Value {
-        let below = LLVMIntPredicate::LLVMIntULT;
-        // SAFETY: as above.
-        Value(unsafe { LLVMBuildICmp(self.0, below, left.0, right.0, c"".as_ptr()) })
-    }
-
-    /// Goes on at the end of another block.
-    pub(in crate::codegen) fn move_to_end(&self, block: Block) {
-        // SAFETY: the block is alive.
-        unsafe { LLVMPositionBuilderAtEnd(self.0, block.0) }
-    }
-
-    /// Ends the block with a branch.
-    pub(in crate::codegen) fn branch(&self, to: Block) {
-        // SAFETY: as above.
-        unsafe {
-            LLVMBuildBr(self.0, to.0);
-        }
-    }
-
-    /// Ends the block with a branch to one of two others.
-    pub(in crate::codegen) fn branch_if(&self, condition: Value, yes: Block, no: Block) {
-        // SAFETY: as above; the condition is a truth value.
-        unsafe {
-            LLVMBuildCondBr(self.0, condition.0, yes.0, no.0);
-        }
     }
 
     /// One of two values of a type.
