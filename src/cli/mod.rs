@@ -229,6 +229,8 @@ pub struct Build {
     pub ptxas_arguments: Vec<String>,
     /// Targets, at least one.
     pub architectures: Vec<Architecture>,
+    /// The command line names them (`-arch`, `-gencode`); else there is the default one.
+    pub architectures_named: bool,
     /// Numeric options.
     pub numerics: Numerics,
     /// `-default-stream per-thread`.

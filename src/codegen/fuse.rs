@@ -9,7 +9,9 @@
 //! the write (`!invariant.load`, non-coherent loads).
 
 mod aliasing;
+mod clipped;
 mod dead_stores;
+mod indices;
 mod scopes;
 mod segment;
 mod tiles;
@@ -27,6 +29,8 @@ use crate::program::Program;
 use crate::schedule::{FusionGroup, FusionPlan, ThreadMap};
 use crate::verify::VerifiedPlan;
 use aliasing::PointerFacts;
+use clipped::{Grid, leave};
+use indices::Index;
 use inkwell::module::Module;
 use scopes::AliasScopes;
 use segment::Segment;
@@ -48,6 +52,20 @@ pub fn build_fused_module<'ctx>(
     optimisations: &BTreeSet<Optimisation>,
 ) -> Result<(Module<'ctx>, Vec<FusedKernel>), CodegenError> {
     build_groups(program, graph, kernels, plan.plan(), optimisations)
+}
+
+/// As [`build_fused_module`], of groups that nobody has verified: to be measured and thrown away.
+///
+/// # Errors
+/// As [`build_fused_module`].
+pub(super) fn build_candidates<'ctx>(
+    program: &Program<'ctx>,
+    graph: &LaunchGraph,
+    kernels: &[KernelModel],
+    candidates: &FusionPlan,
+    optimisations: &BTreeSet<Optimisation>,
+) -> Result<(Module<'ctx>, Vec<FusedKernel>), CodegenError> {
+    build_groups(program, graph, kernels, candidates, optimisations)
 }
 
 fn build_groups<'ctx>(
@@ -77,11 +95,6 @@ fn build_groups<'ctx>(
             .members
             .iter()
             .map(|member| {
-                if member.map != ThreadMap::Identity {
-                    return Err(CodegenError::Inconsistent(
-                        "only the identity map of threads is built".to_owned(),
-                    ));
-                }
                 let launch = launches.get(&member.launch).ok_or_else(|| {
                     CodegenError::Inconsistent(format!("no launch {}", member.launch.0))
                 })?;
@@ -90,7 +103,7 @@ fn build_groups<'ctx>(
                 })?;
                 Ok((*launch, &kernels[kernel.0]))
             })
-            .collect::<Result<Vec<_>, _>>()?;
+            .collect::<Result<Vec<_>, CodegenError>>()?;
         let builder = GroupBuilder {
             program,
             graph,
@@ -156,7 +169,11 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
                 true => unison::CANONICAL_FORM,
                 false => "",
             };
-            match Segment::prepare(self.program, kernel, &prefix, form)? {
+            let given: &[Index] = match self.group.members[position].map {
+                ThreadMap::Identity => &[],
+                ThreadMap::Clipped => &Index::grid_size(),
+            };
+            match Segment::prepare(self.program, kernel, &prefix, form, given)? {
                 Some(segment) => segments.push(segment),
                 None => return Ok(None),
             }
@@ -165,9 +182,10 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         for segment in segments {
             bodies.push(segment.link_into(self.module)?);
         }
-        let (parameters, places) = self.parameters(&bodies);
+        let (mut parameters, places) = self.parameters(&bodies);
+        let grids = self.grids(&mut parameters);
         let function = self.declare(&parameters, &bodies, &places);
-        self.write_body(function, &bodies, &places)?;
+        self.write_body(function, &bodies, &places, &grids)?;
         let unread = dead_stores::parameters_into(
             &self.group.unread_afterwards,
             &self.members,
@@ -192,7 +210,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         let mut places = Vec::new();
         for ((launch, _), body) in self.members.iter().zip(bodies) {
             let types = body.function.value_type().parameters();
-            let own = types.len() - body.variables.len();
+            let own = types.len() - body.variables.len() - body.given.len();
             let mut list = Vec::new();
             for (argument, ty) in types[..own].iter().enumerate() {
                 let identity = launch
@@ -323,6 +341,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         function: Value,
         bodies: &[segment::Body],
         places: &[Vec<usize>],
+        grids: &[Option<Grid>],
     ) -> Result<(), CodegenError> {
         let builder = Builder::at_end(self.module, Block::append(function, "entry"));
         if let Some(first) = bodies.first()
@@ -348,15 +367,23 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
             }
             let together = self.in_unison(function, number, segment, bodies, places)?;
             if let Some(together) = together {
+                // All of them have the grid of the first.
+                let end = self.enter(function, &builder, grids[segment[0]].as_ref());
                 builder.call(together.value_type(), together, &parameters);
+                leave(&builder, end);
                 continue;
             }
             for position in segment {
                 let body = &bodies[*position];
-                let arguments: Vec<Value> = places[*position]
+                let grid = grids[*position].as_ref();
+                let end = self.enter(function, &builder, grid);
+                let mut arguments: Vec<Value> = places[*position]
                     .iter()
                     .map(|index| parameters[*index])
                     .collect();
+                for index in &body.given {
+                    arguments.push(self.given(*index, function, grid)?);
+                }
                 let call = builder.call(body.function.value_type(), body.function, &arguments);
                 for at in 1..=arguments.len() as u32 {
                     body.function.copy_function_attributes_to_call(at, call, at);
@@ -371,6 +398,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
                 if copies && Some(position) != last {
                     self.wait_for_copies(&builder);
                 }
+                leave(&builder, end);
             }
         }
         builder.return_void();
@@ -386,7 +414,11 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         bodies: &[segment::Body],
         places: &[Vec<usize>],
     ) -> Result<Option<Value>, CodegenError> {
-        if !self.optimisations.contains(&Optimisation::CodeMotion) || segment.len() < 2 {
+        let given = segment
+            .iter()
+            .any(|member| !bodies[*member].given.is_empty());
+        let wanted = self.optimisations.contains(&Optimisation::CodeMotion);
+        if !wanted || given || segment.len() < 2 {
             return Ok(None);
         }
         let name = format!("sirius_g{}_s{number}", self.index);
