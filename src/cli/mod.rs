@@ -152,16 +152,22 @@ pub enum Optimisation {
     AliasScopes,
     /// `common-tiles`: shared variables of a fused kernel that always hold the same become one.
     CommonTiles,
+    /// `broadcast-values`: what one thread stores for all others of its block is computed by each.
+    BroadcastValues,
+    /// `redundant-barriers`: barriers that no dependence needs any more are left out.
+    RedundantBarriers,
 }
 
 impl Optimisation {
     /// All of them.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 7] = [
         Self::ForwardValues,
         Self::DeadStores,
         Self::CodeMotion,
         Self::AliasScopes,
         Self::CommonTiles,
+        Self::BroadcastValues,
+        Self::RedundantBarriers,
     ];
 
     /// Its name on the command line.
@@ -172,6 +178,8 @@ impl Optimisation {
             Self::CodeMotion => "code-motion",
             Self::AliasScopes => "alias-scopes",
             Self::CommonTiles => "common-tiles",
+            Self::BroadcastValues => "broadcast-values",
+            Self::RedundantBarriers => "redundant-barriers",
         }
     }
 }

@@ -9,14 +9,21 @@
 //! the write (`!invariant.load`, non-coherent loads).
 
 mod aliasing;
+mod barriers;
+mod broadcasts;
 mod clipped;
+mod control_flow;
 mod dead_stores;
 mod indices;
+mod memory;
+mod registers;
 mod scopes;
 mod segment;
 mod strands;
 mod tiles;
 mod unison;
+#[cfg(test)]
+mod block_tests;
 #[cfg(test)]
 mod tests;
 
@@ -25,7 +32,7 @@ use super::ir::{Block, Builder, DebugScope, FUNCTION_ATTRIBUTES, RETURN_ATTRIBUT
 use super::{CodegenError, FusedKernel, FusedParameter};
 use crate::cli::Optimisation;
 use crate::kernel::KernelModel;
-use crate::launch::{BufferId, Launch, LaunchGraph, LaunchId, NodeKind, ValueId};
+use crate::launch::{Launch, LaunchGraph, LaunchId, NodeKind, ValueId};
 use crate::program::Program;
 use crate::schedule::{BlockThreads, FusionGroup, FusionPlan, ThreadMap};
 use crate::verify::VerifiedPlan;
@@ -33,6 +40,7 @@ use aliasing::PointerFacts;
 use clipped::{Grid, leave};
 use indices::Index;
 use inkwell::module::Module;
+use memory::KernelFacts;
 use scopes::AliasScopes;
 use segment::Segment;
 use std::collections::{BTreeSet, HashMap};
@@ -93,7 +101,7 @@ fn build_groups<'ctx>(
         module.set_data_layout(&unit.device.get_data_layout());
     }
     let mut fused = Vec::new();
-    let mut unread = Vec::new();
+    let mut known = Vec::new();
     let mut strands = Vec::new();
     for (index, group) in plan.groups.iter().enumerate() {
         let members = group
@@ -119,21 +127,43 @@ fn build_groups<'ctx>(
             optimisations,
         };
         // Left out when a kernel depends on something that only its own image has.
-        if let Some((kernel, parameters, functions)) = builder.build()? {
+        if let Some((kernel, facts, functions)) = builder.build()? {
             fused.push(kernel);
-            unread.push(parameters);
+            known.push(facts);
             strands.push(functions);
         }
     }
-    settle_strands(&module, &mut fused, &mut unread, &strands)?;
+    if strands.iter().any(|functions| !functions.is_empty()) {
+        let settled = strands::settle(&module, &fused, &strands)?;
+        let mut keep = settled.iter().copied();
+        fused.retain(|_| keep.next().unwrap_or(true));
+        let mut keep = settled.into_iter();
+        known.retain(|_| keep.next().unwrap_or(true));
+    }
     if optimisations.contains(&Optimisation::ForwardValues) {
         forward_values(&module)?;
     }
+    for (kernel, facts) in fused.iter().zip(&known) {
+        let function = function_of(&module, kernel)?;
+        if optimisations.contains(&Optimisation::BroadcastValues) {
+            broadcasts::broadcast_values(function, facts);
+        }
+    }
     if optimisations.contains(&Optimisation::DeadStores) {
-        remove_dead_stores(&module, &mut fused, &unread)?;
+        remove_dead_stores(&module, &mut fused, &known)?;
     }
     if optimisations.contains(&Optimisation::CommonTiles) {
         tiles::merge_tiles(&module);
+    }
+    for (kernel, facts) in fused.iter().zip(&known) {
+        let function = function_of(&module, kernel)?;
+        if optimisations.contains(&Optimisation::RedundantBarriers) {
+            barriers::remove_redundant_barriers(function, facts);
+        }
+    }
+    if std::env::var("DBG").is_ok() {
+        module.print_to_stderr();
+        eprintln!("{known:?}");
     }
     module
         .verify()
@@ -161,9 +191,10 @@ struct Parameter {
 }
 
 impl<'ctx> GroupBuilder<'_, 'ctx> {
-    /// The kernel, the parameters that point into allocations which nobody reads afterwards, and the
-    /// functions of its strands.
-    fn build(&self) -> Result<Option<Built>, CodegenError> {
+    /// The kernel, what the host program knows of it, and the functions of its strands.
+    fn build(
+        &self,
+    ) -> Result<Option<(FusedKernel, KernelFacts, Vec<StrandFunction>)>, CodegenError> {
         let mut segments = Vec::new();
         let order = self.group.segments_in_order();
         for (position, (_, model)) in self.members.iter().enumerate() {
@@ -195,7 +226,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         let (graph, group) = (self.graph, self.group);
         let strands = strands::places(self.module, graph, group, &launches, &mut parameters);
         let grids = self.grids(&mut parameters);
-        let function = self.declare(&parameters, &bodies, &places);
+        let (function, apart) = self.declare(&parameters, &bodies, &places);
         let functions = self.write_body(function, &bodies, &places, &strands, &grids)?;
         let unread = dead_stores::parameters_into(
             &self.group.unread_afterwards,
@@ -211,7 +242,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
                 .collect(),
             unwritten: Vec::new(),
         };
-        Ok(Some((kernel, unread, functions)))
+        Ok(Some((kernel, KernelFacts { apart, unread }, functions)))
     }
 
     /// The fused kernel's parameters, and for each body which of them it gets. An argument that
@@ -277,7 +308,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         parameters: &[Parameter],
         bodies: &[segment::Body],
         places: &[Vec<usize>],
-    ) -> Value {
+    ) -> (Value, Vec<Vec<bool>>) {
         let types: Vec<Type> = parameters.iter().map(|parameter| parameter.ty).collect();
         let ty = Type::function(Type::void(self.module), &types);
         let function = Value::add_function(self.module, &self.name(), ty);
@@ -326,7 +357,9 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
                 scopes.mark(self.module, body.function, places);
             }
         }
-        function
+        let all = 0..parameters.len();
+        let row = |one: usize| all.clone().map(|other| facts.apart(one, other)).collect();
+        (function, all.clone().map(row).collect())
     }
 
     /// The most threads a block with which the guards let the fused kernel run. It is always told,
@@ -518,52 +551,21 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
     }
 }
 
-/// Parameters of a fused kernel by the allocation that they point into.
-type UnreadParameters = Vec<(BufferId, Vec<usize>)>;
-
-/// A kernel, what nobody reads of it, and its strands.
-type Built = (FusedKernel, UnreadParameters, Vec<StrandFunction>);
-
-/// Makes bodies part of the functions of strands and these part of their kernels. Groups of which one
-/// reads its place in a way that cannot be changed are left out.
-fn settle_strands(
-    module: &Module,
-    fused: &mut Vec<FusedKernel>,
-    unread: &mut Vec<UnreadParameters>,
-    strands: &[Vec<StrandFunction>],
-) -> Result<(), CodegenError> {
-    if strands.iter().all(Vec::is_empty) {
-        return Ok(());
-    }
-    let machine = device_target_machine("sm_80")?;
-    run_passes(module, "always-inline", &machine)?;
-    for (position, functions) in strands.iter().enumerate().rev() {
-        let settled: Vec<bool> = functions
-            .iter()
-            .map(|strand| strand.settle(module))
-            .collect();
-        if settled.contains(&false) {
-            let kernel = fused.remove(position);
-            unread.remove(position);
-            if let Some(function) = Value::function(module, &kernel.name) {
-                function.delete_function();
-            }
-        }
-    }
-    run_passes(module, "always-inline,globaldce", &machine)
+fn function_of(module: &Module, kernel: &FusedKernel) -> Result<Value, CodegenError> {
+    Value::function(module, &kernel.name)
+        .ok_or_else(|| CodegenError::Inconsistent(format!("no kernel {}", kernel.name)))
 }
 
 /// Leaves stores out whose values nobody reads, and what only computed them.
 fn remove_dead_stores(
     module: &Module,
     fused: &mut [FusedKernel],
-    unread: &[UnreadParameters],
+    known: &[KernelFacts],
 ) -> Result<(), CodegenError> {
     let before = device::count_barriers(module);
-    for (kernel, unread) in fused.iter_mut().zip(unread) {
-        let function = Value::function(module, &kernel.name)
-            .ok_or_else(|| CodegenError::Inconsistent(format!("no kernel {}", kernel.name)))?;
-        for (buffer, parameters) in unread {
+    for (kernel, facts) in fused.iter_mut().zip(known) {
+        let function = function_of(module, kernel)?;
+        for (buffer, parameters) in &facts.unread {
             if dead_stores::remove_dead_stores(function, parameters) {
                 kernel.unwritten.push(*buffer);
             }
@@ -591,9 +593,12 @@ fn forward_values(module: &Module) -> Result<(), CodegenError> {
     device::mark_pure_math(module);
     let machine = device_target_machine("sm_80")?;
     run_passes(module, "always-inline,globaldce", &machine)?;
+    device::kernels(module)
+        .into_iter()
+        .for_each(registers::read_once);
     let before = device::count_barriers(module);
     let round = "sroa<modify-cfg>,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,\
-                 jump-threading,correlated-propagation,simplifycfg,gvn,dse";
+                 jump-threading,correlated-propagation,simplifycfg,gvn<no-pre>,dse";
     run_passes(
         module,
         &format!("function({round},{round},instcombine<no-verify-fixpoint>,simplifycfg)"),

@@ -6,10 +6,11 @@
 //! else, and barriers of a strand that is smaller than the block wait for its own threads by number.
 
 use super::Parameter;
+use crate::codegen::device::{device_target_machine, is_block_barrier, run_passes};
 use crate::codegen::ir::{
     Block, Builder, DebugScope, FUNCTION_ATTRIBUTES, Linkage, Opcode, Type, Value,
 };
-use crate::codegen::{CodegenError, FusedParameter};
+use crate::codegen::{CodegenError, FusedKernel, FusedParameter};
 use crate::expression::Expression;
 use crate::launch::{Launch, LaunchGraph, ValueId};
 use crate::schedule::{BlockThreads, FusionGroup, ThreadMap};
@@ -194,6 +195,32 @@ fn strand_function(module: &Module, kernel: Value, name: &str, place: &StrandPla
     function
 }
 
+/// Makes bodies part of the functions of strands, and these part of their kernels. For each kernel
+/// whether that could be done: one whose body reads its place in a way that cannot be changed is
+/// deleted.
+pub(super) fn settle(
+    module: &Module,
+    fused: &[FusedKernel],
+    strands: &[Vec<StrandFunction>],
+) -> Result<Vec<bool>, CodegenError> {
+    let machine = device_target_machine("sm_80")?;
+    run_passes(module, "always-inline", &machine)?;
+    let mut settled = Vec::new();
+    for (kernel, functions) in fused.iter().zip(strands) {
+        let all: Vec<bool> = functions
+            .iter()
+            .map(|strand| strand.settle(module))
+            .collect();
+        let whole = !all.contains(&false);
+        if !whole && let Some(function) = Value::function(module, &kernel.name) {
+            function.delete_function();
+        }
+        settled.push(whole);
+    }
+    run_passes(module, "always-inline,globaldce", &machine)?;
+    Ok(settled)
+}
+
 /// What stands at the beginning of a strand's function.
 struct Prologue {
     registers: [Option<[Value; 3]>; 4],
@@ -277,7 +304,7 @@ fn coordinates(
 impl StrandFunction {
     /// Once bodies are part of the function: their reads of registers and their barriers become the
     /// strand's. False when one of them cannot.
-    pub(super) fn settle(&self, module: &Module) -> bool {
+    fn settle(&self, module: &Module) -> bool {
         let mut blocks = self.function.blocks().into_iter();
         // The first block reads the registers of the fused kernel.
         blocks.next();
@@ -302,7 +329,7 @@ impl StrandFunction {
                     Some(None) => {}
                     None => settled = false,
                 }
-            } else if crate::codegen::device::is_block_barrier(&name) {
+            } else if is_block_barrier(&name) {
                 settled &= self.count_barrier(module, instruction, &name);
             }
         }
