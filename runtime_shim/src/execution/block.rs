@@ -310,7 +310,7 @@ impl<'a> BlockRunner<'a> {
                         }
                     }
                 }
-                if !progressed {
+                if !progressed && !(&mut *state).complete_barriers() {
                     (*state).report_deadlock();
                 }
             }
