@@ -711,3 +711,5 @@ mod reductions;
 mod maps;
 #[path = "verify/segments.rs"]
 mod segments;
+#[path = "verify/strands.rs"]
+mod strands;
