@@ -152,16 +152,22 @@ pub enum Optimisation {
     AliasScopes,
     /// `common-tiles`: shared variables of a fused kernel that always hold the same become one.
     CommonTiles,
+    /// `host-constants`: arguments and extents that the host knows are constants of the fused kernel.
+    HostConstants,
+    /// `one-base`: pointers into one allocation at known distances are one parameter.
+    OneBase,
 }
 
 impl Optimisation {
     /// All of them.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 7] = [
         Self::ForwardValues,
         Self::DeadStores,
         Self::CodeMotion,
         Self::AliasScopes,
         Self::CommonTiles,
+        Self::HostConstants,
+        Self::OneBase,
     ];
 
     /// Its name on the command line.
@@ -172,6 +178,8 @@ impl Optimisation {
             Self::CodeMotion => "code-motion",
             Self::AliasScopes => "alias-scopes",
             Self::CommonTiles => "common-tiles",
+            Self::HostConstants => "host-constants",
+            Self::OneBase => "one-base",
         }
     }
 }

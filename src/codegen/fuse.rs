@@ -10,6 +10,7 @@
 
 mod aliasing;
 mod dead_stores;
+mod host_values;
 mod scopes;
 mod segment;
 mod tiles;
@@ -27,6 +28,7 @@ use crate::program::Program;
 use crate::schedule::{FusionGroup, FusionPlan, ThreadMap};
 use crate::verify::VerifiedPlan;
 use aliasing::PointerFacts;
+use host_values::Known;
 use inkwell::module::Module;
 use scopes::AliasScopes;
 use segment::Segment;
@@ -179,24 +181,71 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         for segment in segments {
             bodies.push(segment.link_into(self.module)?);
         }
+        if self.optimisations.contains(&Optimisation::HostConstants) {
+            for (position, body) in bodies.iter().enumerate() {
+                host_values::put_extents(body.function, self.extents(position));
+            }
+        }
         let (parameters, places) = self.parameters(&bodies);
         let function = self.declare(&parameters, &bodies, &places);
+        let known = self.known(&parameters);
         self.write_body(function, &bodies, &places)?;
+        let (function, passed) = host_values::specialise(self.module, function, &known)?;
         let unread = dead_stores::parameters_into(
             &self.group.unread_afterwards,
             &self.members,
-            |member, argument| places.get(member)?.get(argument).copied(),
+            |member, argument| *passed.get(*places.get(member)?.get(argument)?)?,
         );
         let kernel = FusedKernel {
             name: function.name(),
             group: self.index,
             parameters: parameters
                 .into_iter()
-                .map(|parameter| parameter.source)
+                .zip(&known)
+                .filter(|(_, known)| **known == Known::Nothing)
+                .map(|(parameter, _)| parameter.source)
                 .collect(),
             unwritten: Vec::new(),
         };
         Ok(Some((kernel, unread)))
+    }
+
+    /// The extents of a member's grid and block that the host knows. Members whose threads stay where
+    /// they are have one shape, by the plan's guards.
+    fn extents(&self, position: usize) -> [Option<u32>; 6] {
+        let (launch, _) = self.members[position];
+        let mut own = host_values::extents(self.graph, launch);
+        let stays = |member: usize| self.group.members[member].map == ThreadMap::Identity;
+        if (0..self.members.len()).all(stays) {
+            for (other, _) in &self.members {
+                let other = host_values::extents(self.graph, other);
+                own.iter_mut()
+                    .zip(other)
+                    .for_each(|(own, other)| *own = own.or(other));
+            }
+        }
+        own
+    }
+
+    /// What the host knows of each parameter.
+    fn known(&self, parameters: &[Parameter]) -> Vec<Known> {
+        let passed: Vec<_> = parameters
+            .iter()
+            .map(|parameter| match parameter.source {
+                FusedParameter::Argument { launch, argument } => {
+                    let mut members = self.members.iter();
+                    let (launch, _) = members.find(|(member, _)| member.id == launch)?;
+                    // A structure in memory is no pointer, even where its first field is one.
+                    let (body, at) = parameter.attributes?;
+                    let passed = (*launch, argument, parameter.ty);
+                    (!body.has_attribute(at, "byval")).then_some(passed)
+                }
+                FusedParameter::VariableAddress { .. } => None,
+            })
+            .collect();
+        let on = |optimisation| self.optimisations.contains(&optimisation);
+        let constants = on(Optimisation::HostConstants);
+        host_values::known(self.graph, &passed, constants, on(Optimisation::OneBase))
     }
 
     /// The fused kernel's parameters, and for each body which of them it gets. An argument that
