@@ -152,6 +152,10 @@ pub enum Optimisation {
     AliasScopes,
     /// `common-tiles`: shared variables of a fused kernel that always hold the same become one.
     CommonTiles,
+    /// `broadcast-values`: what one thread stores for all others of its block is computed by each.
+    BroadcastValues,
+    /// `redundant-barriers`: barriers that no dependence needs any more are left out.
+    RedundantBarriers,
     /// `host-constants`: arguments and extents that the host knows are constants of the fused kernel.
     HostConstants,
     /// `one-base`: pointers into one allocation at known distances are one parameter.
@@ -160,12 +164,14 @@ pub enum Optimisation {
 
 impl Optimisation {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 9] = [
         Self::ForwardValues,
         Self::DeadStores,
         Self::CodeMotion,
         Self::AliasScopes,
         Self::CommonTiles,
+        Self::BroadcastValues,
+        Self::RedundantBarriers,
         Self::HostConstants,
         Self::OneBase,
     ];
@@ -178,6 +184,8 @@ impl Optimisation {
             Self::CodeMotion => "code-motion",
             Self::AliasScopes => "alias-scopes",
             Self::CommonTiles => "common-tiles",
+            Self::BroadcastValues => "broadcast-values",
+            Self::RedundantBarriers => "redundant-barriers",
             Self::HostConstants => "host-constants",
             Self::OneBase => "one-base",
         }

@@ -22,7 +22,9 @@ mod registration;
 pub use emit::{Emitted, emit, emit_device_only, link_objects, show_commands};
 pub use images::{FusedImage, UnitImages, Workbench, emit_fused, emit_units, try_candidates};
 
-use crate::launch::{BufferId, LaunchId};
+use crate::affine::Axis;
+use crate::expression::Expression;
+use crate::launch::{BufferId, LaunchId, ValueId};
 use std::path::PathBuf;
 
 /// Why no artifact was made.
@@ -114,6 +116,19 @@ pub enum FusedParameter {
     VariableAddress {
         /// Index into the program's variables.
         variable: usize,
+    },
+    /// An extent of a member's own grid, 32 bits.
+    GridSize {
+        /// Which member.
+        launch: LaunchId,
+        /// On which axis.
+        axis: Axis,
+    },
+    /// A 32-bit number that the host computes: an extent of a member's launch, or where its blocks
+    /// begin.
+    HostValue {
+        /// In terms of host values that members carry.
+        expression: Expression<ValueId>,
     },
 }
 

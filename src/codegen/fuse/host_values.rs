@@ -157,6 +157,21 @@ pub(super) fn specialise(
     Ok((function, place))
 }
 
+/// Which parameters never reach what others reach, by the places that [`specialise`] gave: a parameter
+/// reaches what all those reach that are reckoned from it.
+pub(super) fn apart_as_passed(apart: &[Vec<bool>], place: &[Option<usize>]) -> Vec<Vec<bool>> {
+    let count = place.iter().flatten().max().map_or(0, |last| last + 1);
+    let mut passed = vec![vec![true; count]; count];
+    for (row, one) in apart.iter().zip(place) {
+        for (apart, other) in row.iter().zip(place) {
+            if let (Some(one), Some(other)) = (one, other) {
+                passed[*one][*other] &= apart;
+            }
+        }
+    }
+    passed
+}
+
 /// Puts the known extents of a launch into the function of its kernel.
 pub(super) fn put_extents(body: Value, extents: [Option<u32>; 6]) {
     const NAMES: [&str; 6] = [
