@@ -156,11 +156,15 @@ pub enum Optimisation {
     BroadcastValues,
     /// `redundant-barriers`: barriers that no dependence needs any more are left out.
     RedundantBarriers,
+    /// `host-constants`: arguments and extents that the host knows are constants of the fused kernel.
+    HostConstants,
+    /// `one-base`: pointers into one allocation at known distances are one parameter.
+    OneBase,
 }
 
 impl Optimisation {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 9] = [
         Self::ForwardValues,
         Self::DeadStores,
         Self::CodeMotion,
@@ -168,6 +172,8 @@ impl Optimisation {
         Self::CommonTiles,
         Self::BroadcastValues,
         Self::RedundantBarriers,
+        Self::HostConstants,
+        Self::OneBase,
     ];
 
     /// Its name on the command line.
@@ -180,6 +186,8 @@ impl Optimisation {
             Self::CommonTiles => "common-tiles",
             Self::BroadcastValues => "broadcast-values",
             Self::RedundantBarriers => "redundant-barriers",
+            Self::HostConstants => "host-constants",
+            Self::OneBase => "one-base",
         }
     }
 }
