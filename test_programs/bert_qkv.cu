@@ -8,7 +8,7 @@
 //
 // usage: bert_qkv
 //
-// orientations: v h
+// orientations: h
 // expect: 9 launches -> 1
 #include <cmath>
 #include <cstdio>

@@ -5,8 +5,8 @@
 // arguments: 1000 96
 // arguments: 1 33
 // arguments: 0 64
-// orientations: all
-// expect: 19 launches -> 19
+// orientations: h
+// expect: 19 launches -> 8
 #include <cstdio>
 #include <cstdlib>
 
