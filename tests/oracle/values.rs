@@ -17,8 +17,11 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Operands {
     pub launches: Vec<(NodeId, Launch)>,
     pub values: Vec<HostValue>,
+    #[serde(default)]
     functions: Vec<HostFunction>,
+    #[serde(default)]
     blocks: Vec<HostBlock>,
+    #[serde(default)]
     loops: Vec<HostLoop>,
 }
 
