@@ -152,16 +152,19 @@ pub enum Optimisation {
     AliasScopes,
     /// `common-tiles`: shared variables of a fused kernel that always hold the same become one.
     CommonTiles,
+    /// `waves`: launches of loops and long sequences wait until all that can run together is known.
+    Waves,
 }
 
 impl Optimisation {
     /// All of them.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::ForwardValues,
         Self::DeadStores,
         Self::CodeMotion,
         Self::AliasScopes,
         Self::CommonTiles,
+        Self::Waves,
     ];
 
     /// Its name on the command line.
@@ -172,6 +175,7 @@ impl Optimisation {
             Self::CodeMotion => "code-motion",
             Self::AliasScopes => "alias-scopes",
             Self::CommonTiles => "common-tiles",
+            Self::Waves => "waves",
         }
     }
 }

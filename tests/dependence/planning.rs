@@ -16,6 +16,7 @@ const ALL: ScheduleOptions = ScheduleOptions {
     fusion: Fusion::All,
     max_fusions: None,
     keep_synchronisations: false,
+    waves: false,
 };
 
 /// The plan, which the judge accepts.

@@ -138,6 +138,7 @@ fn plan(barriers: &[bool]) -> FusionPlan {
             orientation: "v".to_owned(),
             guards: Vec::new(),
         }],
+        ..FusionPlan::default()
     }
 }
 
