@@ -7,7 +7,8 @@ use super::launch_call::{Launcher, define_launch_functions};
 use super::link::{compile_host, image_objects, join_objects, link};
 use super::ptx::{assemble, emit_fatbin, emit_ptx};
 use super::registration::{add_fused_keys, embed_unit_images, register_fused_image};
-use super::{CodegenError, DeviceImage, FusedKernel};
+use super::waves::link_queue;
+use super::{CodegenError, DeviceImage, FusedKernel, WaveKernel};
 use crate::cli::{Build, Device, Phase, Toolchain};
 use crate::kernel::KernelModel;
 use crate::launch::{BufferId, LaunchGraph};
@@ -70,12 +71,14 @@ pub fn emit(
         )?);
     }
     let mut fused: Vec<FusedKernel> = Vec::new();
+    let mut waves: Vec<WaveKernel> = Vec::new();
     let mut fused_image = None;
-    if !plan.plan().groups.is_empty() {
+    if !plan.plan().groups.is_empty() || !plan.plan().waves.is_empty() {
         match emit_fused(program, graph, models, plan, build, toolchain, &folder) {
-            Ok((kernels, image, messages)) => {
+            Ok((kernels, of_waves, image, messages)) => {
                 emitted.messages.push_str(&messages);
                 fused = kernels;
+                waves = of_waves;
                 emitted.left_out = (0..plan.plan().groups.len())
                     .filter(|group| fused.iter().all(|kernel| kernel.group != *group))
                     .collect();
@@ -100,12 +103,15 @@ pub fn emit(
         },
         announce_site: build.device == Device::Cpu,
     };
-    add_fused_keys(program, &fused);
-    rewrite_launches(program, graph, models, plan, &fused, &launcher)?;
+    add_fused_keys(program, &fused, &waves);
+    if !waves.is_empty() {
+        link_queue(program, build, toolchain, &launcher, folder.path())?;
+    }
+    rewrite_launches(program, graph, models, plan, &fused, &waves, &launcher)?;
     define_launch_functions(program, &launcher)?;
     embed_unit_images(program, &images)?;
     if let Some(image) = &fused_image {
-        register_fused_image(program, image, &fused)?;
+        register_fused_image(program, image, &fused, &waves)?;
     }
     program
         .host
@@ -163,8 +169,8 @@ fn emit_fused(
     build: &Build,
     toolchain: &Toolchain,
     folder: &Folder,
-) -> Result<(Vec<FusedKernel>, DeviceImage, String), CodegenError> {
-    let (module, kernels) =
+) -> Result<(Vec<FusedKernel>, Vec<WaveKernel>, DeviceImage, String), CodegenError> {
+    let (module, kernels, waves) =
         super::fuse::build_fused_module(program, graph, models, plan, &build.sirius.optimisations)?;
     let mut messages = String::new();
     let image = emit_image(
@@ -176,7 +182,7 @@ fn emit_fused(
         "fused",
         &mut messages,
     )?;
-    Ok((kernels, image, messages))
+    Ok((kernels, waves, image, messages))
 }
 
 /// One device module, optimised and emitted for the device that is built for.

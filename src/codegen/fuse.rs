@@ -9,6 +9,7 @@
 //! the write (`!invariant.load`, non-coherent loads).
 
 mod aliasing;
+mod batch;
 mod dead_stores;
 mod scopes;
 mod segment;
@@ -19,7 +20,7 @@ mod tests;
 
 use super::device::{self, device_target_machine, run_passes};
 use super::ir::{Block, Builder, DebugScope, FUNCTION_ATTRIBUTES, RETURN_ATTRIBUTES, Type, Value};
-use super::{CodegenError, FusedKernel, FusedParameter};
+use super::{CodegenError, FusedKernel, FusedParameter, WaveKernel};
 use crate::cli::Optimisation;
 use crate::kernel::KernelModel;
 use crate::launch::{BufferId, Launch, LaunchGraph, LaunchId, NodeKind, ValueId};
@@ -31,6 +32,9 @@ use inkwell::module::Module;
 use scopes::AliasScopes;
 use segment::Segment;
 use std::collections::{BTreeSet, HashMap};
+
+/// The module, the kernel of each group, and those that run the launches of a wave.
+pub type FusedModule<'ctx> = (Module<'ctx>, Vec<FusedKernel>, Vec<WaveKernel>);
 
 /// Builds one module with a kernel for each group of the plan. Groups whose members use a device
 /// variable that the host cannot name are left out; their launches stay apart.
@@ -46,7 +50,7 @@ pub fn build_fused_module<'ctx>(
     kernels: &[KernelModel],
     plan: &VerifiedPlan,
     optimisations: &BTreeSet<Optimisation>,
-) -> Result<(Module<'ctx>, Vec<FusedKernel>), CodegenError> {
+) -> Result<FusedModule<'ctx>, CodegenError> {
     build_groups(program, graph, kernels, plan.plan(), optimisations)
 }
 
@@ -56,7 +60,7 @@ fn build_groups<'ctx>(
     kernels: &[KernelModel],
     plan: &FusionPlan,
     optimisations: &BTreeSet<Optimisation>,
-) -> Result<(Module<'ctx>, Vec<FusedKernel>), CodegenError> {
+) -> Result<FusedModule<'ctx>, CodegenError> {
     let launches: HashMap<LaunchId, &Launch> = graph
         .nodes
         .iter()
@@ -72,37 +76,33 @@ fn build_groups<'ctx>(
     }
     let mut fused = Vec::new();
     let mut unread = Vec::new();
-    for (index, group) in plan.groups.iter().enumerate() {
-        let members = group
-            .members
-            .iter()
-            .map(|member| {
-                if member.map != ThreadMap::Identity {
-                    return Err(CodegenError::Inconsistent(
-                        "only the identity map of threads is built".to_owned(),
-                    ));
-                }
-                let launch = launches.get(&member.launch).ok_or_else(|| {
-                    CodegenError::Inconsistent(format!("no launch {}", member.launch.0))
-                })?;
-                let kernel = launch.kernel.ok_or_else(|| {
-                    CodegenError::Inconsistent(format!("launch {} is unknown", member.launch.0))
-                })?;
-                Ok((*launch, &kernels[kernel.0]))
-            })
-            .collect::<Result<Vec<_>, _>>()?;
-        let builder = GroupBuilder {
+    let builder = |index, group| {
+        GroupBuilder::new(
             program,
             graph,
-            module: &module,
+            kernels,
+            &launches,
+            &module,
             index,
             group,
-            members,
             optimisations,
-        };
+        )
+    };
+    for (index, group) in plan.groups.iter().enumerate() {
         // Left out when a kernel depends on something that only its own image has.
-        if let Some((kernel, parameters)) = builder.build()? {
+        if let Some((kernel, parameters)) = builder(index, group)?.build()? {
             fused.push(kernel);
+            unread.push(parameters);
+        }
+    }
+    // The same once more, to be called by the kernels that run several launches of a wave.
+    let statements = batch::statements(plan, &launches, &fused);
+    let mut bodies = Vec::new();
+    for (number, statement) in statements.iter().enumerate() {
+        if let Some((kernel, parameters)) =
+            builder(plan.groups.len() + number, statement.group())?.build()?
+        {
+            bodies.push((statement, kernel));
             unread.push(parameters);
         }
     }
@@ -110,15 +110,18 @@ fn build_groups<'ctx>(
         forward_values(&module)?;
     }
     if optimisations.contains(&Optimisation::DeadStores) {
-        remove_dead_stores(&module, &mut fused, &unread)?;
+        let kernels = fused.iter_mut();
+        let all = kernels.chain(bodies.iter_mut().map(|(_, kernel)| kernel));
+        remove_dead_stores(&module, all, &unread)?;
     }
     if optimisations.contains(&Optimisation::CommonTiles) {
         tiles::merge_tiles(&module);
     }
+    let waves = batch::build_batches(&module, bodies)?;
     module
         .verify()
         .map_err(|message| CodegenError::Llvm(message.to_string()))?;
-    Ok((module, fused))
+    Ok((module, fused, waves))
 }
 
 struct GroupBuilder<'a, 'ctx> {
@@ -140,7 +143,47 @@ struct Parameter {
     attributes: Option<(Value, u32)>,
 }
 
-impl<'ctx> GroupBuilder<'_, 'ctx> {
+impl<'a, 'ctx> GroupBuilder<'a, 'ctx> {
+    #[allow(clippy::too_many_arguments, reason = "all that a group is built from")]
+    fn new(
+        program: &'a Program<'ctx>,
+        graph: &'a LaunchGraph,
+        kernels: &'a [KernelModel],
+        launches: &HashMap<LaunchId, &'a Launch>,
+        module: &'a Module<'ctx>,
+        index: usize,
+        group: &'a FusionGroup,
+        optimisations: &'a BTreeSet<Optimisation>,
+    ) -> Result<Self, CodegenError> {
+        let members = group
+            .members
+            .iter()
+            .map(|member| {
+                if member.map != ThreadMap::Identity {
+                    return Err(CodegenError::Inconsistent(
+                        "only the identity map of threads is built".to_owned(),
+                    ));
+                }
+                let launch = launches.get(&member.launch).ok_or_else(|| {
+                    CodegenError::Inconsistent(format!("no launch {}", member.launch.0))
+                })?;
+                let kernel = launch.kernel.ok_or_else(|| {
+                    CodegenError::Inconsistent(format!("launch {} is unknown", member.launch.0))
+                })?;
+                Ok((*launch, &kernels[kernel.0]))
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        Ok(Self {
+            program,
+            graph,
+            module,
+            index,
+            group,
+            members,
+            optimisations,
+        })
+    }
+
     /// The kernel, and the parameters that point into allocations which nobody reads afterwards.
     fn build(&self) -> Result<Option<(FusedKernel, UnreadParameters)>, CodegenError> {
         let mut segments = Vec::new();
@@ -202,7 +245,8 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
                 let position = argument as u32 + 1;
                 let in_memory = body.function.type_attribute(position, "byval");
                 let equal = parameters.iter().position(|before| {
-                    identity.is_some()
+                    self.is_fused()
+                        && identity.is_some()
                         && before.identity == identity
                         && before.ty == *ty
                         && before
@@ -286,11 +330,12 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
                 }
             }
             let in_memory = function.has_attribute(position, "byval");
-            if parameter.ty.is_pointer() && !in_memory && facts.alone(index) {
+            let alone = self.is_fused() && facts.alone(index);
+            if parameter.ty.is_pointer() && !in_memory && alone {
                 function.add_attribute(position, "noalias", 0);
             }
         }
-        if self.optimisations.contains(&Optimisation::AliasScopes) {
+        if self.is_fused() && self.optimisations.contains(&Optimisation::AliasScopes) {
             let name = function.name();
             let scopes = AliasScopes::new(self.module, &name, parameters.len(), &facts);
             for (body, places) in bodies.iter().zip(places) {
@@ -298,6 +343,11 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
             }
         }
         function
+    }
+
+    /// A single launch is built for all launches of its kernel: nothing of one site is in it.
+    fn is_fused(&self) -> bool {
+        self.members.len() > 1
     }
 
     /// The most threads a block with which the guards let the fused kernel run. It is always told,
@@ -442,13 +492,13 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
 type UnreadParameters = Vec<(BufferId, Vec<usize>)>;
 
 /// Leaves stores out whose values nobody reads, and what only computed them.
-fn remove_dead_stores(
+fn remove_dead_stores<'a>(
     module: &Module,
-    fused: &mut [FusedKernel],
+    fused: impl Iterator<Item = &'a mut FusedKernel>,
     unread: &[UnreadParameters],
 ) -> Result<(), CodegenError> {
     let before = device::count_barriers(module);
-    for (kernel, unread) in fused.iter_mut().zip(unread) {
+    for (kernel, unread) in fused.zip(unread) {
         let function = Value::function(module, &kernel.name)
             .ok_or_else(|| CodegenError::Inconsistent(format!("no kernel {}", kernel.name)))?;
         for (buffer, parameters) in unread {

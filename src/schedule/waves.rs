@@ -203,7 +203,9 @@ fn runs<'a>(
     let mut left = members.iter().peekable();
     for node in &graph.blocks[block.0].nodes {
         if let Some(member) = left.next_if(|member| member.node == *node) {
-            runs.last_mut().into_iter().for_each(|run| run.push(*member));
+            runs.last_mut()
+                .into_iter()
+                .for_each(|run| run.push(*member));
         } else if !may_be_passed(graph, *node) {
             runs.push(Vec::new());
         }
@@ -218,7 +220,10 @@ fn is_quiet(graph: &LaunchGraph, scope: Option<usize>, members: &[&Candidate]) -
     let blocks: BTreeSet<HostBlockId> = own.iter().map(|node| graph.nodes[node.0].block).collect();
     let after = reach(&blocks, |block| {
         let next = &graph.blocks[block.0].successors;
-        next.iter().copied().filter(|next| Some(*next) != header).collect()
+        next.iter()
+            .copied()
+            .filter(|next| Some(*next) != header)
+            .collect()
     });
     let mut predecessors: HashMap<HostBlockId, Vec<HostBlockId>> = HashMap::new();
     for block in &after {
@@ -238,7 +243,12 @@ fn is_quiet(graph: &LaunchGraph, scope: Option<usize>, members: &[&Candidate]) -
     });
     after.union(&blocks).all(|block| {
         let nodes = &graph.blocks[block.0].nodes;
-        let places = || nodes.iter().enumerate().filter(|(_, node)| own.contains(node));
+        let places = || {
+            nodes
+                .iter()
+                .enumerate()
+                .filter(|(_, node)| own.contains(node))
+        };
         let start = match after.contains(block) {
             true => 0,
             false => places().next().map_or(0, |(first, _)| first),
@@ -299,7 +309,9 @@ fn may_save(graph: &LaunchGraph, uar: &Uar, outside: usize, members: &[&Candidat
                 .edges_directed(NodeIndex::new(node.0), petgraph::Direction::Incoming);
             for edge in edges {
                 let (from, edge) = (NodeId(edge.source().index()), edge.weight());
-                let Some(source) = statement_of.get(&from).filter(|_| edge.absent_if.is_empty())
+                let Some(source) = statement_of
+                    .get(&from)
+                    .filter(|_| edge.absent_if.is_empty())
                 else {
                     continue;
                 };
@@ -338,7 +350,7 @@ fn may_save(graph: &LaunchGraph, uar: &Uar, outside: usize, members: &[&Candidat
 
 /// Whether an edge holds from each iteration to the next one, in all of the loops around.
 fn is_next_iteration(edge: &Edge) -> bool {
-    edge.distances.iter().all(|distance| {
-        distance.least.is_none_or(|least| least <= 1) && distance.most.is_none()
-    })
+    edge.distances
+        .iter()
+        .all(|distance| distance.least.is_none_or(|least| least <= 1) && distance.most.is_none())
 }

@@ -44,7 +44,11 @@ pub(super) fn refusals(
             let (launches, group_guards) = match group {
                 None => (vec![launch], &[][..]),
                 Some(group) => {
-                    if group.members.last().is_none_or(|last| last.launch != launch) {
+                    if group
+                        .members
+                        .last()
+                        .is_none_or(|last| last.launch != launch)
+                    {
                         refusals.push(refuse("it is not at the place of its group"));
                     }
                     let members = group.members.iter().map(|member| member.launch);
@@ -106,7 +110,12 @@ fn untold(
     group_guards: &[Guard],
     sites: &[Site<'_>],
 ) -> Vec<Refusal> {
-    let guards: Vec<Guard> = statement.guards.iter().chain(group_guards).cloned().collect();
+    let guards: Vec<Guard> = statement
+        .guards
+        .iter()
+        .chain(group_guards)
+        .cloned()
+        .collect();
     let values = guarded_values(graph, &guards, sites);
     let members: Vec<_> = sites
         .iter()
@@ -211,7 +220,10 @@ fn passed(graph: &LaunchGraph, sites: &Sites<'_>, region: &WaveRegion) -> Vec<Re
         }
         let id = HostBlockId(index);
         let inside = (0..block.nodes.len()).map(|at| ((id, at), (id, at + 1)));
-        let next = block.successors.iter().filter(|next| Some(**next) != header);
+        let next = block
+            .successors
+            .iter()
+            .filter(|next| Some(**next) != header);
         let outside = next.map(|next| ((id, block.nodes.len()), (*next, 0)));
         for (from, to) in inside.chain(outside) {
             steps.entry(from).or_default().push(to);
@@ -221,7 +233,9 @@ fn passed(graph: &LaunchGraph, sites: &Sites<'_>, region: &WaveRegion) -> Vec<Re
     let place = |node: &NodeId, after: usize| {
         let block = graph.nodes[node.0].block;
         let mut nodes = graph.blocks[block.0].nodes.iter();
-        nodes.position(|each| each == node).map(|at| (block, at + after))
+        nodes
+            .position(|each| each == node)
+            .map(|at| (block, at + after))
     };
     let waiting = closure(own.iter().filter_map(|node| place(node, 1)), &steps);
     let leading = closure(own.iter().filter_map(|node| place(node, 0)), &back);

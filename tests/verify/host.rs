@@ -202,7 +202,13 @@ fn passes_interleaved_groups() {
         group(&[(p, false), (r, false)], Vec::new()),
         group(&[(q, false), (s, false)], Vec::new()),
     ];
-    assert_passes(&scene, &FusionPlan { groups, ..FusionPlan::default() });
+    assert_passes(
+        &scene,
+        &FusionPlan {
+            groups,
+            ..FusionPlan::default()
+        },
+    );
 }
 
 #[test]

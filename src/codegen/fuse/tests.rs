@@ -155,7 +155,7 @@ fn fuse(nodes: Vec<Node>, barriers: &[bool], check: impl Fn(&Module, &FusedKerne
     let context = Context::create();
     let program = program(&context);
     let models = model_kernels(&program);
-    let (module, fused) = build_groups(
+    let (module, fused, _) = build_groups(
         &program,
         &graph(nodes),
         &models,
@@ -293,7 +293,7 @@ fn a_table_of_variables_is_not_copied() {
     let context = Context::create();
     let program = program(&context);
     let models = model_kernels(&program);
-    let (_, fused) = build_groups(
+    let (_, fused, _) = build_groups(
         &program,
         &graph(nodes),
         &models,
