@@ -9,7 +9,6 @@
 //
 // usage: lstm [steps] [cells] [inplace]
 //
-// expect: 18 launches -> 3
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
