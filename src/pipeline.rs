@@ -8,11 +8,12 @@
 
 mod fallback;
 mod outcome;
+mod resources;
 
 pub use outcome::{Outcome, PipelineError};
 
 use crate::cli::toolchain::find_toolchain;
-use crate::cli::{Build, Fusion, Input, Invocation, Language, Phase, Toolchain, run_tool};
+use crate::cli::{Build, Device, Fusion, Input, Invocation, Language, Phase, Toolchain, run_tool};
 use crate::codegen;
 use crate::dependence::{Uar, build_uar};
 use crate::kernel::{KernelModel, model_kernels};
@@ -21,6 +22,7 @@ use crate::launch::{
 };
 use crate::program::{Program, read_program};
 use crate::report::{self, Report};
+use crate::schedule::resources::GroupOccupancy;
 use crate::schedule::{self, FusionPlan, Missed, ScheduleOptions, plan_fusion};
 use crate::verify::{VerifiedPlan, verify};
 use inkwell::context::Context;
@@ -189,7 +191,15 @@ fn compile_unfused(
     outcome.warnings.push_str(&program.warnings);
     let graph = LaunchGraph::default();
     let plan = outcome::unfused(&graph, &[])?;
-    let emitted = codegen::emit(&program, &graph, &[], &plan, build, toolchain, output)?;
+    let bench = codegen::Workbench::new(build, toolchain)?;
+    let units = codegen::emit_units(&program, &bench)?;
+    let emitted = codegen::emit(
+        &program,
+        (&graph, &[], &plan),
+        (units, None),
+        &bench,
+        output,
+    )?;
     outcome.warnings.push_str(&emitted.messages);
     Ok(())
 }
@@ -222,17 +232,8 @@ fn compile_fused(
     let Some(analysis) = analyze_program(&program, build, &mut clock, outcome)? else {
         return Ok(());
     };
-    let emitted = clock.time(Stage::Codegen, || {
-        let (graph, models) = (&analysis.graph, &analysis.models);
-        codegen::emit(
-            &program,
-            graph,
-            models,
-            &analysis.plan,
-            build,
-            toolchain,
-            output,
-        )
+    let (analysis, emitted) = clock.time(Stage::Codegen, || {
+        generate(&program, analysis, build, toolchain, output)
     })?;
     let groups = &analysis.plan.plan().groups;
     let unwritten = emitted
@@ -263,6 +264,42 @@ fn compile_fused(
     Ok(())
 }
 
+/// Carries the plan out, after ptxas had its say.
+fn generate(
+    program: &Program<'_>,
+    analysis: Analysis,
+    build: &Build,
+    toolchain: &Toolchain,
+    output: &Path,
+) -> Result<(Analysis, codegen::Emitted), PipelineError> {
+    let bench = codegen::Workbench::new(build, toolchain)?;
+    let units = codegen::emit_units(program, &bench)?;
+    let own_images = build.device == Device::Cuda && resources::decide(build, toolchain);
+    let plan = analysis.plan.plan();
+    let (analysis, fused) = if plan.groups.is_empty() && plan.waves.is_empty() {
+        (analysis, None)
+    } else if own_images {
+        let (analysis, fused) = resources::judge_images(program, analysis, build, &bench, &units)?;
+        (analysis, Some(fused))
+    } else {
+        let analysis = match resources::decide(build, toolchain) {
+            true => resources::judge(program, analysis, build, toolchain)?,
+            false => analysis,
+        };
+        let (graph, models, plan) = (&analysis.graph, &analysis.models, &analysis.plan);
+        let fused = codegen::emit_fused(program, graph, models, plan, &bench);
+        (analysis, Some(fused))
+    };
+    let emitted = codegen::emit(
+        program,
+        (&analysis.graph, &analysis.models, &analysis.plan),
+        (units, fused),
+        &bench,
+        output,
+    )?;
+    Ok((analysis, emitted))
+}
+
 /// What the stages before code generation found out.
 struct Analysis {
     graph: LaunchGraph,
@@ -272,6 +309,8 @@ struct Analysis {
     missed: Vec<Missed>,
     /// By a group's first member, what its fused kernel leaves unwritten.
     unwritten: BTreeMap<LaunchId, Vec<BufferId>>,
+    /// By a group's first member, how it fares on each architecture, where ptxas was asked.
+    occupancy: BTreeMap<LaunchId, Vec<GroupOccupancy>>,
     seconds: Vec<(Stage, f64)>,
 }
 
@@ -294,6 +333,8 @@ impl Analysis {
             fusion.not_written = names
                 .map(|buffer| graph.buffers[buffer.0].name.clone())
                 .collect();
+            let figures = first.and_then(|first| self.occupancy.get(&first.launch));
+            fusion.resources = figures.cloned().unwrap_or_default();
         }
         report
     }
@@ -311,12 +352,22 @@ fn without_groups(analysis: Analysis, left_out: &[usize]) -> Result<Analysis, Pi
         plan,
         mut missed,
         unwritten,
+        occupancy,
         seconds,
     } = analysis;
-    let mut kept = FusionPlan::default();
+    let mut kept = FusionPlan {
+        waves: plan.plan().waves.clone(),
+        ..FusionPlan::default()
+    };
     for (index, group) in plan.plan().groups.iter().enumerate() {
         if left_out.contains(&index) {
             missed.extend(schedule::left_out(&graph, group));
+            let member = |launch| group.members.iter().any(|member| member.launch == launch);
+            for region in &mut kept.waves {
+                region
+                    .statements
+                    .retain(|statement| !member(statement.launch));
+            }
         } else {
             kept.groups.push(group.clone());
         }
@@ -331,6 +382,7 @@ fn without_groups(analysis: Analysis, left_out: &[usize]) -> Result<Analysis, Pi
         plan,
         missed,
         unwritten,
+        occupancy,
         seconds,
     })
 }
@@ -353,7 +405,12 @@ fn analyze(
     let program = clock.time(Stage::Program, || read_program(&context, &build, toolchain))?;
     outcome.warnings.push_str(&program.warnings);
     let analysis = analyze_program(&program, &build, &mut clock, outcome)?;
-    let analysis = analysis.ok_or_else(|| PipelineError::Bug("analysis was stopped".into()))?;
+    let mut analysis = analysis.ok_or_else(|| PipelineError::Bug("analysis was stopped".into()))?;
+    if resources::decide(&build, toolchain) {
+        analysis = clock.time(Stage::Codegen, || {
+            resources::judge(&program, analysis, &build, toolchain)
+        })?;
+    }
     Ok(Analysis {
         seconds: clock.seconds,
         ..analysis
@@ -424,6 +481,7 @@ fn analyze_program(
         plan,
         missed,
         unwritten: BTreeMap::new(),
+        occupancy: BTreeMap::new(),
         seconds: Vec::new(),
     }))
 }

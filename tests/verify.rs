@@ -713,5 +713,7 @@ mod host;
 mod liveness;
 #[path = "verify/reductions.rs"]
 mod reductions;
+#[path = "verify/maps.rs"]
+mod maps;
 #[path = "verify/segments.rs"]
 mod segments;

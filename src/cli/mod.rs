@@ -152,18 +152,24 @@ pub enum Optimisation {
     AliasScopes,
     /// `common-tiles`: shared variables of a fused kernel that always hold the same become one.
     CommonTiles,
+    /// `broadcast-values`: what one thread stores for all others of its block is computed by each.
+    BroadcastValues,
+    /// `redundant-barriers`: barriers that no dependence needs any more are left out.
+    RedundantBarriers,
     /// `waves`: launches of loops and long sequences wait until all that can run together is known.
     Waves,
 }
 
 impl Optimisation {
     /// All of them.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 8] = [
         Self::ForwardValues,
         Self::DeadStores,
         Self::CodeMotion,
         Self::AliasScopes,
         Self::CommonTiles,
+        Self::BroadcastValues,
+        Self::RedundantBarriers,
         Self::Waves,
     ];
 
@@ -175,6 +181,8 @@ impl Optimisation {
             Self::CodeMotion => "code-motion",
             Self::AliasScopes => "alias-scopes",
             Self::CommonTiles => "common-tiles",
+            Self::BroadcastValues => "broadcast-values",
+            Self::RedundantBarriers => "redundant-barriers",
             Self::Waves => "waves",
         }
     }
@@ -233,6 +241,8 @@ pub struct Build {
     pub ptxas_arguments: Vec<String>,
     /// Targets, at least one.
     pub architectures: Vec<Architecture>,
+    /// The command line names them (`-arch`, `-gencode`); else there is the default one.
+    pub architectures_named: bool,
     /// Numeric options.
     pub numerics: Numerics,
     /// `-default-stream per-thread`.

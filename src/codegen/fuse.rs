@@ -9,12 +9,21 @@
 //! the write (`!invariant.load`, non-coherent loads).
 
 mod aliasing;
+mod barriers;
 mod batch;
+mod broadcasts;
+mod clipped;
+mod control_flow;
 mod dead_stores;
+mod indices;
+mod memory;
+mod registers;
 mod scopes;
 mod segment;
 mod tiles;
 mod unison;
+#[cfg(test)]
+mod block_tests;
 #[cfg(test)]
 mod tests;
 
@@ -23,18 +32,21 @@ use super::ir::{Block, Builder, DebugScope, FUNCTION_ATTRIBUTES, RETURN_ATTRIBUT
 use super::{CodegenError, FusedKernel, FusedParameter, WaveKernel};
 use crate::cli::Optimisation;
 use crate::kernel::KernelModel;
-use crate::launch::{BufferId, Launch, LaunchGraph, LaunchId, NodeKind, ValueId};
+use crate::launch::{Launch, LaunchGraph, LaunchId, NodeKind, ValueId};
 use crate::program::Program;
 use crate::schedule::{FusionGroup, FusionPlan, ThreadMap};
 use crate::verify::VerifiedPlan;
 use aliasing::PointerFacts;
+use clipped::{Grid, leave};
+use indices::Index;
 use inkwell::module::Module;
+use memory::KernelFacts;
 use scopes::AliasScopes;
 use segment::Segment;
 use std::collections::{BTreeSet, HashMap};
 
 /// The module, the kernel of each group, and those that run the launches of a wave.
-pub type FusedModule<'ctx> = (Module<'ctx>, Vec<FusedKernel>, Vec<WaveKernel>);
+pub(super) type FusedModule<'ctx> = (Module<'ctx>, Vec<FusedKernel>, Vec<WaveKernel>);
 
 /// Builds one module with a kernel for each group of the plan. Groups whose members use a device
 /// variable that the host cannot name are left out; their launches stay apart.
@@ -44,7 +56,7 @@ pub type FusedModule<'ctx> = (Module<'ctx>, Vec<FusedKernel>, Vec<WaveKernel>);
 ///
 /// # Errors
 /// When the plan does not fit the program, or LLVM refuses what was built: our bugs.
-pub fn build_fused_module<'ctx>(
+pub(super) fn build_fused_module<'ctx>(
     program: &Program<'ctx>,
     graph: &LaunchGraph,
     kernels: &[KernelModel],
@@ -52,6 +64,21 @@ pub fn build_fused_module<'ctx>(
     optimisations: &BTreeSet<Optimisation>,
 ) -> Result<FusedModule<'ctx>, CodegenError> {
     build_groups(program, graph, kernels, plan.plan(), optimisations)
+}
+
+/// As [`build_fused_module`], of groups that nobody has verified: to be measured and thrown away.
+///
+/// # Errors
+/// As [`build_fused_module`].
+pub(super) fn build_candidates<'ctx>(
+    program: &Program<'ctx>,
+    graph: &LaunchGraph,
+    kernels: &[KernelModel],
+    candidates: &FusionPlan,
+    optimisations: &BTreeSet<Optimisation>,
+) -> Result<(Module<'ctx>, Vec<FusedKernel>), CodegenError> {
+    let (module, fused, _) = build_groups(program, graph, kernels, candidates, optimisations)?;
+    Ok((module, fused))
 }
 
 fn build_groups<'ctx>(
@@ -75,49 +102,66 @@ fn build_groups<'ctx>(
         module.set_data_layout(&unit.device.get_data_layout());
     }
     let mut fused = Vec::new();
-    let mut unread = Vec::new();
-    let builder = |index, group| {
-        GroupBuilder::new(
+    let mut known = Vec::new();
+    // What waits for waves is built once more, to be called by the kernels of several launches.
+    let statements = batch::statements(plan, &launches);
+    let bodies = statements.iter().map(batch::Statement::group);
+    for (index, group) in plan.groups.iter().chain(bodies).enumerate() {
+        let members = group
+            .members
+            .iter()
+            .map(|member| {
+                let launch = launches.get(&member.launch).ok_or_else(|| {
+                    CodegenError::Inconsistent(format!("no launch {}", member.launch.0))
+                })?;
+                let kernel = launch.kernel.ok_or_else(|| {
+                    CodegenError::Inconsistent(format!("launch {} is unknown", member.launch.0))
+                })?;
+                Ok((*launch, &kernels[kernel.0]))
+            })
+            .collect::<Result<Vec<_>, CodegenError>>()?;
+        let builder = GroupBuilder {
             program,
             graph,
-            kernels,
-            &launches,
-            &module,
+            module: &module,
             index,
             group,
+            members,
             optimisations,
-        )
-    };
-    for (index, group) in plan.groups.iter().enumerate() {
+        };
         // Left out when a kernel depends on something that only its own image has.
-        if let Some((kernel, parameters)) = builder(index, group)?.build()? {
+        if let Some((kernel, facts)) = builder.build()? {
             fused.push(kernel);
-            unread.push(parameters);
-        }
-    }
-    // The same once more, to be called by the kernels that run several launches of a wave.
-    let statements = batch::statements(plan, &launches, &fused);
-    let mut bodies = Vec::new();
-    for (number, statement) in statements.iter().enumerate() {
-        if let Some((kernel, parameters)) =
-            builder(plan.groups.len() + number, statement.group())?.build()?
-        {
-            bodies.push((statement, kernel));
-            unread.push(parameters);
+            known.push(facts);
         }
     }
     if optimisations.contains(&Optimisation::ForwardValues) {
         forward_values(&module)?;
     }
+    for (kernel, facts) in fused.iter().zip(&known) {
+        let function = function_of(&module, kernel)?;
+        if optimisations.contains(&Optimisation::BroadcastValues) {
+            broadcasts::broadcast_values(function, facts);
+        }
+    }
     if optimisations.contains(&Optimisation::DeadStores) {
-        let kernels = fused.iter_mut();
-        let all = kernels.chain(bodies.iter_mut().map(|(_, kernel)| kernel));
-        remove_dead_stores(&module, all, &unread)?;
+        remove_dead_stores(&module, &mut fused, &known)?;
     }
     if optimisations.contains(&Optimisation::CommonTiles) {
         tiles::merge_tiles(&module);
     }
-    let waves = batch::build_batches(&module, bodies)?;
+    for (kernel, facts) in fused.iter().zip(&known) {
+        let function = function_of(&module, kernel)?;
+        if optimisations.contains(&Optimisation::RedundantBarriers) {
+            barriers::remove_redundant_barriers(function, facts);
+        }
+    }
+    let of_plan = |kernel: &FusedKernel| kernel.group < plan.groups.len();
+    let (fused, bodies): (Vec<_>, Vec<_>) = fused.into_iter().partition(of_plan);
+    let bodies = bodies
+        .into_iter()
+        .map(|kernel| (&statements[kernel.group - plan.groups.len()], kernel));
+    let waves = batch::build_batches(&module, bodies.collect())?;
     module
         .verify()
         .map_err(|message| CodegenError::Llvm(message.to_string()))?;
@@ -143,49 +187,9 @@ struct Parameter {
     attributes: Option<(Value, u32)>,
 }
 
-impl<'a, 'ctx> GroupBuilder<'a, 'ctx> {
-    #[allow(clippy::too_many_arguments, reason = "all that a group is built from")]
-    fn new(
-        program: &'a Program<'ctx>,
-        graph: &'a LaunchGraph,
-        kernels: &'a [KernelModel],
-        launches: &HashMap<LaunchId, &'a Launch>,
-        module: &'a Module<'ctx>,
-        index: usize,
-        group: &'a FusionGroup,
-        optimisations: &'a BTreeSet<Optimisation>,
-    ) -> Result<Self, CodegenError> {
-        let members = group
-            .members
-            .iter()
-            .map(|member| {
-                if member.map != ThreadMap::Identity {
-                    return Err(CodegenError::Inconsistent(
-                        "only the identity map of threads is built".to_owned(),
-                    ));
-                }
-                let launch = launches.get(&member.launch).ok_or_else(|| {
-                    CodegenError::Inconsistent(format!("no launch {}", member.launch.0))
-                })?;
-                let kernel = launch.kernel.ok_or_else(|| {
-                    CodegenError::Inconsistent(format!("launch {} is unknown", member.launch.0))
-                })?;
-                Ok((*launch, &kernels[kernel.0]))
-            })
-            .collect::<Result<Vec<_>, _>>()?;
-        Ok(Self {
-            program,
-            graph,
-            module,
-            index,
-            group,
-            members,
-            optimisations,
-        })
-    }
-
-    /// The kernel, and the parameters that point into allocations which nobody reads afterwards.
-    fn build(&self) -> Result<Option<(FusedKernel, UnreadParameters)>, CodegenError> {
+impl<'ctx> GroupBuilder<'_, 'ctx> {
+    /// The kernel, and what the host program knows of it.
+    fn build(&self) -> Result<Option<(FusedKernel, KernelFacts)>, CodegenError> {
         let mut segments = Vec::new();
         let order = self.group.segments_in_order();
         for (position, (_, model)) in self.members.iter().enumerate() {
@@ -199,7 +203,11 @@ impl<'a, 'ctx> GroupBuilder<'a, 'ctx> {
                 true => unison::CANONICAL_FORM,
                 false => "",
             };
-            match Segment::prepare(self.program, kernel, &prefix, form)? {
+            let given: &[Index] = match self.group.members[position].map {
+                ThreadMap::Identity => &[],
+                ThreadMap::Clipped => &Index::grid_size(),
+            };
+            match Segment::prepare(self.program, kernel, &prefix, form, given)? {
                 Some(segment) => segments.push(segment),
                 None => return Ok(None),
             }
@@ -208,9 +216,10 @@ impl<'a, 'ctx> GroupBuilder<'a, 'ctx> {
         for segment in segments {
             bodies.push(segment.link_into(self.module)?);
         }
-        let (parameters, places) = self.parameters(&bodies);
-        let function = self.declare(&parameters, &bodies, &places);
-        self.write_body(function, &bodies, &places)?;
+        let (mut parameters, places) = self.parameters(&bodies);
+        let grids = self.grids(&mut parameters);
+        let (function, apart) = self.declare(&parameters, &bodies, &places);
+        self.write_body(function, &bodies, &places, &grids)?;
         let unread = dead_stores::parameters_into(
             &self.group.unread_afterwards,
             &self.members,
@@ -225,7 +234,7 @@ impl<'a, 'ctx> GroupBuilder<'a, 'ctx> {
                 .collect(),
             unwritten: Vec::new(),
         };
-        Ok(Some((kernel, unread)))
+        Ok(Some((kernel, KernelFacts { apart, unread })))
     }
 
     /// The fused kernel's parameters, and for each body which of them it gets. An argument that
@@ -235,7 +244,7 @@ impl<'a, 'ctx> GroupBuilder<'a, 'ctx> {
         let mut places = Vec::new();
         for ((launch, _), body) in self.members.iter().zip(bodies) {
             let types = body.function.value_type().parameters();
-            let own = types.len() - body.variables.len();
+            let own = types.len() - body.variables.len() - body.given.len();
             let mut list = Vec::new();
             for (argument, ty) in types[..own].iter().enumerate() {
                 let identity = launch
@@ -292,7 +301,7 @@ impl<'a, 'ctx> GroupBuilder<'a, 'ctx> {
         parameters: &[Parameter],
         bodies: &[segment::Body],
         places: &[Vec<usize>],
-    ) -> Value {
+    ) -> (Value, Vec<Vec<bool>>) {
         let types: Vec<Type> = parameters.iter().map(|parameter| parameter.ty).collect();
         let ty = Type::function(Type::void(self.module), &types);
         let function = Value::add_function(self.module, &self.name(), ty);
@@ -342,7 +351,9 @@ impl<'a, 'ctx> GroupBuilder<'a, 'ctx> {
                 scopes.mark(self.module, body.function, places);
             }
         }
-        function
+        let all = 0..parameters.len();
+        let row = |one: usize| all.clone().map(|other| facts.apart(one, other)).collect();
+        (function, all.clone().map(row).collect())
     }
 
     /// A single launch is built for all launches of its kernel: nothing of one site is in it.
@@ -373,6 +384,7 @@ impl<'a, 'ctx> GroupBuilder<'a, 'ctx> {
         function: Value,
         bodies: &[segment::Body],
         places: &[Vec<usize>],
+        grids: &[Option<Grid>],
     ) -> Result<(), CodegenError> {
         let builder = Builder::at_end(self.module, Block::append(function, "entry"));
         if let Some(first) = bodies.first()
@@ -398,15 +410,23 @@ impl<'a, 'ctx> GroupBuilder<'a, 'ctx> {
             }
             let together = self.in_unison(function, number, segment, bodies, places)?;
             if let Some(together) = together {
+                // All of them have the grid of the first.
+                let end = self.enter(function, &builder, grids[segment[0]].as_ref());
                 builder.call(together.value_type(), together, &parameters);
+                leave(&builder, end);
                 continue;
             }
             for position in segment {
                 let body = &bodies[*position];
-                let arguments: Vec<Value> = places[*position]
+                let grid = grids[*position].as_ref();
+                let end = self.enter(function, &builder, grid);
+                let mut arguments: Vec<Value> = places[*position]
                     .iter()
                     .map(|index| parameters[*index])
                     .collect();
+                for index in &body.given {
+                    arguments.push(self.given(*index, function, grid)?);
+                }
                 let call = builder.call(body.function.value_type(), body.function, &arguments);
                 for at in 1..=arguments.len() as u32 {
                     body.function.copy_function_attributes_to_call(at, call, at);
@@ -421,6 +441,7 @@ impl<'a, 'ctx> GroupBuilder<'a, 'ctx> {
                 if copies && Some(position) != last {
                     self.wait_for_copies(&builder);
                 }
+                leave(&builder, end);
             }
         }
         builder.return_void();
@@ -436,7 +457,11 @@ impl<'a, 'ctx> GroupBuilder<'a, 'ctx> {
         bodies: &[segment::Body],
         places: &[Vec<usize>],
     ) -> Result<Option<Value>, CodegenError> {
-        if !self.optimisations.contains(&Optimisation::CodeMotion) || segment.len() < 2 {
+        let given = segment
+            .iter()
+            .any(|member| !bodies[*member].given.is_empty());
+        let wanted = self.optimisations.contains(&Optimisation::CodeMotion);
+        if !wanted || given || segment.len() < 2 {
             return Ok(None);
         }
         let name = format!("sirius_g{}_s{number}", self.index);
@@ -488,20 +513,21 @@ impl<'a, 'ctx> GroupBuilder<'a, 'ctx> {
     }
 }
 
-/// Parameters of a fused kernel by the allocation that they point into.
-type UnreadParameters = Vec<(BufferId, Vec<usize>)>;
+fn function_of(module: &Module, kernel: &FusedKernel) -> Result<Value, CodegenError> {
+    Value::function(module, &kernel.name)
+        .ok_or_else(|| CodegenError::Inconsistent(format!("no kernel {}", kernel.name)))
+}
 
 /// Leaves stores out whose values nobody reads, and what only computed them.
-fn remove_dead_stores<'a>(
+fn remove_dead_stores(
     module: &Module,
-    fused: impl Iterator<Item = &'a mut FusedKernel>,
-    unread: &[UnreadParameters],
+    fused: &mut [FusedKernel],
+    known: &[KernelFacts],
 ) -> Result<(), CodegenError> {
     let before = device::count_barriers(module);
-    for (kernel, unread) in fused.zip(unread) {
-        let function = Value::function(module, &kernel.name)
-            .ok_or_else(|| CodegenError::Inconsistent(format!("no kernel {}", kernel.name)))?;
-        for (buffer, parameters) in unread {
+    for (kernel, facts) in fused.iter_mut().zip(known) {
+        let function = function_of(module, kernel)?;
+        for (buffer, parameters) in &facts.unread {
             if dead_stores::remove_dead_stores(function, parameters) {
                 kernel.unwritten.push(*buffer);
             }
@@ -529,9 +555,12 @@ fn forward_values(module: &Module) -> Result<(), CodegenError> {
     device::mark_pure_math(module);
     let machine = device_target_machine("sm_80")?;
     run_passes(module, "always-inline,globaldce", &machine)?;
+    device::kernels(module)
+        .into_iter()
+        .for_each(registers::read_once);
     let before = device::count_barriers(module);
     let round = "sroa<modify-cfg>,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,\
-                 jump-threading,correlated-propagation,simplifycfg,gvn,dse";
+                 jump-threading,correlated-propagation,simplifycfg,gvn<no-pre>,dse";
     run_passes(
         module,
         &format!("function({round},{round},instcombine<no-verify-fixpoint>,simplifycfg)"),

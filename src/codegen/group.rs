@@ -108,6 +108,15 @@ pub(super) fn build_group_function<'ctx>(
                 holds = builder.build_and(holds, found, "holds")?;
                 slot
             }
+            FusedParameter::GridSize { launch, axis } => {
+                let extent = operands
+                    .operand(*launch, Operand::Grid(axis.index() as u8))
+                    .ok_or_else(|| CodegenError::Inconsistent("missing extent".into()))?;
+                let slot = builder.build_alloca(int, "extent")?;
+                let extent = builder.build_int_truncate(extent, int, "extent")?;
+                builder.build_store(slot, extent)?;
+                slot
+            }
         });
     }
     let guard = emit_guards(context, &program.host, &builder, &operands, &group.guards)?;
@@ -119,6 +128,8 @@ pub(super) fn build_group_function<'ctx>(
     let mut configuration: Vec<BasicValueEnum<'_>> = (0..OPERANDS_BEFORE_ARGUMENTS)
         .map(|index| operands.parameters[operands.starts[last] + index])
         .collect();
+    let grid = largest_grid(program, &builder, &operands)?;
+    configuration[..grid.len()].copy_from_slice(&grid);
     configuration[SHARED_BYTES] = largest_shared(&builder, &operands)?.into();
     let key = program
         .host
@@ -167,6 +178,32 @@ pub(super) fn build_group_function<'ctx>(
 /// The host symbol that stands for a group's fused kernel.
 pub(super) fn fused_key(group: usize) -> String {
     format!("sirius.fused.key.{group}")
+}
+
+/// The fused grid as a launch takes it: x and y in one number, then z.
+fn largest_grid<'ctx>(
+    program: &Program<'ctx>,
+    builder: &Builder<'ctx>,
+    operands: &GroupOperands<'_, 'ctx>,
+) -> Result<[BasicValueEnum<'ctx>; 2], CodegenError> {
+    let (int, long) = (program.context.i32_type(), program.context.i64_type());
+    let mut largest = [long.const_int(1, false); 3];
+    for member in operands.members {
+        for (axis, largest) in (0_u8..).zip(&mut largest) {
+            let extent = operands
+                .operand(member.launch.id, Operand::Grid(axis))
+                .ok_or_else(|| CodegenError::Inconsistent("missing extent".into()))?;
+            let more = builder.build_int_compare(IntPredicate::UGT, extent, *largest, "more")?;
+            *largest = builder
+                .build_select(more, extent, *largest, "extent")?
+                .into_int_value();
+        }
+    }
+    let [x, y, z] = largest;
+    let high = builder.build_left_shift(y, long.const_int(32, false), "y")?;
+    let packed = builder.build_or(x, high, "grid")?;
+    let depth = builder.build_int_truncate(z, int, "z")?;
+    Ok([packed.into(), depth.into()])
 }
 
 /// Segments overlay their dynamic shared memory, so the fused launch needs the most of any member.

@@ -35,8 +35,7 @@ pub fn rewrite_launches(
     graph: &LaunchGraph,
     models: &[KernelModel],
     plan: &VerifiedPlan,
-    fused: &[FusedKernel],
-    waves: &[WaveKernel],
+    (fused, waves): (&[FusedKernel], &[WaveKernel]),
     launcher: &Launcher,
 ) -> Result<(), CodegenError> {
     let waiting = Waiting::all(plan.plan(), waves);

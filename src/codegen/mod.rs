@@ -12,6 +12,7 @@ pub mod fuse;
 mod group;
 mod guard;
 mod host;
+mod images;
 mod ir;
 mod launch_call;
 mod link;
@@ -20,7 +21,9 @@ mod registration;
 mod waves;
 
 pub use emit::{Emitted, emit, emit_device_only, link_objects, show_commands};
+pub use images::{FusedImage, UnitImages, Workbench, emit_fused, emit_units, try_candidates};
 
+use crate::affine::Axis;
 use crate::launch::{BufferId, LaunchId};
 use std::path::PathBuf;
 
@@ -138,6 +141,13 @@ pub enum FusedParameter {
     VariableAddress {
         /// Index into the program's variables.
         variable: usize,
+    },
+    /// An extent of a member's own grid, 32 bits.
+    GridSize {
+        /// Which member.
+        launch: LaunchId,
+        /// On which axis.
+        axis: Axis,
     },
 }
 

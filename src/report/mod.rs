@@ -21,6 +21,7 @@ use crate::dependence::{DependenceKind, IterationDistance, Uar, Width, Witness, 
 use crate::kernel::KernelModel;
 use crate::launch::{HostBlockId, Launch, LaunchGraph, LaunchId, Node, NodeKind, Stream, ValueId};
 use crate::pipeline::Stage;
+use crate::schedule::resources::GroupOccupancy;
 use crate::schedule::{FusionGroup, FusionPlan, Missed};
 use condition::LaunchNames;
 pub use effects::{ReportBytes, ReportEffect, ReportKernel};
@@ -220,6 +221,10 @@ pub struct ReportFusion {
     /// afterwards; known once code was generated.
     #[serde(default)]
     pub not_written: Vec<String>,
+    /// What ptxas says the fused kernel needs, and how many of its warps run at once, on each
+    /// architecture; empty where ptxas was not asked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub resources: Vec<GroupOccupancy>,
 }
 
 /// A test at run time.
@@ -555,6 +560,7 @@ fn fusion(
             .map(|guard| names.guard(guard))
             .collect(),
         not_written: Vec::new(),
+        resources: Vec::new(),
     }
 }
 

@@ -148,7 +148,7 @@ impl<'a> Judge<'a> {
     pub(super) fn finish(&self, members: &[Candidate<'a>]) -> FusionGroup {
         let mut guards = BTreeSet::new();
         for pair in members.windows(2) {
-            for index in 0..6 {
+            for index in 3..6 {
                 let (a, b) = (self.extent(&pair[0], index), self.extent(&pair[1], index));
                 guards.insert(Guard::Holds {
                     class: String::from("shape"),
@@ -185,7 +185,10 @@ impl<'a> Judge<'a> {
             .zip(barriers)
             .map(|(member, barrier_before)| Member {
                 launch: member.launch.id,
-                map: ThreadMap::Identity,
+                map: match self.fills_grid(member, members, &guards) {
+                    true => ThreadMap::Identity,
+                    false => ThreadMap::Clipped,
+                },
                 barrier_before,
             })
             .collect();
@@ -200,6 +203,35 @@ impl<'a> Judge<'a> {
         }
     }
 
+    /// Whether a member has all blocks of the fused grid, the largest of all members.
+    fn fills_grid(
+        &self,
+        member: &Candidate,
+        members: &[Candidate],
+        guards: &BTreeSet<Guard>,
+    ) -> bool {
+        let tested = |a: &Expression<ValueId>, b: &Expression<ValueId>| {
+            guards.iter().any(|guard| match guard {
+                Guard::Holds {
+                    condition: Condition::Equal(left, right),
+                    ..
+                } => [(a, b), (b, a)].contains(&(left, right)),
+                _ => false,
+            })
+        };
+        members.iter().all(|other| {
+            (0..3).all(|axis| {
+                let (own, theirs) = (self.extent(member, axis), self.extent(other, axis));
+                let constants = own.as_constant().zip(theirs.as_constant());
+                own == theirs
+                    || constants.is_some_and(|(own, theirs)| own >= theirs)
+                    // No grid is empty.
+                    || theirs.as_constant() == Some(1)
+                    || tested(&own, &theirs)
+            })
+        })
+    }
+
     /// The segments of the fused kernel, none when they are the members in host order, and for each
     /// member whether a barrier stands before.
     fn order(&self, members: &[Candidate<'a>]) -> (Vec<Vec<usize>>, Vec<bool>) {
@@ -210,6 +242,7 @@ impl<'a> Judge<'a> {
             members,
             |one, other| !self.edges(one.node, other.node).is_empty(),
             |one, other| self.needs_barrier(one, other),
+            |one, other| (0..3).all(|axis| self.extent(one, axis) == self.extent(other, axis)),
         );
         let barriers = self.barriers(members, &order);
         // Another order has to be worth it.
@@ -262,26 +295,20 @@ impl<'a> Judge<'a> {
             let message = format!("`{}` and `{}` are on different streams", names.0, names.1);
             return Err(rejection(RejectionReason::Stream, message, location));
         }
-        for (index, extent) in EXTENT_NAMES.iter().enumerate() {
-            let (a, b) = (self.extent(first, index), self.extent(second, index));
-            let message = match (a.as_constant(), b.as_constant()) {
-                (Some(left), Some(right)) if left != right => format!(
+        for (index, extent) in BLOCK_EXTENTS.iter().enumerate() {
+            let (a, b) = (
+                self.extent(first, 3 + index),
+                self.extent(second, 3 + index),
+            );
+            if let (Some(left), Some(right)) = (a.as_constant(), b.as_constant())
+                && left != right
+            {
+                let message = format!(
                     "`{}` and `{}` are launched with {extent} {left} and {right}",
                     names.0, names.1
-                ),
-                // A single block beside a number that is computed: a test could find them equal in a
-                // small run, but the fusion would take the place of one that always helps.
-                (Some(known @ 1), None) if index == 0 => format!(
-                    "`{}` and `{}` are launched with {extent} {known} and one that is computed",
-                    names.0, names.1
-                ),
-                (None, Some(known @ 1)) if index == 0 => format!(
-                    "`{}` and `{}` are launched with a computed {extent} and with {known}",
-                    names.0, names.1
-                ),
-                _ => continue,
-            };
-            return Err(rejection(RejectionReason::Shape, message, location));
+                );
+                return Err(rejection(RejectionReason::Shape, message, location));
+            }
         }
         for (axis, name) in ["x", "y", "z"].iter().enumerate() {
             let tells = |member: &Candidate| member.model.distinguishes_threads[axis];
@@ -394,6 +421,9 @@ impl<'a> Judge<'a> {
             }
         }
         parameters += (8 + 7) * variables.len() as u64;
+        let no_guards = BTreeSet::new();
+        let clipped = |member: &&Candidate| !self.fills_grid(member, members, &no_guards);
+        parameters += GRID_BYTES * members.iter().filter(clipped).count() as u64;
         let threads: Option<i64> = members
             .first()
             .and_then(|member| member.launch.block.iter().map(|v| constant(*v)).product());
@@ -527,15 +557,10 @@ pub(super) fn launches(graph: &LaunchGraph) -> impl Iterator<Item = NodeId> + '_
         .map(|node| node.id)
 }
 
-const EXTENT_NAMES: [&str; 6] = [
-    "gridDim.x",
-    "gridDim.y",
-    "gridDim.z",
-    "blockDim.x",
-    "blockDim.y",
-    "blockDim.z",
-];
+const BLOCK_EXTENTS: [&str; 3] = ["blockDim.x", "blockDim.y", "blockDim.z"];
 /// Static and dynamic shared memory of a block without an opt-in.
 const MOST_SHARED_BYTES: u64 = 48 * 1024;
 /// Parameter space of a kernel.
 const MOST_PARAMETER_BYTES: u64 = 4096;
+/// The extents of a grid among the parameters, each at its worst place.
+const GRID_BYTES: u64 = 3 * (4 + 3);

@@ -8,12 +8,16 @@ mod host_order;
 mod liveness;
 mod local;
 mod obstacle;
+pub mod occupancy;
+mod regroup;
+pub mod resources;
 mod segments;
 mod sharing;
 mod waiting;
 mod waves;
 
 pub use local::plan_fusion;
+pub use regroup::Regrouper;
 pub use waves::plan_waves;
 
 use crate::cli::{Fusion, Optimisation, SiriusOptions};
@@ -27,6 +31,9 @@ use serde::{Deserialize, Serialize};
 pub enum ThreadMap {
     /// Block b, thread t stay block b, thread t; the fused launch has the member's shape.
     Identity,
+    /// Block b, thread t stay block b, thread t; blocks of the fused launch that the member's own
+    /// grid does not have leave it out.
+    Clipped,
 }
 
 /// A launch in a group.
@@ -41,7 +48,8 @@ pub struct Member {
     pub barrier_before: bool,
 }
 
-/// Launches that become one, at the place of the last.
+/// Launches that become one, at the place of the last. Its grid is on each axis the largest of any
+/// member's, its block that of all of them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FusionGroup {
     /// At least two members, in host order.

@@ -11,7 +11,7 @@ use crate::dependence::{Guard, PointerRange};
 use crate::expression::{Condition, Expression};
 use crate::kernel::{Access, AccessKind, Target};
 use crate::launch::{LaunchGraph, Operand, ValueId};
-use crate::schedule::FusionGroup;
+use crate::schedule::{FusionGroup, ThreadMap};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
@@ -244,22 +244,49 @@ struct Judge<'a> {
 impl Judge<'_> {
     fn shapes(&self) -> Vec<Refusal> {
         let mut refusals = Vec::new();
+        let different = |one: &Member<'_>, other: &Member<'_>, index: usize| {
+            let (first, second) = (one.launch.id, other.launch.id);
+            let extent = EXTENT_NAMES[index].to_string();
+            Refusal::DifferentShape {
+                first,
+                second,
+                extent,
+            }
+        };
         for pair in self.members.windows(2) {
-            for (index, extent) in EXTENT_NAMES.iter().enumerate() {
-                if !self
-                    .assumptions
-                    .equal(&pair[0].extents[index], &pair[1].extents[index])
-                {
-                    refusals.push(Refusal::DifferentShape {
-                        first: pair[0].launch.id,
-                        second: pair[1].launch.id,
-                        extent: (*extent).to_string(),
-                    });
+            for index in 3..6 {
+                let [one, other] = [&pair[0].extents[index], &pair[1].extents[index]];
+                if !self.assumptions.equal(one, other) {
+                    refusals.push(different(&pair[0], &pair[1], index));
+                }
+            }
+        }
+        // The fused grid is the largest; who is not clipped runs in all of it.
+        let planned = self.members.iter().zip(&self.group.members);
+        for (member, _) in planned.filter(|(_, planned)| planned.map == ThreadMap::Identity) {
+            for other in self.members {
+                for index in 0..3 {
+                    let [own, of_other] = [&member.extents[index], &other.extents[index]];
+                    let bound = Formula::less_equal(of_other, own);
+                    if !self.assumptions.equal(of_other, own)
+                        && !bound.is_some_and(|bound| self.assumptions.imply(&bound))
+                    {
+                        let refusal = different(member, other, index);
+                        if !refusals.contains(&refusal) {
+                            refusals.push(refusal);
+                        }
+                    }
                 }
             }
         }
         refusals.extend(self.threads_in_step());
         refusals
+    }
+
+    /// Whether two members run in the same blocks of the fused grid.
+    fn in_same_blocks(&self, one: usize, other: usize) -> bool {
+        let [one, other] = [one, other].map(|member| &self.members[member].extents);
+        (0..3).all(|index| self.assumptions.equal(&one[index], &other[index]))
     }
 
     /// Threads that one member cannot tell apart run in step there, each loading before any stores.
@@ -309,6 +336,12 @@ impl Judge<'_> {
             {
                 let location = barrier.location.to_string();
                 refusals.push(Refusal::DivergentBarrier { launch, location });
+            }
+            // What runs in unison runs in the same blocks.
+            let mut company_of = (0..self.members.len())
+                .filter(|other| order.segment[*other] == order.segment[position]);
+            if company_of.any(|other| !self.in_same_blocks(position, other)) {
+                refusals.push(Refusal::NotInUnison { launch });
             }
             // In unison threads may have left what another member does on different ways.
             let together = order.starts_together(self.group, position);
@@ -363,8 +396,10 @@ impl Judge<'_> {
                 },
             ));
         }
-        // Fused kernels get the addresses of device variables as parameters.
+        // Fused kernels get the addresses of device variables as parameters, and grids of members.
         bytes += (8 + 7) * variables.len() as u64;
+        let clipped = |member: &&crate::schedule::Member| member.map == ThreadMap::Clipped;
+        bytes += GRID_BYTES * self.group.members.iter().filter(clipped).count() as u64;
         if bytes > MAXIMUM_PARAMETER_BYTES {
             refusals.push(Refusal::ParameterSpace { first, bytes });
         }
@@ -595,3 +630,5 @@ const EXTENT_NAMES: [&str; 6] = [
 ];
 const MAXIMUM_SHARED_BYTES: u64 = 48 * 1024;
 const MAXIMUM_PARAMETER_BYTES: u64 = 4096;
+/// Three extents, each at its worst place.
+const GRID_BYTES: u64 = 3 * (4 + 3);

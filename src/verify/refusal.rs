@@ -100,7 +100,7 @@ pub enum Refusal {
     },
     #[error("the segments of the group of launch {} do not hold each member once, with one barrier for each", first.0)]
     Segments { first: LaunchId },
-    #[error("launch {} prints or copies asynchronously and would run in unison with another", launch.0)]
+    #[error("launch {} prints, copies asynchronously or has a grid of its own, and would run in unison with another", launch.0)]
     NotInUnison { launch: LaunchId },
     #[error("pointers of launches {} and {} may overlap, and nothing tests that they do not ({what})", first.0, second.0)]
     MayAlias {

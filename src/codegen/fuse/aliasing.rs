@@ -92,6 +92,7 @@ impl<'a> PointerFacts<'a> {
                         uses: Vec::new(),
                     });
                 }
+                FusedParameter::GridSize { .. } => {}
                 FusedParameter::Argument { launch, argument } => {
                     let Some((launch, model)) =
                         members.iter().find(|(member, _)| member.id == *launch)

@@ -35,7 +35,6 @@ impl Statement {
 pub(super) fn statements(
     plan: &FusionPlan,
     launches: &HashMap<LaunchId, &Launch>,
-    fused: &[FusedKernel],
 ) -> Vec<Statement> {
     let mut statements: Vec<Statement> = Vec::new();
     let mut singles: HashMap<KernelId, usize> = HashMap::new();
@@ -46,13 +45,11 @@ pub(super) fn statements(
             members.any(|member| member.launch == launch)
         });
         if let Some(index) = group {
-            if fused.iter().any(|kernel| kernel.group == index) {
-                statements.push(Statement {
-                    launches: vec![launch],
-                    of_plan: Some(index),
-                    group: plan.groups[index].clone(),
-                });
-            }
+            statements.push(Statement {
+                launches: vec![launch],
+                of_plan: Some(index),
+                group: plan.groups[index].clone(),
+            });
             continue;
         }
         let Some(kernel) = launches.get(&launch).and_then(|launch| launch.kernel) else {
@@ -96,7 +93,7 @@ pub(super) fn build_batches(
         let name = format!("sirius_wave_{number}_{}", body_name(&kernel.name));
         let of_site = |parameter: &FusedParameter| match parameter {
             FusedParameter::Argument { .. } => true,
-            FusedParameter::VariableAddress { .. } => statement.of_plan.is_some(),
+            _ => statement.of_plan.is_some(),
         };
         body.set_linkage(Linkage::LLVMInternalLinkage);
         body.set_call_convention(0);
