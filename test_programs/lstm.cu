@@ -9,6 +9,10 @@
 //
 // usage: lstm [steps] [cells] [inplace]
 //
+// arguments: 7 3
+// arguments: 7 3 inplace
+// arguments: 1 1
+//
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -156,6 +160,6 @@ int main(int argc, char **argv) {
         worst = fmax(worst, fabs(top[i] - reference[i]));
     double sum = 0;
     for (int i = (steps - 1) * HIDDEN; i < steps * HIDDEN; ++i) sum += top[i];
-    printf("steps %d cells %d sum %.6f %s\n", steps, cells, sum, worst < 1e-4 ? "ok" : "WRONG");
+    printf("steps %d cells %d sum %.6f %s\n", steps, cells, sum, worst < 1e-4 ? "PASS" : "FAIL");
     return worst < 1e-4 ? 0 : 1;
 }
