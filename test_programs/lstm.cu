@@ -12,7 +12,6 @@
 // arguments: 7 3
 // arguments: 7 3 inplace
 // arguments: 1 1
-//
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>

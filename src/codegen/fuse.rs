@@ -20,6 +20,7 @@ mod memory;
 mod registers;
 mod scopes;
 mod segment;
+mod strands;
 mod tiles;
 mod unison;
 #[cfg(test)]
@@ -34,7 +35,7 @@ use crate::cli::Optimisation;
 use crate::kernel::KernelModel;
 use crate::launch::{Launch, LaunchGraph, LaunchId, NodeKind, ValueId};
 use crate::program::Program;
-use crate::schedule::{FusionGroup, FusionPlan, ThreadMap};
+use crate::schedule::{BlockThreads, FusionGroup, FusionPlan, ThreadMap};
 use crate::verify::VerifiedPlan;
 use aliasing::PointerFacts;
 use clipped::{Grid, leave};
@@ -44,6 +45,9 @@ use memory::KernelFacts;
 use scopes::AliasScopes;
 use segment::Segment;
 use std::collections::{BTreeSet, HashMap};
+use strands::{StrandFunction, StrandPlace};
+
+pub(in crate::codegen) use strands::extent;
 
 /// The module, the kernel of each group, and those that run the launches of a wave.
 pub(super) type FusedModule<'ctx> = (Module<'ctx>, Vec<FusedKernel>, Vec<WaveKernel>);
@@ -103,6 +107,7 @@ fn build_groups<'ctx>(
     }
     let mut fused = Vec::new();
     let mut known = Vec::new();
+    let mut strands = Vec::new();
     // What waits for waves is built once more, to be called by the kernels of several launches.
     let statements = batch::statements(plan, &launches);
     let bodies = statements.iter().map(batch::Statement::group);
@@ -130,10 +135,18 @@ fn build_groups<'ctx>(
             optimisations,
         };
         // Left out when a kernel depends on something that only its own image has.
-        if let Some((kernel, facts)) = builder.build()? {
+        if let Some((kernel, facts, functions)) = builder.build()? {
             fused.push(kernel);
             known.push(facts);
+            strands.push(functions);
         }
+    }
+    if strands.iter().any(|functions| !functions.is_empty()) {
+        let settled = strands::settle(&module, &fused, &strands)?;
+        let mut keep = settled.iter().copied();
+        fused.retain(|_| keep.next().unwrap_or(true));
+        let mut keep = settled.into_iter();
+        known.retain(|_| keep.next().unwrap_or(true));
     }
     if optimisations.contains(&Optimisation::ForwardValues) {
         forward_values(&module)?;
@@ -188,8 +201,10 @@ struct Parameter {
 }
 
 impl<'ctx> GroupBuilder<'_, 'ctx> {
-    /// The kernel, and what the host program knows of it.
-    fn build(&self) -> Result<Option<(FusedKernel, KernelFacts)>, CodegenError> {
+    /// The kernel, what the host program knows of it, and the functions of its strands.
+    fn build(
+        &self,
+    ) -> Result<Option<(FusedKernel, KernelFacts, Vec<StrandFunction>)>, CodegenError> {
         let mut segments = Vec::new();
         let order = self.group.segments_in_order();
         for (position, (_, model)) in self.members.iter().enumerate() {
@@ -204,7 +219,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
                 false => "",
             };
             let given: &[Index] = match self.group.members[position].map {
-                ThreadMap::Identity => &[],
+                ThreadMap::Identity | ThreadMap::Blocks { .. } => &[],
                 ThreadMap::Clipped => &Index::grid_size(),
             };
             match Segment::prepare(self.program, kernel, &prefix, form, given)? {
@@ -217,9 +232,12 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
             bodies.push(segment.link_into(self.module)?);
         }
         let (mut parameters, places) = self.parameters(&bodies);
+        let launches: Vec<&Launch> = self.members.iter().map(|(launch, _)| *launch).collect();
+        let (graph, group) = (self.graph, self.group);
+        let strands = strands::places(self.module, graph, group, &launches, &mut parameters);
         let grids = self.grids(&mut parameters);
         let (function, apart) = self.declare(&parameters, &bodies, &places);
-        self.write_body(function, &bodies, &places, &grids)?;
+        let functions = self.write_body(function, &bodies, &places, &strands, &grids)?;
         let unread = dead_stores::parameters_into(
             &self.group.unread_afterwards,
             &self.members,
@@ -234,7 +252,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
                 .collect(),
             unwritten: Vec::new(),
         };
-        Ok(Some((kernel, KernelFacts { apart, unread })))
+        Ok(Some((kernel, KernelFacts { apart, unread }, functions)))
     }
 
     /// The fused kernel's parameters, and for each body which of them it gets. An argument that
@@ -364,17 +382,32 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
     /// The most threads a block with which the guards let the fused kernel run. It is always told,
     /// so that ptxas never gives a thread more registers than such a block has.
     fn most_threads(&self) -> u32 {
+        let in_rows = |position: &usize| match self.group.members[*position].map {
+            ThreadMap::Blocks { threads, .. } => threads != BlockThreads::Same,
+            ThreadMap::Identity | ThreadMap::Clipped => false,
+        };
+        let all: Vec<usize> = (0..self.members.len()).collect();
+        // Strands in rows have blocks of their own size each, the others one in common.
+        let strands = match all.iter().any(in_rows) {
+            true => self.group.strands(),
+            false => vec![all],
+        };
+        let most = strands.iter().map(|strand| self.most_threads_of(strand));
+        most.max().unwrap_or(MOST_THREADS)
+    }
+
+    fn most_threads_of(&self, members: &[usize]) -> u32 {
         let constant = |axis: usize| {
-            self.members.iter().find_map(|(launch, _)| {
+            members.iter().find_map(|position| {
+                let (launch, _) = self.members[*position];
                 let value = self.graph.values.get(launch.block[axis].0)?;
                 u32::try_from(value.constant? & 0xffff_ffff).ok()
             })
         };
         let known = (0..3).try_fold(1_u32, |threads, axis| threads.checked_mul(constant(axis)?));
-        let limits = self
-            .members
+        let limits = members
             .iter()
-            .filter_map(|(_, model)| model.max_threads);
+            .filter_map(|position| self.members[*position].1.max_threads);
         let limit = limits.chain(known).min().unwrap_or(MOST_THREADS);
         limit.clamp(1, MOST_THREADS)
     }
@@ -384,16 +417,40 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         function: Value,
         bodies: &[segment::Body],
         places: &[Vec<usize>],
+        strands: &[StrandPlace],
         grids: &[Option<Grid>],
-    ) -> Result<(), CodegenError> {
+    ) -> Result<Vec<StrandFunction>, CodegenError> {
+        let first = bodies.first();
+        let scope = first.and_then(|first| DebugScope::of(self.module, first.function));
+        if !strands.is_empty() {
+            let write = |strand: &StrandPlace, function: Value, builder: &Builder| {
+                let members = &strand.members;
+                self.write_segments((function, builder), bodies, places, grids, members)
+            };
+            return strands::write_strands(self.module, function, scope.as_ref(), strands, write);
+        }
         let builder = Builder::at_end(self.module, Block::append(function, "entry"));
-        if let Some(first) = bodies.first()
-            && let Some(scope) = DebugScope::of(self.module, first.function)
-        {
+        if let Some(scope) = &scope {
             scope.cover(function, &function.name(), &builder);
         }
+        let all: Vec<usize> = (0..self.members.len()).collect();
+        self.write_segments((function, &builder), bodies, places, grids, &all)?;
+        builder.return_void();
+        Ok(Vec::new())
+    }
+
+    /// What `members` do, segment by segment, where the builder stands.
+    fn write_segments(
+        &self,
+        (function, builder): (Value, &Builder),
+        bodies: &[segment::Body],
+        places: &[Vec<usize>],
+        grids: &[Option<Grid>],
+        members: &[usize],
+    ) -> Result<(), CodegenError> {
         let parameters = function.parameters();
-        let order = self.group.segments_in_order();
+        let mut order = self.group.segments_in_order();
+        order.retain(|segment| segment.iter().any(|member| members.contains(member)));
         let last = order.iter().flatten().next_back();
         for (number, segment) in order.iter().enumerate() {
             let member = |position: &usize| &self.group.members[*position];
@@ -403,23 +460,23 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
                     .iter()
                     .any(|position| member(position).barrier_before)
             {
-                self.synchronise(&builder, BLOCK_BARRIER, 0);
+                self.synchronise(builder, BLOCK_BARRIER, 0);
             } else if number > 0 && models.any(|model| model.warp_operations) {
                 // Threads may have left the segment before on different ways.
-                self.synchronise(&builder, "llvm.nvvm.bar.warp.sync", u64::from(u32::MAX));
+                self.synchronise(builder, "llvm.nvvm.bar.warp.sync", u64::from(u32::MAX));
             }
-            let together = self.in_unison(function, number, segment, bodies, places)?;
+            let together = self.in_unison(function, segment, bodies, places)?;
             if let Some(together) = together {
                 // All of them have the grid of the first.
-                let end = self.enter(function, &builder, grids[segment[0]].as_ref());
+                let end = self.enter(function, builder, grids[segment[0]].as_ref());
                 builder.call(together.value_type(), together, &parameters);
-                leave(&builder, end);
+                leave(builder, end);
                 continue;
             }
             for position in segment {
                 let body = &bodies[*position];
                 let grid = grids[*position].as_ref();
-                let end = self.enter(function, &builder, grid);
+                let end = self.enter(function, builder, grid);
                 let mut arguments: Vec<Value> = places[*position]
                     .iter()
                     .map(|index| parameters[*index])
@@ -439,12 +496,11 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
                 // The end of a kernel waits for them; what follows may write where they read.
                 let copies = self.members[*position].1.asynchronous_copies;
                 if copies && Some(position) != last {
-                    self.wait_for_copies(&builder);
+                    self.wait_for_copies(builder);
                 }
-                leave(&builder, end);
+                leave(builder, end);
             }
         }
-        builder.return_void();
         Ok(())
     }
 
@@ -452,7 +508,6 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
     fn in_unison(
         &self,
         kernel: Value,
-        number: usize,
         segment: &[usize],
         bodies: &[segment::Body],
         places: &[Vec<usize>],
@@ -464,7 +519,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         if !wanted || given || segment.len() < 2 {
             return Ok(None);
         }
-        let name = format!("sirius_g{}_s{number}", self.index);
+        let name = format!("sirius_g{}_s{}", self.index, segment[0]);
         let members: Vec<(Value, &[usize])> = segment
             .iter()
             .map(|position| (bodies[*position].function, places[*position].as_slice()))

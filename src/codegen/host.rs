@@ -77,7 +77,13 @@ pub fn rewrite_launches(
             .or_insert_with(|| predecessors_in(host));
         let waiting = waiting.iter().find(|each| each.launch() == last.launch.id);
         let flush = move_group(
-            program, models, group, kernel, &members, launcher, before, waiting,
+            (program, graph, models),
+            group,
+            kernel,
+            &members,
+            launcher,
+            before,
+            waiting,
         )?;
         flushes
             .entry((place, kernel.group))
@@ -245,8 +251,7 @@ impl<'ctx> Slot<'ctx> {
 /// Moves one group; returns where its pending launches have to be issued.
 #[allow(clippy::too_many_arguments, reason = "all that a group is moved with")]
 fn move_group<'ctx>(
-    program: &Program<'ctx>,
-    models: &[KernelModel],
+    (program, graph, models): (&Program<'ctx>, &LaunchGraph, &[KernelModel]),
     group: &FusionGroup,
     kernel: &FusedKernel,
     members: &[MemberCall<'_, 'ctx>],
@@ -264,8 +269,7 @@ fn move_group<'ctx>(
         .ok_or_else(|| detached(members[0].launch))?;
     let flush_function = build_flush_function(program, kernel, members)?;
     let group_function = build_group_function(
-        program,
-        models,
+        (program, graph, models),
         group,
         kernel,
         members,

@@ -9,7 +9,7 @@
 //! Invariant: between two launches of a region the host does nothing that a kernel could see or be
 //! seen by. What is planned here is what may save launches; the verifier decides whether it may be.
 
-use super::{FusionGroup, WaveRegion, WaveStatement};
+use super::{FusionGroup, ThreadMap, WaveRegion, WaveStatement};
 use crate::dependence::{Edge, Guard, RangeTouch, Uar, launch_conditions, launch_ranges};
 use crate::kernel::KernelModel;
 use crate::launch::{HostBlockId, Launch, LaunchGraph, LaunchId, NodeId, NodeKind};
@@ -81,7 +81,10 @@ fn candidates(
     for group in groups {
         let members: Vec<LaunchId> = group.members.iter().map(|member| member.launch).collect();
         grouped.extend(members.iter().copied());
-        sets.push(members);
+        let mut maps = group.members.iter().map(|member| &member.map);
+        if maps.all(|map| *map == ThreadMap::Identity) {
+            sets.push(members);
+        }
     }
     sets.extend(
         launches

@@ -72,6 +72,7 @@ pub(super) fn statements(
                 members: vec![member],
                 orientation: String::from("v"),
                 guards: Vec::new(),
+                orientations: Vec::new(),
                 unread_afterwards: Vec::new(),
                 segments: Vec::new(),
             },

@@ -136,6 +136,7 @@ fn plan(barriers: &[bool]) -> FusionPlan {
             segments: Vec::new(),
             members,
             orientation: "v".to_owned(),
+            orientations: Vec::new(),
             guards: Vec::new(),
         }],
         ..FusionPlan::default()
