@@ -156,13 +156,17 @@ pub enum Optimisation {
     BroadcastValues,
     /// `redundant-barriers`: barriers that no dependence needs any more are left out.
     RedundantBarriers,
+    /// `host-constants`: arguments and extents that the host knows are constants of the fused kernel.
+    HostConstants,
+    /// `one-base`: pointers into one allocation at known distances are one parameter.
+    OneBase,
     /// `waves`: launches of loops and long sequences wait until all that can run together is known.
     Waves,
 }
 
 impl Optimisation {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 10] = [
         Self::ForwardValues,
         Self::DeadStores,
         Self::CodeMotion,
@@ -170,6 +174,8 @@ impl Optimisation {
         Self::CommonTiles,
         Self::BroadcastValues,
         Self::RedundantBarriers,
+        Self::HostConstants,
+        Self::OneBase,
         Self::Waves,
     ];
 
@@ -183,6 +189,8 @@ impl Optimisation {
             Self::CommonTiles => "common-tiles",
             Self::BroadcastValues => "broadcast-values",
             Self::RedundantBarriers => "redundant-barriers",
+            Self::HostConstants => "host-constants",
+            Self::OneBase => "one-base",
             Self::Waves => "waves",
         }
     }

@@ -15,6 +15,7 @@ mod broadcasts;
 mod clipped;
 mod control_flow;
 mod dead_stores;
+mod host_values;
 mod indices;
 mod memory;
 mod registers;
@@ -39,6 +40,7 @@ use crate::schedule::{BlockThreads, FusionGroup, FusionPlan, ThreadMap};
 use crate::verify::VerifiedPlan;
 use aliasing::PointerFacts;
 use clipped::{Grid, leave};
+use host_values::Known;
 use indices::Index;
 use inkwell::module::Module;
 use memory::KernelFacts;
@@ -111,6 +113,13 @@ fn build_groups<'ctx>(
     // What waits for waves is built once more, to be called by the kernels of several launches.
     let statements = batch::statements(plan, &launches);
     let bodies = statements.iter().map(batch::Statement::group);
+    let of_site = [
+        Optimisation::HostConstants,
+        Optimisation::OneBase,
+        Optimisation::AliasScopes,
+    ];
+    let mut of_all_sites = optimisations.clone();
+    of_all_sites.retain(|optimisation| !of_site.contains(optimisation));
     for (index, group) in plan.groups.iter().chain(bodies).enumerate() {
         let members = group
             .members
@@ -131,8 +140,11 @@ fn build_groups<'ctx>(
             module: &module,
             index,
             group,
+            optimisations: match members.len() {
+                1 => &of_all_sites,
+                _ => optimisations,
+            },
             members,
-            optimisations,
         };
         // Left out when a kernel depends on something that only its own image has.
         if let Some((kernel, facts, functions)) = builder.build()? {
@@ -231,28 +243,76 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         for segment in segments {
             bodies.push(segment.link_into(self.module)?);
         }
+        if self.optimisations.contains(&Optimisation::HostConstants) {
+            for (position, body) in bodies.iter().enumerate() {
+                host_values::put_extents(body.function, self.extents(position));
+            }
+        }
         let (mut parameters, places) = self.parameters(&bodies);
         let launches: Vec<&Launch> = self.members.iter().map(|(launch, _)| *launch).collect();
         let (graph, group) = (self.graph, self.group);
         let strands = strands::places(self.module, graph, group, &launches, &mut parameters);
         let grids = self.grids(&mut parameters);
         let (function, apart) = self.declare(&parameters, &bodies, &places);
+        let known = self.known(&parameters);
         let functions = self.write_body(function, &bodies, &places, &strands, &grids)?;
+        let (function, passed) = host_values::specialise(self.module, function, &known)?;
+        let apart = host_values::apart_as_passed(&apart, &passed);
         let unread = dead_stores::parameters_into(
             &self.group.unread_afterwards,
             &self.members,
-            |member, argument| places.get(member)?.get(argument).copied(),
+            |member, argument| *passed.get(*places.get(member)?.get(argument)?)?,
         );
         let kernel = FusedKernel {
             name: function.name(),
             group: self.index,
             parameters: parameters
                 .into_iter()
-                .map(|parameter| parameter.source)
+                .zip(&known)
+                .filter(|(_, known)| **known == Known::Nothing)
+                .map(|(parameter, _)| parameter.source)
                 .collect(),
             unwritten: Vec::new(),
         };
         Ok(Some((kernel, KernelFacts { apart, unread }, functions)))
+    }
+
+    /// The extents of a member's grid and block that the host knows. Members whose threads stay where
+    /// they are have one shape, by the plan's guards.
+    fn extents(&self, position: usize) -> [Option<u32>; 6] {
+        let (launch, _) = self.members[position];
+        let mut own = host_values::extents(self.graph, launch);
+        let stays = |member: usize| self.group.members[member].map == ThreadMap::Identity;
+        if (0..self.members.len()).all(stays) {
+            for (other, _) in &self.members {
+                let other = host_values::extents(self.graph, other);
+                own.iter_mut()
+                    .zip(other)
+                    .for_each(|(own, other)| *own = own.or(other));
+            }
+        }
+        own
+    }
+
+    /// What the host knows of each parameter.
+    fn known(&self, parameters: &[Parameter]) -> Vec<Known> {
+        let passed: Vec<_> = parameters
+            .iter()
+            .map(|parameter| match parameter.source {
+                FusedParameter::Argument { launch, argument } => {
+                    let mut members = self.members.iter();
+                    let (launch, _) = members.find(|(member, _)| member.id == launch)?;
+                    // A structure in memory is no pointer, even where its first field is one.
+                    let (body, at) = parameter.attributes?;
+                    let passed = (*launch, argument, parameter.ty);
+                    (!body.has_attribute(at, "byval")).then_some(passed)
+                }
+                _ => None,
+            })
+            .collect();
+        let on = |optimisation| self.optimisations.contains(&optimisation);
+        let constants = on(Optimisation::HostConstants);
+        host_values::known(self.graph, &passed, constants, on(Optimisation::OneBase))
     }
 
     /// The fused kernel's parameters, and for each body which of them it gets. An argument that
@@ -362,7 +422,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
                 function.add_attribute(position, "noalias", 0);
             }
         }
-        if self.is_fused() && self.optimisations.contains(&Optimisation::AliasScopes) {
+        if self.optimisations.contains(&Optimisation::AliasScopes) {
             let name = function.name();
             let scopes = AliasScopes::new(self.module, &name, parameters.len(), &facts);
             for (body, places) in bodies.iter().zip(places) {
