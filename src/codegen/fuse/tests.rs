@@ -319,7 +319,7 @@ fn fuse_knowing(
     tell(&mut graph);
     let plan = plan(&[false, false]);
     let all = Optimisation::ALL.into();
-    let (module, fused) = build_groups(&program, &graph, &models, &plan, &all).unwrap();
+    let (module, fused, _) = build_groups(&program, &graph, &models, &plan, &all).unwrap();
     device::optimise_device(&module, &device_target_machine("sm_80").unwrap()).unwrap();
     let function = Value::function(&module, &fused[0].name).expect("the kernel is there");
     check(&fused[0], function);
