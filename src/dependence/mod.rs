@@ -50,7 +50,7 @@ mod witness;
 
 pub use enumerate::build_uar;
 pub use mapped::{MappedWidth, PlaceMap, PlaceSymbol};
-pub use overlap::{SharedMemory, launch_conditions};
+pub use overlap::{RangeTouch, SharedMemory, launch_conditions, launch_ranges};
 
 use crate::diagnostics::{Location, RejectionReason};
 use crate::expression::{Condition, Expression};
