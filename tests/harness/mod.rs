@@ -197,6 +197,7 @@ fn no_new_races(
 pub fn check_oracle() -> Result<(), Failed> {
     oracle::races::check_races()?;
     oracle::paths::check_paths()?;
+    oracle::cases::check_control_flow()?;
     oracle::cases::check_precision()?;
     Ok(oracle::cases::check_comparison()?)
 }
