@@ -156,11 +156,13 @@ pub enum Optimisation {
     BroadcastValues,
     /// `redundant-barriers`: barriers that no dependence needs any more are left out.
     RedundantBarriers,
+    /// `staged-rows`: rows that a block walks over several times stay in shared memory.
+    StagedRows,
 }
 
 impl Optimisation {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::ForwardValues,
         Self::DeadStores,
         Self::CodeMotion,
@@ -168,6 +170,7 @@ impl Optimisation {
         Self::CommonTiles,
         Self::BroadcastValues,
         Self::RedundantBarriers,
+        Self::StagedRows,
     ];
 
     /// Its name on the command line.
@@ -180,6 +183,7 @@ impl Optimisation {
             Self::CommonTiles => "common-tiles",
             Self::BroadcastValues => "broadcast-values",
             Self::RedundantBarriers => "redundant-barriers",
+            Self::StagedRows => "staged-rows",
         }
     }
 }

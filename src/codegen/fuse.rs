@@ -17,10 +17,12 @@ mod dead_stores;
 mod indices;
 mod memory;
 mod registers;
+mod rows;
 mod scopes;
 mod segment;
 mod tiles;
 mod unison;
+mod versions;
 #[cfg(test)]
 mod block_tests;
 #[cfg(test)]
@@ -31,7 +33,7 @@ use super::ir::{Block, Builder, DebugScope, FUNCTION_ATTRIBUTES, RETURN_ATTRIBUT
 use super::{CodegenError, FusedKernel, FusedParameter};
 use crate::cli::Optimisation;
 use crate::kernel::KernelModel;
-use crate::launch::{Launch, LaunchGraph, LaunchId, NodeKind, ValueId};
+use crate::launch::{BufferId, Launch, LaunchGraph, LaunchId, NodeKind, ValueId};
 use crate::program::Program;
 use crate::schedule::{FusionGroup, FusionPlan, ThreadMap};
 use crate::verify::VerifiedPlan;
@@ -130,15 +132,22 @@ fn build_groups<'ctx>(
     if optimisations.contains(&Optimisation::ForwardValues) {
         forward_values(&module)?;
     }
-    for (kernel, facts) in fused.iter().zip(&known) {
+    for (kernel, facts) in fused.iter_mut().zip(&known) {
         let function = function_of(&module, kernel)?;
         if optimisations.contains(&Optimisation::BroadcastValues) {
             broadcasts::broadcast_values(function, facts);
         }
+        let mut versions = vec![function];
+        if optimisations.contains(&Optimisation::StagedRows) {
+            let staged = rows::stage_rows(&module, function, facts)?;
+            kernel.staged = staged.rows;
+            versions.extend(staged.general);
+        }
+        if optimisations.contains(&Optimisation::DeadStores) {
+            kernel.unwritten = remove_dead_stores(&versions, facts);
+        }
     }
-    if optimisations.contains(&Optimisation::DeadStores) {
-        remove_dead_stores(&module, &mut fused, &known)?;
-    }
+    tidy(&module)?;
     if optimisations.contains(&Optimisation::CommonTiles) {
         tiles::merge_tiles(&module);
     }
@@ -223,8 +232,17 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
                 .map(|parameter| parameter.source)
                 .collect(),
             unwritten: Vec::new(),
+            staged: None,
         };
-        Ok(Some((kernel, KernelFacts { apart, unread })))
+        let models = || self.members.iter().map(|(_, model)| model);
+        let facts = KernelFacts {
+            apart,
+            unread,
+            block: self.block_extents(),
+            static_shared_bytes: models().map(|model| model.static_shared_bytes).sum(),
+            dynamic_shared: models().any(|model| model.dynamic_shared),
+        };
+        Ok(Some((kernel, facts)))
     }
 
     /// The fused kernel's parameters, and for each body which of them it gets. An argument that
@@ -344,16 +362,21 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         (function, all.clone().map(row).collect())
     }
 
+    /// The extents of its blocks, where they are known when compiling. All members have the same.
+    fn block_extents(&self) -> [Option<u64>; 3] {
+        std::array::from_fn(|axis| {
+            let mut members = self.members.iter();
+            members.find_map(|(launch, _)| self.constant_extent(launch.block[axis]))
+        })
+    }
+
     /// The most threads a block with which the guards let the fused kernel run. It is always told,
     /// so that ptxas never gives a thread more registers than such a block has.
     fn most_threads(&self) -> u32 {
-        let constant = |axis: usize| {
-            self.members.iter().find_map(|(launch, _)| {
-                let value = self.graph.values.get(launch.block[axis].0)?;
-                u32::try_from(value.constant? & 0xffff_ffff).ok()
-            })
-        };
-        let known = (0..3).try_fold(1_u32, |threads, axis| threads.checked_mul(constant(axis)?));
+        let extents = self.block_extents().into_iter();
+        let known = extents
+            .map(|extent| u32::try_from(extent?).ok())
+            .try_fold(1_u32, |threads, extent| threads.checked_mul(extent?));
         let limits = self
             .members
             .iter()
@@ -501,26 +524,28 @@ fn function_of(module: &Module, kernel: &FusedKernel) -> Result<Value, CodegenEr
         .ok_or_else(|| CodegenError::Inconsistent(format!("no kernel {}", kernel.name)))
 }
 
-/// Leaves stores out whose values nobody reads, and what only computed them.
-fn remove_dead_stores(
-    module: &Module,
-    fused: &mut [FusedKernel],
-    known: &[KernelFacts],
-) -> Result<(), CodegenError> {
-    let before = device::count_barriers(module);
-    for (kernel, facts) in fused.iter_mut().zip(known) {
-        let function = function_of(module, kernel)?;
-        for (buffer, parameters) in &facts.unread {
-            if dead_stores::remove_dead_stores(function, parameters) {
-                kernel.unwritten.push(*buffer);
+/// Leaves stores out whose values nobody reads, in all versions of a kernel, of which the first calls
+/// the others. Returns the allocations that they went to.
+fn remove_dead_stores(versions: &[Value], facts: &KernelFacts) -> Vec<BufferId> {
+    let mut unwritten = Vec::new();
+    for (buffer, parameters) in &facts.unread {
+        for version in versions {
+            let removed = dead_stores::remove_dead_stores(*version, versions, parameters);
+            if removed && !unwritten.contains(buffer) {
+                unwritten.push(*buffer);
             }
         }
     }
-    let machine = device_target_machine("sm_80")?;
+    unwritten
+}
+
+/// Inlines the versions of kernels, and removes what only computed values that are not needed any more.
+fn tidy(module: &Module) -> Result<(), CodegenError> {
+    let before = device::count_barriers(module);
     run_passes(
         module,
-        "function(adce,instcombine<no-verify-fixpoint>,simplifycfg)",
-        &machine,
+        "always-inline,globaldce,function(adce,instcombine<no-verify-fixpoint>,simplifycfg)",
+        &device_target_machine("sm_80")?,
     )?;
     before.check_equal_or_fewer(&device::count_barriers(module))
 }
