@@ -158,11 +158,15 @@ pub enum Optimisation {
     RedundantBarriers,
     /// `staged-rows`: rows that a block walks over several times stay in shared memory.
     StagedRows,
+    /// `host-constants`: arguments and extents that the host knows are constants of the fused kernel.
+    HostConstants,
+    /// `one-base`: pointers into one allocation at known distances are one parameter.
+    OneBase,
 }
 
 impl Optimisation {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 10] = [
         Self::ForwardValues,
         Self::DeadStores,
         Self::CodeMotion,
@@ -171,6 +175,8 @@ impl Optimisation {
         Self::BroadcastValues,
         Self::RedundantBarriers,
         Self::StagedRows,
+        Self::HostConstants,
+        Self::OneBase,
     ];
 
     /// Its name on the command line.
@@ -184,6 +190,8 @@ impl Optimisation {
             Self::BroadcastValues => "broadcast-values",
             Self::RedundantBarriers => "redundant-barriers",
             Self::StagedRows => "staged-rows",
+            Self::HostConstants => "host-constants",
+            Self::OneBase => "one-base",
         }
     }
 }

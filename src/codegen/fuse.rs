@@ -14,12 +14,14 @@ mod broadcasts;
 mod clipped;
 mod control_flow;
 mod dead_stores;
+mod host_values;
 mod indices;
 mod memory;
 mod registers;
 mod rows;
 mod scopes;
 mod segment;
+mod strands;
 mod tiles;
 mod unison;
 mod versions;
@@ -35,16 +37,20 @@ use crate::cli::Optimisation;
 use crate::kernel::KernelModel;
 use crate::launch::{BufferId, Launch, LaunchGraph, LaunchId, NodeKind, ValueId};
 use crate::program::Program;
-use crate::schedule::{FusionGroup, FusionPlan, ThreadMap};
+use crate::schedule::{BlockThreads, FusionGroup, FusionPlan, ThreadMap};
 use crate::verify::VerifiedPlan;
 use aliasing::PointerFacts;
 use clipped::{Grid, leave};
+use host_values::Known;
 use indices::Index;
 use inkwell::module::Module;
 use memory::KernelFacts;
 use scopes::AliasScopes;
 use segment::Segment;
 use std::collections::{BTreeSet, HashMap};
+use strands::{StrandFunction, StrandPlace};
+
+pub(in crate::codegen) use strands::extent;
 
 /// Builds one module with a kernel for each group of the plan. Groups whose members use a device
 /// variable that the host cannot name are left out; their launches stay apart.
@@ -100,6 +106,7 @@ fn build_groups<'ctx>(
     }
     let mut fused = Vec::new();
     let mut known = Vec::new();
+    let mut strands = Vec::new();
     for (index, group) in plan.groups.iter().enumerate() {
         let members = group
             .members
@@ -124,10 +131,18 @@ fn build_groups<'ctx>(
             optimisations,
         };
         // Left out when a kernel depends on something that only its own image has.
-        if let Some((kernel, facts)) = builder.build()? {
+        if let Some((kernel, facts, functions)) = builder.build()? {
             fused.push(kernel);
             known.push(facts);
+            strands.push(functions);
         }
+    }
+    if strands.iter().any(|functions| !functions.is_empty()) {
+        let settled = strands::settle(&module, &fused, &strands)?;
+        let mut keep = settled.iter().copied();
+        fused.retain(|_| keep.next().unwrap_or(true));
+        let mut keep = settled.into_iter();
+        known.retain(|_| keep.next().unwrap_or(true));
     }
     if optimisations.contains(&Optimisation::ForwardValues) {
         forward_values(&module)?;
@@ -157,10 +172,6 @@ fn build_groups<'ctx>(
             barriers::remove_redundant_barriers(function, facts);
         }
     }
-    if std::env::var("DBG").is_ok() {
-        module.print_to_stderr();
-        eprintln!("{known:?}");
-    }
     module
         .verify()
         .map_err(|message| CodegenError::Llvm(message.to_string()))?;
@@ -187,8 +198,10 @@ struct Parameter {
 }
 
 impl<'ctx> GroupBuilder<'_, 'ctx> {
-    /// The kernel, and what the host program knows of it.
-    fn build(&self) -> Result<Option<(FusedKernel, KernelFacts)>, CodegenError> {
+    /// The kernel, what the host program knows of it, and the functions of its strands.
+    fn build(
+        &self,
+    ) -> Result<Option<(FusedKernel, KernelFacts, Vec<StrandFunction>)>, CodegenError> {
         let mut segments = Vec::new();
         let order = self.group.segments_in_order();
         for (position, (_, model)) in self.members.iter().enumerate() {
@@ -203,7 +216,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
                 false => "",
             };
             let given: &[Index] = match self.group.members[position].map {
-                ThreadMap::Identity => &[],
+                ThreadMap::Identity | ThreadMap::Blocks { .. } => &[],
                 ThreadMap::Clipped => &Index::grid_size(),
             };
             match Segment::prepare(self.program, kernel, &prefix, form, given)? {
@@ -215,21 +228,34 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         for segment in segments {
             bodies.push(segment.link_into(self.module)?);
         }
+        if self.optimisations.contains(&Optimisation::HostConstants) {
+            for (position, body) in bodies.iter().enumerate() {
+                host_values::put_extents(body.function, self.extents(position));
+            }
+        }
         let (mut parameters, places) = self.parameters(&bodies);
+        let launches: Vec<&Launch> = self.members.iter().map(|(launch, _)| *launch).collect();
+        let (graph, group) = (self.graph, self.group);
+        let strands = strands::places(self.module, graph, group, &launches, &mut parameters);
         let grids = self.grids(&mut parameters);
         let (function, apart) = self.declare(&parameters, &bodies, &places);
-        self.write_body(function, &bodies, &places, &grids)?;
+        let known = self.known(&parameters);
+        let functions = self.write_body(function, &bodies, &places, &strands, &grids)?;
+        let (function, passed) = host_values::specialise(self.module, function, &known)?;
+        let apart = host_values::apart_as_passed(&apart, &passed);
         let unread = dead_stores::parameters_into(
             &self.group.unread_afterwards,
             &self.members,
-            |member, argument| places.get(member)?.get(argument).copied(),
+            |member, argument| *passed.get(*places.get(member)?.get(argument)?)?,
         );
         let kernel = FusedKernel {
             name: function.name(),
             group: self.index,
             parameters: parameters
                 .into_iter()
-                .map(|parameter| parameter.source)
+                .zip(&known)
+                .filter(|(_, known)| **known == Known::Nothing)
+                .map(|(parameter, _)| parameter.source)
                 .collect(),
             unwritten: Vec::new(),
             staged: None,
@@ -238,11 +264,50 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         let facts = KernelFacts {
             apart,
             unread,
+            arguments: kernel.parameters.iter().map(is_argument).collect(),
             block: self.block_extents(),
             static_shared_bytes: models().map(|model| model.static_shared_bytes).sum(),
             dynamic_shared: models().any(|model| model.dynamic_shared),
         };
-        Ok(Some((kernel, facts)))
+        Ok(Some((kernel, facts, functions)))
+    }
+
+    /// The extents of a member's grid and block that the host knows. Members whose threads stay where
+    /// they are have one shape, by the plan's guards.
+    fn extents(&self, position: usize) -> [Option<u32>; 6] {
+        let (launch, _) = self.members[position];
+        let mut own = host_values::extents(self.graph, launch);
+        let stays = |member: usize| self.group.members[member].map == ThreadMap::Identity;
+        if (0..self.members.len()).all(stays) {
+            for (other, _) in &self.members {
+                let other = host_values::extents(self.graph, other);
+                own.iter_mut()
+                    .zip(other)
+                    .for_each(|(own, other)| *own = own.or(other));
+            }
+        }
+        own
+    }
+
+    /// What the host knows of each parameter.
+    fn known(&self, parameters: &[Parameter]) -> Vec<Known> {
+        let passed: Vec<_> = parameters
+            .iter()
+            .map(|parameter| match parameter.source {
+                FusedParameter::Argument { launch, argument } => {
+                    let mut members = self.members.iter();
+                    let (launch, _) = members.find(|(member, _)| member.id == launch)?;
+                    // A structure in memory is no pointer, even where its first field is one.
+                    let (body, at) = parameter.attributes?;
+                    let passed = (*launch, argument, parameter.ty);
+                    (!body.has_attribute(at, "byval")).then_some(passed)
+                }
+                _ => None,
+            })
+            .collect();
+        let on = |optimisation| self.optimisations.contains(&optimisation);
+        let constants = on(Optimisation::HostConstants);
+        host_values::known(self.graph, &passed, constants, on(Optimisation::OneBase))
     }
 
     /// The fused kernel's parameters, and for each body which of them it gets. An argument that
@@ -362,8 +427,15 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         (function, all.clone().map(row).collect())
     }
 
-    /// The extents of its blocks, where they are known when compiling. All members have the same.
+    /// The extents of its blocks, where they are known when compiling.
     fn block_extents(&self) -> [Option<u64>; 3] {
+        let in_rows = self.group.members.iter().any(|member| match member.map {
+            ThreadMap::Blocks { threads, .. } => threads != BlockThreads::Same,
+            ThreadMap::Identity | ThreadMap::Clipped => false,
+        });
+        if in_rows {
+            return [None; 3];
+        }
         std::array::from_fn(|axis| {
             let mut members = self.members.iter();
             members.find_map(|(launch, _)| self.constant_extent(launch.block[axis]))
@@ -373,14 +445,32 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
     /// The most threads a block with which the guards let the fused kernel run. It is always told,
     /// so that ptxas never gives a thread more registers than such a block has.
     fn most_threads(&self) -> u32 {
-        let extents = self.block_extents().into_iter();
-        let known = extents
-            .map(|extent| u32::try_from(extent?).ok())
-            .try_fold(1_u32, |threads, extent| threads.checked_mul(extent?));
-        let limits = self
-            .members
+        let in_rows = |position: &usize| match self.group.members[*position].map {
+            ThreadMap::Blocks { threads, .. } => threads != BlockThreads::Same,
+            ThreadMap::Identity | ThreadMap::Clipped => false,
+        };
+        let all: Vec<usize> = (0..self.members.len()).collect();
+        // Strands in rows have blocks of their own size each, the others one in common.
+        let strands = match all.iter().any(in_rows) {
+            true => self.group.strands(),
+            false => vec![all],
+        };
+        let most = strands.iter().map(|strand| self.most_threads_of(strand));
+        most.max().unwrap_or(MOST_THREADS)
+    }
+
+    fn most_threads_of(&self, members: &[usize]) -> u32 {
+        let constant = |axis: usize| {
+            members.iter().find_map(|position| {
+                let (launch, _) = self.members[*position];
+                let value = self.graph.values.get(launch.block[axis].0)?;
+                u32::try_from(value.constant? & 0xffff_ffff).ok()
+            })
+        };
+        let known = (0..3).try_fold(1_u32, |threads, axis| threads.checked_mul(constant(axis)?));
+        let limits = members
             .iter()
-            .filter_map(|(_, model)| model.max_threads);
+            .filter_map(|position| self.members[*position].1.max_threads);
         let limit = limits.chain(known).min().unwrap_or(MOST_THREADS);
         limit.clamp(1, MOST_THREADS)
     }
@@ -390,16 +480,40 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         function: Value,
         bodies: &[segment::Body],
         places: &[Vec<usize>],
+        strands: &[StrandPlace],
         grids: &[Option<Grid>],
-    ) -> Result<(), CodegenError> {
+    ) -> Result<Vec<StrandFunction>, CodegenError> {
+        let first = bodies.first();
+        let scope = first.and_then(|first| DebugScope::of(self.module, first.function));
+        if !strands.is_empty() {
+            let write = |strand: &StrandPlace, function: Value, builder: &Builder| {
+                let members = &strand.members;
+                self.write_segments((function, builder), bodies, places, grids, members)
+            };
+            return strands::write_strands(self.module, function, scope.as_ref(), strands, write);
+        }
         let builder = Builder::at_end(self.module, Block::append(function, "entry"));
-        if let Some(first) = bodies.first()
-            && let Some(scope) = DebugScope::of(self.module, first.function)
-        {
+        if let Some(scope) = &scope {
             scope.cover(function, &function.name(), &builder);
         }
+        let all: Vec<usize> = (0..self.members.len()).collect();
+        self.write_segments((function, &builder), bodies, places, grids, &all)?;
+        builder.return_void();
+        Ok(Vec::new())
+    }
+
+    /// What `members` do, segment by segment, where the builder stands.
+    fn write_segments(
+        &self,
+        (function, builder): (Value, &Builder),
+        bodies: &[segment::Body],
+        places: &[Vec<usize>],
+        grids: &[Option<Grid>],
+        members: &[usize],
+    ) -> Result<(), CodegenError> {
         let parameters = function.parameters();
-        let order = self.group.segments_in_order();
+        let mut order = self.group.segments_in_order();
+        order.retain(|segment| segment.iter().any(|member| members.contains(member)));
         let last = order.iter().flatten().next_back();
         for (number, segment) in order.iter().enumerate() {
             let member = |position: &usize| &self.group.members[*position];
@@ -409,23 +523,23 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
                     .iter()
                     .any(|position| member(position).barrier_before)
             {
-                self.synchronise(&builder, BLOCK_BARRIER, 0);
+                self.synchronise(builder, BLOCK_BARRIER, 0);
             } else if number > 0 && models.any(|model| model.warp_operations) {
                 // Threads may have left the segment before on different ways.
-                self.synchronise(&builder, "llvm.nvvm.bar.warp.sync", u64::from(u32::MAX));
+                self.synchronise(builder, "llvm.nvvm.bar.warp.sync", u64::from(u32::MAX));
             }
-            let together = self.in_unison(function, number, segment, bodies, places)?;
+            let together = self.in_unison(function, segment, bodies, places)?;
             if let Some(together) = together {
                 // All of them have the grid of the first.
-                let end = self.enter(function, &builder, grids[segment[0]].as_ref());
+                let end = self.enter(function, builder, grids[segment[0]].as_ref());
                 builder.call(together.value_type(), together, &parameters);
-                leave(&builder, end);
+                leave(builder, end);
                 continue;
             }
             for position in segment {
                 let body = &bodies[*position];
                 let grid = grids[*position].as_ref();
-                let end = self.enter(function, &builder, grid);
+                let end = self.enter(function, builder, grid);
                 let mut arguments: Vec<Value> = places[*position]
                     .iter()
                     .map(|index| parameters[*index])
@@ -445,12 +559,11 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
                 // The end of a kernel waits for them; what follows may write where they read.
                 let copies = self.members[*position].1.asynchronous_copies;
                 if copies && Some(position) != last {
-                    self.wait_for_copies(&builder);
+                    self.wait_for_copies(builder);
                 }
-                leave(&builder, end);
+                leave(builder, end);
             }
         }
-        builder.return_void();
         Ok(())
     }
 
@@ -458,7 +571,6 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
     fn in_unison(
         &self,
         kernel: Value,
-        number: usize,
         segment: &[usize],
         bodies: &[segment::Body],
         places: &[Vec<usize>],
@@ -470,7 +582,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         if !wanted || given || segment.len() < 2 {
             return Ok(None);
         }
-        let name = format!("sirius_g{}_s{number}", self.index);
+        let name = format!("sirius_g{}_s{}", self.index, segment[0]);
         let members: Vec<(Value, &[usize])> = segment
             .iter()
             .map(|position| (bodies[*position].function, places[*position].as_slice()))
@@ -517,6 +629,10 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         name.truncate(200);
         name
     }
+}
+
+fn is_argument(parameter: &FusedParameter) -> bool {
+    matches!(parameter, FusedParameter::Argument { .. })
 }
 
 fn function_of(module: &Module, kernel: &FusedKernel) -> Result<Value, CodegenError> {

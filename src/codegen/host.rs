@@ -70,7 +70,14 @@ pub fn rewrite_launches(
         let before = predecessors
             .entry(host)
             .or_insert_with(|| predecessors_in(host));
-        let flush = move_group(program, models, group, kernel, &members, launcher, before)?;
+        let flush = move_group(
+            (program, graph, models),
+            group,
+            kernel,
+            &members,
+            launcher,
+            before,
+        )?;
         flushes
             .entry((place, kernel.group))
             .or_default()
@@ -231,8 +238,7 @@ impl<'ctx> Slot<'ctx> {
 
 /// Moves one group; returns where its pending launches have to be issued.
 fn move_group<'ctx>(
-    program: &Program<'ctx>,
-    models: &[KernelModel],
+    (program, graph, models): (&Program<'ctx>, &LaunchGraph, &[KernelModel]),
     group: &FusionGroup,
     kernel: &FusedKernel,
     members: &[MemberCall<'_, 'ctx>],
@@ -249,8 +255,7 @@ fn move_group<'ctx>(
         .ok_or_else(|| detached(members[0].launch))?;
     let flush_function = build_flush_function(program, kernel, members)?;
     let group_function = build_group_function(
-        program,
-        models,
+        (program, graph, models),
         group,
         kernel,
         members,

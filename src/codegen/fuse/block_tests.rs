@@ -29,6 +29,7 @@ fn facts() -> KernelFacts {
     ];
     KernelFacts {
         apart: apart.map(Vec::from).into(),
+        arguments: vec![true; 4],
         ..KernelFacts::default()
     }
 }

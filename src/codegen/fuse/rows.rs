@@ -172,6 +172,11 @@ impl Plan {
                 bits: bound.ty().integer_bits(),
             },
         };
+        if let Length::Parameter { index, .. } = length
+            && facts.arguments.get(index) != Some(&true)
+        {
+            return None;
+        }
         let finder = Finder {
             module,
             kernel,
