@@ -169,7 +169,7 @@ fn build_groups<'ctx>(
     for (kernel, facts) in fused.iter().zip(&known) {
         let function = function_of(&module, kernel)?;
         if optimisations.contains(&Optimisation::RedundantBarriers) {
-            barriers::remove_redundant_barriers(function, facts);
+            barriers::remove_redundant_barriers(&module, function, facts);
         }
     }
     module

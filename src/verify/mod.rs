@@ -42,6 +42,9 @@
 //! *Afterwards*, an allocation that a plan calls unread is touched by nobody who would read what the
 //! fused kernel does not store (`liveness`).
 //!
+//! *Inside* a fused kernel a barrier may only be left out when [`is_redundant`] finds in the model of that
+//! kernel that it orders nothing alone.
+//!
 //! Barriers of members must be met by whole blocks; inside a segment nothing changes otherwise.
 //! Static shared memory is each member's own; dynamic shared memory, which members overlay, and warp
 //! operations need a barrier before. Anything unknown refuses.
@@ -49,6 +52,7 @@
 //! It recomputes all this from models, launch graph and plan alone, and may not use the algorithms
 //! of [`crate::schedule`] or [`crate::dependence`], of which it knows only the plain types.
 
+mod barriers;
 mod conflict;
 mod device;
 mod emptiness;
@@ -65,6 +69,7 @@ mod strands;
 mod touched;
 mod waits;
 
+pub use barriers::is_redundant;
 pub use refusal::Refusal;
 
 use crate::kernel::KernelModel;

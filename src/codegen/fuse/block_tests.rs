@@ -6,6 +6,9 @@ use super::control_flow::is_barrier;
 use super::memory::{Effect, KernelFacts, Root};
 use super::rows::stage_rows;
 use crate::codegen::ir::Value;
+use crate::kernel::model_kernel;
+use crate::program::KernelId;
+use crate::verify::is_redundant;
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
@@ -76,7 +79,7 @@ fn barriers_that_order_nothing_go() {
         ("named", 1),
     ] {
         let kernel = Value::function(&module, name).expect("the case has it");
-        remove_redundant_barriers(kernel, &facts());
+        remove_redundant_barriers(&module, kernel, &facts());
         let left = kernel.instructions().into_iter();
         let left = left.filter(|instruction| is_barrier(*instruction));
         assert_eq!(left.count(), kept, "{name}");
@@ -131,4 +134,28 @@ fn rows_stay_where_that_is_proven() {
         assert_eq!(staged.rows.is_some(), versions, "{name}");
     }
     module.verify().expect("the result is valid IR");
+}
+
+#[test]
+fn the_verifier_judges_barriers_by_itself() {
+    let context = Context::create();
+    let module = module(&context);
+    for (name, expected) in [
+        ("adjacent", vec![true, true]),
+        ("needed", vec![false]),
+        ("anti", vec![false]),
+        ("two_loads", vec![true]),
+        ("other_variable", vec![true]),
+        ("apart", vec![true]),
+        ("one_allocation", vec![false]),
+        ("chain_of_three", vec![true, true]),
+        ("around", vec![false, false]),
+    ] {
+        let function = module.get_function(name).expect("the case has it");
+        let model = model_kernel(function, KernelId(0), name);
+        let facts = facts();
+        let judge = |place| is_redundant(&model, place, |one, other| facts.apart[one][other]);
+        let found: Vec<bool> = (0..model.barriers.len()).map(judge).collect();
+        assert_eq!(found, expected, "{name}");
+    }
 }
