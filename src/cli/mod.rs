@@ -162,11 +162,13 @@ pub enum Optimisation {
     HostConstants,
     /// `one-base`: pointers into one allocation at known distances are one parameter.
     OneBase,
+    /// `waves`: launches of loops and long sequences wait until all that can run together is known.
+    Waves,
 }
 
 impl Optimisation {
     /// All of them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::ForwardValues,
         Self::DeadStores,
         Self::CodeMotion,
@@ -177,6 +179,7 @@ impl Optimisation {
         Self::StagedRows,
         Self::HostConstants,
         Self::OneBase,
+        Self::Waves,
     ];
 
     /// Its name on the command line.
@@ -192,6 +195,7 @@ impl Optimisation {
             Self::StagedRows => "staged-rows",
             Self::HostConstants => "host-constants",
             Self::OneBase => "one-base",
+            Self::Waves => "waves",
         }
     }
 }
