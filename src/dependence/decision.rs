@@ -40,7 +40,8 @@ pub(super) struct Meeting {
     pub(super) width: Width,
     pub(super) relation: String,
     pub(super) exact: bool,
-    /// It may be that wide only since comparing the accesses took too long.
+    /// Not all accesses were compared, which would have taken too long: the width or the relation may
+    /// be wider for that.
     pub(super) gave_up: bool,
     /// What the width relies on.
     pub(super) conditions: Vec<Guard>,
@@ -176,7 +177,7 @@ impl PairOfTargets<'_> {
             width: merged.width,
             relation,
             exact: merged.exact,
-            gave_up: merged.gave_up && !merged.proven_global,
+            gave_up: merged.gave_up,
             conditions: relied_on,
             absent_if: Vec::new(),
             reason,

@@ -215,7 +215,7 @@ impl Builder<'_> {
             ),
         };
         if meeting.gave_up && !because.is_empty() {
-            because.push_str("; comparing the accesses was given up as too long");
+            because.push_str("; comparing all accesses was given up as too long");
         }
         let shapes = [&source.shape, &meeting.sink_shape];
         let example = meeting.example.as_ref();
