@@ -8,7 +8,8 @@
 //! The crate `isl-rs` builds and links the library. Of its generated bindings nothing is used: they
 //! leak every string and hide the difference between a quota and a failure.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
 use std::ffi::{CStr, CString, c_char, c_int, c_long, c_uint, c_ulong, c_void};
 use std::ptr::NonNull;
 use std::rc::Rc;
@@ -49,6 +50,14 @@ pub struct Set {
     context: Rc<Context>,
 }
 
+thread_local! {
+    /// Sets that this thread has read, by their text.
+    static READ: RefCell<HashMap<String, Set>> = RefCell::new(HashMap::new());
+}
+
+/// Most sets that a thread keeps for the next time that it reads their text.
+const MOST_TEXTS_KEPT: usize = 20_000;
+
 /// A binary relation between integer points, with parameters: an `isl_map`.
 pub struct Map {
     raw: NonNull<c_void>,
@@ -61,6 +70,22 @@ impl Set {
     /// # Errors
     /// [`IslError::Invalid`] when the text is not a set.
     pub fn parse(text: &str) -> Result<Self> {
+        // Reading is dear, and neighbouring questions have most of their text in common.
+        READ.with(|read| {
+            if let Some(set) = read.borrow().get(text) {
+                return Ok(set.clone());
+            }
+            let set = Self::parse_afresh(text)?;
+            let mut read = read.borrow_mut();
+            if read.len() >= MOST_TEXTS_KEPT {
+                read.clear();
+            }
+            read.insert(text.to_owned(), set.clone());
+            Ok(set)
+        })
+    }
+
+    fn parse_afresh(text: &str) -> Result<Self> {
         let context = context();
         let text = c_string(text)?;
         context.start();
