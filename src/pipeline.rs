@@ -8,11 +8,12 @@
 
 mod fallback;
 mod outcome;
+mod resources;
 
 pub use outcome::{Outcome, PipelineError};
 
 use crate::cli::toolchain::find_toolchain;
-use crate::cli::{Build, Fusion, Input, Invocation, Language, Phase, Toolchain, run_tool};
+use crate::cli::{Build, Device, Fusion, Input, Invocation, Language, Phase, Toolchain, run_tool};
 use crate::codegen;
 use crate::dependence::{Uar, build_uar};
 use crate::kernel::{KernelModel, model_kernels};
@@ -21,11 +22,12 @@ use crate::launch::{
 };
 use crate::program::{Program, read_program};
 use crate::report::{self, Report};
-use crate::schedule::{self, FusionPlan, Missed, ScheduleOptions, plan_fusion};
+use crate::schedule::resources::GroupOccupancy;
+use crate::schedule::{self, FusionPlan, Missed, Orientation, ScheduleOptions, plan_fusion};
 use crate::verify::{VerifiedPlan, verify};
 use inkwell::context::Context;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -199,7 +201,9 @@ fn emit_unfused(
 ) -> Result<(), PipelineError> {
     let graph = LaunchGraph::default();
     let plan = outcome::unfused(&graph, &[])?;
-    let emitted = codegen::emit(program, &graph, &[], &plan, build, toolchain, output)?;
+    let bench = codegen::Workbench::new(build, toolchain)?;
+    let units = codegen::emit_units(program, &bench)?;
+    let emitted = codegen::emit(program, (&graph, &[], &plan), (units, None), &bench, output)?;
     outcome.warnings.push_str(&emitted.messages);
     Ok(())
 }
@@ -244,17 +248,8 @@ fn compile_fused(
     let Some(analysis) = analyze_program(&program, build, &mut clock, outcome)? else {
         return Ok(());
     };
-    let emitted = clock.time(Stage::Codegen, || {
-        let (graph, models) = (&analysis.graph, &analysis.models);
-        codegen::emit(
-            &program,
-            graph,
-            models,
-            &analysis.plan,
-            build,
-            toolchain,
-            output,
-        )
+    let (analysis, emitted) = clock.time(Stage::Codegen, || {
+        generate(&program, analysis, build, toolchain, output)
     })?;
     let groups = &analysis.plan.plan().groups;
     let unwritten = emitted
@@ -285,6 +280,42 @@ fn compile_fused(
     Ok(())
 }
 
+/// Carries the plan out, after ptxas had its say.
+fn generate(
+    program: &Program<'_>,
+    analysis: Analysis,
+    build: &Build,
+    toolchain: &Toolchain,
+    output: &Path,
+) -> Result<(Analysis, codegen::Emitted), PipelineError> {
+    let bench = codegen::Workbench::new(build, toolchain)?;
+    let units = codegen::emit_units(program, &bench)?;
+    let own_images = build.device == Device::Cuda && resources::decide(build, toolchain);
+    let plan = analysis.plan.plan();
+    let (analysis, fused) = if plan.groups.is_empty() && plan.waves.is_empty() {
+        (analysis, None)
+    } else if own_images {
+        let (analysis, fused) = resources::judge_images(program, analysis, build, &bench, &units)?;
+        (analysis, Some(fused))
+    } else {
+        let analysis = match resources::decide(build, toolchain) {
+            true => resources::judge(program, analysis, build, toolchain)?,
+            false => analysis,
+        };
+        let (graph, models, plan) = (&analysis.graph, &analysis.models, &analysis.plan);
+        let fused = codegen::emit_fused(program, graph, models, plan, &bench);
+        (analysis, Some(fused))
+    };
+    let emitted = codegen::emit(
+        program,
+        (&analysis.graph, &analysis.models, &analysis.plan),
+        (units, fused),
+        &bench,
+        output,
+    )?;
+    Ok((analysis, emitted))
+}
+
 /// What the stages before code generation found out.
 struct Analysis {
     graph: LaunchGraph,
@@ -294,6 +325,8 @@ struct Analysis {
     missed: Vec<Missed>,
     /// By a group's first member, what its fused kernel leaves unwritten.
     unwritten: BTreeMap<LaunchId, Vec<BufferId>>,
+    /// By a group's first member, how it fares on each architecture, where ptxas was asked.
+    occupancy: BTreeMap<LaunchId, Vec<GroupOccupancy>>,
     seconds: Vec<(Stage, f64)>,
 }
 
@@ -316,6 +349,8 @@ impl Analysis {
             fusion.not_written = names
                 .map(|buffer| graph.buffers[buffer.0].name.clone())
                 .collect();
+            let figures = first.and_then(|first| self.occupancy.get(&first.launch));
+            fusion.resources = figures.cloned().unwrap_or_default();
         }
         report
     }
@@ -333,12 +368,22 @@ fn without_groups(analysis: Analysis, left_out: &[usize]) -> Result<Analysis, Pi
         plan,
         mut missed,
         unwritten,
+        occupancy,
         seconds,
     } = analysis;
-    let mut kept = FusionPlan::default();
+    let mut kept = FusionPlan {
+        waves: plan.plan().waves.clone(),
+        ..FusionPlan::default()
+    };
     for (index, group) in plan.plan().groups.iter().enumerate() {
         if left_out.contains(&index) {
             missed.extend(schedule::left_out(&graph, group));
+            let member = |launch| group.members.iter().any(|member| member.launch == launch);
+            for region in &mut kept.waves {
+                region
+                    .statements
+                    .retain(|statement| !member(statement.launch));
+            }
         } else {
             kept.groups.push(group.clone());
         }
@@ -353,6 +398,7 @@ fn without_groups(analysis: Analysis, left_out: &[usize]) -> Result<Analysis, Pi
         plan,
         missed,
         unwritten,
+        occupancy,
         seconds,
     })
 }
@@ -375,7 +421,12 @@ fn analyze(
     let program = clock.time(Stage::Program, || read_program(&context, &build, toolchain))?;
     outcome.warnings.push_str(&program.warnings);
     let analysis = analyze_program(&program, &build, &mut clock, outcome)?;
-    let analysis = analysis.ok_or_else(|| PipelineError::Bug("analysis was stopped".into()))?;
+    let mut analysis = analysis.ok_or_else(|| PipelineError::Bug("analysis was stopped".into()))?;
+    if resources::decide(&build, toolchain) {
+        analysis = clock.time(Stage::Codegen, || {
+            resources::judge(&program, analysis, &build, toolchain)
+        })?;
+    }
     Ok(Analysis {
         seconds: clock.seconds,
         ..analysis
@@ -417,6 +468,18 @@ fn analyze_program(
     let (plan, missed) = clock.time(Stage::Schedule, || {
         plan_fusion(&graph, &models, &uar, &options)
     });
+    let names = plan.groups.iter().flat_map(|group| &group.orientations);
+    let names: BTreeSet<&str> = names.map(String::as_str).collect();
+    if !Orientation::is_known(&build.sirius.orientation, &names) {
+        return Err(PipelineError::UnknownOrientation {
+            name: build.sirius.orientation.clone(),
+            known: ["auto", "v", "h"]
+                .into_iter()
+                .chain(names.into_iter().filter(|name| !["v", "h"].contains(name)))
+                .collect::<Vec<_>>()
+                .join(", "),
+        });
+    }
     clock.dump(Stage::Schedule, || outcome::as_json(&plan));
     if clock.stops_after(Stage::Schedule) {
         return Ok(None);
@@ -446,6 +509,7 @@ fn analyze_program(
         plan,
         missed,
         unwritten: BTreeMap::new(),
+        occupancy: BTreeMap::new(),
         seconds: Vec::new(),
     }))
 }

@@ -6,18 +6,20 @@
 //! stand in any order in which each branch keeps its own. Their kernels have barriers in loops of all
 //! forms, of equal and of different lengths. `SIRIUS_FUZZ_SEEDS=from..to` runs other seeds.
 
+#[path = "harness/counts.rs"]
+mod counts;
 mod harness;
 #[path = "harness/seeds.rs"]
 mod seeds;
 
+use counts::counted;
 use libtest_mimic::{Arguments, Failed, Trial};
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
-use serde_json::Value;
 use std::fmt::Write;
 use std::path::Path;
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
 /// Cases of one program.
 const CASES: usize = 6;
@@ -266,52 +268,12 @@ impl<'a> Case<'a> {
     }
 }
 
-/// What the CPU device counts in a program, over all kernels.
-fn counted(source: &Path, options: &[&str]) -> Result<Counts, Failed> {
-    let folder = tempfile::tempdir()?;
-    let (program, statistics) = (folder.path().join("program"), folder.path().join("counts"));
-    let built = Command::new(env!("CARGO_BIN_EXE_sirius-rs"))
-        .arg(source)
-        .arg("--sirius-device=cpu")
-        .args(options)
-        .arg("-o")
-        .arg(&program)
-        .output()?;
-    let ran = Command::new(&program)
-        .env("SIRIUS_STATS", &statistics)
-        .output()?;
-    if !built.status.success() || !ran.status.success() {
-        return Err(format!("{} does not build or run", source.display()).into());
-    }
-    let counts: Value = serde_json::from_str(&std::fs::read_to_string(&statistics)?)?;
-    let kernels = counts["kernels"].as_array().ok_or("there are kernels")?;
-    let sum = |name: &str| {
-        kernels
-            .iter()
-            .filter_map(|kernel| kernel[name].as_u64())
-            .sum()
-    };
-    Ok(Counts {
-        launches: sum("launches"),
-        barriers: sum("barriers"),
-        global_load_bytes: sum("global_load_bytes"),
-        shared_load_bytes: sum("shared_load_bytes"),
-    })
-}
-
-struct Counts {
-    launches: u64,
-    barriers: u64,
-    global_load_bytes: u64,
-    shared_load_bytes: u64,
-}
-
 /// The three products of a BERT layer wait a third as often in unison, and load each tile once.
 fn check_common_tiles() -> Result<(), Failed> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("test_programs/bert_qkv.cu");
-    let apart = counted(&source, &["--sirius-fusion=off"])?;
-    let ordered = counted(&source, &["--sirius-opt=all,-code-motion"])?;
-    let whole = counted(&source, &[])?;
+    let (_, apart) = counted(&source, &["--sirius-fusion=off"], &[])?;
+    let (_, ordered) = counted(&source, &["--sirius-opt=all,-code-motion"], &[])?;
+    let (_, whole) = counted(&source, &[], &[])?;
     assert_eq!(
         (apart.launches, ordered.launches, whole.launches),
         (9, 1, 1)

@@ -243,6 +243,7 @@ fn build(inputs: &[PathBuf], numerics: Numerics) -> Build {
         host_arguments: Vec::new(),
         link_arguments: Vec::new(),
         ptxas_arguments: Vec::new(),
+        architectures_named: false,
         architectures: vec![Architecture {
             number: 80,
             machine_code: true,

@@ -268,6 +268,7 @@ fn default_build(surroundings: &Surroundings<'_>) -> Result<Build, UsageError> {
         link_arguments: Vec::new(),
         ptxas_arguments: Vec::new(),
         architectures: Vec::new(),
+        architectures_named: false,
         numerics: Numerics {
             contract: true,
             fast_math: false,
@@ -422,6 +423,8 @@ fn settle(
     // Whole-program architecture lists start from the newest toolkit when none is found: the CPU
     // device needs none, and the cuda device says so by itself.
     let toolkit_major = surroundings.toolkit_version.map_or(13, |(major, _)| major);
+    build.architectures_named =
+        architecture.architecture.is_some() || !architecture.generate_code.is_empty();
     build.architectures = architecture::resolve(
         &architecture,
         toolkit_major,

@@ -4,14 +4,18 @@
 //! flag that allows contraction, so that LLVM writes roundings out (`add.rn`) and ptxas keeps
 //! multiply and add apart. What ptxas refuses is never packed.
 
+mod usage;
+
 use super::cpu::libdevice::link_libdevice;
 use super::device::{self, optimise_device};
 use super::ir::{FUNCTION_ATTRIBUTES, Value};
 use super::{CodegenError, DeviceImage};
 use crate::cli::command::run_tool;
 use crate::cli::{Build, Toolchain};
+use crate::schedule::occupancy::KernelUsage;
 use inkwell::module::Module;
 use inkwell::targets::FileType;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// An image for the CUDA device, and what the tools said while they made it.
@@ -21,6 +25,22 @@ pub struct FatBinary {
     pub image: DeviceImage,
     /// ptxas' messages (`-Xptxas -v`) and warnings, for standard error.
     pub messages: String,
+    /// What its kernels need.
+    pub usage: Usage,
+}
+
+/// What kernels need, by architecture and name.
+pub type Usage = BTreeMap<u32, BTreeMap<String, KernelUsage>>;
+
+/// A cubin that ptxas made.
+#[derive(Clone, Debug)]
+pub struct Assembled {
+    /// Where it is.
+    pub cubin: PathBuf,
+    /// What ptxas said that the user wants to see.
+    pub messages: String,
+    /// What the kernels in it need, by name.
+    pub usage: BTreeMap<String, KernelUsage>,
 }
 
 /// Compiles a module of final device IR to PTX text for `compute_<architecture>`.
@@ -61,7 +81,7 @@ pub fn emit_ptx(
 }
 
 /// Assembles PTX text to a cubin for `sm_<architecture>`; intermediate files go to `folder`.
-/// Returns the cubin's path and ptxas' messages.
+/// ptxas is always asked what kernels need; its answer is shown only to those who asked, too.
 ///
 /// # Errors
 /// [`CodegenError::Tool`] when ptxas is missing or refuses, [`CodegenError::Write`].
@@ -72,7 +92,7 @@ pub fn assemble(
     toolchain: &Toolchain,
     folder: &Path,
     stem: &str,
-) -> Result<(PathBuf, String), CodegenError> {
+) -> Result<Assembled, CodegenError> {
     let source = folder.join(format!("{stem}.compute_{architecture}.ptx"));
     let cubin = folder.join(format!("{stem}.sm_{architecture}.cubin"));
     write(&source, ptx.as_bytes())?;
@@ -91,6 +111,13 @@ pub fn assemble(
         arguments.push(format!("--maxrregcount={registers}"));
     }
     arguments.extend(build.ptxas_arguments.iter().cloned());
+    let shown = build
+        .ptxas_arguments
+        .iter()
+        .any(|argument| argument == "-v" || argument == "--verbose");
+    if !shown {
+        arguments.push("-v".to_owned());
+    }
     arguments.extend([
         "--output-file".to_owned(),
         cubin.display().to_string(),
@@ -98,8 +125,13 @@ pub fn assemble(
     ]);
     let ptxas = toolchain.ptxas.as_deref().unwrap_or(Path::new("ptxas"));
     let output = run_tool(ptxas, &arguments, build)?;
-    let messages = String::from_utf8_lossy(&output.stdout).into_owned() + &output.stderr;
-    Ok((cubin, messages))
+    let said = String::from_utf8_lossy(&output.stdout).into_owned() + &output.stderr;
+    let (usage, rest) = usage::read(&said);
+    Ok(Assembled {
+        cubin,
+        messages: if shown { said } else { rest },
+        usage,
+    })
 }
 
 /// Compiles a module of final device IR for all architectures of a build and packs the results.
@@ -121,16 +153,18 @@ pub fn emit_fatbin(
         packed.display().to_string(),
     ];
     let mut messages = String::new();
+    let mut usage = Usage::new();
     for architecture in &build.architectures {
         let number = architecture.number;
         let ptx = emit_ptx(module, number, build, toolchain)?;
         // PTX that is only packed is assembled, too: an error shows now and not at a user's site.
-        let (cubin, said) = assemble(&ptx, number, build, toolchain, folder, stem)?;
-        messages += &said;
+        let assembled = assemble(&ptx, number, build, toolchain, folder, stem)?;
+        messages += &assembled.messages;
+        usage.insert(number, assembled.usage);
         if architecture.machine_code {
             arguments.push(format!(
                 "--image3=kind=elf,sm={number},file={}",
-                cubin.display()
+                assembled.cubin.display()
             ));
         }
         if architecture.ptx {
@@ -154,6 +188,7 @@ pub fn emit_fatbin(
     Ok(FatBinary {
         image: DeviceImage::Fatbin(bytes),
         messages,
+        usage,
     })
 }
 

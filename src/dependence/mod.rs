@@ -31,6 +31,7 @@ mod enumerate;
 mod instance;
 mod iteration;
 mod kinds;
+mod lowered;
 mod mapped;
 mod moving;
 mod order;
@@ -44,7 +45,7 @@ mod witness;
 
 pub use enumerate::build_uar;
 pub use mapped::{MappedWidth, PlaceMap, PlaceSymbol};
-pub use overlap::{SharedMemory, launch_conditions};
+pub use overlap::{RangeTouch, SharedMemory, launch_conditions, launch_ranges};
 
 use crate::diagnostics::{Location, RejectionReason};
 use crate::expression::{Condition, Expression};

@@ -21,7 +21,9 @@ pub(super) struct PairOfTargets<'a> {
     pub(super) source_parameters: &'a [Polynomial],
     pub(super) sink_parameters: &'a [Polynomial],
     pub(super) sink_shape: &'a Shape,
+    /// The sink's values and shape where extents are taken to be equal that only a run can tell.
     pub(super) assumed_parameters: Option<&'a [Polynomial]>,
+    pub(super) assumed_shape: &'a Shape,
     pub(super) equality: &'a ShapeEquality,
     /// What all that is found out relies on.
     pub(super) conditions: &'a [Guard],
@@ -60,7 +62,7 @@ impl PairOfTargets<'_> {
                     solver,
                     accesses,
                     (self.source_parameters, &self.source.shape),
-                    (parameters, &self.source.shape),
+                    (parameters, self.assumed_shape),
                 );
                 if assumed.width.is_none() {
                     return Verdict {
@@ -68,7 +70,7 @@ impl PairOfTargets<'_> {
                         ..verdict(assumed)
                     };
                 }
-                (assumed, &self.source.shape, parameters)
+                (assumed, self.assumed_shape, parameters)
             }
         };
         let flat = self.flatten(accesses);
@@ -160,21 +162,33 @@ impl PairOfTargets<'_> {
     /// The sink's values and shape, those for equal shapes where only a run can tell.
     pub(super) fn compared_sink(&self) -> (&[Polynomial], &Shape) {
         match self.assumed_parameters {
-            Some(parameters) => (parameters, &self.source.shape),
+            Some(parameters) => (parameters, self.assumed_shape),
             None => (self.sink_parameters, self.sink_shape),
         }
     }
 
-    /// Axes y and z of unknown extent that neither access mentions; the first part is true for the
-    /// grid's.
+    /// Axes y and z of one unknown extent that neither access mentions; the first part is true for
+    /// the grid's.
     fn flatten(&self, accesses: (&Access, &Access)) -> Vec<(bool, Axis)> {
         let mut flat = Vec::new();
+        let (_, sink) = self.compared_sink();
         for axis in [Axis::Y, Axis::Z] {
-            for (of_grid, extents, variable) in [
-                (true, &self.source.shape.grid, Variable::Block(axis)),
-                (false, &self.source.shape.block, Variable::Thread(axis)),
+            for (of_grid, extents, others, variable) in [
+                (
+                    true,
+                    &self.source.shape.grid,
+                    &sink.grid,
+                    Variable::Block(axis),
+                ),
+                (
+                    false,
+                    &self.source.shape.block,
+                    &sink.block,
+                    Variable::Thread(axis),
+                ),
             ] {
                 if extents[axis.index()].as_constant().is_none()
+                    && extents[axis.index()] == others[axis.index()]
                     && !mentions(self.source.model, accesses.0, &variable)
                     && !mentions(self.sink.model, accesses.1, &variable)
                 {
@@ -208,7 +222,7 @@ impl PairOfTargets<'_> {
     }
 }
 
-/// Whether two launches have the same grid and block.
+/// Whether two launches have the same extents.
 pub(super) enum ShapeEquality {
     Always,
     /// When these hold.
@@ -217,11 +231,19 @@ pub(super) enum ShapeEquality {
 }
 
 pub(super) fn shape_equality(source: &Instance, sink_shape: &Shape) -> ShapeEquality {
+    let (own, other) = (&source.shape, sink_shape);
+    let grids = own.grid.iter().zip(&other.grid);
+    equality(grids.chain(own.block.iter().zip(&other.block)))
+}
+
+/// Whether two launches have the same block; their grids may be different.
+pub(super) fn block_equality(source: &Instance, sink_shape: &Shape) -> ShapeEquality {
+    equality(source.shape.block.iter().zip(&sink_shape.block))
+}
+
+fn equality<'p>(extents: impl Iterator<Item = (&'p Polynomial, &'p Polynomial)>) -> ShapeEquality {
     let mut guards = Vec::new();
-    let extents = |shape: &Shape| -> Vec<Polynomial> {
-        shape.grid.iter().chain(&shape.block).cloned().collect()
-    };
-    for (a, b) in extents(&source.shape).iter().zip(&extents(sink_shape)) {
+    for (a, b) in extents {
         if a == b {
             continue;
         }

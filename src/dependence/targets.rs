@@ -9,8 +9,11 @@ use super::edges::{Answer, Builder, Compared, Question, Run, apart_while, relied
 use super::instance::{Instance, TargetUse};
 use super::iteration::{Later, bounds};
 use super::kinds::sides;
-use super::pair::{PairOfTargets, ShapeEquality, shape_equality, shape_on_sink_side};
+use super::pair::{
+    PairOfTargets, ShapeEquality, block_equality, shape_equality, shape_on_sink_side,
+};
 use super::polynomial::Polynomial;
+use super::relation::Shape;
 use super::{DependenceKind, Edge, Guard, Width};
 use crate::diagnostics::RejectionReason;
 use crate::launch::ValueId;
@@ -81,16 +84,13 @@ impl Builder<'_> {
         let source_parameters: Vec<_> = source_parameters.iter().map(in_source).collect();
         let sink_parameters = self.own_parameters(sink);
         let sink_parameters: Vec<_> = sink_parameters.iter().map(in_sink).collect();
-        // The sink's values when its shape is the source's.
-        let assumed_parameters: Option<Vec<_>> = match &equality {
-            ShapeEquality::If(_) => Some(
-                sink.parameters(self.graph, &source.shape)
-                    .iter()
-                    .map(in_sink)
-                    .collect(),
-            ),
-            _ => None,
+        // The sink's values when its shape is another one, such as the source's.
+        let assumed = |equality: &ShapeEquality, shape: &Shape| -> Option<Vec<_>> {
+            let unknown = matches!(equality, ShapeEquality::If(_));
+            let parameters = unknown.then(|| sink.parameters(self.graph, shape));
+            parameters.map(|parameters| parameters.iter().map(in_sink).collect())
         };
+        let assumed_parameters = assumed(&equality, &source.shape);
         let conditions = relied_on(source, sink, later);
         let pair = PairOfTargets {
             source,
@@ -101,6 +101,7 @@ impl Builder<'_> {
             sink_parameters: &sink_parameters,
             sink_shape: &sink_shape,
             assumed_parameters: assumed_parameters.as_deref(),
+            assumed_shape: &source.shape,
             equality: &equality,
             conditions: &conditions,
             one_iteration: later.is_none(),
@@ -117,12 +118,22 @@ impl Builder<'_> {
             add_guards(&mut bounded_conditions, &guards);
             bounded_facts.holding.extend(of_sink.iter().map(in_sink));
         }
-        let bounded = PairOfTargets {
-            facts: &bounded_facts,
-            conditions: &bounded_conditions,
-            ..pair
+        let has_bounds = bounded_conditions.len() > conditions.len();
+        // A block of the one is the block of that number of the other, where both have it: the grids
+        // need not be equal, so that is tried first.
+        let of_blocks = block_equality(source, &sink_shape);
+        let own_grid = Shape {
+            grid: sink_shape.grid.clone(),
+            block: source.shape.block.clone(),
         };
-        let bounded = (bounded_conditions.len() > conditions.len()).then_some(&bounded);
+        let own_grid_parameters = assumed(&of_blocks, &own_grid);
+        let grids_differ = matches!(equality, ShapeEquality::If(_)) && own_grid != source.shape;
+        let clipped = (grids_differ && later.is_none()).then_some(PairOfTargets {
+            assumed_parameters: own_grid_parameters.as_deref(),
+            assumed_shape: &own_grid,
+            equality: &of_blocks,
+            ..pair
+        });
         let kinds = [
             DependenceKind::Flow,
             DependenceKind::Anti,
@@ -131,8 +142,22 @@ impl Builder<'_> {
         ];
         let decisions = kinds.into_iter().filter_map(|kind| {
             let sides = sides(kind, from, to);
-            let decision = pair.decide_within(bounded, &mut self.solver, kind, sides)?;
-            Some((kind, decision))
+            let mut decide = |pair: &PairOfTargets| {
+                let bounded = PairOfTargets {
+                    facts: &bounded_facts,
+                    conditions: &bounded_conditions,
+                    ..*pair
+                };
+                let bounded = has_bounds.then_some(&bounded);
+                pair.decide_within(bounded, &mut self.solver, kind, sides)
+            };
+            if let Some(clipped) = &clipped {
+                match decide(clipped) {
+                    Some(Decision::Meet(meeting)) if meeting.width == Width::Global => {}
+                    decision => return Some((kind, decision?)),
+                }
+            }
+            Some((kind, decide(&pair)?))
         });
         decisions.collect()
     }

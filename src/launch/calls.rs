@@ -7,11 +7,14 @@
 mod device_library;
 mod driver;
 mod host_library;
+mod neural_library;
 mod runtime;
+mod sparse_library;
 mod standard_library;
 
 pub use device_library::{
-    DeviceLibraryCall, Extent, device_library_call, hides_memory, is_device_library, sets_stream,
+    DeviceLibraryCall, Extent, Part, device_library_call, hides_memory, is_device_library,
+    library_of, sets_stream,
 };
 pub use host_library::{LibraryCall, library_call};
 pub use standard_library::{STRING_BUFFER_OFFSET, STRING_BYTES};

@@ -8,7 +8,7 @@ mod writes;
 
 pub use writes::Writes;
 
-use super::calls::{self, Action, RuntimeCall};
+use super::calls::{self, Action, Extent, RuntimeCall};
 use super::host_ir::{HostModule, Instruction, Opcode, Operand, Type};
 use super::points_to::{PointsTo, Targets, is_analysed};
 use std::rc::Rc;
@@ -204,11 +204,16 @@ impl HostMemory {
                     ));
                 }
                 if let Some(library) = calls::device_library_call(&called.name) {
-                    let outputs = library.outputs.iter();
-                    let outputs = outputs.map(|(output, bytes)| (*output, Some(*bytes)));
-                    let results = library.writes.iter().map(|(result, _)| (*result, None));
-                    for (position, bytes) in outputs.chain(results) {
-                        let place = targets(position);
+                    let outputs = library.outputs.iter().chain(&library.numbers);
+                    let outputs = outputs.map(|(output, bytes)| (targets(*output), Some(*bytes)));
+                    let slots = library.makes.into_iter();
+                    let slots = slots.chain(library.gives.iter().map(|(_, slot, _)| *slot));
+                    let slots = slots.map(|slot| (targets(slot), Some(8)));
+                    let results = library.writes.iter().map(|(result, extent)| match extent {
+                        Extent::Kept(part) => (points_to.kept(&targets(*result), *part), None),
+                        _ => (targets(*result), None),
+                    });
+                    for (place, bytes) in outputs.chain(slots).chain(results) {
                         if !place.is_empty() {
                             writes.add(&place, bytes);
                         }

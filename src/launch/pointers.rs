@@ -252,6 +252,48 @@ impl ValueTable {
         }
     }
 
+    /// Pointers to places of which no value is known, since a library keeps them; one for each
+    /// allocation. `varies_in` is the loop in which they may be others each time.
+    pub(super) fn kept_pointers(
+        &mut self,
+        points_to: &PointsTo,
+        places: &Targets,
+        varies_in: Option<usize>,
+    ) -> Vec<Pointer> {
+        let mut pointers = Vec::new();
+        let objects: BTreeSet<usize> = places.iter().map(|place| place.object).collect();
+        for object in objects {
+            let kind = points_to.objects[object].kind;
+            let buffer = self.buffers.get(&object).copied();
+            let is_host = matches!(
+                kind,
+                ObjectKind::Stack | ObjectKind::Heap | ObjectKind::Global
+            );
+            if is_host && buffer.is_none() && !points_to.objects[object].kernel_visible {
+                continue;
+            }
+            self.inexact.extend(buffer);
+            let root = match buffer.filter(|_| self.runs_once.contains(&object)) {
+                Some(buffer) => Root::Buffer(buffer),
+                None => {
+                    self.values.push(HostValue {
+                        constant: None,
+                        witness: (NO_LAUNCH, Operand::Stream),
+                        varies_in,
+                    });
+                    Root::Value(ValueId(self.values.len() - 1))
+                }
+            };
+            pointers.push(Pointer {
+                root,
+                offset_bytes: None,
+                may_point_to: buffer.map(|buffer| vec![buffer]),
+                device_only: is_device_only(kind),
+            });
+        }
+        pointers
+    }
+
     /// The identity of a pointer into unknown memory, and its distance from that.
     pub(super) fn value_root(
         &mut self,

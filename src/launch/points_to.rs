@@ -8,6 +8,7 @@
 //! becomes unknown.
 
 mod bounds;
+mod descriptors;
 mod escape;
 mod libraries;
 mod merging;
@@ -49,12 +50,17 @@ pub enum ObjectKind {
     Buffer(MemoryKind),
     /// Device variable number n of the program.
     Variable(usize),
+    /// A descriptor of a CUDA library, which keeps device pointers.
+    Descriptor,
 }
 
 impl ObjectKind {
     /// The host may read and write it too.
     fn is_seen_by_host(self) -> bool {
-        !matches!(self, Self::Buffer(MemoryKind::Device) | Self::Variable(_))
+        !matches!(
+            self,
+            Self::Buffer(MemoryKind::Device) | Self::Variable(_) | Self::Descriptor
+        )
     }
 }
 
@@ -235,6 +241,7 @@ impl PointsTo {
                                 ..
                             }) => Some(ObjectKind::Buffer(memory)),
                             Some(_) => None,
+                            None if descriptors::is_made_by(name) => Some(ObjectKind::Descriptor),
                             None => calls::library_call(&host.functions[*callee])
                                 .filter(|library| library.allocates)
                                 .map(|_| ObjectKind::Heap),
@@ -482,17 +489,7 @@ impl PointsTo {
                 _ => {}
             }
         } else if let Some(library) = calls::device_library_call(&called.name) {
-            // It touches what it is given while it runs and keeps nothing but the handle.
-            for (output, _) in &library.outputs {
-                self.store(&shift(&argument(*output), None), &unknown(), 8);
-            }
-            for (written, _) in &library.writes {
-                let source = library.reads.iter().map(|(read, _)| argument(*read));
-                if library.waits {
-                    let all: Targets = source.flatten().collect();
-                    self.device_copy(&argument(*written), &all);
-                }
-            }
+            self.device_library_call(function, at, &library, &arguments);
         } else if let Some(library) = calls::library_call(called) {
             self.library_call(host, function, at, &library, &arguments);
         } else if is_analysed(called, stubs) {

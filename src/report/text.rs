@@ -1,6 +1,7 @@
 //! The report for people at a terminal.
 
 use super::{Report, ReportEdge, ReportNode, kind_name, width_name};
+use crate::schedule::resources::GroupOccupancy;
 use std::fmt::Write;
 
 /// What fuses under which tests, for each pair that stays apart why, and the dependences.
@@ -19,7 +20,7 @@ pub fn render_text(report: &Report) -> String {
             text,
             "\n{} run as one (orientation {})",
             list(&members),
-            fusion.orientation
+            fusion.orientation_and_others()
         );
         if !fusion.not_written.is_empty() {
             let _ = writeln!(
@@ -27,6 +28,9 @@ pub fn render_text(report: &Report) -> String {
                 "  without writing {}, which nobody reads afterwards",
                 list(&fusion.not_written)
             );
+        }
+        for line in &fusion.resources {
+            let _ = writeln!(text, "  {}", resources(line));
         }
         if !fusion.guards.is_empty() {
             let _ = writeln!(text, "  if, at run time,");
@@ -64,6 +68,25 @@ pub fn render_text(report: &Report) -> String {
     }
     for stage in &report.stages {
         let _ = writeln!(text, "{:>10} {:8.3} s", stage.name, stage.seconds);
+    }
+    text
+}
+
+/// `sm_80: 32 registers a thread, 0 bytes spilled, …`.
+pub(super) fn resources(figures: &GroupOccupancy) -> String {
+    let mut text = format!(
+        "sm_{}: {} registers a thread, {} bytes spilled, {} bytes of static shared memory; {} of {} \
+         warps at once with {} threads a block",
+        figures.architecture,
+        figures.fused.registers,
+        figures.fused.spill_bytes(),
+        figures.fused.shared_bytes,
+        figures.warps,
+        figures.most_warps,
+        figures.threads_per_block
+    );
+    if let Some(least) = figures.least_member_warps {
+        let _ = write!(text, ", at least {least} of each apart");
     }
     text
 }

@@ -10,11 +10,13 @@ use crate::kernel::KernelModel;
 use std::collections::VecDeque;
 
 /// The segments, as positions in `members`. `depends` tells whether the second of two members
-/// depends on the first, or may; `waits_for` whether it needs a barrier after the first.
+/// depends on the first, or may; `waits_for` whether it needs a barrier after the first; `same_grid`
+/// whether the two run in the same blocks.
 pub(super) fn segments(
     members: &[Candidate<'_>],
     depends: impl Fn(&Candidate<'_>, &Candidate<'_>) -> bool,
     waits_for: impl Fn(&Candidate<'_>, &Candidate<'_>) -> bool,
+    same_grid: impl Fn(&Candidate<'_>, &Candidate<'_>) -> bool,
 ) -> Vec<Vec<usize>> {
     let mut strands = strands(members, depends);
     let mut found: Vec<Vec<usize>> = Vec::new();
@@ -50,7 +52,7 @@ pub(super) fn segments(
             true => waiting.collect(),
             false => strands.iter().filter(ready).collect(),
         };
-        let Some(segment) = alike(members, &all) else {
+        let Some(segment) = alike(members, &all, &same_grid) else {
             return found;
         };
         if segment.iter().any(|next| must_wait(*next, &since)) {
@@ -89,7 +91,11 @@ fn strands(
 
 /// The largest set of next members that have barriers at the same places; of equal ones that which no
 /// strand has another of later on.
-fn alike(members: &[Candidate<'_>], strands: &[&VecDeque<usize>]) -> Option<Vec<usize>> {
+fn alike(
+    members: &[Candidate<'_>],
+    strands: &[&VecDeque<usize>],
+    same_grid: &impl Fn(&Candidate<'_>, &Candidate<'_>) -> bool,
+) -> Option<Vec<usize>> {
     let places = |member: usize| places(members[member].model);
     let heads: Vec<usize> = strands
         .iter()
@@ -99,7 +105,10 @@ fn alike(members: &[Candidate<'_>], strands: &[&VecDeque<usize>]) -> Option<Vec<
         let own = places(*head);
         let set: Vec<usize> = match &own {
             Some((false, _)) => {
-                let together = heads.iter().filter(|other| places(**other) == own);
+                let together = heads.iter().filter(|other| {
+                    let grids = same_grid(&members[*head], &members[**other]);
+                    grids && places(**other) == own
+                });
                 together.copied().collect()
             }
             _ => vec![*head],

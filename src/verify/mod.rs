@@ -20,7 +20,10 @@
 //! to the next (`host_order`), so that they run in step.
 //!
 //! *On the device*, every thread runs its instances of the members in the order of the plan's
-//! segments, with the identity map from each member's blocks and threads. Members of one segment run
+//! segments, with the identity map from each member's blocks and threads. The fused grid is on each
+//! axis the largest of any member's: a member with the identity must be known to fill it, a clipped
+//! one runs in those blocks only that its own grid has, so that either way each of its instances runs
+//! once, and blocks run it as a whole or not at all. Members of one segment run
 //! in unison: each keeps the order of its own statements and all of its barriers, and nothing is
 //! known of the order between them, as between members that the plan puts the other way round: of
 //! these no two instances may conflict, in one thread either. Of other pairs the order of two conflicting instances is kept when they
@@ -29,11 +32,20 @@
 //! and without a barrier in different threads, must be *empty* (`conflict`), but for updates that leave the same bits in any order
 //! (`reduction`). The models promise
 //! that their accesses cover what happens if their preconditions hold; the group's guards must imply
-//! these, as well as equal shapes, which make the identity a bijection, and valid configurations,
+//! these, as well as equal blocks, which make the identity a bijection, and valid configurations,
 //! since CUDA skips an invalid launch and runs the rest.
+//!
+//! Strands stand side by side (`strands`): each has blocks of its own, so that of members of two
+//! strands no order is kept at all, and *no* two instances may conflict, in whatever blocks and
+//! threads. That each member sees the blocks and threads of its own launch is asked first.
 //!
 //! *Afterwards*, an allocation that a plan calls unread is touched by nobody who would read what the
 //! fused kernel does not store (`liveness`).
+//!
+//! *By waves*, launches of a region are put off, all to a place before the host does anything that
+//! could tell (`waves`); there each is issued after every earlier one that touches a common byte, one
+//! of the two writing it, which code generation sees to when the program runs. What a launch touches
+//! it tells by ranges of the plan, so these must hold all that its model may touch.
 //!
 //! Barriers of members must be met by whole blocks; inside a segment nothing changes otherwise.
 //! Static shared memory is each member's own; dynamic shared memory, which members overlay, and warp
@@ -54,8 +66,10 @@ mod place;
 mod polynomial;
 mod reduction;
 mod refusal;
+mod strands;
 mod touched;
 mod waits;
+mod waves;
 
 pub use refusal::Refusal;
 
@@ -109,6 +123,7 @@ pub fn verify(
             refusals.extend(device::refusals(graph, group, members, &mut known));
         }
     }
+    refusals.extend(waves::refusals(graph, kernels, &sites, &plan));
     match refusals.is_empty() {
         true => Ok(VerifiedPlan { plan }),
         false => Err(refusals),
@@ -156,8 +171,10 @@ fn members<'a>(
     }
     for (position, member) in group.members.iter().enumerate() {
         let launch = member.launch;
-        // The proof is for this map; another one needs its own.
-        let ThreadMap::Identity = member.map;
+        // The proof is for these maps; another one needs its own.
+        match member.map {
+            ThreadMap::Identity | ThreadMap::Clipped | ThreadMap::Blocks { .. } => {}
+        }
         let segments = &group.segments;
         if position == 0 && segments.is_empty() && member.barrier_before {
             refusals.push(Refusal::BarrierFirst { launch });

@@ -9,13 +9,18 @@ use sirius_rs::expression::Expression;
 use sirius_rs::kernel::{AccessKind, Barrier, Reduction, ReductionOperator};
 use sirius_rs::launch::{BufferId, NodeId, NodeKind, Pointer, Stream, ValueId};
 use sirius_rs::program::KernelId;
-use sirius_rs::schedule::{FusionPlan, Missed, ScheduleOptions, plan_fusion};
+use sirius_rs::schedule::{
+    FusionPlan, Missed, Orientation, ScheduleOptions, ThreadMap, plan_fusion,
+};
 use sirius_rs::verify::verify;
 
 const ALL: ScheduleOptions = ScheduleOptions {
     fusion: Fusion::All,
     max_fusions: None,
     keep_synchronisations: false,
+    waves: false,
+    // What stands side by side has cases of its own.
+    orientation: Orientation::Vertical,
 };
 
 /// The plan, which the judge accepts.
@@ -426,13 +431,13 @@ fn other_extents_are_a_shape() {
     assert_eq!(missed[0].rejection.reason, RejectionReason::Shape);
 }
 
-#[test]
-fn unknown_shapes_are_tested_at_run_time() {
+/// The plan for two pointwise launches that `change` makes different, and its shape guards.
+fn of_two_shapes(change: impl Fn(&mut Uniform)) -> (FusionPlan, usize) {
     let mut this = Uniform::new();
     let scale = this.world.kernel(pointwise("scale", 0));
     let [x, y, z] = ["x", "y", "z"].map(|name| this.world.buffer(name));
     this.launch(scale, &x, &y);
-    this.grid[0] = this.world.extent();
+    change(&mut this);
     this.launch(scale, &y, &z);
     let (plan, _) = plan(&this.world, &ALL);
     assert_eq!(groups(&plan), [[0, 1]]);
@@ -440,7 +445,29 @@ fn unknown_shapes_are_tested_at_run_time() {
         .guards
         .iter()
         .filter(|guard| matches!(guard, Guard::Holds { class, .. } if class == "shape"));
-    assert_eq!(shapes.count(), 1);
+    let shapes = shapes.count();
+    (plan, shapes)
+}
+
+fn maps(plan: &FusionPlan) -> Vec<ThreadMap> {
+    let members = plan.groups[0].members.iter();
+    members.map(|member| member.map.clone()).collect()
+}
+
+#[test]
+fn unknown_blocks_are_tested_at_run_time() {
+    let (plan, shapes) = of_two_shapes(|this| this.block[0] = this.world.extent());
+    assert_eq!(shapes, 1);
+    assert_eq!(maps(&plan), [ThreadMap::Identity, ThreadMap::Identity]);
+}
+
+#[test]
+fn different_grids_are_clipped() {
+    let (plan, shapes) = of_two_shapes(|this| this.grid[0] = this.world.extent());
+    assert_eq!(shapes, 0, "nothing has to be equal");
+    assert_eq!(maps(&plan), [ThreadMap::Clipped, ThreadMap::Clipped]);
+    let (plan, _) = of_two_shapes(|this| this.grid[0] = this.world.number(1));
+    assert_eq!(maps(&plan), [ThreadMap::Identity, ThreadMap::Clipped]);
 }
 
 #[test]

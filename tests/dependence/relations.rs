@@ -232,25 +232,31 @@ fn different_shapes_are_compared_as_they_are() {
 }
 
 #[test]
-fn unknown_shapes_are_equal_under_a_guard() {
-    let mut world = World::new();
-    let (x, y, z) = (world.buffer("x"), world.buffer("y"), world.buffer("z"));
-    let n = world.unknown();
-    let block = world.number(256);
-    let (one_grid, other_grid) = (world.extent(), world.extent());
-    let (one_grid, other_grid) = (shape(&mut world, one_grid), shape(&mut world, other_grid));
-    let block = shape(&mut world, block);
-    let scale = world.kernel(pointwise("scale", 0));
-    let first = world.launch(scale, one_grid, block, actuals(&x, &y, n));
-    let last = world.launch(scale, other_grid, block, actuals(&y, &z, n));
-    let uar = build_uar(&world.graph, &world.kernels);
-    let edge = only_edge(&uar, first, last);
-    assert_eq!(edge.width, Width::Thread, "{}", edge.because);
-    let shapes = edge
-        .conditions
-        .iter()
-        .filter(|guard| matches!(guard, Guard::Holds { class, .. } if class == "shape"));
-    assert_eq!(shapes.count(), 1, "{:?}", edge.conditions);
+fn unknown_blocks_are_equal_under_a_guard_and_grids_need_not_be() {
+    for (blocks_differ, conditions) in [(false, 0), (true, 1)] {
+        let mut world = World::new();
+        let (x, y, z) = (world.buffer("x"), world.buffer("y"), world.buffer("z"));
+        let n = world.unknown();
+        let [one_grid, other_grid, one_block, other_block] = [(); 4].map(|()| world.extent());
+        let other_block = if blocks_differ {
+            other_block
+        } else {
+            one_block
+        };
+        let [one_grid, other_grid, one_block, other_block] =
+            [one_grid, other_grid, one_block, other_block].map(|x| shape(&mut world, x));
+        let scale = world.kernel(pointwise("scale", 0));
+        let first = world.launch(scale, one_grid, one_block, actuals(&x, &y, n));
+        let last = world.launch(scale, other_grid, other_block, actuals(&y, &z, n));
+        let uar = build_uar(&world.graph, &world.kernels);
+        let edge = only_edge(&uar, first, last);
+        assert_eq!(edge.width, Width::Thread, "{}", edge.because);
+        let shapes = edge
+            .conditions
+            .iter()
+            .filter(|guard| matches!(guard, Guard::Holds { class, .. } if class == "shape"));
+        assert_eq!(shapes.count(), conditions, "{:?}", edge.conditions);
+    }
 }
 
 #[test]

@@ -9,7 +9,7 @@ fn passes_static_shared_memory_of_one_kernel_twice() {
 }
 
 /// One kernel with a barrier and static shared memory, launched for different buffers.
-fn sums_of_two() -> (Scene, LaunchId, LaunchId) {
+pub fn sums_of_two() -> (Scene, LaunchId, LaunchId) {
     let mut scene = Scene::new();
     let buffers = ["a", "b", "c", "d"].map(|name| Pass::To(scene.buffer(name)));
     let shape = scene.known_shape();
@@ -21,7 +21,7 @@ fn sums_of_two() -> (Scene, LaunchId, LaunchId) {
     (scene, one, two)
 }
 
-fn in_segments(mut plan: FusionPlan, segments: &[&[usize]]) -> FusionPlan {
+pub fn in_segments(mut plan: FusionPlan, segments: &[&[usize]]) -> FusionPlan {
     plan.groups[0].segments = segments.iter().map(|segment| segment.to_vec()).collect();
     plan
 }

@@ -1,5 +1,6 @@
 //! A member's kernel -> a function that a fused kernel calls.
 
+use super::indices::{Index, indices_read, replace_reads};
 use crate::codegen::CodegenError;
 use crate::codegen::device::{KERNEL_CALL_CONVENTION, device_target_machine, run_passes};
 use crate::codegen::expansion::{collect_constants, constants_in, entry_place, replace_constants};
@@ -18,24 +19,29 @@ pub(super) struct Segment<'ctx> {
     module: Module<'ctx>,
     name: String,
     variables: Vec<usize>,
+    given: Vec<Index>,
 }
 
 /// A segment's function in the fused module.
 pub(super) struct Body {
-    /// The function: the kernel's parameters, then the addresses of `variables`.
+    /// The function: the kernel's parameters, then the addresses of `variables`, then `given`.
     pub(super) function: Value,
     /// Indices into [`Program::variables`].
     pub(super) variables: Vec<usize>,
+    /// What it is given instead of reading it.
+    pub(super) given: Vec<Index>,
 }
 
 impl<'ctx> Segment<'ctx> {
     /// Copies a kernel and all that it calls. `None` when it uses a device variable that the host
-    /// cannot name, or calls itself. `form` are passes that it goes through.
+    /// cannot name, or calls itself. `form` are passes that it goes through; what it reads of `given`
+    /// become parameters.
     pub(super) fn prepare(
         program: &Program<'ctx>,
         kernel: &Kernel,
         prefix: &str,
         form: &str,
+        given: &[Index],
     ) -> Result<Option<Self>, CodegenError> {
         let module = program.units[kernel.unit].device.clone();
         let function = Value::function(&module, &kernel.name).ok_or_else(|| {
@@ -57,8 +63,11 @@ impl<'ctx> Segment<'ctx> {
             return Ok(None);
         }
         strip_stale_reads(function);
-        let Some((name, variables)) = take_variables(program, &module, kernel, function, prefix)?
-        else {
+        let Some(given) = indices_read(function, given) else {
+            return Ok(None);
+        };
+        let taken = take_variables(program, &module, kernel, function, (prefix, &given))?;
+        let Some((name, variables)) = taken else {
             return Ok(None);
         };
         rename(&module, prefix);
@@ -69,6 +78,7 @@ impl<'ctx> Segment<'ctx> {
             module,
             name,
             variables,
+            given,
         }))
     }
 
@@ -86,6 +96,7 @@ impl<'ctx> Segment<'ctx> {
         Ok(Body {
             function,
             variables: self.variables,
+            given: self.given,
         })
     }
 }
@@ -139,14 +150,14 @@ fn strip_stale_reads(function: Value) {
     }
 }
 
-/// Gives the kernel a parameter for each device variable that it uses, and the type of a plain
-/// function. Returns its new name and the variables.
+/// Gives the kernel a parameter for each device variable that it uses and for each index that it is
+/// given, and the type of a plain function. Returns its new name and the variables.
 fn take_variables(
     program: &Program,
     module: &Module,
     kernel: &Kernel,
     old: Value,
-    prefix: &str,
+    (prefix, given): (&str, &[Index]),
 ) -> Result<Option<(String, Vec<usize>)>, CodegenError> {
     let mut variables = Vec::new();
     for global in Value::globals(module) {
@@ -174,6 +185,7 @@ fn take_variables(
     let ty = old.value_type();
     let mut parameters = ty.parameters();
     parameters.extend(variables.iter().map(|_| Type::pointer(module, 0)));
+    parameters.extend(given.iter().map(|_| Type::integer(module, 32)));
     let name = format!("{prefix}{}", kernel.name);
     let new = Value::add_function(module, &name, Type::function(ty.result(), &parameters));
     old.copy_attributes(FUNCTION_ATTRIBUTES, new, FUNCTION_ATTRIBUTES);
@@ -200,6 +212,10 @@ fn take_variables(
         return Err(CodegenError::Inconsistent(format!("'{name}' has no body")));
     };
     let own = ty.parameters().len();
+    for (position, index) in given.iter().enumerate() {
+        let value = new.parameters()[own + variables.len() + position];
+        replace_reads(new, *index, value);
+    }
     let mut replacements = HashMap::new();
     let mut indices = Vec::new();
     for (position, (global, index)) in variables.into_iter().enumerate() {

@@ -31,6 +31,35 @@ impl Builder {
         }
     }
 
+    /// Goes on at the end of another block.
+    pub(in crate::codegen) fn continue_in(&self, block: Block) {
+        // SAFETY: as in `Value`.
+        unsafe { LLVMPositionBuilderAtEnd(self.0, block.0) }
+    }
+
+    /// Whether the first of two integers, read without sign, is less than the second.
+    pub(in crate::codegen) fn is_below(&self, left: Value, right: Value) -> Value {
+        let less = inkwell::llvm_sys::LLVMIntPredicate::LLVMIntULT;
+        // SAFETY: as above; callers give integers of one type.
+        Value(unsafe { LLVMBuildICmp(self.0, less, left.0, right.0, c"".as_ptr()) })
+    }
+
+    /// Ends the block: one of two ways.
+    pub(in crate::codegen) fn branch_on(&self, condition: Value, yes: Block, no: Block) {
+        // SAFETY: as above; the condition is a truth value.
+        unsafe {
+            LLVMBuildCondBr(self.0, condition.0, yes.0, no.0);
+        }
+    }
+
+    /// Ends the block.
+    pub(in crate::codegen) fn branch(&self, to: Block) {
+        // SAFETY: as above.
+        unsafe {
+            LLVMBuildBr(self.0, to.0);
+        }
+    }
+
     pub(in crate::codegen) fn call(&self, ty: Type, callee: Value, arguments: &[Value]) -> Value {
         let mut raw: Vec<_> = arguments.iter().map(|argument| argument.0).collect();
         // SAFETY: pointer and length describe `raw`; callers match the type.

@@ -1,11 +1,15 @@
 //! CUDA's libraries: functions that work on device memory by kernels of their own.
 //!
-//! Only functions whose device memory is all among their arguments stand here. Those that keep device
-//! pointers in descriptors, take arrays of pointers or delay their work (cuSPARSE, cuSOLVER, cuBLASLt,
-//! batches behind pointer arrays, NCCL) are unknown functions, and so are those of cuBLAS as it was
-//! before handles.
+//! Only functions whose device memory is all among their arguments, or in descriptors that they take,
+//! stand here. Those that take arrays of pointers or delay their work (cuSOLVER, cuBLASLt, batches behind
+//! pointer arrays, NCCL) are unknown functions, and so are those of cuBLAS as it was before handles.
+//!
+//! A descriptor is memory of the library's own in which pointers to device memory are kept. The table
+//! says which calls make one, which put pointers into it, and which work on the memory behind them. A
+//! buffer that a call is given for its work stays with the descriptors of that call, since a later call
+//! may use what it finds there.
 
-use super::Size;
+use super::{Size, neural_library, sparse_library};
 
 /// How much of an argument's memory a function touches: an upper bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +26,30 @@ pub enum Extent {
     /// A matrix that may be transposed: positions of the leading dimension, of the operation, of the
     /// number of columns where the operation is none and where it is a transposition, bytes of an element.
     Operand(usize, usize, usize, usize, i64),
+    /// Not the memory that the argument points to, but what the descriptor that it is keeps as this.
+    Kept(Part),
+}
+
+/// What a descriptor keeps a pointer for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Indices and offsets of a sparse vector or matrix.
+    Structure,
+    /// Elements; states.
+    Values,
+    /// Buffers that calls with this descriptor were given for their work.
+    Workspace,
+}
+
+impl Part {
+    /// Where in the descriptor's own memory such pointers are said to stand.
+    pub const fn offset(self) -> i64 {
+        match self {
+            Self::Structure => 0,
+            Self::Values => 8,
+            Self::Workspace => 16,
+        }
+    }
 }
 
 /// What a function of a library does. Arguments by position.
@@ -33,6 +61,15 @@ pub struct DeviceLibraryCall {
     pub writes: Vec<(usize, Extent)>,
     /// Host memory into which it writes handles and numbers, and how many bytes.
     pub outputs: Vec<(usize, u64)>,
+    /// Host memory into which it writes numbers alone, and how many bytes.
+    pub numbers: Vec<(usize, u64)>,
+    /// The argument that is the address of a slot, into which it writes a new descriptor. As the
+    /// descriptor of `keeps` it stands for that.
+    pub makes: Option<usize>,
+    /// Descriptor, pointer that stays in it, and what for.
+    pub keeps: Vec<(usize, usize, Part)>,
+    /// Descriptor, slot into which it writes a pointer that the descriptor keeps, and which.
+    pub gives: Vec<(usize, usize, Part)>,
     /// It makes or changes a handle and runs nothing.
     pub handle_only: bool,
     /// It copies from or to host memory, and the host waits.
@@ -50,31 +87,39 @@ pub fn device_library_call(name: &str) -> Option<DeviceLibraryCall> {
     if let Some(rest) = name.strip_prefix("cufft") {
         return transform(rest);
     }
-    neural(name.strip_prefix("cudnn")?)
+    if let Some(rest) = name.strip_prefix("cusparse") {
+        return sparse_library::sparse(rest);
+    }
+    neural_library::neural(name.strip_prefix("cudnn")?)
 }
+
+/// The name of the library that a function is of.
+pub fn library_of(name: &str) -> Option<&'static str> {
+    let mut of = LIBRARIES.iter().filter(|library| {
+        name.strip_prefix(**library)
+            .and_then(|rest| rest.chars().next())
+            .is_some_and(|first| first.is_ascii_uppercase())
+    });
+    of.next().copied()
+}
+
+const LIBRARIES: [&str; 8] = [
+    "cublasLt", "cublas", "cudnn", "cufft", "curand", "cusolver", "cusparse", "nccl",
+];
 
 /// True for functions of CUDA's libraries, known or not.
 pub fn is_device_library(name: &str) -> bool {
-    const LIBRARIES: [&str; 8] = [
-        "cublasLt", "cublas", "cudnn", "cufft", "curand", "cusolver", "cusparse", "nccl",
-    ];
-    LIBRARIES.iter().any(|library| {
-        name.strip_prefix(library)
-            .and_then(|rest| rest.chars().next())
-            .is_some_and(|first| first.is_ascii_uppercase())
-    })
+    library_of(name).is_some()
 }
 
 /// Functions after which a library uses memory, or runs code, that its later calls do not name.
 pub fn hides_memory(name: &str) -> bool {
-    const NAMES: [&str; 8] = [
+    const NAMES: [&str; 6] = [
         "cublasSetWorkspace",
         "cufftSetWorkArea",
         "cufftSetAutoAllocation",
         "cufftXt",
         "curandSetGeneratorOffset",
-        "cudnnSetDropoutDescriptor",
-        "cudnnRestoreDropoutDescriptor",
         "cudnnSetCallback",
     ];
     NAMES.iter().any(|start| name.starts_with(start))
@@ -87,6 +132,7 @@ pub fn sets_stream(name: &str) -> bool {
         "curandSetStream",
         "cufftSetStream",
         "cudnnSetStream",
+        "cusparseSetStream",
     ]
     .iter()
     .any(|start| name.starts_with(start))
@@ -96,7 +142,7 @@ impl Extent {
     /// The number of bytes as a product, when the arguments' literals allow to tell.
     pub fn factors(self, literal: &dyn Fn(usize) -> Option<i64>) -> Option<(Size, Option<usize>)> {
         match self {
-            Self::Whole => None,
+            Self::Whole | Self::Kept(_) => None,
             Self::Elements(count, bytes) => Some((Size::Elements(count, bytes), None)),
             Self::Vector(count, increment, bytes) => {
                 (literal(increment) == Some(1)).then_some((Size::Elements(count, bytes), None))
@@ -116,7 +162,7 @@ impl Extent {
     }
 }
 
-fn handles(outputs: &[(usize, u64)]) -> Option<DeviceLibraryCall> {
+pub(super) fn handles(outputs: &[(usize, u64)]) -> Option<DeviceLibraryCall> {
     Some(DeviceLibraryCall {
         outputs: outputs.to_vec(),
         handle_only: true,
@@ -124,7 +170,16 @@ fn handles(outputs: &[(usize, u64)]) -> Option<DeviceLibraryCall> {
     })
 }
 
-fn touching(
+/// The size of a buffer, or another number of eight bytes, for the argument at `position`.
+pub(super) fn size_written(position: usize) -> Option<DeviceLibraryCall> {
+    Some(DeviceLibraryCall {
+        numbers: vec![(position, 8)],
+        handle_only: true,
+        ..DeviceLibraryCall::default()
+    })
+}
+
+pub(super) fn touching(
     reads: Vec<(usize, Extent)>,
     writes: Vec<(usize, Extent)>,
 ) -> Option<DeviceLibraryCall> {
@@ -341,39 +396,6 @@ fn transform(rest: &str) -> Option<DeviceLibraryCall> {
             let both = vec![(1, Extent::Whole), (2, Extent::Whole)];
             touching(both.clone(), both)
         }
-        _ => None,
-    }
-}
-
-/// cuDNN: the functions that have no state.
-fn neural(rest: &str) -> Option<DeviceLibraryCall> {
-    let whole = |places: &[usize]| {
-        let places = places.iter().map(|place| (*place, Extent::Whole));
-        places.collect::<Vec<_>>()
-    };
-    match rest {
-        "Create"
-        | "CreateTensorDescriptor"
-        | "CreateFilterDescriptor"
-        | "CreateConvolutionDescriptor"
-        | "CreateActivationDescriptor"
-        | "CreatePoolingDescriptor" => handles(&[(0, 8)]),
-        "Destroy"
-        | "SetStream"
-        | "DestroyTensorDescriptor"
-        | "DestroyFilterDescriptor"
-        | "DestroyConvolutionDescriptor"
-        | "DestroyActivationDescriptor"
-        | "DestroyPoolingDescriptor"
-        | "SetTensor4dDescriptor"
-        | "SetFilter4dDescriptor"
-        | "SetConvolution2dDescriptor"
-        | "SetActivationDescriptor"
-        | "SetPooling2dDescriptor" => handles(&[]),
-        "ConvolutionForward" => touching(whole(&[1, 3, 5, 10, 12]), whole(&[8, 12])),
-        "ActivationForward" | "PoolingForward" => touching(whole(&[2, 4, 5, 7]), whole(&[7])),
-        "SoftmaxForward" => touching(whole(&[3, 5, 6, 8]), whole(&[8])),
-        "AddTensor" => touching(whole(&[1, 3, 4, 6]), whole(&[6])),
         _ => None,
     }
 }

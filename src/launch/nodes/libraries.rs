@@ -22,9 +22,20 @@ impl Builder<'_> {
         };
         // A handle that comes from elsewhere, or that code which is not here sees, may have any memory
         // and stream.
-        let made_here = calls_one(|name| {
-            name.ends_with("Create_v2") || name.ends_with("Create") || name.contains("CreateGen")
-        }) || calls_one(|name| name.starts_with("cufftPlan"));
+        let of = calls::library_of(name);
+        let made_here = host.functions.iter().any(|function| {
+            let name = function.name.as_str();
+            let makes = [
+                "Create_v2",
+                "Create",
+                "CreateGenerator",
+                "CreateGeneratorHost",
+            ]
+            .iter()
+            .any(|end| name.ends_with(end))
+                || name.starts_with("cufftPlan");
+            makes && function.blocks.is_empty() && calls::library_of(name) == of
+        });
         let known = made_here && self.host_visible_memory == HostVisibleMemory::Nothing;
         if calls_one(calls::hides_memory) || !known && !library.waits {
             return NodeKind::Opaque {
@@ -37,31 +48,31 @@ impl Builder<'_> {
             Stream::Default
         };
         let mut host_side = library.waits;
-        let mut touched = |this: &mut Self, places: &[(usize, Extent)], writes: bool| {
-            let mut touches = Vec::new();
-            for (position, extent) in places {
-                let bytes = this.extent(function, at, *extent);
-                let found = this.touch(function, at, *position, None, &bytes);
-                // What it writes on the host, the host waits for.
-                host_side |= writes && found.is_empty();
-                touches.extend(found);
-            }
-            touches
-        };
-        let reads = touched(self, &library.reads, false);
-        let writes = touched(self, &library.writes, true);
-        // A pointer that may lead to host memory too: the result may be the host's.
-        let facts = self.facts;
-        host_side |= library.writes.iter().any(|(position, _)| {
-            let operand = host.functions[function].instructions[at].operands[*position];
-            let targets = facts.points_to.of(host, function, operand);
-            let on_device = |target: &points_to::Target| {
-                matches!(
-                    facts.points_to.objects[target.object].kind,
-                    ObjectKind::Buffer(MemoryKind::Device) | ObjectKind::Variable(_)
-                )
+        let [Some(reads), Some(writes)] = [&library.reads, &library.writes].map(|places| {
+            let touched = places
+                .iter()
+                .map(|(position, extent)| self.library_touches(function, at, *position, *extent));
+            touched.collect::<Option<Vec<_>>>()
+        }) else {
+            self.touched.clear();
+            return NodeKind::Opaque {
+                what: name.to_owned(),
             };
-            targets.is_empty() || !targets.iter().all(on_device)
+        };
+        // What it writes on the host, the host waits for, and what it may write there it may wait for.
+        host_side |= writes.iter().any(|place| place.may_be_host);
+        let mut values = std::mem::take(&mut self.touched).into_iter();
+        // Descriptors keep the same pointers, and one buffer may be many operands.
+        let [reads, writes] = [reads, writes].map(|places| {
+            let mut distinct: Vec<Touch> = Vec::new();
+            for touch in places.into_iter().flat_map(|place| place.touches) {
+                let value = values.next().flatten();
+                if !distinct.contains(&touch) {
+                    distinct.push(touch);
+                    self.touched.push(value);
+                }
+            }
+            distinct
         });
         NodeKind::Library {
             reads,
@@ -70,6 +81,69 @@ impl Builder<'_> {
             host_side,
             what: name.to_owned(),
         }
+    }
+
+    /// What a call touches through an argument; `None` when that cannot be told.
+    fn library_touches(
+        &mut self,
+        function: usize,
+        at: usize,
+        position: usize,
+        extent: Extent,
+    ) -> Option<LibraryTouches> {
+        let facts = self.facts;
+        let host = facts.host;
+        let instruction = &host.functions[function].instructions[at];
+        let operand = *instruction.operands.get(position)?;
+        if operand == HostOperand::Null {
+            return Some(LibraryTouches::default());
+        }
+        let targets = facts.points_to.of(host, function, operand);
+        let Extent::Kept(part) = extent else {
+            let bytes = self.extent(function, at, extent);
+            return Some(LibraryTouches {
+                may_be_host: !self.are_on_device(&targets),
+                touches: self.touch(function, at, position, None, &bytes),
+            });
+        };
+        let objects = &facts.points_to.objects;
+        let is_descriptor =
+            |target: &points_to::Target| objects[target.object].kind == ObjectKind::Descriptor;
+        if targets.is_empty() || !targets.iter().all(is_descriptor) {
+            return None;
+        }
+        let kept = facts.points_to.kept(&targets, part);
+        if kept.is_empty() {
+            return Some(LibraryTouches::default());
+        }
+        let varies_in = self.numbering.loop_of(function, instruction.block);
+        let pointers = self.table.kept_pointers(facts.points_to, &kept, varies_in);
+        let values = pointers.iter().map(|pointer| match pointer.root {
+            Root::Value(value) => varies_in.map(|_| value),
+            Root::Buffer(_) => None,
+        });
+        self.touched.extend(values);
+        Some(LibraryTouches {
+            may_be_host: !self.are_on_device(&kept),
+            touches: pointers
+                .into_iter()
+                .map(|pointer| Touch {
+                    pointer,
+                    bytes: None,
+                })
+                .collect(),
+        })
+    }
+
+    /// All of the places are device memory.
+    fn are_on_device(&self, places: &Targets) -> bool {
+        let on_device = |target: &points_to::Target| {
+            matches!(
+                self.facts.points_to.objects[target.object].kind,
+                ObjectKind::Buffer(MemoryKind::Device) | ObjectKind::Variable(_)
+            )
+        };
+        !places.is_empty() && places.iter().all(on_device)
     }
 
     fn extent(
@@ -93,4 +167,13 @@ impl Builder<'_> {
             }
         }
     }
+}
+
+/// Memory that a call touches by way of one of its arguments.
+#[derive(Default)]
+struct LibraryTouches {
+    /// On the device's side.
+    touches: Vec<Touch>,
+    /// Some of it may be the host's.
+    may_be_host: bool,
 }

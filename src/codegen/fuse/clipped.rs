@@ -1,0 +1,137 @@
+//! Members that have some blocks of the fused grid only.
+//!
+//! Invariant: a block of the fused grid runs the whole segment of a clipped member when the member's
+//! own grid has it, and nothing of it otherwise; the member reads its own grid's extents.
+
+use super::indices::Index;
+use super::{GroupBuilder, Parameter};
+use crate::affine::Axis;
+use crate::codegen::ir::{Block, Builder, Opcode, Type, Value};
+use crate::codegen::{CodegenError, FusedParameter};
+use crate::launch::{Launch, ValueId};
+use crate::schedule::ThreadMap;
+
+/// The grid of a clipped member.
+pub(super) struct Grid {
+    extents: [Extent; 3],
+}
+
+#[derive(Clone, Copy)]
+enum Extent {
+    /// Known when compiling.
+    Constant(u64),
+    /// The fused kernel's parameter of this number.
+    Parameter(usize),
+}
+
+impl GroupBuilder<'_, '_> {
+    /// The grids of the clipped members, by member; what is known at run time only becomes a
+    /// parameter.
+    pub(super) fn grids(&self, parameters: &mut Vec<Parameter>) -> Vec<Option<Grid>> {
+        let mut known: Vec<(ValueId, usize)> = Vec::new();
+        let members = self.members.iter().zip(&self.group.members);
+        let mut grid = |launch: &Launch| Grid {
+            extents: Axis::ALL.map(|axis| {
+                let value = launch.grid[axis.index()];
+                if let Some(constant) = self.constant_extent(value) {
+                    return Extent::Constant(constant);
+                }
+                let known_one = known.iter().find(|(before, _)| *before == value);
+                if let Some((_, position)) = known_one {
+                    return Extent::Parameter(*position);
+                }
+                parameters.push(Parameter {
+                    source: FusedParameter::GridSize {
+                        launch: launch.id,
+                        axis,
+                    },
+                    ty: Type::integer(self.module, 32),
+                    identity: None,
+                    attributes: None,
+                });
+                known.push((value, parameters.len() - 1));
+                Extent::Parameter(parameters.len() - 1)
+            }),
+        };
+        members
+            .map(|((launch, _), planned)| match planned.map {
+                ThreadMap::Identity | ThreadMap::Blocks { .. } => None,
+                ThreadMap::Clipped => Some(grid(launch)),
+            })
+            .collect()
+    }
+
+    /// Goes on in a block that is entered only by blocks of the grid; what leads around it.
+    pub(super) fn enter(
+        &self,
+        function: Value,
+        builder: &Builder,
+        grid: Option<&Grid>,
+    ) -> Option<Block> {
+        let grid = grid?;
+        let mut inside: Option<Value> = None;
+        for axis in Axis::ALL {
+            let extent = grid.extents[axis.index()];
+            if let Extent::Constant(own) = extent
+                && self.largest_extent(axis).is_some_and(|all| all <= own)
+            {
+                continue;
+            }
+            let index = Index::Block(axis).read(self.module, builder);
+            let below = builder.is_below(index, self.extent(function, extent));
+            inside = Some(match inside {
+                None => below,
+                Some(before) => builder.binary(Opcode::LLVMAnd, before, below),
+            });
+        }
+        let inside = inside?;
+        let [segment, end] = ["segment", "end"].map(|name| Block::append(function, name));
+        builder.branch_on(inside, segment, end);
+        builder.continue_in(segment);
+        Some(end)
+    }
+
+    /// What a clipped member gets for an index that it does not read by itself.
+    pub(super) fn given(
+        &self,
+        index: Index,
+        function: Value,
+        grid: Option<&Grid>,
+    ) -> Result<Value, CodegenError> {
+        match (index, grid) {
+            (Index::GridSize(axis), Some(grid)) => {
+                Ok(self.extent(function, grid.extents[axis.index()]))
+            }
+            _ => Err(CodegenError::Inconsistent(format!(
+                "nothing gives a member its {index:?}"
+            ))),
+        }
+    }
+
+    fn extent(&self, function: Value, extent: Extent) -> Value {
+        match extent {
+            Extent::Constant(value) => Type::integer(self.module, 32).constant(value),
+            Extent::Parameter(position) => function.parameters()[position],
+        }
+    }
+
+    /// The fused grid's extent on an axis, where it is known when compiling.
+    fn largest_extent(&self, axis: Axis) -> Option<u64> {
+        let own = |launch: &Launch| self.constant_extent(launch.grid[axis.index()]);
+        let mut extents = self.members.iter().map(|(launch, _)| own(launch));
+        extents.try_fold(1, |largest, extent| Some(largest.max(extent?)))
+    }
+
+    fn constant_extent(&self, value: ValueId) -> Option<u64> {
+        let constant = self.graph.values.get(value.0)?.constant?;
+        Some(constant.cast_unsigned() & u64::from(u32::MAX))
+    }
+}
+
+/// Goes on where the blocks meet again that entered and those that did not.
+pub(super) fn leave(builder: &Builder, end: Option<Block>) {
+    if let Some(end) = end {
+        builder.branch(end);
+        builder.continue_in(end);
+    }
+}

@@ -1,0 +1,89 @@
+//! What a body reads of its place in the launch, given by its caller.
+//!
+//! Invariant: a body that is given an index never reads the fused kernel's own in its stead.
+
+use crate::affine::Axis;
+use crate::codegen::ir::{Builder, FUNCTION_ATTRIBUTES, Opcode, Type, Value};
+use inkwell::module::Module;
+
+/// One of the numbers that a thread finds its place by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Index {
+    /// `blockIdx` on an axis.
+    Block(Axis),
+    /// `gridDim` on an axis.
+    GridSize(Axis),
+}
+
+impl Index {
+    /// `gridDim`.
+    pub(super) fn grid_size() -> [Self; 3] {
+        Axis::ALL.map(Self::GridSize)
+    }
+
+    fn intrinsic(self) -> String {
+        let (register, axis) = match self {
+            Self::Block(axis) => ("ctaid", axis),
+            Self::GridSize(axis) => ("nctaid", axis),
+        };
+        format!("llvm.nvvm.read.ptx.sreg.{register}.{}", axis.name())
+    }
+
+    /// The registers that depend on it, as assembly writes them.
+    fn registers(self) -> &'static [&'static str] {
+        match self {
+            Self::Block(_) => &["%ctaid"],
+            Self::GridSize(_) => &["%nctaid"],
+        }
+    }
+
+    /// The fused kernel's own, 32 bits.
+    pub(super) fn read(self, module: &Module, builder: &Builder) -> Value {
+        let name = self.intrinsic();
+        let ty = Type::function(Type::integer(module, 32), &[]);
+        let intrinsic = Value::function(module, &name)
+            .unwrap_or_else(|| Value::add_function(module, &name, ty));
+        intrinsic.add_attribute(FUNCTION_ATTRIBUTES, "nounwind", 0);
+        builder.call(ty, intrinsic, &[])
+    }
+}
+
+/// Those of `given` that a body with everything inlined reads; `None` where assembly may read one.
+pub(super) fn indices_read(function: Value, given: &[Index]) -> Option<Vec<Index>> {
+    let mut found = Vec::new();
+    for instruction in function.instructions() {
+        if instruction.opcode() != Opcode::LLVMCall {
+            continue;
+        }
+        if let Some((text, _)) = instruction.called().inline_assembly() {
+            let mut registers = given.iter().flat_map(|index| index.registers());
+            if registers.any(|register| text.contains(register)) {
+                return None;
+            }
+            continue;
+        }
+        let name = instruction.called_name();
+        let index = given
+            .iter()
+            .find(|index| name.as_ref() == Some(&index.intrinsic()));
+        if let Some(index) = index
+            && !found.contains(index)
+        {
+            found.push(*index);
+        }
+    }
+    Some(found)
+}
+
+/// Lets a body use `value` wherever it reads an index.
+pub(super) fn replace_reads(function: Value, index: Index, value: Value) {
+    let name = index.intrinsic();
+    for instruction in function.instructions() {
+        if instruction.opcode() == Opcode::LLVMCall
+            && instruction.called_name().as_ref() == Some(&name)
+        {
+            instruction.replace_uses_with(value);
+            instruction.erase();
+        }
+    }
+}

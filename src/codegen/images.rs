@@ -1,0 +1,284 @@
+//! Device images of a build, and what ptxas says of the kernels in them.
+//!
+//! Invariant: an image is made once. What decides about resources looks at the images that will be
+//! embedded, so that asking costs nothing when nothing is refused.
+
+use super::cpu::{CpuImageRequest, emit_cpu_image};
+use super::device::{device_target_machine, optimise_device};
+use super::fuse::{build_candidates, build_fused_module};
+use super::ptx::{Usage, emit_fatbin};
+use super::{CodegenError, DeviceImage, FusedKernel, WaveKernel};
+use crate::cli::{Build, Device, Toolchain};
+use crate::kernel::KernelModel;
+use crate::launch::{LaunchGraph, NodeKind};
+use crate::program::Program;
+use crate::schedule::FusionPlan;
+use crate::schedule::occupancy::KernelUsage;
+use crate::schedule::resources::GroupUsage;
+use crate::verify::VerifiedPlan;
+use inkwell::module::Module;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+
+/// Where a build is made: what is asked, the tools, and the folder of intermediate files, which is
+/// temporary, or the user's with `-keep`.
+pub struct Workbench<'a> {
+    pub(super) build: &'a Build,
+    pub(super) toolchain: &'a Toolchain,
+    temporary: Option<tempfile::TempDir>,
+    kept: PathBuf,
+}
+
+impl<'a> Workbench<'a> {
+    /// Makes the folder.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn new(build: &'a Build, toolchain: &'a Toolchain) -> Result<Self, CodegenError> {
+        if let Some(kept) = &build.keep_directory {
+            std::fs::create_dir_all(kept).map_err(|_| CodegenError::Write(kept.clone()))?;
+            return Ok(Self {
+                build,
+                toolchain,
+                temporary: None,
+                kept: kept.clone(),
+            });
+        }
+        let temporary = tempfile::Builder::new()
+            .prefix("sirius-")
+            .tempdir()
+            .map_err(|_| CodegenError::Write(std::env::temp_dir()))?;
+        Ok(Self {
+            build,
+            toolchain,
+            kept: temporary.path().to_owned(),
+            temporary: Some(temporary),
+        })
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        self.temporary
+            .as_ref()
+            .map_or(&self.kept, tempfile::TempDir::path)
+    }
+}
+
+/// The images of all translation units, with the kernels as the user wrote them.
+pub struct UnitImages {
+    /// By unit.
+    pub(super) images: Vec<DeviceImage>,
+    /// By unit.
+    usage: Vec<Usage>,
+    /// What the device tools said.
+    pub(super) messages: String,
+}
+
+/// The image of a plan's fused kernels.
+pub struct FusedImage {
+    pub(super) kernels: Vec<FusedKernel>,
+    pub(super) waves: Vec<WaveKernel>,
+    pub(super) image: DeviceImage,
+    usage: Usage,
+    pub(super) messages: String,
+}
+
+/// Emits every unit's own image.
+///
+/// # Errors
+/// A tool failed, or an internal error.
+pub fn emit_units(
+    program: &Program<'_>,
+    bench: &Workbench<'_>,
+) -> Result<UnitImages, CodegenError> {
+    let mut units = UnitImages {
+        images: Vec::new(),
+        usage: Vec::new(),
+        messages: String::new(),
+    };
+    for (index, unit) in program.units.iter().enumerate() {
+        let managed: Vec<String> = program
+            .variables
+            .iter()
+            .filter(|variable| variable.unit == index && variable.managed)
+            .map(|variable| variable.name.clone())
+            .collect();
+        let name = format!("unit{index}");
+        let module = unit.device.clone();
+        let emitted = emit_image(&module, &managed, bench, &name)?;
+        units.images.push(emitted.image);
+        units.usage.push(emitted.usage);
+        units.messages.push_str(&emitted.messages);
+    }
+    Ok(units)
+}
+
+/// Builds and emits the fused kernels of a plan.
+///
+/// # Errors
+/// As [`emit_units`].
+pub fn emit_fused(
+    program: &Program<'_>,
+    graph: &LaunchGraph,
+    models: &[KernelModel],
+    plan: &VerifiedPlan,
+    bench: &Workbench<'_>,
+) -> Result<FusedImage, CodegenError> {
+    let optimisations = &bench.build.sirius.optimisations;
+    let (module, kernels, waves) = build_fused_module(program, graph, models, plan, optimisations)?;
+    let emitted = emit_image(&module, &[], bench, "fused")?;
+    Ok(FusedImage {
+        kernels,
+        waves,
+        image: emitted.image,
+        usage: emitted.usage,
+        messages: emitted.messages,
+    })
+}
+
+/// What the kernels of groups that nobody has verified would need: one run of ptxas an architecture
+/// for all of them. Nothing of what is built for it is ever run.
+///
+/// # Errors
+/// As [`emit_units`].
+pub fn try_candidates(
+    program: &Program<'_>,
+    graph: &LaunchGraph,
+    models: &[KernelModel],
+    candidates: &FusionPlan,
+    units: &UnitImages,
+    bench: &Workbench<'_>,
+) -> Result<Vec<Vec<GroupUsage>>, CodegenError> {
+    let optimisations = &bench.build.sirius.optimisations;
+    let (module, kernels) = build_candidates(program, graph, models, candidates, optimisations)?;
+    let emitted = emit_image(&module, &[], bench, "candidates")?;
+    Ok(group_usage(
+        program,
+        graph,
+        candidates,
+        units,
+        &kernels,
+        &emitted.usage,
+    ))
+}
+
+impl FusedImage {
+    /// For each group of the plan, what its fused kernel and its members need, by architecture; empty
+    /// for a group that was left out, and on the CPU device.
+    pub fn usage(
+        &self,
+        program: &Program<'_>,
+        graph: &LaunchGraph,
+        plan: &FusionPlan,
+        units: &UnitImages,
+    ) -> Vec<Vec<GroupUsage>> {
+        group_usage(program, graph, plan, units, &self.kernels, &self.usage)
+    }
+}
+
+fn group_usage(
+    program: &Program<'_>,
+    graph: &LaunchGraph,
+    plan: &FusionPlan,
+    units: &UnitImages,
+    kernels: &[FusedKernel],
+    fused: &Usage,
+) -> Vec<Vec<GroupUsage>> {
+    let of_member = |launch, architecture| -> Option<KernelUsage> {
+        let kernel = graph.nodes.iter().find_map(|node| match &node.kind {
+            NodeKind::Launch(found) if found.id == launch => found.kernel,
+            _ => None,
+        });
+        let kernel = program.kernels.get(kernel?.0)?;
+        let unit = units.usage.get(kernel.unit)?.get(&architecture)?;
+        unit.get(&kernel.name).copied()
+    };
+    let mut usage = vec![Vec::new(); plan.groups.len()];
+    for kernel in kernels {
+        let group = &plan.groups[kernel.group];
+        for (architecture, kernels) in fused {
+            let members = group.members.iter();
+            let members = members.map(|member| of_member(member.launch, *architecture));
+            let fused = kernels.get(&kernel.name).copied();
+            if let (Some(fused), Some(members)) = (fused, members.collect()) {
+                usage[kernel.group].push(GroupUsage {
+                    architecture: *architecture,
+                    fused,
+                    members,
+                });
+            }
+        }
+    }
+    usage
+}
+
+struct Emitted {
+    image: DeviceImage,
+    usage: Usage,
+    messages: String,
+}
+
+/// One device module, optimised and emitted for the device that is built for.
+fn emit_image(
+    module: &Module<'_>,
+    managed: &[String],
+    bench: &Workbench<'_>,
+    name: &str,
+) -> Result<Emitted, CodegenError> {
+    let (build, toolchain) = (bench.build, bench.toolchain);
+    match build.device {
+        Device::Cuda => {
+            optimise_device(module, &device_target_machine(&processor(build))?)?;
+            let packed = emit_fatbin(module, build, toolchain, bench.path(), name)?;
+            Ok(Emitted {
+                image: packed.image,
+                usage: packed.usage,
+                messages: packed.messages,
+            })
+        }
+        Device::Cpu => {
+            optimise_device(module, &device_target_machine(CPU_DEVICE_PROCESSOR)?)?;
+            let symbol = format!("sirius_cpu_image_{:016x}_{name}", sources_hash(build));
+            let object = bench.path().join(format!("{name}.o"));
+            let libdevice = &toolchain.libdevice;
+            let request = CpuImageRequest {
+                symbol: &symbol,
+                managed,
+                libdevice,
+                object: &object,
+            };
+            Ok(Emitted {
+                image: emit_cpu_image(module, request)?,
+                usage: Usage::new(),
+                messages: String::new(),
+            })
+        }
+    }
+}
+
+/// The compute capability that the CPU device reports, 8.0.
+const CPU_DEVICE_PROCESSOR: &str = "sm_80";
+
+/// Tells the images of separately compiled objects apart.
+fn sources_hash(build: &Build) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    for input in &build.inputs {
+        std::path::absolute(&input.path)
+            .unwrap_or_else(|_| input.path.clone())
+            .hash(&mut hasher);
+    }
+    hasher.finish()
+}
+
+pub(super) fn lowest_architecture(build: &Build) -> u32 {
+    build
+        .architectures
+        .iter()
+        .map(|architecture| architecture.number)
+        .min()
+        .unwrap_or(80)
+}
+
+/// The processor that device IR is optimised for: the oldest that it has to run on.
+pub(super) fn processor(build: &Build) -> String {
+    format!("sm_{}", lowest_architecture(build))
+}

@@ -1,0 +1,89 @@
+//! Parts of a planned group as groups of their own, when the whole asks too much of the device.
+
+use super::group::Judge;
+use super::obstacle::{Candidate, candidate};
+use super::{FusionGroup, Missed, ScheduleOptions, ThreadMap};
+use crate::dependence::Uar;
+use crate::diagnostics::{Rejection, RejectionReason};
+use crate::kernel::KernelModel;
+use crate::launch::{LaunchGraph, LaunchId, NodeId, NodeKind};
+use std::collections::HashMap;
+
+/// Makes groups of given launches.
+pub struct Regrouper<'a> {
+    judge: Judge<'a>,
+    graph: &'a LaunchGraph,
+    kernels: &'a [KernelModel],
+    nodes: HashMap<LaunchId, NodeId>,
+}
+
+impl<'a> Regrouper<'a> {
+    /// `kernels` is indexed by [`KernelId`](crate::program::KernelId).
+    pub fn new(
+        graph: &'a LaunchGraph,
+        kernels: &'a [KernelModel],
+        uar: &'a Uar,
+        options: &'a ScheduleOptions,
+    ) -> Self {
+        let nodes = graph.nodes.iter().filter_map(|node| match &node.kind {
+            NodeKind::Launch(launch) => Some((launch.id, node.id)),
+            _ => None,
+        });
+        Self {
+            judge: Judge::new(graph, kernels, uar, options),
+            graph,
+            kernels,
+            nodes: nodes.collect(),
+        }
+    }
+
+    /// A group of exactly these members of `whole`, given as positions; `None` when they are fewer than two, or cannot be
+    /// one without the others. Only groups in which every thread stays where it is are taken apart.
+    pub fn part(
+        &mut self,
+        whole: &FusionGroup,
+        members: std::ops::Range<usize>,
+    ) -> Option<FusionGroup> {
+        let identity = |group: &FusionGroup| {
+            group
+                .members
+                .iter()
+                .all(|member| member.map == ThreadMap::Identity)
+        };
+        let launches = whole
+            .members
+            .get(members)
+            .filter(|launches| launches.len() > 1)?;
+        if !identity(whole) {
+            return None;
+        }
+        let members: Vec<Candidate<'a>> = launches
+            .iter()
+            .map(|member| {
+                let node = *self.nodes.get(&member.launch)?;
+                candidate(self.graph, self.kernels, node).ok()
+            })
+            .collect::<Option<_>>()?;
+        for count in 2..=members.len() {
+            let (last, before) = members[..count].split_last()?;
+            self.judge.may_join(&[before], *last).ok()?;
+        }
+        Some(self.judge.finish(&members, |_| 0))
+    }
+
+    /// The members on both sides of a cut stay apart, with this message.
+    pub fn cut(&self, whole: &FusionGroup, position: usize, message: &str) -> Option<Missed> {
+        let node = |at: usize| self.nodes.get(&whole.members.get(at)?.launch).copied();
+        let (source, sink) = (node(position.checked_sub(1)?)?, node(position)?);
+        Some(Missed {
+            source,
+            sink,
+            rejection: Rejection {
+                reason: RejectionReason::Resources,
+                message: message.to_owned(),
+                detail: String::new(),
+                location: self.graph.nodes[sink.0].location.clone(),
+            },
+        })
+    }
+}

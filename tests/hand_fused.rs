@@ -1,0 +1,107 @@
+//! Our fused kernels beside kernels that were fused by hand.
+//!
+//! Each program of `test_programs/hand_fused/` does with one kernel, written as one writes it by hand,
+//! what the program of the same name in `test_programs/` does with several. Both print the same
+//! bytes, the checksum of their results among them. What the CPU device counts in the two is
+//! compared: the table of ratios, ours to the hand's, is printed, and none may be above its bound.
+
+#[path = "harness/counts.rs"]
+mod counts;
+
+use counts::{Counts, counted};
+use libtest_mimic::{Arguments, Failed, Trial};
+use std::path::Path;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let trials = PROGRAMS
+        .iter()
+        .map(|program| Trial::test(program.name, || program.check()))
+        .collect();
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+/// A program, and by how much the fused kernel may be worse than the one made by hand.
+struct Comparison {
+    name: &'static str,
+    instructions: f64,
+    global_load_bytes: f64,
+    global_store_bytes: f64,
+    barriers: f64,
+}
+
+const PROGRAMS: &[Comparison] = &[
+    Comparison {
+        name: "pointwise_chain",
+        instructions: 1.05,
+        global_load_bytes: 1.0,
+        global_store_bytes: 1.0,
+        barriers: 1.0,
+    },
+    Comparison {
+        name: "softmax_rows",
+        instructions: 1.0,
+        global_load_bytes: 3.0,
+        global_store_bytes: 2.0,
+        barriers: 1.0,
+    },
+    Comparison {
+        name: "layer_norm",
+        instructions: 1.0,
+        global_load_bytes: 1.67,
+        global_store_bytes: 1.0,
+        barriers: 1.0,
+    },
+    Comparison {
+        name: "bert_qkv",
+        instructions: 1.0,
+        global_load_bytes: 1.0,
+        global_store_bytes: 1.0,
+        barriers: 1.0,
+    },
+];
+
+impl Comparison {
+    fn check(&self) -> Result<(), Failed> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("test_programs");
+        let file = format!("{}.cu", self.name);
+        let (expected, hand) = counted(&folder.join("hand_fused").join(&file), &[], &[])?;
+        let (printed, ours) = counted(&folder.join(&file), &[], &[])?;
+        if expected != printed {
+            return Err(format!("by hand:\n{expected}\nfused:\n{printed}").into());
+        }
+        assert_eq!((hand.launches, ours.launches), (1, 1));
+        type Measure = (&'static str, fn(&Counts) -> u64, f64);
+        let measures: [Measure; 4] = [
+            ("instructions", |of| of.instructions, self.instructions),
+            (
+                "global load bytes",
+                |of| of.global_load_bytes,
+                self.global_load_bytes,
+            ),
+            (
+                "global store bytes",
+                |of| of.global_store_bytes,
+                self.global_store_bytes,
+            ),
+            ("barriers", |of| of.barriers, self.barriers),
+        ];
+        let mut worse = Vec::new();
+        for (measure, of, most) in measures {
+            let (by_hand, fused) = (of(&hand), of(&ours));
+            let ratio = fused as f64 / by_hand.max(1) as f64;
+            println!(
+                "{:<16} {measure:<18} by hand {by_hand:>9}  fused {fused:>9}  {ratio:.3}",
+                self.name
+            );
+            if fused > 0 && ratio > most {
+                worse.push(format!("{measure}: {ratio:.3} and not {most} at most"));
+            }
+        }
+        match worse.is_empty() {
+            true => Ok(()),
+            false => Err(worse.join("\n").into()),
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! What ptxas and the table of occupancies say decides which groups are kept.
+
+use serde_json::Value;
+use sirius_rs::schedule::occupancy::{Capability, KernelUsage};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The toolkit's headers: `CUDA_PATH`, else the project's own environment.
+fn toolkit_include() -> PathBuf {
+    if let Some(path) = std::env::var_os("CUDA_PATH") {
+        return PathBuf::from(path).join("include");
+    }
+    let library = root().join(".venv/lib");
+    let python = std::fs::read_dir(&library)
+        .expect("scripts/setup has made .venv")
+        .filter_map(Result::ok)
+        .find(|entry| entry.file_name().to_string_lossy().starts_with("python"))
+        .expect("a Python library folder in .venv");
+    python.path().join("site-packages/nvidia/cu13/include")
+}
+
+/// The table and the rounding rules against NVIDIA's own calculator, over all capabilities.
+#[test]
+fn occupancies_are_those_of_the_toolkit() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("occupancy");
+    let status = Command::new("clang++-22")
+        .arg(root().join("tests/resources/occupancy.cpp"))
+        .args(["-O1", "-I"])
+        .arg(toolkit_include())
+        .arg("-o")
+        .arg(&program)
+        .status()
+        .unwrap();
+    assert!(status.success());
+    let (mut rows, mut ours) = (String::new(), Vec::new());
+    let numbers = [
+        50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121,
+    ];
+    for number in numbers {
+        let limits = Capability::of(number).unwrap();
+        for registers in [16, 33, 64, 96, 128, 168, 255] {
+            for (fixed, dynamic) in [(0, 0), (5000, 0), (20_000, 0), (4096, 40_000), (0, 60_000)] {
+                for threads in [32, 96, 256, 416, 512, 1024] {
+                    // The calculator judges registers of 6.0 as if it were 6.1.
+                    if fixed + dynamic > u64::from(limits.shared_bytes_per_block) || number == 60 {
+                        continue;
+                    }
+                    for barriers in [1, 3] {
+                        rows += &format!(
+                            "{number} {} {} {} {} {registers} {fixed} {dynamic} {threads} {barriers}\n",
+                            limits.threads,
+                            limits.registers_per_block,
+                            limits.shared_bytes,
+                            limits.shared_bytes_per_block,
+                        );
+                        let usage = KernelUsage {
+                            registers,
+                            shared_bytes: fixed as u32,
+                            barriers,
+                            ..KernelUsage::default()
+                        };
+                        ours.push(limits.resident_warps(&usage, threads, dynamic));
+                    }
+                }
+            }
+        }
+    }
+    let mut child = Command::new(&program)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let input = child.stdin.take().unwrap();
+    let written = rows.clone();
+    let writer = std::thread::spawn(move || (&input).write_all(written.as_bytes()).unwrap());
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    let theirs = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(theirs.lines().count(), ours.len());
+    assert!(ours.len() > 5000);
+    for ((row, theirs), ours) in rows.lines().zip(theirs.lines()).zip(ours) {
+        let threads: u32 = row.split(' ').nth(8).unwrap().parse().unwrap();
+        let blocks: i64 = theirs.parse().unwrap();
+        let warps = blocks * i64::from(threads.div_ceil(32));
+        assert_eq!(warps, i64::from(ours), "{row}");
+    }
+}
+
+fn sirius(arguments: &[&str], output: &Path) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_sirius-rs"))
+        .current_dir(root())
+        .env("SIRIUS_STRICT", "1")
+        .args(arguments)
+        .arg("-o")
+        .arg(output)
+        .output()
+        .unwrap()
+}
+
+const CROWDED: &str = "tests/resources/crowded.cu";
+
+/// ptxas runs in a verbose build's commands.
+fn assembler_runs(output: &Output) -> usize {
+    let text = String::from_utf8_lossy(&output.stderr);
+    let commands = text.lines().filter(|line| line.starts_with("#$ "));
+    commands.filter(|line| line.contains("/ptxas ")).count()
+}
+
+#[test]
+fn a_group_that_crowds_the_multiprocessor_is_cut() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = |name: &str| folder.path().join(name);
+    let report = place("cuda.json");
+    let option = format!("--sirius-report={}", report.display());
+    let built = sirius(&["-arch=sm_80", "-v", &option, CROWDED], &place("cuda"));
+    assert!(
+        built.status.success(),
+        "{}",
+        String::from_utf8_lossy(&built.stderr)
+    );
+    // The unit, the group as planned, its four parts together, what is left of it.
+    assert_eq!(assembler_runs(&built), 4);
+    let json: Value = serde_json::from_slice(&std::fs::read(&report).unwrap()).unwrap();
+    let fusions = json["fusions"].as_array().unwrap();
+    assert_eq!(fusions.len(), 1);
+    assert_eq!(fusions[0]["members"].as_array().unwrap().len(), 2);
+    let figures = &fusions[0]["resources"][0];
+    assert_eq!(figures["architecture"], 80);
+    assert_eq!(figures["threads_per_block"], 64);
+    assert_eq!(figures["fused"]["shared_bytes"], 30 * 1024);
+    assert!(figures["fused"]["registers"].as_u64().unwrap() >= 8);
+    assert_eq!(figures["warps"], 10);
+    assert_eq!(figures["least_member_warps"], 20);
+    let missed = &json["missed"][0];
+    assert_eq!(missed["reason"], "resources");
+    let message = missed["message"].as_str().unwrap();
+    for part in [
+        "6 of 64 warps",
+        "46080 bytes",
+        "at least 20 of each apart",
+        "sm_80",
+    ] {
+        assert!(message.contains(part), "{message}");
+    }
+
+    // An analysis comes to the same plan.
+    let analysed = sirius(
+        &["analyze", "-arch=sm_80", "--format=json", CROWDED],
+        &place("analysis.json"),
+    );
+    assert!(analysed.status.success());
+    let text = std::fs::read(place("analysis.json")).unwrap();
+    let analysis: Value = serde_json::from_slice(&text).unwrap();
+    for part in ["missed", "fusions"] {
+        assert_eq!(analysis[part], json[part]);
+    }
+}
+
+#[test]
+fn the_cpu_device_decides_alike_when_an_architecture_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut results = Vec::new();
+    for (name, options, summary) in [
+        ("plain", &[][..], "3 launches -> 1"),
+        ("named", &["-arch=sm_80"][..], "3 launches -> 2"),
+        ("off", &["--sirius-fusion=off"][..], ""),
+    ] {
+        let program = folder.path().join(name);
+        let arguments = [&["--sirius-device=cpu", CROWDED][..], options].concat();
+        let built = sirius(&arguments, &program);
+        let said = String::from_utf8_lossy(&built.stderr);
+        assert!(built.status.success(), "{said}");
+        assert!(said.contains(summary), "{name}: {said}");
+        assert_eq!(
+            said.contains("launches ->"),
+            !summary.is_empty(),
+            "{name}: {said}"
+        );
+        results.push(Command::new(&program).output().unwrap().stdout);
+    }
+    assert!(
+        results
+            .iter()
+            .all(|result| *result == results[0] && !result.is_empty())
+    );
+}
