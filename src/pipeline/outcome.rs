@@ -5,7 +5,9 @@ use crate::cli::toolchain::ToolchainError;
 use crate::codegen::CodegenError;
 use crate::dependence::Uar;
 use crate::kernel::KernelModel;
-use crate::launch::{HostValue, Launch, LaunchGraph, NodeId, NodeKind};
+use crate::launch::{
+    HostBlock, HostFunction, HostLoop, HostValue, Launch, LaunchGraph, NodeId, NodeKind,
+};
 use crate::program::ProgramError;
 use crate::schedule::FusionPlan;
 use crate::verify::{VerifiedPlan, verify};
@@ -36,6 +38,14 @@ impl Outcome {
 /// Why a run ended without its result.
 #[derive(Debug, thiserror::Error)]
 pub enum PipelineError {
+    /// `--sirius-orientation` names a layout that no group has.
+    #[error("no launches can be laid out as '{name}'; there are {known}")]
+    UnknownOrientation {
+        /// What the user asked for.
+        name: String,
+        /// What there is.
+        known: String,
+    },
     /// A tool or folder is missing.
     #[error(transparent)]
     Toolchain(#[from] ToolchainError),
@@ -69,7 +79,7 @@ impl PipelineError {
             Self::Program(error) => error.exit_status(),
             Self::Codegen(error) => error.exit_status(),
             Self::Tool(error) => error.exit_status(),
-            Self::Write { .. } | Self::Bug(_) => 1,
+            Self::Write { .. } | Self::Bug(_) | Self::UnknownOrientation { .. } => 1,
         }
     }
 
@@ -78,7 +88,11 @@ impl PipelineError {
         match self {
             Self::Codegen(error) => error.is_bug(),
             Self::Bug(_) => true,
-            Self::Toolchain(_) | Self::Program(_) | Self::Tool(_) | Self::Write { .. } => false,
+            Self::Toolchain(_)
+            | Self::Program(_)
+            | Self::Tool(_)
+            | Self::Write { .. }
+            | Self::UnknownOrientation { .. } => false,
         }
     }
 
@@ -155,6 +169,9 @@ pub(super) fn dependence_as_json(graph: &LaunchGraph, uar: &Uar) -> String {
     struct Operands<'a> {
         launches: Vec<(NodeId, &'a Launch)>,
         values: &'a [HostValue],
+        functions: &'a [HostFunction],
+        blocks: &'a [HostBlock],
+        loops: &'a [HostLoop],
     }
     let launches = graph.nodes.iter().filter_map(|node| match &node.kind {
         NodeKind::Launch(launch) => Some((node.id, launch)),
@@ -163,6 +180,9 @@ pub(super) fn dependence_as_json(graph: &LaunchGraph, uar: &Uar) -> String {
     let operands = Operands {
         launches: launches.collect(),
         values: &graph.values,
+        functions: &graph.functions,
+        blocks: &graph.blocks,
+        loops: &graph.loops,
     };
     let edges: Vec<_> = uar.graph.edge_weights().collect();
     format!("{}\n{}", as_json(&edges), as_json(&operands))

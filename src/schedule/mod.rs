@@ -3,25 +3,31 @@
 //! A plan is edits only, plain data that serialises. Nothing here is trusted: [`crate::verify`]
 //! judges every plan from the models alone.
 
+mod beside;
 mod group;
 mod host_order;
 mod liveness;
 mod local;
 mod obstacle;
+mod orientation;
 pub mod occupancy;
 mod regroup;
 pub mod resources;
 mod segments;
 mod sharing;
 mod waiting;
+mod waves;
 
 pub use local::plan_fusion;
+pub use orientation::Orientation;
 pub use regroup::Regrouper;
+pub use waves::plan_waves;
 
-use crate::cli::{Fusion, SiriusOptions};
-use crate::dependence::Guard;
+use crate::cli::{Fusion, Optimisation, SiriusOptions};
+use crate::dependence::{Guard, RangeTouch};
 use crate::diagnostics::{Rejection, RejectionReason};
-use crate::launch::{BufferId, LaunchGraph, LaunchId, NodeId, NodeKind};
+use crate::expression::Expression;
+use crate::launch::{BufferId, LaunchGraph, LaunchId, NodeId, NodeKind, ValueId};
 use serde::{Deserialize, Serialize};
 
 /// How a member's (block, thread) becomes one of the fused kernel.
@@ -32,6 +38,33 @@ pub enum ThreadMap {
     /// Block b, thread t stay block b, thread t; blocks of the fused launch that the member's own
     /// grid does not have leave it out.
     Clipped,
+    /// The member's blocks in linear order (x fastest) are the blocks from `first` on of a grid of
+    /// one dimension, `count` of them. Members with one range are a *strand*: they run one after the
+    /// other in the same blocks. The ranges of a group's strands follow each other without a gap.
+    Blocks {
+        /// The first block of the range.
+        first: Expression<ValueId>,
+        /// How many blocks: as many as the member's grid has.
+        count: Expression<ValueId>,
+        /// Which threads of such a block run the member.
+        threads: BlockThreads,
+    },
+}
+
+/// How the threads of a block of a strand become threads of the fused kernel; the same variant for all
+/// members of a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum BlockThreads {
+    /// Thread t stays thread t: all members have one block shape, which is the fused kernel's.
+    Same,
+    /// The fused block has one dimension and as many threads as the largest member. A member's
+    /// threads in linear order (x fastest) are the first of them; the others leave at once.
+    Row {
+        /// The strand has as many threads as the fused block, so that its barriers stay those of
+        /// the block. Else they wait for the strand's threads alone, by their number, which must be
+        /// whole warps.
+        fills_block: bool,
+    },
 }
 
 /// A launch in a group.
@@ -47,13 +80,17 @@ pub struct Member {
 }
 
 /// Launches that become one, at the place of the last. Its grid is on each axis the largest of any
-/// member's, its block that of all of them.
+/// member's, its block that of all of them; where members have block ranges and rows of threads, see
+/// [`ThreadMap::Blocks`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FusionGroup {
     /// At least two members, in host order.
     pub members: Vec<Member>,
-    /// Name of the orientation; `v` is fully vertical.
+    /// Name of the orientation, see [`Orientation`].
     pub orientation: String,
+    /// Names of all orientations that were found for these members, the most vertical first.
+    #[serde(default)]
+    pub orientations: Vec<String>,
     /// What is tested at run time; when one fails the originals run, in order.
     pub guards: Vec<Guard>,
     /// Allocations that the group writes and that nothing but its own members reads afterwards: of
@@ -75,6 +112,24 @@ impl FusionGroup {
             false => self.segments.clone(),
         }
     }
+
+    /// The strands, each as positions in `members` in ascending order, by their first members.
+    /// Members that have no block range are one strand.
+    pub fn strands(&self) -> Vec<Vec<usize>> {
+        let mut strands: Vec<Vec<usize>> = Vec::new();
+        let first = |member: usize| match &self.members[member].map {
+            ThreadMap::Blocks { first, .. } => Some(first),
+            ThreadMap::Identity | ThreadMap::Clipped => None,
+        };
+        for member in 0..self.members.len() {
+            let mut known = strands.iter_mut();
+            match known.find(|strand| first(strand[0]) == first(member)) {
+                Some(strand) => strand.push(member),
+                None => strands.push(vec![member]),
+            }
+        }
+        strands
+    }
 }
 
 /// The edits to a program.
@@ -82,6 +137,38 @@ impl FusionGroup {
 pub struct FusionPlan {
     /// Disjoint groups.
     pub groups: Vec<FusionGroup>,
+    /// Parts of the host program whose launches are issued by waves.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waves: Vec<WaveRegion>,
+}
+
+/// A part of a host function whose launches are put off and issued by waves, each launch of a
+/// statement in the earliest wave after all that it depends on. It begins with its first launch and
+/// ends wherever control comes to where none of its statements can be met any more in the same
+/// iteration of the loop around it.
+///
+/// The waves are found when the program runs, by what each launch touches there: so it does not
+/// matter whether host code is a loop nest or written out, and where its pointers come from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WaveRegion {
+    /// Launches and groups, in host order.
+    pub statements: Vec<WaveStatement>,
+    /// So many of the host loops around all statements are outside: an iteration of the innermost
+    /// of these ends the region.
+    pub outside_loops: usize,
+}
+
+/// A launch site that waits for its wave. Other sites of the region issue what waits and then
+/// themselves.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WaveStatement {
+    /// The launch, or the last member of a group, at whose place the group runs.
+    pub launch: LaunchId,
+    /// All that it touches, for a group what all members touch.
+    pub touches: Vec<RangeTouch>,
+    /// What must hold so that `touches` is all; else what waits is issued, and then the originals.
+    /// The guards of a group are tested besides.
+    pub guards: Vec<Guard>,
 }
 
 /// Two consecutive launches in host order that stay apart.
@@ -133,6 +220,10 @@ pub struct ScheduleOptions {
     pub max_fusions: Option<usize>,
     /// No launch moves below a synchronisation.
     pub keep_synchronisations: bool,
+    /// Launches may be issued by waves.
+    pub waves: bool,
+    /// How members of a group are laid out.
+    pub orientation: Orientation,
 }
 
 impl From<&SiriusOptions> for ScheduleOptions {
@@ -141,6 +232,9 @@ impl From<&SiriusOptions> for ScheduleOptions {
             fusion: options.fusion,
             max_fusions: options.max_fusions,
             keep_synchronisations: options.keep_synchronisations,
+            waves: options.fusion == Fusion::All
+                && options.optimisations.contains(&Optimisation::Waves),
+            orientation: Orientation::named(&options.orientation),
         }
     }
 }

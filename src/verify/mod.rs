@@ -35,8 +35,17 @@
 //! these, as well as equal blocks, which make the identity a bijection, and valid configurations,
 //! since CUDA skips an invalid launch and runs the rest.
 //!
+//! Strands stand side by side (`strands`): each has blocks of its own, so that of members of two
+//! strands no order is kept at all, and *no* two instances may conflict, in whatever blocks and
+//! threads. That each member sees the blocks and threads of its own launch is asked first.
+//!
 //! *Afterwards*, an allocation that a plan calls unread is touched by nobody who would read what the
 //! fused kernel does not store (`liveness`).
+//!
+//! *By waves*, launches of a region are put off, all to a place before the host does anything that
+//! could tell (`waves`); there each is issued after every earlier one that touches a common byte, one
+//! of the two writing it, which code generation sees to when the program runs. What a launch touches
+//! it tells by ranges of the plan, so these must hold all that its model may touch.
 //!
 //! Barriers of members must be met by whole blocks; inside a segment nothing changes otherwise.
 //! Static shared memory is each member's own; dynamic shared memory, which members overlay, and warp
@@ -57,8 +66,10 @@ mod place;
 mod polynomial;
 mod reduction;
 mod refusal;
+mod strands;
 mod touched;
 mod waits;
+mod waves;
 
 pub use refusal::Refusal;
 
@@ -112,6 +123,7 @@ pub fn verify(
             refusals.extend(device::refusals(graph, group, members, &mut known));
         }
     }
+    refusals.extend(waves::refusals(graph, kernels, &sites, &plan));
     match refusals.is_empty() {
         true => Ok(VerifiedPlan { plan }),
         false => Err(refusals),
@@ -161,7 +173,7 @@ fn members<'a>(
         let launch = member.launch;
         // The proof is for these maps; another one needs its own.
         match member.map {
-            ThreadMap::Identity | ThreadMap::Clipped => {}
+            ThreadMap::Identity | ThreadMap::Clipped | ThreadMap::Blocks { .. } => {}
         }
         let segments = &group.segments;
         if position == 0 && segments.is_empty() && member.barrier_before {

@@ -102,6 +102,20 @@ pub enum Refusal {
     Segments { first: LaunchId },
     #[error("launch {} prints, copies asynchronously or has a grid of its own, and would run in unison with another", launch.0)]
     NotInUnison { launch: LaunchId },
+    #[error("launch {} has {what}", launch.0)]
+    BlockRange { launch: LaunchId, what: String },
+    #[error("members of the group of launch {} have maps that do not go together", first.0)]
+    MixedMaps { first: LaunchId },
+    #[error("nothing tests that the grid of the group of launch {} is one that CUDA accepts", first.0)]
+    GridTooLong { first: LaunchId },
+    #[error("launches {} and {} run side by side and may touch a common byte ({what})", first.0, second.0)]
+    DependentStrands {
+        first: LaunchId,
+        second: LaunchId,
+        what: String,
+    },
+    #[error("launch {} waits for the threads of its block, which are not known to be whole warps of a larger one", launch.0)]
+    PartialWarps { launch: LaunchId },
     #[error("pointers of launches {} and {} may overlap, and nothing tests that they do not ({what})", first.0, second.0)]
     MayAlias {
         first: LaunchId,
@@ -126,4 +140,10 @@ pub enum Refusal {
     SharedMemory { first: LaunchId, bytes: u64 },
     #[error("the group of launch {} needs {bytes} bytes of parameters", first.0)]
     ParameterSpace { first: LaunchId, bytes: u64 },
+    #[error("launch {} cannot wait for a wave: {what}", launch.0)]
+    NoWave { launch: LaunchId, what: String },
+    #[error("{what} (node {}) stands between launches that wait for their waves", node.0)]
+    PassedByWaves { node: NodeId, what: String },
+    #[error("launch {} waits for its wave and may touch more than the plan says ({what})", launch.0)]
+    WaveTouchesMore { launch: LaunchId, what: String },
 }

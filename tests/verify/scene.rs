@@ -414,6 +414,7 @@ pub fn anywhere(value: ValueId) -> Pointer {
 pub fn plan(members: &[(LaunchId, bool)], guards: Vec<Guard>) -> FusionPlan {
     FusionPlan {
         groups: vec![group(members, guards)],
+        ..FusionPlan::default()
     }
 }
 
@@ -430,6 +431,7 @@ pub fn group(members: &[(LaunchId, bool)], guards: Vec<Guard>) -> FusionGroup {
             })
             .collect(),
         orientation: "v".to_string(),
+        orientations: Vec::new(),
         guards,
     }
 }
