@@ -112,6 +112,16 @@ pub enum Root {
     Value(ValueId),
 }
 
+impl Root {
+    /// The allocation, where it is one.
+    pub fn buffer(&self) -> Option<BufferId> {
+        match self {
+            Self::Buffer(buffer) => Some(*buffer),
+            Self::Value(_) => None,
+        }
+    }
+}
+
 /// A device pointer as the host knows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pointer {

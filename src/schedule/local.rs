@@ -51,10 +51,19 @@ pub fn plan_fusion(
         if sources.is_empty() {
             continue;
         }
-        // All of them, else one after the other, the latest first.
+        // All of them, else one after the other, the latest first. One of several with equal code
+        // stays with those: what they load is shared there.
         let mut attempts = vec![sources.clone()];
         if sources.len() > 1 {
-            attempts.extend(sources.iter().map(|source| vec![*source]));
+            let code = |group: &usize| -> Vec<_> {
+                let members = groups.members[*group].iter();
+                members.map(|member| member.model.id).collect()
+            };
+            let alone = |source: &&usize| {
+                let mut others = sources.iter().filter(|other| other != source);
+                others.all(|other| code(other) != code(source))
+            };
+            attempts.extend(sources.iter().filter(alone).map(|source| vec![*source]));
         }
         for attempt in attempts {
             let members: Vec<&[Candidate]> = attempt

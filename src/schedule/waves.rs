@@ -351,9 +351,12 @@ fn may_save(graph: &LaunchGraph, uar: &Uar, outside: usize, members: &[&Candidat
     })
 }
 
-/// Whether an edge holds from each iteration to the next one, in all of the loops around.
+/// Whether an edge surely holds from each iteration to the next one, in all of the loops around: its
+/// relation has nothing in it that the two ends may have different values of.
 fn is_next_iteration(edge: &Edge) -> bool {
-    edge.distances
-        .iter()
-        .all(|distance| distance.least.is_none_or(|least| least <= 1) && distance.most.is_none())
+    let depends_on_values = edge.relation.contains("_sink");
+    !depends_on_values
+        && edge.distances.iter().all(|distance| {
+            distance.least.is_none_or(|least| least <= 1) && distance.most.is_none()
+        })
 }
