@@ -114,6 +114,7 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
                     bits(instruction).is_some()
                         && !elsewhere.iter().any(|space| instruction.has(space))
                 }
+                "prefetch" | "prefetchu" => true,
                 "mbarrier" => shared_barrier::operation(instruction).is_some(),
                 "selp" => bits(instruction).is_some(),
                 "cp" => {
@@ -171,6 +172,8 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
         let operands = instruction.operands.as_slice();
         Ok(match (family, operands) {
             ("cp", _) if waits(instruction) => Some(()),
+            // A hint.
+            ("prefetch" | "prefetchu", _) => Some(()),
             ("cp", [_]) | ("mbarrier", _) => self.shared_barrier(instruction)?,
             ("selp", _) => match bits(instruction) {
                 Some(bits) => self.select_by_predicate(instruction, bits),
