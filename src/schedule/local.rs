@@ -55,15 +55,33 @@ pub fn plan_fusion(
         // stays with those: what they load is shared there.
         let mut attempts = vec![sources.clone()];
         if sources.len() > 1 {
-            let code = |group: &usize| -> Vec<_> {
-                let members = groups.members[*group].iter();
+            let members = |group: usize| groups.members[group].as_slice();
+            let code = |group: usize| -> Vec<_> {
+                let members = members(group).iter();
                 members.map(|member| member.model.id).collect()
             };
-            let alone = |source: &&usize| {
-                let mut others = sources.iter().filter(|other| other != source);
-                others.all(|other| code(other) != code(source))
+            let innermost = |group: usize| {
+                let block = graph.nodes[members(group)[0].node.0].block;
+                graph.blocks[block.0].innermost_loop
             };
-            attempts.extend(sources.iter().filter(alone).map(|source| vec![*source]));
+            let has_equals = |source: usize| {
+                sources
+                    .iter()
+                    .filter(|other| **other != source)
+                    .any(|other| {
+                        let [first, second] = [source.min(*other), source.max(*other)];
+                        let ends = [first, second].map(|group| members(group)[0].node);
+                        code(source) == code(*other)
+                            && innermost(source) == innermost(*other)
+                            && judge.edges(ends[0], ends[1]).is_empty()
+                    })
+            };
+            let alone: Vec<usize> = sources
+                .iter()
+                .copied()
+                .filter(|source| !has_equals(*source))
+                .collect();
+            attempts.extend(alone.into_iter().map(|source| vec![source]));
         }
         for attempt in attempts {
             let members: Vec<&[Candidate]> = attempt
