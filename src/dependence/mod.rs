@@ -33,6 +33,7 @@ mod iteration;
 mod kinds;
 mod mapped;
 mod moving;
+mod operations;
 mod order;
 mod overlap;
 mod pair;
@@ -44,6 +45,7 @@ mod witness;
 
 pub use enumerate::build_uar;
 pub use mapped::{MappedWidth, PlaceMap, PlaceSymbol};
+pub use operations::take_domains;
 pub use overlap::{SharedMemory, launch_conditions};
 
 use crate::diagnostics::{Location, RejectionReason};
