@@ -425,7 +425,11 @@ fn analyze_program(
     let models = clock.time(Stage::Kernel, || model_kernels(program));
     for model in &models {
         // The user did not write those.
-        if program.units.get(program.kernels[model.id.0].unit).is_none() {
+        if program
+            .units
+            .get(program.kernels[model.id.0].unit)
+            .is_none()
+        {
             continue;
         }
         clock.dump(Stage::Kernel, || {

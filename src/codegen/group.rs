@@ -178,7 +178,11 @@ fn largest_grid<'ctx>(
 ) -> Result<[BasicValueEnum<'ctx>; 2], CodegenError> {
     let (int, long) = (program.context.i32_type(), program.context.i64_type());
     let mut largest = [long.const_int(1, false); 3];
-    for member in operands.members.iter().filter(|member| !member.is_operation()) {
+    for member in operands
+        .members
+        .iter()
+        .filter(|member| !member.is_operation())
+    {
         for (axis, largest) in (0_u8..).zip(&mut largest) {
             let extent = operands
                 .operand(member.launch.id, Operand::Grid(axis))
@@ -421,8 +425,10 @@ impl<'a, 'ctx> GroupOperands<'a, 'ctx> {
         let long = program.context.i64_type();
         for member in self.members.iter().filter(|member| member.is_operation()) {
             let launch = member.launch;
-            let shapes: [(&[ValueId; 3], fn(u8) -> Operand); 2] =
-                [(&launch.grid, Operand::Grid), (&launch.block, Operand::Block)];
+            let shapes: [(&[ValueId; 3], fn(u8) -> Operand); 2] = [
+                (&launch.grid, Operand::Grid),
+                (&launch.block, Operand::Block),
+            ];
             for (ids, operand) in shapes {
                 for (axis, id) in (0_u8..).zip(ids) {
                     let known = graph.values.get(id.0).and_then(|value| value.constant);

@@ -74,7 +74,15 @@ pub fn rewrite_launches(
         let before = predecessors
             .entry(host)
             .or_insert_with(|| predecessors_in(host));
-        let flush = move_group((program, graph), models, group, kernel, &members, launcher, before)?;
+        let flush = move_group(
+            (program, graph),
+            models,
+            group,
+            kernel,
+            &members,
+            launcher,
+            before,
+        )?;
         flushes
             .entry((place, kernel.group))
             .or_default()

@@ -8,12 +8,12 @@
 //! null: the allocations are known, live and large enough. Elements fill the bytes exactly.
 
 use super::polynomial::{Atom, Polynomial};
+use crate::expression::Expression;
 use crate::kernel::{KernelModel, Target};
 use crate::launch::{
     Argument, ArgumentPiece, BufferId, HostBlockId, HostValue, Launch, LaunchGraph, LaunchId,
-    MemoryKind, NodeId, NodeKind, Operand, Pointer, Root, Stream, Touch, ValueId,
+    MemoryKind, NodeId, NodeKind, Operand, Pointer, Root, Stream, ValueId,
 };
-use crate::expression::Expression;
 use crate::program::{ELEMENT_BYTES, KernelId, OperationKind, operation_kernel};
 
 /// Makes launches of those operations that a launch nearby could hold.
@@ -56,23 +56,23 @@ impl Taken {
     fn find(graph: &LaunchGraph, kernels: &[KernelModel], index: usize) -> Option<Self> {
         let operation = &graph.operations[index];
         let node = &graph.nodes[operation.node.0];
-        let (touches, stream): (Vec<&Touch>, Stream) = match &node.kind {
-            NodeKind::Set { writes, stream } => (vec![writes], *stream),
-            NodeKind::Copy {
-                reads,
-                writes,
-                stream,
-                ..
-            } => (vec![writes.first()?, reads.first()?], *stream),
+        let stream = match &node.kind {
+            NodeKind::Set { stream, .. } | NodeKind::Copy { stream, .. } => *stream,
             _ => return None,
         };
+        let touches = &operation.touches;
         if stream == Stream::Unknown {
             return None;
         }
-        let bytes = touches[0].bytes.clone()?;
+        let bytes = touches.first()?.bytes.clone()?;
         let mut buffers = Vec::new();
-        for touch in &touches {
-            buffers.push(within_allocation(graph, operation.node, &touch.pointer, &bytes)?);
+        for touch in touches {
+            buffers.push(within_allocation(
+                graph,
+                operation.node,
+                &touch.pointer,
+                &bytes,
+            )?);
         }
         // A copy within one allocation could overlap.
         if let [to, from] = buffers[..]
@@ -82,7 +82,9 @@ impl Taken {
         }
         let (near, element_bytes) = neighbour(graph, kernels, operation.node, &buffers, stream)?;
         let fits = |size: i64| {
-            let offsets = touches.iter().map(|touch| touch.pointer.offset_bytes.as_ref());
+            let offsets = touches
+                .iter()
+                .map(|touch| touch.pointer.offset_bytes.as_ref());
             let mut all = offsets.chain([Some(&bytes)]);
             all.all(|value| value.is_some_and(|value| is_multiple(graph, value, size)))
         };

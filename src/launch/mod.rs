@@ -375,6 +375,8 @@ pub struct Operation {
     pub node: NodeId,
     /// What it does.
     pub kind: OperationKind,
+    /// Where it writes and, for a copy, where it reads, with the number of bytes.
+    pub touches: Vec<Touch>,
     /// Which one of the calls of [`operation_call`](crate::program::operation_call), in the order of
     /// the host module.
     pub ordinal: usize,

@@ -14,7 +14,7 @@ use super::recurrences::{Closing, LoopPlace};
 use super::values::{Facts, Numbering, Symbol, moved};
 use super::*;
 use crate::program::{DeviceVariable, HostVisibleMemory, Kernel};
-use operations::{operation, operation_calls};
+use operations::{operation_calls, operation_touches};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Builds the graph of a host module that has been read.
@@ -364,16 +364,16 @@ impl Builder<'_> {
                         let touched = std::mem::take(&mut self.touched);
                         self.moving.insert(node, touched);
                     }
-                    if let Some((ordinal, kind_of)) = operations.get(&(analysed.function, at)) {
-                        self.graph.operations.extend(operation(
-                            &kind,
-                            Operation {
-                                node,
-                                kind: *kind_of,
-                                ordinal: *ordinal,
-                                launch: None,
-                            },
-                        ));
+                    if let Some((ordinal, does)) = operations.get(&(analysed.function, at))
+                        && let Some(touches) = operation_touches(&kind)
+                    {
+                        self.graph.operations.push(Operation {
+                            node,
+                            kind: *does,
+                            touches,
+                            ordinal: *ordinal,
+                            launch: None,
+                        });
                     }
                     self.graph.nodes.push(Node {
                         id: node,

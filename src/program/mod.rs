@@ -29,10 +29,11 @@ mod runtime_effects;
 
 pub use canonicalise_device::{DEVICE_FLATTENING, DEVICE_INLINING, DEVICE_PIPELINE, KEPT_STORE};
 pub use canonicalise_host::{HOST_PIPELINE, HOST_PROMOTION, LARGEST_INLINED_INSTRUCTIONS};
-pub use operations::{
-    DEVICE_TO_DEVICE, ELEMENT_BYTES, OperationKind, operation_call, operation_kernel, operation_name,
-};
 pub use handles::{ATTRIBUTE_COUNT_OFFSET, FoundLaunch, HandleLaunch, Passing, handle_launch};
+pub use operations::{
+    DEVICE_TO_DEVICE, ELEMENT_BYTES, OperationKind, operation_call, operation_kernel,
+    operation_name,
+};
 
 use crate::cli::{Build, Language, Phase, Toolchain};
 use canonicalise_host::Outside;

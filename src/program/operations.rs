@@ -13,7 +13,9 @@ use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 
 /// What an operation does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum OperationKind {
     /// Sets bytes: pointer, value, number of bytes.
@@ -180,10 +182,9 @@ fn kernel_text(kind: OperationKind, element_bytes: u32, name: &str) -> String {
         ),
     };
     // A zero extension of the same width is none.
-    let value = value.replace("%wide = zext i8 %byte to i8\n", "").replace(
-        "mul i8 %wide",
-        "mul i8 %byte",
-    );
+    let value = value
+        .replace("%wide = zext i8 %byte to i8\n", "")
+        .replace("mul i8 %wide", "mul i8 %byte");
     let read = |register: &str| {
         format!(
             "%{register} = call i32 @llvm.nvvm.read.ptx.sreg.{register}.x()\n\

@@ -137,8 +137,9 @@ impl<'a> Judge<'a> {
             |member: &&Candidate| self.graph.operation_of(member.launch.id).is_some();
         for member in members.iter().filter(is_operation) {
             let mut launches = members.iter().filter(|other| !is_operation(other));
-            let carried = launches
-                .any(|other| (0..6).all(|axis| self.extent(member, axis) == self.extent(other, axis)));
+            let carried = launches.any(|other| {
+                (0..6).all(|axis| self.extent(member, axis) == self.extent(other, axis))
+            });
             if !carried {
                 let name = &member.model.display_name;
                 let message = format!("`{name}` is no part of a launch with another shape");

@@ -35,6 +35,9 @@
 //! these, as well as equal blocks, which make the identity a bijection, and valid configurations,
 //! since CUDA skips an invalid launch and runs the rest.
 //!
+//! *Sets and copies* are members only where the call could fail for a null pointer alone
+//! (`operations`).
+//!
 //! *Afterwards*, an allocation that a plan calls unread is touched by nobody who would read what the
 //! fused kernel does not store (`liveness`).
 //!
@@ -53,6 +56,7 @@ mod host;
 mod host_order;
 mod liveness;
 mod member;
+mod operations;
 mod place;
 mod polynomial;
 mod reduction;
@@ -109,6 +113,7 @@ pub fn verify(
         let readers = Readers::new(graph, kernels);
         for (group, members) in &groups {
             refusals.extend(liveness::refusals(graph, &readers, group, members));
+            refusals.extend(operations::refusals(graph, group, members));
             refusals.extend(device::refusals(graph, group, members, &mut known));
         }
     }

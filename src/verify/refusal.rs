@@ -102,6 +102,8 @@ pub enum Refusal {
     Segments { first: LaunchId },
     #[error("launch {} prints, copies asynchronously or has a grid of its own, and would run in unison with another", launch.0)]
     NotInUnison { launch: LaunchId },
+    #[error("launch {} is a set or a copy {what}", launch.0)]
+    Operation { launch: LaunchId, what: String },
     #[error("pointers of launches {} and {} may overlap, and nothing tests that they do not ({what})", first.0, second.0)]
     MayAlias {
         first: LaunchId,

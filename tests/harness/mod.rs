@@ -239,10 +239,11 @@ impl Expectations {
     fn check(&self, report: &Value, messages: &str) -> Result<(), Failed> {
         let nodes = report["nodes"].as_array().ok_or("a report has nodes")?;
         let fusions = report["fusions"].as_array().ok_or("a report has fusions")?;
-        let members = fusions.iter().filter_map(|fusion| fusion["members"].as_array());
+        let members = fusions
+            .iter()
+            .filter_map(|fusion| fusion["members"].as_array());
         let members: Vec<&Value> = members.flatten().collect();
-        let is_launch =
-            |node: &&Value| node["kind"] == "launch" || members.contains(&&node["id"]);
+        let is_launch = |node: &&Value| node["kind"] == "launch" || members.contains(&&node["id"]);
         let launches = nodes.iter().filter(is_launch).count() as u64;
         let saved: u64 = fusions
             .iter()

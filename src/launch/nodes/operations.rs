@@ -4,7 +4,9 @@ use super::*;
 use crate::program::operation_call;
 
 /// The calls of operations by function and instruction, numbered in the order of the module.
-pub(super) fn operation_calls(host: &HostModule) -> HashMap<(usize, usize), (usize, OperationKind)> {
+pub(super) fn operation_calls(
+    host: &HostModule,
+) -> HashMap<(usize, usize), (usize, OperationKind)> {
     let mut calls = HashMap::new();
     for (index, function) in host.functions.iter().enumerate() {
         for (at, instruction) in function.instructions.iter().enumerate() {
@@ -22,13 +24,14 @@ pub(super) fn operation_calls(host: &HostModule) -> HashMap<(usize, usize), (usi
     calls
 }
 
-/// The operation, where its node touches what a kernel could touch.
-pub(super) fn operation(node: &NodeKind, operation: Operation) -> Option<Operation> {
+/// What a node touches that a kernel could touch, written first.
+pub(super) fn operation_touches(node: &NodeKind) -> Option<Vec<Touch>> {
     match node {
-        NodeKind::Set { .. } => Some(operation),
-        NodeKind::Copy { reads, writes, .. } if reads.len() == 1 && writes.len() == 1 => {
-            Some(operation)
-        }
+        NodeKind::Set { writes, .. } => Some(vec![writes.clone()]),
+        NodeKind::Copy { reads, writes, .. } => match (reads.as_slice(), writes.as_slice()) {
+            ([read], [write]) => Some(vec![write.clone(), read.clone()]),
+            _ => None,
+        },
         _ => None,
     }
 }
