@@ -8,6 +8,10 @@
 //! The crate `isl-rs` builds and links the library. Of its generated bindings nothing is used: they
 //! leak every string and hide the difference between a quota and a failure.
 
+mod linear;
+
+pub use linear::{Conjunction, System};
+
 use std::cell::Cell;
 use std::ffi::{CStr, CString, c_char, c_int, c_long, c_uint, c_ulong, c_void};
 use std::ptr::NonNull;
@@ -66,6 +70,51 @@ impl Set {
         context.start();
         // SAFETY: the context lives; the text is NUL-terminated and only read during the call.
         let raw = unsafe { isl_set_read_from_str(context.raw.as_ptr(), text.as_ptr()) };
+        Self::own(context, raw)
+    }
+
+    /// The points of a space of so many parameters, named `p0`, `p1`, …, and so many dimensions for
+    /// which each linear form of the first matrix is zero and each of the second is not negative: the
+    /// constant, then the coefficients of the parameters, then those of the dimensions.
+    ///
+    /// # Errors
+    /// Quota, or more columns than isl can have.
+    fn from_constraints(
+        [parameters, dimensions]: [usize; 2],
+        matrices: &[Vec<Vec<i64>>; 2],
+    ) -> Result<Self> {
+        let context = context();
+        let columns = dimension(1 + parameters + dimensions)?;
+        let names = (0..parameters)
+            .map(|index| c_string(&format!("p{index}")))
+            .collect::<Result<Vec<_>>>()?;
+        let (parameters, dimensions) = (dimension(parameters)?, dimension(dimensions)?);
+        context.start();
+        let equalities = Matrix::new(&context, &matrices[0], columns)?;
+        let inequalities = Matrix::new(&context, &matrices[1], columns)?;
+        // Writing numbers down is not what the budget is for.
+        context.start();
+        // SAFETY: the context lives; isl takes each space and gives one back that is ours, or null,
+        // which it passes through; the names are NUL-terminated and copied.
+        let space = unsafe {
+            let unnamed = isl_space_set_alloc(context.raw.as_ptr(), parameters, dimensions);
+            (0..).zip(&names).fold(unnamed, |space, (index, name)| {
+                isl_space_set_dim_name(space, DIM_PARAMETER, index, name.as_ptr())
+            })
+        };
+        // SAFETY: isl takes the space and both matrices, each ours and given away once, and passes
+        // a null space through; the four kinds name each column of the matrices once.
+        let raw = unsafe {
+            isl_set_from_basic_set(isl_basic_set_from_constraint_matrices(
+                space,
+                equalities.into_raw(),
+                inequalities.into_raw(),
+                DIM_CONSTANT,
+                DIM_PARAMETER,
+                DIM_SET,
+                DIM_QUOTIENT,
+            ))
+        };
         Self::own(context, raw)
     }
 
@@ -416,6 +465,50 @@ impl Drop for Point {
     }
 }
 
+/// An `isl_mat`.
+struct Matrix(NonNull<c_void>);
+
+impl Matrix {
+    fn new(context: &Context, rows: &[Vec<i64>], columns: c_uint) -> Result<Self> {
+        let count = dimension(rows.len())?;
+        // SAFETY: the context lives; what comes back is ours, or null.
+        let matrix = unsafe { isl_mat_alloc(context.raw.as_ptr(), count, columns) };
+        let mut matrix = Self(NonNull::new(matrix).ok_or_else(|| context.failure())?);
+        for (row, numbers) in rows.iter().enumerate() {
+            for (column, number) in numbers.iter().enumerate() {
+                let (row, column) = (row as c_int, column as c_int);
+                // SAFETY: the matrix and the value are ours and taken by the calls; a value that is
+                // null is passed through. A place outside of the matrix is refused by isl.
+                let raw = unsafe {
+                    match c_int::try_from(*number) {
+                        Ok(number) => {
+                            isl_mat_set_element_si(matrix.into_raw(), row, column, number)
+                        }
+                        Err(_) => {
+                            let value = isl_val_int_from_si(context.raw.as_ptr(), *number);
+                            isl_mat_set_element_val(matrix.into_raw(), row, column, value)
+                        }
+                    }
+                };
+                matrix = Self(NonNull::new(raw).ok_or_else(|| context.failure())?);
+            }
+        }
+        Ok(matrix)
+    }
+
+    /// Gives the object away.
+    fn into_raw(self) -> *mut c_void {
+        std::mem::ManuallyDrop::new(self).0.as_ptr()
+    }
+}
+
+impl Drop for Matrix {
+    fn drop(&mut self) {
+        // SAFETY: this object owns one reference, given back once.
+        unsafe { isl_mat_free(self.0.as_ptr()) };
+    }
+}
+
 /// A thread's isl context: freed when the thread's last object and the thread itself are gone.
 struct Context {
     raw: NonNull<c_void>,
@@ -509,8 +602,14 @@ fn dimension(number: usize) -> Result<c_uint> {
 type UnaryOperation = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
 type BinaryOperation = unsafe extern "C" fn(*mut c_void, *mut c_void) -> *mut c_void;
 
+/// `isl_dim_cst`.
+const DIM_CONSTANT: c_int = 0;
+/// `isl_dim_param`.
+const DIM_PARAMETER: c_int = 1;
 /// `isl_dim_set`.
 const DIM_SET: c_int = 3;
+/// `isl_dim_div`.
+const DIM_QUOTIENT: c_int = 4;
 /// Greatest coordinate of a point that is read: sums of a few do not leave 64 bits.
 const LARGEST_COORDINATE: c_long = 1 << 60;
 /// `ISL_ON_ERROR_CONTINUE`.
@@ -531,6 +630,42 @@ unsafe extern "C" {
     fn isl_options_set_on_error(context: *mut c_void, value: c_int) -> c_int;
 
     fn isl_set_read_from_str(context: *mut c_void, text: *const c_char) -> *mut c_void;
+    fn isl_space_set_alloc(
+        context: *mut c_void,
+        parameters: c_uint,
+        dimensions: c_uint,
+    ) -> *mut c_void;
+    fn isl_space_set_dim_name(
+        space: *mut c_void,
+        kind: c_int,
+        position: c_uint,
+        name: *const c_char,
+    ) -> *mut c_void;
+    fn isl_mat_alloc(context: *mut c_void, rows: c_uint, columns: c_uint) -> *mut c_void;
+    fn isl_mat_set_element_si(
+        matrix: *mut c_void,
+        row: c_int,
+        column: c_int,
+        number: c_int,
+    ) -> *mut c_void;
+    fn isl_mat_set_element_val(
+        matrix: *mut c_void,
+        row: c_int,
+        column: c_int,
+        value: *mut c_void,
+    ) -> *mut c_void;
+    fn isl_mat_free(matrix: *mut c_void) -> *mut c_void;
+    fn isl_val_int_from_si(context: *mut c_void, number: c_long) -> *mut c_void;
+    fn isl_basic_set_from_constraint_matrices(
+        space: *mut c_void,
+        equalities: *mut c_void,
+        inequalities: *mut c_void,
+        first: c_int,
+        second: c_int,
+        third: c_int,
+        fourth: c_int,
+    ) -> *mut c_void;
+    fn isl_set_from_basic_set(set: *mut c_void) -> *mut c_void;
     fn isl_set_copy(set: *mut c_void) -> *mut c_void;
     fn isl_set_free(set: *mut c_void) -> *mut c_void;
     fn isl_set_intersect(left: *mut c_void, right: *mut c_void) -> *mut c_void;

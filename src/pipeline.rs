@@ -23,11 +23,11 @@ use crate::launch::{
 use crate::program::{Program, read_program};
 use crate::report::{self, Report};
 use crate::schedule::resources::GroupOccupancy;
-use crate::schedule::{self, FusionPlan, Missed, ScheduleOptions, plan_fusion};
+use crate::schedule::{self, FusionPlan, Missed, Orientation, ScheduleOptions, plan_fusion};
 use crate::verify::{VerifiedPlan, verify};
 use inkwell::context::Context;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -453,6 +453,18 @@ fn analyze_program(
     let (plan, missed) = clock.time(Stage::Schedule, || {
         plan_fusion(&graph, &models, &uar, &options)
     });
+    let names = plan.groups.iter().flat_map(|group| &group.orientations);
+    let names: BTreeSet<&str> = names.map(String::as_str).collect();
+    if !Orientation::is_known(&build.sirius.orientation, &names) {
+        return Err(PipelineError::UnknownOrientation {
+            name: build.sirius.orientation.clone(),
+            known: ["auto", "v", "h"]
+                .into_iter()
+                .chain(names.into_iter().filter(|name| !["v", "h"].contains(name)))
+                .collect::<Vec<_>>()
+                .join(", "),
+        });
+    }
     clock.dump(Stage::Schedule, || outcome::as_json(&plan));
     if clock.stops_after(Stage::Schedule) {
         return Ok(None);

@@ -63,7 +63,8 @@ fn example() -> (Scene, FusionPlan, Report) {
             right: range(two, 1, size),
         },
     ];
-    let plan = plan(&[(one, false), (two, false)], guards);
+    let mut plan = plan(&[(one, false), (two, false)], guards);
+    plan.groups[0].orientations = vec!["v".to_owned(), "h".to_owned()];
     let uar = graph_of(
         &scene,
         &[

@@ -152,16 +152,28 @@ pub enum Optimisation {
     AliasScopes,
     /// `common-tiles`: shared variables of a fused kernel that always hold the same become one.
     CommonTiles,
+    /// `broadcast-values`: what one thread stores for all others of its block is computed by each.
+    BroadcastValues,
+    /// `redundant-barriers`: barriers that no dependence needs any more are left out.
+    RedundantBarriers,
+    /// `host-constants`: arguments and extents that the host knows are constants of the fused kernel.
+    HostConstants,
+    /// `one-base`: pointers into one allocation at known distances are one parameter.
+    OneBase,
 }
 
 impl Optimisation {
     /// All of them.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 9] = [
         Self::ForwardValues,
         Self::DeadStores,
         Self::CodeMotion,
         Self::AliasScopes,
         Self::CommonTiles,
+        Self::BroadcastValues,
+        Self::RedundantBarriers,
+        Self::HostConstants,
+        Self::OneBase,
     ];
 
     /// Its name on the command line.
@@ -172,6 +184,10 @@ impl Optimisation {
             Self::CodeMotion => "code-motion",
             Self::AliasScopes => "alias-scopes",
             Self::CommonTiles => "common-tiles",
+            Self::BroadcastValues => "broadcast-values",
+            Self::RedundantBarriers => "redundant-barriers",
+            Self::HostConstants => "host-constants",
+            Self::OneBase => "one-base",
         }
     }
 }

@@ -9,13 +9,22 @@
 //! the write (`!invariant.load`, non-coherent loads).
 
 mod aliasing;
+mod barriers;
+mod broadcasts;
 mod clipped;
+mod control_flow;
 mod dead_stores;
+mod host_values;
 mod indices;
+mod memory;
+mod registers;
 mod scopes;
 mod segment;
+mod strands;
 mod tiles;
 mod unison;
+#[cfg(test)]
+mod block_tests;
 #[cfg(test)]
 mod tests;
 
@@ -24,17 +33,22 @@ use super::ir::{Block, Builder, DebugScope, FUNCTION_ATTRIBUTES, RETURN_ATTRIBUT
 use super::{CodegenError, FusedKernel, FusedParameter};
 use crate::cli::Optimisation;
 use crate::kernel::KernelModel;
-use crate::launch::{BufferId, Launch, LaunchGraph, LaunchId, NodeKind, ValueId};
+use crate::launch::{Launch, LaunchGraph, LaunchId, NodeKind, ValueId};
 use crate::program::Program;
-use crate::schedule::{FusionGroup, FusionPlan, ThreadMap};
+use crate::schedule::{BlockThreads, FusionGroup, FusionPlan, ThreadMap};
 use crate::verify::VerifiedPlan;
 use aliasing::PointerFacts;
 use clipped::{Grid, leave};
+use host_values::Known;
 use indices::Index;
 use inkwell::module::Module;
+use memory::KernelFacts;
 use scopes::AliasScopes;
 use segment::Segment;
 use std::collections::{BTreeSet, HashMap};
+use strands::{StrandFunction, StrandPlace};
+
+pub(in crate::codegen) use strands::extent;
 
 /// Builds one module with a kernel for each group of the plan. Groups whose members use a device
 /// variable that the host cannot name are left out; their launches stay apart.
@@ -89,7 +103,8 @@ fn build_groups<'ctx>(
         module.set_data_layout(&unit.device.get_data_layout());
     }
     let mut fused = Vec::new();
-    let mut unread = Vec::new();
+    let mut known = Vec::new();
+    let mut strands = Vec::new();
     for (index, group) in plan.groups.iter().enumerate() {
         let members = group
             .members
@@ -114,19 +129,39 @@ fn build_groups<'ctx>(
             optimisations,
         };
         // Left out when a kernel depends on something that only its own image has.
-        if let Some((kernel, parameters)) = builder.build()? {
+        if let Some((kernel, facts, functions)) = builder.build()? {
             fused.push(kernel);
-            unread.push(parameters);
+            known.push(facts);
+            strands.push(functions);
         }
+    }
+    if strands.iter().any(|functions| !functions.is_empty()) {
+        let settled = strands::settle(&module, &fused, &strands)?;
+        let mut keep = settled.iter().copied();
+        fused.retain(|_| keep.next().unwrap_or(true));
+        let mut keep = settled.into_iter();
+        known.retain(|_| keep.next().unwrap_or(true));
     }
     if optimisations.contains(&Optimisation::ForwardValues) {
         forward_values(&module)?;
     }
+    for (kernel, facts) in fused.iter().zip(&known) {
+        let function = function_of(&module, kernel)?;
+        if optimisations.contains(&Optimisation::BroadcastValues) {
+            broadcasts::broadcast_values(function, facts);
+        }
+    }
     if optimisations.contains(&Optimisation::DeadStores) {
-        remove_dead_stores(&module, &mut fused, &unread)?;
+        remove_dead_stores(&module, &mut fused, &known)?;
     }
     if optimisations.contains(&Optimisation::CommonTiles) {
         tiles::merge_tiles(&module);
+    }
+    for (kernel, facts) in fused.iter().zip(&known) {
+        let function = function_of(&module, kernel)?;
+        if optimisations.contains(&Optimisation::RedundantBarriers) {
+            barriers::remove_redundant_barriers(function, facts);
+        }
     }
     module
         .verify()
@@ -154,8 +189,10 @@ struct Parameter {
 }
 
 impl<'ctx> GroupBuilder<'_, 'ctx> {
-    /// The kernel, and the parameters that point into allocations which nobody reads afterwards.
-    fn build(&self) -> Result<Option<(FusedKernel, UnreadParameters)>, CodegenError> {
+    /// The kernel, what the host program knows of it, and the functions of its strands.
+    fn build(
+        &self,
+    ) -> Result<Option<(FusedKernel, KernelFacts, Vec<StrandFunction>)>, CodegenError> {
         let mut segments = Vec::new();
         let order = self.group.segments_in_order();
         for (position, (_, model)) in self.members.iter().enumerate() {
@@ -170,7 +207,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
                 false => "",
             };
             let given: &[Index] = match self.group.members[position].map {
-                ThreadMap::Identity => &[],
+                ThreadMap::Identity | ThreadMap::Blocks { .. } => &[],
                 ThreadMap::Clipped => &Index::grid_size(),
             };
             match Segment::prepare(self.program, kernel, &prefix, form, given)? {
@@ -182,25 +219,76 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         for segment in segments {
             bodies.push(segment.link_into(self.module)?);
         }
+        if self.optimisations.contains(&Optimisation::HostConstants) {
+            for (position, body) in bodies.iter().enumerate() {
+                host_values::put_extents(body.function, self.extents(position));
+            }
+        }
         let (mut parameters, places) = self.parameters(&bodies);
+        let launches: Vec<&Launch> = self.members.iter().map(|(launch, _)| *launch).collect();
+        let (graph, group) = (self.graph, self.group);
+        let strands = strands::places(self.module, graph, group, &launches, &mut parameters);
         let grids = self.grids(&mut parameters);
-        let function = self.declare(&parameters, &bodies, &places);
-        self.write_body(function, &bodies, &places, &grids)?;
+        let (function, apart) = self.declare(&parameters, &bodies, &places);
+        let known = self.known(&parameters);
+        let functions = self.write_body(function, &bodies, &places, &strands, &grids)?;
+        let (function, passed) = host_values::specialise(self.module, function, &known)?;
+        let apart = host_values::apart_as_passed(&apart, &passed);
         let unread = dead_stores::parameters_into(
             &self.group.unread_afterwards,
             &self.members,
-            |member, argument| places.get(member)?.get(argument).copied(),
+            |member, argument| *passed.get(*places.get(member)?.get(argument)?)?,
         );
         let kernel = FusedKernel {
             name: function.name(),
             group: self.index,
             parameters: parameters
                 .into_iter()
-                .map(|parameter| parameter.source)
+                .zip(&known)
+                .filter(|(_, known)| **known == Known::Nothing)
+                .map(|(parameter, _)| parameter.source)
                 .collect(),
             unwritten: Vec::new(),
         };
-        Ok(Some((kernel, unread)))
+        Ok(Some((kernel, KernelFacts { apart, unread }, functions)))
+    }
+
+    /// The extents of a member's grid and block that the host knows. Members whose threads stay where
+    /// they are have one shape, by the plan's guards.
+    fn extents(&self, position: usize) -> [Option<u32>; 6] {
+        let (launch, _) = self.members[position];
+        let mut own = host_values::extents(self.graph, launch);
+        let stays = |member: usize| self.group.members[member].map == ThreadMap::Identity;
+        if (0..self.members.len()).all(stays) {
+            for (other, _) in &self.members {
+                let other = host_values::extents(self.graph, other);
+                own.iter_mut()
+                    .zip(other)
+                    .for_each(|(own, other)| *own = own.or(other));
+            }
+        }
+        own
+    }
+
+    /// What the host knows of each parameter.
+    fn known(&self, parameters: &[Parameter]) -> Vec<Known> {
+        let passed: Vec<_> = parameters
+            .iter()
+            .map(|parameter| match parameter.source {
+                FusedParameter::Argument { launch, argument } => {
+                    let mut members = self.members.iter();
+                    let (launch, _) = members.find(|(member, _)| member.id == launch)?;
+                    // A structure in memory is no pointer, even where its first field is one.
+                    let (body, at) = parameter.attributes?;
+                    let passed = (*launch, argument, parameter.ty);
+                    (!body.has_attribute(at, "byval")).then_some(passed)
+                }
+                _ => None,
+            })
+            .collect();
+        let on = |optimisation| self.optimisations.contains(&optimisation);
+        let constants = on(Optimisation::HostConstants);
+        host_values::known(self.graph, &passed, constants, on(Optimisation::OneBase))
     }
 
     /// The fused kernel's parameters, and for each body which of them it gets. An argument that
@@ -266,7 +354,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         parameters: &[Parameter],
         bodies: &[segment::Body],
         places: &[Vec<usize>],
-    ) -> Value {
+    ) -> (Value, Vec<Vec<bool>>) {
         let types: Vec<Type> = parameters.iter().map(|parameter| parameter.ty).collect();
         let ty = Type::function(Type::void(self.module), &types);
         let function = Value::add_function(self.module, &self.name(), ty);
@@ -315,23 +403,40 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
                 scopes.mark(self.module, body.function, places);
             }
         }
-        function
+        let all = 0..parameters.len();
+        let row = |one: usize| all.clone().map(|other| facts.apart(one, other)).collect();
+        (function, all.clone().map(row).collect())
     }
 
     /// The most threads a block with which the guards let the fused kernel run. It is always told,
     /// so that ptxas never gives a thread more registers than such a block has.
     fn most_threads(&self) -> u32 {
+        let in_rows = |position: &usize| match self.group.members[*position].map {
+            ThreadMap::Blocks { threads, .. } => threads != BlockThreads::Same,
+            ThreadMap::Identity | ThreadMap::Clipped => false,
+        };
+        let all: Vec<usize> = (0..self.members.len()).collect();
+        // Strands in rows have blocks of their own size each, the others one in common.
+        let strands = match all.iter().any(in_rows) {
+            true => self.group.strands(),
+            false => vec![all],
+        };
+        let most = strands.iter().map(|strand| self.most_threads_of(strand));
+        most.max().unwrap_or(MOST_THREADS)
+    }
+
+    fn most_threads_of(&self, members: &[usize]) -> u32 {
         let constant = |axis: usize| {
-            self.members.iter().find_map(|(launch, _)| {
+            members.iter().find_map(|position| {
+                let (launch, _) = self.members[*position];
                 let value = self.graph.values.get(launch.block[axis].0)?;
                 u32::try_from(value.constant? & 0xffff_ffff).ok()
             })
         };
         let known = (0..3).try_fold(1_u32, |threads, axis| threads.checked_mul(constant(axis)?));
-        let limits = self
-            .members
+        let limits = members
             .iter()
-            .filter_map(|(_, model)| model.max_threads);
+            .filter_map(|position| self.members[*position].1.max_threads);
         let limit = limits.chain(known).min().unwrap_or(MOST_THREADS);
         limit.clamp(1, MOST_THREADS)
     }
@@ -341,16 +446,40 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         function: Value,
         bodies: &[segment::Body],
         places: &[Vec<usize>],
+        strands: &[StrandPlace],
         grids: &[Option<Grid>],
-    ) -> Result<(), CodegenError> {
+    ) -> Result<Vec<StrandFunction>, CodegenError> {
+        let first = bodies.first();
+        let scope = first.and_then(|first| DebugScope::of(self.module, first.function));
+        if !strands.is_empty() {
+            let write = |strand: &StrandPlace, function: Value, builder: &Builder| {
+                let members = &strand.members;
+                self.write_segments((function, builder), bodies, places, grids, members)
+            };
+            return strands::write_strands(self.module, function, scope.as_ref(), strands, write);
+        }
         let builder = Builder::at_end(self.module, Block::append(function, "entry"));
-        if let Some(first) = bodies.first()
-            && let Some(scope) = DebugScope::of(self.module, first.function)
-        {
+        if let Some(scope) = &scope {
             scope.cover(function, &function.name(), &builder);
         }
+        let all: Vec<usize> = (0..self.members.len()).collect();
+        self.write_segments((function, &builder), bodies, places, grids, &all)?;
+        builder.return_void();
+        Ok(Vec::new())
+    }
+
+    /// What `members` do, segment by segment, where the builder stands.
+    fn write_segments(
+        &self,
+        (function, builder): (Value, &Builder),
+        bodies: &[segment::Body],
+        places: &[Vec<usize>],
+        grids: &[Option<Grid>],
+        members: &[usize],
+    ) -> Result<(), CodegenError> {
         let parameters = function.parameters();
-        let order = self.group.segments_in_order();
+        let mut order = self.group.segments_in_order();
+        order.retain(|segment| segment.iter().any(|member| members.contains(member)));
         let last = order.iter().flatten().next_back();
         for (number, segment) in order.iter().enumerate() {
             let member = |position: &usize| &self.group.members[*position];
@@ -360,23 +489,23 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
                     .iter()
                     .any(|position| member(position).barrier_before)
             {
-                self.synchronise(&builder, BLOCK_BARRIER, 0);
+                self.synchronise(builder, BLOCK_BARRIER, 0);
             } else if number > 0 && models.any(|model| model.warp_operations) {
                 // Threads may have left the segment before on different ways.
-                self.synchronise(&builder, "llvm.nvvm.bar.warp.sync", u64::from(u32::MAX));
+                self.synchronise(builder, "llvm.nvvm.bar.warp.sync", u64::from(u32::MAX));
             }
-            let together = self.in_unison(function, number, segment, bodies, places)?;
+            let together = self.in_unison(function, segment, bodies, places)?;
             if let Some(together) = together {
                 // All of them have the grid of the first.
-                let end = self.enter(function, &builder, grids[segment[0]].as_ref());
+                let end = self.enter(function, builder, grids[segment[0]].as_ref());
                 builder.call(together.value_type(), together, &parameters);
-                leave(&builder, end);
+                leave(builder, end);
                 continue;
             }
             for position in segment {
                 let body = &bodies[*position];
                 let grid = grids[*position].as_ref();
-                let end = self.enter(function, &builder, grid);
+                let end = self.enter(function, builder, grid);
                 let mut arguments: Vec<Value> = places[*position]
                     .iter()
                     .map(|index| parameters[*index])
@@ -396,12 +525,11 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
                 // The end of a kernel waits for them; what follows may write where they read.
                 let copies = self.members[*position].1.asynchronous_copies;
                 if copies && Some(position) != last {
-                    self.wait_for_copies(&builder);
+                    self.wait_for_copies(builder);
                 }
-                leave(&builder, end);
+                leave(builder, end);
             }
         }
-        builder.return_void();
         Ok(())
     }
 
@@ -409,7 +537,6 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
     fn in_unison(
         &self,
         kernel: Value,
-        number: usize,
         segment: &[usize],
         bodies: &[segment::Body],
         places: &[Vec<usize>],
@@ -421,7 +548,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         if !wanted || given || segment.len() < 2 {
             return Ok(None);
         }
-        let name = format!("sirius_g{}_s{number}", self.index);
+        let name = format!("sirius_g{}_s{}", self.index, segment[0]);
         let members: Vec<(Value, &[usize])> = segment
             .iter()
             .map(|position| (bodies[*position].function, places[*position].as_slice()))
@@ -470,20 +597,21 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
     }
 }
 
-/// Parameters of a fused kernel by the allocation that they point into.
-type UnreadParameters = Vec<(BufferId, Vec<usize>)>;
+fn function_of(module: &Module, kernel: &FusedKernel) -> Result<Value, CodegenError> {
+    Value::function(module, &kernel.name)
+        .ok_or_else(|| CodegenError::Inconsistent(format!("no kernel {}", kernel.name)))
+}
 
 /// Leaves stores out whose values nobody reads, and what only computed them.
 fn remove_dead_stores(
     module: &Module,
     fused: &mut [FusedKernel],
-    unread: &[UnreadParameters],
+    known: &[KernelFacts],
 ) -> Result<(), CodegenError> {
     let before = device::count_barriers(module);
-    for (kernel, unread) in fused.iter_mut().zip(unread) {
-        let function = Value::function(module, &kernel.name)
-            .ok_or_else(|| CodegenError::Inconsistent(format!("no kernel {}", kernel.name)))?;
-        for (buffer, parameters) in unread {
+    for (kernel, facts) in fused.iter_mut().zip(known) {
+        let function = function_of(module, kernel)?;
+        for (buffer, parameters) in &facts.unread {
             if dead_stores::remove_dead_stores(function, parameters) {
                 kernel.unwritten.push(*buffer);
             }
@@ -511,9 +639,12 @@ fn forward_values(module: &Module) -> Result<(), CodegenError> {
     device::mark_pure_math(module);
     let machine = device_target_machine("sm_80")?;
     run_passes(module, "always-inline,globaldce", &machine)?;
+    device::kernels(module)
+        .into_iter()
+        .for_each(registers::read_once);
     let before = device::count_barriers(module);
     let round = "sroa<modify-cfg>,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,\
-                 jump-threading,correlated-propagation,simplifycfg,gvn,dse";
+                 jump-threading,correlated-propagation,simplifycfg,gvn<no-pre>,dse";
     run_passes(
         module,
         &format!("function({round},{round},instcombine<no-verify-fixpoint>,simplifycfg)"),

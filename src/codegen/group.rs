@@ -6,7 +6,8 @@
 //! every guard of the group holds, else what is left, by the original launches in order.
 //! `sirius.flush.G` issues the first `pending` members, unfused.
 
-use super::guard::{Operands, emit_guards};
+use super::fuse::extent;
+use super::guard::{Operands, emit_expression, emit_guards};
 use super::host::MemberCall;
 use super::launch_call::{
     Launcher, OPERANDS_BEFORE_ARGUMENTS, SHARED_BYTES, announce_site, launch_kernel, operand_slot,
@@ -14,10 +15,11 @@ use super::launch_call::{
 };
 use super::{CodegenError, FusedKernel, FusedParameter};
 use crate::dependence::Guard;
+use crate::expression::Expression;
 use crate::kernel::KernelModel;
-use crate::launch::{LaunchGraph, LaunchId, Operand, ValueId};
+use crate::launch::{LaunchGraph, LaunchId, NodeKind, Operand, ValueId};
 use crate::program::Program;
-use crate::schedule::FusionGroup;
+use crate::schedule::{BlockThreads, FusionGroup, ThreadMap};
 use inkwell::IntPredicate;
 use inkwell::builder::Builder;
 use inkwell::module::Linkage;
@@ -29,8 +31,7 @@ use std::collections::HashMap;
 
 /// `i32 sirius.group.G(operands of all members)`: fused behind its guard, else the originals.
 pub(super) fn build_group_function<'ctx>(
-    (program, graph): (&Program<'ctx>, &LaunchGraph),
-    models: &[KernelModel],
+    (program, graph, models): (&Program<'ctx>, &LaunchGraph, &[KernelModel]),
     group: &FusionGroup,
     kernel: &FusedKernel,
     members: &[MemberCall<'_, 'ctx>],
@@ -106,6 +107,14 @@ pub(super) fn build_group_function<'ctx>(
                 holds = builder.build_and(holds, found, "holds")?;
                 slot
             }
+            FusedParameter::HostValue { expression } => {
+                let host = &program.host;
+                let value = emit_expression(context, host, &builder, &operands, expression)?;
+                let value = builder.build_int_truncate(value, int, "number")?;
+                let slot = builder.build_alloca(int, "number")?;
+                builder.build_store(slot, value)?;
+                slot
+            }
             FusedParameter::GridSize { launch, axis } => {
                 let extent = operands
                     .operand(*launch, Operand::Grid(axis.index() as u8))
@@ -137,6 +146,15 @@ pub(super) fn build_group_function<'ctx>(
     let grid = largest_grid(program, &builder, &operands)?;
     configuration[..grid.len()].copy_from_slice(&grid);
     configuration[SHARED_BYTES] = largest_shared(&builder, &operands)?.into();
+    for (place, extent) in common_shape(graph, group).into_iter().enumerate() {
+        let Some(extent) = extent else { continue };
+        let (host, one) = (&program.host, int.const_int(1, false));
+        let extent = emit_expression(context, host, &builder, &operands, &extent)?;
+        // One row: y is the upper half of the first operand, z the second.
+        let packed = context.i64_type().const_int(1 << 32, false);
+        configuration[2 * place] = builder.build_or(extent, packed, "row")?.into();
+        configuration[2 * place + 1] = one.into();
+    }
     let key = program
         .host
         .get_global(&fused_key(kernel.group))
@@ -163,6 +181,40 @@ pub(super) fn build_group_function<'ctx>(
     }
     builder.build_return(Some(&status))?;
     Ok(function)
+}
+
+/// The length of the fused kernel's grid and of its blocks, each where it is one row instead of what
+/// the last member has.
+fn common_shape(graph: &LaunchGraph, group: &FusionGroup) -> [Option<Expression<ValueId>>; 2] {
+    let (mut blocks, mut threads) = (None::<Expression<ValueId>>, None::<Expression<ValueId>>);
+    for strand in group.strands() {
+        let member = &group.members[strand[0]];
+        let ThreadMap::Blocks {
+            first,
+            count,
+            threads: kind,
+        } = &member.map
+        else {
+            continue;
+        };
+        blocks = Some(first.clone().add(count.clone()));
+        if *kind == BlockThreads::Same {
+            continue;
+        }
+        let launch = graph.nodes.iter().find_map(|node| match &node.kind {
+            NodeKind::Launch(launch) if launch.id == member.launch => Some(launch),
+            _ => None,
+        });
+        let own = launch.map(|launch| {
+            let [x, y, z] = launch.block.map(|value| extent(graph, value));
+            x.multiply(y).multiply(z)
+        });
+        threads = match (threads, own) {
+            (Some(threads), Some(own)) => Some(threads.maximum(own)),
+            (threads, own) => threads.or(own),
+        };
+    }
+    [blocks, threads]
 }
 
 /// The host symbol that stands for a group's fused kernel.

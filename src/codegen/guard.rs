@@ -41,13 +41,7 @@ pub fn emit_guards<'ctx>(
     operands: &dyn Operands<'ctx>,
     guards: &[Guard],
 ) -> Result<IntValue<'ctx>, CodegenError> {
-    let mut emitter = Emitter {
-        context,
-        module,
-        builder,
-        operands,
-        failed: context.bool_type().const_zero(),
-    };
+    let mut emitter = Emitter::new(context, module, builder, operands);
     let mut holds = context.bool_type().const_all_ones();
     for guard in guards {
         let one = emitter.guard(guard)?;
@@ -55,6 +49,21 @@ pub fn emit_guards<'ctx>(
     }
     let clean = builder.build_not(emitter.failed, "exact")?;
     Ok(builder.build_and(holds, clean, "guard")?)
+}
+
+/// Emits an expression at the builder's position, in 64 bits; what it is where a guard does not hold that
+/// bounds it has no meaning.
+///
+/// # Errors
+/// As for [`emit_guards`].
+pub fn emit_expression<'ctx>(
+    context: &'ctx Context,
+    module: &Module<'ctx>,
+    builder: &Builder<'ctx>,
+    operands: &dyn Operands<'ctx>,
+    expression: &Expression<ValueId>,
+) -> Result<IntValue<'ctx>, CodegenError> {
+    Emitter::new(context, module, builder, operands).expression(expression)
 }
 
 struct Emitter<'a, 'ctx> {
@@ -66,7 +75,22 @@ struct Emitter<'a, 'ctx> {
     failed: IntValue<'ctx>,
 }
 
-impl<'ctx> Emitter<'_, 'ctx> {
+impl<'a, 'ctx> Emitter<'a, 'ctx> {
+    fn new(
+        context: &'ctx Context,
+        module: &'a Module<'ctx>,
+        builder: &'a Builder<'ctx>,
+        operands: &'a dyn Operands<'ctx>,
+    ) -> Self {
+        Self {
+            context,
+            module,
+            builder,
+            operands,
+            failed: context.bool_type().const_zero(),
+        }
+    }
+
     fn guard(&mut self, guard: &Guard) -> Result<IntValue<'ctx>, CodegenError> {
         match guard {
             Guard::Holds { condition, .. } => self.condition(condition),

@@ -75,8 +75,7 @@ pub fn rewrite_launches(
             .entry(host)
             .or_insert_with(|| predecessors_in(host));
         let flush = move_group(
-            (program, graph),
-            models,
+            (program, graph, models),
             group,
             kernel,
             &members,
@@ -347,8 +346,7 @@ impl<'ctx> Slot<'ctx> {
 
 /// Moves one group; returns where its pending launches have to be issued.
 fn move_group<'ctx>(
-    (program, graph): (&Program<'ctx>, &LaunchGraph),
-    models: &[KernelModel],
+    (program, graph, models): (&Program<'ctx>, &LaunchGraph, &[KernelModel]),
     group: &FusionGroup,
     kernel: &FusedKernel,
     members: &[MemberCall<'_, 'ctx>],
@@ -365,8 +363,7 @@ fn move_group<'ctx>(
         .ok_or_else(|| detached(members[0].launch))?;
     let flush_function = build_flush_function(program, kernel, members)?;
     let group_function = build_group_function(
-        (program, graph),
-        models,
+        (program, graph, models),
         group,
         kernel,
         members,

@@ -23,7 +23,8 @@ pub use emit::{Emitted, emit, emit_device_only, link_objects, show_commands};
 pub use images::{FusedImage, UnitImages, Workbench, emit_fused, emit_units, try_candidates};
 
 use crate::affine::Axis;
-use crate::launch::{BufferId, LaunchId};
+use crate::expression::Expression;
+use crate::launch::{BufferId, LaunchId, ValueId};
 use std::path::PathBuf;
 
 /// Why no artifact was made.
@@ -122,6 +123,12 @@ pub enum FusedParameter {
         launch: LaunchId,
         /// On which axis.
         axis: Axis,
+    },
+    /// A 32-bit number that the host computes: an extent of a member's launch, or where its blocks
+    /// begin.
+    HostValue {
+        /// In terms of host values that members carry.
+        expression: Expression<ValueId>,
     },
 }
 

@@ -31,6 +31,7 @@ mod enumerate;
 mod instance;
 mod iteration;
 mod kinds;
+mod lowered;
 mod mapped;
 mod moving;
 mod operations;

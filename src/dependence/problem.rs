@@ -9,7 +9,6 @@ use super::moving::MovingFactor;
 use super::polynomial::{Atom, Monomial, Polynomial};
 use super::relation::{Facts, Shape, Side};
 use crate::affine::{Affine, Axis, Constraint, Variable};
-use crate::isl::{self, Set};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write;
 
@@ -218,17 +217,17 @@ impl Problem {
         text
     }
 
-    pub(super) fn header(&self) -> String {
-        let parameters: Vec<_> = (0..self.monomials.len()).map(|n| format!("p{n}")).collect();
+    fn header(&self) -> String {
         format!(
             "[{}] -> {{ [{}] : ",
-            parameters.join(", "),
+            self.parameters().join(", "),
             self.dimensions.join(", ")
         )
     }
 
-    pub(super) fn set(&self, condition: &str) -> isl::Result<Set> {
-        Set::parse(&format!("{}{condition} }}", self.header()))
+    /// Canonical names of the parameters.
+    pub(super) fn parameters(&self) -> Vec<String> {
+        (0..self.monomials.len()).map(|n| format!("p{n}")).collect()
     }
 
     /// Canonical names to real ones: dimensions by what they are, parameters by their values.

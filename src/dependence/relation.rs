@@ -10,12 +10,13 @@
 //! [`Width::Global`] over all pairs.
 
 use super::Width;
+use super::lowered::Lowered;
 use super::mapped::Coordinate;
 use super::polynomial::{Atom, Polynomial};
-use super::problem::{Choice, Problem};
+use super::problem::Problem;
 use super::witness::KnownSamples;
 use crate::affine::Axis;
-use crate::isl::{self, IslError, Map, Set};
+use crate::isl::{self, Conjunction, IslError, Map, Set};
 use crate::kernel::{Access, KernelModel};
 use std::collections::{BTreeSet, HashMap};
 
@@ -205,16 +206,11 @@ fn same_place(width: Width) -> String {
 
 impl Problem {
     fn solve(&self) -> isl::Result<Conflict> {
-        let base = self.set(&self.base.join(" and "))?;
-        let parse = |choices: &[Choice]| -> isl::Result<Vec<Vec<Set>>> {
-            choices
-                .iter()
-                .map(|choice| choice.iter().map(|text| self.set(text)).collect())
-                .collect()
-        };
-        let choices = parse(&self.choices)?;
+        let mut lowered = self.lowered()?;
+        let base = lowered.base(&[])?;
+        let choices = lowered.choices(&Conjunction::default())?;
         let mut all_choices = choices.clone();
-        all_choices.extend(parse(&self.late_choices)?);
+        all_choices.extend(lowered.late_choices()?);
         if !satisfiable(&base, &all_choices, &mut 0)? {
             return Ok(Conflict {
                 width: None,
@@ -227,19 +223,17 @@ impl Problem {
             return Ok(everything());
         }
         let mut width = Width::Thread;
-        for (free, kind, wider) in [
-            (&self.free_axes[0], "b", Width::Global),
-            (&self.free_axes[1], "t", Width::Block),
-        ] {
-            if self.may_differ(&base, &all_choices, kind, free)? {
+        for (kind, wider) in [("b", Width::Global), ("t", Width::Block)] {
+            if self.may_differ(&mut lowered, &all_choices, kind)? {
                 width = wider;
                 break;
             }
         }
         let relation = isl::with_operation_budget(RELATION_BUDGET, || {
             // What was proven holds for the text as well, which leaves some axioms out.
-            let narrow = self.set(&same_place(width))?.intersect(&base)?;
-            self.relation(&narrow, &choices)
+            let same = lowered.read(&same_place(width))?;
+            let narrow = lowered.base(&[&same])?;
+            self.relation(&narrow, lowered.dimensions(), &choices)
         });
         Ok(match relation {
             Ok(relation) if relation.len() <= LONGEST_RELATION => Conflict {
@@ -258,38 +252,39 @@ impl Problem {
     }
 
     fn coordinates_agree(&self) -> isl::Result<bool> {
-        let base = self.set(&self.base.join(" and "))?;
-        let choices = self.choices.iter().chain(&self.late_choices);
-        let choices = choices
-            .map(|choice| choice.iter().map(|text| self.set(text)).collect())
-            .collect::<isl::Result<Vec<Vec<Set>>>>()?;
+        let mut lowered = self.lowered()?;
+        let mut differences = Vec::new();
         for [left, right] in &self.coordinates {
             for order in ["<", ">"] {
-                let differs = self.set(&format!("{left} {order} {right}"))?;
-                if satisfiable(&base.intersect(&differs)?, &choices, &mut 0)? {
-                    return Ok(false);
-                }
+                differences.push(lowered.read(&format!("{left} {order} {right}"))?);
+            }
+        }
+        let mut choices = lowered.choices(&Conjunction::default())?;
+        choices.extend(lowered.late_choices()?);
+        for differs in &differences {
+            if satisfiable(&lowered.base(&[differs])?, &choices, &mut 0)? {
+                return Ok(false);
             }
         }
         Ok(true)
     }
 
-    /// Whether some conflicting pair differs on an axis of `kind`.
+    /// Whether some conflicting pair differs on an axis of a kind: `b`, blocks, or `t`, threads.
     fn may_differ(
         &self,
-        base: &Set,
+        lowered: &mut Lowered,
         choices: &[Vec<Set>],
         kind: &str,
-        free: &[bool; 3],
     ) -> isl::Result<bool> {
+        let free = self.free_axes[usize::from(kind == "t")];
         for axis in Axis::ALL {
             if !free[axis.index()] {
                 continue;
             }
             for order in ["<", ">"] {
                 let name = axis.name();
-                let differs = self.set(&format!("s{kind}{name} {order} t{kind}{name}"))?;
-                if satisfiable(&base.intersect(&differs)?, choices, &mut 0)? {
+                let differs = lowered.read(&format!("s{kind}{name} {order} t{kind}{name}"))?;
+                if satisfiable(&lowered.base(&[&differs])?, choices, &mut 0)? {
                     return Ok(true);
                 }
             }
@@ -298,8 +293,8 @@ impl Problem {
     }
 
     /// The conflict over blocks and threads alone, in canonical parameters.
-    fn relation(&self, base: &Set, choices: &[Vec<Set>]) -> isl::Result<String> {
-        let extra = self.dimensions.len() - 12;
+    fn relation(&self, base: &Set, dimensions: usize, choices: &[Vec<Set>]) -> isl::Result<String> {
+        let extra = dimensions - 12;
         let mut leaves = Vec::new();
         collect_leaves(base, choices, &mut leaves)?;
         let mut union: Option<Set> = None;

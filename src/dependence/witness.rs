@@ -216,21 +216,12 @@ pub(super) fn sample(
 
 /// The first point of a problem for the values of an assignment.
 fn first_point(problem: &Problem, fixed: &str, width: Width) -> isl::Result<Option<Sample>> {
-    let base = format!("{} and {fixed}", problem.base.join(" and "));
-    let base = problem.set(&base)?.project_out_parameters()?;
-    let choices = problem
-        .choices
+    let mut lowered = problem.lowered()?;
+    let fixed_values = lowered.read(fixed)?;
+    let choices = lowered
+        .choices(&fixed_values)?
         .iter()
-        .map(|choice| {
-            choice
-                .iter()
-                .map(|text| {
-                    problem
-                        .set(&format!("({text}) and {fixed}"))?
-                        .project_out_parameters()
-                })
-                .collect()
-        })
+        .map(|choice| choice.iter().map(Set::project_out_parameters).collect())
         .collect::<isl::Result<Vec<Vec<Set>>>>()?;
     let kind = match width {
         Width::Thread => return Ok(None),
@@ -241,9 +232,9 @@ fn first_point(problem: &Problem, fixed: &str, width: Width) -> isl::Result<Opti
     for axis in Axis::ALL {
         for order in ["<", ">"] {
             let name = axis.name();
-            let apart = format!("s{kind}{name} {order} t{kind}{name} and {fixed}");
-            let apart = problem.set(&apart)?.project_out_parameters()?;
-            let start = base.intersect(&apart)?;
+            let apart = lowered.read(&format!("s{kind}{name} {order} t{kind}{name}"))?;
+            let start = lowered.base(&[&apart, &fixed_values])?;
+            let start = start.project_out_parameters()?;
             if let Some(point) = first_leaf(&start, &choices, &mut explored)? {
                 return Ok(read_point(problem, fixed, &point));
             }

@@ -36,6 +36,14 @@ impl Outcome {
 /// Why a run ended without its result.
 #[derive(Debug, thiserror::Error)]
 pub enum PipelineError {
+    /// `--sirius-orientation` names a layout that no group has.
+    #[error("no launches can be laid out as '{name}'; there are {known}")]
+    UnknownOrientation {
+        /// What the user asked for.
+        name: String,
+        /// What there is.
+        known: String,
+    },
     /// A tool or folder is missing.
     #[error(transparent)]
     Toolchain(#[from] ToolchainError),
@@ -69,7 +77,7 @@ impl PipelineError {
             Self::Program(error) => error.exit_status(),
             Self::Codegen(error) => error.exit_status(),
             Self::Tool(error) => error.exit_status(),
-            Self::Write { .. } | Self::Bug(_) => 1,
+            Self::Write { .. } | Self::Bug(_) | Self::UnknownOrientation { .. } => 1,
         }
     }
 
@@ -78,7 +86,11 @@ impl PipelineError {
         match self {
             Self::Codegen(error) => error.is_bug(),
             Self::Bug(_) => true,
-            Self::Toolchain(_) | Self::Program(_) | Self::Tool(_) | Self::Write { .. } => false,
+            Self::Toolchain(_)
+            | Self::Program(_)
+            | Self::Tool(_)
+            | Self::Write { .. }
+            | Self::UnknownOrientation { .. } => false,
         }
     }
 

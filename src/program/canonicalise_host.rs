@@ -3,7 +3,8 @@
 //! What the pipelines guarantee: every launch whose kernel is known is a call of
 //! `sirius.launch.N`; functions that launch or call the CUDA runtime are inlined into the functions
 //! that call them, up to [`LARGEST_INLINED_INSTRUCTIONS`], as are small helpers that they use, so
-//! that a grid size, a pointer or a loop bound is one SSA value at all its uses. Loops are in
+//! that a grid size, a pointer or a loop bound is one SSA value at all its uses; larger ones are cloned
+//! by context ([`super::contexts`]). Loops are in
 //! simplified, closed form; none is rotated, unrolled or vectorised, and no launch is duplicated,
 //! hoisted or sunk. Functions that neither launch nor call the runtime stay as clang made them.
 
@@ -11,7 +12,7 @@ use super::canonicalise_device::recursive_functions;
 use super::ir::{self, Place, Value};
 use super::launches;
 use super::runtime_effects;
-use super::{HostVisibleMemory, ProgramError, passes};
+use super::{HostVisibleMemory, ProgramError, contexts, passes};
 use inkwell::module::Module;
 use std::collections::{BTreeSet, HashMap};
 
@@ -72,7 +73,13 @@ pub(super) fn canonicalise(
     devirtualise(host, stubs, &wrappers, outside, &machine)?;
     launches::remove_wrappers(host);
     let has_main = ir::function(host, "main").is_some_and(|main| !main.is_declaration());
-    if has_main && !outside.code && !outside.lookups {
+    let is_whole = has_main && !outside.code && !outside.lookups;
+    if is_whole {
+        remove_inlined(host, stubs);
+    }
+    let large = large_drivers(host, stubs);
+    let is_removable = |function: Value| is_whole && may_go(function);
+    if contexts::clone_by_context(host, &large, &is_removable, &machine)? > 0 && is_whole {
         remove_inlined(host, stubs);
     }
     // Code that is not here may allocate what this code is given.
@@ -174,7 +181,7 @@ fn remove_inlined(host: &Module<'_>, stubs: &BTreeSet<String>) {
     loop {
         let unused: Vec<_> = direct_drivers(host, stubs)
             .into_iter()
-            .filter(|function| function.users().is_empty() && function.name().starts_with("_Z"))
+            .filter(|function| function.users().is_empty() && may_go(*function))
             .collect();
         if unused.is_empty() {
             return;
@@ -183,6 +190,39 @@ fn remove_inlined(host: &Module<'_>, stubs: &BTreeSet<String>) {
             function.delete_function();
         }
     }
+}
+
+/// Nothing finds the function by its name.
+fn may_go(function: Value) -> bool {
+    function.name().starts_with("_Z") || function.is_local()
+}
+
+/// The functions with launches that were too large to be inlined, callers before what they call.
+fn large_drivers(host: &Module<'_>, stubs: &BTreeSet<String>) -> Vec<Value> {
+    let calls = calls(host, stubs);
+    let recursive = recursive_functions(host);
+    let mut drivers = transitive_drivers(&calls, stubs);
+    drivers.retain(|function| {
+        !recursive.contains(function)
+            && !function.is_interposable()
+            && !function.has_attribute("returns_twice")
+            && function.name() != "main"
+    });
+    contexts::callers_first(&drivers, &calls)
+}
+
+/// What each defined function calls directly.
+fn calls(host: &Module<'_>, stubs: &BTreeSet<String>) -> HashMap<Value, Vec<Value>> {
+    let functions = ir::functions(host).into_iter();
+    let functions = functions
+        .filter(|function| !function.is_declaration() && !is_scaffolding(*function, stubs));
+    let called = |function: Value| {
+        let instructions = function.instructions().into_iter();
+        instructions.filter_map(Value::called_function).collect()
+    };
+    functions
+        .map(|function| (function, called(function)))
+        .collect()
 }
 
 /// True for a function of the CUDA runtime's or driver's interface, or a folded launch.
@@ -232,21 +272,7 @@ fn direct_drivers(host: &Module<'_>, stubs: &BTreeSet<String>) -> Vec<Value> {
 /// many calls there are of what is marked.
 fn inline_drivers(host: &Module<'_>, stubs: &BTreeSet<String>) -> usize {
     let recursive = recursive_functions(host);
-    let functions: Vec<_> = ir::functions(host)
-        .into_iter()
-        .filter(|function| !function.is_declaration() && !is_scaffolding(*function, stubs))
-        .collect();
-    let calls: HashMap<Value, Vec<Value>> = functions
-        .iter()
-        .map(|function| {
-            let called = function
-                .instructions()
-                .into_iter()
-                .filter_map(Value::called_function)
-                .collect();
-            (*function, called)
-        })
-        .collect();
+    let calls = calls(host, stubs);
     let drivers = transitive_drivers(&calls, stubs);
     let mut sizes = Sizes {
         calls: &calls,

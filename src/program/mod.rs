@@ -13,9 +13,11 @@
 //! * [`Program::analysis`] holds a canonical copy of every kernel, everything it calls inlined,
 //!   loops simplified and not rotated, unrolled or vectorised.
 
+mod attributes;
 mod builder;
 mod canonicalise_device;
 mod canonicalise_host;
+mod contexts;
 mod front_end;
 mod handles;
 mod ir;

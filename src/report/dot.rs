@@ -11,7 +11,8 @@ pub fn render_dot(report: &Report) -> String {
     let mut text = String::from("digraph sirius {\n  node [fontname=\"sans-serif\"];\n");
     for (index, fusion) in report.fusions.iter().enumerate() {
         let _ = writeln!(text, "  subgraph cluster_{index} {{");
-        let _ = writeln!(text, "    label=\"{}\";", escape(&fusion.kernel));
+        let layout = fusion.orientation_and_others();
+        let _ = writeln!(text, "    label=\"{}\\n{layout}\";", escape(&fusion.kernel));
         for member in &fusion.members {
             let _ = writeln!(text, "    n{member};");
         }

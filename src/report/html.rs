@@ -47,7 +47,7 @@ pub fn render_html(report: &Report) -> String {
         vec![
             format!("fusion {}", index + 1),
             fusion.kernel.clone(),
-            fusion.orientation.clone(),
+            fusion.orientation_and_others(),
             guards.join("\n"),
         ]
     });

@@ -214,8 +214,12 @@ pub struct ReportFusion {
     pub kernel: String,
     /// Ids of the members' nodes, in order.
     pub members: Vec<usize>,
-    /// Name of the orientation.
+    /// Name of the orientation that was taken, see [`crate::schedule::Orientation`].
     pub orientation: String,
+    /// Names of all orientations that these launches have, the most vertical first;
+    /// `--sirius-orientation` takes one of them.
+    #[serde(default)]
+    pub orientations: Vec<String>,
     /// What is tested at run time.
     pub guards: Vec<ReportGuard>,
     /// Allocations that the members write and the fused kernel does not, because nobody reads them
@@ -226,6 +230,16 @@ pub struct ReportFusion {
     /// architecture; empty where ptxas was not asked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resources: Vec<GroupOccupancy>,
+}
+
+impl ReportFusion {
+    /// The orientation that was taken, and the others where there are some: `v of v, v2h2, h`.
+    fn orientation_and_others(&self) -> String {
+        match self.orientations.len() {
+            0 | 1 => self.orientation.clone(),
+            _ => format!("{} of {}", self.orientation, self.orientations.join(", ")),
+        }
+    }
 }
 
 /// A test at run time.
@@ -577,6 +591,7 @@ fn fusion(
         kernel: kernel.join("+"),
         members: members.iter().map(|(node, _)| node.id.0).collect(),
         orientation: group.orientation.clone(),
+        orientations: group.orientations.clone(),
         guards: group
             .guards
             .iter()

@@ -20,7 +20,7 @@ pub fn render_text(report: &Report) -> String {
             text,
             "\n{} run as one (orientation {})",
             list(&members),
-            fusion.orientation
+            fusion.orientation_and_others()
         );
         if !fusion.not_written.is_empty() {
             let _ = writeln!(

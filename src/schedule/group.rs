@@ -4,9 +4,11 @@
 //! of block width (then a barrier stands between), or absent under guards that the group has; all
 //! members are in step; and no member moves below an operation that it may conflict with.
 
+use super::beside::by_strand;
 use super::host_order::HostOrder;
 use super::liveness::Readers;
 use super::obstacle::{Candidate, obstacle, rejection};
+use super::orientation::{self, Strands};
 use super::segments::segments;
 use super::waiting::{self, WaitObservers};
 use super::{FusionGroup, Member, ScheduleOptions, ThreadMap};
@@ -103,16 +105,11 @@ impl<'a> Judge<'a> {
         let mut members: Vec<Candidate> = groups.iter().copied().flatten().copied().collect();
         members.push(last);
         members.sort_by_key(|member| member.node);
-        for member in &members {
-            if let Some(Err(reason)) = self.conditions.get(&member.node) {
-                let message = format!("`{}`: {reason}", member.model.display_name);
-                let location = &self.graph.nodes[member.node.0].location;
-                return Err(rejection(RejectionReason::UnprovenIndex, message, location));
-            }
-        }
         self.shapes_are_carried(&members)?;
+        self.conditions_hold(&members)?;
         for pair in members.windows(2) {
-            self.neighbours(&pair[0], &pair[1])?;
+            self.one_after_the_other(&pair[0], &pair[1])?;
+            self.same_shape(&pair[0], &pair[1])?;
         }
         self.nothing_passed(groups, &members, last)?;
         let mut group_of = HashMap::new();
@@ -128,11 +125,24 @@ impl<'a> Judge<'a> {
                 }
             }
         }
-        self.resources(&members)
+        self.space(&members)?;
+        self.fits_block(&members)
+    }
+
+    /// Every member's model holds at its launch, or a test can tell.
+    pub(super) fn conditions_hold(&self, members: &[Candidate]) -> Result<(), Rejection> {
+        for member in members {
+            if let Some(Err(reason)) = self.conditions.get(&member.node) {
+                let message = format!("`{}`: {reason}", member.model.display_name);
+                let location = &self.graph.nodes[member.node.0].location;
+                return Err(rejection(RejectionReason::UnprovenIndex, message, location));
+            }
+        }
+        Ok(())
     }
 
     /// A set or a copy runs in the shape of a launch, which has to be there.
-    fn shapes_are_carried(&self, members: &[Candidate]) -> Result<(), Rejection> {
+    pub(super) fn shapes_are_carried(&self, members: &[Candidate]) -> Result<(), Rejection> {
         let is_operation =
             |member: &&Candidate| self.graph.operation_of(member.launch.id).is_some();
         for member in members.iter().filter(is_operation) {
@@ -181,16 +191,32 @@ impl<'a> Judge<'a> {
             })
     }
 
-    /// The plan's form of a finished group.
-    pub(super) fn finish(&self, members: &[Candidate<'a>]) -> FusionGroup {
-        let mut guards = BTreeSet::new();
-        for pair in members.windows(2) {
-            for index in 3..6 {
-                let (a, b) = (self.extent(&pair[0], index), self.extent(&pair[1], index));
-                guards.insert(Guard::Holds {
-                    class: String::from("shape"),
-                    condition: Condition::Equal(a, b),
-                });
+    /// The plan's form of a finished group. `planned` tells which members were brought together to
+    /// run in the same blocks.
+    pub(super) fn finish(
+        &self,
+        members: &[Candidate<'a>],
+        planned: impl Fn(&Candidate) -> usize,
+    ) -> FusionGroup {
+        let layouts = self.layouts(members, &planned);
+        let orientations = layouts.names();
+        let strands = layouts.take(self.options.orientation);
+        let mut strand_of = vec![0; members.len()];
+        for (number, strand) in strands.iter().enumerate() {
+            strand.iter().for_each(|member| strand_of[*member] = number);
+        }
+        let mut guards: BTreeSet<Guard> = self.grid_guard(members, &strands).into_iter().collect();
+        // What was planned to be one strand has blocks of one shape, which strands side by side may then
+        // keep.
+        for strand in by_strand(members, &planned) {
+            for pair in strand.windows(2) {
+                for index in 3..6 {
+                    let [a, b] = [pair[0], pair[1]].map(|at| self.extent(&members[at], index));
+                    guards.insert(Guard::Holds {
+                        class: String::from("shape"),
+                        condition: Condition::Equal(a, b),
+                    });
+                }
             }
         }
         for (position, source) in members.iter().enumerate() {
@@ -201,10 +227,13 @@ impl<'a> Judge<'a> {
                 guards.extend(conditions.iter().cloned());
             }
             guards.extend(self.work(source));
-            for sink in &members[position + 1..] {
+            for (later, sink) in members.iter().enumerate().skip(position + 1) {
                 let edges = self.edges(source.node, sink.node);
                 for edge in edges.iter().filter(|edge| orders(edge)) {
-                    guards.extend(edge.conditions.iter().cloned());
+                    // Side by side there is no dependence, and nothing that its width relies on.
+                    if strand_of[position] == strand_of[later] {
+                        guards.extend(edge.conditions.iter().cloned());
+                    }
                     guards.extend(edge.absent_if.iter().cloned());
                 }
             }
@@ -217,15 +246,17 @@ impl<'a> Judge<'a> {
             .into_iter()
             .map(|guard| told_by_first(members, guard))
             .collect();
-        let (order, barriers) = self.order(members);
+        let (segments, barriers) = self.order_of_strands(members, &strands);
         let planned = members
             .iter()
+            .zip(self.ranges(members, &strands))
             .zip(barriers)
-            .map(|(member, barrier_before)| Member {
+            .map(|((member, map), barrier_before)| Member {
                 launch: member.launch.id,
-                map: match self.fills_grid(member, members, &guards) {
-                    true => ThreadMap::Identity,
-                    false => ThreadMap::Clipped,
+                map: match map {
+                    None if self.fills_grid(member, members, &guards) => ThreadMap::Identity,
+                    None => ThreadMap::Clipped,
+                    Some(range) => range,
                 },
                 barrier_before,
             })
@@ -234,10 +265,41 @@ impl<'a> Judge<'a> {
         let unread_afterwards = self.readers.unread_after(self.graph, members, &guards);
         FusionGroup {
             members: planned,
-            orientation: String::from("v"),
+            orientation: orientation::name(&strands),
+            orientations,
             guards,
             unread_afterwards,
-            segments: order,
+            segments,
+        }
+    }
+
+    /// [`Judge::order`] of each strand, written out where one of them is not in host order.
+    fn order_of_strands(
+        &self,
+        members: &[Candidate<'a>],
+        strands: &Strands,
+    ) -> (Vec<Vec<usize>>, Vec<bool>) {
+        let mut barriers = vec![false; members.len()];
+        let mut written_out = Vec::new();
+        let mut in_host_order = true;
+        for strand in strands {
+            let own: Vec<Candidate> = strand.iter().map(|member| members[*member]).collect();
+            let (order, before) = self.order(&own);
+            for (member, before) in strand.iter().zip(before) {
+                barriers[*member] = before;
+            }
+            in_host_order &= order.is_empty();
+            match order.is_empty() {
+                true => written_out.extend(strand.iter().map(|member| vec![*member])),
+                false => written_out.extend(order.iter().map(|segment| {
+                    let members = segment.iter().map(|at| strand[*at]);
+                    members.collect::<Vec<_>>()
+                })),
+            }
+        }
+        match in_host_order {
+            true => (Vec::new(), barriers),
+            false => (written_out, barriers),
         }
     }
 
@@ -318,8 +380,12 @@ impl<'a> Judge<'a> {
         barriers
     }
 
-    /// Same stream, in step, shapes not known to differ.
-    fn neighbours(&mut self, first: &Candidate, second: &Candidate) -> Result<(), Rejection> {
+    /// Same stream, and in step.
+    pub(super) fn one_after_the_other(
+        &mut self,
+        first: &Candidate,
+        second: &Candidate,
+    ) -> Result<(), Rejection> {
         let location = &self.graph.nodes[second.node.0].location;
         let names = (&first.model.display_name, &second.model.display_name);
         if !self.order.in_step(first.node, second.node) {
@@ -333,6 +399,13 @@ impl<'a> Judge<'a> {
             let message = format!("`{}` and `{}` are on different streams", names.0, names.1);
             return Err(rejection(RejectionReason::Stream, message, location));
         }
+        Ok(())
+    }
+
+    /// Blocks not known to differ, and threads told apart by both or by none.
+    fn same_shape(&self, first: &Candidate, second: &Candidate) -> Result<(), Rejection> {
+        let location = &self.graph.nodes[second.node.0].location;
+        let names = (&first.model.display_name, &second.model.display_name);
         for (index, extent) in BLOCK_EXTENTS.iter().enumerate() {
             let (a, b) = (
                 self.extent(first, 3 + index),
@@ -348,6 +421,17 @@ impl<'a> Judge<'a> {
                 return Err(rejection(RejectionReason::Shape, message, location));
             }
         }
+        self.threads_in_step(first, second)
+    }
+
+    /// Threads that run in step in one of two members do so in the other, too.
+    pub(super) fn threads_in_step(
+        &self,
+        first: &Candidate,
+        second: &Candidate,
+    ) -> Result<(), Rejection> {
+        let location = &self.graph.nodes[second.node.0].location;
+        let names = (&first.model.display_name, &second.model.display_name);
         for (axis, name) in ["x", "y", "z"].iter().enumerate() {
             let tells = |member: &Candidate| member.model.distinguishes_threads[axis];
             let single = self.extent(second, 3 + axis).as_constant() == Some(1);
@@ -367,7 +451,7 @@ impl<'a> Judge<'a> {
     }
 
     /// No member moves below an operation that keeps it where it is.
-    fn nothing_passed(
+    pub(super) fn nothing_passed(
         &mut self,
         groups: &[&[Candidate<'a>]],
         members: &[Candidate<'a>],
@@ -457,7 +541,8 @@ impl<'a> Judge<'a> {
         Ok(())
     }
 
-    fn resources(&self, members: &[Candidate]) -> Result<(), Rejection> {
+    /// Shared memory and parameters of all members fit.
+    pub(super) fn space(&self, members: &[Candidate]) -> Result<(), Rejection> {
         let constant = |value: ValueId| self.graph.values[value.0].constant;
         let fixed: u64 = members
             .iter()
@@ -487,6 +572,22 @@ impl<'a> Judge<'a> {
         let no_guards = BTreeSet::new();
         let clipped = |member: &&Candidate| !self.fills_grid(member, members, &no_guards);
         parameters += GRID_BYTES * members.iter().filter(clipped).count() as u64;
+        parameters += PLACE_PARAMETER_BYTES * members.len() as u64;
+        let too_much = if members.len() > LARGEST_GROUP {
+            format!("{} segments; {LARGEST_GROUP} are allowed", members.len())
+        } else if shared > MOST_SHARED_BYTES {
+            format!("{shared} bytes of shared memory; {MOST_SHARED_BYTES} are allowed")
+        } else if parameters > MOST_PARAMETER_BYTES {
+            format!("{parameters} bytes of parameters; {MOST_PARAMETER_BYTES} are allowed")
+        } else {
+            return Ok(());
+        };
+        Err(self.too_large(members, &too_much))
+    }
+
+    /// The common block is within every member's launch bound.
+    fn fits_block(&self, members: &[Candidate]) -> Result<(), Rejection> {
+        let constant = |value: ValueId| self.graph.values[value.0].constant;
         let threads: Option<i64> = members
             .first()
             .and_then(|member| member.launch.block.iter().map(|v| constant(*v)).product());
@@ -494,25 +595,22 @@ impl<'a> Judge<'a> {
             .iter()
             .filter_map(|member| member.model.max_threads)
             .min();
-        let too_much = if members.len() > LARGEST_GROUP {
-            format!("{} segments; {LARGEST_GROUP} are allowed", members.len())
-        } else if shared > MOST_SHARED_BYTES {
-            format!("{shared} bytes of shared memory; {MOST_SHARED_BYTES} are allowed")
-        } else if parameters > MOST_PARAMETER_BYTES {
-            format!("{parameters} bytes of parameters; {MOST_PARAMETER_BYTES} are allowed")
-        } else if let (Some(threads), Some(limit)) = (threads, limit)
+        if let (Some(threads), Some(limit)) = (threads, limit)
             && threads > i64::from(limit)
         {
-            format!("{threads} threads a block; a launch bound allows {limit}")
-        } else {
-            return Ok(());
-        };
+            let too_much = format!("{threads} threads a block; a launch bound allows {limit}");
+            return Err(self.too_large(members, &too_much));
+        }
+        Ok(())
+    }
+
+    fn too_large(&self, members: &[Candidate], too_much: &str) -> Rejection {
         let last = members.last().map_or(0, |member| member.node.0);
-        Err(rejection(
+        rejection(
             RejectionReason::Resources,
             format!("fused, they would need {too_much}"),
             &self.graph.nodes[last].location,
-        ))
+        )
     }
 
     fn needs_barrier(&self, earlier: &Candidate, later: &Candidate) -> bool {
@@ -528,7 +626,7 @@ impl<'a> Judge<'a> {
     }
 
     /// Grid x, y, z, block x, y, z as a guard writes them.
-    fn extent(&self, member: &Candidate, index: usize) -> Expression<ValueId> {
+    pub(super) fn extent(&self, member: &Candidate, index: usize) -> Expression<ValueId> {
         let launch = member.launch;
         let value = if index < 3 {
             launch.grid[index]
@@ -543,7 +641,7 @@ impl<'a> Judge<'a> {
 }
 
 /// Whether the order of what an edge holds matters.
-fn orders(edge: &Edge) -> bool {
+pub(super) fn orders(edge: &Edge) -> bool {
     edge.kind != DependenceKind::Reduction
 }
 
@@ -625,6 +723,8 @@ const BLOCK_EXTENTS: [&str; 3] = ["blockDim.x", "blockDim.y", "blockDim.z"];
 const MOST_BYTES_OF_A_THREAD: i64 = 256;
 /// Static and dynamic shared memory of a block without an opt-in.
 const MOST_SHARED_BYTES: u64 = 48 * 1024;
+/// What a strand needs to find its place: six extents and the first of its blocks.
+const PLACE_PARAMETER_BYTES: u64 = 4 * (6 + 1);
 /// Parameter space of a kernel.
 const MOST_PARAMETER_BYTES: u64 = 4096;
 /// The extents of a grid among the parameters, each at its worst place.

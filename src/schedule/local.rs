@@ -9,7 +9,7 @@
 use super::group::{Judge, launches, may_be_inside};
 use super::obstacle::{Candidate, candidate, rejection};
 use super::sharing::{Sharers, loaded};
-use super::{FusionPlan, Missed, ScheduleOptions};
+use super::{FusionPlan, Missed, Orientation, ScheduleOptions};
 use crate::cli::Fusion;
 use crate::dependence::Uar;
 use crate::diagnostics::{Rejection, RejectionReason};
@@ -90,6 +90,14 @@ pub fn plan_fusion(
     if options.fusion != Fusion::Off {
         join_sharers(&mut groups, &mut judge, options);
     }
+    groups.settle_strands();
+    let asked = !matches!(
+        options.orientation,
+        Orientation::Auto | Orientation::Vertical
+    );
+    if options.fusion == Fusion::All && asked {
+        join_independent(&mut groups, &mut judge, options);
+    }
     let mut finished: Vec<&Vec<Candidate>> = groups
         .members
         .iter()
@@ -99,7 +107,7 @@ pub fn plan_fusion(
     let plan = FusionPlan {
         groups: finished
             .into_iter()
-            .map(|members| judge.finish(members))
+            .map(|members| judge.finish(members, |member| groups.strand(member.node)))
             .collect(),
     };
     let mut missed = Vec::new();
@@ -168,6 +176,47 @@ fn join_sharers<'a>(groups: &mut Groups<'a>, judge: &mut Judge<'a>, options: &Sc
     }
 }
 
+/// Joins whole groups that do not depend on each other, side by side: the later of two takes in the
+/// earlier, the nearest first.
+fn join_independent<'a>(groups: &mut Groups<'a>, judge: &mut Judge<'a>, options: &ScheduleOptions) {
+    let mut order: Vec<usize> = (0..groups.members.len())
+        .filter(|group| !groups.members[*group].is_empty())
+        .collect();
+    order.sort_by_key(|group| groups.members[*group].last().map(|member| member.node));
+    // Groups before the one that is looked at, the latest last.
+    let mut before: Vec<usize> = Vec::new();
+    for home in order {
+        let mut tried = 0;
+        for source in before.clone().into_iter().rev() {
+            let (earlier, later) = (&groups.members[source], &groups.members[home]);
+            let (Some(place), Some(last)) = (earlier.last(), later.last()) else {
+                continue;
+            };
+            tried += 1;
+            if last.node.0 - place.node.0 > FARTHEST || tried > MOST_TRIED {
+                break;
+            }
+            let grown = earlier.len() > 1 || later.len() > 1;
+            let too_many = options
+                .max_fusions
+                .is_some_and(|most| groups.fused() >= most);
+            if !grown && too_many {
+                break;
+            }
+            let (earlier, later) = (earlier.clone(), later.clone());
+            let strand = |member: &Candidate| groups.strand(member.node);
+            if judge.may_stand_beside(&earlier, &later, strand).is_ok() {
+                groups.join(&[source], home);
+                before.retain(|group| *group != source);
+            }
+        }
+        before.push(home);
+    }
+}
+
+/// So many groups are tried for each.
+const MOST_TRIED: usize = 4;
+
 /// A group does not move past more operations than this to share what it loads.
 const FARTHEST: usize = 128;
 
@@ -178,6 +227,8 @@ struct Groups<'a> {
     /// Where a group went that was joined to another.
     moved: Vec<usize>,
     of: HashMap<NodeId, usize>,
+    /// The group that each launch was in when strands were settled.
+    strands: HashMap<NodeId, usize>,
 }
 
 impl<'a> Groups<'a> {
@@ -203,6 +254,18 @@ impl<'a> Groups<'a> {
             self.moved[*source] = home;
         }
         self.members[home].sort_by_key(|member| member.node);
+    }
+
+    /// What is one group now runs in the same blocks; what joins later runs beside it.
+    fn settle_strands(&mut self) {
+        let found = self.of.iter();
+        self.strands = found
+            .map(|(node, group)| (*node, self.find(*group)))
+            .collect();
+    }
+
+    fn strand(&self, launch: NodeId) -> usize {
+        self.strands.get(&launch).copied().unwrap_or(usize::MAX)
     }
 
     fn fused(&self) -> usize {

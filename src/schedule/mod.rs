@@ -3,11 +3,13 @@
 //! A plan is edits only, plain data that serialises. Nothing here is trusted: [`crate::verify`]
 //! judges every plan from the models alone.
 
+mod beside;
 mod group;
 mod host_order;
 mod liveness;
 mod local;
 mod obstacle;
+mod orientation;
 pub mod occupancy;
 mod regroup;
 pub mod resources;
@@ -16,12 +18,14 @@ mod sharing;
 mod waiting;
 
 pub use local::plan_fusion;
+pub use orientation::Orientation;
 pub use regroup::Regrouper;
 
 use crate::cli::{Fusion, SiriusOptions};
 use crate::dependence::Guard;
 use crate::diagnostics::{Rejection, RejectionReason};
-use crate::launch::{BufferId, LaunchGraph, LaunchId, NodeId, NodeKind};
+use crate::expression::Expression;
+use crate::launch::{BufferId, LaunchGraph, LaunchId, NodeId, NodeKind, ValueId};
 use serde::{Deserialize, Serialize};
 
 /// How a member's (block, thread) becomes one of the fused kernel.
@@ -32,6 +36,33 @@ pub enum ThreadMap {
     /// Block b, thread t stay block b, thread t; blocks of the fused launch that the member's own
     /// grid does not have leave it out.
     Clipped,
+    /// The member's blocks in linear order (x fastest) are the blocks from `first` on of a grid of
+    /// one dimension, `count` of them. Members with one range are a *strand*: they run one after the
+    /// other in the same blocks. The ranges of a group's strands follow each other without a gap.
+    Blocks {
+        /// The first block of the range.
+        first: Expression<ValueId>,
+        /// How many blocks: as many as the member's grid has.
+        count: Expression<ValueId>,
+        /// Which threads of such a block run the member.
+        threads: BlockThreads,
+    },
+}
+
+/// How the threads of a block of a strand become threads of the fused kernel; the same variant for all
+/// members of a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum BlockThreads {
+    /// Thread t stays thread t: all members have one block shape, which is the fused kernel's.
+    Same,
+    /// The fused block has one dimension and as many threads as the largest member. A member's
+    /// threads in linear order (x fastest) are the first of them; the others leave at once.
+    Row {
+        /// The strand has as many threads as the fused block, so that its barriers stay those of
+        /// the block. Else they wait for the strand's threads alone, by their number, which must be
+        /// whole warps.
+        fills_block: bool,
+    },
 }
 
 /// A launch in a group.
@@ -47,13 +78,17 @@ pub struct Member {
 }
 
 /// Launches that become one, at the place of the last. Its grid is on each axis the largest of any
-/// member's, its block that of all of them.
+/// member's, its block that of all of them; where members have block ranges and rows of threads, see
+/// [`ThreadMap::Blocks`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FusionGroup {
     /// At least two members, in host order.
     pub members: Vec<Member>,
-    /// Name of the orientation; `v` is fully vertical.
+    /// Name of the orientation, see [`Orientation`].
     pub orientation: String,
+    /// Names of all orientations that were found for these members, the most vertical first.
+    #[serde(default)]
+    pub orientations: Vec<String>,
     /// What is tested at run time; when one fails the originals run, in order.
     pub guards: Vec<Guard>,
     /// Allocations that the group writes and that nothing but its own members reads afterwards: of
@@ -74,6 +109,24 @@ impl FusionGroup {
             true => (0..self.members.len()).map(|member| vec![member]).collect(),
             false => self.segments.clone(),
         }
+    }
+
+    /// The strands, each as positions in `members` in ascending order, by their first members.
+    /// Members that have no block range are one strand.
+    pub fn strands(&self) -> Vec<Vec<usize>> {
+        let mut strands: Vec<Vec<usize>> = Vec::new();
+        let first = |member: usize| match &self.members[member].map {
+            ThreadMap::Blocks { first, .. } => Some(first),
+            ThreadMap::Identity | ThreadMap::Clipped => None,
+        };
+        for member in 0..self.members.len() {
+            let mut known = strands.iter_mut();
+            match known.find(|strand| first(strand[0]) == first(member)) {
+                Some(strand) => strand.push(member),
+                None => strands.push(vec![member]),
+            }
+        }
+        strands
     }
 }
 
@@ -133,6 +186,8 @@ pub struct ScheduleOptions {
     pub max_fusions: Option<usize>,
     /// No launch moves below a synchronisation.
     pub keep_synchronisations: bool,
+    /// How members of a group are laid out.
+    pub orientation: Orientation,
 }
 
 impl From<&SiriusOptions> for ScheduleOptions {
@@ -141,6 +196,7 @@ impl From<&SiriusOptions> for ScheduleOptions {
             fusion: options.fusion,
             max_fusions: options.max_fusions,
             keep_synchronisations: options.keep_synchronisations,
+            orientation: Orientation::named(&options.orientation),
         }
     }
 }

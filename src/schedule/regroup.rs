@@ -68,7 +68,7 @@ impl<'a> Regrouper<'a> {
             let (last, before) = members[..count].split_last()?;
             self.judge.may_join(&[before], *last).ok()?;
         }
-        Some(self.judge.finish(&members))
+        Some(self.judge.finish(&members, |_| 0))
     }
 
     /// The members on both sides of a cut stay apart, with this message.

@@ -1,7 +1,8 @@
 //! The sets of conflicting instances, as text for isl.
 //!
 //! A set here contains every pair of instances of two accesses that touch a common byte from
-//! different blocks, from different threads of one block, or from one thread, whenever the assumptions hold. It may
+//! different blocks, from different threads of one block, from one thread, or from anywhere, whenever the
+//! assumptions hold. It may
 //! contain more: a product of a variable with a run-time value is replaced by an unknown about which
 //! only true statements are made. So an empty set proves that there is no such pair.
 
@@ -23,6 +24,8 @@ pub(super) enum Apart {
     Threads,
     /// Not at all: in one thread.
     Nowhere,
+    /// Anyhow: in whatever blocks and threads.
+    Anyhow,
 }
 
 /// What was found out so far. Programs ask the same of many launches, and of many kernels.
@@ -152,13 +155,14 @@ fn never_meet(
         Apart::Blocks => ("", "b"),
         Apart::Threads => ("b", "t"),
         Apart::Nowhere => ("bt", ""),
+        Apart::Anyhow => ("", ""),
     };
     for kind in equal.chars() {
         for axis in Axis::ALL {
             set.require(format!("s{kind}{0} = t{kind}{0}", axis.name()));
         }
     }
-    if apart == Apart::Nowhere {
+    if matches!(apart, Apart::Nowhere | Apart::Anyhow) {
         return is_empty(&set.text(assumptions, "0 = 0"));
     }
     // One question for each way of being apart keeps the sets small. On an axis of extent 1 there is

@@ -6,12 +6,13 @@ use super::member::{MAXIMUM_EXTENTS, MAXIMUM_THREADS, Member};
 use super::place::{Overlap, Place, Values};
 use super::polynomial::{Polynomial, normal_form};
 use super::reduction::in_any_order;
+use super::strands::Strands;
 use super::{Refusal, Site};
 use crate::dependence::{Guard, PointerRange};
 use crate::expression::{Condition, Expression};
 use crate::kernel::{Access, AccessKind, Target};
 use crate::launch::{LaunchGraph, Operand, ValueId};
-use crate::schedule::{FusionGroup, ThreadMap};
+use crate::schedule::{BlockThreads, FusionGroup, ThreadMap};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
@@ -44,6 +45,12 @@ pub(super) fn refusals(
         .map(|member| answers.number(member))
         .collect();
     let assumed = answers.assumption_number(&assumptions);
+    let Some(strands) = Strands::of(group) else {
+        let first = members[0].launch.id;
+        refusals.push(Refusal::MixedMaps { first });
+        return refusals;
+    };
+    refusals.extend(strands.refusals(group, &members, &values, &assumptions));
     let judge = Judge {
         graph,
         group,
@@ -54,11 +61,12 @@ pub(super) fn refusals(
         values: &values,
         assumptions: &assumptions,
         members: &members,
+        strands: &strands,
     };
     refusals.extend(judge.shapes());
     refusals.extend(judge.preconditions());
     refusals.extend(judge.resources());
-    let Some(order) = SegmentOrder::of(group) else {
+    let Some(order) = SegmentOrder::of(group, &strands) else {
         let first = members[0].launch.id;
         refusals.push(Refusal::Segments { first });
         return refusals;
@@ -67,7 +75,7 @@ pub(super) fn refusals(
     for (position, source) in members.iter().enumerate() {
         for (distance, sink) in members[position + 1..].iter().enumerate() {
             let pair = [position, position + 1 + distance];
-            refusals.extend(judge.pair(source, sink, pair, order.between(pair)));
+            refusals.extend(judge.pair(source, sink, pair, order.between(&strands, pair)));
         }
     }
     refusals
@@ -83,6 +91,8 @@ enum Kept {
     InThreads,
     /// Not at all: in unison, or the other way round.
     Lost,
+    /// Not at all, and blocks and threads of one are not those of the other.
+    Beside,
 }
 
 /// Where each member stands in the fused kernel.
@@ -95,15 +105,17 @@ struct SegmentOrder {
 
 impl SegmentOrder {
     /// `None` when the segments are not the members, each once, or when members of one segment do
-    /// not agree on a barrier before it.
-    fn of(group: &FusionGroup) -> Option<Self> {
+    /// not agree on a barrier before it or are of several strands.
+    fn of(group: &FusionGroup, strands: &Strands) -> Option<Self> {
         let mut segment = vec![None; group.members.len()];
         let mut barriers = Vec::new();
         let mut count = 0;
+        let mut begun = BTreeSet::new();
         for (number, members) in group.segments_in_order().iter().enumerate() {
-            let before = group.members.get(*members.first()?)?.barrier_before;
-            // What stands before the first segment would hold nobody back.
-            if before && number == 0 {
+            let first = *members.first()?;
+            let before = group.members.get(first)?.barrier_before;
+            // What stands before the first segment of a strand would hold nobody back.
+            if begun.insert(strands.of_member(first)) && before {
                 return None;
             }
             count += usize::from(before);
@@ -113,7 +125,9 @@ impl SegmentOrder {
                 if place.replace(number).is_some() {
                     return None;
                 }
-                if group.members[*member].barrier_before != before {
+                if group.members[*member].barrier_before != before
+                    || !strands.together(*member, first)
+                {
                     return None;
                 }
             }
@@ -124,7 +138,10 @@ impl SegmentOrder {
         })
     }
 
-    fn between(&self, members: [usize; 2]) -> Kept {
+    fn between(&self, strands: &Strands, members: [usize; 2]) -> Kept {
+        if !strands.together(members[0], members[1]) {
+            return Kept::Beside;
+        }
         let [first, second] = members.map(|member| self.segment[member]);
         if first >= second {
             Kept::Lost
@@ -136,8 +153,9 @@ impl SegmentOrder {
     }
 
     /// Whether a member starts when all threads of its block do.
-    fn starts_together(&self, group: &FusionGroup, member: usize) -> bool {
-        self.segment[member] == 0 || group.members[member].barrier_before
+    fn starts_together(&self, group: &FusionGroup, strand: &[usize], member: usize) -> bool {
+        let first = strand.iter().map(|member| self.segment[*member]).min();
+        Some(self.segment[member]) == first || group.members[member].barrier_before
     }
 
     /// Whether a member runs in unison with another.
@@ -230,6 +248,7 @@ struct Judge<'a> {
     values: &'a Values<'a>,
     assumptions: &'a Assumptions,
     members: &'a [Member<'a>],
+    strands: &'a Strands,
     /// Numbers of the members and of the assumptions, equal for equal ones.
     numbers: Vec<usize>,
     assumed: usize,
@@ -248,11 +267,28 @@ impl Judge<'_> {
                 extent,
             }
         };
-        for pair in self.members.windows(2) {
+        let strands = self.strands.members.iter();
+        for pair in strands.flat_map(|strand| strand.windows(2)) {
+            let pair = [pair[0], pair[1]].map(|member| &self.members[member]);
             for index in 3..6 {
                 let [one, other] = [&pair[0].extents[index], &pair[1].extents[index]];
                 if !self.assumptions.equal(one, other) {
-                    refusals.push(different(&pair[0], &pair[1], index));
+                    refusals.push(different(pair[0], pair[1], index));
+                }
+            }
+        }
+        // Blocks of a strand are counted one by one, so that its members have one grid.
+        for strand in self.strands.members.iter().filter(|strand| {
+            let first = &self.group.members[strand[0]].map;
+            matches!(first, ThreadMap::Blocks { .. })
+        }) {
+            for pair in strand.windows(2) {
+                let pair = [pair[0], pair[1]].map(|member| &self.members[member]);
+                for index in 0..3 {
+                    let [one, other] = [&pair[0].extents[index], &pair[1].extents[index]];
+                    if !self.assumptions.equal(one, other) {
+                        refusals.push(different(pair[0], pair[1], index));
+                    }
                 }
             }
         }
@@ -285,9 +321,20 @@ impl Judge<'_> {
     }
 
     /// Threads that one member cannot tell apart run in step there, each loading before any stores.
-    /// The fused kernel keeps that only if no other member tells them apart.
+    /// The fused kernel keeps that only if no other member tells them apart, in other blocks either.
     fn threads_in_step(&self) -> Vec<Refusal> {
         let mut refusals = Vec::new();
+        let in_rows = |member: &crate::schedule::Member| {
+            let threads = match member.map {
+                ThreadMap::Blocks { threads, .. } => threads,
+                ThreadMap::Identity | ThreadMap::Clipped => BlockThreads::Same,
+            };
+            threads != BlockThreads::Same
+        };
+        // In a row all threads are told apart, which `strands` asks of each member.
+        if self.group.members.iter().any(in_rows) {
+            return refusals;
+        }
         for pair in self.members.windows(2) {
             for (axis, name) in ['x', 'y', 'z'].into_iter().enumerate() {
                 let agree = pair[0].model.distinguishes_threads[axis]
@@ -339,7 +386,8 @@ impl Judge<'_> {
                 refusals.push(Refusal::NotInUnison { launch });
             }
             // In unison threads may have left what another member does on different ways.
-            let together = order.starts_together(self.group, position);
+            let strand = &self.strands.members[self.strands.of_member(position)];
+            let together = order.starts_together(self.group, strand, position);
             let company = order.has_company(position);
             if member.model.warp_operations && (!together || company) {
                 refusals.push(Refusal::WarpOperationsDiverged { launch });
@@ -351,7 +399,8 @@ impl Judge<'_> {
             for (later, other) in self.members.iter().enumerate().skip(position + 1) {
                 // Static shared memory is each member's own.
                 let overlaid = member.model.dynamic_shared && other.model.dynamic_shared;
-                if overlaid && order.between([position, later]) != Kept::InBlocks {
+                let kept = order.between(self.strands, [position, later]);
+                if overlaid && !matches!(kept, Kept::InBlocks | Kept::Beside) {
                     let (first, second) = (launch, other.launch.id);
                     refusals.push(Refusal::SharedMemoryReused { first, second });
                 }
@@ -391,10 +440,14 @@ impl Judge<'_> {
                 },
             ));
         }
-        // Fused kernels get the addresses of device variables as parameters, and grids of members.
+        // Fused kernels get the addresses of device variables as parameters, grids of members, and where
+        // strands begin.
         bytes += (8 + 7) * variables.len() as u64;
         let clipped = |member: &&crate::schedule::Member| member.map == ThreadMap::Clipped;
         bytes += GRID_BYTES * self.group.members.iter().filter(clipped).count() as u64;
+        let ranged =
+            |member: &&crate::schedule::Member| matches!(member.map, ThreadMap::Blocks { .. });
+        bytes += PLACE_PARAMETER_BYTES * self.group.members.iter().filter(ranged).count() as u64;
         if bytes > MAXIMUM_PARAMETER_BYTES {
             refusals.push(Refusal::ParameterSpace { first, bytes });
         }
@@ -491,6 +544,13 @@ impl Judge<'_> {
             );
             never != Some(true)
         };
+        if kept == Kept::Beside {
+            return meet(Apart::Anyhow).then(|| Refusal::DependentStrands {
+                first: one,
+                second: two,
+                what: what(),
+            });
+        }
         if meet(Apart::Blocks) {
             return Some(Refusal::CrossesBlocks {
                 first: one,
@@ -625,5 +685,7 @@ const EXTENT_NAMES: [&str; 6] = [
 ];
 const MAXIMUM_SHARED_BYTES: u64 = 48 * 1024;
 const MAXIMUM_PARAMETER_BYTES: u64 = 4096;
+/// Six extents and the first block of a strand.
+const PLACE_PARAMETER_BYTES: u64 = 7 * 4;
 /// Three extents, each at its worst place.
 const GRID_BYTES: u64 = 3 * (4 + 3);

@@ -38,6 +38,10 @@
 //! *Sets and copies* are members only where the call could fail for a null pointer alone
 //! (`operations`).
 //!
+//! Strands stand side by side (`strands`): each has blocks of its own, so that of members of two
+//! strands no order is kept at all, and *no* two instances may conflict, in whatever blocks and
+//! threads. That each member sees the blocks and threads of its own launch is asked first.
+//!
 //! *Afterwards*, an allocation that a plan calls unread is touched by nobody who would read what the
 //! fused kernel does not store (`liveness`).
 //!
@@ -61,6 +65,7 @@ mod place;
 mod polynomial;
 mod reduction;
 mod refusal;
+mod strands;
 mod touched;
 mod waits;
 
@@ -166,7 +171,7 @@ fn members<'a>(
         let launch = member.launch;
         // The proof is for these maps; another one needs its own.
         match member.map {
-            ThreadMap::Identity | ThreadMap::Clipped => {}
+            ThreadMap::Identity | ThreadMap::Clipped | ThreadMap::Blocks { .. } => {}
         }
         let segments = &group.segments;
         if position == 0 && segments.is_empty() && member.barrier_before {

@@ -104,6 +104,20 @@ pub enum Refusal {
     NotInUnison { launch: LaunchId },
     #[error("launch {} is a set or a copy {what}", launch.0)]
     Operation { launch: LaunchId, what: String },
+    #[error("launch {} has {what}", launch.0)]
+    BlockRange { launch: LaunchId, what: String },
+    #[error("members of the group of launch {} have maps that do not go together", first.0)]
+    MixedMaps { first: LaunchId },
+    #[error("nothing tests that the grid of the group of launch {} is one that CUDA accepts", first.0)]
+    GridTooLong { first: LaunchId },
+    #[error("launches {} and {} run side by side and may touch a common byte ({what})", first.0, second.0)]
+    DependentStrands {
+        first: LaunchId,
+        second: LaunchId,
+        what: String,
+    },
+    #[error("launch {} waits for the threads of its block, which are not known to be whole warps of a larger one", launch.0)]
+    PartialWarps { launch: LaunchId },
     #[error("pointers of launches {} and {} may overlap, and nothing tests that they do not ({what})", first.0, second.0)]
     MayAlias {
         first: LaunchId,

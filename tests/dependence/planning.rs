@@ -9,13 +9,17 @@ use sirius_rs::expression::Expression;
 use sirius_rs::kernel::{AccessKind, Barrier, Reduction, ReductionOperator};
 use sirius_rs::launch::{BufferId, NodeId, NodeKind, Pointer, Stream, ValueId};
 use sirius_rs::program::KernelId;
-use sirius_rs::schedule::{FusionPlan, Missed, ScheduleOptions, ThreadMap, plan_fusion};
+use sirius_rs::schedule::{
+    FusionPlan, Missed, Orientation, ScheduleOptions, ThreadMap, plan_fusion,
+};
 use sirius_rs::verify::verify;
 
 const ALL: ScheduleOptions = ScheduleOptions {
     fusion: Fusion::All,
     max_fusions: None,
     keep_synchronisations: false,
+    // What stands side by side has cases of its own.
+    orientation: Orientation::Vertical,
 };
 
 /// The plan, which the judge accepts.

@@ -430,6 +430,7 @@ pub fn group(members: &[(LaunchId, bool)], guards: Vec<Guard>) -> FusionGroup {
             })
             .collect(),
         orientation: "v".to_string(),
+        orientations: Vec::new(),
         guards,
     }
 }

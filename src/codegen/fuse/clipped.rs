@@ -55,7 +55,7 @@ impl GroupBuilder<'_, '_> {
         };
         members
             .map(|((launch, _), planned)| match planned.map {
-                ThreadMap::Identity => None,
+                ThreadMap::Identity | ThreadMap::Blocks { .. } => None,
                 ThreadMap::Clipped => Some(grid(launch)),
             })
             .collect()

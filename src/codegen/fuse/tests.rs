@@ -1,5 +1,6 @@
 use super::*;
 use crate::codegen::ir::Opcode;
+use crate::expression::Expression;
 use crate::kernel::model_kernels;
 use crate::launch::{Argument, ArgumentPiece, Buffer, BufferId, MemoryKind, Node, NodeId};
 use crate::launch::{HostBlockId, HostValue, Operand, Pointer, Root, Stream};
@@ -137,6 +138,7 @@ fn plan(barriers: &[bool]) -> FusionPlan {
             segments: Vec::new(),
             members,
             orientation: "v".to_owned(),
+            orientations: Vec::new(),
             guards: Vec::new(),
         }],
     }
@@ -302,4 +304,107 @@ fn a_table_of_variables_is_not_copied() {
     )
     .expect("it can be built");
     assert!(fused.is_empty());
+}
+
+/// As [`fuse`], with a graph that knows more.
+fn fuse_knowing(
+    nodes: Vec<Node>,
+    tell: impl Fn(&mut LaunchGraph),
+    check: impl Fn(&FusedKernel, Value),
+) {
+    let context = Context::create();
+    let program = program(&context);
+    let models = model_kernels(&program);
+    let mut graph = graph(nodes);
+    tell(&mut graph);
+    let plan = plan(&[false, false]);
+    let all = Optimisation::ALL.into();
+    let (module, fused) = build_groups(&program, &graph, &models, &plan, &all).unwrap();
+    device::optimise_device(&module, &device_target_machine("sm_80").unwrap()).unwrap();
+    let function = Value::function(&module, &fused[0].name).expect("the kernel is there");
+    check(&fused[0], function);
+}
+
+#[test]
+fn constants_of_the_host_are_constants_of_the_kernel() {
+    let nodes = vec![
+        launch(0, 0, &[Ok(1), Ok(0), Err(5), Err(6)]),
+        launch(1, 1, &[Ok(2), Ok(1), Err(6)]),
+    ];
+    let tell = |graph: &mut LaunchGraph| {
+        graph.values[6].constant = Some(1024);
+        // The extents of all launches.
+        let NodeKind::Launch(launch) = &graph.nodes[0].kind else {
+            unreachable!()
+        };
+        let block = launch.block[0];
+        graph.values[block.0].constant = Some(128);
+    };
+    fuse_knowing(nodes, tell, |fused, function| {
+        assert_eq!(fused.parameters.len(), 4, "n is not passed");
+        assert_eq!(function.parameters().len(), 4);
+        assert_eq!(fused.name, function.name());
+        let reads = |name: &str| {
+            let instructions = function.instructions();
+            let mut names = instructions.iter().filter_map(|at| at.called_name());
+            names.any(|called| called.ends_with(name))
+        };
+        assert!(reads("sreg.tid.x") && !reads("sreg.ntid.x"));
+        let compared = function.instructions().into_iter().any(|at| {
+            at.opcode() == Opcode::LLVMICmp
+                && at
+                    .operands()
+                    .iter()
+                    .any(|operand| operand.constant_integer() == Some(1024))
+        });
+        assert!(compared, "the bound is a constant");
+    });
+}
+
+#[test]
+fn pointers_into_one_allocation_share_a_base() {
+    let nodes = vec![
+        launch(0, 0, &[Ok(1), Ok(0), Err(5), Err(6)]),
+        launch(1, 1, &[Ok(2), Ok(1), Err(6)]),
+    ];
+    // z lies 4096 bytes behind x in one allocation; where y lies in its own is not known.
+    let tell = |unique: bool| {
+        move |graph: &mut LaunchGraph| {
+            graph.buffers[0].unique = unique;
+            for node in &mut graph.nodes {
+                let NodeKind::Launch(launch) = &mut node.kind else {
+                    continue;
+                };
+                for piece in launch.arguments.iter_mut().flat_map(|a| &mut a.pieces) {
+                    if let Some(pointer) = &mut piece.pointer
+                        && pointer.root != Root::Buffer(BufferId(1))
+                    {
+                        let behind = pointer.root == Root::Buffer(BufferId(2));
+                        let offset = if behind { 4096 } else { 0 };
+                        pointer.offset_bytes = Some(Expression::Constant(offset));
+                        pointer.root = Root::Buffer(BufferId(0));
+                        pointer.may_point_to = Some(vec![BufferId(0)]);
+                    }
+                }
+            }
+        }
+    };
+    fuse_knowing(nodes.clone(), tell(true), |fused, function| {
+        assert_eq!(fused.parameters.len(), 4, "z is reckoned from x");
+        let text = function
+            .instructions()
+            .iter()
+            .filter(|at| at.opcode() == Opcode::LLVMGetElementPtr)
+            .flat_map(|at| at.operands())
+            .any(|operand| operand.constant_integer() == Some(4096));
+        assert!(text, "the distance is a constant");
+        assert_eq!(count(function, Opcode::LLVMStore), 2);
+    });
+    fuse_knowing(nodes, tell(false), |fused, _| {
+        assert_eq!(
+            fused.parameters.len(),
+            5,
+            "there may be several allocations"
+        );
+    });
 }

@@ -102,6 +102,17 @@ impl Value {
         }
     }
 
+    /// Takes an instruction out of its block and puts it before another.
+    pub(in crate::codegen) fn move_before(self, place: Value) {
+        let builder = Builder::before(place);
+        // SAFETY: as above; without a location of its own, the builder leaves the instruction's.
+        unsafe {
+            LLVMSetCurrentDebugLocation2(builder.0, std::ptr::null_mut());
+            LLVMInstructionRemoveFromParent(self.0);
+            LLVMInsertIntoBuilder(builder.0, self.0);
+        }
+    }
+
     /// The values of a phi with the blocks that they come from.
     pub(in crate::codegen) fn incoming(self) -> Vec<(Value, Block)> {
         // SAFETY: the indices are in range; callers pass phis.

@@ -1,0 +1,166 @@
+//! The control flow of a fused kernel: what dominates what, which blocks run again, and what a thread
+//! may do between two barriers.
+
+use super::BLOCK_BARRIER;
+use crate::codegen::ir::{Block, Value};
+use petgraph::algo::dominators::{Dominators, simple_fast};
+use petgraph::algo::tarjan_scc;
+use petgraph::graph::{DiGraph, NodeIndex};
+use std::collections::{HashMap, HashSet};
+
+/// The control flow of one function, as it is when it is asked for.
+pub(super) struct ControlFlow {
+    /// Those that the entry reaches.
+    blocks: Vec<Block>,
+    index: HashMap<Block, NodeIndex>,
+    dominators: Dominators<NodeIndex>,
+    predecessors: HashMap<Block, Vec<Block>>,
+    /// Blocks that may lead to themselves.
+    repeated: HashSet<Block>,
+    /// Where each instruction stands in its block.
+    places: HashMap<Value, usize>,
+}
+
+impl ControlFlow {
+    /// `None` for a function without a body.
+    pub(super) fn of(function: Value) -> Option<Self> {
+        let entry = *function.blocks().first()?;
+        let mut graph = DiGraph::<Block, ()>::new();
+        let mut index = HashMap::from([(entry, graph.add_node(entry))]);
+        let mut blocks = vec![entry];
+        let mut predecessors: HashMap<Block, Vec<Block>> = HashMap::new();
+        let mut next = 0;
+        while let Some(block) = blocks.get(next).copied() {
+            next += 1;
+            for to in block.successors() {
+                let known = *index.entry(to).or_insert_with(|| {
+                    blocks.push(to);
+                    graph.add_node(to)
+                });
+                graph.update_edge(index[&block], known, ());
+                let from = predecessors.entry(to).or_default();
+                if !from.contains(&block) {
+                    from.push(block);
+                }
+            }
+        }
+        let dominators = simple_fast(&graph, index[&entry]);
+        let repeats = |component: &Vec<NodeIndex>| {
+            component.len() > 1 || graph.contains_edge(component[0], component[0])
+        };
+        let repeated = tarjan_scc(&graph)
+            .into_iter()
+            .filter(repeats)
+            .flatten()
+            .map(|node| graph[node])
+            .collect();
+        let places = blocks
+            .iter()
+            .flat_map(|block| block.instructions().into_iter().enumerate())
+            .map(|(place, instruction)| (instruction, place))
+            .collect();
+        Some(Self {
+            blocks,
+            index,
+            dominators,
+            predecessors,
+            repeated,
+            places,
+        })
+    }
+
+    /// All instructions that are reached.
+    pub(super) fn instructions(&self) -> impl Iterator<Item = Value> {
+        self.blocks.iter().flat_map(|block| block.instructions())
+    }
+
+    /// Where control comes from.
+    pub(super) fn predecessors(&self, block: Block) -> &[Block] {
+        self.predecessors.get(&block).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether every way to a block leads through another; a block dominates itself.
+    pub(super) fn dominates(&self, one: Block, other: Block) -> bool {
+        let (Some(one), Some(other)) = (self.index.get(&one), self.index.get(&other)) else {
+            return false;
+        };
+        let mut dominators = self.dominators.dominators(*other).into_iter().flatten();
+        dominators.any(|node| node == *one)
+    }
+
+    /// Whether an instruction comes before another on every way to that.
+    pub(super) fn precedes(&self, one: Value, other: Value) -> bool {
+        match one.block() == other.block() {
+            true => self.places.get(&one) < self.places.get(&other),
+            false => self.dominates(one.block(), other.block()),
+        }
+    }
+
+    /// Whether a thread may run a block more than once.
+    pub(super) fn repeats(&self, block: Block) -> bool {
+        self.repeated.contains(&block)
+    }
+
+    /// What a thread may have done since the last barrier when it comes to an instruction.
+    pub(super) fn since_barrier(&self, place: Value) -> Vec<Value> {
+        let mut found = Vec::new();
+        let mut seen = HashSet::new();
+        let before = |block: Block, end: Option<Value>| {
+            let mut list = block.instructions();
+            if let Some(place) = end.and_then(|end| list.iter().position(|each| *each == end)) {
+                list.truncate(place);
+            }
+            list.reverse();
+            list
+        };
+        let mut work = vec![(place.block(), Some(place))];
+        while let Some((block, end)) = work.pop() {
+            let list = before(block, end);
+            let open: Vec<Value> = list.into_iter().take_while(|at| !is_barrier(*at)).collect();
+            let whole = open.len() == before(block, end).len();
+            found.extend(open);
+            if whole {
+                for from in self.predecessors(block) {
+                    if seen.insert(*from) {
+                        work.push((*from, None));
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// What a thread may do from an instruction on before it comes to a barrier.
+    pub(super) fn until_barrier(&self, place: Value) -> Vec<Value> {
+        let mut found = Vec::new();
+        let mut seen = HashSet::new();
+        let mut work = vec![(place.block(), Some(place))];
+        while let Some((block, start)) = work.pop() {
+            let list = block.instructions();
+            let start = start.and_then(|start| list.iter().position(|each| *each == start));
+            let rest = &list[start.map_or(0, |start| start + 1)..];
+            let open: Vec<Value> = rest
+                .iter()
+                .copied()
+                .take_while(|at| !is_barrier(*at))
+                .collect();
+            let whole = open.len() == rest.len();
+            found.extend(open);
+            if whole {
+                let successors = block.successors().into_iter();
+                work.extend(
+                    successors
+                        .filter(|to| seen.insert(*to))
+                        .map(|to| (to, None)),
+                );
+            }
+        }
+        found
+    }
+}
+
+/// Whether an instruction is a barrier of all threads of the block. Those of fewer threads are not.
+pub(super) fn is_barrier(instruction: Value) -> bool {
+    instruction.called_name().as_deref() == Some(BLOCK_BARRIER)
+        && instruction.call_arguments()[0].constant_integer() == Some(0)
+}

@@ -1,0 +1,206 @@
+//! What the host knows goes into a fused kernel: arguments that are the same constant at every launch,
+//! extents of grid and block, and pointers at a known distance from another.
+//!
+//! Invariant: a specialised kernel does what the general one does for every launch that the host
+//! makes of it; what is put in are facts of the launch graph, which hold in every run.
+
+use crate::codegen::CodegenError;
+use crate::codegen::expansion::entry_place;
+use crate::codegen::ir::{Builder, FUNCTION_ATTRIBUTES, RETURN_ATTRIBUTES, Type, Value};
+use crate::launch::{Launch, LaunchGraph, Pointer, Root, ValueId};
+use inkwell::module::Module;
+
+/// What is known of a parameter of a fused kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Known {
+    /// Nothing: it is passed.
+    Nothing,
+    /// It is always this integer.
+    Constant(u64),
+    /// It is another parameter, that many bytes further.
+    Distance {
+        /// The other parameter, which is passed.
+        base: usize,
+        /// How far.
+        bytes: i64,
+    },
+}
+
+/// An argument of a launch that a parameter stands for, with the parameter's type.
+pub(super) type Passed<'a> = Option<(&'a Launch, usize, Type)>;
+
+/// What is known of each parameter; `None` stands for one that is no argument.
+pub(super) fn known(
+    graph: &LaunchGraph,
+    parameters: &[Passed<'_>],
+    constants: bool,
+    one_base: bool,
+) -> Vec<Known> {
+    let mut bases: Vec<(usize, &Pointer, i64)> = Vec::new();
+    let mut known = Vec::new();
+    for (index, parameter) in parameters.iter().enumerate() {
+        let found = match parameter {
+            Some((launch, argument, ty)) if ty.is_integer() && constants => {
+                constant(graph, launch, *argument, ty.integer_bits())
+            }
+            Some((launch, argument, ty)) if ty.is_pointer() && one_base => {
+                let place = place(graph, launch, *argument);
+                place.and_then(|(pointer, offset)| {
+                    let mut before = bases.iter();
+                    match before.find(|(_, base, _)| base.root == pointer.root) {
+                        Some((base, _, from)) => Some(Known::Distance {
+                            base: *base,
+                            bytes: offset.checked_sub(*from)?,
+                        }),
+                        None => {
+                            bases.push((index, pointer, offset));
+                            None
+                        }
+                    }
+                })
+            }
+            _ => None,
+        };
+        known.push(found.unwrap_or(Known::Nothing));
+    }
+    known
+}
+
+fn constant(graph: &LaunchGraph, launch: &Launch, argument: usize, bits: u32) -> Option<Known> {
+    let mut pieces = launch.arguments.get(argument)?.pieces.iter();
+    let piece = pieces.find(|piece| piece.offset_bytes == 0 && piece.bits == bits)?;
+    if piece.pointer.is_some() || !(8..=64).contains(&bits) {
+        return None;
+    }
+    let value = graph.values.get(piece.value.0)?.constant?;
+    Some(Known::Constant(
+        value.cast_unsigned() & (u64::MAX >> (64 - bits)),
+    ))
+}
+
+/// Where a pointer argument points: an allocation of which there is one, or a value less a constant.
+fn place<'a>(
+    graph: &LaunchGraph,
+    launch: &'a Launch,
+    argument: usize,
+) -> Option<(&'a Pointer, i64)> {
+    let mut pieces = launch.arguments.get(argument)?.pieces.iter();
+    let piece = pieces.find(|piece| piece.offset_bytes == 0 && piece.bits == 64)?;
+    let pointer = piece.pointer.as_ref()?;
+    if let Root::Buffer(buffer) = &pointer.root
+        && !graph.buffers.get(buffer.0)?.unique
+    {
+        return None;
+    }
+    Some((pointer, pointer.offset_bytes.as_ref()?.as_constant()?))
+}
+
+/// Takes known parameters out of a kernel, which keeps its name. Returns it, and which of its
+/// parameters each old one is now, or is reckoned from; `None` for a constant.
+pub(super) fn specialise(
+    module: &Module,
+    general: Value,
+    known: &[Known],
+) -> Result<(Value, Vec<Option<usize>>), CodegenError> {
+    let mut place = Vec::new();
+    let mut kept = Vec::new();
+    for (index, known) in known.iter().enumerate() {
+        place.push(match known {
+            Known::Nothing => {
+                kept.push(index);
+                Some(kept.len() - 1)
+            }
+            Known::Constant(_) => None,
+            Known::Distance { base, .. } => place[*base],
+        });
+    }
+    if kept.len() == known.len() {
+        return Ok((general, place));
+    }
+    let ty = general.value_type();
+    let types = ty.parameters();
+    let types: Vec<Type> = kept.iter().map(|index| types[*index]).collect();
+    let name = general.name();
+    general.set_name("");
+    let function = Value::add_function(module, &name, Type::function(ty.result(), &types));
+    function.set_linkage(general.linkage());
+    function.set_call_convention(general.call_convention());
+    for position in [FUNCTION_ATTRIBUTES, RETURN_ATTRIBUTES] {
+        general.copy_attributes(position, function, position);
+    }
+    for (new, old) in kept.iter().enumerate() {
+        general.copy_attributes(*old as u32 + 1, function, new as u32 + 1);
+    }
+    for block in general.blocks() {
+        block.move_to(function);
+    }
+    general.move_subprogram_to(function);
+    let start = entry_place(function)
+        .ok_or_else(|| CodegenError::Inconsistent(format!("'{name}' has no body")))?;
+    let builder = Builder::before(start);
+    let byte = Type::integer(module, 8);
+    let parameters = function.parameters();
+    for (index, old) in general.parameters().into_iter().enumerate() {
+        let passed = place[index].map(|place| parameters[place]);
+        let value = match (known[index], passed) {
+            (Known::Constant(value), _) => old.ty().constant(value),
+            (Known::Distance { bytes, .. }, Some(base)) if bytes != 0 => {
+                let distance = Type::integer(module, 64).constant(bytes.cast_unsigned());
+                builder.element_pointer(byte, base, &[distance])
+            }
+            (_, Some(same)) => same,
+            (_, None) => continue,
+        };
+        old.replace_uses_with_or_nothing(value);
+    }
+    general.delete_function();
+    Ok((function, place))
+}
+
+/// Which parameters never reach what others reach, by the places that [`specialise`] gave: a parameter
+/// reaches what all those reach that are reckoned from it.
+pub(super) fn apart_as_passed(apart: &[Vec<bool>], place: &[Option<usize>]) -> Vec<Vec<bool>> {
+    let count = place.iter().flatten().max().map_or(0, |last| last + 1);
+    let mut passed = vec![vec![true; count]; count];
+    for (row, one) in apart.iter().zip(place) {
+        for (apart, other) in row.iter().zip(place) {
+            if let (Some(one), Some(other)) = (one, other) {
+                passed[*one][*other] &= apart;
+            }
+        }
+    }
+    passed
+}
+
+/// Puts the known extents of a launch into the function of its kernel.
+pub(super) fn put_extents(body: Value, extents: [Option<u32>; 6]) {
+    const NAMES: [&str; 6] = [
+        "llvm.nvvm.read.ptx.sreg.nctaid.x",
+        "llvm.nvvm.read.ptx.sreg.nctaid.y",
+        "llvm.nvvm.read.ptx.sreg.nctaid.z",
+        "llvm.nvvm.read.ptx.sreg.ntid.x",
+        "llvm.nvvm.read.ptx.sreg.ntid.y",
+        "llvm.nvvm.read.ptx.sreg.ntid.z",
+    ];
+    for instruction in body.instructions() {
+        let Some(name) = instruction.called_name() else {
+            continue;
+        };
+        let mut known = NAMES.iter().zip(extents);
+        if let Some((_, Some(extent))) = known.find(|(known, _)| **known == name) {
+            instruction.replace_uses_with_or_nothing(instruction.ty().constant(extent.into()));
+            instruction.erase();
+        }
+    }
+}
+
+/// Grid x, y, z and block x, y, z, where the host knows them.
+pub(super) fn extents(graph: &LaunchGraph, launch: &Launch) -> [Option<u32>; 6] {
+    let constant = |value: ValueId| {
+        let value = graph.values.get(value.0)?.constant?;
+        u32::try_from(value & 0xffff_ffff).ok()
+    };
+    let [gx, gy, gz] = launch.grid.map(constant);
+    let [bx, by, bz] = launch.block.map(constant);
+    [gx, gy, gz, bx, by, bz]
+}

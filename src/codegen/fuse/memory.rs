@@ -1,0 +1,273 @@
+//! What the instructions of a fused kernel do to memory, and which of them may touch a common byte.
+//!
+//! Invariant: what is not known is [`Effect::Unknown`] or [`Root::Unknown`], which may be anything.
+
+use super::control_flow::is_barrier;
+use crate::codegen::ir::{FUNCTION_ATTRIBUTES, Opcode, Value};
+use crate::launch::BufferId;
+use std::collections::{HashMap, HashSet};
+
+const SHARED_ADDRESS_SPACE: u32 = 3;
+
+/// What the host program knows of a fused kernel.
+#[derive(Clone, Debug, Default)]
+pub(super) struct KernelFacts {
+    /// By two parameters: what is reached through the one is never reached through the other.
+    pub(super) apart: Vec<Vec<bool>>,
+    /// Allocations that nobody reads after the kernel, with the parameters that point into them.
+    pub(super) unread: Vec<(BufferId, Vec<usize>)>,
+}
+
+/// What an instruction does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Effect {
+    /// Nothing that another thread could notice, and nothing that depends on one.
+    Nothing,
+    /// A plain load from this address.
+    Load(Value),
+    /// A plain store to this address.
+    Store(Value),
+    /// An atomic operation on this address.
+    Atomic(Value),
+    /// A barrier of the whole block.
+    Barrier,
+    /// Anything else.
+    Unknown,
+}
+
+impl Effect {
+    /// The effect of an instruction.
+    pub(super) fn of(instruction: Value) -> Self {
+        let plain = || !instruction.is_volatile() && !instruction.is_atomic();
+        match instruction.opcode() {
+            Opcode::LLVMLoad if plain() => Self::Load(instruction.operand(0)),
+            Opcode::LLVMStore if plain() => Self::Store(instruction.operand(1)),
+            Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg if !instruction.is_volatile() => {
+                Self::Atomic(instruction.operand(0))
+            }
+            Opcode::LLVMCall if is_barrier(instruction) => Self::Barrier,
+            Opcode::LLVMCall => match is_pure_call(instruction) || is_remark(instruction) {
+                true => Self::Nothing,
+                false => Self::Unknown,
+            },
+            Opcode::LLVMLoad
+            | Opcode::LLVMStore
+            | Opcode::LLVMAtomicRMW
+            | Opcode::LLVMAtomicCmpXchg
+            | Opcode::LLVMFence
+            | Opcode::LLVMInvoke
+            | Opcode::LLVMCallBr
+            | Opcode::LLVMVAArg => Self::Unknown,
+            _ => Self::Nothing,
+        }
+    }
+
+    /// The address, for an access.
+    pub(super) fn address(self) -> Option<Value> {
+        match self {
+            Self::Load(address) | Self::Store(address) | Self::Atomic(address) => Some(address),
+            Self::Nothing | Self::Barrier | Self::Unknown => None,
+        }
+    }
+
+    /// Whether memory may be changed.
+    pub(super) fn writes(self) -> bool {
+        matches!(self, Self::Store(_) | Self::Atomic(_) | Self::Unknown)
+    }
+}
+
+/// A call whose result depends on its arguments, or on which thread calls, alone.
+pub(super) fn is_pure_call(call: Value) -> bool {
+    let callee = call.called();
+    call.opcode() == Opcode::LLVMCall
+        && callee.is_function()
+        && callee.is_declaration()
+        // The encoding of `memory(none)`.
+        && callee.integer_attribute(FUNCTION_ATTRIBUTES, "memory") == Some(0)
+        && !callee.has_attribute(FUNCTION_ATTRIBUTES, "convergent")
+        && callee.has_attribute(FUNCTION_ATTRIBUTES, "willreturn")
+}
+
+/// A call that tells LLVM something and does nothing.
+fn is_remark(call: Value) -> bool {
+    let name = call.called_name();
+    let remarks = ["llvm.lifetime.", "llvm.assume", "llvm.dbg."];
+    name.is_some_and(|name| remarks.iter().any(|remark| name.starts_with(remark)))
+}
+
+/// What a pointer points into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Root {
+    /// A static shared variable.
+    Shared(Value),
+    /// Dynamic shared memory.
+    DynamicShared,
+    /// What the pointer in the kernel's n-th parameter points into.
+    Parameter(usize),
+    /// Memory of the thread itself.
+    Private,
+    /// Anything.
+    Unknown,
+}
+
+impl Root {
+    /// Where an address of a kernel comes from.
+    pub(super) fn of(kernel: Value, address: Value) -> Self {
+        let mut at = address;
+        loop {
+            let opcode = match () {
+                () if at.is_instruction() => at.opcode(),
+                () if at.is_constant_expression() => at.constant_opcode(),
+                () => break,
+            };
+            match opcode {
+                Opcode::LLVMGetElementPtr | Opcode::LLVMAddrSpaceCast | Opcode::LLVMBitCast => {
+                    at = at.operand(0);
+                }
+                Opcode::LLVMAlloca => return Self::Private,
+                _ => return Self::Unknown,
+            }
+        }
+        if at.is_global_variable() {
+            return match at.ty().address_space() == SHARED_ADDRESS_SPACE {
+                true if at.is_declaration() => Self::DynamicShared,
+                true => Self::Shared(at),
+                false => Self::Unknown,
+            };
+        }
+        let mut parameters = kernel.parameters().into_iter();
+        match parameters.position(|parameter| parameter == at) {
+            Some(index) if kernel.has_attribute(index as u32 + 1, "byval") => Self::Private,
+            Some(index) => Self::Parameter(index),
+            None => Self::Unknown,
+        }
+    }
+
+    /// Whether two threads of a block could reach a common byte through the two. Pointers that the
+    /// host passes never lead to shared memory.
+    pub(super) fn may_share(self, other: Self, facts: &KernelFacts) -> bool {
+        match (self, other) {
+            (Self::Private, _) | (_, Self::Private) => false,
+            (Self::Unknown, _) | (_, Self::Unknown) => true,
+            (Self::Parameter(one), Self::Parameter(other)) => {
+                let apart = facts.apart.get(one).and_then(|row| row.get(other));
+                one == other || apart != Some(&true)
+            }
+            (Self::Parameter(_), _) | (_, Self::Parameter(_)) => false,
+            (one, other) => one == other,
+        }
+    }
+}
+
+/// Whether two values are equal wherever both are known: one value, or made alike from equal ones
+/// without looking at memory.
+pub(super) fn made_alike(one: Value, other: Value) -> bool {
+    compare(one, other, &mut HashMap::new())
+}
+
+fn compare(one: Value, other: Value, known: &mut HashMap<(Value, Value), bool>) -> bool {
+    if one == other {
+        return true;
+    }
+    if !one.is_instruction() || !other.is_instruction() || one.ty() != other.ty() {
+        return false;
+    }
+    if let Some(answer) = known.get(&(one, other)) {
+        return *answer;
+    }
+    let (opcode, operands, others) = (one.opcode(), one.operands(), other.operands());
+    let same_kind = opcode == other.opcode()
+        && match opcode {
+            Opcode::LLVMICmp => one.integer_predicate() == other.integer_predicate(),
+            Opcode::LLVMGetElementPtr => {
+                one.element_pointer_source_type() == other.element_pointer_source_type()
+            }
+            // The callee is an operand.
+            Opcode::LLVMCall => is_pure_call(one),
+            _ => is_computation(one),
+        };
+    let answer = same_kind
+        && operands.len() == others.len()
+        && operands
+            .into_iter()
+            .zip(others)
+            .all(|(one, other)| compare(one, other, known));
+    known.insert((one, other), answer);
+    answer
+}
+
+/// Whether an instruction computes a number from its operands alone.
+pub(super) fn is_computation(instruction: Value) -> bool {
+    COMPUTES.contains(&instruction.opcode())
+}
+
+/// Whether a value is the same for all threads of a block, whenever they look: made without memory
+/// from constants, parameters and registers of the block.
+pub(super) fn is_uniform(value: Value) -> bool {
+    let mut seen = HashSet::new();
+    let mut work = vec![value];
+    while let Some(value) = work.pop() {
+        // Others are constants, the addresses of variables, and parameters.
+        if !value.is_instruction() || !seen.insert(value) {
+            continue;
+        }
+        match value.opcode() {
+            Opcode::LLVMCall if reads_block_register(value) => {}
+            Opcode::LLVMGetElementPtr => work.extend(value.operands()),
+            _ if is_computation(value) => work.extend(value.operands()),
+            _ => return false,
+        }
+    }
+    true
+}
+
+/// Reads a register that all threads of a block find the same.
+fn reads_block_register(call: Value) -> bool {
+    let name = call.called_name();
+    let register = name
+        .as_deref()
+        .and_then(|name| name.strip_prefix("llvm.nvvm.read.ptx.sreg."));
+    register.is_some_and(|register| {
+        ["ntid.", "ctaid.", "nctaid."]
+            .iter()
+            .any(|each| register.starts_with(each))
+    })
+}
+
+/// Instructions whose result depends on their operands alone.
+const COMPUTES: [Opcode; 34] = [
+    Opcode::LLVMAdd,
+    Opcode::LLVMSub,
+    Opcode::LLVMMul,
+    Opcode::LLVMUDiv,
+    Opcode::LLVMSDiv,
+    Opcode::LLVMURem,
+    Opcode::LLVMSRem,
+    Opcode::LLVMShl,
+    Opcode::LLVMLShr,
+    Opcode::LLVMAShr,
+    Opcode::LLVMAnd,
+    Opcode::LLVMOr,
+    Opcode::LLVMXor,
+    Opcode::LLVMTrunc,
+    Opcode::LLVMZExt,
+    Opcode::LLVMSExt,
+    Opcode::LLVMSelect,
+    Opcode::LLVMBitCast,
+    Opcode::LLVMAddrSpaceCast,
+    Opcode::LLVMFNeg,
+    Opcode::LLVMFAdd,
+    Opcode::LLVMFSub,
+    Opcode::LLVMFMul,
+    Opcode::LLVMFDiv,
+    Opcode::LLVMFRem,
+    Opcode::LLVMFPTrunc,
+    Opcode::LLVMFPExt,
+    Opcode::LLVMFPToSI,
+    Opcode::LLVMFPToUI,
+    Opcode::LLVMSIToFP,
+    Opcode::LLVMUIToFP,
+    Opcode::LLVMExtractElement,
+    Opcode::LLVMInsertElement,
+    Opcode::LLVMICmp,
+];

@@ -1,0 +1,428 @@
+//! A reader of our own for conjunctions of linear constraints.
+//!
+//! isl's reader intersects what it has read so far with every further constraint, and carries every
+//! quotient that it meets along as an existential dimension of each of them; neither counts against
+//! the budget. Here each quotient `floor(e/d)` is one dimension of the whole system, defined once,
+//! and a conjunction is one matrix.
+//!
+//! Invariant: the points of [`System::set`], with the dimensions behind the named ones forgotten, are
+//! those that isl would read from the same text, where [`System::definitions`] hold as well.
+
+use super::{IslError, Result, Set};
+use std::collections::HashMap;
+
+/// Columns that conjunctions speak about: parameters, dimensions, and quotients as they are met.
+#[derive(Debug)]
+pub struct System {
+    columns: HashMap<String, usize>,
+    parameters: usize,
+    /// With the quotients.
+    dimensions: usize,
+    /// Columns of quotients.
+    quotients: HashMap<(Linear, i64), usize>,
+    definitions: Conjunction,
+}
+
+/// Constraints that all hold.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Conjunction {
+    rows: Vec<Row>,
+}
+
+/// `linear = 0`, or `linear >= 0`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Row {
+    linear: Linear,
+    equality: bool,
+}
+
+/// Coefficients by column, none of them 0, in the order of columns; and the constant.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+struct Linear {
+    terms: Vec<(usize, i64)>,
+    constant: i64,
+}
+
+impl System {
+    /// A system without quotients.
+    pub fn new(parameters: &[String], dimensions: &[String]) -> Self {
+        let names = parameters.iter().chain(dimensions);
+        Self {
+            columns: names.cloned().zip(0..).collect(),
+            parameters: parameters.len(),
+            dimensions: dimensions.len(),
+            quotients: HashMap::new(),
+            definitions: Conjunction::default(),
+        }
+    }
+
+    /// Reads conditions that all hold: linear comparisons, also of more than two sides, joined by
+    /// `and`, in which a quotient is `floor(e/d)` with a positive number `d`.
+    ///
+    /// # Errors
+    /// [`IslError::Invalid`] for any other text, and where a coefficient leaves 64 bits.
+    pub fn read(&mut self, conditions: &[&str]) -> Result<Conjunction> {
+        let mut read = Conjunction::default();
+        for condition in conditions {
+            let mut reader = Reader {
+                system: self,
+                rest: condition,
+            };
+            reader
+                .condition(&mut read)
+                .filter(|()| reader.rest.trim_start().is_empty())
+                .ok_or_else(|| IslError::Invalid(format!("not a conjunction: {condition}")))?;
+        }
+        Ok(read)
+    }
+
+    /// What makes the quotients met so far what they are: belongs to every set.
+    pub fn definitions(&self) -> &Conjunction {
+        &self.definitions
+    }
+
+    /// How many dimensions there are with the quotients, which are behind the named ones.
+    pub fn dimensions(&self) -> usize {
+        self.dimensions
+    }
+
+    /// The points for which all of the conjunctions hold.
+    ///
+    /// # Errors
+    /// Quota.
+    pub fn set(&self, conjunctions: &[&Conjunction]) -> Result<Set> {
+        let width = 1 + self.parameters + self.dimensions;
+        let mut matrices = [Vec::new(), Vec::new()];
+        for row in conjunctions.iter().flat_map(|all| &all.rows) {
+            let mut numbers = vec![0; width];
+            numbers[0] = row.linear.constant;
+            for (column, coefficient) in &row.linear.terms {
+                numbers[1 + column] = *coefficient;
+            }
+            let matrix = &mut matrices[usize::from(!row.equality)];
+            if !matrix.contains(&numbers) {
+                matrix.push(numbers);
+            }
+        }
+        Set::from_constraints([self.parameters, self.dimensions], &matrices)
+    }
+
+    /// The column of a quotient.
+    fn quotient(&mut self, numerator: Linear, divisor: i64) -> Option<usize> {
+        let key = (numerator, divisor);
+        if let Some(known) = self.quotients.get(&key) {
+            return Some(*known);
+        }
+        let column = self.parameters + self.dimensions;
+        let multiple = Linear {
+            terms: vec![(column, divisor)],
+            constant: 0,
+        };
+        let rest = key.0.add(&multiple, -1)?;
+        let slack = Linear::number(divisor.checked_sub(1)?).add(&rest, -1)?;
+        for linear in [rest, slack] {
+            let equality = false;
+            self.definitions.rows.push(Row { linear, equality });
+        }
+        self.dimensions += 1;
+        self.quotients.insert(key, column);
+        Some(column)
+    }
+}
+
+impl Linear {
+    fn number(constant: i64) -> Self {
+        Self {
+            terms: Vec::new(),
+            constant,
+        }
+    }
+
+    /// `self + factor · other`; `None` when a number leaves 64 bits.
+    fn add(&self, other: &Self, factor: i64) -> Option<Self> {
+        let constant = self
+            .constant
+            .checked_add(other.constant.checked_mul(factor)?)?;
+        let mut terms = Vec::with_capacity(self.terms.len() + other.terms.len());
+        let (mut left, mut right) = (self.terms.iter().peekable(), other.terms.iter().peekable());
+        loop {
+            let column = match (left.peek(), right.peek()) {
+                (Some((a, _)), Some((b, _))) => *a.min(b),
+                (Some((a, _)), None) | (None, Some((a, _))) => *a,
+                (None, None) => break,
+            };
+            let mut coefficient = 0i64;
+            if let Some((_, number)) = left.next_if(|(at, _)| *at == column) {
+                coefficient = *number;
+            }
+            if let Some((_, number)) = right.next_if(|(at, _)| *at == column) {
+                coefficient = coefficient.checked_add(number.checked_mul(factor)?)?;
+            }
+            if coefficient != 0 {
+                terms.push((column, coefficient));
+            }
+        }
+        Some(Self { terms, constant })
+    }
+}
+
+/// What is left of a text.
+struct Reader<'s, 't> {
+    system: &'s mut System,
+    rest: &'t str,
+}
+
+impl Reader<'_, '_> {
+    /// `comparison and comparison and …`, added to `read`.
+    fn condition(&mut self, read: &mut Conjunction) -> Option<()> {
+        loop {
+            if !self.word("true") {
+                self.comparison(read)?;
+            }
+            if !self.word("and") {
+                return Some(());
+            }
+        }
+    }
+
+    /// `a <= b < c`.
+    fn comparison(&mut self, read: &mut Conjunction) -> Option<()> {
+        let mut left = self.sum()?;
+        let mut compared = false;
+        while let Some(order) = self.order() {
+            let right = self.sum()?;
+            // The difference, and what has to be added so that it is at least 0.
+            let (difference, slack) = match order {
+                "<=" => (right.add(&left, -1)?, 0),
+                "<" => (right.add(&left, -1)?, -1),
+                ">=" | "=" => (left.add(&right, -1)?, 0),
+                _ => (left.add(&right, -1)?, -1),
+            };
+            read.rows.push(Row {
+                linear: difference.add(&Linear::number(slack), 1)?,
+                equality: order == "=",
+            });
+            left = right;
+            compared = true;
+        }
+        compared.then_some(())
+    }
+
+    fn order(&mut self) -> Option<&'static str> {
+        ["<=", ">=", "<", ">", "="]
+            .into_iter()
+            .find(|order| self.symbol(order))
+    }
+
+    fn sum(&mut self) -> Option<Linear> {
+        let mut sum = self.product()?;
+        loop {
+            let factor = if self.symbol("+") {
+                1
+            } else if self.symbol("-") {
+                -1
+            } else {
+                return Some(sum);
+            };
+            sum = sum.add(&self.product()?, factor)?;
+        }
+    }
+
+    fn product(&mut self) -> Option<Linear> {
+        let mut product = self.factor()?;
+        while self.symbol("*") {
+            let other = self.factor()?;
+            let (number, linear) = match (product.terms.as_slice(), other.terms.as_slice()) {
+                ([], _) => (product.constant, &other),
+                (_, []) => (other.constant, &product),
+                _ => return None,
+            };
+            product = Linear::default().add(linear, number)?;
+        }
+        Some(product)
+    }
+
+    fn factor(&mut self) -> Option<Linear> {
+        if self.symbol("-") {
+            return Linear::default().add(&self.factor()?, -1);
+        }
+        if self.symbol("(") {
+            let inner = self.sum()?;
+            return self.symbol(")").then_some(inner);
+        }
+        let length = self
+            .rest
+            .find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
+            .unwrap_or(self.rest.len());
+        let (word, rest) = self.rest.split_at(length);
+        if word.starts_with(|c: char| c.is_ascii_digit()) {
+            self.rest = rest;
+            return Some(Linear::number(word.parse().ok()?));
+        }
+        let column = if word == "floor" {
+            self.rest = rest;
+            self.floor()?
+        } else {
+            self.rest = rest;
+            *self.system.columns.get(word)?
+        };
+        Some(Linear {
+            terms: vec![(column, 1)],
+            constant: 0,
+        })
+    }
+
+    /// `(numerator/divisor)`.
+    fn floor(&mut self) -> Option<usize> {
+        if !self.symbol("(") {
+            return None;
+        }
+        let numerator = self.sum()?;
+        if !self.symbol("/") {
+            return None;
+        }
+        let divisor = self.factor()?;
+        let whole = divisor.terms.is_empty() && divisor.constant > 0 && self.symbol(")");
+        whole.then(|| self.system.quotient(numerator, divisor.constant))?
+    }
+
+    /// Takes a symbol, if it comes next.
+    fn symbol(&mut self, symbol: &str) -> bool {
+        let text = self.rest.trim_start();
+        let Some(rest) = text.strip_prefix(symbol) else {
+            self.rest = text;
+            return false;
+        };
+        self.rest = rest;
+        true
+    }
+
+    /// Takes a word, if it comes next.
+    fn word(&mut self, word: &str) -> bool {
+        let text = self.rest.trim_start();
+        self.rest = text;
+        let Some(rest) = text.strip_prefix(word) else {
+            return false;
+        };
+        if rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_') {
+            return false;
+        }
+        self.rest = rest;
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::rngs::StdRng;
+    use rand::{Rng, SeedableRng};
+
+    const PARAMETERS: [&str; 2] = ["p0", "p1"];
+    const DIMENSIONS: [&str; 3] = ["a", "b", "c"];
+
+    fn system() -> System {
+        let named = |names: &[&str]| {
+            names
+                .iter()
+                .map(|name| (*name).to_owned())
+                .collect::<Vec<_>>()
+        };
+        System::new(&named(&PARAMETERS), &named(&DIMENSIONS))
+    }
+
+    fn by_isl(condition: &str) -> Set {
+        let (parameters, dimensions) = (PARAMETERS.join(", "), DIMENSIONS.join(", "));
+        Set::parse(&format!(
+            "[{parameters}] -> {{ [{dimensions}] : {condition} }}"
+        ))
+        .unwrap()
+    }
+
+    fn by_us(condition: &str) -> Set {
+        let mut system = system();
+        let read = system.read(&[condition]).unwrap();
+        let set = system.set(&[&read, system.definitions()]).unwrap();
+        let behind = system.dimensions() - DIMENSIONS.len();
+        set.project_out(DIMENSIONS.len(), behind).unwrap()
+    }
+
+    fn term(random: &mut StdRng, depth: usize) -> String {
+        let names = [PARAMETERS.as_slice(), &DIMENSIONS].concat();
+        let number = random.random_range(-9i64..10);
+        match random.random_range(0..if depth == 0 { 2 } else { 5 }) {
+            0 => number.to_string(),
+            1 => format!("{number}*{}", names[random.random_range(0..names.len())]),
+            2 => format!(
+                "({} + {})",
+                term(random, depth - 1),
+                term(random, depth - 1)
+            ),
+            3 => format!("({number}*{})", term(random, depth - 1)),
+            _ => {
+                let divisor = random.random_range(1..9);
+                format!("floor(({})/{divisor})", term(random, depth - 1))
+            }
+        }
+    }
+
+    #[test]
+    fn conjunctions_are_what_isl_reads() {
+        let mut random = StdRng::seed_from_u64(5);
+        for _ in 0..300 {
+            let orders = ["<", "<=", "=", ">=", ">"];
+            let mut parts = Vec::new();
+            for _ in 0..random.random_range(1..4) {
+                let order = orders[random.random_range(0..orders.len())];
+                parts.push(format!(
+                    "{} {order} {} - {}",
+                    term(&mut random, 2),
+                    term(&mut random, 2),
+                    term(&mut random, 1)
+                ));
+            }
+            let condition = parts.join(" and ");
+            let (expected, found) = (by_isl(&condition), by_us(&condition));
+            assert!(found.is_subset(&expected).unwrap(), "more: {condition}");
+            assert!(expected.is_subset(&found).unwrap(), "less: {condition}");
+        }
+    }
+
+    #[test]
+    fn chains_and_constants() {
+        let set = by_us("0 <= a < 4 and true and b = floor((a)/2) and c = -3*(2) + 5");
+        let expected = "{ [a, b, c] : 0 <= a < 4 and 2b <= a <= 2b + 1 and c = -1 }";
+        let expected = Set::parse(expected).unwrap();
+        assert!(set.is_subset(&expected).unwrap() && expected.is_subset(&set).unwrap());
+        assert!(by_us("1 = 0").is_empty().unwrap());
+        assert!(system().read(&["andes >= 0 and true"]).is_err());
+    }
+
+    #[test]
+    fn equal_quotients_are_one_dimension() {
+        let mut system = system();
+        system
+            .read(&["floor((a + b)/3) = 1", "floor((b + a)/3) <= c"])
+            .unwrap();
+        assert_eq!(system.dimensions(), 4);
+    }
+
+    #[test]
+    fn what_is_no_conjunction_is_refused() {
+        for text in [
+            "a",
+            "a >= ",
+            "a >= 0 or b >= 0",
+            "a*b >= 0",
+            "floor(a/b) = 1",
+            "floor(a/0) = 1",
+            "(a >= 0)",
+            "x >= 0",
+            "a >= 9223372036854775808",
+            "9223372036854775807*(2*a) >= 0",
+            "a >= 0 b",
+        ] {
+            assert!(system().read(&[text]).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! Strands side by side in one kernel: which may be, and what their plan says.
+//!
+//! Invariant: strands do not depend on each other at all, whatever their shapes; each keeps the grid
+//! that its members were launched with, as a range of the blocks of the fused grid, and the threads,
+//! barriers and whole warps of their blocks.
+
+use super::group::{Judge, orders};
+use super::obstacle::{Candidate, rejection};
+use super::orientation::{Layouts, Members, Strands};
+use super::sharing::loaded;
+use super::{BlockThreads, ThreadMap};
+use crate::dependence::Guard;
+use crate::diagnostics::{Rejection, RejectionReason};
+use crate::expression::{Condition, Expression};
+use crate::launch::ValueId;
+
+impl<'a> Judge<'a> {
+    /// Whether two groups may run side by side at the place of the later one. `planned` are the
+    /// strands of both.
+    ///
+    /// # Errors
+    /// The first obstacle.
+    pub(super) fn may_stand_beside(
+        &mut self,
+        earlier: &[Candidate<'a>],
+        later: &[Candidate<'a>],
+        planned: impl Fn(&Candidate) -> usize,
+    ) -> Result<(), Rejection> {
+        let Some((last, rest)) = later.split_last() else {
+            return Ok(());
+        };
+        for a in earlier {
+            for b in later {
+                let edges = [self.edges(a.node, b.node), self.edges(b.node, a.node)].concat();
+                if let Some(edge) = edges.iter().find(|edge| orders(edge)) {
+                    return Err(Rejection {
+                        reason: edge.reason.unwrap_or(RejectionReason::GlobalDependence),
+                        message: edge.explanation(),
+                        detail: edge.relation.clone(),
+                        location: edge.location.clone(),
+                    });
+                }
+            }
+        }
+        let mut members = [earlier, later].concat();
+        members.sort_by_key(|member| member.node);
+        self.conditions_hold(&members)?;
+        self.shapes_are_carried(&members)?;
+        for pair in members.windows(2) {
+            self.one_after_the_other(&pair[0], &pair[1])?;
+        }
+        self.nothing_passed(&[earlier, rest], &members, *last)?;
+        self.space(&members)?;
+        self.threads(&members, &by_strand(&members, planned))?;
+        Ok(())
+    }
+
+    /// All layouts of a group.
+    pub(super) fn layouts(
+        &self,
+        members: &[Candidate<'a>],
+        planned: impl Fn(&Candidate) -> usize,
+    ) -> Layouts {
+        Layouts::of(&Group {
+            judge: self,
+            members,
+            planned: members.iter().map(planned).collect(),
+        })
+    }
+
+    /// The maps of the members of a group; `None` where they keep their block indices.
+    pub(super) fn ranges(
+        &self,
+        members: &[Candidate<'a>],
+        strands: &Strands,
+    ) -> Vec<Option<ThreadMap>> {
+        let mut maps = vec![None; members.len()];
+        let Ok(threads) = self.threads(members, strands) else {
+            return maps;
+        };
+        if strands.len() > 1 {
+            let mut first = Expression::Constant(0);
+            for (strand, threads) in strands.iter().zip(threads) {
+                let count = self.blocks(&members[strand[0]]);
+                for member in strand {
+                    maps[*member] = Some(ThreadMap::Blocks {
+                        first: first.clone(),
+                        count: count.clone(),
+                        threads,
+                    });
+                }
+                first = first.add(count);
+            }
+        }
+        maps
+    }
+
+    /// What a group of several strands tests for that: the fused grid is not too long.
+    pub(super) fn grid_guard(&self, members: &[Candidate<'a>], strands: &Strands) -> Option<Guard> {
+        let blocks = strands
+            .iter()
+            .map(|strand| self.blocks(&members[strand[0]]));
+        let blocks = blocks.reduce(Expression::add)?;
+        (strands.len() > 1).then(|| Guard::Holds {
+            class: String::from("grid"),
+            condition: Condition::LessEqual(blocks, Expression::Constant(MOST_BLOCKS)),
+        })
+    }
+
+    /// How the threads of each strand become threads of the fused block.
+    ///
+    /// # Errors
+    /// When some cannot keep what their members rely on.
+    fn threads(
+        &self,
+        members: &[Candidate<'a>],
+        strands: &Strands,
+    ) -> Result<Vec<BlockThreads>, Rejection> {
+        let [first, rest @ ..] = strands.as_slice() else {
+            return Ok(Vec::new());
+        };
+        let same_block = |member: &Candidate, other: &Candidate| {
+            (3..6).all(|axis| self.extent(member, axis) == self.extent(other, axis))
+        };
+        for pair in strands.iter().flat_map(|strand| strand.windows(2)) {
+            let [one, other] = [pair[0], pair[1]].map(|member| &members[member]);
+            if (0..3).any(|axis| self.extent(one, axis) != self.extent(other, axis)) {
+                let message = format!(
+                    "`{}` and `{}` run in the same blocks and are not known to have one grid, so that \
+                     nothing can run beside them",
+                    one.model.display_name, other.model.display_name
+                );
+                let location = &self.graph.nodes[other.node.0].location;
+                return Err(rejection(RejectionReason::Shape, message, location));
+            }
+        }
+        let first = &members[first[0]];
+        if rest
+            .iter()
+            .all(|strand| same_block(first, &members[strand[0]]))
+        {
+            for pair in members.windows(2) {
+                self.threads_in_step(&pair[0], &pair[1])?;
+            }
+            return Ok(vec![BlockThreads::Same; strands.len()]);
+        }
+        let counts: Vec<Option<i64>> = strands
+            .iter()
+            .map(|strand| {
+                let member = &members[strand[0]];
+                let mut extents = (3..6).map(|axis| self.extent(member, axis).as_constant());
+                extents.try_fold(1_i64, |threads, extent| threads.checked_mul(extent?))
+            })
+            .collect();
+        let largest = match counts.iter().all(Option::is_some) {
+            true => counts.iter().max().copied().flatten(),
+            false => None,
+        };
+        let mut threads = Vec::new();
+        for (strand, count) in strands.iter().zip(counts) {
+            let fills_block = largest.is_some() && count == largest;
+            let whole_warps = count.is_some_and(|count| count % WARP_THREADS == 0);
+            for member in strand.iter().map(|member| &members[*member]) {
+                let name = &member.model.display_name;
+                let location = &self.graph.nodes[member.node.0].location;
+                let waits = strand.len() > 1
+                    || !member.model.barriers.is_empty()
+                    || member.model.warp_operations;
+                if waits && !fills_block && !whole_warps {
+                    let message = format!(
+                        "`{name}` waits for the threads of its block, which are not known to be \
+                         whole warps, and the other launch has another block size"
+                    );
+                    return Err(rejection(RejectionReason::Shape, message, location));
+                }
+                for axis in 0..3 {
+                    let single = self.extent(member, 3 + axis).as_constant() == Some(1);
+                    if !single && !member.model.distinguishes_threads[axis] {
+                        let axis = ["x", "y", "z"][axis];
+                        let message = format!(
+                            "`{name}` never reads threadIdx.{axis}, so that its threads along it \
+                             run in step, and the other launch has another block size"
+                        );
+                        return Err(rejection(RejectionReason::Shape, message, location));
+                    }
+                }
+            }
+            threads.push(BlockThreads::Row { fills_block });
+        }
+        Ok(threads)
+    }
+
+    /// The number of blocks of a launch.
+    fn blocks(&self, member: &Candidate) -> Expression<ValueId> {
+        let [x, y, z] = [0, 1, 2].map(|axis| self.extent(member, axis));
+        x.multiply(y).multiply(z)
+    }
+}
+
+/// The strands that members have by the numbers of theirs.
+pub(super) fn by_strand(members: &[Candidate], planned: impl Fn(&Candidate) -> usize) -> Strands {
+    let mut numbers: Vec<usize> = Vec::new();
+    let mut strands = Strands::new();
+    for (position, member) in members.iter().enumerate() {
+        let number = planned(member);
+        match numbers.iter().position(|known| *known == number) {
+            Some(known) => strands[known].push(position),
+            None => {
+                numbers.push(number);
+                strands.push(vec![position]);
+            }
+        }
+    }
+    strands
+}
+
+/// A group, for its layouts.
+struct Group<'a, 'b> {
+    judge: &'b Judge<'a>,
+    members: &'b [Candidate<'a>],
+    planned: Vec<usize>,
+}
+
+impl Members for Group<'_, '_> {
+    fn count(&self) -> usize {
+        self.members.len()
+    }
+
+    fn tied(&self, one: usize, other: usize) -> bool {
+        let edges = self
+            .judge
+            .edges(self.members[one].node, self.members[other].node);
+        let mut edges = edges.iter();
+        edges.any(|edge| orders(edge) && edge.absent_if.is_empty())
+    }
+
+    fn planned(&self, member: usize) -> usize {
+        self.planned[member]
+    }
+
+    fn alike(&self, one: usize, other: usize) -> bool {
+        let [one, other] = [one, other].map(|member| &self.members[member]);
+        (0..6).all(|axis| self.judge.extent(one, axis) == self.judge.extent(other, axis))
+            && self.judge.threads_in_step(one, other).is_ok()
+    }
+
+    fn shared(&self, one: usize, other: usize) -> usize {
+        let [one, other] = [one, other].map(|member| loaded(&self.members[member..=member]));
+        one.intersection(&other).count()
+    }
+
+    fn is_legal(&self, strands: &Strands) -> bool {
+        strands.len() == 1 || self.judge.threads(self.members, strands).is_ok()
+    }
+}
+
+/// The longest grid of one dimension.
+const MOST_BLOCKS: i64 = 0x7fff_ffff;
+/// Threads of a warp.
+const WARP_THREADS: i64 = 32;
