@@ -189,19 +189,32 @@ fn compile_unfused(
     let context = Context::create();
     let program = read_program(&context, build, toolchain)?;
     outcome.warnings.push_str(&program.warnings);
+    emit_unfused(&program, build, toolchain, output, outcome)
+}
+
+fn emit_unfused(
+    program: &Program<'_>,
+    build: &Build,
+    toolchain: &Toolchain,
+    output: &Path,
+    outcome: &mut Outcome,
+) -> Result<(), PipelineError> {
     let graph = LaunchGraph::default();
     let plan = outcome::unfused(&graph, &[])?;
     let bench = codegen::Workbench::new(build, toolchain)?;
-    let units = codegen::emit_units(&program, &bench)?;
-    let emitted = codegen::emit(
-        &program,
-        (&graph, &[], &plan),
-        (units, None),
-        &bench,
-        output,
-    )?;
+    let units = codegen::emit_units(program, &bench)?;
+    let emitted = codegen::emit(program, (&graph, &[], &plan), (units, None), &bench, output)?;
     outcome.warnings.push_str(&emitted.messages);
     Ok(())
+}
+
+/// Whether nothing is to be fused, and nobody wants to know why.
+fn asks_for_no_analysis(build: &Build) -> bool {
+    let options = &build.sirius;
+    schedule_options(build).fusion == Fusion::Off
+        && options.report.is_none()
+        && options.dump.is_empty()
+        && options.stop_after.is_none()
 }
 
 /// Every stage in order, from sources to `output`.
@@ -228,6 +241,9 @@ fn compile_fused(
         let said = codegen::emit_device_only(&program, build, toolchain, output)?;
         outcome.warnings.push_str(&said);
         return Ok(());
+    }
+    if asks_for_no_analysis(build) {
+        return emit_unfused(&program, build, toolchain, output, outcome);
     }
     let Some(analysis) = analyze_program(&program, build, &mut clock, outcome)? else {
         return Ok(());
@@ -275,7 +291,8 @@ fn generate(
     let bench = codegen::Workbench::new(build, toolchain)?;
     let units = codegen::emit_units(program, &bench)?;
     let own_images = build.device == Device::Cuda && resources::decide(build, toolchain);
-    let (analysis, fused) = if analysis.plan.plan().groups.is_empty() {
+    let plan = analysis.plan.plan();
+    let (analysis, fused) = if plan.groups.is_empty() && plan.waves.is_empty() {
         (analysis, None)
     } else if own_images {
         let (analysis, fused) = resources::judge_images(program, analysis, build, &bench, &units)?;
@@ -354,10 +371,19 @@ fn without_groups(analysis: Analysis, left_out: &[usize]) -> Result<Analysis, Pi
         occupancy,
         seconds,
     } = analysis;
-    let mut kept = FusionPlan::default();
+    let mut kept = FusionPlan {
+        waves: plan.plan().waves.clone(),
+        ..FusionPlan::default()
+    };
     for (index, group) in plan.plan().groups.iter().enumerate() {
         if left_out.contains(&index) {
             missed.extend(schedule::left_out(&graph, group));
+            let member = |launch| group.members.iter().any(|member| member.launch == launch);
+            for region in &mut kept.waves {
+                region
+                    .statements
+                    .retain(|statement| !member(statement.launch));
+            }
         } else {
             kept.groups.push(group.clone());
         }

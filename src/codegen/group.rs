@@ -13,6 +13,7 @@ use super::launch_call::{
     Launcher, OPERANDS_BEFORE_ARGUMENTS, SHARED_BYTES, announce_site, launch_kernel, operand_slot,
     thread_limit, variable_address,
 };
+use super::waves::{Waiting, issue_waiting};
 use super::{CodegenError, FusedKernel, FusedParameter};
 use crate::dependence::Guard;
 use crate::expression::Expression;
@@ -30,6 +31,7 @@ use inkwell::values::{
 use std::collections::HashMap;
 
 /// `i32 sirius.group.G(operands of all members)`: fused behind its guard, else the originals.
+#[allow(clippy::too_many_arguments, reason = "all that a group is built from")]
 pub(super) fn build_group_function<'ctx>(
     (program, graph, models): (&Program<'ctx>, &LaunchGraph, &[KernelModel]),
     group: &FusionGroup,
@@ -37,6 +39,7 @@ pub(super) fn build_group_function<'ctx>(
     members: &[MemberCall<'_, 'ctx>],
     flush_function: FunctionValue<'ctx>,
     launcher: &Launcher,
+    waiting: Option<&Waiting<'_>>,
 ) -> Result<FunctionValue<'ctx>, CodegenError> {
     let context = program.context;
     let int = context.i32_type();
@@ -131,13 +134,10 @@ pub(super) fn build_group_function<'ctx>(
     builder.build_conditional_branch(guard, fused, separate)?;
 
     builder.position_at_end(fused);
-    if launcher.announce_site {
-        // Numbers of operations are no sites.
-        let mut launches = members.iter().filter(|member| !member.is_operation());
-        let first = launches.next().unwrap_or(&members[0]);
-        let site = u64::from(first.launch.id.0) | 1 << 31;
-        announce_site(program, &builder, int.const_int(site, false))?;
-    }
+    // Numbers of operations are no sites.
+    let mut launches = members.iter().filter(|member| !member.is_operation());
+    let first = launches.next().unwrap_or(&members[0]);
+    let site = int.const_int(u64::from(first.launch.id.0) | 1 << 31, false);
     let own = members.iter().rposition(|member| !member.is_operation());
     let own = own.ok_or_else(|| CodegenError::Inconsistent("nothing has a shape".into()))?;
     let mut configuration: Vec<BasicValueEnum<'_>> = (0..OPERANDS_BEFORE_ARGUMENTS)
@@ -159,6 +159,22 @@ pub(super) fn build_group_function<'ctx>(
         .host
         .get_global(&fused_key(kernel.group))
         .ok_or_else(|| CodegenError::Inconsistent("the fused kernel has no key".into()))?;
+    if let Some(waiting) = waiting {
+        let key = key.as_pointer_value();
+        waiting.submit(
+            program,
+            &builder,
+            &operands,
+            key,
+            &configuration,
+            &slots,
+            site,
+        )?;
+    }
+    issue_waiting(program, &builder)?;
+    if launcher.announce_site {
+        announce_site(program, &builder, site)?;
+    }
     let status = launch_kernel(
         program,
         &builder,
@@ -380,7 +396,7 @@ pub(super) fn build_collect_function<'ctx>(
     Ok(function)
 }
 
-fn add_operand_function<'ctx>(
+pub(super) fn add_operand_function<'ctx>(
     program: &Program<'ctx>,
     name: &str,
     members: &[MemberCall<'_, 'ctx>],
@@ -408,10 +424,10 @@ fn add_operand_function<'ctx>(
 }
 
 /// The operands of a group function, for its guards and its launches.
-struct GroupOperands<'a, 'ctx> {
+pub(super) struct GroupOperands<'a, 'ctx> {
     members: &'a [MemberCall<'a, 'ctx>],
     /// The group function's parameters.
-    parameters: Vec<BasicValueEnum<'ctx>>,
+    pub(super) parameters: Vec<BasicValueEnum<'ctx>>,
     in_memory: Vec<Option<BasicTypeEnum<'ctx>>>,
     /// Where each member's operands begin.
     starts: Vec<usize>,
@@ -424,7 +440,7 @@ struct GroupOperands<'a, 'ctx> {
 }
 
 impl<'a, 'ctx> GroupOperands<'a, 'ctx> {
-    fn new(
+    pub(super) fn new(
         program: &Program<'ctx>,
         models: &[KernelModel],
         members: &'a [MemberCall<'a, 'ctx>],

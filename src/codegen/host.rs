@@ -8,7 +8,8 @@
 
 use super::group::{build_collect_function, build_flush_function, build_group_function};
 use super::launch_call::{Launcher, OPERANDS_BEFORE_ARGUMENTS, by_value_type, is_launch_function};
-use super::{CodegenError, FusedKernel};
+use super::waves::{self, Waiting};
+use super::{CodegenError, FusedKernel, WaveKernel};
 use crate::kernel::KernelModel;
 use crate::launch::{Launch, LaunchGraph, LaunchId, NodeKind};
 use crate::program::{Program, operation_call};
@@ -34,11 +35,17 @@ pub fn rewrite_launches(
     graph: &LaunchGraph,
     models: &[KernelModel],
     plan: &VerifiedPlan,
-    fused: &[FusedKernel],
+    (fused, waves): (&[FusedKernel], &[WaveKernel]),
     launcher: &Launcher,
 ) -> Result<(), CodegenError> {
+    let waiting = Waiting::all(plan.plan(), waves);
+    // Their numbers are those of the calls as they are now.
+    let operations = operation_calls(program, graph);
+    if !waiting.is_empty() {
+        waves::rewrite_regions(program, graph, models, plan.plan(), &waiting)?;
+    }
     let mut calls = launch_calls(program);
-    calls.extend(operation_calls(program, graph));
+    calls.extend(operations);
     let launches: HashMap<LaunchId, (usize, &Launch)> = graph
         .nodes
         .iter()
@@ -74,6 +81,7 @@ pub fn rewrite_launches(
         let before = predecessors
             .entry(host)
             .or_insert_with(|| predecessors_in(host));
+        let waiting = waiting.iter().find(|each| each.launch() == last.launch.id);
         let flush = move_group(
             (program, graph, models),
             group,
@@ -81,6 +89,7 @@ pub fn rewrite_launches(
             &members,
             launcher,
             before,
+            waiting,
         )?;
         flushes
             .entry((place, kernel.group))
@@ -91,7 +100,9 @@ pub fn rewrite_launches(
 }
 
 /// The call of every launch site.
-fn launch_calls<'ctx>(program: &Program<'ctx>) -> HashMap<LaunchId, InstructionValue<'ctx>> {
+pub(super) fn launch_calls<'ctx>(
+    program: &Program<'ctx>,
+) -> HashMap<LaunchId, InstructionValue<'ctx>> {
     let mut calls = HashMap::new();
     for function in program.host.get_functions() {
         for instruction in function
@@ -162,9 +173,9 @@ fn operand_value<'ctx>(
 /// A member's launch, as found in the host module.
 pub(super) struct MemberCall<'a, 'ctx> {
     pub(super) launch: &'a Launch,
-    call: InstructionValue<'ctx>,
+    pub(super) call: InstructionValue<'ctx>,
     callee: FunctionValue<'ctx>,
-    block: BasicBlock<'ctx>,
+    pub(super) block: BasicBlock<'ctx>,
     form: Form<'ctx>,
     /// Everything after the stub.
     pub(super) operands: Vec<BasicValueEnum<'ctx>>,
@@ -181,7 +192,10 @@ enum Form<'ctx> {
 }
 
 impl<'a, 'ctx> MemberCall<'a, 'ctx> {
-    fn new(instruction: InstructionValue<'ctx>, launch: &'a Launch) -> Result<Self, CodegenError> {
+    pub(super) fn new(
+        instruction: InstructionValue<'ctx>,
+        launch: &'a Launch,
+    ) -> Result<Self, CodegenError> {
         let broken = || CodegenError::Inconsistent(format!("launch {} is malformed", launch.id.0));
         let callee = CallSiteValue::try_from(instruction)
             .ok()
@@ -345,6 +359,7 @@ impl<'ctx> Slot<'ctx> {
 }
 
 /// Moves one group; returns where its pending launches have to be issued.
+#[allow(clippy::too_many_arguments, reason = "all that a group is moved with")]
 fn move_group<'ctx>(
     (program, graph, models): (&Program<'ctx>, &LaunchGraph, &[KernelModel]),
     group: &FusionGroup,
@@ -352,6 +367,7 @@ fn move_group<'ctx>(
     members: &[MemberCall<'_, 'ctx>],
     launcher: &Launcher,
     predecessors: &Predecessors<'ctx>,
+    waiting: Option<&Waiting<'_>>,
 ) -> Result<Vec<Flush<'ctx>>, CodegenError> {
     let context = program.context;
     let host = members[0]
@@ -369,6 +385,7 @@ fn move_group<'ctx>(
         members,
         flush_function,
         launcher,
+        waiting,
     )?;
     let exits = exits_of_region(members, predecessors)?;
 
@@ -485,7 +502,7 @@ fn detached(launch: &Launch) -> CodegenError {
 
 /// A launch that pends reports success at its old place, as an asynchronous launch does; one that
 /// CUDA refuses does not pend.
-fn replace_status<'ctx>(call: InstructionValue<'ctx>, status: IntValue<'ctx>) {
+pub(super) fn replace_status<'ctx>(call: InstructionValue<'ctx>, status: IntValue<'ctx>) {
     if let Ok(old) = IntValue::try_from(call) {
         old.replace_all_uses_with(status);
     }
@@ -581,7 +598,7 @@ fn reach<'ctx>(
     seen
 }
 
-fn successors(block: BasicBlock<'_>) -> Vec<BasicBlock<'_>> {
+pub(super) fn successors(block: BasicBlock<'_>) -> Vec<BasicBlock<'_>> {
     let Some(terminator) = block.get_terminator() else {
         return Vec::new();
     };

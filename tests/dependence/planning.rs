@@ -18,6 +18,7 @@ const ALL: ScheduleOptions = ScheduleOptions {
     fusion: Fusion::All,
     max_fusions: None,
     keep_synchronisations: false,
+    waves: false,
     // What stands side by side has cases of its own.
     orientation: Orientation::Vertical,
 };
