@@ -15,7 +15,7 @@ use crate::cli::Fusion;
 use crate::dependence::Uar;
 use crate::diagnostics::{Rejection, RejectionReason};
 use crate::kernel::KernelModel;
-use crate::launch::{LaunchGraph, NodeId};
+use crate::launch::{LaunchGraph, NodeId, NodeKind};
 use std::collections::HashMap;
 
 /// Decides which launches become one. The second part has one entry for each two launches that
@@ -143,7 +143,13 @@ pub fn plan_fusion(
         plan.waves = plan_waves(graph, kernels, uar, &plan.groups);
     }
     let mut missed = Vec::new();
-    for pair in nodes.windows(2) {
+    // Sets and copies that stay what they are are no launches.
+    let is_launch = |node: &&NodeId| match &graph.nodes[node.0].kind {
+        NodeKind::Launch(launch) => graph.operation_of(launch.id).is_none(),
+        _ => false,
+    };
+    let launches: Vec<NodeId> = nodes.iter().filter(is_launch).copied().collect();
+    for pair in launches.windows(2) {
         let (source, sink) = (pair[0], pair[1]);
         if groups.together(source, sink) {
             continue;
