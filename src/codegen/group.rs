@@ -10,8 +10,8 @@ use super::fuse::extent;
 use super::guard::{Operands, emit_expression, emit_guards};
 use super::host::MemberCall;
 use super::launch_call::{
-    Launcher, OPERANDS_BEFORE_ARGUMENTS, SHARED_BYTES, announce_site, launch_kernel, operand_slot,
-    thread_limit, variable_address,
+    Launcher, OPERANDS_BEFORE_ARGUMENTS, SHARED_BYTES, announce_side, announce_site, launch_kernel,
+    operand_slot, thread_limit, variable_address,
 };
 use super::{CodegenError, FusedKernel, FusedParameter};
 use crate::dependence::Guard;
@@ -60,6 +60,17 @@ pub(super) fn build_group_function<'ctx>(
 
     // A member was issued at its own place: so are the others, each at its own.
     builder.position_at_end(partial);
+    let side = |builder: &Builder<'ctx>, fused: bool| match launcher.announce_site {
+        true => announce_side(
+            program,
+            builder,
+            &kernel.name,
+            members[0].launch.id.0,
+            fused,
+        ),
+        false => Ok(()),
+    };
+    side(&builder, false)?;
     let before_last: usize = members[..last]
         .iter()
         .map(|member| member.operands.len())
@@ -130,6 +141,7 @@ pub(super) fn build_group_function<'ctx>(
     builder.build_conditional_branch(guard, fused, separate)?;
 
     builder.position_at_end(fused);
+    side(&builder, true)?;
     if launcher.announce_site {
         let site = u64::from(members[0].launch.id.0) | 1 << 31;
         announce_site(program, &builder, int.const_int(site, false))?;
@@ -164,6 +176,7 @@ pub(super) fn build_group_function<'ctx>(
     builder.build_return(Some(&status))?;
 
     builder.position_at_end(separate);
+    side(&builder, false)?;
     let mut status = int.const_zero();
     for (member, start) in members.iter().zip(&operands.starts) {
         let arguments = &operands.parameters[*start..*start + member.operands.len()];

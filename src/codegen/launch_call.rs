@@ -295,6 +295,35 @@ pub(super) fn announce_site<'ctx>(
     Ok(())
 }
 
+/// Tells the CPU device's statistics which side of a guarded launch runs.
+pub(super) fn announce_side<'ctx>(
+    program: &Program<'ctx>,
+    builder: &Builder<'ctx>,
+    kernel: &str,
+    site: u32,
+    fused: bool,
+) -> Result<(), CodegenError> {
+    let context = program.context;
+    let int = context.i32_type();
+    let pointer = context.ptr_type(inkwell::AddressSpace::default());
+    let type_ = context
+        .void_type()
+        .fn_type(&[pointer.into(), int.into(), int.into()], false);
+    let function = declared(program, "__sirius_group_ran", type_);
+    let name = format!("sirius.group.name.{kernel}");
+    let name = match program.host.get_global(&name) {
+        Some(known) => known,
+        None => builder.build_global_string_ptr(kernel, &name)?,
+    };
+    let arguments = [
+        name.as_pointer_value().into(),
+        int.const_int(site.into(), false).into(),
+        int.const_int(fused.into(), false).into(),
+    ];
+    builder.build_call(function, &arguments, "")?;
+    Ok(())
+}
+
 /// The most threads a block with which the kernel behind `stub` can be launched, as a 64-bit value:
 /// `cudaFuncAttributes::maxThreadsPerBlock`, which depends on the registers that the kernel was given.
 /// It is asked once and remembered; 0 when it cannot be asked.
