@@ -22,6 +22,7 @@ use crate::launch::{
 };
 use crate::program::{Program, read_program};
 use crate::report::{self, Report};
+use crate::schedule::occupancy::Limits;
 use crate::schedule::resources::GroupOccupancy;
 use crate::schedule::{self, FusionPlan, Missed, Orientation, ScheduleOptions, plan_fusion};
 use crate::verify::{VerifiedPlan, verify};
@@ -229,7 +230,7 @@ fn compile_fused(
         outcome.warnings.push_str(&said);
         return Ok(());
     }
-    let Some(analysis) = analyze_program(&program, build, &mut clock, outcome)? else {
+    let Some(analysis) = analyze_program(&program, (build, toolchain), &mut clock, outcome)? else {
         return Ok(());
     };
     let (analysis, emitted) = clock.time(Stage::Codegen, || {
@@ -394,7 +395,7 @@ fn analyze(
     let mut clock = Clock::new(&build);
     let program = clock.time(Stage::Program, || read_program(&context, &build, toolchain))?;
     outcome.warnings.push_str(&program.warnings);
-    let analysis = analyze_program(&program, &build, &mut clock, outcome)?;
+    let analysis = analyze_program(&program, (&build, toolchain), &mut clock, outcome)?;
     let mut analysis = analysis.ok_or_else(|| PipelineError::Bug("analysis was stopped".into()))?;
     if resources::decide(&build, toolchain) {
         analysis = clock.time(Stage::Codegen, || {
@@ -410,7 +411,7 @@ fn analyze(
 /// The stages from `launch` to `verify`; `None` when the command line stops after one of them.
 fn analyze_program(
     program: &Program<'_>,
-    build: &Build,
+    (build, toolchain): (&Build, &Toolchain),
     clock: &mut Clock<'_>,
     outcome: &mut Outcome,
 ) -> Result<Option<Analysis>, PipelineError> {
@@ -438,7 +439,7 @@ fn analyze_program(
     if clock.stops_after(Stage::Dependence) {
         return Ok(None);
     }
-    let options = schedule_options(build);
+    let options = schedule_options(build, toolchain);
     let (plan, missed) = clock.time(Stage::Schedule, || {
         plan_fusion(&graph, &models, &uar, &options)
     });
@@ -488,7 +489,9 @@ fn analyze_program(
     }))
 }
 
-fn schedule_options(build: &Build) -> ScheduleOptions {
+fn schedule_options(build: &Build, toolchain: &Toolchain) -> ScheduleOptions {
+    let architectures = build.architectures.iter();
+    let architectures = architectures.map(|architecture| architecture.number);
     // Device debug code is not optimised, so nothing is fused in it either.
     let fusion = if build.device_debug {
         Fusion::Off
@@ -497,6 +500,7 @@ fn schedule_options(build: &Build) -> ScheduleOptions {
     };
     ScheduleOptions {
         fusion,
+        limits: Limits::of(architectures, toolchain.version),
         ..ScheduleOptions::from(&build.sirius)
     }
 }

@@ -10,8 +10,8 @@ use super::fuse::extent;
 use super::guard::{Operands, emit_expression, emit_guards};
 use super::host::MemberCall;
 use super::launch_call::{
-    Launcher, OPERANDS_BEFORE_ARGUMENTS, SHARED_BYTES, announce_side, announce_site, launch_kernel,
-    operand_slot, thread_limit, variable_address,
+    Launcher, OPERANDS_BEFORE_ARGUMENTS, SHARED_BYTES, allow_shared, announce_side, announce_site,
+    launch_kernel, operand_slot, shared_limit, thread_limit, variable_address,
 };
 use super::{CodegenError, FusedKernel, FusedParameter};
 use crate::dependence::Guard;
@@ -48,9 +48,10 @@ pub(super) fn build_group_function<'ctx>(
         true,
     );
     let builder = context.create_builder();
-    let [entry, partial, complete, fused, separate] =
-        ["entry", "partial", "complete", "fused", "separate"]
-            .map(|name| context.append_basic_block(function, name));
+    let [entry, partial, complete, room, ask, fused, separate] = [
+        "entry", "partial", "complete", "room", "ask", "fused", "separate",
+    ]
+    .map(|name| context.append_basic_block(function, name));
     builder.position_at_end(entry);
     let last = members.len() - 1;
     let pending = function.get_params()[0].into_int_value();
@@ -138,7 +139,23 @@ pub(super) fn build_group_function<'ctx>(
     }
     let guard = emit_guards(context, &program.host, &builder, &operands, &group.guards)?;
     let guard = builder.build_and(guard, holds, "run.fused")?;
-    builder.build_conditional_branch(guard, fused, separate)?;
+    builder.build_conditional_branch(guard, room, separate)?;
+
+    let key = program
+        .host
+        .get_global(&fused_key(kernel.group))
+        .ok_or_else(|| CodegenError::Inconsistent("the fused kernel has no key".into()))?;
+    let key: BasicValueEnum<'_> = key.as_pointer_value().into();
+    builder.position_at_end(room);
+    let shared = largest_shared(&builder, &operands)?;
+    let fixed = operands.static_shared_bytes;
+    let free = SHARED_BYTES_WITHOUT_ASKING.saturating_sub(fixed);
+    let free = context.i64_type().const_int(free, false);
+    let fits = builder.build_int_compare(IntPredicate::ULE, shared, free, "fits")?;
+    builder.build_conditional_branch(fits, fused, ask)?;
+    builder.position_at_end(ask);
+    let allowed = allow_shared(program, &builder, key, shared, fixed)?;
+    builder.build_conditional_branch(allowed, fused, separate)?;
 
     builder.position_at_end(fused);
     side(&builder, true)?;
@@ -151,7 +168,7 @@ pub(super) fn build_group_function<'ctx>(
         .collect();
     let grid = largest_grid(program, &builder, &operands)?;
     configuration[..grid.len()].copy_from_slice(&grid);
-    configuration[SHARED_BYTES] = largest_shared(&builder, &operands)?.into();
+    configuration[SHARED_BYTES] = shared.into();
     for (place, extent) in common_shape(graph, group).into_iter().enumerate() {
         let Some(extent) = extent else { continue };
         let (host, one) = (&program.host, int.const_int(1, false));
@@ -161,18 +178,7 @@ pub(super) fn build_group_function<'ctx>(
         configuration[2 * place] = builder.build_or(extent, packed, "row")?.into();
         configuration[2 * place + 1] = one.into();
     }
-    let key = program
-        .host
-        .get_global(&fused_key(kernel.group))
-        .ok_or_else(|| CodegenError::Inconsistent("the fused kernel has no key".into()))?;
-    let status = launch_kernel(
-        program,
-        &builder,
-        launcher,
-        key.as_pointer_value().into(),
-        &configuration,
-        &slots,
-    )?;
+    let status = launch_kernel(program, &builder, launcher, key, &configuration, &slots)?;
     builder.build_return(Some(&status))?;
 
     builder.position_at_end(separate);
@@ -223,6 +229,9 @@ fn common_shape(graph: &LaunchGraph, group: &FusionGroup) -> [Option<Expression<
     }
     [blocks, threads]
 }
+
+/// Shared memory that every block gets, static and dynamic together.
+const SHARED_BYTES_WITHOUT_ASKING: u64 = 48 << 10;
 
 /// The host symbol that stands for a group's fused kernel.
 pub(super) fn fused_key(group: usize) -> String {
@@ -421,6 +430,8 @@ struct GroupOperands<'a, 'ctx> {
     values: HashMap<ValueId, IntValue<'ctx>>,
     pieces: HashMap<(LaunchId, Operand), IntValue<'ctx>>,
     maximum_threads: HashMap<LaunchId, IntValue<'ctx>>,
+    shared_room: HashMap<LaunchId, IntValue<'ctx>>,
+    /// Of all members together.
     static_shared_bytes: u64,
 }
 
@@ -443,6 +454,7 @@ impl<'a, 'ctx> GroupOperands<'a, 'ctx> {
             values: HashMap::new(),
             pieces: HashMap::new(),
             maximum_threads: HashMap::new(),
+            shared_room: HashMap::new(),
             static_shared_bytes: 0,
         };
         let mut start = 0;
@@ -461,6 +473,12 @@ impl<'a, 'ctx> GroupOperands<'a, 'ctx> {
                 .build_select(fewer, asked, most, "most")?
                 .into_int_value();
             operands.maximum_threads.insert(member.launch.id, most);
+            let asked =
+                operands.parameters[operands.starts[operands.starts.len() - 1] + SHARED_BYTES];
+            let free = SHARED_BYTES_WITHOUT_ASKING.saturating_sub(model.static_shared_bytes);
+            let asked = asked.into_int_value();
+            let room = shared_limit(program, builder, member.stub(), asked, free)?;
+            operands.shared_room.insert(member.launch.id, room);
         }
         Ok(operands)
     }
@@ -618,8 +636,8 @@ impl<'ctx> Operands<'ctx> for GroupOperands<'_, 'ctx> {
         self.pieces.get(&(launch, operand)).copied()
     }
 
-    fn static_shared_bytes(&self) -> u64 {
-        self.static_shared_bytes
+    fn shared_room(&self, launch: LaunchId) -> Option<IntValue<'ctx>> {
+        self.shared_room.get(&launch).copied()
     }
 
     fn maximum_threads(&self, launch: LaunchId) -> Option<IntValue<'ctx>> {

@@ -26,6 +26,7 @@ use crate::dependence::Guard;
 use crate::diagnostics::{Rejection, RejectionReason};
 use crate::expression::Expression;
 use crate::launch::{BufferId, LaunchGraph, LaunchId, NodeId, NodeKind, ValueId};
+use occupancy::Limits;
 use serde::{Deserialize, Serialize};
 
 /// How a member's (block, thread) becomes one of the fused kernel.
@@ -188,6 +189,8 @@ pub struct ScheduleOptions {
     pub keep_synchronisations: bool,
     /// How members of a group are laid out.
     pub orientation: Orientation,
+    /// What a fused kernel may need.
+    pub limits: Limits,
 }
 
 impl From<&SiriusOptions> for ScheduleOptions {
@@ -197,6 +200,7 @@ impl From<&SiriusOptions> for ScheduleOptions {
             max_fusions: options.max_fusions,
             keep_synchronisations: options.keep_synchronisations,
             orientation: Orientation::named(&options.orientation),
+            limits: Limits::LEAST,
         }
     }
 }
