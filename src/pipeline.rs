@@ -276,7 +276,8 @@ fn generate(
     let bench = codegen::Workbench::new(build, toolchain)?;
     let units = codegen::emit_units(program, &bench)?;
     let own_images = build.device == Device::Cuda && resources::decide(build, toolchain);
-    let (analysis, fused) = if analysis.plan.plan().groups.is_empty() {
+    let plan = analysis.plan.plan();
+    let (analysis, fused) = if plan.groups.is_empty() && plan.waves.is_empty() {
         (analysis, None)
     } else if own_images {
         let (analysis, fused) = resources::judge_images(program, analysis, build, &bench, &units)?;
@@ -355,10 +356,19 @@ fn without_groups(analysis: Analysis, left_out: &[usize]) -> Result<Analysis, Pi
         occupancy,
         seconds,
     } = analysis;
-    let mut kept = FusionPlan::default();
+    let mut kept = FusionPlan {
+        waves: plan.plan().waves.clone(),
+        ..FusionPlan::default()
+    };
     for (index, group) in plan.plan().groups.iter().enumerate() {
         if left_out.contains(&index) {
             missed.extend(schedule::left_out(&graph, group));
+            let member = |launch| group.members.iter().any(|member| member.launch == launch);
+            for region in &mut kept.waves {
+                region
+                    .statements
+                    .retain(|statement| !member(statement.launch));
+            }
         } else {
             kept.groups.push(group.clone());
         }

@@ -196,7 +196,13 @@ fn refuses_duplicate_member() {
     );
     let members = [(one, false), (two, false)];
     let groups = vec![group(&members, Vec::new()), group(&members, Vec::new())];
-    let found = refusals(&chain.scene, &FusionPlan { groups });
+    let found = refusals(
+        &chain.scene,
+        &FusionPlan {
+            groups,
+            ..FusionPlan::default()
+        },
+    );
     assert!(
         found.contains(&Refusal::DuplicateMember { launch: one }),
         "{found:?}"

@@ -163,6 +163,8 @@ pub mod access {
 //   u32   __sirius_barrier_reduce(ThreadContext*, u32 predicate, u32 op) op 0 count, 1 and, 2 or
 //   void  __sirius_named_barrier(ThreadContext*, u32 id, u32 threads)    bar.sync id, threads (0: all)
 //   void  __sirius_warp_barrier(ThreadContext*, u32 mask)                __syncwarp
+//   u64   __sirius_shared_barrier_arrive(ThreadContext*, u64*, u32 count, u32 drop)   mbarrier.arrive
+//   u32   __sirius_shared_barrier_wait(ThreadContext*, u64*, u32 phase)  mbarrier.test_wait: 1 if it is over
 //   u32   __sirius_shuffle(ThreadContext*, u32 mask, u32 value, u32 operand, u32 clamp_and_segment,
 //                          u32 mode, u32* in_range)                      shfl.sync; mode 0 up 1 down
 //                                                                        2 bfly 3 idx; operands as PTX's

@@ -160,11 +160,13 @@ pub enum Optimisation {
     HostConstants,
     /// `one-base`: pointers into one allocation at known distances are one parameter.
     OneBase,
+    /// `waves`: launches of loops and long sequences wait until all that can run together is known.
+    Waves,
 }
 
 impl Optimisation {
     /// All of them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::ForwardValues,
         Self::DeadStores,
         Self::CodeMotion,
@@ -174,6 +176,7 @@ impl Optimisation {
         Self::RedundantBarriers,
         Self::HostConstants,
         Self::OneBase,
+        Self::Waves,
     ];
 
     /// Its name on the command line.
@@ -188,6 +191,7 @@ impl Optimisation {
             Self::RedundantBarriers => "redundant-barriers",
             Self::HostConstants => "host-constants",
             Self::OneBase => "one-base",
+            Self::Waves => "waves",
         }
     }
 }

@@ -7,6 +7,7 @@ use super::launch_call::{Launcher, define_launch_functions};
 use super::link::{compile_host, image_objects, join_objects, link};
 use super::ptx::{assemble, emit_fatbin, emit_ptx};
 use super::registration::{add_fused_keys, embed_unit_images, register_fused_image};
+use super::waves::link_queue;
 use super::{CodegenError, DeviceImage};
 use crate::cli::{Build, Device, Phase, Toolchain};
 use crate::kernel::KernelModel;
@@ -54,20 +55,21 @@ pub fn emit(
         ..Emitted::default()
     };
     let groups = plan.plan().groups.len();
-    let (fused, fused_image) = match fused {
-        None => (Vec::new(), None),
+    let (fused, waves, fused_image) = match fused {
+        None => (Vec::new(), Vec::new(), None),
         Some(Ok(FusedImage {
             kernels,
+            waves,
             image,
             messages,
             ..
         })) => {
             emitted.messages.push_str(&messages);
-            (kernels, Some(image))
+            (kernels, waves, Some(image))
         }
         Some(Err(error)) => {
             emitted.fusion_failed = Some(error.to_string());
-            (Vec::new(), None)
+            (Vec::new(), Vec::new(), None)
         }
     };
     emitted.left_out = (0..groups)
@@ -86,12 +88,16 @@ pub fn emit(
         },
         announce_site: build.device == Device::Cpu,
     };
-    add_fused_keys(program, &fused);
-    rewrite_launches(program, graph, models, plan, &fused, &launcher)?;
+    add_fused_keys(program, &fused, &waves);
+    if !waves.is_empty() {
+        link_queue(program, build, toolchain, &launcher, folder.path())?;
+    }
+    let kernels = (fused.as_slice(), waves.as_slice());
+    rewrite_launches(program, graph, models, plan, kernels, &launcher)?;
     define_launch_functions(program, &launcher)?;
     embed_unit_images(program, &images)?;
     if let Some(image) = &fused_image {
-        register_fused_image(program, image, &fused)?;
+        register_fused_image(program, image, &fused, &waves)?;
     }
     program
         .host

@@ -10,6 +10,7 @@
 
 mod aliasing;
 mod barriers;
+mod batch;
 mod broadcasts;
 mod clipped;
 mod control_flow;
@@ -30,7 +31,7 @@ mod tests;
 
 use super::device::{self, device_target_machine, run_passes};
 use super::ir::{Block, Builder, DebugScope, FUNCTION_ATTRIBUTES, RETURN_ATTRIBUTES, Type, Value};
-use super::{CodegenError, FusedKernel, FusedParameter};
+use super::{CodegenError, FusedKernel, FusedParameter, WaveKernel};
 use crate::cli::Optimisation;
 use crate::kernel::KernelModel;
 use crate::launch::{Launch, LaunchGraph, LaunchId, NodeKind, ValueId};
@@ -50,6 +51,9 @@ use strands::{StrandFunction, StrandPlace};
 
 pub(in crate::codegen) use strands::extent;
 
+/// The module, the kernel of each group, and those that run the launches of a wave.
+pub(super) type FusedModule<'ctx> = (Module<'ctx>, Vec<FusedKernel>, Vec<WaveKernel>);
+
 /// Builds one module with a kernel for each group of the plan. Groups whose members use a device
 /// variable that the host cannot name are left out; their launches stay apart.
 ///
@@ -58,13 +62,13 @@ pub(in crate::codegen) use strands::extent;
 ///
 /// # Errors
 /// When the plan does not fit the program, or LLVM refuses what was built: our bugs.
-pub fn build_fused_module<'ctx>(
+pub(super) fn build_fused_module<'ctx>(
     program: &Program<'ctx>,
     graph: &LaunchGraph,
     kernels: &[KernelModel],
     plan: &VerifiedPlan,
     optimisations: &BTreeSet<Optimisation>,
-) -> Result<(Module<'ctx>, Vec<FusedKernel>), CodegenError> {
+) -> Result<FusedModule<'ctx>, CodegenError> {
     build_groups(program, graph, kernels, plan.plan(), optimisations)
 }
 
@@ -79,7 +83,8 @@ pub(super) fn build_candidates<'ctx>(
     candidates: &FusionPlan,
     optimisations: &BTreeSet<Optimisation>,
 ) -> Result<(Module<'ctx>, Vec<FusedKernel>), CodegenError> {
-    build_groups(program, graph, kernels, candidates, optimisations)
+    let (module, fused, _) = build_groups(program, graph, kernels, candidates, optimisations)?;
+    Ok((module, fused))
 }
 
 fn build_groups<'ctx>(
@@ -88,7 +93,7 @@ fn build_groups<'ctx>(
     kernels: &[KernelModel],
     plan: &FusionPlan,
     optimisations: &BTreeSet<Optimisation>,
-) -> Result<(Module<'ctx>, Vec<FusedKernel>), CodegenError> {
+) -> Result<FusedModule<'ctx>, CodegenError> {
     let launches: HashMap<LaunchId, &Launch> = graph
         .nodes
         .iter()
@@ -105,7 +110,17 @@ fn build_groups<'ctx>(
     let mut fused = Vec::new();
     let mut known = Vec::new();
     let mut strands = Vec::new();
-    for (index, group) in plan.groups.iter().enumerate() {
+    // What waits for waves is built once more, to be called by the kernels of several launches.
+    let statements = batch::statements(plan, &launches);
+    let bodies = statements.iter().map(batch::Statement::group);
+    let of_site = [
+        Optimisation::HostConstants,
+        Optimisation::OneBase,
+        Optimisation::AliasScopes,
+    ];
+    let mut of_all_sites = optimisations.clone();
+    of_all_sites.retain(|optimisation| !of_site.contains(optimisation));
+    for (index, group) in plan.groups.iter().chain(bodies).enumerate() {
         let members = group
             .members
             .iter()
@@ -125,8 +140,11 @@ fn build_groups<'ctx>(
             module: &module,
             index,
             group,
+            optimisations: match members.len() {
+                1 => &of_all_sites,
+                _ => optimisations,
+            },
             members,
-            optimisations,
         };
         // Left out when a kernel depends on something that only its own image has.
         if let Some((kernel, facts, functions)) = builder.build()? {
@@ -163,10 +181,16 @@ fn build_groups<'ctx>(
             barriers::remove_redundant_barriers(function, facts);
         }
     }
+    let of_plan = |kernel: &FusedKernel| kernel.group < plan.groups.len();
+    let (fused, bodies): (Vec<_>, Vec<_>) = fused.into_iter().partition(of_plan);
+    let bodies = bodies
+        .into_iter()
+        .map(|kernel| (&statements[kernel.group - plan.groups.len()], kernel));
+    let waves = batch::build_batches(&module, bodies.collect())?;
     module
         .verify()
         .map_err(|message| CodegenError::Llvm(message.to_string()))?;
-    Ok((module, fused))
+    Ok((module, fused, waves))
 }
 
 struct GroupBuilder<'a, 'ctx> {
@@ -308,7 +332,8 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
                 let position = argument as u32 + 1;
                 let in_memory = body.function.type_attribute(position, "byval");
                 let equal = parameters.iter().position(|before| {
-                    identity.is_some()
+                    self.is_fused()
+                        && identity.is_some()
                         && before.identity == identity
                         && before.ty == *ty
                         && before
@@ -392,7 +417,8 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
                 }
             }
             let in_memory = function.has_attribute(position, "byval");
-            if parameter.ty.is_pointer() && !in_memory && facts.alone(index) {
+            let alone = self.is_fused() && facts.alone(index);
+            if parameter.ty.is_pointer() && !in_memory && alone {
                 function.add_attribute(position, "noalias", 0);
             }
         }
@@ -406,6 +432,11 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         let all = 0..parameters.len();
         let row = |one: usize| all.clone().map(|other| facts.apart(one, other)).collect();
         (function, all.clone().map(row).collect())
+    }
+
+    /// A single launch is built for all launches of its kernel: nothing of one site is in it.
+    fn is_fused(&self) -> bool {
+        self.members.len() > 1
     }
 
     /// The most threads a block with which the guards let the fused kernel run. It is always told,

@@ -13,6 +13,7 @@ use super::launch_call::{
     Launcher, OPERANDS_BEFORE_ARGUMENTS, SHARED_BYTES, allow_shared, announce_side, announce_site,
     launch_kernel, operand_slot, shared_limit, thread_limit, variable_address,
 };
+use super::waves::{Waiting, issue_waiting};
 use super::{CodegenError, FusedKernel, FusedParameter};
 use crate::dependence::Guard;
 use crate::expression::Expression;
@@ -30,6 +31,7 @@ use inkwell::values::{
 use std::collections::HashMap;
 
 /// `i32 sirius.group.G(operands of all members)`: fused behind its guard, else the originals.
+#[allow(clippy::too_many_arguments, reason = "all that a group is built from")]
 pub(super) fn build_group_function<'ctx>(
     (program, graph, models): (&Program<'ctx>, &LaunchGraph, &[KernelModel]),
     group: &FusionGroup,
@@ -37,6 +39,7 @@ pub(super) fn build_group_function<'ctx>(
     members: &[MemberCall<'_, 'ctx>],
     flush_function: FunctionValue<'ctx>,
     launcher: &Launcher,
+    waiting: Option<&Waiting<'_>>,
 ) -> Result<FunctionValue<'ctx>, CodegenError> {
     let context = program.context;
     let int = context.i32_type();
@@ -148,21 +151,16 @@ pub(super) fn build_group_function<'ctx>(
     let key: BasicValueEnum<'_> = key.as_pointer_value().into();
     builder.position_at_end(room);
     let shared = largest_shared(&builder, &operands)?;
-    let fixed = operands.static_shared_bytes;
-    let free = SHARED_BYTES_WITHOUT_ASKING.saturating_sub(fixed);
-    let free = context.i64_type().const_int(free, false);
-    let fits = builder.build_int_compare(IntPredicate::ULE, shared, free, "fits")?;
+    let fits = operands.fits_without_asking(&builder, shared.into())?;
     builder.build_conditional_branch(fits, fused, ask)?;
     builder.position_at_end(ask);
+    let fixed = operands.static_shared_bytes;
     let allowed = allow_shared(program, &builder, key, shared, fixed)?;
     builder.build_conditional_branch(allowed, fused, separate)?;
 
     builder.position_at_end(fused);
     side(&builder, true)?;
-    if launcher.announce_site {
-        let site = u64::from(members[0].launch.id.0) | 1 << 31;
-        announce_site(program, &builder, int.const_int(site, false))?;
-    }
+    let site = int.const_int(u64::from(members[0].launch.id.0) | 1 << 31, false);
     let mut configuration: Vec<BasicValueEnum<'_>> = (0..OPERANDS_BEFORE_ARGUMENTS)
         .map(|index| operands.parameters[operands.starts[last] + index])
         .collect();
@@ -177,6 +175,22 @@ pub(super) fn build_group_function<'ctx>(
         let packed = context.i64_type().const_int(1 << 32, false);
         configuration[2 * place] = builder.build_or(extent, packed, "row")?.into();
         configuration[2 * place + 1] = one.into();
+    }
+    if let Some(waiting) = waiting {
+        let key = key.into_pointer_value();
+        waiting.submit(
+            program,
+            &builder,
+            &operands,
+            key,
+            &configuration,
+            &slots,
+            site,
+        )?;
+    }
+    issue_waiting(program, &builder)?;
+    if launcher.announce_site {
+        announce_site(program, &builder, site)?;
     }
     let status = launch_kernel(program, &builder, launcher, key, &configuration, &slots)?;
     builder.build_return(Some(&status))?;
@@ -392,7 +406,7 @@ pub(super) fn build_collect_function<'ctx>(
     Ok(function)
 }
 
-fn add_operand_function<'ctx>(
+pub(super) fn add_operand_function<'ctx>(
     program: &Program<'ctx>,
     name: &str,
     members: &[MemberCall<'_, 'ctx>],
@@ -420,10 +434,10 @@ fn add_operand_function<'ctx>(
 }
 
 /// The operands of a group function, for its guards and its launches.
-struct GroupOperands<'a, 'ctx> {
+pub(super) struct GroupOperands<'a, 'ctx> {
     members: &'a [MemberCall<'a, 'ctx>],
     /// The group function's parameters.
-    parameters: Vec<BasicValueEnum<'ctx>>,
+    pub(super) parameters: Vec<BasicValueEnum<'ctx>>,
     in_memory: Vec<Option<BasicTypeEnum<'ctx>>>,
     /// Where each member's operands begin.
     starts: Vec<usize>,
@@ -436,7 +450,7 @@ struct GroupOperands<'a, 'ctx> {
 }
 
 impl<'a, 'ctx> GroupOperands<'a, 'ctx> {
-    fn new(
+    pub(super) fn new(
         program: &Program<'ctx>,
         models: &[KernelModel],
         members: &'a [MemberCall<'a, 'ctx>],
@@ -481,6 +495,18 @@ impl<'a, 'ctx> GroupOperands<'a, 'ctx> {
             operands.shared_room.insert(member.launch.id, room);
         }
         Ok(operands)
+    }
+
+    /// Whether a kernel of all members gets so much dynamic shared memory as it is.
+    pub(super) fn fits_without_asking(
+        &self,
+        builder: &Builder<'ctx>,
+        dynamic_bytes: BasicValueEnum<'ctx>,
+    ) -> Result<IntValue<'ctx>, CodegenError> {
+        let bytes = dynamic_bytes.into_int_value();
+        let free = SHARED_BYTES_WITHOUT_ASKING.saturating_sub(self.static_shared_bytes);
+        let free = bytes.get_type().const_int(free, false);
+        Ok(builder.build_int_compare(IntPredicate::ULE, bytes, free, "fits")?)
     }
 
     fn position(&self, launch: LaunchId, index: usize) -> Option<usize> {

@@ -49,6 +49,27 @@ pub fn emit_guards<'ctx>(
     Ok(builder.build_and(holds, clean, "guard")?)
 }
 
+/// Emits the ends of ranges as addresses, and whether all could be computed.
+///
+/// # Errors
+/// As for [`emit_guards`].
+pub fn emit_ranges<'ctx>(
+    context: &'ctx Context,
+    module: &Module<'ctx>,
+    builder: &Builder<'ctx>,
+    operands: &dyn Operands<'ctx>,
+    ranges: &[&PointerRange],
+) -> Result<(Vec<[IntValue<'ctx>; 2]>, IntValue<'ctx>), CodegenError> {
+    let mut emitter = Emitter::new(context, module, builder, operands);
+    let mut ends = Vec::new();
+    for range in ranges {
+        let (low, high) = emitter.range(range)?;
+        ends.push([low, high]);
+    }
+    let exact = builder.build_not(emitter.failed, "exact")?;
+    Ok((ends, exact))
+}
+
 /// Emits an expression at the builder's position, in 64 bits; what it is where a guard does not hold that
 /// bounds it has no meaning.
 ///

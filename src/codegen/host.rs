@@ -8,7 +8,8 @@
 
 use super::group::{build_collect_function, build_flush_function, build_group_function};
 use super::launch_call::{Launcher, OPERANDS_BEFORE_ARGUMENTS, by_value_type, is_launch_function};
-use super::{CodegenError, FusedKernel};
+use super::waves::{self, Waiting};
+use super::{CodegenError, FusedKernel, WaveKernel};
 use crate::kernel::KernelModel;
 use crate::launch::{Launch, LaunchGraph, LaunchId, NodeKind};
 use crate::program::Program;
@@ -34,9 +35,13 @@ pub fn rewrite_launches(
     graph: &LaunchGraph,
     models: &[KernelModel],
     plan: &VerifiedPlan,
-    fused: &[FusedKernel],
+    (fused, waves): (&[FusedKernel], &[WaveKernel]),
     launcher: &Launcher,
 ) -> Result<(), CodegenError> {
+    let waiting = Waiting::all(plan.plan(), waves);
+    if !waiting.is_empty() {
+        waves::rewrite_regions(program, graph, models, plan.plan(), &waiting)?;
+    }
     let calls = launch_calls(program);
     let launches: HashMap<LaunchId, (usize, &Launch)> = graph
         .nodes
@@ -70,6 +75,7 @@ pub fn rewrite_launches(
         let before = predecessors
             .entry(host)
             .or_insert_with(|| predecessors_in(host));
+        let waiting = waiting.iter().find(|each| each.launch() == last.launch.id);
         let flush = move_group(
             (program, graph, models),
             group,
@@ -77,6 +83,7 @@ pub fn rewrite_launches(
             &members,
             launcher,
             before,
+            waiting,
         )?;
         flushes
             .entry((place, kernel.group))
@@ -87,7 +94,9 @@ pub fn rewrite_launches(
 }
 
 /// The call of every launch site.
-fn launch_calls<'ctx>(program: &Program<'ctx>) -> HashMap<LaunchId, InstructionValue<'ctx>> {
+pub(super) fn launch_calls<'ctx>(
+    program: &Program<'ctx>,
+) -> HashMap<LaunchId, InstructionValue<'ctx>> {
     let mut calls = HashMap::new();
     for function in program.host.get_functions() {
         for instruction in function
@@ -123,9 +132,9 @@ fn operand_value<'ctx>(
 /// A member's launch, as found in the host module.
 pub(super) struct MemberCall<'a, 'ctx> {
     pub(super) launch: &'a Launch,
-    call: InstructionValue<'ctx>,
+    pub(super) call: InstructionValue<'ctx>,
     callee: FunctionValue<'ctx>,
-    block: BasicBlock<'ctx>,
+    pub(super) block: BasicBlock<'ctx>,
     /// Site and stub: constants that stay with the call.
     fixed: [BasicValueEnum<'ctx>; 2],
     /// Everything after the stub.
@@ -135,7 +144,10 @@ pub(super) struct MemberCall<'a, 'ctx> {
 }
 
 impl<'a, 'ctx> MemberCall<'a, 'ctx> {
-    fn new(instruction: InstructionValue<'ctx>, launch: &'a Launch) -> Result<Self, CodegenError> {
+    pub(super) fn new(
+        instruction: InstructionValue<'ctx>,
+        launch: &'a Launch,
+    ) -> Result<Self, CodegenError> {
         let broken = || CodegenError::Inconsistent(format!("launch {} is malformed", launch.id.0));
         let callee = CallSiteValue::try_from(instruction)
             .ok()
@@ -237,6 +249,7 @@ impl<'ctx> Slot<'ctx> {
 }
 
 /// Moves one group; returns where its pending launches have to be issued.
+#[allow(clippy::too_many_arguments, reason = "all that a group is moved with")]
 fn move_group<'ctx>(
     (program, graph, models): (&Program<'ctx>, &LaunchGraph, &[KernelModel]),
     group: &FusionGroup,
@@ -244,6 +257,7 @@ fn move_group<'ctx>(
     members: &[MemberCall<'_, 'ctx>],
     launcher: &Launcher,
     predecessors: &Predecessors<'ctx>,
+    waiting: Option<&Waiting<'_>>,
 ) -> Result<Vec<Flush<'ctx>>, CodegenError> {
     let context = program.context;
     let host = members[0]
@@ -261,6 +275,7 @@ fn move_group<'ctx>(
         members,
         flush_function,
         launcher,
+        waiting,
     )?;
     let exits = exits_of_region(members, predecessors)?;
 
@@ -377,7 +392,7 @@ fn detached(launch: &Launch) -> CodegenError {
 
 /// A launch that pends reports success at its old place, as an asynchronous launch does; one that
 /// CUDA refuses does not pend.
-fn replace_status<'ctx>(call: InstructionValue<'ctx>, status: IntValue<'ctx>) {
+pub(super) fn replace_status<'ctx>(call: InstructionValue<'ctx>, status: IntValue<'ctx>) {
     if let Ok(old) = IntValue::try_from(call) {
         old.replace_all_uses_with(status);
     }
@@ -473,7 +488,7 @@ fn reach<'ctx>(
     seen
 }
 
-fn successors(block: BasicBlock<'_>) -> Vec<BasicBlock<'_>> {
+pub(super) fn successors(block: BasicBlock<'_>) -> Vec<BasicBlock<'_>> {
     let Some(terminator) = block.get_terminator() else {
         return Vec::new();
     };

@@ -7,7 +7,7 @@ use super::cpu::{CpuImageRequest, emit_cpu_image};
 use super::device::{device_target_machine, optimise_device};
 use super::fuse::{build_candidates, build_fused_module};
 use super::ptx::{Usage, emit_fatbin};
-use super::{CodegenError, DeviceImage, FusedKernel};
+use super::{CodegenError, DeviceImage, FusedKernel, WaveKernel};
 use crate::cli::{Build, Device, Toolchain};
 use crate::kernel::KernelModel;
 use crate::launch::{LaunchGraph, NodeKind};
@@ -81,6 +81,7 @@ pub struct UnitImages {
 /// The image of a plan's fused kernels.
 pub struct FusedImage {
     pub(super) kernels: Vec<FusedKernel>,
+    pub(super) waves: Vec<WaveKernel>,
     pub(super) image: DeviceImage,
     usage: Usage,
     pub(super) messages: String,
@@ -128,10 +129,11 @@ pub fn emit_fused(
     bench: &Workbench<'_>,
 ) -> Result<FusedImage, CodegenError> {
     let optimisations = &bench.build.sirius.optimisations;
-    let (module, kernels) = build_fused_module(program, graph, models, plan, optimisations)?;
+    let (module, kernels, waves) = build_fused_module(program, graph, models, plan, optimisations)?;
     let emitted = emit_image(&module, &[], bench, "fused")?;
     Ok(FusedImage {
         kernels,
+        waves,
         image: emitted.image,
         usage: emitted.usage,
         messages: emitted.messages,

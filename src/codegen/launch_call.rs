@@ -4,6 +4,7 @@
 //! module links like any other.
 
 use super::CodegenError;
+use super::waves::issue_waiting;
 use crate::program::Program;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::builder::Builder;
@@ -43,6 +44,7 @@ pub fn define_launch_functions(
         let slots = (OPERANDS_BEFORE_ARGUMENTS + 2..parameters.len())
             .map(|index| argument_slot(&builder, function, index))
             .collect::<Result<Vec<_>, _>>()?;
+        issue_waiting(program, &builder)?;
         if launcher.announce_site {
             announce_site(program, &builder, parameters[0].into_int_value())?;
         }
@@ -220,7 +222,7 @@ fn launch_by_driver<'ctx>(
 }
 
 /// An array of the slots' addresses.
-fn address_array<'ctx>(
+pub(super) fn address_array<'ctx>(
     program: &Program<'ctx>,
     builder: &Builder<'ctx>,
     slots: &[PointerValue<'ctx>],

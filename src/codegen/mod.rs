@@ -18,6 +18,7 @@ mod launch_call;
 mod link;
 pub mod ptx;
 mod registration;
+mod waves;
 
 pub use emit::{Emitted, emit, emit_device_only, link_objects, show_commands};
 pub use images::{FusedImage, UnitImages, Workbench, emit_fused, emit_units, try_candidates};
@@ -100,6 +101,31 @@ pub struct FusedKernel {
     pub parameters: Vec<FusedParameter>,
     /// Allocations that its members write and it does not, because nobody reads them afterwards.
     pub unwritten: Vec<BufferId>,
+}
+
+/// A kernel that runs several launches of a wave: the blocks of each lie one after the other on the z
+/// axis of its grid. Its one parameter is a block of memory with the grid's z extent of one launch
+/// at its start and the arguments of each launch, a record, from `records_offset_bytes` on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WaveKernel {
+    /// Its name in the fused image.
+    pub name: String,
+    /// The statements of the plan that it runs launches of.
+    pub launches: Vec<LaunchId>,
+    /// The group whose launches they are; `None` for a launch by itself.
+    pub group: Option<usize>,
+    /// What a record holds, in order.
+    pub parameters: Vec<FusedParameter>,
+    /// Where each argument lies in a record.
+    pub offsets_bytes: Vec<u32>,
+    /// The size of each argument.
+    pub sizes_bytes: Vec<u32>,
+    /// From one record to the next.
+    pub record_bytes: u32,
+    /// Where the first record begins.
+    pub records_offset_bytes: u32,
+    /// How many records there is room for.
+    pub capacity: u32,
 }
 
 /// Where the host takes a parameter of a fused kernel from.

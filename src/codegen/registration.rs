@@ -6,7 +6,8 @@
 
 use super::group::fused_key;
 use super::launch_call::declared;
-use super::{CodegenError, DeviceImage, FusedKernel};
+use super::waves::wave_key;
+use super::{CodegenError, DeviceImage, FusedKernel, WaveKernel};
 use crate::program::Program;
 use inkwell::AddressSpace;
 use inkwell::module::Linkage;
@@ -41,16 +42,28 @@ pub fn embed_unit_images(
     Ok(())
 }
 
-/// Adds the host symbols that stand for fused kernels.
-pub fn add_fused_keys(program: &Program<'_>, fused: &[FusedKernel]) {
+/// Adds the host symbols that stand for fused kernels and for those of waves.
+pub fn add_fused_keys(program: &Program<'_>, fused: &[FusedKernel], waves: &[WaveKernel]) {
     let byte = program.context.i8_type();
-    for kernel in fused {
-        let key = program
-            .host
-            .add_global(byte, None, &fused_key(kernel.group));
+    for (symbol, _) in keys(fused, waves) {
+        let key = program.host.add_global(byte, None, &symbol);
         key.set_linkage(Linkage::Internal);
         key.set_initializer(&byte.const_zero());
     }
+}
+
+/// Host symbol and name of each kernel of the fused image.
+fn keys<'a>(
+    fused: &'a [FusedKernel],
+    waves: &'a [WaveKernel],
+) -> impl Iterator<Item = (String, &'a str)> {
+    let groups = fused
+        .iter()
+        .map(|kernel| (fused_key(kernel.group), kernel.name.as_str()));
+    let waves = waves
+        .iter()
+        .map(|wave| (wave_key(wave), wave.name.as_str()));
+    groups.chain(waves)
 }
 
 /// Adds the fused image and registers its kernels under their keys.
@@ -61,6 +74,7 @@ pub fn register_fused_image(
     program: &Program<'_>,
     image: &DeviceImage,
     fused: &[FusedKernel],
+    waves: &[WaveKernel],
 ) -> Result<(), CodegenError> {
     let context = program.context;
     let host = &program.host;
@@ -121,11 +135,11 @@ pub fn register_fused_image(
         false,
     );
     let add = declared(program, "__cudaRegisterFunction", add_type);
-    for kernel in fused {
+    for (symbol, kernel) in keys(fused, waves) {
         let key = host
-            .get_global(&fused_key(kernel.group))
+            .get_global(&symbol)
             .ok_or_else(|| CodegenError::Inconsistent("fused kernel without key".into()))?;
-        let name = builder.build_global_string_ptr(&kernel.name, "sirius.fused.name")?;
+        let name = builder.build_global_string_ptr(kernel, "sirius.fused.name")?;
         let name: BasicMetadataValueEnum<'_> = name.as_pointer_value().into();
         let no_limit = int.const_all_ones();
         builder.build_call(

@@ -105,7 +105,10 @@ impl<'a> Walk<'a> {
                 let Some(source) = effects[earlier].as_ref() else {
                     continue;
                 };
-                if past.is_apart(earlier) && !close {
+                let waits = !self
+                    .flow
+                    .never_waits(self.block(earlier), self.block(*later));
+                if (past.is_apart(earlier) || !waits) && !close {
                     continue;
                 }
                 let link = self.builder.relate(&self.flow, source, sink);

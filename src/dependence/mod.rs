@@ -1,7 +1,7 @@
 //! [`crate::launch::LaunchGraph`] + [`crate::kernel::KernelModel`]s -> [`Uar`]: the unified access-relation graph (paper §3).
 //!
 //! Invariant: whenever in some run two nodes touch a common byte and at least one writes it, the
-//! graph has one of these:
+//! graph has one of these, or the third case holds:
 //! * an edge from the earlier to the later whose relation contains the pair of (block, thread),
 //!   unless a condition that the edge names fails. It is carried when the later one belongs to a
 //!   later iteration of a common loop or to another call of the function. Nodes that are no more than
@@ -13,13 +13,18 @@
 //!   runs, in the iteration (the earlier or the later one's) that its side of the path belongs to. Across
 //!   calls the nodes in between need not run, since the end of a call issues whatever is pending.
 //!
+//! * nothing, when the earlier is not on every way of the host's control flow to the later, as what stands
+//!   in one branch is not to what stands behind it, and no loop is around both: a group's first launch is
+//!   on every way to its other ones and to all that it waits across, so that the earlier has been issued
+//!   when the later runs.
+//!
 //! An edge of kind [`DependenceKind::Reduction`] orders nothing in a fused launch, whatever its width
 //! and conditions; it holds the pairs of accesses that no other edge of the two nodes has to hold.
 //! Operations still do not move past each other across it, so that paths may lead along it.
 //!
-//! So whoever puts two nodes into one group and takes in all that the edges put in between finds an
-//! edge that forbids it, or the group too large; and the number of edges stays in proportion to the
-//! number of nodes.
+//! So whoever puts two nodes into one group, the first on every way to the second, and takes in all that
+//! the edges put in between finds an edge that forbids it, or the group too large; and the number of edges
+//! stays in proportion to the number of nodes, in straight lines and under branches.
 //!
 //! Fences (unknown calls, host accesses, stream operations) have no edges: they order everything.
 
@@ -45,7 +50,7 @@ mod witness;
 
 pub use enumerate::build_uar;
 pub use mapped::{MappedWidth, PlaceMap, PlaceSymbol};
-pub use overlap::{SharedMemory, launch_conditions};
+pub use overlap::{RangeTouch, SharedMemory, launch_conditions, launch_ranges};
 
 use crate::diagnostics::{Location, RejectionReason};
 use crate::expression::{Condition, Expression};

@@ -300,6 +300,20 @@ impl<'a> Flow<'a> {
         first.0 > 0 && second.0 > 0 && first.0 <= second.0 && second.1 <= first.1
     }
 
+    /// Whether a launch of `first` that waits to be issued with later ones has been issued before
+    /// anything of `second` runs, wherever its group stands: `first` is not on every way to `second`, as it
+    /// is to all launches of its group and to all that the launch waits across, and no loop brings the one
+    /// after the other again.
+    pub(super) fn never_waits(&self, first: HostBlockId, second: HostBlockId) -> bool {
+        let function = self.graph.blocks[first.0].function;
+        let around = &self.loops[second.0];
+        !self.graph.functions[function].repeated
+            && !self.dominates(first, second)
+            && !self.loops[first.0]
+                .iter()
+                .any(|index| around.contains(index))
+    }
+
     /// Whether what stands in `first` has run whenever what stands in `second` runs, and is in no
     /// loop that `second` is not in.
     pub(super) fn always_before(&self, first: HostBlockId, second: HostBlockId) -> bool {

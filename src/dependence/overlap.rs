@@ -1,11 +1,12 @@
 //! Whether two places may have a common byte, by what they point to alone.
 
-use super::Guard;
 use super::effect::{Effect, WholeTouch, ranges_apart};
 use super::instance::{Base, Place};
 use super::polynomial::Polynomial;
+use super::{Guard, PointerRange};
 use crate::kernel::KernelModel;
 use crate::launch::{BufferId, LaunchGraph, MemoryKind, NodeId, ValueId};
+use serde::{Deserialize, Serialize};
 
 /// How two places lie to each other.
 pub(super) enum Overlap {
@@ -135,6 +136,54 @@ pub fn launch_conditions(
         }),
         Effect::Whole { .. } => None,
     }
+}
+
+/// Bytes that a launch touches behind one of its arguments.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RangeTouch {
+    /// Which bytes.
+    pub range: PointerRange,
+    /// At least one of them may be written.
+    pub writes: bool,
+}
+
+/// All that a launch touches and that a kernel may write, as ranges that its operands give when it is
+/// issued, under its [`launch_conditions`].
+///
+/// # Errors
+/// Why not all of it can be told.
+pub fn launch_ranges(
+    graph: &LaunchGraph,
+    kernels: &[KernelModel],
+    node: NodeId,
+) -> Result<Vec<RangeTouch>, String> {
+    let Some(Effect::Modelled(instance)) = Effect::of(graph, kernels, node) else {
+        return Err(String::from("its kernel is not modelled"));
+    };
+    let mut ranges = Vec::new();
+    for used in &instance.uses {
+        if is_constant_memory(graph, &used.place) {
+            continue;
+        }
+        let Some(operand) = used.place.operand else {
+            let place = &used.place.name;
+            return Err(format!("it touches {place} other than by an argument"));
+        };
+        let Some((low_bytes, high_bytes)) = used.footprint.clone() else {
+            let place = &used.place.name;
+            return Err(format!("it is not bounded what it touches of `{place}`"));
+        };
+        ranges.push(RangeTouch {
+            range: PointerRange {
+                launch: instance.launch.id,
+                operand,
+                low_bytes,
+                high_bytes,
+            },
+            writes: !used.writes.is_empty(),
+        });
+    }
+    Ok(ranges)
 }
 
 pub(super) fn is_constant_memory(graph: &LaunchGraph, place: &Place) -> bool {

@@ -5,7 +5,9 @@ use crate::cli::toolchain::ToolchainError;
 use crate::codegen::CodegenError;
 use crate::dependence::Uar;
 use crate::kernel::KernelModel;
-use crate::launch::{HostValue, Launch, LaunchGraph, NodeId, NodeKind};
+use crate::launch::{
+    HostBlock, HostFunction, HostLoop, HostValue, Launch, LaunchGraph, NodeId, NodeKind,
+};
 use crate::program::ProgramError;
 use crate::schedule::FusionPlan;
 use crate::verify::{VerifiedPlan, verify};
@@ -167,6 +169,9 @@ pub(super) fn dependence_as_json(graph: &LaunchGraph, uar: &Uar) -> String {
     struct Operands<'a> {
         launches: Vec<(NodeId, &'a Launch)>,
         values: &'a [HostValue],
+        functions: &'a [HostFunction],
+        blocks: &'a [HostBlock],
+        loops: &'a [HostLoop],
     }
     let launches = graph.nodes.iter().filter_map(|node| match &node.kind {
         NodeKind::Launch(launch) => Some((node.id, launch)),
@@ -175,6 +180,9 @@ pub(super) fn dependence_as_json(graph: &LaunchGraph, uar: &Uar) -> String {
     let operands = Operands {
         launches: launches.collect(),
         values: &graph.values,
+        functions: &graph.functions,
+        blocks: &graph.blocks,
+        loops: &graph.loops,
     };
     let edges: Vec<_> = uar.graph.edge_weights().collect();
     format!("{}\n{}", as_json(&edges), as_json(&operands))

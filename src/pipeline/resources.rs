@@ -12,7 +12,7 @@ use crate::codegen::{
 };
 use crate::program::Program;
 use crate::schedule::resources::{GroupOccupancy, GroupUsage, cuts};
-use crate::schedule::{FusionGroup, FusionPlan, Missed, Regrouper};
+use crate::schedule::{FusionGroup, FusionPlan, Missed, Regrouper, plan_waves};
 use crate::verify::verify;
 
 /// Whether ptxas has a say in this build.
@@ -256,8 +256,14 @@ impl Analysis {
         };
         let mut groups = [kept.clone(), parts].concat();
         groups.sort_by_key(place);
+        let by_waves = !self.plan.plan().waves.is_empty();
         for groups in [groups, kept] {
-            if let Ok(plan) = verify(&self.graph, &self.models, FusionPlan { groups }) {
+            let waves = match by_waves {
+                true => plan_waves(&self.graph, &self.models, &self.uar, &groups),
+                false => Vec::new(),
+            };
+            let plan = FusionPlan { groups, waves };
+            if let Ok(plan) = verify(&self.graph, &self.models, plan) {
                 self.plan = plan;
                 return Ok(());
             }

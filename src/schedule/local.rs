@@ -9,6 +9,7 @@
 use super::group::{Judge, launches, may_be_inside};
 use super::obstacle::{Candidate, candidate, rejection};
 use super::sharing::{Sharers, loaded};
+use super::waves::plan_waves;
 use super::{FusionPlan, Missed, Orientation, ScheduleOptions};
 use crate::cli::Fusion;
 use crate::dependence::Uar;
@@ -104,12 +105,16 @@ pub fn plan_fusion(
         .filter(|members| members.len() > 1)
         .collect();
     finished.sort_by_key(|members| members[0].node);
-    let plan = FusionPlan {
+    let mut plan = FusionPlan {
         groups: finished
             .into_iter()
             .map(|members| judge.finish(members, |member| groups.strand(member.node)))
             .collect(),
+        waves: Vec::new(),
     };
+    if options.waves && options.fusion == Fusion::All && options.max_fusions.is_none() {
+        plan.waves = plan_waves(graph, kernels, uar, &plan.groups);
+    }
     let mut missed = Vec::new();
     for pair in nodes.windows(2) {
         let (source, sink) = (pair[0], pair[1]);

@@ -16,13 +16,15 @@ pub mod resources;
 mod segments;
 mod sharing;
 mod waiting;
+mod waves;
 
 pub use local::plan_fusion;
 pub use orientation::Orientation;
 pub use regroup::Regrouper;
+pub use waves::plan_waves;
 
-use crate::cli::{Fusion, SiriusOptions};
-use crate::dependence::Guard;
+use crate::cli::{Fusion, Optimisation, SiriusOptions};
+use crate::dependence::{Guard, RangeTouch};
 use crate::diagnostics::{Rejection, RejectionReason};
 use crate::expression::Expression;
 use crate::launch::{BufferId, LaunchGraph, LaunchId, NodeId, NodeKind, ValueId};
@@ -136,6 +138,38 @@ impl FusionGroup {
 pub struct FusionPlan {
     /// Disjoint groups.
     pub groups: Vec<FusionGroup>,
+    /// Parts of the host program whose launches are issued by waves.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waves: Vec<WaveRegion>,
+}
+
+/// A part of a host function whose launches are put off and issued by waves, each launch of a
+/// statement in the earliest wave after all that it depends on. It begins with its first launch and
+/// ends wherever control comes to where none of its statements can be met any more in the same
+/// iteration of the loop around it.
+///
+/// The waves are found when the program runs, by what each launch touches there: so it does not
+/// matter whether host code is a loop nest or written out, and where its pointers come from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WaveRegion {
+    /// Launches and groups, in host order.
+    pub statements: Vec<WaveStatement>,
+    /// So many of the host loops around all statements are outside: an iteration of the innermost
+    /// of these ends the region.
+    pub outside_loops: usize,
+}
+
+/// A launch site that waits for its wave. Other sites of the region issue what waits and then
+/// themselves.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WaveStatement {
+    /// The launch, or the last member of a group, at whose place the group runs.
+    pub launch: LaunchId,
+    /// All that it touches, for a group what all members touch.
+    pub touches: Vec<RangeTouch>,
+    /// What must hold so that `touches` is all; else what waits is issued, and then the originals.
+    /// The guards of a group are tested besides.
+    pub guards: Vec<Guard>,
 }
 
 /// Two consecutive launches in host order that stay apart.
@@ -187,6 +221,8 @@ pub struct ScheduleOptions {
     pub max_fusions: Option<usize>,
     /// No launch moves below a synchronisation.
     pub keep_synchronisations: bool,
+    /// Launches may be issued by waves.
+    pub waves: bool,
     /// How members of a group are laid out.
     pub orientation: Orientation,
     /// What a fused kernel may need.
@@ -199,6 +235,8 @@ impl From<&SiriusOptions> for ScheduleOptions {
             fusion: options.fusion,
             max_fusions: options.max_fusions,
             keep_synchronisations: options.keep_synchronisations,
+            waves: options.fusion == Fusion::All
+                && options.optimisations.contains(&Optimisation::Waves),
             orientation: Orientation::named(&options.orientation),
             limits: Limits::LEAST,
         }

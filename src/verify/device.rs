@@ -23,16 +23,16 @@ pub(super) fn refusals(
     sites: &[Site<'_>],
     answers: &mut Answers,
 ) -> Vec<Refusal> {
-    let values = guarded_values(graph, group, sites);
+    let values = guarded_values(graph, &group.guards, sites);
     let members: Vec<_> = sites
         .iter()
         .map(|site| Member::new(graph, &values, site.launch, site.model))
         .collect();
     let mut refusals: Vec<_> = members
         .iter()
-        .filter_map(|member| configuration(group, member))
+        .filter_map(|member| configuration(&group.guards, member))
         .collect();
-    let assumptions = assumptions(group, &values, &members);
+    let assumptions = assumptions(&group.guards, &values, &members);
     let ranges = group.guards.iter().filter_map(|guard| match guard {
         Guard::RangesDisjoint { left, right } => {
             let range = |range| TestedRange::new(graph, &values, &members, range);
@@ -166,9 +166,9 @@ impl SegmentOrder {
 }
 
 /// Constants, and values that the guards make equal.
-fn guarded_values<'a>(
+pub(super) fn guarded_values<'a>(
     graph: &'a LaunchGraph,
-    group: &FusionGroup,
+    guards: &[Guard],
     sites: &[Site<'_>],
 ) -> Values<'a> {
     fn unite(values: &mut Values<'_>, condition: &Condition<ValueId>) {
@@ -194,7 +194,7 @@ fn guarded_values<'a>(
             values.assume_non_negative(*extent);
         }
     }
-    for guard in &group.guards {
+    for guard in guards {
         if let Guard::Holds { condition, .. } = guard {
             unite(&mut values, condition);
         }
@@ -202,9 +202,14 @@ fn guarded_values<'a>(
     values
 }
 
-fn assumptions(group: &FusionGroup, values: &Values<'_>, members: &[Member<'_>]) -> Assumptions {
+/// What the guards say, and that configurations are valid.
+pub(super) fn assumptions(
+    guards: &[Guard],
+    values: &Values<'_>,
+    members: &[Member<'_>],
+) -> Assumptions {
     let mut assumptions = Assumptions::default();
-    for guard in &group.guards {
+    for guard in guards {
         if let Guard::Holds { condition, .. } = guard {
             let resolve = &mut |value: &ValueId| Some(values.resolve(*value));
             if let Some(formula) = Formula::from_condition(condition, resolve) {
@@ -220,7 +225,7 @@ fn assumptions(group: &FusionGroup, values: &Values<'_>, members: &[Member<'_>])
 }
 
 /// The member's configuration is constant and valid, or tested.
-fn configuration(group: &FusionGroup, member: &Member<'_>) -> Option<Refusal> {
+pub(super) fn configuration(guards: &[Guard], member: &Member<'_>) -> Option<Refusal> {
     let launch = member.launch.id;
     let constants: Vec<_> = member.extents.iter().map(Polynomial::as_constant).collect();
     for (constant, maximum) in constants.iter().zip(MAXIMUM_EXTENTS) {
@@ -235,7 +240,7 @@ fn configuration(group: &FusionGroup, member: &Member<'_>) -> Option<Refusal> {
         let what = format!("{threads} threads a block, and at most {limit} are allowed");
         return Some(Refusal::InvalidConfiguration { launch, what });
     }
-    let tested = group.guards.contains(&Guard::ConfigurationValid { launch });
+    let tested = guards.contains(&Guard::ConfigurationValid { launch });
     // More than that is the program's to ask for, and whether it did is seen at the launch.
     let plain =
         |bytes: u64| bytes + member.model.static_shared_bytes <= MAXIMUM_STATIC_SHARED_BYTES;

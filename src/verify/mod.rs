@@ -42,6 +42,11 @@
 //! *Afterwards*, an allocation that a plan calls unread is touched by nobody who would read what the
 //! fused kernel does not store (`liveness`).
 //!
+//! *By waves*, launches of a region are put off, all to a place before the host does anything that
+//! could tell (`waves`); there each is issued after every earlier one that touches a common byte, one
+//! of the two writing it, which code generation sees to when the program runs. What a launch touches
+//! it tells by ranges of the plan, so these must hold all that its model may touch.
+//!
 //! Barriers of members must be met by whole blocks; inside a segment nothing changes otherwise.
 //! Static shared memory is each member's own; dynamic shared memory, which members overlay, and warp
 //! operations need a barrier before. Anything unknown refuses.
@@ -64,6 +69,7 @@ mod refusal;
 mod strands;
 mod touched;
 mod waits;
+mod waves;
 
 pub use refusal::Refusal;
 
@@ -117,6 +123,7 @@ pub fn verify(
             refusals.extend(device::refusals(graph, group, members, &mut known));
         }
     }
+    refusals.extend(waves::refusals(graph, kernels, &sites, &plan));
     match refusals.is_empty() {
         true => Ok(VerifiedPlan { plan }),
         false => Err(refusals),

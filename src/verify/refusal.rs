@@ -140,4 +140,10 @@ pub enum Refusal {
     SharedMemory { first: LaunchId, bytes: u64 },
     #[error("the group of launch {} needs {bytes} bytes of parameters", first.0)]
     ParameterSpace { first: LaunchId, bytes: u64 },
+    #[error("launch {} cannot wait for a wave: {what}", launch.0)]
+    NoWave { launch: LaunchId, what: String },
+    #[error("{what} (node {}) stands between launches that wait for their waves", node.0)]
+    PassedByWaves { node: NodeId, what: String },
+    #[error("launch {} waits for its wave and may touch more than the plan says ({what})", launch.0)]
+    WaveTouchesMore { launch: LaunchId, what: String },
 }

@@ -299,6 +299,30 @@ impl World {
         value
     }
 
+    /// What follows, up to [`World::leave_branch`], runs or not. Returns where the two ways meet.
+    pub fn enter_branch(&mut self) -> HostBlockId {
+        let inside = HostBlockId(self.graph.blocks.len());
+        let meeting = HostBlockId(inside.0 + 1);
+        let before = &mut self.graph.blocks[self.block.0];
+        let onward = std::mem::replace(&mut before.successors, vec![inside, meeting]);
+        let innermost_loop = before.innermost_loop;
+        for successors in [vec![meeting], onward] {
+            self.graph.blocks.push(HostBlock {
+                successors,
+                immediate_dominator: Some(self.block),
+                innermost_loop,
+                ..HostBlock::default()
+            });
+        }
+        self.block = inside;
+        meeting
+    }
+
+    /// The ways meet.
+    pub fn leave_branch(&mut self, meeting: HostBlockId) {
+        self.block = meeting;
+    }
+
     /// The loop ends; its header leads on.
     pub fn leave_loop(&mut self) {
         let of_loop = self.graph.blocks[self.block.0].innermost_loop.unwrap();

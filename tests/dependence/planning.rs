@@ -19,6 +19,7 @@ const ALL: ScheduleOptions = ScheduleOptions {
     fusion: Fusion::All,
     max_fusions: None,
     keep_synchronisations: false,
+    waves: false,
     // What stands side by side has cases of its own.
     orientation: Orientation::Vertical,
     limits: Limits::LEAST,

@@ -92,6 +92,44 @@ fn a_path_speaks_for_every_pair_without_an_edge() {
     }
 }
 
+/// A launch that always runs, and so many in branches of their own, each of which uses what those before
+/// it write.
+fn under_branches(branches: usize) -> (Uar, Vec<NodeId>) {
+    let mut world = World::new();
+    let (x, y) = (world.buffer("x"), world.buffer("y"));
+    let (grid, block, n) = (world.extent(), world.extent(), world.unknown());
+    let (grid, block) = (shape(&mut world, grid), shape(&mut world, block));
+    let near = world.kernel(pointwise("near", 0));
+    let mut nodes = vec![world.launch(near, grid, block, actuals(&x, &y, n))];
+    for index in 0..branches {
+        let meeting = world.enter_branch();
+        let (from, to) = if index % 2 == 0 { (&y, &x) } else { (&x, &y) };
+        nodes.push(world.launch(near, grid, block, actuals(from, to, n)));
+        world.leave_branch(meeting);
+    }
+    (build_uar(&world.graph, &world.kernels), nodes)
+}
+
+#[test]
+fn the_graph_grows_with_the_branches() {
+    let [short, middle, long] =
+        [100, 200, 300].map(|branches| under_branches(branches).0.graph.edge_count());
+    assert_eq!(middle - short, long - middle);
+    assert!(
+        middle - short <= 4_000,
+        "{} edges for a hundred branches",
+        middle - short
+    );
+    // What always runs before is never out of sight, and neither are neighbours.
+    let (uar, nodes) = under_branches(40);
+    let has = |source: usize, sink: usize| {
+        let mut edges = uar.graph.edge_weights();
+        edges.any(|edge| (edge.source, edge.sink) == (nodes[source], nodes[sink]))
+    };
+    assert!((1..=40).all(|sink| has(0, sink)));
+    assert!((1..=30).all(|sink| has(sink, sink + 8) && !has(sink, sink + 9)));
+}
+
 #[test]
 fn launches_that_read_one_buffer_have_no_edges() {
     let mut world = World::new();

@@ -138,6 +138,7 @@ fn compare_runs(
 pub fn check_oracle() -> Result<(), Failed> {
     oracle::races::check_races()?;
     oracle::paths::check_paths()?;
+    oracle::cases::check_control_flow()?;
     oracle::cases::check_precision()?;
     Ok(oracle::cases::check_comparison()?)
 }

@@ -112,6 +112,46 @@ const EVERYTHING: &str = "{ source[bx, by, bz, tx, ty, tz] -> sink[bx', by', bz'
 const SAME_THREAD: &str = "[v0] -> { source[bx, 0, 0, tx, 0, 0] -> sink[bx, 0, 0, tx, 0, 0] : \
                            0 <= bx < v0 and 0 <= tx < 2 }";
 
+/// That control flow speaks for what has been issued, and for nothing else: block 0 with a branch to 1, both
+/// to 2, from there a loop of 3 and 4; each with a node of its number.
+pub fn check_control_flow() -> Result<(), String> {
+    let block =
+        |number: usize, successors: &[usize], above: Option<usize>, inside: Option<usize>| {
+            json!({"function": 0, "nodes": [number], "successors": successors,
+               "immediate_dominator": above, "innermost_loop": inside})
+        };
+    let blocks = [
+        block(0, &[1, 2], None, None),
+        block(1, &[2], Some(0), None),
+        block(2, &[3], Some(0), None),
+        block(3, &[4], Some(2), Some(0)),
+        block(4, &[3], Some(3), Some(0)),
+    ];
+    for repeated in [false, true] {
+        let operands = json!({"launches": [], "values": [], "blocks": blocks,
+            "functions": [{"name": "main", "entry": 0, "repeated": repeated}],
+            "loops": [{"parent": null, "header": 3, "trip": null}]});
+        let operands: Operands =
+            serde_json::from_value(operands).map_err(|error| error.to_string())?;
+        for (earlier, later) in (0..5).flat_map(|first| (0..5).map(move |second| (first, second))) {
+            // What follows the branch, and what a loop that is over by then held.
+            let issued = [(1, 0), (1, 2), (1, 3), (1, 4), (2, 0), (2, 1)];
+            let issued = [
+                &issued[..],
+                &[(3, 0), (3, 1), (3, 2), (4, 0), (4, 1), (4, 2)],
+            ]
+            .concat();
+            let expected = !repeated && issued.contains(&(earlier, later));
+            if operands.is_issued_before(earlier, later) != expected {
+                return Err(format!(
+                    "control flow, {earlier} to {later}: expected {expected}"
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Each case: what the run does, the graph, and whether the oracle must object.
 pub fn check_comparison() -> Result<(), String> {
     let flow = |width, relation| edge(DependenceKind::Flow, width, relation);

@@ -205,7 +205,8 @@ impl<'a> Run<'a> {
             .collect();
         let (from, to) = (source.node as u64, sink.node as u64);
         let Some(predicted) = claims.iter().filter_map(|claim| claim.width).max() else {
-            if !self.paths.speak_for(from, to, true) {
+            let issued = claims.is_empty() && self.graph.operands.is_issued_before(from, to);
+            if !issued && !self.paths.speak_for(from, to, true) {
                 let ruled_out = if claims.is_empty() {
                     "the graph has no such edge"
                 } else {

@@ -7,7 +7,9 @@ use super::history::LaunchSeen;
 use serde::Deserialize;
 use sirius_rs::dependence::{Guard, PointerRange};
 use sirius_rs::expression::{Condition, Expression};
-use sirius_rs::launch::{ArgumentPiece, HostValue, Launch, NodeId, Operand, ValueId};
+use sirius_rs::launch::{
+    ArgumentPiece, HostBlock, HostFunction, HostLoop, HostValue, Launch, NodeId, Operand, ValueId,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Launches and values of the static graph: the second part of the `dependence` dump.
@@ -15,6 +17,12 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Operands {
     pub launches: Vec<(NodeId, Launch)>,
     pub values: Vec<HostValue>,
+    #[serde(default)]
+    functions: Vec<HostFunction>,
+    #[serde(default)]
+    blocks: Vec<HostBlock>,
+    #[serde(default)]
+    loops: Vec<HostLoop>,
 }
 
 /// What is known of host values, by value.
@@ -30,6 +38,42 @@ pub enum NoValue {
 }
 
 impl Operands {
+    /// Whether control flow says that a launch has been issued when a later operation runs, whatever it
+    /// was to be one with: it is not on every way there, and no loop or call brings them again. Worked out
+    /// from the immediate dominators, one by one.
+    pub fn is_issued_before(&self, earlier: u64, later: u64) -> bool {
+        let block_of = |node: u64| {
+            let node = NodeId(node as usize);
+            let mut blocks = self.blocks.iter();
+            blocks.position(|block| block.nodes.contains(&node))
+        };
+        let (Some(first), Some(second)) = (block_of(earlier), block_of(later)) else {
+            return false;
+        };
+        let loops_around = |block: usize| {
+            let mut around = Vec::new();
+            let mut next = self.blocks[block].innermost_loop;
+            while let Some(index) = next {
+                around.push(index);
+                next = self.loops[index].parent;
+            }
+            around
+        };
+        let mut above = Some(second);
+        while let Some(block) = above {
+            if block == first {
+                return false;
+            }
+            above = self.blocks[block].immediate_dominator.map(|above| above.0);
+        }
+        let around = loops_around(second);
+        !self.functions[self.blocks[first].function].repeated
+            && self.blocks[first].function == self.blocks[second].function
+            && loops_around(first)
+                .iter()
+                .all(|index| !around.contains(index))
+    }
+
     pub fn launch(&self, site: u32) -> Option<&Launch> {
         let mut launches = self.launches.iter().map(|(_, launch)| launch);
         launches.find(|launch| launch.id.0 == site)

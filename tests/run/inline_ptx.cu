@@ -11,6 +11,7 @@ __global__ void twice(const float *x, float *y)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     float value;
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(x + i));
     asm volatile("ld.global.cs.f32 %0, [%1];" : "=f"(value) : "l"(x + i) : "memory");
     asm volatile("st.global.cg.f32 [%0], %1;" ::"l"(y + i), "f"(value + value) : "memory");
 }

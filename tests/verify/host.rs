@@ -202,7 +202,13 @@ fn passes_interleaved_groups() {
         group(&[(p, false), (r, false)], Vec::new()),
         group(&[(q, false), (s, false)], Vec::new()),
     ];
-    assert_passes(&scene, &FusionPlan { groups });
+    assert_passes(
+        &scene,
+        &FusionPlan {
+            groups,
+            ..FusionPlan::default()
+        },
+    );
 }
 
 #[test]
@@ -216,6 +222,7 @@ fn refuses_launch_that_passes_one_that_moves_further() {
         scene,
         FusionPlan {
             groups: vec![first, second],
+            ..FusionPlan::default()
         },
         Refusal::Reordered { .. }
     );

@@ -414,6 +414,7 @@ pub fn anywhere(value: ValueId) -> Pointer {
 pub fn plan(members: &[(LaunchId, bool)], guards: Vec<Guard>) -> FusionPlan {
     FusionPlan {
         groups: vec![group(members, guards)],
+        ..FusionPlan::default()
     }
 }
 

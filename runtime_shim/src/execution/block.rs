@@ -11,6 +11,7 @@ use corosensei::{Coroutine, CoroutineResult, Yielder};
 
 use super::barrier::{Barrier, NAMED_BARRIERS};
 use super::fiber::{FiberStack, Loan};
+use super::shared_barrier::VAIN_ROUNDS;
 use super::warp::{WARP_LANES, Warp};
 use super::{Failure, Launch};
 use crate::abi::{BlockContext, Counters, ThreadContext};
@@ -76,6 +77,8 @@ pub enum Waiting {
     WarpOperation,
     /// `__activemask`: until the warp's other lanes can go no further.
     ActiveMask,
+    /// A barrier in shared memory at that address.
+    SharedBarrier(usize),
     /// It returned.
     Returned,
 }
@@ -111,6 +114,8 @@ pub struct BlockState {
     /// A block barrier was passed: threads go on from the first one, so that their order is the same
     /// with and without a barrier between two pieces of code.
     pub all_released: bool,
+    /// Rounds in which all that could go on asked a barrier in shared memory, in vain.
+    pub vain_rounds: u32,
     /// The thread that runs, when it is known.
     pub current: *const ThreadContext,
     /// How the kernel failed.
@@ -193,6 +198,7 @@ impl<'a> BlockRunner<'a> {
             live: 0,
             interval: 0,
             all_released: false,
+            vain_rounds: 0,
             current: ptr::null(),
             failure: None,
             counters: Counters::default(),
@@ -311,7 +317,12 @@ impl<'a> BlockRunner<'a> {
                     }
                 }
                 if !progressed {
-                    (*state).report_deadlock();
+                    (*state).vain_rounds += 1;
+                    if (*state).vain_rounds > VAIN_ROUNDS
+                        || (*state).release_from_shared_barrier(None) == 0
+                    {
+                        (*state).report_deadlock();
+                    }
                 }
             }
         }
@@ -361,6 +372,7 @@ impl<'a> BlockRunner<'a> {
         let state: *mut BlockState = &raw mut *self.state;
         let [width, height, depth] = self.launch.executed_extents();
         self.state.live = width * height * depth;
+        self.state.vain_rounds = 0;
         self.state.barriers = [Barrier::default(); NAMED_BARRIERS];
         self.state.warps.clear();
         self.state
@@ -522,6 +534,10 @@ impl BlockState {
         part(
             waiting(|waiting| matches!(waiting, Waiting::WarpOperation | Waiting::ActiveMask)),
             "a warp operation",
+        );
+        part(
+            waiting(|waiting| matches!(waiting, Waiting::SharedBarrier(_))),
+            "a barrier in shared memory",
         );
         let returned = waiting(|waiting| *waiting == Waiting::Returned);
         let [x, y, z] = self.context.block_index;

@@ -8,6 +8,7 @@ pub mod block;
 pub mod device_functions;
 pub mod fiber;
 pub mod grid;
+pub mod shared_barrier;
 pub mod warp;
 
 use std::ffi::c_void;

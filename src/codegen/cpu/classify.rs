@@ -9,7 +9,7 @@ use std::collections::HashSet;
 /// What decides how a kernel runs on the CPU device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Features {
-    /// Has block barriers.
+    /// Has block barriers, or barriers in shared memory.
     pub(super) block_barriers: bool,
     /// Has warp operations.
     pub(super) warp_operations: bool,
@@ -62,7 +62,7 @@ impl Features {
             "redux",
             "elect",
         ];
-        if is_block_barrier(name) {
+        if is_block_barrier(name) || name.starts_with("llvm.nvvm.mbarrier.") {
             self.block_barriers = true;
         } else if name
             .strip_prefix("llvm.nvvm.")

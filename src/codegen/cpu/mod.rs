@@ -17,6 +17,7 @@ mod masks;
 mod packed;
 mod rounding;
 mod shared;
+mod shared_barrier;
 mod statements;
 
 use super::ir::{FUNCTION_ATTRIBUTES, Linkage, Opcode, Value};

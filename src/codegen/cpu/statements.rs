@@ -5,6 +5,7 @@
 //! Invariant: what is not understood makes the whole template unsupported.
 
 use super::functions::Library;
+use super::shared_barrier;
 use crate::codegen::CodegenError;
 use crate::codegen::ir::{Builder, Opcode, Type, Value};
 use crate::kernel::ptx::{Instruction, Operand, Statement, read_template};
@@ -44,11 +45,11 @@ pub(super) fn lower_statements(
         .collect())
 }
 
-struct Lowering<'a, 'module, 'library> {
-    module: &'a Module<'module>,
-    library: &'a Library<'library>,
-    builder: Builder,
-    context: Value,
+pub(super) struct Lowering<'a, 'module, 'library> {
+    pub(super) module: &'a Module<'module>,
+    pub(super) library: &'a Library<'library>,
+    pub(super) builder: Builder,
+    pub(super) context: Value,
     /// Types of the results.
     results: Vec<Type>,
     /// Values of results and inputs, by place.
@@ -113,8 +114,12 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
                     bits(instruction).is_some()
                         && !elsewhere.iter().any(|space| instruction.has(space))
                 }
+                "prefetch" | "prefetchu" => true,
+                "mbarrier" => shared_barrier::operation(instruction).is_some(),
+                "selp" => bits(instruction).is_some(),
                 "cp" => {
                     waits(instruction)
+                        || shared_barrier::is_arrival_of_copies(instruction)
                         || instruction.has("async")
                             && (instruction.has("ca") || instruction.has("cg"))
                             && matches!(instruction.operands.len(), 3 | 4)
@@ -127,7 +132,7 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
             }
     }
 
-    fn integer(&self, bits: u32) -> Type {
+    pub(super) fn integer(&self, bits: u32) -> Type {
         Type::integer(self.module, bits)
     }
 
@@ -167,6 +172,13 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
         let operands = instruction.operands.as_slice();
         Ok(match (family, operands) {
             ("cp", _) if waits(instruction) => Some(()),
+            // A hint.
+            ("prefetch" | "prefetchu", _) => Some(()),
+            ("cp", [_]) | ("mbarrier", _) => self.shared_barrier(instruction)?,
+            ("selp", _) => match bits(instruction) {
+                Some(bits) => self.select_by_predicate(instruction, bits),
+                None => None,
+            },
             ("cp", [destination, source, size]) => self.copy(destination, source, [size, size])?,
             ("cp", [destination, source, size, told]) => {
                 self.copy(destination, source, [size, told])?
@@ -195,7 +207,7 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
         })
     }
 
-    fn assign(&mut self, result: &Operand, value: Value) -> Option<()> {
+    pub(super) fn assign(&mut self, result: &Operand, value: Value) -> Option<()> {
         match result {
             Operand::Place(place) => {
                 self.places.insert(*place, value);
@@ -203,23 +215,28 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
             Operand::Name(name) => {
                 self.registers.insert(name.clone(), value);
             }
+            // A register of the template's own.
+            Operand::Special(name) => {
+                self.registers.insert(format!("%{name}"), value);
+            }
             _ => return None,
         }
         Some(())
     }
 
     /// An operand's value; literals get so many bits.
-    fn value(&self, operand: &Operand, bits: u32) -> Option<Value> {
+    pub(super) fn value(&self, operand: &Operand, bits: u32) -> Option<Value> {
         match operand {
             Operand::Place(place) => self.places.get(place).copied(),
             Operand::Name(name) => self.registers.get(name).copied(),
+            Operand::Special(name) => self.registers.get(&format!("%{name}")).copied(),
             Operand::Literal(value) => Some(self.integer(bits).constant(*value as u64)),
             _ => None,
         }
     }
 
     /// The same bits as another type; wider and narrower registers hold integers.
-    fn fit(&self, value: Value, wanted: Type) -> Option<Value> {
+    pub(super) fn fit(&self, value: Value, wanted: Type) -> Option<Value> {
         let given = value.ty();
         if given == wanted {
             return Some(value);
@@ -259,7 +276,7 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
 
     /// The pointer of a memory operand. An address of 32 bits is one in shared memory, of which the
     /// host's address lacks the upper half: it is told from the block's own shared memory.
-    fn pointer(&self, operand: &Operand) -> Result<Option<Value>, CodegenError> {
+    pub(super) fn pointer(&self, operand: &Operand) -> Result<Option<Value>, CodegenError> {
         let Operand::Memory { base, offset_bytes } = operand else {
             return Ok(None);
         };

@@ -11,6 +11,8 @@ declare void @__sirius_barrier(ptr)
 declare i32 @__sirius_barrier_reduce(ptr, i32, i32)
 declare void @__sirius_named_barrier(ptr, i32, i32)
 declare void @__sirius_warp_barrier(ptr, i32)
+declare i64 @__sirius_shared_barrier_arrive(ptr, ptr, i32, i32)
+declare i32 @__sirius_shared_barrier_wait(ptr, ptr, i32)
 declare i32 @__sirius_shuffle(ptr, i32, i32, i32, i32, i32, ptr)
 declare i32 @__sirius_vote(ptr, i32, i32, i32)
 declare i32 @__sirius_match(ptr, i32, i64, i32, ptr)
@@ -349,6 +351,104 @@ define internal i1 @sirius.llvm.nvvm.barrier.cta.red.or.all(ptr %c, i32 %id, i1 
 define internal void @sirius.llvm.nvvm.bar.warp.sync(ptr %c, i32 %m) alwaysinline {
   call void @__sirius_warp_barrier(ptr %c, i32 %m)
   ret void
+}
+; Barriers in shared memory; runtime_shim::execution::shared_barrier says what is in their words. A
+; phase is over when its bit has changed.
+define internal void @sirius.mbarrier.init(ptr %c, ptr %b, i32 %n) alwaysinline {
+  %count = zext i32 %n to i64
+  %later = shl i64 %count, 20
+  %word = or i64 %count, %later
+  store i64 %word, ptr %b, align 1
+  ret void
+}
+define internal void @sirius.mbarrier.inval(ptr %c, ptr %b) alwaysinline {
+  store i64 0, ptr %b, align 1
+  ret void
+}
+define internal i64 @sirius.mbarrier.arrive(ptr %c, ptr %b, i32 %n) alwaysinline {
+  %state = call i64 @__sirius_shared_barrier_arrive(ptr %c, ptr %b, i32 %n, i32 0)
+  ret i64 %state
+}
+define internal i64 @sirius.mbarrier.arrive_drop(ptr %c, ptr %b, i32 %n) alwaysinline {
+  %state = call i64 @__sirius_shared_barrier_arrive(ptr %c, ptr %b, i32 %n, i32 1)
+  ret i64 %state
+}
+define internal i1 @sirius.mbarrier.wait(ptr %c, ptr %b, i64 %state) alwaysinline {
+  %bit = lshr i64 %state, 63
+  %phase = trunc i64 %bit to i32
+  %over = call i32 @__sirius_shared_barrier_wait(ptr %c, ptr %b, i32 %phase)
+  %r = icmp ne i32 %over, 0
+  ret i1 %r
+}
+define internal i1 @sirius.mbarrier.wait.parity(ptr %c, ptr %b, i32 %phase) alwaysinline {
+  %over = call i32 @__sirius_shared_barrier_wait(ptr %c, ptr %b, i32 %phase)
+  %r = icmp ne i32 %over, 0
+  ret i1 %r
+}
+define internal i32 @sirius.mbarrier.pending_count(ptr %c, i64 %state) alwaysinline {
+  %low = and i64 %state, 1048575
+  %r = trunc i64 %low to i32
+  ret i32 %r
+}
+define internal void @sirius.llvm.nvvm.mbarrier.init(ptr %c, ptr %b, i32 %n) alwaysinline {
+  call void @sirius.mbarrier.init(ptr %c, ptr %b, i32 %n)
+  ret void
+}
+define internal void @sirius.llvm.nvvm.mbarrier.inval(ptr %c, ptr %b) alwaysinline {
+  call void @sirius.mbarrier.inval(ptr %c, ptr %b)
+  ret void
+}
+define internal i1 @sirius.llvm.nvvm.mbarrier.test.wait(ptr %c, ptr %b, i64 %state) alwaysinline {
+  %r = call i1 @sirius.mbarrier.wait(ptr %c, ptr %b, i64 %state)
+  ret i1 %r
+}
+define internal i64 @sirius.llvm.nvvm.mbarrier.arrive(ptr %c, ptr %b) alwaysinline {
+  %r = call i64 @sirius.mbarrier.arrive(ptr %c, ptr %b, i32 1)
+  ret i64 %r
+}
+define internal i64 @sirius.llvm.nvvm.mbarrier.arrive.noComplete(ptr %c, ptr %b, i32 %n) alwaysinline {
+  %r = call i64 @sirius.mbarrier.arrive(ptr %c, ptr %b, i32 %n)
+  ret i64 %r
+}
+define internal i64 @sirius.llvm.nvvm.mbarrier.arrive.drop(ptr %c, ptr %b) alwaysinline {
+  %r = call i64 @sirius.mbarrier.arrive_drop(ptr %c, ptr %b, i32 1)
+  ret i64 %r
+}
+define internal i64 @sirius.llvm.nvvm.mbarrier.arrive.drop.noComplete(ptr %c, ptr %b, i32 %n) alwaysinline {
+  %r = call i64 @sirius.mbarrier.arrive_drop(ptr %c, ptr %b, i32 %n)
+  ret i64 %r
+}
+define internal void @sirius.llvm.nvvm.mbarrier.init.shared(ptr %c, ptr %b, i32 %n) alwaysinline {
+  call void @sirius.mbarrier.init(ptr %c, ptr %b, i32 %n)
+  ret void
+}
+define internal void @sirius.llvm.nvvm.mbarrier.inval.shared(ptr %c, ptr %b) alwaysinline {
+  call void @sirius.mbarrier.inval(ptr %c, ptr %b)
+  ret void
+}
+define internal i1 @sirius.llvm.nvvm.mbarrier.test.wait.shared(ptr %c, ptr %b, i64 %state) alwaysinline {
+  %r = call i1 @sirius.mbarrier.wait(ptr %c, ptr %b, i64 %state)
+  ret i1 %r
+}
+define internal i64 @sirius.llvm.nvvm.mbarrier.arrive.shared(ptr %c, ptr %b) alwaysinline {
+  %r = call i64 @sirius.mbarrier.arrive(ptr %c, ptr %b, i32 1)
+  ret i64 %r
+}
+define internal i64 @sirius.llvm.nvvm.mbarrier.arrive.noComplete.shared(ptr %c, ptr %b, i32 %n) alwaysinline {
+  %r = call i64 @sirius.mbarrier.arrive(ptr %c, ptr %b, i32 %n)
+  ret i64 %r
+}
+define internal i64 @sirius.llvm.nvvm.mbarrier.arrive.drop.shared(ptr %c, ptr %b) alwaysinline {
+  %r = call i64 @sirius.mbarrier.arrive_drop(ptr %c, ptr %b, i32 1)
+  ret i64 %r
+}
+define internal i64 @sirius.llvm.nvvm.mbarrier.arrive.drop.noComplete.shared(ptr %c, ptr %b, i32 %n) alwaysinline {
+  %r = call i64 @sirius.mbarrier.arrive_drop(ptr %c, ptr %b, i32 %n)
+  ret i64 %r
+}
+define internal i32 @sirius.llvm.nvvm.mbarrier.pending.count(ptr %c, i64 %state) alwaysinline {
+  %r = call i32 @sirius.mbarrier.pending_count(ptr %c, i64 %state)
+  ret i32 %r
 }
 ; Fences. Threads of a block run on one core; blocks on several.
 define internal void @sirius.llvm.nvvm.membar.cta(ptr %c) alwaysinline {

@@ -140,6 +140,7 @@ fn plan(barriers: &[bool]) -> FusionPlan {
             orientations: Vec::new(),
             guards: Vec::new(),
         }],
+        ..FusionPlan::default()
     }
 }
 
@@ -156,7 +157,7 @@ fn fuse(nodes: Vec<Node>, barriers: &[bool], check: impl Fn(&Module, &FusedKerne
     let context = Context::create();
     let program = program(&context);
     let models = model_kernels(&program);
-    let (module, fused) = build_groups(
+    let (module, fused, _) = build_groups(
         &program,
         &graph(nodes),
         &models,
@@ -294,7 +295,7 @@ fn a_table_of_variables_is_not_copied() {
     let context = Context::create();
     let program = program(&context);
     let models = model_kernels(&program);
-    let (_, fused) = build_groups(
+    let (_, fused, _) = build_groups(
         &program,
         &graph(nodes),
         &models,
@@ -318,7 +319,7 @@ fn fuse_knowing(
     tell(&mut graph);
     let plan = plan(&[false, false]);
     let all = Optimisation::ALL.into();
-    let (module, fused) = build_groups(&program, &graph, &models, &plan, &all).unwrap();
+    let (module, fused, _) = build_groups(&program, &graph, &models, &plan, &all).unwrap();
     device::optimise_device(&module, &device_target_machine("sm_80").unwrap()).unwrap();
     let function = Value::function(&module, &fused[0].name).expect("the kernel is there");
     check(&fused[0], function);

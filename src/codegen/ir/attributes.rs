@@ -65,6 +65,16 @@ impl Value {
         }
     }
 
+    /// Adds a type attribute (`byval`).
+    pub(in crate::codegen) fn add_type_attribute(self, position: u32, name: &str, ty: Type) {
+        // SAFETY: as above.
+        unsafe {
+            let context = LLVMGetTypeContext(LLVMTypeOf(self.0));
+            let attribute = LLVMCreateTypeAttribute(context, attribute_kind(name), ty.0);
+            LLVMAddAttributeAtIndex(self.0, position, attribute);
+        }
+    }
+
     pub(in crate::codegen) fn remove_attribute(self, position: u32, name: &str) {
         // SAFETY: as above.
         unsafe { LLVMRemoveEnumAttributeAtIndex(self.0, position, attribute_kind(name)) }

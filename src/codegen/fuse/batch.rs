@@ -1,0 +1,304 @@
+//! The body of a launch or group -> a kernel that runs several launches of it at once.
+//!
+//! Invariant: block (x, y, z) of launch r sees the block indices, the grid and the arguments that it
+//! has when it is launched alone; it is block (x, y, r · depth + z) of a grid that is as many times as
+//! deep as there are launches.
+
+use super::super::device::{KERNEL_CALL_CONVENTION, device_target_machine, run_passes};
+use super::super::ir::{
+    Block, Builder, DebugScope, FUNCTION_ATTRIBUTES, Linkage, Opcode, RETURN_ATTRIBUTES, Type,
+    Value,
+};
+use super::super::{CodegenError, FusedKernel, FusedParameter, WaveKernel};
+use crate::launch::{Launch, LaunchId};
+use crate::program::KernelId;
+use crate::schedule::{FusionGroup, FusionPlan, Member, ThreadMap};
+use inkwell::module::Module;
+use std::collections::HashMap;
+
+/// A statement of the plan whose code is built for waves.
+pub(super) struct Statement {
+    launches: Vec<LaunchId>,
+    /// Its number in the plan.
+    of_plan: Option<usize>,
+    group: FusionGroup,
+}
+
+impl Statement {
+    /// What it runs.
+    pub(super) fn group(&self) -> &FusionGroup {
+        &self.group
+    }
+}
+
+/// All statements of the plan's regions; launches of one kernel are one.
+pub(super) fn statements(
+    plan: &FusionPlan,
+    launches: &HashMap<LaunchId, &Launch>,
+) -> Vec<Statement> {
+    let mut statements: Vec<Statement> = Vec::new();
+    let mut singles: HashMap<KernelId, usize> = HashMap::new();
+    for statement in plan.waves.iter().flat_map(|region| &region.statements) {
+        let launch = statement.launch;
+        let group = plan.groups.iter().position(|group| {
+            let mut members = group.members.iter();
+            members.any(|member| member.launch == launch)
+        });
+        if let Some(index) = group {
+            statements.push(Statement {
+                launches: vec![launch],
+                of_plan: Some(index),
+                group: plan.groups[index].clone(),
+            });
+            continue;
+        }
+        let Some(kernel) = launches.get(&launch).and_then(|launch| launch.kernel) else {
+            continue;
+        };
+        if let Some(known) = singles.get(&kernel) {
+            statements[*known].launches.push(launch);
+            continue;
+        }
+        singles.insert(kernel, statements.len());
+        let member = Member {
+            launch,
+            map: ThreadMap::Identity,
+            barrier_before: false,
+        };
+        statements.push(Statement {
+            launches: vec![launch],
+            of_plan: None,
+            group: FusionGroup {
+                members: vec![member],
+                orientation: String::from("v"),
+                guards: Vec::new(),
+                orientations: Vec::new(),
+                unread_afterwards: Vec::new(),
+                segments: Vec::new(),
+            },
+        });
+    }
+    statements
+}
+
+/// Turns the kernels that were built for statements into functions, each called by a kernel of
+/// several launches. Those that cannot be are left out.
+pub(super) fn build_batches(
+    module: &Module,
+    bodies: Vec<(&Statement, FusedKernel)>,
+) -> Result<Vec<WaveKernel>, CodegenError> {
+    let mut built = Vec::new();
+    for (number, (statement, kernel)) in bodies.into_iter().enumerate() {
+        let body = Value::function(module, &kernel.name)
+            .ok_or_else(|| CodegenError::Inconsistent(format!("no kernel {}", kernel.name)))?;
+        let name = format!("sirius_wave_{number}_{}", body_name(&kernel.name));
+        let of_site = |parameter: &FusedParameter| match parameter {
+            FusedParameter::Argument { .. } => true,
+            _ => statement.of_plan.is_some(),
+        };
+        body.set_linkage(Linkage::LLVMInternalLinkage);
+        body.set_call_convention(0);
+        body.remove_attribute(FUNCTION_ATTRIBUTES, "noinline");
+        body.add_attribute(FUNCTION_ATTRIBUTES, "alwaysinline", 0);
+        let threads = body.string_attribute("nvvm.maxntid");
+        body.remove_string_attribute("nvvm.maxntid");
+        if !kernel.parameters.iter().all(of_site) {
+            continue;
+        }
+        let Some(layout) = Layout::of(module, body) else {
+            continue;
+        };
+        let (batch, indices) = build_batch(module, &name, body, &layout);
+        if statement.of_plan.is_some()
+            && let Some(threads) = threads
+        {
+            batch.set_string_attribute("nvvm.maxntid", &threads);
+        }
+        built.push((batch, indices, statement, kernel.parameters, layout));
+    }
+    if built.is_empty() {
+        return Ok(Vec::new());
+    }
+    run_passes(
+        module,
+        "always-inline,globaldce",
+        &device_target_machine("sm_80")?,
+    )?;
+    let mut waves = Vec::new();
+    for (batch, indices, statement, parameters, layout) in built {
+        if calls_code(batch) || names_block_in_assembly(batch) {
+            batch.delete_function();
+            continue;
+        }
+        for instruction in batch.instructions() {
+            let value = match instruction.called_name().as_deref() {
+                Some(BLOCK_INDEX_Z) if instruction != indices.of_grid => indices.of_launch,
+                Some(GRID_EXTENT_Z) => indices.depth,
+                _ => continue,
+            };
+            instruction.replace_uses_with(value);
+            instruction.erase();
+        }
+        waves.push(WaveKernel {
+            name: batch.name(),
+            launches: statement.launches.clone(),
+            group: statement.of_plan,
+            parameters,
+            offsets_bytes: layout.offsets,
+            sizes_bytes: layout.sizes,
+            record_bytes: layout.record,
+            records_offset_bytes: RECORDS_OFFSET_BYTES,
+            capacity: layout.capacity,
+        });
+    }
+    Ok(waves)
+}
+
+const BLOCK_INDEX_Z: &str = "llvm.nvvm.read.ptx.sreg.ctaid.z";
+const GRID_EXTENT_Z: &str = "llvm.nvvm.read.ptx.sreg.nctaid.z";
+
+/// The parameter space that every device has.
+const PARAMETER_BYTES: u32 = 4096;
+const RECORDS_OFFSET_BYTES: u32 = 16;
+const RECORD_ALIGNMENT_BYTES: u32 = 16;
+
+/// Arguments in a record.
+struct Layout {
+    offsets: Vec<u32>,
+    sizes: Vec<u32>,
+    in_memory: Vec<Option<Type>>,
+    record: u32,
+    capacity: u32,
+}
+
+impl Layout {
+    /// `None` when not even two records fit.
+    fn of(module: &Module, body: Value) -> Option<Self> {
+        let mut layout = Self {
+            offsets: Vec::new(),
+            sizes: Vec::new(),
+            in_memory: Vec::new(),
+            record: 0,
+            capacity: 0,
+        };
+        let mut end = 0_u32;
+        for (index, ty) in body.value_type().parameters().into_iter().enumerate() {
+            let in_memory = body.type_attribute(index as u32 + 1, "byval");
+            let bytes = match in_memory {
+                Some(pointee) => pointee.allocation_bytes(module),
+                None => ty.access_bytes(module),
+            };
+            let bytes = u32::try_from(bytes).ok()?;
+            let declared = body.integer_attribute(index as u32 + 1, "align");
+            let natural = in_memory.unwrap_or(ty).alignment(module);
+            let alignment = match in_memory {
+                Some(_) => declared
+                    .map_or(natural, |declared| declared as u32)
+                    .max(natural),
+                None => natural,
+            };
+            if alignment > RECORD_ALIGNMENT_BYTES {
+                return None;
+            }
+            end = end.next_multiple_of(alignment.max(1));
+            layout.offsets.push(end);
+            layout.sizes.push(bytes);
+            layout.in_memory.push(in_memory);
+            end = end.checked_add(bytes)?;
+        }
+        layout.record = end.max(1).next_multiple_of(RECORD_ALIGNMENT_BYTES);
+        layout.capacity = (PARAMETER_BYTES - RECORDS_OFFSET_BYTES) / layout.record;
+        (layout.capacity > 1).then_some(layout)
+    }
+}
+
+/// What the instructions of a launch see in place of the registers.
+struct Indices {
+    of_grid: Value,
+    of_launch: Value,
+    depth: Value,
+}
+
+fn build_batch(module: &Module, name: &str, body: Value, layout: &Layout) -> (Value, Indices) {
+    let [byte, int, long] = [8, 32, 64].map(|bits| Type::integer(module, bits));
+    let pointer = Type::pointer(module, 0);
+    let ty = Type::function(Type::void(module), &[pointer]);
+    let batch = Value::add_function(module, name, ty);
+    batch.set_call_convention(KERNEL_CALL_CONVENTION);
+    body.copy_attributes(FUNCTION_ATTRIBUTES, batch, FUNCTION_ATTRIBUTES);
+    batch.remove_attribute(FUNCTION_ATTRIBUTES, "alwaysinline");
+    let memory = byte.array(u64::from(
+        RECORDS_OFFSET_BYTES + layout.capacity * layout.record,
+    ));
+    batch.add_type_attribute(1, "byval", memory);
+    batch.add_attribute(1, "align", u64::from(RECORD_ALIGNMENT_BYTES));
+    batch.add_attribute(1, "noundef", 0);
+    let builder = Builder::at_end(module, Block::append(batch, "entry"));
+    if let Some(scope) = DebugScope::of(module, body) {
+        scope.cover(batch, name, &builder);
+    }
+    let register = |name: &str| {
+        let ty = Type::function(int, &[]);
+        let intrinsic =
+            Value::function(module, name).unwrap_or_else(|| Value::add_function(module, name, ty));
+        builder.call(ty, intrinsic, &[])
+    };
+    let parameter = batch.parameters()[0];
+    let of_grid = register(BLOCK_INDEX_Z);
+    let depth = builder.load(int, parameter, 4);
+    let record = builder.binary(Opcode::LLVMUDiv, of_grid, depth);
+    let of_launch = builder.binary(Opcode::LLVMURem, of_grid, depth);
+    let record = builder.cast(Opcode::LLVMZExt, record, long);
+    let bytes = long.constant(u64::from(layout.record));
+    let from = builder.binary(Opcode::LLVMMul, record, bytes);
+    let start = long.constant(u64::from(RECORDS_OFFSET_BYTES));
+    let from = builder.binary(Opcode::LLVMAdd, from, start);
+    let mut arguments = Vec::new();
+    let types = body.value_type().parameters();
+    for (index, ty) in types.into_iter().enumerate() {
+        let offset = u64::from(layout.offsets[index]);
+        let at = builder.binary(Opcode::LLVMAdd, from, long.constant(offset));
+        let place = builder.element_pointer(byte, parameter, &[at]);
+        arguments.push(match layout.in_memory[index] {
+            Some(_) => place,
+            None => builder.load(ty, place, ty.alignment(module)),
+        });
+    }
+    let call = builder.call(body.value_type(), body, &arguments);
+    for at in 1..=arguments.len() as u32 {
+        body.copy_function_attributes_to_call(at, call, at);
+    }
+    body.copy_function_attributes_to_call(RETURN_ATTRIBUTES, call, RETURN_ATTRIBUTES);
+    builder.return_void();
+    let indices = Indices {
+        of_grid,
+        of_launch,
+        depth,
+    };
+    (batch, indices)
+}
+
+/// The name of a kernel without the number that a built group has.
+fn body_name(name: &str) -> &str {
+    let rest = name.strip_prefix("sirius_fused_").unwrap_or(name);
+    rest.split_once('_').map_or(rest, |(_, rest)| rest)
+}
+
+/// Inline assembly may read a register that only the block of the grid has.
+fn names_block_in_assembly(body: Value) -> bool {
+    body.instructions().into_iter().any(|instruction| {
+        instruction.opcode() == Opcode::LLVMCall
+            && instruction
+                .called()
+                .inline_assembly()
+                .is_some_and(|(template, _)| template.contains("ctaid"))
+    })
+}
+
+fn calls_code(function: Value) -> bool {
+    function.instructions().into_iter().any(|instruction| {
+        instruction.opcode() == Opcode::LLVMCall
+            && instruction.called().inline_assembly().is_none()
+            && !(instruction.called().is_function() && instruction.called().is_declaration())
+    })
+}

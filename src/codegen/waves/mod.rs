@@ -1,0 +1,349 @@
+//! The host side of waves: statements of a region hand their launches to a queue, and every way out of
+//! the region issues what waits there.
+//!
+//! Invariants. A launch waits only behind its guards, with the ranges that it touches; whatever else
+//! launches something issues what waits first, so that the queue never lets anything overtake.
+//! What stands between a waiting launch and the end of its region was judged by the verifier, from
+//! the same blocks as here.
+
+mod region;
+
+use super::group::{GroupOperands, add_operand_function};
+use super::guard::{emit_guards, emit_ranges};
+use super::host::{MemberCall, launch_calls, replace_status};
+use super::launch_call::{
+    Launcher, OPERANDS_BEFORE_ARGUMENTS, SHARED_BYTES, address_array, operand_slot,
+};
+use super::{CodegenError, FusedParameter, WaveKernel};
+use crate::cli::command::run_tool;
+use crate::cli::{Build, Toolchain};
+use crate::kernel::KernelModel;
+use crate::launch::{Launch, LaunchGraph, LaunchId, NodeKind};
+use crate::program::Program;
+use crate::schedule::{FusionPlan, WaveStatement};
+use inkwell::builder::Builder;
+use inkwell::module::{Linkage, Module};
+use inkwell::values::{BasicMetadataValueEnum, BasicValueEnum, IntValue, PointerValue};
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::path::Path;
+
+/// Puts the queue into the host module.
+///
+/// # Errors
+/// When clang fails or what it makes does not fit: our bugs.
+pub fn link_queue(
+    program: &Program<'_>,
+    build: &Build,
+    toolchain: &Toolchain,
+    launcher: &Launcher,
+    folder: &Path,
+) -> Result<(), CodegenError> {
+    let source = folder.join("sirius_waves.c");
+    std::fs::write(&source, QUEUE).map_err(|_| CodegenError::Write(source.clone()))?;
+    let bitcode = folder.join("sirius_waves.bc");
+    let mut arguments: Vec<OsString> = ["-x", "c", "-std=c11", "-O2", "-c", "-emit-llvm", "-fPIC"]
+        .map(OsString::from)
+        .to_vec();
+    arguments.push(format!("-DSIRIUS_LAUNCH={}", launcher.launch_function).into());
+    if launcher.announce_site {
+        arguments.push("-DSIRIUS_ANNOUNCE".into());
+    }
+    arguments.extend([source.into(), "-o".into(), bitcode.clone().into()]);
+    run_tool(&toolchain.clang, &arguments, build)?;
+    let llvm = |error: inkwell::support::LLVMString| CodegenError::Llvm(error.to_string());
+    let queue = Module::parse_bitcode_from_path(&bitcode, program.context).map_err(llvm)?;
+    queue.set_triple(&program.host.get_triple());
+    queue.set_data_layout(&program.host.get_data_layout());
+    program.host.link_in_module(queue).map_err(llvm)?;
+    for name in [DRAIN, SUBMIT] {
+        let function = program.host.get_function(name);
+        let function = function
+            .ok_or_else(|| CodegenError::Inconsistent(format!("the queue lacks {name}")))?;
+        function.set_linkage(Linkage::Internal);
+    }
+    Ok(())
+}
+
+const QUEUE: &str = include_str!("queue.c");
+const DRAIN: &str = "sirius_wave_drain";
+const SUBMIT: &str = "sirius_wave_submit";
+
+/// Issues what waits, in programs where something may.
+pub(super) fn issue_waiting<'ctx>(
+    program: &Program<'ctx>,
+    builder: &Builder<'ctx>,
+) -> Result<(), CodegenError> {
+    if let Some(drain) = program.host.get_function(DRAIN) {
+        builder.build_call(drain, &[], "")?;
+    }
+    Ok(())
+}
+
+/// The host symbol that stands for a kernel of several launches.
+pub(super) fn wave_key(kernel: &WaveKernel) -> String {
+    format!("sirius.wave.key.{}", kernel.name)
+}
+
+/// A statement of the plan with the code that runs several of its launches.
+pub(super) struct Waiting<'a> {
+    region: usize,
+    statement: &'a WaveStatement,
+    kernel: &'a WaveKernel,
+}
+
+impl<'a> Waiting<'a> {
+    /// All statements that have code.
+    pub(super) fn all(plan: &'a FusionPlan, kernels: &'a [WaveKernel]) -> Vec<Self> {
+        let mut waiting = Vec::new();
+        for (region, of_plan) in plan.waves.iter().enumerate() {
+            for statement in &of_plan.statements {
+                let mut kernels = kernels.iter();
+                let kernel = kernels.find(|kernel| kernel.launches.contains(&statement.launch));
+                waiting.extend(kernel.map(|kernel| Self {
+                    region,
+                    statement,
+                    kernel,
+                }));
+            }
+        }
+        waiting
+    }
+
+    /// The launch at whose place it is issued.
+    pub(super) fn launch(&self) -> LaunchId {
+        self.statement.launch
+    }
+
+    /// Hands a launch of `single` to the queue and returns its status, where its guards hold. The
+    /// builder then stands where they do not.
+    #[allow(clippy::too_many_arguments, reason = "all that a launch is made of")]
+    pub(super) fn submit<'ctx>(
+        &self,
+        program: &Program<'ctx>,
+        builder: &Builder<'ctx>,
+        operands: &GroupOperands<'_, 'ctx>,
+        single: PointerValue<'ctx>,
+        configuration: &[BasicValueEnum<'ctx>],
+        slots: &[PointerValue<'ctx>],
+        site: IntValue<'ctx>,
+    ) -> Result<(), CodegenError> {
+        let context = program.context;
+        let long = context.i64_type();
+        let broken = || CodegenError::Inconsistent("a launch outside of a function".into());
+        let block = builder.get_insert_block().ok_or_else(broken)?;
+        let function = block.get_parent().ok_or_else(broken)?;
+        let [wait, direct] =
+            ["wait", "direct"].map(|name| context.append_basic_block(function, name));
+        let host = &program.host;
+        let holds = emit_guards(context, host, builder, operands, &self.statement.guards)?;
+        let touches = &self.statement.touches;
+        let ranges: Vec<_> = touches.iter().map(|touch| &touch.range).collect();
+        let (ends, exact) = emit_ranges(context, host, builder, operands, &ranges)?;
+        let may_wait = builder.build_and(holds, exact, "may.wait")?;
+        // Nobody asks for more on behalf of the kernel that runs several at once.
+        let fits = operands.fits_without_asking(builder, configuration[SHARED_BYTES])?;
+        let may_wait = builder.build_and(may_wait, fits, "may.wait")?;
+        builder.build_conditional_branch(may_wait, wait, direct)?;
+
+        builder.position_at_end(wait);
+        let count = u32::try_from(touches.len()).map_err(|_| broken())?;
+        let array = builder.build_alloca(long.array_type(3 * count.max(1)), "ranges")?;
+        for (index, ([low, high], touch)) in (0_u64..).zip(ends.iter().zip(touches)) {
+            let writes = long.const_int(u64::from(touch.writes), false);
+            for (field, value) in (0_u64..).zip([*low, *high, writes]) {
+                let at = long.const_int(3 * index + field, false);
+                // SAFETY: the index is below the array's length.
+                let place = unsafe { builder.build_gep(long, array, &[at], "range")? };
+                builder.build_store(place, value)?;
+            }
+        }
+        let arguments = address_array(program, builder, slots)?;
+        let submit = host
+            .get_function(SUBMIT)
+            .ok_or_else(|| CodegenError::Inconsistent("no queue".into()))?;
+        let mut passed: Vec<BasicMetadataValueEnum<'_>> =
+            vec![self.descriptor(program, single)?.into()];
+        passed.extend(
+            configuration
+                .iter()
+                .map(|value| BasicMetadataValueEnum::from(*value)),
+        );
+        let number = context.i32_type().const_int(u64::from(count), false);
+        passed.extend([
+            BasicMetadataValueEnum::from(arguments),
+            array.into(),
+            number.into(),
+            site.into(),
+            self.patience(program).into(),
+        ]);
+        let status = builder
+            .build_call(submit, &passed, "status")?
+            .try_as_basic_value()
+            .unwrap_basic();
+        builder.build_return(Some(&status))?;
+        builder.position_at_end(direct);
+        Ok(())
+    }
+
+    /// The word of its region that says whether waiting is worth while.
+    fn patience<'ctx>(&self, program: &Program<'ctx>) -> PointerValue<'ctx> {
+        let name = format!("sirius.wave.patience.{}", self.region);
+        let known = program.host.get_global(&name).unwrap_or_else(|| {
+            let int = program.context.i32_type();
+            let word = program.host.add_global(int, None, &name);
+            word.set_linkage(Linkage::Internal);
+            word.set_initializer(&int.const_zero());
+            word
+        });
+        known.as_pointer_value()
+    }
+
+    /// What `struct sirius_wave_kernel` of the queue is told of the code.
+    fn descriptor<'ctx>(
+        &self,
+        program: &Program<'ctx>,
+        single: PointerValue<'ctx>,
+    ) -> Result<PointerValue<'ctx>, CodegenError> {
+        let (context, host) = (program.context, &program.host);
+        let name = format!("sirius.wave.kernel.{}", self.kernel.name);
+        if let Some(known) = host.get_global(&name) {
+            return Ok(known.as_pointer_value());
+        }
+        let int = context.i32_type();
+        let number = |value: u32| int.const_int(u64::from(value), false);
+        let table = |values: &[u32]| {
+            let values: Vec<_> = values.iter().map(|value| number(*value)).collect();
+            let table = int.const_array(&values);
+            let global = host.add_global(table.get_type(), None, "sirius.wave.table");
+            global.set_linkage(Linkage::Internal);
+            global.set_constant(true);
+            global.set_initializer(&table);
+            global.as_pointer_value()
+        };
+        let batch = host
+            .get_global(&wave_key(self.kernel))
+            .ok_or_else(|| CodegenError::Inconsistent("a wave's kernel has no key".into()))?;
+        let arguments = u32::try_from(self.kernel.parameters.len())
+            .map_err(|_| CodegenError::Inconsistent("too many arguments".into()))?;
+        let value = context.const_struct(
+            &[
+                single.into(),
+                batch.as_pointer_value().into(),
+                number(self.kernel.capacity).into(),
+                number(self.kernel.record_bytes).into(),
+                number(arguments).into(),
+                table(&self.kernel.offsets_bytes).into(),
+                table(&self.kernel.sizes_bytes).into(),
+                number(self.kernel.records_offset_bytes).into(),
+                number(0).into(),
+            ],
+            false,
+        );
+        let global = host.add_global(value.get_type(), None, &name);
+        global.set_linkage(Linkage::Internal);
+        global.set_initializer(&value);
+        Ok(global.as_pointer_value())
+    }
+}
+
+/// Puts the ends of the plan's regions into the host module, and what hands the launches of its
+/// statements to the queue; groups do that themselves.
+///
+/// # Errors
+/// When the plan and the host module do not fit together: our bug.
+pub(super) fn rewrite_regions(
+    program: &Program<'_>,
+    graph: &LaunchGraph,
+    models: &[KernelModel],
+    plan: &FusionPlan,
+    waiting: &[Waiting<'_>],
+) -> Result<(), CodegenError> {
+    let calls = launch_calls(program);
+    let drain = program
+        .host
+        .get_function(DRAIN)
+        .ok_or_else(|| CodegenError::Inconsistent("no queue".into()))?;
+    for (index, region) in plan.waves.iter().enumerate() {
+        let of_region = waiting.iter().filter(|each| each.region == index);
+        let places = of_region
+            .map(|each| calls.get(&each.launch()).copied())
+            .collect::<Option<Vec<_>>>()
+            .ok_or_else(|| CodegenError::Inconsistent("a statement without a call".into()))?;
+        region::end_region(program, &places, region.outside_loops, drain)?;
+    }
+    let launches: HashMap<LaunchId, &Launch> = graph
+        .nodes
+        .iter()
+        .filter_map(|node| match &node.kind {
+            NodeKind::Launch(launch) => Some((launch.id, launch)),
+            _ => None,
+        })
+        .collect();
+    for each in waiting.iter().filter(|each| each.kernel.group.is_none()) {
+        let missing = || CodegenError::Inconsistent(format!("no launch {}", each.launch().0));
+        let call = *calls.get(&each.launch()).ok_or_else(missing)?;
+        let launch = *launches.get(&each.launch()).ok_or_else(missing)?;
+        wait_alone(program, models, &MemberCall::new(call, launch)?, each)?;
+    }
+    Ok(())
+}
+
+/// `i32 sirius.wave.L(operands)` in place of a launch that is not in a group.
+fn wait_alone<'ctx>(
+    program: &Program<'ctx>,
+    models: &[KernelModel],
+    member: &MemberCall<'_, 'ctx>,
+    waiting: &Waiting<'_>,
+) -> Result<(), CodegenError> {
+    let context = program.context;
+    let one = std::slice::from_ref(member);
+    let name = format!("sirius.wave.{}", member.launch.id.0);
+    let function = add_operand_function(program, &name, one, None, true);
+    let builder = context.create_builder();
+    builder.position_at_end(context.append_basic_block(function, "entry"));
+    let parameters = function.get_params();
+    let operands = GroupOperands::new(program, models, one, &builder, &parameters)?;
+    let mut slots = Vec::new();
+    for parameter in &waiting.kernel.parameters {
+        let FusedParameter::Argument { argument, .. } = parameter else {
+            return Err(CodegenError::Inconsistent(
+                "a launch by itself takes a variable".into(),
+            ));
+        };
+        let index = OPERANDS_BEFORE_ARGUMENTS + argument;
+        let in_memory = member.in_memory.get(index).is_some_and(Option::is_some);
+        slots.push(operand_slot(&builder, function, index, in_memory)?);
+    }
+    let site = u64::from(member.launch.id.0);
+    let site = context.i32_type().const_int(site, false);
+    let single = member.stub().into_pointer_value();
+    let configuration = &parameters[..OPERANDS_BEFORE_ARGUMENTS];
+    waiting.submit(
+        program,
+        &builder,
+        &operands,
+        single,
+        configuration,
+        &slots,
+        site,
+    )?;
+    let status = member
+        .build_call(&builder, &parameters)?
+        .try_as_basic_value()
+        .unwrap_basic();
+    builder.build_return(Some(&status))?;
+
+    builder.position_before(&member.call);
+    let arguments: Vec<BasicMetadataValueEnum<'_>> = member
+        .operands
+        .iter()
+        .map(|value| BasicMetadataValueEnum::from(*value))
+        .collect();
+    let status = builder
+        .build_call(function, &arguments, "sirius.status")?
+        .try_as_basic_value()
+        .unwrap_basic();
+    replace_status(member.call, status.into_int_value());
+    Ok(())
+}

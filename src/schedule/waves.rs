@@ -1,0 +1,359 @@
+//! Global scheduling (paper §4): which parts of the host program are issued by waves.
+//!
+//! Everything that is launched there waits; when the part is left, each launch goes into the earliest
+//! wave after all that it depends on, and launches of one wave with equal code and shape become one.
+//! Dependences are those of the bytes that each launch touches, which its operands tell when it is
+//! issued. So host code may be a loop nest or written out, and nothing has to be affine: a stack of
+//! recurrent cells over time becomes steps + cells - 1 waves.
+//!
+//! Invariant: between two launches of a region the host does nothing that a kernel could see or be
+//! seen by. What is planned here is what may save launches; the verifier decides whether it may be.
+
+use super::{FusionGroup, ThreadMap, WaveRegion, WaveStatement};
+use crate::dependence::{Edge, Guard, RangeTouch, Uar, launch_conditions, launch_ranges};
+use crate::kernel::KernelModel;
+use crate::launch::{HostBlockId, Launch, LaunchGraph, LaunchId, NodeId, NodeKind};
+use crate::program::KernelId;
+use petgraph::algo::kosaraju_scc;
+use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::visit::EdgeRef;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// The regions of a program whose launches are issued by waves, given the groups that run as one.
+pub fn plan_waves(
+    graph: &LaunchGraph,
+    kernels: &[KernelModel],
+    uar: &Uar,
+    groups: &[FusionGroup],
+) -> Vec<WaveRegion> {
+    let candidates = candidates(graph, kernels, groups);
+    let mut regions = Vec::new();
+    for function in 0..graph.functions.len() {
+        let members: Vec<&Candidate> = candidates
+            .iter()
+            .filter(|candidate| {
+                let block = graph.nodes[candidate.node.0].block;
+                graph.blocks[block.0].function == function
+            })
+            .collect();
+        collect(graph, None, members, &mut regions);
+    }
+    regions
+        .into_iter()
+        .filter(|(outside, members)| may_save(graph, uar, *outside, members))
+        .map(|(outside_loops, members)| WaveRegion {
+            outside_loops,
+            statements: members
+                .into_iter()
+                .map(|candidate| candidate.statement.clone())
+                .collect(),
+        })
+        .collect()
+}
+
+/// A launch or group that may wait for its wave.
+struct Candidate {
+    /// Where it is issued.
+    node: NodeId,
+    /// All launches that it is.
+    members: Vec<NodeId>,
+    /// Equal for equal code.
+    kernels: Vec<KernelId>,
+    statement: WaveStatement,
+}
+
+/// All of them, in host order.
+fn candidates(
+    graph: &LaunchGraph,
+    kernels: &[KernelModel],
+    groups: &[FusionGroup],
+) -> Vec<Candidate> {
+    let launches: BTreeMap<LaunchId, (NodeId, &Launch)> = graph
+        .nodes
+        .iter()
+        .filter_map(|node| match &node.kind {
+            NodeKind::Launch(launch) => Some((launch.id, (node.id, launch))),
+            _ => None,
+        })
+        .collect();
+    let mut grouped = BTreeSet::new();
+    let mut sets: Vec<Vec<LaunchId>> = Vec::new();
+    for group in groups {
+        let members: Vec<LaunchId> = group.members.iter().map(|member| member.launch).collect();
+        grouped.extend(members.iter().copied());
+        let mut maps = group.members.iter().map(|member| &member.map);
+        if maps.all(|map| *map == ThreadMap::Identity) {
+            sets.push(members);
+        }
+    }
+    sets.extend(
+        launches
+            .keys()
+            .filter(|launch| !grouped.contains(*launch))
+            .map(|launch| vec![*launch]),
+    );
+    let mut candidates: Vec<Candidate> = sets
+        .into_iter()
+        .filter_map(|set| {
+            let members: Option<Vec<(NodeId, &Launch)>> = set
+                .iter()
+                .map(|launch| launches.get(launch).copied())
+                .collect();
+            candidate(graph, kernels, &members?)
+        })
+        .collect();
+    candidates.sort_by_key(|candidate| candidate.node);
+    candidates
+}
+
+fn candidate(
+    graph: &LaunchGraph,
+    kernels: &[KernelModel],
+    members: &[(NodeId, &Launch)],
+) -> Option<Candidate> {
+    let mut touches: Vec<RangeTouch> = Vec::new();
+    let mut guards: Vec<Guard> = Vec::new();
+    let mut codes = Vec::new();
+    for (node, launch) in members {
+        let kernel = launch.kernel?;
+        let model = kernels.get(kernel.0)?;
+        if launch.special || model.prints || !model.alone.is_empty() || !model.opaque.is_empty() {
+            return None;
+        }
+        for touch in launch_ranges(graph, kernels, *node).ok()? {
+            if !touches.contains(&touch) {
+                touches.push(touch);
+            }
+        }
+        let valid = Guard::ConfigurationValid { launch: launch.id };
+        let conditions = launch_conditions(graph, kernels, *node)?.ok()?;
+        for guard in conditions.into_iter().chain([valid]) {
+            if !guards.contains(&guard) {
+                guards.push(guard);
+            }
+        }
+        codes.push(kernel);
+    }
+    let (node, last) = members.last()?;
+    Some(Candidate {
+        node: *node,
+        members: members.iter().map(|(node, _)| *node).collect(),
+        kernels: codes,
+        statement: WaveStatement {
+            launch: last.id,
+            touches,
+            guards,
+        },
+    })
+}
+
+type Region<'a> = (usize, Vec<&'a Candidate>);
+
+/// The largest regions inside one iteration of `scope` (or one call of the function).
+fn collect<'a>(
+    graph: &LaunchGraph,
+    scope: Option<usize>,
+    members: Vec<&'a Candidate>,
+    regions: &mut Vec<Region<'a>>,
+) {
+    let Some(first) = members.first() else {
+        return;
+    };
+    let around = graph.loops_around(graph.nodes[first.node.0].block);
+    let outside = match scope {
+        None => 0,
+        Some(index) => match around.iter().position(|each| *each == index) {
+            Some(position) => position + 1,
+            None => return,
+        },
+    };
+    if is_quiet(graph, scope, &members) {
+        regions.push((outside, members));
+        return;
+    }
+    let mut inside: BTreeMap<usize, Vec<&Candidate>> = BTreeMap::new();
+    let mut straight: BTreeMap<HostBlockId, Vec<&Candidate>> = BTreeMap::new();
+    for member in members {
+        let block = graph.nodes[member.node.0].block;
+        match graph.loops_around(block).get(outside) {
+            Some(index) => inside.entry(*index).or_default().push(member),
+            None => straight.entry(block).or_default().push(member),
+        }
+    }
+    for (index, members) in inside {
+        if is_quiet(graph, scope, &members) {
+            regions.push((outside, members));
+        } else {
+            collect(graph, Some(index), members, regions);
+        }
+    }
+    for (block, members) in straight {
+        for run in runs(graph, block, &members) {
+            if run.len() > 1 && is_quiet(graph, scope, &run) {
+                regions.push((outside, run));
+            }
+        }
+    }
+}
+
+/// The candidates of a block between which nothing speaks against waiting.
+fn runs<'a>(
+    graph: &LaunchGraph,
+    block: HostBlockId,
+    members: &[&'a Candidate],
+) -> Vec<Vec<&'a Candidate>> {
+    let mut runs = vec![Vec::new()];
+    let mut left = members.iter().peekable();
+    for node in &graph.blocks[block.0].nodes {
+        if let Some(member) = left.next_if(|member| member.node == *node) {
+            runs.last_mut()
+                .into_iter()
+                .for_each(|run| run.push(*member));
+        } else if !may_be_passed(graph, *node) {
+            runs.push(Vec::new());
+        }
+    }
+    runs
+}
+
+/// Whether nothing that could be observed happens between two of the members.
+fn is_quiet(graph: &LaunchGraph, scope: Option<usize>, members: &[&Candidate]) -> bool {
+    let header = scope.map(|index| graph.loops[index].header);
+    let own: BTreeSet<NodeId> = members.iter().map(|member| member.node).collect();
+    let blocks: BTreeSet<HostBlockId> = own.iter().map(|node| graph.nodes[node.0].block).collect();
+    let after = reach(&blocks, |block| {
+        let next = &graph.blocks[block.0].successors;
+        next.iter()
+            .copied()
+            .filter(|next| Some(*next) != header)
+            .collect()
+    });
+    let mut predecessors: HashMap<HostBlockId, Vec<HostBlockId>> = HashMap::new();
+    for block in &after {
+        for next in &graph.blocks[block.0].successors {
+            predecessors.entry(*next).or_default().push(*block);
+        }
+    }
+    for block in &blocks {
+        for next in &graph.blocks[block.0].successors {
+            predecessors.entry(*next).or_default().push(*block);
+        }
+    }
+    // From these a member is met again.
+    let leading = reach(&blocks, |block| match Some(block) == header {
+        true => Vec::new(),
+        false => predecessors.get(&block).cloned().unwrap_or_default(),
+    });
+    after.union(&blocks).all(|block| {
+        let nodes = &graph.blocks[block.0].nodes;
+        let places = || {
+            nodes
+                .iter()
+                .enumerate()
+                .filter(|(_, node)| own.contains(node))
+        };
+        let start = match after.contains(block) {
+            true => 0,
+            false => places().next().map_or(0, |(first, _)| first),
+        };
+        let end = match leading.contains(block) {
+            true => nodes.len(),
+            false => places().next_back().map_or(0, |(last, _)| last),
+        };
+        nodes
+            .get(start..end)
+            .unwrap_or_default()
+            .iter()
+            .all(|node| may_be_passed(graph, *node))
+    })
+}
+
+/// Blocks met from some, by at least one step.
+fn reach(
+    from: &BTreeSet<HostBlockId>,
+    next: impl Fn(HostBlockId) -> Vec<HostBlockId>,
+) -> BTreeSet<HostBlockId> {
+    let mut met = BTreeSet::new();
+    let mut work: Vec<HostBlockId> = from.iter().flat_map(|block| next(*block)).collect();
+    while let Some(block) = work.pop() {
+        if met.insert(block) {
+            work.extend(next(block));
+        }
+    }
+    met
+}
+
+/// Launches issue what waits before themselves, and error checks have no effect on kernels.
+fn may_be_passed(graph: &LaunchGraph, node: NodeId) -> bool {
+    match &graph.nodes[node.0].kind {
+        NodeKind::Launch(launch) => !launch.special,
+        NodeKind::ErrorCheck => true,
+        _ => false,
+    }
+}
+
+/// Whether two launches of equal code may come into one wave, as far as the dependences that always
+/// exist tell.
+fn may_save(graph: &LaunchGraph, uar: &Uar, outside: usize, members: &[&Candidate]) -> bool {
+    let mut statement_of = HashMap::new();
+    for (index, member) in members.iter().enumerate() {
+        statement_of.extend(member.members.iter().map(|node| (*node, index)));
+    }
+    let mut flow = DiGraph::<(), bool>::new();
+    members.iter().for_each(|_| {
+        flow.add_node(());
+    });
+    let mut waves = vec![0_usize; members.len()];
+    for (sink, member) in members.iter().enumerate() {
+        let mut wave = 0;
+        for node in &member.members {
+            let edges = uar
+                .graph
+                .edges_directed(NodeIndex::new(node.0), petgraph::Direction::Incoming);
+            for edge in edges {
+                let (from, edge) = (NodeId(edge.source().index()), edge.weight());
+                let Some(source) = statement_of
+                    .get(&from)
+                    .filter(|_| edge.absent_if.is_empty())
+                else {
+                    continue;
+                };
+                if edge.carried {
+                    if edge.exact && is_next_iteration(edge) {
+                        flow.add_edge(NodeIndex::new(*source), NodeIndex::new(sink), true);
+                    }
+                } else if *source < sink {
+                    wave = wave.max(waves[*source] + 1);
+                    if edge.exact {
+                        flow.add_edge(NodeIndex::new(*source), NodeIndex::new(sink), false);
+                    }
+                }
+            }
+        }
+        waves[sink] = wave;
+    }
+    // Statements in a circle of dependences from each iteration to the next.
+    let mut serial = vec![false; members.len()];
+    for circle in kosaraju_scc(&flow) {
+        let carried = circle.iter().any(|index| {
+            flow.edges(*index)
+                .any(|edge| *edge.weight() && circle.contains(&edge.target()))
+        });
+        for index in circle {
+            serial[index.index()] = carried;
+        }
+    }
+    let loops = |member: &Candidate| graph.loops_around(graph.nodes[member.node.0].block).len();
+    let mut met = BTreeSet::new();
+    members.iter().enumerate().any(|(index, member)| {
+        let repeats = loops(member) > outside;
+        (repeats && !serial[index]) || !met.insert((waves[index], &member.kernels))
+    })
+}
+
+/// Whether an edge holds from each iteration to the next one, in all of the loops around.
+fn is_next_iteration(edge: &Edge) -> bool {
+    edge.distances
+        .iter()
+        .all(|distance| distance.least.is_none_or(|least| least <= 1) && distance.most.is_none())
+}

@@ -1,0 +1,285 @@
+//! Regions whose launches are issued by waves.
+//!
+//! Two things are shown. Between a launch that waits and any other point of the host program at which
+//! a statement of the region can still be met, the host does nothing that a kernel could see or be
+//! seen by; where none can be met, code generation issues what waits. And the ranges that the plan
+//! has for a statement hold every byte that its launches may touch outside constant memory, so that
+//! the order of conflicting launches is kept by whoever keeps the order of overlapping ranges.
+
+use super::device::{assumptions, configuration, guarded_values};
+use super::formula::Formula;
+use super::member::Member;
+use super::place::Place;
+use super::polynomial::normal_form;
+use super::{Refusal, Site, Sites};
+use crate::dependence::Guard;
+use crate::kernel::{AccessKind, KernelModel, Target};
+use crate::launch::{HostBlockId, LaunchGraph, LaunchId, NodeId, NodeKind, Operand};
+use crate::schedule::{FusionPlan, WaveRegion, WaveStatement};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What speaks against the regions of a plan.
+pub(super) fn refusals(
+    graph: &LaunchGraph,
+    kernels: &[KernelModel],
+    sites: &Sites<'_>,
+    plan: &FusionPlan,
+) -> Vec<Refusal> {
+    let mut refusals = Vec::new();
+    let mut met = BTreeSet::new();
+    for region in &plan.waves {
+        for statement in &region.statements {
+            let launch = statement.launch;
+            let refuse = |what: &str| Refusal::NoWave {
+                launch,
+                what: what.to_owned(),
+            };
+            if !met.insert(launch) {
+                refusals.push(refuse("it is in more than one place of the plan"));
+            }
+            let group = plan.groups.iter().find(|group| {
+                let mut members = group.members.iter();
+                members.any(|member| member.launch == launch)
+            });
+            let (launches, group_guards) = match group {
+                None => (vec![launch], &[][..]),
+                Some(group) => {
+                    if group
+                        .members
+                        .last()
+                        .is_none_or(|last| last.launch != launch)
+                    {
+                        refusals.push(refuse("it is not at the place of its group"));
+                    }
+                    let members = group.members.iter().map(|member| member.launch);
+                    (members.collect(), group.guards.as_slice())
+                }
+            };
+            match members(kernels, sites, &launches) {
+                Ok(members) => {
+                    refusals.extend(untold(graph, statement, group_guards, &members));
+                }
+                Err(refusal) => refusals.push(refusal),
+            }
+        }
+        refusals.extend(passed(graph, sites, region));
+    }
+    refusals
+}
+
+fn members<'a>(
+    kernels: &'a [KernelModel],
+    sites: &Sites<'a>,
+    launches: &[LaunchId],
+) -> Result<Vec<Site<'a>>, Refusal> {
+    let mut members = Vec::new();
+    for id in launches {
+        let refuse = |what: String| Refusal::NoWave { launch: *id, what };
+        let Some([(node, launch)]) = sites.get(id).map(Vec::as_slice) else {
+            return Err(Refusal::UnknownLaunch { launch: *id });
+        };
+        let model = launch.kernel.and_then(|kernel| kernels.get(kernel.0));
+        let Some(model) = model.filter(|model| Some(model.id) == launch.kernel) else {
+            return Err(Refusal::UnknownKernel { launch: *id });
+        };
+        if launch.special {
+            return Err(Refusal::SpecialLaunch { launch: *id });
+        }
+        if let Some((reason, _)) = model.opaque.first() {
+            return Err(refuse(format!("its kernel {reason}")));
+        }
+        if let Some((reason, _)) = model.alone.first() {
+            return Err(refuse(format!("its kernel {reason}")));
+        }
+        if model.prints {
+            return Err(refuse("its kernel prints".to_owned()));
+        }
+        members.push(Site {
+            node: *node,
+            launch,
+            model,
+        });
+    }
+    Ok(members)
+}
+
+/// Bytes that the launches of a statement may touch and that the plan does not have.
+fn untold(
+    graph: &LaunchGraph,
+    statement: &WaveStatement,
+    group_guards: &[Guard],
+    sites: &[Site<'_>],
+) -> Vec<Refusal> {
+    let guards: Vec<Guard> = statement
+        .guards
+        .iter()
+        .chain(group_guards)
+        .cloned()
+        .collect();
+    let values = guarded_values(graph, &guards, sites);
+    let members: Vec<_> = sites
+        .iter()
+        .map(|site| Member::new(graph, &values, site.launch, site.model))
+        .collect();
+    let mut refusals: Vec<_> = members
+        .iter()
+        .filter_map(|member| configuration(&guards, member))
+        .collect();
+    let assumptions = assumptions(&guards, &values, &members);
+    for member in &members {
+        let launch = member.launch.id;
+        for index in 0..member.model.preconditions.len() {
+            let formula = member.precondition(&values, index);
+            if !formula.is_some_and(|formula| assumptions.imply(&formula)) {
+                refusals.push(Refusal::PreconditionUnchecked { launch, index });
+            }
+        }
+        let mut targets: BTreeMap<&Target, bool> = BTreeMap::new();
+        for access in &member.model.accesses {
+            *targets.entry(&access.target).or_default() |= access.kind != AccessKind::Read;
+        }
+        for (target, writes) in targets {
+            if matches!(target, Target::Shared(_) | Target::UnknownShared) {
+                continue;
+            }
+            let place = Place::of_target(graph, &values, member.launch, target);
+            if place.is_constant_memory(graph) {
+                continue;
+            }
+            let told = statement.touches.iter().any(|touch| {
+                let range = &touch.range;
+                let same = match (target, range.operand) {
+                    (
+                        Target::Argument {
+                            argument,
+                            offset_bytes,
+                        },
+                        Operand::Argument {
+                            argument: told,
+                            offset_bytes: at,
+                            bits: 64,
+                            ..
+                        },
+                    ) => range.launch == launch && *argument == told && *offset_bytes == at,
+                    _ => false,
+                };
+                let covers = || {
+                    let (low, high) = member.footprint(&values, target)?;
+                    let mut value = |value: &_| Some(values.resolve(*value));
+                    let told_low = normal_form(&range.low_bytes, &mut value)?;
+                    let told_high = normal_form(&range.high_bytes, &mut value)?;
+                    let below = Formula::less_equal(&told_low, &low)?;
+                    let above = Formula::less_equal(&high, &told_high)?;
+                    Some(assumptions.imply(&below) && assumptions.imply(&above))
+                };
+                same && (touch.writes || !writes) && covers() == Some(true)
+            });
+            if !told {
+                let what = format!("{target:?}");
+                refusals.push(Refusal::WaveTouchesMore { launch, what });
+            }
+        }
+    }
+    refusals
+}
+
+/// A place of the host program: before the node of this number of a block, or at the block's end.
+type Point = (HostBlockId, usize);
+
+/// Nodes between a statement of the region and another that must not be passed.
+fn passed(graph: &LaunchGraph, sites: &Sites<'_>, region: &WaveRegion) -> Vec<Refusal> {
+    let mut own: BTreeSet<NodeId> = BTreeSet::new();
+    let mut scope: Option<(usize, Vec<usize>)> = None;
+    for statement in &region.statements {
+        let launch = statement.launch;
+        let Some([(node, _)]) = sites.get(&launch).map(Vec::as_slice) else {
+            continue;
+        };
+        let block = graph.nodes[node.0].block;
+        let mut around = graph.loops_around(block);
+        let too_few = around.len() < region.outside_loops;
+        around.truncate(region.outside_loops);
+        let here = (graph.blocks[block.0].function, around);
+        if too_few || scope.as_ref().is_some_and(|scope| *scope != here) {
+            let what = "the statements of its region are not in one part of the program".to_owned();
+            return vec![Refusal::NoWave { launch, what }];
+        }
+        scope = Some(here);
+        own.insert(*node);
+    }
+    let Some((function, around)) = scope else {
+        return Vec::new();
+    };
+    let header = around.last().map(|index| graph.loops[*index].header);
+    // Every step from a point to the next, but those that enter the header.
+    let mut steps: BTreeMap<Point, Vec<Point>> = BTreeMap::new();
+    let mut back: BTreeMap<Point, Vec<Point>> = BTreeMap::new();
+    for (index, block) in graph.blocks.iter().enumerate() {
+        if block.function != function {
+            continue;
+        }
+        let id = HostBlockId(index);
+        let inside = (0..block.nodes.len()).map(|at| ((id, at), (id, at + 1)));
+        let next = block
+            .successors
+            .iter()
+            .filter(|next| Some(**next) != header);
+        let outside = next.map(|next| ((id, block.nodes.len()), (*next, 0)));
+        for (from, to) in inside.chain(outside) {
+            steps.entry(from).or_default().push(to);
+            back.entry(to).or_default().push(from);
+        }
+    }
+    let place = |node: &NodeId, after: usize| {
+        let block = graph.nodes[node.0].block;
+        let mut nodes = graph.blocks[block.0].nodes.iter();
+        nodes
+            .position(|each| each == node)
+            .map(|at| (block, at + after))
+    };
+    let waiting = closure(own.iter().filter_map(|node| place(node, 1)), &steps);
+    let leading = closure(own.iter().filter_map(|node| place(node, 0)), &back);
+    let mut refusals = Vec::new();
+    for point @ (block, at) in &waiting {
+        let Some(node) = graph.blocks[block.0].nodes.get(*at) else {
+            continue;
+        };
+        if !leading.contains(&(*block, at + 1)) || own.contains(node) {
+            continue;
+        }
+        debug_assert!(leading.contains(point), "a step back from a leading point");
+        let what = match &graph.nodes[node.0].kind {
+            NodeKind::Launch(launch) if !launch.special => continue,
+            NodeKind::ErrorCheck => continue,
+            NodeKind::Launch(_) => "a launch of a special kind",
+            NodeKind::Copy { .. } => "a copy",
+            NodeKind::Set { .. } => "a set",
+            NodeKind::Library { what, .. } | NodeKind::Opaque { what } => what,
+            NodeKind::Allocation { .. } => "an allocation",
+            NodeKind::Free { .. } => "a free",
+            NodeKind::Synchronise => "a synchronisation",
+            NodeKind::StreamOperation => "a stream or event operation",
+            NodeKind::HostAccess => "an access of the host to memory that kernels may see",
+        };
+        refusals.push(Refusal::PassedByWaves {
+            node: *node,
+            what: what.to_owned(),
+        });
+    }
+    refusals
+}
+
+/// All points that are met from some.
+fn closure(
+    from: impl Iterator<Item = Point>,
+    steps: &BTreeMap<Point, Vec<Point>>,
+) -> BTreeSet<Point> {
+    let mut met = BTreeSet::new();
+    let mut work: Vec<Point> = from.collect();
+    while let Some(point) = work.pop() {
+        if met.insert(point) {
+            work.extend(steps.get(&point).into_iter().flatten());
+        }
+    }
+    met
+}
