@@ -10,7 +10,7 @@
 
 mod linear;
 
-pub use linear::{Conjunction, System};
+pub use linear::{Conjunction, Found, System};
 
 use std::cell::Cell;
 use std::ffi::{CStr, CString, c_char, c_int, c_long, c_uint, c_ulong, c_void};
@@ -183,6 +183,14 @@ impl Set {
     /// # Errors
     /// Quota, or a set with parameters.
     pub fn sample(&self) -> Result<Option<Vec<i64>>> {
+        Ok(match self.find()? {
+            Found::Point(point) => Some(point),
+            Found::Nothing | Found::TooLarge => None,
+        })
+    }
+
+    /// The same, with the two cases apart.
+    fn find(&self) -> Result<Found> {
         self.context.start();
         // SAFETY: the object lives; the copy is a reference that the call consumes.
         let point = unsafe { isl_set_sample_point(isl_set_copy(self.raw.as_ptr())) };
@@ -198,12 +206,13 @@ impl Set {
             )
         };
         if self.context.decide(void)? {
-            return Ok(None);
+            return Ok(Found::Nothing);
         }
         let count = usize::try_from(count).map_err(|_| self.context.failure())?;
-        (0..count)
+        let coordinates = (0..count)
             .map(|position| point.coordinate(&self.context, dimension(position)?))
-            .collect()
+            .collect::<Result<Option<Vec<i64>>>>()?;
+        Ok(coordinates.map_or(Found::TooLarge, Found::Point))
     }
 
     /// The image under `map`.

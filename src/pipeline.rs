@@ -190,19 +190,32 @@ fn compile_unfused(
     let context = Context::create();
     let program = read_program(&context, build, toolchain)?;
     outcome.warnings.push_str(&program.warnings);
+    emit_unfused(&program, build, toolchain, output, outcome)
+}
+
+fn emit_unfused(
+    program: &Program<'_>,
+    build: &Build,
+    toolchain: &Toolchain,
+    output: &Path,
+    outcome: &mut Outcome,
+) -> Result<(), PipelineError> {
     let graph = LaunchGraph::default();
     let plan = outcome::unfused(&graph, &[])?;
     let bench = codegen::Workbench::new(build, toolchain)?;
-    let units = codegen::emit_units(&program, &bench)?;
-    let emitted = codegen::emit(
-        &program,
-        (&graph, &[], &plan),
-        (units, None),
-        &bench,
-        output,
-    )?;
+    let units = codegen::emit_units(program, &bench)?;
+    let emitted = codegen::emit(program, (&graph, &[], &plan), (units, None), &bench, output)?;
     outcome.warnings.push_str(&emitted.messages);
     Ok(())
+}
+
+/// Whether nothing is to be fused, and nobody wants to know why.
+fn asks_for_no_analysis(build: &Build) -> bool {
+    let options = &build.sirius;
+    (build.device_debug || options.fusion == Fusion::Off)
+        && options.report.is_none()
+        && options.dump.is_empty()
+        && options.stop_after.is_none()
 }
 
 /// Every stage in order, from sources to `output`.
@@ -229,6 +242,9 @@ fn compile_fused(
         let said = codegen::emit_device_only(&program, build, toolchain, output)?;
         outcome.warnings.push_str(&said);
         return Ok(());
+    }
+    if asks_for_no_analysis(build) {
+        return emit_unfused(&program, build, toolchain, output, outcome);
     }
     let Some(analysis) = analyze_program(&program, (build, toolchain), &mut clock, outcome)? else {
         return Ok(());

@@ -280,6 +280,7 @@ fn refuses_divergent_barrier() {
     chain.scene.kernels[1].barriers.push(Barrier {
         uniform: false,
         loops: Vec::new(),
+        place: 0,
         location: Location::default(),
     });
     let plan = chain.plan_with(true, Vec::new());

@@ -14,7 +14,7 @@ use super::launch_call::{
     launch_kernel, operand_slot, shared_limit, thread_limit, variable_address,
 };
 use super::waves::{Waiting, issue_waiting};
-use super::{CodegenError, FusedKernel, FusedParameter};
+use super::{CodegenError, FusedKernel, FusedParameter, StagedRows};
 use crate::dependence::Guard;
 use crate::expression::Expression;
 use crate::kernel::KernelModel;
@@ -166,6 +166,11 @@ pub(super) fn build_group_function<'ctx>(
         .collect();
     let grid = largest_grid(program, &builder, &operands)?;
     configuration[..grid.len()].copy_from_slice(&grid);
+    // Rows are kept only where they fit without asking.
+    let shared = match &kernel.staged {
+        Some(rows) => with_rows(program, &builder, &operands, kernel, rows, shared)?,
+        None => shared,
+    };
     configuration[SHARED_BYTES] = shared.into();
     for (place, extent) in common_shape(graph, group).into_iter().enumerate() {
         let Some(extent) = extent else { continue };
@@ -297,6 +302,38 @@ fn largest_shared<'ctx>(
         });
     }
     largest.ok_or_else(|| CodegenError::Inconsistent("empty group".into()))
+}
+
+/// As much dynamic shared memory as a kernel needs that keeps rows, and as its members ask for.
+fn with_rows<'ctx>(
+    program: &Program<'ctx>,
+    builder: &Builder<'ctx>,
+    operands: &GroupOperands<'_, 'ctx>,
+    kernel: &FusedKernel,
+    rows: &StagedRows,
+    asked: IntValue<'ctx>,
+) -> Result<IntValue<'ctx>, CodegenError> {
+    let unknown = || CodegenError::Inconsistent("the length of a row is no argument".into());
+    let Some(FusedParameter::Argument { launch, argument }) = kernel.parameters.get(rows.parameter)
+    else {
+        return Err(unknown());
+    };
+    let at = operands.position(*launch, OPERANDS_BEFORE_ARGUMENTS + argument);
+    let elements = operands
+        .piece(program, builder, at.ok_or_else(unknown)?, 0, rows.bits)?
+        .ok_or_else(unknown)?;
+    let ty = asked.get_type();
+    let elements = builder.build_int_z_extend_or_bit_cast(elements, ty, "elements")?;
+    let most = ty.const_int(rows.most_elements, false);
+    let fits = builder.build_int_compare(IntPredicate::ULE, elements, most, "fits")?;
+    let each = ty.const_int(rows.element_bytes, false);
+    let bytes = builder.build_int_mul(elements, each, "rows")?;
+    let bytes = builder.build_select(fits, bytes, ty.const_zero(), "rows")?;
+    let bytes = bytes.into_int_value();
+    let more = builder.build_int_compare(IntPredicate::UGT, bytes, asked, "more")?;
+    Ok(builder
+        .build_select(more, bytes, asked, "shared")?
+        .into_int_value())
 }
 
 /// `void sirius.flush.G(i32 pending, operands of all members but the last)`: issues the first

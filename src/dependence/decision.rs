@@ -7,7 +7,7 @@
 use super::kinds::pairs_of;
 use super::mapped::{MappedWidth, mapped_width};
 use super::pair::{PairOfTargets, ShapeEquality};
-use super::relation::{Shape, Solver, unite_relations, universal_relation};
+use super::relation::{Shape, Solver, Union, universal_relation};
 use super::witness::Example;
 use super::{DependenceKind, Guard, Width};
 use crate::diagnostics::RejectionReason;
@@ -17,13 +17,13 @@ use crate::kernel::Access;
 const MOST_ACCESS_PAIRS: usize = 900;
 /// After this many pairs a global width ends the search.
 const ENOUGH_ACCESS_PAIRS: usize = 64;
-/// Most work that one pair of targets is decided by.
-const MOST_WORK: usize = 1_000_000;
-/// Work of a whole program after which its decisions get little more each; ten thousand ordinary
-/// problems.
-const MUCH_WORK: usize = 12_000_000;
-/// What a decision may always take; forty ordinary problems.
-const LEAST_WORK: usize = 50_000;
+/// Most that is spent on one pair of targets, as [`Solver::spent`] counts it; a few seconds of a build
+/// for debugging.
+const MOST_SPENT: u64 = 250_000_000;
+/// What a whole program may spend after which its decisions get little more each.
+const MUCH_SPENT: u64 = 1_000_000_000;
+/// What a decision may always take; ten ordinary problems.
+const LEAST_SPENT: u64 = 15_000_000;
 
 /// What is known of a pair of targets for one kind of conflict.
 pub(super) enum Decision {
@@ -40,6 +40,9 @@ pub(super) struct Meeting {
     pub(super) width: Width,
     pub(super) relation: String,
     pub(super) exact: bool,
+    /// Not all accesses were compared, which would have taken too long: the width or the relation may
+    /// be wider for that.
+    pub(super) gave_up: bool,
     /// What the width relies on.
     pub(super) conditions: Vec<Guard>,
     /// No two accesses meet while all of these hold; empty where some do.
@@ -60,8 +63,10 @@ pub(super) struct Meeting {
 /// The verdict over the pairs of accesses so far.
 struct Merged<'a> {
     width: Width,
-    relation: String,
+    union: Union,
     exact: bool,
+    /// For some pair isl gave up.
+    gave_up: bool,
     widest: (&'a Access, &'a Access),
     assumed: Vec<Guard>,
     /// False while no pair conflicts.
@@ -126,6 +131,8 @@ impl PairOfTargets<'_> {
             }
             return (!relied_on.is_empty()).then_some(Decision::ApartIf(relied_on));
         }
+        let (mut relation, united) = merged.union.text(merged.width);
+        merged.exact &= united;
         let mut absent_when_apart = false;
         if merged.width == Width::Global {
             absent_when_apart = true;
@@ -133,7 +140,7 @@ impl PairOfTargets<'_> {
             // were found for equal shapes are not all, since nothing promises these.
             if matches!(self.equality, ShapeEquality::If(_)) {
                 relied_on.clear();
-                merged.relation = universal_relation(Width::Global);
+                relation = universal_relation(Width::Global);
                 merged.exact = false;
             }
         } else {
@@ -168,8 +175,9 @@ impl PairOfTargets<'_> {
         };
         Some(Decision::Meet(Box::new(Meeting {
             width: merged.width,
-            relation: merged.relation,
+            relation,
             exact: merged.exact,
+            gave_up: merged.gave_up,
             conditions: relied_on,
             absent_if: Vec::new(),
             reason,
@@ -190,8 +198,9 @@ impl PairOfTargets<'_> {
     ) -> Option<Merged<'a>> {
         let mut merged = Merged {
             width: Width::Thread,
-            relation: String::new(),
+            union: Union::default(),
             exact: true,
+            gave_up: false,
             widest: first,
             assumed: Vec::new(),
             any: false,
@@ -199,11 +208,16 @@ impl PairOfTargets<'_> {
             absence_needs_shape: false,
         };
         let mut compared = 0;
-        let share = MUCH_WORK.saturating_sub(solver.work) / (MUCH_WORK / MOST_WORK);
-        let most_work = solver.work.saturating_add(share.max(LEAST_WORK));
+        let share = MUCH_SPENT.saturating_sub(solver.spent) / (MUCH_SPENT / MOST_SPENT);
+        let most_spent = solver.spent.saturating_add(share.max(LEAST_SPENT));
         for accesses in std::iter::once(first).chain(others) {
-            if solver.work > most_work {
-                return None;
+            if solver.spent > most_spent {
+                if !merged.any || merged.width != Width::Global {
+                    return None;
+                }
+                merged.union.give_up();
+                merged.gave_up = true;
+                break;
             }
             compared += 1;
             let verdict = self.decide(solver, accesses);
@@ -223,18 +237,11 @@ impl PairOfTargets<'_> {
             merged.proven_global |= certain;
             merged.exact &= verdict.conflict.exact;
             add_guards(&mut merged.assumed, &verdict.assumed);
-            if merged.any {
-                let (relation, exact) =
-                    unite_relations(&merged.relation, &verdict.conflict.relation, merged.width);
-                merged.relation = relation;
-                merged.exact &= exact;
-            } else {
-                merged.relation = verdict.conflict.relation;
-            }
+            merged.gave_up |= verdict.conflict.gave_up;
+            merged.union.add(verdict.conflict.relation);
             merged.any = true;
             if merged.width == Width::Global && compared >= ENOUGH_ACCESS_PAIRS {
-                merged.relation = universal_relation(Width::Global);
-                merged.exact = false;
+                merged.union.give_up();
                 break;
             }
         }

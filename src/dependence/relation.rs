@@ -3,8 +3,7 @@
 //! The conflict of a source and a sink access is an isl set over both sides' blocks, threads, loops
 //! and products. A product `q = e · p` with run-time `p` is a free dimension tied to the others by
 //! the axioms of [`crate::kernel`]: order of the factors, at distance `p`. Each axiom is a choice
-//! between conjunctions; choices are explored depth first and pruned as soon as a partial choice
-//! has no integer point, so that their number does not multiply.
+//! between conjunctions.
 //!
 //! Invariant: the set only ever over-approximates. When isl runs out of its budget the answer is
 //! [`Width::Global`] over all pairs.
@@ -57,6 +56,8 @@ pub(super) struct Conflict {
     /// False when the places are not known or the question was too expensive: the width is then
     /// global for want of a proof.
     pub(super) proven: bool,
+    /// The question was too expensive.
+    pub(super) gave_up: bool,
 }
 
 /// Answers by canonical problem text; programs repeat themselves.
@@ -67,8 +68,8 @@ pub(super) struct Solver {
     agreements: HashMap<String, bool>,
     /// Questions that were not answered from memory.
     pub(super) problems: usize,
-    /// What these took, as [`work_of`] measures it.
-    pub(super) work: usize,
+    /// What these took, as [`Lowered::spent`] measures it.
+    pub(super) spent: u64,
 }
 
 /// Text of the relation that holds all pairs of a width.
@@ -82,22 +83,60 @@ pub(super) fn universal_relation(width: Width) -> String {
     format!("{{ source[{source}] -> sink[{sink}] }}")
 }
 
-/// The union of two relations, kept short: where it would grow beyond use, all pairs of `width`.
-/// The second part says whether it is still exactly the union.
-pub(super) fn unite_relations(left: &str, right: &str, width: Width) -> (String, bool) {
-    if left == right {
-        return (left.to_owned(), true);
+/// The union of relations, kept short.
+#[derive(Default)]
+pub(super) struct Union {
+    /// Each once.
+    relations: Vec<String>,
+    too_long: bool,
+}
+
+impl Union {
+    /// Adds a relation.
+    pub(super) fn add(&mut self, relation: String) {
+        if !self.relations.contains(&relation) {
+            self.too_long |= self.relations.len() == MOST_UNITED;
+            if !self.too_long {
+                self.relations.push(relation);
+            }
+        }
     }
-    let united = isl::with_operation_budget(RELATION_BUDGET, || {
-        Map::parse(left)?
-            .union(&Map::parse(right)?)?
-            .coalesce()?
-            .to_text()
-    });
-    match united {
-        Ok(text) if text.len() <= LONGEST_RELATION => (text, true),
-        _ => (universal_relation(width), false),
+
+    /// Gives up on a text.
+    pub(super) fn give_up(&mut self) {
+        self.too_long = true;
     }
+
+    /// The union, and whether it is exactly that: where it would grow beyond use or reading it would
+    /// take long, all pairs of `width`.
+    pub(super) fn text(mut self, width: Width) -> (String, bool) {
+        let effort: usize = self.relations.iter().map(|text| reading(text)).sum();
+        if !self.too_long && self.relations.len() == 1 {
+            return (self.relations.swap_remove(0), true);
+        }
+        let united = || {
+            let (first, others) = self.relations.split_first()?;
+            let start = Map::parse(first).ok()?;
+            let all = others.iter().try_fold(start, |union, relation| {
+                union.union(&Map::parse(relation).ok()?).ok()
+            });
+            all?.coalesce().ok()?.to_text().ok()
+        };
+        let united = (!self.too_long && effort <= MOST_READ)
+            .then(|| isl::with_operation_budget(UNION_BUDGET, united))
+            .flatten()
+            .filter(|text| text.len() <= LONGEST_RELATION);
+        match united {
+            Some(text) => (text, true),
+            None => (universal_relation(width), false),
+        }
+    }
+}
+
+/// A measure of what it takes isl to read a relation, which it does not count: characters, for each
+/// quotient once more.
+fn reading(text: &str) -> usize {
+    text.len() * (1 + text.matches("floor(").count())
 }
 
 impl Solver {
@@ -118,14 +157,7 @@ impl Solver {
             Some(known) => known.clone(),
             None => {
                 self.problems += 1;
-                let work = work_of(&key);
-                self.work = self.work.saturating_add(work);
-                let answer = if work > MOST_WORK_OF_A_PROBLEM {
-                    everything()
-                } else {
-                    isl::with_operation_budget(SOLVER_BUDGET, || problem.solve())
-                        .unwrap_or_else(|_| everything())
-                };
+                let answer = problem.solve(&mut self.spent);
                 self.answers.insert(key, answer.clone());
                 answer
             }
@@ -153,31 +185,24 @@ impl Solver {
             return false;
         };
         let key = format!("{} {:?}", problem.text(), problem.coordinates);
-        let problems = &mut self.problems;
+        let (problems, spent) = (&mut self.problems, &mut self.spent);
         *self.agreements.entry(key).or_insert_with(|| {
             *problems += 1;
-            isl::with_operation_budget(SOLVER_BUDGET, || problem.coordinates_agree())
-                .unwrap_or(false)
+            problem.coordinates_agree(spent)
         })
     }
 }
 
-/// Budget of one isl call while a width is decided; questions that prove something cost hundreds.
-const SOLVER_BUDGET: u64 = 60_000;
-/// Most work that one problem may be; three hundred times that of an ordinary one.
-const MOST_WORK_OF_A_PROBLEM: usize = 400_000;
-/// Budget of one isl call while a relation is made readable.
-const RELATION_BUDGET: u64 = 60_000;
 /// Longest relation that is kept as text.
 const LONGEST_RELATION: usize = 1_500;
-/// Most partial choices explored for one question.
-const MOST_CHOICES: usize = 600;
-
-/// A measure of what it takes to read and solve a problem: characters, for each quotient once more.
-/// isl counts what its solver does and not what its reader does, to which quotients are dear.
-fn work_of(text: &str) -> usize {
-    text.len() * (1 + text.matches("floor(").count())
-}
+/// Most relations that are united.
+const MOST_UNITED: usize = 32;
+/// Most that is read to unite relations; a long one with ten quotients is a tenth of that.
+const MOST_READ: usize = 150_000;
+/// Budget of one isl call while relations are united.
+const UNION_BUDGET: u64 = 60_000;
+/// Most ways to choose that a relation is made of.
+const MOST_LEAVES: usize = 28;
 
 fn everything() -> Conflict {
     Conflict {
@@ -185,6 +210,7 @@ fn everything() -> Conflict {
         relation: universal_relation(Width::Global),
         exact: false,
         proven: false,
+        gave_up: false,
     }
 }
 
@@ -205,18 +231,27 @@ fn same_place(width: Width) -> String {
 }
 
 impl Problem {
-    fn solve(&self) -> isl::Result<Conflict> {
-        let mut lowered = self.lowered()?;
-        let base = lowered.base(&[])?;
-        let choices = lowered.choices(&Conjunction::default())?;
-        let mut all_choices = choices.clone();
-        all_choices.extend(lowered.late_choices()?);
-        if !satisfiable(&base, &all_choices, &mut 0)? {
+    /// Adds what it takes to `spent`.
+    fn solve(&self, spent: &mut u64) -> Conflict {
+        let Ok(mut lowered) = self.lowered() else {
+            return everything();
+        };
+        let conflict = self.solve_lowered(&mut lowered);
+        *spent = spent.saturating_add(lowered.spent());
+        conflict.unwrap_or_else(|error| Conflict {
+            gave_up: error == IslError::Quota,
+            ..everything()
+        })
+    }
+
+    fn solve_lowered(&self, lowered: &mut Lowered) -> isl::Result<Conflict> {
+        if !lowered.is_satisfiable(&[])? {
             return Ok(Conflict {
                 width: None,
                 relation: String::from("{ }"),
                 exact: true,
                 proven: true,
+                gave_up: false,
             });
         }
         if !self.placed {
@@ -224,58 +259,53 @@ impl Problem {
         }
         let mut width = Width::Thread;
         for (kind, wider) in [("b", Width::Global), ("t", Width::Block)] {
-            if self.may_differ(&mut lowered, &all_choices, kind)? {
+            if self.may_differ(lowered, kind)? {
                 width = wider;
                 break;
             }
         }
-        let relation = isl::with_operation_budget(RELATION_BUDGET, || {
-            // What was proven holds for the text as well, which leaves some axioms out.
-            let same = lowered.read(&same_place(width))?;
-            let narrow = lowered.base(&[&same])?;
-            self.relation(&narrow, lowered.dimensions(), &choices)
-        });
-        Ok(match relation {
-            Ok(relation) if relation.len() <= LONGEST_RELATION => Conflict {
-                width: Some(width),
-                relation,
-                exact: true,
-                proven: true,
-            },
-            _ => Conflict {
-                width: Some(width),
-                relation: universal_relation(width),
-                exact: false,
-                proven: true,
-            },
+        // What was proven holds for the text as well, which leaves some axioms out.
+        let same = lowered.read(&same_place(width))?;
+        let relation = lowered.within_budget(|| relation(lowered, &same));
+        let relation = relation
+            .ok()
+            .filter(|relation| relation.len() <= LONGEST_RELATION);
+        Ok(Conflict {
+            width: Some(width),
+            exact: relation.is_some(),
+            relation: relation.unwrap_or_else(|| universal_relation(width)),
+            proven: true,
+            gave_up: false,
         })
     }
 
-    fn coordinates_agree(&self) -> isl::Result<bool> {
-        let mut lowered = self.lowered()?;
+    /// Whether that is proven; adds what it takes to `spent`.
+    fn coordinates_agree(&self, spent: &mut u64) -> bool {
+        let Ok(mut lowered) = self.lowered() else {
+            return false;
+        };
+        let differ = self.coordinates_differ(&mut lowered);
+        *spent = spent.saturating_add(lowered.spent());
+        differ == Ok(false)
+    }
+
+    fn coordinates_differ(&self, lowered: &mut Lowered) -> isl::Result<bool> {
         let mut differences = Vec::new();
         for [left, right] in &self.coordinates {
             for order in ["<", ">"] {
                 differences.push(lowered.read(&format!("{left} {order} {right}"))?);
             }
         }
-        let mut choices = lowered.choices(&Conjunction::default())?;
-        choices.extend(lowered.late_choices()?);
         for differs in &differences {
-            if satisfiable(&lowered.base(&[differs])?, &choices, &mut 0)? {
-                return Ok(false);
+            if lowered.is_satisfiable(&[differs])? {
+                return Ok(true);
             }
         }
-        Ok(true)
+        Ok(false)
     }
 
     /// Whether some conflicting pair differs on an axis of a kind: `b`, blocks, or `t`, threads.
-    fn may_differ(
-        &self,
-        lowered: &mut Lowered,
-        choices: &[Vec<Set>],
-        kind: &str,
-    ) -> isl::Result<bool> {
+    fn may_differ(&self, lowered: &mut Lowered, kind: &str) -> isl::Result<bool> {
         let free = self.free_axes[usize::from(kind == "t")];
         for axis in Axis::ALL {
             if !free[axis.index()] {
@@ -284,79 +314,39 @@ impl Problem {
             for order in ["<", ">"] {
                 let name = axis.name();
                 let differs = lowered.read(&format!("s{kind}{name} {order} t{kind}{name}"))?;
-                if satisfiable(&lowered.base(&[&differs])?, choices, &mut 0)? {
+                if lowered.is_satisfiable(&[&differs])? {
                     return Ok(true);
                 }
             }
         }
         Ok(false)
     }
-
-    /// The conflict over blocks and threads alone, in canonical parameters.
-    fn relation(&self, base: &Set, dimensions: usize, choices: &[Vec<Set>]) -> isl::Result<String> {
-        let extra = dimensions - 12;
-        let mut leaves = Vec::new();
-        collect_leaves(base, choices, &mut leaves)?;
-        let mut union: Option<Set> = None;
-        for leaf in leaves {
-            let leaf = leaf.project_out(12, extra)?;
-            union = Some(match union {
-                None => leaf,
-                Some(before) => before.union(&leaf)?,
-            });
-        }
-        let Some(union) = union else {
-            return Ok(universal_relation(Width::Global));
-        };
-        let pairs = Map::parse(
-            "{ [a, b, c, d, e, f, g, h, i, j, k, l] -> \
-             [source[a, b, c, d, e, f] -> sink[g, h, i, j, k, l]] }",
-        )?;
-        union
-            .coalesce()?
-            .apply(&pairs)?
-            .unwrap()?
-            .coalesce()?
-            .to_text()
-    }
 }
 
-/// Whether a point is left when one alternative of each choice is taken.
-fn satisfiable(set: &Set, choices: &[Vec<Set>], explored: &mut usize) -> isl::Result<bool> {
-    *explored += 1;
-    if *explored > MOST_CHOICES {
-        return Err(IslError::Quota);
+/// The conflict over blocks and threads alone, in canonical parameters, where `same` holds.
+fn relation(lowered: &Lowered, same: &Conjunction) -> isl::Result<String> {
+    let extra = lowered.dimensions() - 12;
+    let mut union: Option<Set> = None;
+    for leaf in lowered.leaves(&[same], MOST_LEAVES)? {
+        let leaf = leaf.project_out(12, extra)?;
+        union = Some(match union {
+            None => leaf,
+            Some(before) => before.union(&leaf)?,
+        });
     }
-    if set.is_empty()? {
-        return Ok(false);
-    }
-    let Some((first, rest)) = choices.split_first() else {
-        return Ok(true);
+    let Some(union) = union else {
+        return Ok(universal_relation(Width::Global));
     };
-    for alternative in first {
-        if satisfiable(&set.intersect(alternative)?, rest, explored)? {
-            return Ok(true);
-        }
-    }
-    Ok(false)
-}
-
-/// The non-empty combinations of alternatives.
-fn collect_leaves(set: &Set, choices: &[Vec<Set>], leaves: &mut Vec<Set>) -> isl::Result<()> {
-    if leaves.len() > 27 {
-        return Err(IslError::Quota);
-    }
-    if set.is_empty()? {
-        return Ok(());
-    }
-    let Some((first, rest)) = choices.split_first() else {
-        leaves.push(set.clone());
-        return Ok(());
-    };
-    for alternative in first {
-        collect_leaves(&set.intersect(alternative)?, rest, leaves)?;
-    }
-    Ok(())
+    let pairs = Map::parse(
+        "{ [a, b, c, d, e, f, g, h, i, j, k, l] -> \
+         [source[a, b, c, d, e, f] -> sink[g, h, i, j, k, l]] }",
+    )?;
+    union
+        .coalesce()?
+        .apply(&pairs)?
+        .unwrap()?
+        .coalesce()?
+        .to_text()
 }
 
 #[cfg(test)]
@@ -364,8 +354,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quotients_are_work() {
-        assert_eq!(work_of("{ [i] : i >= 0 }"), 16);
-        assert_eq!(work_of("{ [i] : floor(floor(i/3)/5) = 1 }"), 33 * 3);
+    fn unions_are_exact_or_everything() {
+        let union = |relations: &[String]| {
+            let mut union = Union::default();
+            relations
+                .iter()
+                .for_each(|relation| union.add(relation.clone()));
+            union.text(Width::Block)
+        };
+        let shifted = |by: usize| format!("{{ source[i] -> sink[i + {by}] }}");
+        assert_eq!(union(&[shifted(1), shifted(1)]), (shifted(1), true));
+        let two = union(&[shifted(0), shifted(1)]);
+        assert_eq!(two.0, "{ source[i] -> sink[o0] : i <= o0 <= 1 + i }");
+        assert!(two.1);
+        let many: Vec<_> = (0..40).map(|by| shifted(2 * by)).collect();
+        assert_eq!(union(&many), (universal_relation(Width::Block), false));
+        let quotients = "floor(i/3) + ".repeat(90);
+        let dear = format!("{{ source[i] -> sink[{quotients}0] }}");
+        let dear = [dear, shifted(0)];
+        assert_eq!(union(&dear), (universal_relation(Width::Block), false));
     }
 }

@@ -199,7 +199,7 @@ impl Builder<'_> {
             &source.model.accesses[left[meeting.widest[0]]],
             &sink.model.accesses[right[meeting.widest[1]]],
         );
-        let because = match meeting.reason {
+        let mut because = match meeting.reason {
             RejectionReason::Shape if meeting.width == Width::Global => {
                 describe::different_shapes(source.model, sink.model)
             }
@@ -214,6 +214,9 @@ impl Builder<'_> {
                 meeting.width,
             ),
         };
+        if meeting.gave_up && !because.is_empty() {
+            because.push_str("; comparing all accesses was given up as too long");
+        }
         let shapes = [&source.shape, &meeting.sink_shape];
         let example = meeting.example.as_ref();
         let place = (&to.place, carried);

@@ -218,24 +218,17 @@ pub(super) fn sample(
 fn first_point(problem: &Problem, fixed: &str, width: Width) -> isl::Result<Option<Sample>> {
     let mut lowered = problem.lowered()?;
     let fixed_values = lowered.read(fixed)?;
-    let choices = lowered
-        .choices(&fixed_values)?
-        .iter()
-        .map(|choice| choice.iter().map(Set::project_out_parameters).collect())
-        .collect::<isl::Result<Vec<Vec<Set>>>>()?;
     let kind = match width {
         Width::Thread => return Ok(None),
         Width::Block => "t",
         Width::Global => "b",
     };
-    let mut explored = 0;
     for axis in Axis::ALL {
         for order in ["<", ">"] {
             let name = axis.name();
             let apart = lowered.read(&format!("s{kind}{name} {order} t{kind}{name}"))?;
-            let start = lowered.base(&[&apart, &fixed_values])?;
-            let start = start.project_out_parameters()?;
-            if let Some(point) = first_leaf(&start, &choices, &mut explored)? {
+            let conditions = [&apart, &fixed_values];
+            if let Some(point) = lowered.first_point(&conditions, MOST_ALTERNATIVES)? {
                 return Ok(read_point(problem, fixed, &point));
             }
         }
@@ -259,28 +252,6 @@ fn fixed_values(problem: &Problem, assignment: &Assignment) -> Option<String> {
         ));
     }
     Some(fixed.join(" and "))
-}
-
-/// The first point of the first alternative that has one.
-fn first_leaf(
-    set: &Set,
-    choices: &[Vec<Set>],
-    explored: &mut usize,
-) -> isl::Result<Option<Vec<i64>>> {
-    *explored += 1;
-    if *explored > MOST_ALTERNATIVES || set.is_empty()? {
-        return Ok(None);
-    }
-    let Some((first, rest)) = choices.split_first() else {
-        return set.lexmin()?.sample();
-    };
-    for alternative in first {
-        let narrowed = set.intersect(alternative)?;
-        if let Some(point) = first_leaf(&narrowed, rest, explored)? {
-            return Ok(Some(point));
-        }
-    }
-    Ok(None)
 }
 
 /// The twelve places and the common byte of a point.

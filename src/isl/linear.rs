@@ -11,6 +11,17 @@
 use super::{IslError, Result, Set};
 use std::collections::HashMap;
 
+/// What is found out of a conjunction without its points being listed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// No point satisfies it for any values of the parameters.
+    Nothing,
+    /// One that does: the values of all columns.
+    Point(Vec<i64>),
+    /// Some do, with numbers that leave 64 bits.
+    TooLarge,
+}
+
 /// Columns that conjunctions speak about: parameters, dimensions, and quotients as they are met.
 #[derive(Debug)]
 pub struct System {
@@ -91,6 +102,39 @@ impl System {
     /// # Errors
     /// Quota.
     pub fn set(&self, conjunctions: &[&Conjunction]) -> Result<Set> {
+        let matrices = self.matrices(conjunctions);
+        Set::from_constraints([self.parameters, self.dimensions], &matrices)
+    }
+
+    /// A point for which all of the conjunctions hold, any one.
+    ///
+    /// # Errors
+    /// Quota.
+    pub fn find(&self, conjunctions: &[&Conjunction]) -> Result<Found> {
+        let matrices = self.matrices(conjunctions);
+        Set::from_constraints([0, self.parameters + self.dimensions], &matrices)?.find()
+    }
+
+    /// The first point of the dimensions, in lexicographic order, for which all of the conjunctions
+    /// hold, where they hold for one value of each parameter; `None` when there is none or a number
+    /// leaves 64 bits.
+    ///
+    /// # Errors
+    /// Quota, or no first point.
+    pub fn first(&self, conjunctions: &[&Conjunction]) -> Result<Option<Vec<i64>>> {
+        let matrices = self.matrices(conjunctions);
+        let set = Set::from_constraints([0, self.parameters + self.dimensions], &matrices)?;
+        let point = set.lexmin()?.sample()?;
+        Ok(point.map(|point| point[self.parameters..].to_vec()))
+    }
+
+    /// Numbers in the matrix of so many conjunctions: what each step of isl's solver goes through.
+    pub fn cells(&self, conjunctions: &[&Conjunction]) -> usize {
+        let rows: usize = conjunctions.iter().map(|all| all.rows.len()).sum();
+        rows * (1 + self.parameters + self.dimensions)
+    }
+
+    fn matrices(&self, conjunctions: &[&Conjunction]) -> [Vec<Vec<i64>>; 2] {
         let width = 1 + self.parameters + self.dimensions;
         let mut matrices = [Vec::new(), Vec::new()];
         for row in conjunctions.iter().flat_map(|all| &all.rows) {
@@ -99,12 +143,9 @@ impl System {
             for (column, coefficient) in &row.linear.terms {
                 numbers[1 + column] = *coefficient;
             }
-            let matrix = &mut matrices[usize::from(!row.equality)];
-            if !matrix.contains(&numbers) {
-                matrix.push(numbers);
-            }
+            matrices[usize::from(!row.equality)].push(numbers);
         }
-        Set::from_constraints([self.parameters, self.dimensions], &matrices)
+        matrices
     }
 
     /// The column of a quotient.
@@ -130,7 +171,28 @@ impl System {
     }
 }
 
+impl Conjunction {
+    /// Whether it holds at a point, which has a value for each column; false where a number leaves
+    /// 64 bits.
+    pub fn holds_at(&self, point: &[i64]) -> bool {
+        self.rows
+            .iter()
+            .all(|row| match row.linear.value_at(point) {
+                Some(value) if row.equality => value == 0,
+                Some(value) => value >= 0,
+                None => false,
+            })
+    }
+}
+
 impl Linear {
+    fn value_at(&self, point: &[i64]) -> Option<i64> {
+        let mut terms = self.terms.iter();
+        terms.try_fold(self.constant, |sum, (column, coefficient)| {
+            sum.checked_add(coefficient.checked_mul(*point.get(*column)?)?)
+        })
+    }
+
     fn number(constant: i64) -> Self {
         Self {
             terms: Vec::new(),
@@ -386,6 +448,44 @@ mod tests {
             assert!(found.is_subset(&expected).unwrap(), "more: {condition}");
             assert!(expected.is_subset(&found).unwrap(), "less: {condition}");
         }
+    }
+
+    #[test]
+    fn what_is_found_is_a_point() {
+        let mut random = StdRng::seed_from_u64(6);
+        let mut points = 0;
+        for _ in 0..300 {
+            let mut system = system();
+            let condition = format!(
+                "{} <= {} and {} = {}",
+                term(&mut random, 1),
+                term(&mut random, 2),
+                term(&mut random, 1),
+                term(&mut random, 2)
+            );
+            let read = system.read(&[&condition]).unwrap();
+            let all = [&read, system.definitions()];
+            let empty = by_isl(&condition).is_empty().unwrap();
+            match system.find(&all).unwrap() {
+                Found::Nothing => assert!(empty, "{condition}"),
+                Found::Point(point) => {
+                    points += 1;
+                    assert!(all.iter().all(|all| all.holds_at(&point)), "{condition}");
+                }
+                Found::TooLarge => assert!(!empty, "{condition}"),
+            }
+        }
+        assert!(points > 100, "{points} points");
+        let mut system = system();
+        let read =
+            system.read(&["a > b + 3 >= floor((c)/2) and p0 = 7 and p1 = 0 and b >= -1 and c = 9"]);
+        let (read, definitions) = (read.unwrap(), system.definitions());
+        assert_eq!(
+            system.first(&[&read, definitions]).unwrap(),
+            Some(vec![5, 1, 9, 4])
+        );
+        assert!(!read.holds_at(&[7, 0, 3, 1, 9, 4]));
+        assert_eq!(system.cells(&[&read, definitions]), 8 * 7);
     }
 
     #[test]

@@ -268,6 +268,9 @@ pub struct Barrier {
     pub uniform: bool,
     /// Enclosing loops, outermost first.
     pub loops: Vec<usize>,
+    /// How many barriers stand before it in the function's text, whatever runs first.
+    #[serde(default)]
+    pub place: usize,
     /// Its place in the source.
     pub location: Location,
 }

@@ -42,6 +42,9 @@
 //! *Afterwards*, an allocation that a plan calls unread is touched by nobody who would read what the
 //! fused kernel does not store (`liveness`).
 //!
+//! *Inside* a fused kernel a barrier may only be left out when [`is_redundant`] finds in the model of that
+//! kernel that it orders nothing alone.
+//!
 //! *By waves*, launches of a region are put off, all to a place before the host does anything that
 //! could tell (`waves`); there each is issued after every earlier one that touches a common byte, one
 //! of the two writing it, which code generation sees to when the program runs. What a launch touches
@@ -54,6 +57,7 @@
 //! It recomputes all this from models, launch graph and plan alone, and may not use the algorithms
 //! of [`crate::schedule`] or [`crate::dependence`], of which it knows only the plain types.
 
+mod barriers;
 mod conflict;
 mod device;
 mod emptiness;
@@ -71,6 +75,7 @@ mod touched;
 mod waits;
 mod waves;
 
+pub use barriers::is_redundant;
 pub use refusal::Refusal;
 
 use crate::kernel::KernelModel;

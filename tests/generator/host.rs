@@ -9,7 +9,8 @@ use std::fmt::Write;
 struct Scene {
     /// `None`: every kernel has a shape of its own.
     shape: Option<Shape>,
-    threads: u32,
+    /// Threads of a block of a line or of rows: a literal, or a variable of the host function.
+    threads: &'static str,
     /// Pointers that may be given to kernels; any two are different allocations.
     pointers: Vec<String>,
     /// `ring[0]` and `ring[1]` are the first two of them.
@@ -20,6 +21,8 @@ struct Scene {
     helpers: Vec<Helper>,
     /// Two streams with an event, used in turn.
     streams: bool,
+    /// The pointer that the last launch wrote through.
+    last: Option<usize>,
     /// Nesting of the statement.
     depth: usize,
     /// How many of the statements around it are loops with the counter `step`.
@@ -51,10 +54,16 @@ impl Case<'_> {
     pub fn host_function(&mut self) -> String {
         let element = self.element;
         let mut text = format!(
-            "static void case_{}(int n, int repeat, int stride) {{\n",
-            self.number
+            "static void case_{}(int n, int repeat, int stride{}) {{\n",
+            self.number,
+            if self.pool.is_empty() {
+                ""
+            } else {
+                ", unsigned mix"
+            },
         );
-        let buffers = self.random.random_range(2..5);
+        let pooled = !self.pool.is_empty();
+        let buffers = self.random.random_range(2..if pooled { 7 } else { 5 });
         // Buffers of their own, or parts of one allocation, cut where constants or the run say.
         let cut = self.chance(0.2).then(|| {
             self.pick(&[
@@ -71,10 +80,15 @@ impl Case<'_> {
         }
         for buffer in 0..buffers {
             let made = match cut {
-                Some(_) => format!("parts + {buffer} * part"),
-                None => format!("make<{element}>({buffer})"),
+                Some(_) => format!("{element} *b{buffer} = parts + {buffer} * part;"),
+                // Each allocation of a pooled case is one of its own for the analysis too.
+                None if pooled => format!(
+                    "{element} *b{buffer}; cudaMalloc(&b{buffer}, ELEMENTS * sizeof({element})); \
+                     cudaMemcpy(b{buffer}, initial<{element}>({buffer}), ELEMENTS * sizeof({element}), cudaMemcpyHostToDevice);"
+                ),
+                None => format!("{element} *b{buffer} = make<{element}>({buffer});"),
             };
-            let _ = writeln!(text, "    {element} *b{buffer} = {made};");
+            let _ = writeln!(text, "    {made}");
         }
         let width = self.pick(&[8, 16, 24]);
         let padding = self.pick(&[0, 3, 8]);
@@ -85,27 +99,29 @@ impl Case<'_> {
              \x20   {element} scale = ({element}){scale};\n    (void)pitch;"
         );
         let mut scene = Scene {
-            shape: self.pick(&[
-                Some(Shape::Line),
-                Some(Shape::Line),
-                Some(Shape::Line),
-                Some(Shape::Rows),
-                Some(Shape::Plane),
-                Some(Shape::Solid),
-                None,
-            ]),
-            threads: self.pick(&[32, 64, 128]),
+            shape: self.scene_shape(),
+            threads: self.pick(&["32", "64", "128"]),
             pointers: (0..buffers).map(|buffer| format!("b{buffer}")).collect(),
             ring: false,
-            kernels: Vec::new(),
+            kernels: self.pool.clone(),
             helpers: Vec::new(),
-            streams: self.chance(0.12),
+            streams: self.chance(if pooled { 0.05 } else { 0.12 }),
+            last: None,
             depth: 0,
             loops: 0,
             budget: self.random.random_range(2..7),
         };
+        if pooled && self.chance(0.15) {
+            text.push_str("    int threads = 32 << (mix >> 1 & 3);\n");
+            scene.threads = "threads";
+        }
         if self.chance(0.2) {
-            let _ = writeln!(text, "    {element} *p = b0, *q = b1;");
+            // Only the run knows which is which, or everybody does.
+            let (p, q) = match pooled && self.chance(0.7) {
+                true => ("mix & 1 ? b0 : b1", "mix & 1 ? b1 : b0"),
+                false => ("b0", "b1"),
+            };
+            let _ = writeln!(text, "    {element} *p = {p}, *q = {q};");
             scene.pointers[0] = "p".to_owned();
             scene.pointers[1] = "q".to_owned();
         } else if self.chance(0.2) {
@@ -133,7 +149,7 @@ impl Case<'_> {
         }
         if cut.is_some() {
             text.push_str("    cudaFree(parts);\n");
-        } else if self.chance(0.5) {
+        } else if self.chance(if pooled { 0.98 } else { 0.5 }) {
             for buffer in 0..buffers {
                 let _ = writeln!(text, "    cudaFree(b{buffer});");
             }
@@ -142,9 +158,25 @@ impl Case<'_> {
         text
     }
 
+    /// The shape of most launches of a function; `None`: each has its own.
+    fn scene_shape(&mut self) -> Option<Shape> {
+        if !self.pool.is_empty() && self.chance(0.5) {
+            return Some(Shape::Line);
+        }
+        self.pick(&[
+            Some(Shape::Line),
+            Some(Shape::Line),
+            Some(Shape::Line),
+            Some(Shape::Rows),
+            Some(Shape::Plane),
+            Some(Shape::Solid),
+            None,
+        ])
+    }
+
     /// A launch, or a loop or branch around some.
     fn statement(&mut self, text: &mut String, scene: &mut Scene) {
-        if scene.depth < 2 && self.chance(0.15) {
+        if scene.depth < 2 && self.chance(if self.pool.is_empty() { 0.15 } else { 0.1 }) {
             let opening = self.pick(&[
                 "for (int step = 0; step < repeat; ++step) {",
                 "for (int step = 0; step < repeat; ++step) {",
@@ -199,10 +231,9 @@ impl Case<'_> {
             let _ = writeln!(text, "    {{ {} }}", helper.call(&arguments));
             return;
         }
-        let again = !scene.kernels.is_empty() && self.chance(0.2);
+        let again = !scene.kernels.is_empty() && (!self.pool.is_empty() || self.chance(0.2));
         let kernel = if again {
-            let index = self.random.random_range(0..scene.kernels.len());
-            scene.kernels[index].clone()
+            self.known_kernel(scene)
         } else {
             let any = [
                 Shape::Line,
@@ -217,7 +248,12 @@ impl Case<'_> {
             kernel
         };
         let (out, input) = self.operands(scene, &kernel);
-        let count = if self.chance(if self.tame { 0.1 } else { 0.25 }) {
+        let odd = match self.pool.is_empty() {
+            true if self.tame => 0.1,
+            false if self.tame => 0.02,
+            _ => 0.25,
+        };
+        let count = if self.chance(odd) {
             self.pick(&["n / 2", "n - 1", "n + 1"])
         } else {
             "n"
@@ -231,10 +267,10 @@ impl Case<'_> {
         };
         let mut threads = scene.threads;
         let is_line = kernel.shape == Shape::Line;
-        if self.chance(if self.tame { 0.03 } else { 0.1 }) && is_line {
-            threads = 256;
+        if self.chance(odd / 2.0) && is_line {
+            threads = "256";
         } else if is_line && scene.shape.is_none() {
-            threads = self.pick(&[32, 64, 128, 256]);
+            threads = self.pick(&["32", "64", "128", "256"]);
         }
         let (tile_x, tile_y) = match scene.shape {
             Some(_) => (8, 8),
@@ -330,8 +366,23 @@ impl Case<'_> {
         let _ = writeln!(text, "    {name}<<<{configuration}>>>{arguments};");
     }
 
+    /// One that is defined already; of the pool rather one of the scene's own shape.
+    fn known_kernel(&mut self, scene: &Scene) -> Kernel {
+        let fits: Vec<&Kernel> = scene
+            .kernels
+            .iter()
+            .filter(|kernel| scene.shape.is_none_or(|shape| shape == kernel.shape))
+            .collect();
+        let choices = match self.pool.is_empty() || fits.is_empty() || self.chance(0.1) {
+            true => scene.kernels.iter().collect(),
+            false => fits,
+        };
+        let index = self.random.random_range(0..choices.len());
+        choices[index].clone()
+    }
+
     /// Output and input pointer of a launch: apart, or the same for a kernel that allows it.
-    fn operands(&mut self, scene: &Scene, kernel: &Kernel) -> (String, String) {
+    fn operands(&mut self, scene: &mut Scene, kernel: &Kernel) -> (String, String) {
         if scene.ring && scene.loops > 0 && self.chance(0.5) {
             return (
                 "ring[step & 1]".to_owned(),
@@ -339,9 +390,14 @@ impl Case<'_> {
             );
         }
         let out = self.random.random_range(0..scene.pointers.len());
-        let input = self.random.random_range(0..scene.pointers.len());
+        let input = match scene.last {
+            // Pools make chains.
+            Some(last) if !self.pool.is_empty() && self.chance(0.6) => last,
+            _ => self.random.random_range(0..scene.pointers.len()),
+        };
+        scene.last = Some(out);
         let output = scene.pointers[out].clone();
-        let plain = self.tame && self.chance(0.9);
+        let plain = self.tame && self.chance(if self.pool.is_empty() { 0.9 } else { 0.97 });
         let offset = if plain {
             ""
         } else {
@@ -376,15 +432,24 @@ impl Case<'_> {
         let (first, second) = (&scene.pointers[a], &scene.pointers[b]);
         let element = self.element;
         let kind = if self.tame && self.chance(0.85) {
-            self.pick(&[0, 2, 3, 4, 13, 22, 22, 22, 22])
+            match self.pool.is_empty() {
+                true => self.pick(&[0, 2, 3, 4, 13, 22, 22, 22, 22]),
+                // Sets and copies may become segments.
+                false => self.pick(&[0, 2, 3, 4, 5, 6, 12, 13, 22, 22, 22, 22, 22, 22, 22, 22]),
+            }
         } else {
             self.random.random_range(0..22)
         };
         match kind {
             0 | 1 => text.push_str("    cudaDeviceSynchronize();\n"),
-            2 => text.push_str(
-                "    if (cudaGetLastError() != cudaSuccess) { printf(\"error PASS\\n\"); exit(0); }\n",
-            ),
+            2 => {
+                // One process runs all cases of a pool.
+                let leave = if self.pool.is_empty() { "exit(0)" } else { "return" };
+                let _ = writeln!(
+                    text,
+                    "    if (cudaGetLastError() != cudaSuccess) {{ printf(\"error PASS\\n\"); {leave}; }}"
+                );
+            }
             3 => text.push_str("    if (cudaGetLastError() != cudaSuccess) return;\n"),
             4 => text.push_str(
                 "    { cudaError_t e = cudaDeviceSynchronize(); if (e != cudaSuccess) { printf(\"%s\\n\", cudaGetErrorString(e)); return; } }\n",

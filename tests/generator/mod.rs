@@ -5,10 +5,12 @@
 //! does not write: its input is another allocation, the other half of the same one, or exactly its
 //! output when the kernel touches its own element only.
 
+pub mod groups;
 mod host;
 mod kernels;
 mod shapes;
 
+use kernels::Kernel;
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
@@ -43,6 +45,7 @@ pub fn program(seed: u64, cases: usize) -> String {
             element,
             definitions: String::new(),
             variables: Vec::new(),
+            pool: Vec::new(),
             count: 0,
         };
         functions.push_str(&case.host_function());
@@ -58,13 +61,20 @@ pub fn program(seed: u64, cases: usize) -> String {
     format!(
         "// A generated program, seed {seed}.\n// arguments: -2 1\n// arguments: {other} 1\n\
          // arguments: -2 2863311531\n\
-         // float atomics do not meet: each thread adds to a place of its own\n\
-         #include <cstdio>\n#include <cstdlib>\n#include <cuda_pipeline.h>\n\n\
+         // float atomics do not meet: each thread adds to a place of its own\n{}",
+        whole_program(&kernels, &functions, &main)
+    )
+}
+
+/// The text of a program whose `main` has some statements; `size` and `stride` are its arguments.
+fn whole_program(kernels: &str, functions: &str, calls: &str) -> String {
+    format!(
+        "#include <cstdio>\n#include <cstdlib>\n#include <cuda_pipeline.h>\n\n\
          static const int ELEMENTS = {ELEMENTS};\nstatic const int HALF = {HALF};\n{PRELUDE}\n\
          {kernels}\n{functions}\n\
          int main(int argc, char **argv) {{\n\
          \x20   int size = argc > 1 ? atoi(argv[1]) : -2;\n\
-         \x20   int stride = argc > 2 ? (int)strtoul(argv[2], nullptr, 10) : 1;\n{main}\
+         \x20   int stride = argc > 2 ? (int)strtoul(argv[2], nullptr, 10) : 1;\n{calls}\
          \x20   printf(\"%s\\n\", cudaGetErrorString(cudaDeviceSynchronize()));\n\
          \x20   printf(\"PASS\\n\");\n}}\n"
     )
@@ -83,18 +93,22 @@ template <typename T> struct Cell {
     T a, b;
 };
 
-template <typename T> static T *make(int start) {
+template <typename T> static T *initial(int start) {
     static T host[ELEMENTS];
     for (int i = 0; i < ELEMENTS; ++i) host[i] = (T)((i * 37 + start * 101) % 997);
+    return host;
+}
+
+template <typename T> static T *make(int start) {
     T *device;
     cudaMalloc(&device, ELEMENTS * sizeof(T));
-    cudaMemcpy(device, host, ELEMENTS * sizeof(T), cudaMemcpyHostToDevice);
+    cudaMemcpy(device, initial<T>(start), ELEMENTS * sizeof(T), cudaMemcpyHostToDevice);
     return device;
 }
 
 // One allocation of several parts, each with room for a buffer.
 template <typename T> static T *make_parts(int parts, int part) {
-    static T host[5 * (ELEMENTS + 96)];
+    static T host[7 * (ELEMENTS + 96)];
     for (int i = 0; i < parts * part; ++i) host[i] = (T)((i * 53 + 17) % 991);
     T *device;
     cudaMalloc(&device, parts * part * sizeof(T));
@@ -103,10 +117,13 @@ template <typename T> static T *make_parts(int parts, int part) {
 }
 
 template <typename T> static void show(const char *name, const T *device) {
-    static T host[ELEMENTS];
+    alignas(8) static T host[ELEMENTS];
     cudaMemcpy(host, device, ELEMENTS * sizeof(T), cudaMemcpyDeviceToHost);
     unsigned long long sum = 14695981039346656037ull;
-    for (unsigned i = 0; i < ELEMENTS * sizeof(T); ++i) sum = (sum ^ ((unsigned char *)host)[i]) * 1099511628211ull;
+    for (unsigned i = 0; i < ELEMENTS * sizeof(T) / 8; ++i) {
+        sum = (sum ^ ((unsigned long long *)host)[i]) * 1099511628211ull;
+        sum ^= sum >> 29;
+    }
     printf("%s %llx\n", name, sum);
 }
 
@@ -140,6 +157,8 @@ struct Case<'a> {
     definitions: String,
     /// Names of the device variables.
     variables: Vec<String>,
+    /// Kernels that stand ready for several cases; none: a case makes kernels of its own.
+    pool: Vec<Kernel>,
     /// How many kernels and helpers there are.
     count: usize,
 }

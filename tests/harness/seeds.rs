@@ -15,11 +15,7 @@ pub fn trials(
     otherwise: Range<u64>,
     program: fn(u64) -> String,
 ) -> Result<Vec<Trial>, String> {
-    let seeds = match std::env::var("SIRIUS_FUZZ_SEEDS") {
-        Ok(text) => range(&text)
-            .ok_or_else(|| format!("SIRIUS_FUZZ_SEEDS wants `from..to`, not {text:?}"))?,
-        Err(_) => otherwise,
-    };
+    let seeds = chosen(otherwise)?;
     let trial = |seed| {
         Trial::test(format!("{name}/{seed}"), move || {
             let folder = tempfile::tempdir()?;
@@ -38,6 +34,19 @@ pub fn trials(
         })
     };
     Ok(seeds.map(trial).collect())
+}
+
+/// The seeds of `SIRIUS_FUZZ_SEEDS`, or else the given ones.
+///
+/// # Errors
+/// A sentence, when `SIRIUS_FUZZ_SEEDS` is no range.
+pub fn chosen(otherwise: Range<u64>) -> Result<Range<u64>, String> {
+    match std::env::var("SIRIUS_FUZZ_SEEDS") {
+        Ok(text) => {
+            range(&text).ok_or_else(|| format!("SIRIUS_FUZZ_SEEDS wants `from..to`, not {text:?}"))
+        }
+        Err(_) => Ok(otherwise),
+    }
 }
 
 fn range(text: &str) -> Option<Range<u64>> {

@@ -1,0 +1,372 @@
+//! Differential runs of generated units: fused against unfused, case by case, and the search for the
+//! smallest program that still differs.
+
+use crate::generator::groups::{GroupCase, Unit};
+use libtest_mimic::Failed;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::time::Duration;
+
+/// What is wrong with a unit.
+#[derive(Clone, Debug)]
+pub enum Difference {
+    /// A case prints something else.
+    Output {
+        /// The case.
+        case: usize,
+        /// The variant of it.
+        variant: usize,
+        /// Where it was seen: the command line and how the runtime ran.
+        run: String,
+        /// What the unfused program printed.
+        expected: String,
+        /// What the fused program printed.
+        found: String,
+    },
+    /// Memory differs at the end, although all cases print the same.
+    Memory {
+        /// Where it was seen.
+        run: String,
+    },
+    /// A build or run failed; the text says how.
+    Failure(String),
+}
+
+/// How much was compared.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Totals {
+    units: usize,
+    cases: usize,
+    launches: usize,
+    launches_after: usize,
+    runs: usize,
+}
+
+static TOTALS: Mutex<Totals> = Mutex::new(Totals {
+    units: 0,
+    cases: 0,
+    launches: 0,
+    launches_after: 0,
+    runs: 0,
+});
+
+impl Totals {
+    /// What this process compared so far and found equal.
+    pub fn so_far() -> Self {
+        *TOTALS.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// One line about it.
+    pub fn line(&self, time: Duration) -> String {
+        let seconds = time.as_secs_f64().max(1e-9);
+        format!(
+            "{} cases without a difference in {seconds:.0} s ({:.1} a second): {} launch groups of {} \
+             units, each with {} draws of run-time values; launch sites {} -> {}",
+            self.runs,
+            self.runs as f64 / seconds,
+            self.cases,
+            self.units,
+            FUSED_RUNS.len() * draws(),
+            self.launches,
+            self.launches_after
+        )
+    }
+}
+
+/// A folder for builds and runs.
+pub struct Differential {
+    folder: tempfile::TempDir,
+}
+
+/// Draws of run-time values for each case in a run, unless `SIRIUS_FUZZ_DRAWS` says otherwise: a draw
+/// costs a thousandth of what building the case costs.
+const DRAWS: usize = 20;
+
+fn draws() -> usize {
+    let chosen = std::env::var("SIRIUS_FUZZ_DRAWS").ok();
+    chosen.and_then(|text| text.parse().ok()).unwrap_or(DRAWS)
+}
+
+/// How the fused program is run, a run with draws of its own each; the unfused one runs blocks in
+/// ascending order.
+const FUSED_RUNS: [&[(&str, &str)]; 3] = [
+    &[("SIRIUS_CPU_THREADS", "1")],
+    &[("SIRIUS_CPU_THREADS", "1"), ("SIRIUS_CPU", "fiber")],
+    &[("SIRIUS_CPU_THREADS", "2")],
+];
+
+impl Differential {
+    /// Makes the folder.
+    pub fn new() -> Result<Self, Failed> {
+        Ok(Self {
+            folder: tempfile::tempdir()?,
+        })
+    }
+
+    /// Builds `unit` with fusion off and `fused` with fusion on, runs both and says how they differ.
+    /// Of several cases the first one is named.
+    pub fn compare(&self, unit: &Unit, fused: &Unit) -> Result<Option<Difference>, Failed> {
+        // What nobody reads need not be written: half of the units compare all memory.
+        let optimisations = match unit.seed.is_multiple_of(2) {
+            true => "--sirius-opt=all,-dead-stores",
+            false => "--sirius-opt=all",
+        };
+        let on = match self.build(fused, "on", &["--sirius-fusion=all", optimisations])? {
+            Ok(built) => built,
+            Err(messages) => return Ok(Some(Difference::Failure(messages))),
+        };
+        let off = match self.build(unit, "off", &["--sirius-fusion=off"])? {
+            Ok(built) => built,
+            Err(messages) => return Ok(Some(Difference::Failure(messages))),
+        };
+        for (number, environment) in FUSED_RUNS.iter().enumerate() {
+            let arguments = &[(number * draws()).to_string(), draws().to_string()];
+            let run = format!("arguments {arguments:?}, {environment:?}");
+            let unfused = match off.run(arguments, FUSED_RUNS[0])? {
+                Ok(output) => output,
+                Err(message) => return Ok(Some(Difference::Failure(message))),
+            };
+            let found = match on.run(arguments, environment)? {
+                Ok(output) => output,
+                Err(message) => return Ok(Some(Difference::Failure(message))),
+            };
+            if let Some(difference) = difference(&unfused, &found, &run) {
+                return Ok(Some(difference));
+            }
+        }
+        let mut totals = TOTALS.lock().unwrap_or_else(PoisonError::into_inner);
+        totals.units += 1;
+        totals.cases += unit.cases.len();
+        totals.runs += unit.cases.len() * FUSED_RUNS.len() * draws();
+        let launches: usize = unit.cases.iter().map(GroupCase::launches).sum();
+        let (before, after) = on.launches.unwrap_or((launches, launches));
+        totals.launches += before;
+        totals.launches_after += after;
+        Ok(None)
+    }
+
+    /// The smallest part of a unit that still differs, and how. `fused` makes the unit that is built
+    /// with fusion.
+    ///
+    /// Cases are halved until one is left; then statements are left out. All ways to leave out one are
+    /// variants of the case in one build, where a build works at all.
+    pub fn shrink(
+        &self,
+        unit: &Unit,
+        difference: Difference,
+        fused: impl Fn(&Unit) -> Unit,
+    ) -> Result<(Unit, Difference), Failed> {
+        let (mut unit, mut difference) = (unit.clone(), difference);
+        if let Difference::Output { case, .. } = &difference {
+            let alone = unit.with(
+                unit.cases
+                    .iter()
+                    .filter(|c| c.number == *case)
+                    .cloned()
+                    .collect(),
+            );
+            if let Some(found) = self.compare(&alone, &fused(&alone))? {
+                (unit, difference) = (alone, found);
+            }
+        }
+        while unit.cases.len() > 1 {
+            let (left, right) = unit.cases.split_at(unit.cases.len() / 2);
+            let mut smaller = None;
+            for half in [left, right] {
+                let half = unit.with(half.to_vec());
+                if let Some(found) = self.compare(&half, &fused(&half))? {
+                    smaller = Some((half, found));
+                    break;
+                }
+            }
+            match smaller {
+                Some(found) => (unit, difference) = found,
+                None => return Ok((unit, difference)),
+            }
+        }
+        'smaller: loop {
+            let mut candidates = unit.cases[0].smaller();
+            if matches!(difference, Difference::Output { .. }) {
+                for (variant, candidate) in candidates.iter_mut().enumerate() {
+                    candidate.variant = variant;
+                }
+                let all = unit.with(candidates.clone());
+                match self.compare(&all, &fused(&all))? {
+                    Some(found @ Difference::Output { variant, .. }) => {
+                        let mut candidate = candidates.swap_remove(variant);
+                        candidate.variant = 0;
+                        (unit, difference) = (unit.with(vec![candidate]), found);
+                        continue 'smaller;
+                    }
+                    Some(_) => {}
+                    None => return Ok((unit, difference)),
+                }
+            }
+            for candidate in candidates {
+                let candidate = unit.with(vec![candidate]);
+                if let Some(found) = self.compare(&candidate, &fused(&candidate))?
+                    && found.is_like(&difference)
+                {
+                    (unit, difference) = (candidate, found);
+                    continue 'smaller;
+                }
+            }
+            return Ok((unit, difference));
+        }
+    }
+
+    /// Keeps the program and says where it is, what differs and how to see it again.
+    pub fn report(&self, unit: &Unit, difference: &Difference) -> Result<String, Failed> {
+        let number = unit.cases.first().map_or(0, |case| case.number);
+        let kept = std::env::temp_dir().join(format!("sirius_group_{}_{number}.cu", unit.seed));
+        std::fs::write(&kept, unit.text())?;
+        let mut report = format!(
+            "seed {}, case {number}: the smallest program is kept in {}\n",
+            unit.seed,
+            kept.display()
+        );
+        for case in &unit.cases {
+            let _ = writeln!(report, "{}", case.lines.join("\n"));
+        }
+        match difference {
+            Difference::Output {
+                run,
+                expected,
+                found,
+                ..
+            } => {
+                let _ = writeln!(
+                    report,
+                    "with {run}\n--- unfused\n{expected}--- fused\n{found}"
+                );
+            }
+            Difference::Memory { run } => {
+                let _ = writeln!(
+                    report,
+                    "with {run}, the contents of memory differ at the end"
+                );
+            }
+            Difference::Failure(message) => report.push_str(message),
+        }
+        Ok(report)
+    }
+
+    fn build(
+        &self,
+        unit: &Unit,
+        name: &str,
+        options: &[&str],
+    ) -> Result<Result<Built, String>, Failed> {
+        let source = self.folder.path().join(format!("{name}.cu"));
+        let program = self.folder.path().join(name);
+        std::fs::write(&source, unit.text())?;
+        let compiler = std::env::var_os("SIRIUS_FUZZ_COMPILER").map_or_else(
+            || PathBuf::from(env!("CARGO_BIN_EXE_sirius-rs")),
+            PathBuf::from,
+        );
+        let output = Command::new(compiler)
+            .arg(&source)
+            .args(["-O2", "-std=c++17", "--sirius-device=cpu"])
+            .args(options)
+            .arg("-o")
+            .arg(&program)
+            .env("SIRIUS_STRICT", "1")
+            .env_remove("SIRIUS_FLAGS")
+            .output()?;
+        let messages = String::from_utf8_lossy(&output.stderr).into_owned();
+        if !output.status.success() {
+            return Ok(Err(format!("does not build with {options:?}:\n{messages}")));
+        }
+        Ok(Ok(Built {
+            program,
+            launches: messages.lines().find_map(launches),
+        }))
+    }
+}
+
+impl Difference {
+    /// Whether it is of the same kind, so that a search does not end at something else.
+    fn is_like(&self, other: &Self) -> bool {
+        std::mem::discriminant(self) == std::mem::discriminant(other)
+    }
+}
+
+/// `sirius: 9 launches -> 3`.
+fn launches(line: &str) -> Option<(usize, usize)> {
+    let (before, after) = line.strip_prefix("sirius: ")?.split_once(" launches -> ")?;
+    Some((before.parse().ok()?, after.parse().ok()?))
+}
+
+/// A program that was compiled for the CPU device.
+struct Built {
+    program: PathBuf,
+    /// Launch sites before and after fusion.
+    launches: Option<(usize, usize)>,
+}
+
+/// What a run left behind.
+struct Run {
+    output: String,
+    memory: String,
+}
+
+impl Built {
+    fn run(
+        &self,
+        arguments: &[String],
+        environment: &[(&str, &str)],
+    ) -> Result<Result<Run, String>, Failed> {
+        let dump: &Path = &self.program.with_extension("memory");
+        let output = Command::new(&self.program)
+            .args(arguments)
+            .env("SIRIUS_DUMP_MEMORY", dump)
+            .envs(environment.iter().copied())
+            .output()?;
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        if !output.status.success() {
+            return Ok(Err(format!(
+                "{} {arguments:?} {environment:?} ends with {}\n{}\n{}",
+                self.program.display(),
+                output.status,
+                text.lines().last().unwrap_or_default(),
+                String::from_utf8_lossy(&output.stderr)
+            )));
+        }
+        Ok(Ok(Run {
+            output: text,
+            memory: std::fs::read_to_string(dump)?,
+        }))
+    }
+}
+
+fn difference(unfused: &Run, fused: &Run, run: &str) -> Option<Difference> {
+    if unfused.output == fused.output {
+        return (unfused.memory != fused.memory).then(|| Difference::Memory {
+            run: run.to_owned(),
+        });
+    }
+    let parts = |output: &str| -> Vec<String> { output.split("\n#").map(str::to_owned).collect() };
+    let (expected, found) = (parts(&unfused.output), parts(&fused.output));
+    let first = expected
+        .iter()
+        .zip(&found)
+        .position(|(left, right)| left != right)
+        .unwrap_or(expected.len().min(found.len()).saturating_sub(1));
+    let mut numbers = expected[first]
+        .trim_start_matches('#')
+        .split_whitespace()
+        .map(|number| number.parse().unwrap_or(0));
+    Some(Difference::Output {
+        case: numbers.next().unwrap_or(0),
+        variant: numbers.next().unwrap_or(0),
+        run: run.to_owned(),
+        expected: format!("{}\n", expected[first]),
+        found: found
+            .get(first)
+            .map(|found| format!("{found}\n"))
+            .unwrap_or_default(),
+    })
+}

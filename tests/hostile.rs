@@ -1,0 +1,176 @@
+//! Kernels that ask much of isl: analysis takes seconds and says what it left open.
+
+use std::fmt::Write as _;
+use std::process::Command;
+
+/// Far above what the analysis takes on a busy machine, and far below what it takes without bounds.
+const MOST_SECONDS: f64 = 240.0;
+
+/// What the analysis of a program says: seconds of the stages after the front end, and why each edge
+/// is as wide as it is.
+fn analyse(name: &str, source: &str) -> (f64, Vec<String>) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join(name).with_extension("cu");
+    std::fs::write(&path, source).expect("the source is written");
+    let output = Command::new(env!("CARGO_BIN_EXE_sirius-rs"))
+        .args(["analyze", "--format=json", "--sirius-device=cpu", "-O2"])
+        .arg(&path)
+        .env("SIRIUS_STRICT", "1")
+        .env_remove("SIRIUS_FLAGS")
+        .output()
+        .expect("the compiler runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{name}: {said}");
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("a report");
+    let list = |name: &str| report[name].as_array().cloned().unwrap_or_default();
+    let stages = list("stages");
+    let seconds = stages
+        .iter()
+        .filter(|stage| stage["name"] != "program")
+        .filter_map(|stage| stage["seconds"].as_f64())
+        .sum();
+    let reasons = list("edges")
+        .iter()
+        .map(|edge| edge["because"].as_str().unwrap_or_default().to_owned())
+        .collect();
+    (seconds, reasons)
+}
+
+/// A program that launches two kernels of one body in turn.
+fn program(parameters: &str, body: &str, launch: &str, arguments: &str) -> String {
+    let mut text = String::from("#include <cuda_runtime.h>\n");
+    for kernel in ["first", "second"] {
+        let _ = writeln!(
+            text,
+            "__global__ void {kernel}({parameters}, int n, int m, int k) {{\n\
+             int i = blockIdx.x * blockDim.x + threadIdx.x, j = blockIdx.y * blockDim.y + threadIdx.y;\n\
+             {body}}}"
+        );
+    }
+    text.push_str(
+        "int main(int argc, char **) {\n  int n = argc * 1000, m = argc * 37, k = argc * 5;\n",
+    );
+    for argument in arguments.split(", ") {
+        let _ = writeln!(
+            text,
+            "  float *{argument}; cudaMalloc(&{argument}, n * m * sizeof(float));"
+        );
+    }
+    for kernel in ["first", "second", "first"] {
+        let _ = writeln!(text, "  {kernel}<<<{launch}>>>({arguments}, n, m, k);");
+    }
+    text + "  return cudaDeviceSynchronize();\n}\n"
+}
+
+#[test]
+fn sixteen_guarded_updates_by_quotients() {
+    let mut body = String::new();
+    for j in 0..16 {
+        let _ = writeln!(
+            body,
+            "if ((i / {}) % {} < {} && (i % {}) / {} != {}) \
+             x[(i / {}) * {} + (i % {})] += x[i / {} + {j}];",
+            3 + j,
+            5 + j,
+            2 + j % 3,
+            7 + j,
+            2 + j,
+            j % 4,
+            2 + j,
+            3 + j,
+            11 + j,
+            5 + j
+        );
+    }
+    let source = program("float *x", &body, "n / 256, 256", "x");
+    let (seconds, reasons) = analyse("quotients", &source);
+    assert!(seconds < MOST_SECONDS, "{seconds} s");
+    let told = |reason: &String| {
+        reason.contains("in too many ways to compare") || reason.contains("given up as too long")
+    };
+    assert!(
+        !reasons.is_empty() && reasons.iter().any(told),
+        "{reasons:?}"
+    );
+}
+
+#[test]
+fn quotients_by_run_time_values() {
+    let mut body = String::from("if (i >= n) return;\n");
+    for j in 0..8 {
+        let _ = writeln!(
+            body,
+            "if ((i / m) % {} == {j} || (i % k) > m - {j}) \
+             x[(i / m) * k + (i % m) * {} + i / k] = x[(i % k) * m + i / k] + 1;",
+            3 + j,
+            j + 1
+        );
+    }
+    let source = program("float *x", &body, "n / 256, 256", "x");
+    let (seconds, reasons) = analyse("quotients_by_run_time_values", &source);
+    assert!(seconds < MOST_SECONDS && !reasons.is_empty(), "{seconds} s");
+}
+
+#[test]
+fn wide_guards() {
+    let some: Vec<_> = (0..10)
+        .map(|j| format!("(i == {} && j != {j})", 3 * j))
+        .collect();
+    let all: Vec<_> = (0..10)
+        .map(|j| format!("(i != {} || j < m + {j})", 7 * j))
+        .collect();
+    let (some, all) = (some.join(" || "), all.join(" && "));
+    let body = format!(
+        "if (({some}) && ({all})) x[i * m + j] = 1;\nif (({all}) || i + j == n) x[j * m + i] = 2;\n\
+         if (i != 3 && i != 5 && j != 4 && i != j && i != j + 1) x[i * n + j * m] = x[i + j];\n"
+    );
+    let source = program("float *x", &body, "dim3(n / 16, n / 16), dim3(16, 16)", "x");
+    let (seconds, reasons) = analyse("wide_guards", &source);
+    assert!(seconds < MOST_SECONDS && !reasons.is_empty(), "{seconds} s");
+}
+
+#[test]
+fn deep_nests() {
+    let mut body = String::new();
+    let mut from = String::from("i % 3");
+    for depth in 0..8 {
+        let until = ["n", "m", "k", "7"][depth % 4];
+        let step = 1 + depth % 3;
+        let _ = writeln!(
+            body,
+            "for (int l{depth} = {from}; l{depth} < {until}; l{depth} += {step})"
+        );
+        from = format!("l{depth}");
+    }
+    body.push_str(
+        "x[l0 * m * k + l1 * k + l2 * n + l3 + l4 * m + l5 * 3 + l6 / 2 + l7 % 5 + i] += \
+         y[l0 + l1 * m + l2 * k + l3 * 7 + l4 + l5 + l6 + l7 * n];\n",
+    );
+    let source = program("float *x, float *y", &body, "n / 256, 256", "x, y");
+    let (seconds, reasons) = analyse("deep_nests", &source);
+    assert!(seconds < MOST_SECONDS && !reasons.is_empty(), "{seconds} s");
+}
+
+#[test]
+fn many_arrays() {
+    let count = 24;
+    let names: Vec<_> = (0..count).map(|index| format!("p{index}")).collect();
+    let parameters: Vec<_> = names.iter().map(|name| format!("float *{name}")).collect();
+    let mut body = String::from("if (i < n && j < m) {\n");
+    for index in 0..count {
+        let (one, other) = ((index * 7 + 1) % count, (index * 5 + 2) % count);
+        let _ = writeln!(
+            body,
+            "p{index}[i * m + j + {index}] = p{one}[i * m + j] + p{other}[j * n + i] + \
+             p{index}[(i / 2) * m + j % 3];"
+        );
+    }
+    body.push_str("}\n");
+    let launch = "dim3(n / 256, m), 256";
+    let source = program(&parameters.join(", "), &body, launch, &names.join(", "));
+    let (seconds, reasons) = analyse("many_arrays", &source);
+    assert!(
+        seconds < MOST_SECONDS && reasons.len() > count,
+        "{seconds} s"
+    );
+}
