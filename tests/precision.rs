@@ -9,6 +9,7 @@
 mod harness;
 
 #[path = "generator/mod.rs"]
+#[allow(dead_code, reason = "the fuzzer of launch groups uses the rest")]
 mod generator;
 
 #[path = "precision/program.rs"]

@@ -7,6 +7,8 @@
 //! `// expect-missed:` line; and the static graph contains every dependence that a trace of the
 //! unfused run shows.
 
+#[path = "harness/checks.rs"]
+mod checks;
 mod harness;
 
 use harness::check;
@@ -17,7 +19,10 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut trials = vec![Trial::test("oracle", harness::check_oracle)];
+    let mut trials = vec![
+        Trial::test("oracle", harness::check_oracle),
+        Trial::test("faults", checks::check_faults),
+    ];
     for folder in ["test_programs", "tests/run"] {
         let Ok(entries) = std::fs::read_dir(root.join(folder)) else {
             continue;

@@ -280,6 +280,7 @@ fn refuses_divergent_barrier() {
     chain.scene.kernels[1].barriers.push(Barrier {
         uniform: false,
         loops: Vec::new(),
+        place: 0,
         location: Location::default(),
     });
     let plan = chain.plan_with(true, Vec::new());
@@ -709,6 +710,8 @@ fn passes_null_pointer() {
 // Behind the macro that they use.
 #[path = "verify/host.rs"]
 mod host;
+#[path = "verify/waves.rs"]
+mod waves;
 #[path = "verify/liveness.rs"]
 mod liveness;
 #[path = "verify/reductions.rs"]

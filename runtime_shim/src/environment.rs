@@ -1,5 +1,6 @@
 //! What the user sets through environment variables, read once.
 
+use crate::check::Check;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
@@ -15,6 +16,8 @@ pub struct Settings {
     pub statistics: Option<PathBuf>,
     /// `SIRIUS_TRACE`: where the access trace goes.
     pub trace: Option<PathBuf>,
+    /// `SIRIUS_CHECK`: what every access of a kernel is checked for. Blocks then run one after the other.
+    pub check: Option<Check>,
     /// `SIRIUS_DUMP_MEMORY`: where the final contents of allocations go.
     pub memory_dump: Option<PathBuf>,
 }
@@ -22,7 +25,7 @@ pub struct Settings {
 impl Settings {
     /// Whether kernels run their instrumented functions.
     pub fn instrumented(&self) -> bool {
-        self.statistics.is_some() || self.trace.is_some()
+        self.statistics.is_some() || self.trace.is_some() || self.check.is_some()
     }
 }
 
@@ -58,17 +61,26 @@ fn read(variable: impl Fn(&str) -> Option<std::ffi::OsString>) -> Result<Setting
             ));
         }
     };
-    if variable("SIRIUS_CHECK").is_some_and(|value| !value.is_empty()) {
-        return Err("SIRIUS_CHECK is not available yet; unset it".to_owned());
-    }
+    let check = match variable("SIRIUS_CHECK") {
+        None => None,
+        Some(text) if text.is_empty() => None,
+        Some(text) if text == "memory" => Some(Check::Memory),
+        Some(text) if text == "race" => Some(Check::Race),
+        Some(text) => {
+            return Err(format!(
+                "SIRIUS_CHECK is {text:?}, but knows only `memory` and `race`"
+            ));
+        }
+    };
     let path = |name| {
         variable(name)
             .filter(|value| !value.is_empty())
             .map(PathBuf::from)
     };
     Ok(Settings {
-        worker_threads,
+        worker_threads: if check.is_some() { 1 } else { worker_threads },
         thread_entries_only,
+        check,
         statistics: path("SIRIUS_STATS"),
         trace: path("SIRIUS_TRACE"),
         memory_dump: path("SIRIUS_DUMP_MEMORY"),
@@ -96,5 +108,19 @@ mod tests {
     fn refuses_nonsense() {
         assert!(read(|name| (name == "SIRIUS_CPU_THREADS").then(|| "0".into())).is_err());
         assert!(read(|name| (name == "SIRIUS_CPU").then(|| "gpu".into())).is_err());
+        assert!(read(|name| (name == "SIRIUS_CHECK").then(|| "all".into())).is_err());
+    }
+
+    #[test]
+    fn checks_run_one_block_after_the_other() {
+        let settings = read(|name| match name {
+            "SIRIUS_CPU_THREADS" => Some("3".into()),
+            "SIRIUS_CHECK" => Some("race".into()),
+            _ => None,
+        })
+        .unwrap();
+        assert_eq!(settings.check, Some(Check::Race));
+        assert_eq!(settings.worker_threads, 1);
+        assert!(settings.instrumented());
     }
 }

@@ -160,7 +160,7 @@ fn shared_neighbour(state: &BlockState, address: usize) -> Option<(usize, String
 }
 
 /// File and line of the innermost function that an instruction belongs to.
-fn source_line(instruction: usize) -> Option<String> {
+pub fn source_line(instruction: usize) -> Option<String> {
     let mut place = None;
     if instruction == 0 {
         return None;
@@ -173,6 +173,15 @@ fn source_line(instruction: usize) -> Option<String> {
         }
     });
     place
+}
+
+/// Names of the functions that an instruction belongs to by inlining, the innermost first.
+pub fn inlined_functions(instruction: usize) -> Vec<String> {
+    let mut names = Vec::new();
+    backtrace::resolve(instruction as *mut c_void, |symbol| {
+        names.extend(symbol.name().map(|name| name.to_string()));
+    });
+    names
 }
 
 #[cfg(target_arch = "x86_64")]

@@ -11,6 +11,7 @@
 
 pub mod abi;
 pub mod api;
+pub mod check;
 pub mod cublas;
 pub mod environment;
 pub mod error;

@@ -16,7 +16,7 @@ use std::sync::RwLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::{CudaError, CudaResult};
-use crate::{memory_dump, trace};
+use crate::{check, memory_dump, trace};
 
 /// Live allocations that get guard pages. Each takes two of the process's mappings (65,530 by default),
 /// most of which the stacks of fibers may need.
@@ -492,6 +492,7 @@ impl Table {
         GENERATION.fetch_add(1, Ordering::AcqRel);
         memory_dump::freed(&entry.view);
         trace::freed(&entry.view);
+        check::freed(entry.view.ordinal);
         match entry.backing {
             Backing::Guarded { mapping } => {
                 self.guarded -= 1;

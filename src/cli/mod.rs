@@ -156,6 +156,8 @@ pub enum Optimisation {
     BroadcastValues,
     /// `redundant-barriers`: barriers that no dependence needs any more are left out.
     RedundantBarriers,
+    /// `staged-rows`: rows that a block walks over several times stay in shared memory.
+    StagedRows,
     /// `host-constants`: arguments and extents that the host knows are constants of the fused kernel.
     HostConstants,
     /// `one-base`: pointers into one allocation at known distances are one parameter.
@@ -166,7 +168,7 @@ pub enum Optimisation {
 
 impl Optimisation {
     /// All of them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::ForwardValues,
         Self::DeadStores,
         Self::CodeMotion,
@@ -174,6 +176,7 @@ impl Optimisation {
         Self::CommonTiles,
         Self::BroadcastValues,
         Self::RedundantBarriers,
+        Self::StagedRows,
         Self::HostConstants,
         Self::OneBase,
         Self::Waves,
@@ -189,6 +192,7 @@ impl Optimisation {
             Self::CommonTiles => "common-tiles",
             Self::BroadcastValues => "broadcast-values",
             Self::RedundantBarriers => "redundant-barriers",
+            Self::StagedRows => "staged-rows",
             Self::HostConstants => "host-constants",
             Self::OneBase => "one-base",
             Self::Waves => "waves",

@@ -19,11 +19,13 @@ mod host_values;
 mod indices;
 mod memory;
 mod registers;
+mod rows;
 mod scopes;
 mod segment;
 mod strands;
 mod tiles;
 mod unison;
+mod versions;
 #[cfg(test)]
 mod block_tests;
 #[cfg(test)]
@@ -34,7 +36,7 @@ use super::ir::{Block, Builder, DebugScope, FUNCTION_ATTRIBUTES, RETURN_ATTRIBUT
 use super::{CodegenError, FusedKernel, FusedParameter, WaveKernel};
 use crate::cli::Optimisation;
 use crate::kernel::KernelModel;
-use crate::launch::{Launch, LaunchGraph, LaunchId, NodeKind, ValueId};
+use crate::launch::{BufferId, Launch, LaunchGraph, LaunchId, NodeKind, ValueId};
 use crate::program::Program;
 use crate::schedule::{BlockThreads, FusionGroup, FusionPlan, ThreadMap};
 use crate::verify::VerifiedPlan;
@@ -163,22 +165,31 @@ fn build_groups<'ctx>(
     if optimisations.contains(&Optimisation::ForwardValues) {
         forward_values(&module)?;
     }
-    for (kernel, facts) in fused.iter().zip(&known) {
+    for (kernel, facts) in fused.iter_mut().zip(&known) {
         let function = function_of(&module, kernel)?;
         if optimisations.contains(&Optimisation::BroadcastValues) {
             broadcasts::broadcast_values(function, facts);
         }
+        let mut versions = vec![function];
+        // Launches of waves bring no memory along.
+        let of_plan = kernel.group < plan.groups.len();
+        if of_plan && optimisations.contains(&Optimisation::StagedRows) {
+            let staged = rows::stage_rows(&module, function, facts)?;
+            kernel.staged = staged.rows;
+            versions.extend(staged.general);
+        }
+        if optimisations.contains(&Optimisation::DeadStores) {
+            kernel.unwritten = remove_dead_stores(&versions, facts);
+        }
     }
-    if optimisations.contains(&Optimisation::DeadStores) {
-        remove_dead_stores(&module, &mut fused, &known)?;
-    }
+    tidy(&module)?;
     if optimisations.contains(&Optimisation::CommonTiles) {
         tiles::merge_tiles(&module);
     }
     for (kernel, facts) in fused.iter().zip(&known) {
         let function = function_of(&module, kernel)?;
         if optimisations.contains(&Optimisation::RedundantBarriers) {
-            barriers::remove_redundant_barriers(function, facts);
+            barriers::remove_redundant_barriers(&module, function, facts);
         }
     }
     let of_plan = |kernel: &FusedKernel| kernel.group < plan.groups.len();
@@ -273,8 +284,18 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
                 .map(|(parameter, _)| parameter.source)
                 .collect(),
             unwritten: Vec::new(),
+            staged: None,
         };
-        Ok(Some((kernel, KernelFacts { apart, unread }, functions)))
+        let models = || self.members.iter().map(|(_, model)| model);
+        let facts = KernelFacts {
+            apart,
+            unread,
+            arguments: kernel.parameters.iter().map(is_argument).collect(),
+            block: self.block_extents(),
+            static_shared_bytes: models().map(|model| model.static_shared_bytes).sum(),
+            dynamic_shared: models().any(|model| model.dynamic_shared),
+        };
+        Ok(Some((kernel, facts, functions)))
     }
 
     /// The extents of a member's grid and block that the host knows. Members whose threads stay where
@@ -430,8 +451,24 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
             }
         }
         let all = 0..parameters.len();
-        let row = |one: usize| all.clone().map(|other| facts.apart(one, other)).collect();
+        let apart = |one, other| self.is_fused() && facts.apart(one, other);
+        let row = |one: usize| all.clone().map(|other| apart(one, other)).collect();
         (function, all.clone().map(row).collect())
+    }
+
+    /// The extents of its blocks, where they are known when compiling.
+    fn block_extents(&self) -> [Option<u64>; 3] {
+        let in_rows = self.group.members.iter().any(|member| match member.map {
+            ThreadMap::Blocks { threads, .. } => threads != BlockThreads::Same,
+            ThreadMap::Identity | ThreadMap::Clipped => false,
+        });
+        if in_rows || !self.is_fused() {
+            return [None; 3];
+        }
+        std::array::from_fn(|axis| {
+            let mut members = self.members.iter();
+            members.find_map(|(launch, _)| self.constant_extent(launch.block[axis]))
+        })
     }
 
     /// A single launch is built for all launches of its kernel: nothing of one site is in it.
@@ -628,31 +665,37 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
     }
 }
 
+fn is_argument(parameter: &FusedParameter) -> bool {
+    matches!(parameter, FusedParameter::Argument { .. })
+}
+
 fn function_of(module: &Module, kernel: &FusedKernel) -> Result<Value, CodegenError> {
     Value::function(module, &kernel.name)
         .ok_or_else(|| CodegenError::Inconsistent(format!("no kernel {}", kernel.name)))
 }
 
-/// Leaves stores out whose values nobody reads, and what only computed them.
-fn remove_dead_stores(
-    module: &Module,
-    fused: &mut [FusedKernel],
-    known: &[KernelFacts],
-) -> Result<(), CodegenError> {
-    let before = device::count_barriers(module);
-    for (kernel, facts) in fused.iter_mut().zip(known) {
-        let function = function_of(module, kernel)?;
-        for (buffer, parameters) in &facts.unread {
-            if dead_stores::remove_dead_stores(function, parameters) {
-                kernel.unwritten.push(*buffer);
+/// Leaves stores out whose values nobody reads, in all versions of a kernel, of which the first calls
+/// the others. Returns the allocations that they went to.
+fn remove_dead_stores(versions: &[Value], facts: &KernelFacts) -> Vec<BufferId> {
+    let mut unwritten = Vec::new();
+    for (buffer, parameters) in &facts.unread {
+        for version in versions {
+            let removed = dead_stores::remove_dead_stores(*version, versions, parameters);
+            if removed && !unwritten.contains(buffer) {
+                unwritten.push(*buffer);
             }
         }
     }
-    let machine = device_target_machine("sm_80")?;
+    unwritten
+}
+
+/// Inlines the versions of kernels, and removes what only computed values that are not needed any more.
+fn tidy(module: &Module) -> Result<(), CodegenError> {
+    let before = device::count_barriers(module);
     run_passes(
         module,
-        "function(adce,instcombine<no-verify-fixpoint>,simplifycfg)",
-        &machine,
+        "always-inline,globaldce,function(adce,instcombine<no-verify-fixpoint>,simplifycfg)",
+        &device_target_machine("sm_80")?,
     )?;
     before.check_equal_or_fewer(&device::count_barriers(module))
 }

@@ -101,6 +101,21 @@ pub struct FusedKernel {
     pub parameters: Vec<FusedParameter>,
     /// Allocations that its members write and it does not, because nobody reads them afterwards.
     pub unwritten: Vec<BufferId>,
+    /// What it keeps in dynamic shared memory, beside what its members have there.
+    pub staged: Option<StagedRows>,
+}
+
+/// Shared memory that a launch of a fused kernel has to bring along for the rows that it keeps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StagedRows {
+    /// The kernel's parameter that holds the number of elements of a row.
+    pub parameter: usize,
+    /// Its width.
+    pub bits: u32,
+    /// Bytes for each element.
+    pub element_bytes: u64,
+    /// With more elements than this the kernel keeps nothing, and needs nothing.
+    pub most_elements: u64,
 }
 
 /// A kernel that runs several launches of a wave: the blocks of each lie one after the other on the z

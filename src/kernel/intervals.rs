@@ -547,6 +547,7 @@ mod tests {
         let barrier = |uniform| super::super::Barrier {
             uniform,
             loops: vec![0],
+            place: 0,
             location: Location::default(),
         };
         model.barriers = vec![barrier(true)];

@@ -51,7 +51,7 @@ pub fn model_body(body: &Body, id: KernelId, name: &str) -> KernelModel {
         row_loops: Vec::new(),
         has_shared: mentions_shared(body),
     };
-    let mut barriers = Vec::new();
+    let mut barriers: Vec<Barrier> = Vec::new();
     let mut events: BTreeMap<BlockRef, Vec<Event>> = BTreeMap::new();
     let mut warp_operations = false;
     let mut asynchronous_copies = false;
@@ -87,6 +87,8 @@ pub fn model_body(body: &Body, id: KernelId, name: &str) -> KernelModel {
                             uniform: !flow.irreducible
                                 && !uniformity.divergent_blocks.contains(block),
                             loops: flow.loops_of(*block),
+                            // Values are numbered as they stand in the text.
+                            place: value.0,
                             location: location.clone(),
                         });
                     }
@@ -108,6 +110,11 @@ pub fn model_body(body: &Body, id: KernelId, name: &str) -> KernelModel {
                 }
             }
         }
+    }
+    let mut places: Vec<usize> = barriers.iter().map(|barrier| barrier.place).collect();
+    places.sort_unstable();
+    for barrier in &mut barriers {
+        barrier.place = places.partition_point(|place| *place < barrier.place);
     }
     // Bounds have been taken with these at least zero, whether or not an access mentions them.
     let mut preconditions = Vec::new();

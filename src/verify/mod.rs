@@ -35,12 +35,18 @@
 //! these, as well as equal blocks, which make the identity a bijection, and valid configurations,
 //! since CUDA skips an invalid launch and runs the rest.
 //!
+//! *Sets and copies* are members only where the call could fail for a null pointer alone
+//! (`operations`).
+//!
 //! Strands stand side by side (`strands`): each has blocks of its own, so that of members of two
 //! strands no order is kept at all, and *no* two instances may conflict, in whatever blocks and
 //! threads. That each member sees the blocks and threads of its own launch is asked first.
 //!
 //! *Afterwards*, an allocation that a plan calls unread is touched by nobody who would read what the
 //! fused kernel does not store (`liveness`).
+//!
+//! *Inside* a fused kernel a barrier may only be left out when [`is_redundant`] finds in the model of that
+//! kernel that it orders nothing alone.
 //!
 //! *By waves*, launches of a region are put off, all to a place before the host does anything that
 //! could tell (`waves`); there each is issued after every earlier one that touches a common byte, one
@@ -54,6 +60,7 @@
 //! It recomputes all this from models, launch graph and plan alone, and may not use the algorithms
 //! of [`crate::schedule`] or [`crate::dependence`], of which it knows only the plain types.
 
+mod barriers;
 mod conflict;
 mod device;
 mod emptiness;
@@ -62,6 +69,7 @@ mod host;
 mod host_order;
 mod liveness;
 mod member;
+mod operations;
 mod place;
 mod polynomial;
 mod reduction;
@@ -71,6 +79,7 @@ mod touched;
 mod waits;
 mod waves;
 
+pub use barriers::is_redundant;
 pub use refusal::Refusal;
 
 use crate::kernel::KernelModel;
@@ -120,6 +129,7 @@ pub fn verify(
         let readers = Readers::new(graph, kernels);
         for (group, members) in &groups {
             refusals.extend(liveness::refusals(graph, &readers, group, members));
+            refusals.extend(operations::refusals(graph, group, members));
             refusals.extend(device::refusals(graph, group, members, &mut known));
         }
     }

@@ -207,6 +207,7 @@ fn branches(inputs: &[&str; 3], wait: bool) -> (FusionPlan, Vec<Missed>) {
         models[0].barriers.push(Barrier {
             uniform: true,
             loops: Vec::new(),
+            place: 0,
             location: Default::default(),
         });
     }
@@ -401,6 +402,7 @@ fn properties_of_launches_decide() {
         world.kernels[0].barriers.push(Barrier {
             uniform: false,
             loops: Vec::new(),
+            place: 0,
             location,
         });
     });

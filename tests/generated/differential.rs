@@ -98,6 +98,9 @@ const FUSED_RUNS: [&[(&str, &str)]; 3] = [
     &[("SIRIUS_CPU_THREADS", "2")],
 ];
 
+/// The fused program once more, one draw, with every access compared.
+const RACE_CHECK: &[(&str, &str)] = &[("SIRIUS_CHECK", "race")];
+
 impl Differential {
     /// Makes the folder.
     pub fn new() -> Result<Self, Failed> {
@@ -136,6 +139,10 @@ impl Differential {
             if let Some(difference) = difference(&unfused, &found, &run) {
                 return Ok(Some(difference));
             }
+        }
+        // Kernels do not race by themselves, so that a race is one that fusion made.
+        if let Err(message) = on.run(&["0".to_owned(), "1".to_owned()], RACE_CHECK)? {
+            return Ok(Some(Difference::Failure(message)));
         }
         let mut totals = TOTALS.lock().unwrap_or_else(PoisonError::into_inner);
         totals.units += 1;

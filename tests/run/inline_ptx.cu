@@ -47,7 +47,15 @@ __global__ void halves(const unsigned *in, unsigned *out)
         : "=r"(sums) : "r"(pair));
     asm("{.reg .b16 low,high; mov.b32 {low,high}, %1; xor.b16 low, low, 0x8000; mov.b32 %0, {high,low};}"
         : "=r"(other) : "r"(pair));
-    out[2 * i] = sums;
+    // Shifts by more places than there are.
+    unsigned places = threadIdx.x % 40, right, left;
+    int sign;
+    asm("shr.b32 %0, %1, %2;" : "=r"(right) : "r"(pair), "r"(places));
+    asm("shl.b32 %0, %1, %2;" : "=r"(left) : "r"(pair), "r"(places));
+    asm("shr.s32 %0, %1, %2;" : "=r"(sign) : "r"(~pair), "r"(places));
+    bool shifted = places < 32 ? right == pair >> places && left == pair << places && sign == (int)~pair >> places
+                               : right == 0 && left == 0 && sign == -1;
+    out[2 * i] = shifted ? sums : 0;
     out[2 * i + 1] = other;
 }
 

@@ -325,6 +325,7 @@ impl Scene {
         self.kernels[id.0].barriers = vec![Barrier {
             uniform: true,
             loops: Vec::new(),
+            place: 0,
             location: Location::default(),
         }];
         id

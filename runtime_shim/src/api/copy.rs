@@ -8,7 +8,7 @@ use std::ffi::c_void;
 use super::memory::{Extent, PitchedPointer};
 use super::stream;
 use crate::error::{CudaError, CudaResult};
-use crate::{memory, termination, trace};
+use crate::{check, memory, termination, trace};
 
 /// `cudaPos`.
 #[repr(C)]
@@ -229,6 +229,7 @@ pub fn copy(destination: usize, source: usize, bytes: usize, kind: u32) -> CudaR
     check(destination, bytes, to_device)?;
     check(source, bytes, from_device)?;
     trace::copy(destination, source, bytes);
+    check::copied(destination, source, bytes);
     // SAFETY: known ranges lie within their allocations; others are the host's, whose size only the
     // program knows.
     unsafe { std::ptr::copy(source as *const u8, destination as *mut u8, bytes) };
@@ -326,6 +327,7 @@ fn set(pointer: usize, value: i32, bytes: usize) -> CudaResult {
     }
     check(pointer, bytes, true)?;
     trace::set(pointer, bytes);
+    check::filled(pointer, bytes);
     // SAFETY: the range lies within one allocation; the value is a byte, as C's memset takes it.
     unsafe { std::ptr::write_bytes(pointer as *mut u8, value as u8, bytes) };
     Ok(())
@@ -338,6 +340,7 @@ pub fn set_words(pointer: usize, word: &[u8], bytes: usize) -> CudaResult {
     }
     check(pointer, bytes, true)?;
     trace::set(pointer, bytes);
+    check::filled(pointer, bytes);
     for (offset, byte) in word.iter().cycle().take(bytes).enumerate() {
         // SAFETY: the range lies within one allocation.
         unsafe { ((pointer + offset) as *mut u8).write(*byte) };

@@ -13,7 +13,7 @@ use super::{Dim3, registration, stream};
 use crate::error::{CudaError, CudaResult, set_device_failure};
 use crate::execution::{Failure, Launch, grid};
 use crate::registry::{self, KernelRecord};
-use crate::{statistics, termination, trace};
+use crate::{check, statistics, termination, trace};
 
 /// Shared memory of a block without opt-in, in bytes.
 pub const SHARED_BYTES: u32 = 48 << 10;
@@ -174,6 +174,7 @@ pub fn launch(
     stream::in_order(stream)?;
     registration::start();
     let ordinal = LAUNCHES.fetch_add(1, Ordering::Relaxed);
+    check::launch_begins();
     trace::launch(|| trace::Record::Launch {
         launch: ordinal,
         site,

@@ -10,7 +10,7 @@
 use std::ffi::c_void;
 
 use crate::memory;
-use crate::{error, termination, trace};
+use crate::{check, error, termination, trace};
 
 /// Defines C functions whose bodies return a `BlasResult`.
 macro_rules! cublas_functions {
@@ -174,6 +174,7 @@ impl<T: Number> Vector<T> {
         // SAFETY: as above.
         unsafe { self.at(index).write(value) };
         trace::set(self.at(index) as usize, size_of::<T>());
+        check::filled(self.at(index) as usize, size_of::<T>());
     }
 
     fn at(&self, index: usize) -> *mut T {
@@ -235,6 +236,7 @@ impl<T: Number> Matrix<T> {
         for column in 0..self.columns {
             let start = self.start.wrapping_add(column * self.leading) as usize;
             trace::set(start, self.rows * size_of::<T>());
+            check::filled(start, self.rows * size_of::<T>());
         }
     }
 }

@@ -79,6 +79,7 @@ impl BlockState {
         // Only a barrier of the whole block orders all of its threads.
         let all = barrier.arrivals == self.live;
         self.interval += u32::from(all);
+        self.barriers_passed += 1;
         self.all_released |= all;
         barrier.arrivals = 0;
         barrier.true_predicates = 0;

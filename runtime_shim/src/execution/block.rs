@@ -15,6 +15,7 @@ use super::shared_barrier::VAIN_ROUNDS;
 use super::warp::{WARP_LANES, Warp};
 use super::{Failure, Launch};
 use crate::abi::{BlockContext, Counters, ThreadContext};
+use crate::check;
 use crate::environment::settings;
 use crate::memory::{GuardedMapping, Place};
 use crate::termination;
@@ -111,6 +112,8 @@ pub struct BlockState {
     pub live: u32,
     /// Block barriers that the block has passed.
     pub interval: u32,
+    /// Barriers that completed, also those of a part of the threads.
+    pub barriers_passed: u32,
     /// A block barrier was passed: threads go on from the first one, so that their order is the same
     /// with and without a barrier between two pieces of code.
     pub all_released: bool,
@@ -197,6 +200,7 @@ impl<'a> BlockRunner<'a> {
             barriers: [Barrier::default(); NAMED_BARRIERS],
             live: 0,
             interval: 0,
+            barriers_passed: 0,
             all_released: false,
             vain_rounds: 0,
             current: ptr::null(),
@@ -229,6 +233,8 @@ impl<'a> BlockRunner<'a> {
     pub fn run(&mut self, block_index: [u32; 3]) -> Option<Failure> {
         self.state.context.block_index = block_index;
         self.state.interval = 0;
+        self.state.barriers_passed = 0;
+        check::block_begins();
         self.state.current = ptr::null();
         let marker = 0_u8;
         // What lies above is the host program's own stack, where it may have registered memory.

@@ -8,6 +8,8 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use super::Failure;
 use super::block::BlockState;
 use crate::abi::{ThreadContext, access};
+use crate::check::{self, Checked};
+use crate::environment::settings;
 use crate::memory::{self, MemoryKind};
 use crate::trace::{Access, NO_ORDINAL, SPACE_GLOBAL, SPACE_SHARED};
 use crate::{printf, termination, trace};
@@ -138,23 +140,63 @@ pub unsafe extern "C" fn __sirius_unsupported(
     }
 }
 
-/// Counts and traces one access of instrumented code.
+// `__sirius_access(context, address, bytes, kind)` is [`counted_access`] with one more argument: the
+// address that the call returns to, which tells where the access stands in the program.
+#[cfg(target_arch = "x86_64")]
+std::arch::global_asm!(
+    ".globl __sirius_access",
+    ".type __sirius_access, @function",
+    "__sirius_access:",
+    "mov r8, [rsp]",
+    "jmp {access}",
+    access = sym counted_access,
+);
+#[cfg(target_arch = "aarch64")]
+std::arch::global_asm!(
+    ".globl __sirius_access",
+    ".type __sirius_access, %function",
+    "__sirius_access:",
+    "mov x4, x30",
+    "b {access}",
+    access = sym counted_access,
+);
+
+/// Counts, traces and checks one access of instrumented code.
 ///
 /// # Safety
 /// As for [`__sirius_trap`].
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn __sirius_access(
+unsafe extern "C" fn counted_access(
     context: *mut ThreadContext,
     address: *const c_void,
     bytes: u64,
     kind: u32,
+    instruction: usize,
 ) {
     // SAFETY: nothing else refers into the state while this function runs.
     let (state, thread) = unsafe { (&mut *BlockState::of(context), (*context).linear_index) };
+    if kind == access::UNSEEN {
+        return check::unseen();
+    }
     let address = address as usize;
     let within = |(low, high): (usize, usize)| (low..high).contains(&address);
     if within(state.local_bounds) {
         return;
+    }
+    if settings().check.is_some() {
+        let shared = within(state.shared_bounds);
+        let checked = Checked {
+            address,
+            bytes: usize::try_from(bytes).unwrap_or(usize::MAX),
+            kind,
+            place: match shared {
+                true => None,
+                false => place_of_access(state, address),
+            },
+            shared,
+            thread,
+            instruction,
+        };
+        check::access(state, &checked);
     }
     let loads = if kind == access::STORE { 0 } else { bytes };
     let stores = if kind == access::LOAD { 0 } else { bytes };

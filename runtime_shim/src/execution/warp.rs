@@ -49,6 +49,8 @@ pub struct Warp {
     pub ready: u32,
     /// Lanes that have not returned.
     pub live: u32,
+    /// Operations that were completed.
+    pub completed: u32,
     in_operation: u32,
     at_active_mask: u32,
     operations: [Operation; WARP_LANES],
@@ -71,6 +73,7 @@ impl Warp {
         Self {
             ready: lanes,
             live: lanes,
+            completed: 0,
             in_operation: 0,
             at_active_mask: 0,
             operations: [NONE; WARP_LANES],
@@ -132,6 +135,7 @@ impl Warp {
                 }
             }
         }
+        self.completed += 1;
         self.in_operation &= !participants;
         self.ready |= participants;
         participants

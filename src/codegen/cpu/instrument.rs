@@ -11,6 +11,8 @@ const COUNT: &str = "__sirius_count";
 const LOAD: u64 = 0;
 const STORE: u64 = 1;
 const ATOMIC: u64 = 2;
+/// No access: what follows may write memory and does not report it.
+const UNSEEN: u64 = 3;
 
 /// Makes each basic block add its number of instructions to the counters, and each access to
 /// memory other than a thread's own stack report itself, in all functions of a device module.
@@ -38,6 +40,11 @@ pub(super) fn instrument(module: &Module) {
                 Builder::before(place).call(count_type, count, &[i64.constant(counted as u64)]);
             }
             for instruction in instructions {
+                if hides_writes(instruction) {
+                    let (nowhere, none) = (pointer.zero(), i64.constant(0));
+                    let arguments = [nowhere, none, i32.constant(UNSEEN)];
+                    Builder::before(instruction).call(access_type, access, &arguments);
+                }
                 for touched in touches(module, instruction) {
                     if is_stack(touched.address) {
                         continue;
@@ -104,6 +111,32 @@ fn touches(module: &Module, instruction: Value) -> Vec<Touch> {
         }
         _ => Vec::new(),
     }
+}
+
+/// Whether an instruction may write memory in a way that [`touches`] does not know: inline PTX that
+/// stores, and the intrinsics that stand for it.
+fn hides_writes(instruction: Value) -> bool {
+    if instruction.opcode() != Opcode::LLVMCall {
+        return false;
+    }
+    let text = match instruction.called().inline_assembly() {
+        Some((template, _)) => template,
+        None => match instruction.called_name() {
+            Some(name) if name.starts_with("llvm.nvvm.") => name,
+            _ => return false,
+        },
+    };
+    [
+        "st.",
+        "cp.async.c",
+        "cp.async.bulk",
+        "red.",
+        "atom",
+        ".store",
+        "stmatrix",
+    ]
+    .iter()
+    .any(|word| text.contains(word))
 }
 
 /// Instructions other than phi, debug and lifetime.

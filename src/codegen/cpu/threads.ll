@@ -352,6 +352,90 @@ define internal void @sirius.llvm.nvvm.bar.warp.sync(ptr %c, i32 %m) alwaysinlin
   call void @__sirius_warp_barrier(ptr %c, i32 %m)
   ret void
 }
+; Shifts by as many places as a register has, or more, leave nothing but the sign.
+define internal i16 @sirius.asm.shr.b16(ptr %c, i16 %a, i32 %n) alwaysinline {
+  %w = trunc i32 %n to i16
+  %all = icmp ugt i32 %n, 15
+  %v = lshr i16 %a, %w
+  %r = select i1 %all, i16 0, i16 %v
+  ret i16 %r
+}
+define internal i16 @sirius.asm.shr.u16(ptr %c, i16 %a, i32 %n) alwaysinline {
+  %w = trunc i32 %n to i16
+  %all = icmp ugt i32 %n, 15
+  %v = lshr i16 %a, %w
+  %r = select i1 %all, i16 0, i16 %v
+  ret i16 %r
+}
+define internal i16 @sirius.asm.shr.s16(ptr %c, i16 %a, i32 %n) alwaysinline {
+  %w = trunc i32 %n to i16
+  %sign = ashr i16 %a, 15
+  %all = icmp ugt i32 %n, 15
+  %v = ashr i16 %a, %w
+  %r = select i1 %all, i16 %sign, i16 %v
+  ret i16 %r
+}
+define internal i16 @sirius.asm.shl.b16(ptr %c, i16 %a, i32 %n) alwaysinline {
+  %w = trunc i32 %n to i16
+  %all = icmp ugt i32 %n, 15
+  %v = shl i16 %a, %w
+  %r = select i1 %all, i16 0, i16 %v
+  ret i16 %r
+}
+define internal i32 @sirius.asm.shr.b32(ptr %c, i32 %a, i32 %n) alwaysinline {
+  %all = icmp ugt i32 %n, 31
+  %v = lshr i32 %a, %n
+  %r = select i1 %all, i32 0, i32 %v
+  ret i32 %r
+}
+define internal i32 @sirius.asm.shr.u32(ptr %c, i32 %a, i32 %n) alwaysinline {
+  %all = icmp ugt i32 %n, 31
+  %v = lshr i32 %a, %n
+  %r = select i1 %all, i32 0, i32 %v
+  ret i32 %r
+}
+define internal i32 @sirius.asm.shr.s32(ptr %c, i32 %a, i32 %n) alwaysinline {
+  %sign = ashr i32 %a, 31
+  %all = icmp ugt i32 %n, 31
+  %v = ashr i32 %a, %n
+  %r = select i1 %all, i32 %sign, i32 %v
+  ret i32 %r
+}
+define internal i32 @sirius.asm.shl.b32(ptr %c, i32 %a, i32 %n) alwaysinline {
+  %all = icmp ugt i32 %n, 31
+  %v = shl i32 %a, %n
+  %r = select i1 %all, i32 0, i32 %v
+  ret i32 %r
+}
+define internal i64 @sirius.asm.shr.b64(ptr %c, i64 %a, i32 %n) alwaysinline {
+  %w = zext i32 %n to i64
+  %all = icmp ugt i32 %n, 63
+  %v = lshr i64 %a, %w
+  %r = select i1 %all, i64 0, i64 %v
+  ret i64 %r
+}
+define internal i64 @sirius.asm.shr.u64(ptr %c, i64 %a, i32 %n) alwaysinline {
+  %w = zext i32 %n to i64
+  %all = icmp ugt i32 %n, 63
+  %v = lshr i64 %a, %w
+  %r = select i1 %all, i64 0, i64 %v
+  ret i64 %r
+}
+define internal i64 @sirius.asm.shr.s64(ptr %c, i64 %a, i32 %n) alwaysinline {
+  %w = zext i32 %n to i64
+  %sign = ashr i64 %a, 63
+  %all = icmp ugt i32 %n, 63
+  %v = ashr i64 %a, %w
+  %r = select i1 %all, i64 %sign, i64 %v
+  ret i64 %r
+}
+define internal i64 @sirius.asm.shl.b64(ptr %c, i64 %a, i32 %n) alwaysinline {
+  %w = zext i32 %n to i64
+  %all = icmp ugt i32 %n, 63
+  %v = shl i64 %a, %w
+  %r = select i1 %all, i64 0, i64 %v
+  ret i64 %r
+}
 ; Barriers in shared memory; runtime_shim::execution::shared_barrier says what is in their words. A
 ; phase is over when its bit has changed.
 define internal void @sirius.mbarrier.init(ptr %c, ptr %b, i32 %n) alwaysinline {

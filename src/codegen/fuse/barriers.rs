@@ -9,34 +9,51 @@
 //! and nothing else changes. What a thread does in these before it, on any way from the barriers before,
 //! and what another thread does after it, on any way to the barriers behind, are compared pair by pair:
 //! two loads never conflict, other accesses do not when they cannot reach a common byte. Then no order
-//! is lost. Barriers are taken one after the other, each proven without those taken before.
+//! is lost. Barriers are taken one after the other, each proven without those taken before. The verifier
+//! judges each of them too, by a model of the kernel that is read anew.
 //!
 //! All threads of a block come to each barrier together, which the verifier has seen to, so that one
 //! barrier less is so for all of them.
 
-use super::control_flow::ControlFlow;
+use super::control_flow::{ControlFlow, is_barrier};
 use super::memory::{Effect, KernelFacts, Root};
 use crate::codegen::ir::Value;
+use crate::kernel::model_kernel;
+use crate::program::KernelId;
+use crate::verify::is_redundant;
+use inkwell::module::Module;
 use std::collections::HashSet;
 
 /// Removes barriers that order nothing. Returns how many.
-pub(super) fn remove_redundant_barriers(kernel: Value, facts: &KernelFacts) -> usize {
+pub(super) fn remove_redundant_barriers(
+    module: &Module,
+    kernel: Value,
+    facts: &KernelFacts,
+) -> usize {
     let mut removed = 0;
-    while let Some(barrier) = redundant(kernel, facts) {
-        barrier.erase();
-        removed += 1;
+    let mut needed = HashSet::new();
+    while let Some(barrier) = redundant(kernel, facts, &needed) {
+        match is_confirmed(module, kernel, facts, barrier) {
+            true => {
+                barrier.erase();
+                removed += 1;
+            }
+            false => {
+                needed.insert(barrier);
+            }
+        }
     }
     removed
 }
 
 /// A barrier that nothing needs, rather one in a loop.
-fn redundant(kernel: Value, facts: &KernelFacts) -> Option<Value> {
+fn redundant(kernel: Value, facts: &KernelFacts, needed: &HashSet<Value>) -> Option<Value> {
     let flow = ControlFlow::of(kernel)?;
     let mut barriers = Vec::new();
     for instruction in flow.instructions() {
         match Effect::of(instruction) {
             Effect::Unknown => return None,
-            Effect::Barrier => barriers.push(instruction),
+            Effect::Barrier if !needed.contains(&instruction) => barriers.push(instruction),
             _ => {}
         }
     }
@@ -55,6 +72,23 @@ fn redundant(kernel: Value, facts: &KernelFacts) -> Option<Value> {
         before
             .iter()
             .all(|one| after.iter().all(|other| !one.conflicts(other, facts)))
+    })
+}
+
+/// Whether the verifier finds so, too.
+fn is_confirmed(module: &Module, kernel: Value, facts: &KernelFacts, barrier: Value) -> bool {
+    let mut barriers = kernel
+        .instructions()
+        .into_iter()
+        .filter(|at| is_barrier(*at));
+    let place = barriers.position(|other| other == barrier);
+    let (Some(function), Some(place)) = (module.get_function(&kernel.name()), place) else {
+        return false;
+    };
+    let model = model_kernel(function, KernelId(0), &kernel.name());
+    is_redundant(&model, place, |one, other| {
+        let known = facts.apart.get(one).and_then(|row| row.get(other));
+        known == Some(&true)
     })
 }
 

@@ -3,8 +3,12 @@
 use super::barriers::remove_redundant_barriers;
 use super::broadcasts::broadcast_values;
 use super::control_flow::is_barrier;
-use super::memory::KernelFacts;
+use super::memory::{Effect, KernelFacts, Root};
+use super::rows::stage_rows;
 use crate::codegen::ir::Value;
+use crate::kernel::model_kernel;
+use crate::program::KernelId;
+use crate::verify::is_redundant;
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
@@ -28,6 +32,7 @@ fn facts() -> KernelFacts {
     ];
     KernelFacts {
         apart: apart.map(Vec::from).into(),
+        arguments: vec![true; 4],
         ..KernelFacts::default()
     }
 }
@@ -74,10 +79,83 @@ fn barriers_that_order_nothing_go() {
         ("named", 1),
     ] {
         let kernel = Value::function(&module, name).expect("the case has it");
-        remove_redundant_barriers(kernel, &facts());
+        remove_redundant_barriers(&module, kernel, &facts());
         let left = kernel.instructions().into_iter();
         let left = left.filter(|instruction| is_barrier(*instruction));
         assert_eq!(left.count(), kept, "{name}");
     }
     module.verify().expect("the result is valid IR");
+}
+
+#[test]
+fn rows_stay_where_that_is_proven() {
+    let context = Context::create();
+    let text = format!("{}\0", include_str!("cases/rows.ll"));
+    let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "rows.ll");
+    let module = context
+        .create_module_from_ir(buffer)
+        .expect("the case is valid IR");
+    let facts = KernelFacts {
+        block: [Some(64), Some(1), Some(1)],
+        ..facts()
+    };
+    // Global loads and stores of the version that keeps rows, and whether there is another one.
+    for (name, loads, stores, versions) in [
+        ("twice", 1, 1, true),
+        ("widened_otherwise", 1, 2, true),
+        ("other_step", 3, 2, false),
+        ("narrow_step", 3, 2, false),
+        ("step_of_the_block", 1, 1, true),
+        ("other_begin", 3, 2, false),
+        ("other_length", 3, 2, false),
+        ("written_elsewhere", 2, 3, false),
+        ("written_through_alias", 2, 3, false),
+        ("neighbour", 2, 2, false),
+        ("constant", 1, 1, false),
+        ("constant_too_long", 3, 2, false),
+    ] {
+        let kernel = Value::function(&module, name).expect("the case has it");
+        let staged = stage_rows(&module, kernel, &facts).expect("LLVM copies it");
+        let global = |wanted: fn(Effect) -> bool| {
+            let instructions = kernel.instructions().into_iter();
+            let accesses = instructions
+                .map(Effect::of)
+                .filter(|effect| wanted(*effect));
+            let roots = accesses.filter_map(|effect| Some(Root::of(kernel, effect.address()?)));
+            let global = roots.filter(|root| matches!(root, Root::Parameter(_)));
+            global.count()
+        };
+        let found = (
+            global(|effect| matches!(effect, Effect::Load(_))),
+            global(|effect| matches!(effect, Effect::Store(_))),
+            staged.general.is_some(),
+        );
+        assert_eq!(found, (loads, stores, versions), "{name}");
+        assert_eq!(staged.rows.is_some(), versions, "{name}");
+    }
+    module.verify().expect("the result is valid IR");
+}
+
+#[test]
+fn the_verifier_judges_barriers_by_itself() {
+    let context = Context::create();
+    let module = module(&context);
+    for (name, expected) in [
+        ("adjacent", vec![true, true]),
+        ("needed", vec![false]),
+        ("anti", vec![false]),
+        ("two_loads", vec![true]),
+        ("other_variable", vec![true]),
+        ("apart", vec![true]),
+        ("one_allocation", vec![false]),
+        ("chain_of_three", vec![true, true]),
+        ("around", vec![false, false]),
+    ] {
+        let function = module.get_function(name).expect("the case has it");
+        let model = model_kernel(function, KernelId(0), name);
+        let facts = facts();
+        let judge = |place| is_redundant(&model, place, |one, other| facts.apart[one][other]);
+        let found: Vec<bool> = (0..model.barriers.len()).map(judge).collect();
+        assert_eq!(found, expected, "{name}");
+    }
 }

@@ -122,7 +122,7 @@ impl GroupBuilder<'_, '_> {
         extents.try_fold(1, |largest, extent| Some(largest.max(extent?)))
     }
 
-    fn constant_extent(&self, value: ValueId) -> Option<u64> {
+    pub(super) fn constant_extent(&self, value: ValueId) -> Option<u64> {
         let constant = self.graph.values.get(value.0)?.constant?;
         Some(constant.cast_unsigned() & u64::from(u32::MAX))
     }

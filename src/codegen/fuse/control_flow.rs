@@ -101,6 +101,56 @@ impl ControlFlow {
         self.repeated.contains(&block)
     }
 
+    /// How many blocks stand on every way to a block.
+    pub(super) fn depth(&self, block: Block) -> usize {
+        let node = self.index.get(&block);
+        let dominators = node.and_then(|node| self.dominators.dominators(*node));
+        dominators.map_or(0, Iterator::count)
+    }
+
+    /// Header, latch and blocks of each loop that has one latch.
+    pub(super) fn natural_loops(&self) -> Vec<(Block, Block, HashSet<Block>)> {
+        let mut latches: HashMap<Block, Vec<Block>> = HashMap::new();
+        for block in &self.blocks {
+            for header in block.successors() {
+                if self.dominates(header, *block) {
+                    latches.entry(header).or_default().push(*block);
+                }
+            }
+        }
+        let headers = self.blocks.iter().filter_map(|header| {
+            let [latch] = latches.get(header)?[..] else {
+                return None;
+            };
+            let mut blocks = HashSet::from([*header]);
+            let mut work = vec![latch];
+            while let Some(block) = work.pop() {
+                if blocks.insert(block) {
+                    work.extend(self.predecessors(block));
+                }
+            }
+            Some((*header, latch, blocks))
+        });
+        headers.collect()
+    }
+
+    /// Whether every way from one block to an end of the function leads through another.
+    pub(super) fn always_leads(&self, from: Block, to: Block) -> bool {
+        let mut seen = HashSet::from([from]);
+        let mut work = vec![from];
+        while let Some(block) = work.pop() {
+            let next = block.successors();
+            if next.is_empty() {
+                return false;
+            }
+            work.extend(
+                next.into_iter()
+                    .filter(|next| *next != to && seen.insert(*next)),
+            );
+        }
+        true
+    }
+
     /// What a thread may have done since the last barrier when it comes to an instruction.
     pub(super) fn since_barrier(&self, place: Value) -> Vec<Value> {
         let mut found = Vec::new();

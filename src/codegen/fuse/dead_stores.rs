@@ -50,15 +50,15 @@ pub(super) fn parameters_into(
 }
 
 /// Removes the stores through `parameters` when nothing else is done with them; false when
-/// something is.
-pub(super) fn remove_dead_stores(kernel: Value, parameters: &[usize]) -> bool {
+/// something is. They may be passed on to `versions` of the kernel, which are looked at by themselves.
+pub(super) fn remove_dead_stores(kernel: Value, versions: &[Value], parameters: &[usize]) -> bool {
     let all = kernel.parameters();
     let mut stores = Vec::new();
     for parameter in parameters {
         let Some(parameter) = all.get(*parameter) else {
             return false;
         };
-        if !only_stored_to(*parameter, &mut stores) {
+        if !only_stored_to(*parameter, versions, &mut stores) {
             return false;
         }
     }
@@ -106,15 +106,16 @@ fn reached<'a>(launch: &'a Launch, target: &Target) -> Reached<'a> {
 
 /// Whether a pointer, and whatever is computed from it, is only used as the address of plain
 /// stores, which are collected.
-fn only_stored_to(pointer: Value, stores: &mut Vec<Value>) -> bool {
+fn only_stored_to(pointer: Value, versions: &[Value], stores: &mut Vec<Value>) -> bool {
     pointer.users().into_iter().all(|user| {
         if !user.is_instruction() {
             return false;
         }
         match user.opcode() {
             LLVMOpcode::LLVMGetElementPtr | LLVMOpcode::LLVMAddrSpaceCast => {
-                only_stored_to(user, stores)
+                only_stored_to(user, versions, stores)
             }
+            LLVMOpcode::LLVMCall => versions.contains(&user.called()),
             LLVMOpcode::LLVMStore => {
                 let plain = !user.is_volatile() && !user.is_atomic();
                 let address_only = user.operand(0) != pointer;

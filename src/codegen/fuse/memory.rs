@@ -16,6 +16,14 @@ pub(super) struct KernelFacts {
     pub(super) apart: Vec<Vec<bool>>,
     /// Allocations that nobody reads after the kernel, with the parameters that point into them.
     pub(super) unread: Vec<(BufferId, Vec<usize>)>,
+    /// By parameter, whether it is an argument of a member's launch.
+    pub(super) arguments: Vec<bool>,
+    /// Extents of its blocks, where they are known.
+    pub(super) block: [Option<u64>; 3],
+    /// Bytes of static shared memory that its members have.
+    pub(super) static_shared_bytes: u64,
+    /// A member uses dynamic shared memory.
+    pub(super) dynamic_shared: bool,
 }
 
 /// What an instruction does.

@@ -21,6 +21,17 @@ impl Builder {
         }
     }
 
+    /// Inserts behind an instruction that does not end its block, with its debug location.
+    pub(in crate::codegen) fn after(instruction: Value) -> Self {
+        let builder = Self::before(instruction);
+        // SAFETY: as above; what does not end a block has a next instruction.
+        unsafe {
+            LLVMPositionBuilderBefore(builder.0, LLVMGetNextInstruction(instruction.0));
+            LLVMSetCurrentDebugLocation2(builder.0, LLVMInstructionGetDebugLoc(instruction.0));
+        }
+        builder
+    }
+
     /// Inserts at the end of a block.
     pub(in crate::codegen) fn at_end(module: &Module, block: Block) -> Self {
         // SAFETY: as in `Value`.
@@ -141,6 +152,24 @@ impl Builder {
     ) -> Value {
         // SAFETY: as above.
         Value(unsafe { LLVMBuildBinOp(self.0, opcode, left.0, right.0, c"".as_ptr()) })
+    }
+
+    pub(in crate::codegen) fn compare(
+        &self,
+        predicate: inkwell::llvm_sys::LLVMIntPredicate,
+        left: Value,
+        right: Value,
+    ) -> Value {
+        // SAFETY: as above; both are integers of one type.
+        Value(unsafe { LLVMBuildICmp(self.0, predicate, left.0, right.0, c"".as_ptr()) })
+    }
+
+    /// Ends a block with two ways on.
+    pub(in crate::codegen) fn branch_if(&self, condition: Value, yes: Block, no: Block) {
+        // SAFETY: as above; the condition is a truth value.
+        unsafe {
+            LLVMBuildCondBr(self.0, condition.0, yes.0, no.0);
+        }
     }
 
     /// Puts an element into an array, struct or vector value.

@@ -1,0 +1,177 @@
+//! `SIRIUS_CHECK`: checks of every access of instrumented kernels.
+//!
+//! `memory` ends the program at the first access of a kernel that is out of bounds, to freed memory, or
+//! a read of memory that nobody wrote: neither the host nor a kernel, byte by byte for what
+//! `cudaMalloc` gives and for shared memory. A read counts only when none of its bytes was written,
+//! since structures have padding. Host memory that a kernel can see is taken as written, and everything
+//! is once a kernel with memory instructions in inline PTX has run.
+//!
+//! `race` ends the program at two accesses to one byte of which one writes and which nothing orders:
+//! * by two threads of one block between the same two barriers, unless they belong to one warp with a
+//!   warp operation in between, or both are atomic;
+//! * by two blocks of a fused kernel that belong to different kernels of the program: launches order
+//!   them there, and nothing does in the fused one. Blocks of one kernel may have a protocol of
+//!   their own, so that they are not compared.
+//!
+//! Either way the program says kernel, block, thread and source line of the access (of both) and ends
+//! with status 1. Blocks run one after the other.
+
+mod race;
+mod written;
+
+pub use written::{copied, filled, freed, unseen};
+
+use crate::environment::settings;
+use crate::execution::block::BlockState;
+use crate::memory::{self, Place};
+use crate::{abi, fault, termination};
+
+/// What `SIRIUS_CHECK` asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Check {
+    /// `memory`.
+    Memory,
+    /// `race`.
+    Race,
+}
+
+/// One access of one thread, to other memory than its own stack.
+#[derive(Clone, Copy, Debug)]
+pub struct Checked {
+    /// Address of the first byte.
+    pub address: usize,
+    /// Bytes.
+    pub bytes: usize,
+    /// One of [`abi::access`].
+    pub kind: u32,
+    /// The allocation, unless it is shared memory or no allocation's.
+    pub place: Option<Place>,
+    /// Whether it is the block's shared memory.
+    pub shared: bool,
+    /// Linear index of the thread in its block.
+    pub thread: u32,
+    /// Where the access stands in the program.
+    pub instruction: usize,
+}
+
+impl Checked {
+    fn reads(&self) -> bool {
+        self.kind != abi::access::STORE
+    }
+
+    fn writes(&self) -> bool {
+        self.kind != abi::access::LOAD
+    }
+
+    fn is_atomic(&self) -> bool {
+        self.kind == abi::access::ATOMIC
+    }
+
+    fn verb(&self) -> &'static str {
+        match self.kind {
+            abi::access::LOAD => "reads",
+            abi::access::STORE => "writes",
+            _ => "updates",
+        }
+    }
+}
+
+/// Checks an access before it happens, as far as `SIRIUS_CHECK` asks for it.
+pub fn access(state: &mut BlockState, checked: &Checked) {
+    match settings().check {
+        None => {}
+        Some(Check::Memory) => check_memory(state, checked),
+        Some(Check::Race) => race::check(state, checked),
+    }
+}
+
+/// A launch begins.
+pub fn launch_begins() {
+    if settings().check == Some(Check::Race) {
+        race::launch_begins();
+    }
+}
+
+/// A block begins; its shared memory holds nothing.
+pub fn block_begins() {
+    if settings().check == Some(Check::Memory) {
+        written::block_begins();
+    }
+}
+
+fn check_memory(state: &BlockState, checked: &Checked) {
+    let Checked { address, bytes, .. } = *checked;
+    let end = address.saturating_add(bytes);
+    if checked.shared {
+        let past = end.saturating_sub(state.shared_bounds.1);
+        if past > 0 {
+            fail(
+                state,
+                checked,
+                &format!("{past} bytes past the end of shared memory"),
+            );
+        }
+    } else if let Some(place) = &checked.place {
+        let past = end.saturating_sub(place.base + place.bytes);
+        if past > 0 {
+            let what = memory::describe(address).map_or(String::new(), |(_, what)| what);
+            fail(
+                state,
+                checked,
+                &format!("{past} bytes past the end ({what})"),
+            );
+        }
+    } else {
+        match memory::describe(address) {
+            // Between an allocation and the next page nothing of the host lies.
+            Some((distance, what)) if distance <= memory::page_bytes() => {
+                fail(state, checked, &what)
+            }
+            _ => return,
+        }
+    }
+    if checked.reads() && !written::is_written(state, checked) {
+        let what = match (checked.shared, checked.place) {
+            (false, Some(_)) => memory::describe(address).map_or(String::new(), |(_, what)| what),
+            _ => format!("byte {} of shared memory", address - state.shared_bounds.0),
+        };
+        fail(state, checked, &format!("{what}, which nobody has written"));
+    }
+    if checked.writes() {
+        written::mark(state, checked);
+    }
+}
+
+fn fail(state: &BlockState, checked: &Checked, what: &str) -> ! {
+    termination::fail(&format!(
+        "kernel {}, {}, {} {} bytes: {what}{}",
+        state.launch().kernel.display_name,
+        place_of(state, checked.thread),
+        checked.verb(),
+        checked.bytes,
+        at(checked.instruction),
+    ))
+}
+
+/// `block (x,y,z), thread (x,y,z)` of a thread of the block that runs.
+fn place_of(state: &BlockState, thread: u32) -> String {
+    let [bx, by, bz] = state.context.block_index;
+    format!("block ({bx},{by},{bz}), {}", thread_of(state, thread))
+}
+
+fn thread_of(state: &BlockState, thread: u32) -> String {
+    let [width, height, _] = state.context.block_size;
+    let (x, rest) = (thread % width.max(1), thread / width.max(1));
+    format!(
+        "thread ({x},{},{})",
+        rest % height.max(1),
+        rest / height.max(1)
+    )
+}
+
+/// `, at file:line`, where that is known.
+fn at(instruction: usize) -> String {
+    // The address after the call that reported the access.
+    fault::source_line(instruction.saturating_sub(1))
+        .map_or(String::new(), |line| format!(", at {line}"))
+}

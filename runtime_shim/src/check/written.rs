@@ -1,0 +1,167 @@
+//! Which bytes of device memory somebody has written.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+
+use super::{Check, Checked};
+use crate::environment::settings;
+use crate::execution::block::BlockState;
+use crate::memory::{MemoryKind, Place, place};
+
+/// One bit a byte.
+#[derive(Debug, Default)]
+struct Bits(Vec<u64>);
+
+impl Bits {
+    fn set(&mut self, from: usize, bytes: usize, value: bool) {
+        let words = (from + bytes).div_ceil(64);
+        if self.0.len() < words {
+            self.0.resize(words, 0);
+        }
+        let mut at = from;
+        while at < from + bytes {
+            let (word, bit) = (at / 64, at % 64);
+            let count = (64 - bit).min(from + bytes - at);
+            let mask = (u64::MAX >> (64 - count)) << bit;
+            match value {
+                true => self.0[word] |= mask,
+                false => self.0[word] &= !mask,
+            }
+            at += count;
+        }
+    }
+
+    fn get(&self, at: usize) -> bool {
+        let word = self.0.get(at / 64).copied().unwrap_or(0);
+        word >> (at % 64) & 1 != 0
+    }
+
+    fn any(&self, from: usize, bytes: usize) -> bool {
+        (from..from + bytes).any(|at| self.get(at))
+    }
+}
+
+/// By ordinal; [`SHARED`] is the shared memory of the block that runs.
+static WRITTEN: LazyLock<Mutex<HashMap<u32, Bits>>> = LazyLock::new(Mutex::default);
+
+const SHARED: u32 = u32::MAX;
+
+fn written() -> MutexGuard<'static, HashMap<u32, Bits>> {
+    WRITTEN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn is_checked() -> bool {
+    settings().check == Some(Check::Memory)
+}
+
+/// Where the bits of an access are; `None` for memory that is taken as written.
+fn home(state: &BlockState, checked: &Checked) -> Option<(u32, usize)> {
+    if checked.shared {
+        return Some((SHARED, checked.address - state.shared_bounds.0));
+    }
+    let place = checked.place?;
+    (place.kind == MemoryKind::Device).then(|| (place.ordinal, checked.address - place.base))
+}
+
+/// Whether some byte of an access was written.
+pub(super) fn is_written(state: &BlockState, checked: &Checked) -> bool {
+    let Some((ordinal, offset)) = home(state, checked) else {
+        return true;
+    };
+    checked.bytes == 0
+        || UNSEEN.load(Ordering::Relaxed)
+        || written()
+            .get(&ordinal)
+            .is_some_and(|bits| bits.any(offset, checked.bytes))
+}
+
+/// A kernel wrote.
+pub(super) fn mark(state: &BlockState, checked: &Checked) {
+    if let Some((ordinal, offset)) = home(state, checked) {
+        let mut written = written();
+        written
+            .entry(ordinal)
+            .or_default()
+            .set(offset, checked.bytes, true);
+    }
+}
+
+/// A block begins.
+pub(super) fn block_begins() {
+    written().remove(&SHARED);
+}
+
+/// Memory was written that nobody tells of: from now on all counts as written.
+pub fn unseen() {
+    UNSEEN.store(true, Ordering::Relaxed);
+}
+
+static UNSEEN: AtomicBool = AtomicBool::new(false);
+
+/// The host set memory.
+pub fn filled(address: usize, bytes: usize) {
+    if !is_checked() {
+        return;
+    }
+    if let Some((place, offset)) = device_place(address) {
+        let bytes = bytes.min(place.bytes - offset);
+        let mut written = written();
+        written
+            .entry(place.ordinal)
+            .or_default()
+            .set(offset, bytes, true);
+    }
+}
+
+/// The host copied: what was not written at the source is not written at the destination either.
+pub fn copied(destination: usize, source: usize, bytes: usize) {
+    if !is_checked() {
+        return;
+    }
+    let Some((to, offset)) = device_place(destination) else {
+        return;
+    };
+    let Some((from, source_offset)) = device_place(source) else {
+        return filled(destination, bytes);
+    };
+    let bytes = bytes.min(to.bytes - offset);
+    let mut written = written();
+    let old = written.get(&from.ordinal);
+    let values: Vec<bool> = (0..bytes)
+        .map(|at| old.is_some_and(|bits| bits.get(source_offset + at)))
+        .collect();
+    let bits = written.entry(to.ordinal).or_default();
+    for (at, value) in values.into_iter().enumerate() {
+        bits.set(offset + at, 1, value);
+    }
+}
+
+/// An allocation is gone.
+pub fn freed(ordinal: u32) {
+    if is_checked() {
+        written().remove(&ordinal);
+    }
+}
+
+fn device_place(address: usize) -> Option<(Place, usize)> {
+    let place = place(address).filter(|place| place.kind == MemoryKind::Device)?;
+    Some((place, address - place.base))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_of_ranges() {
+        let mut bits = Bits::default();
+        bits.set(60, 10, true);
+        assert!(!bits.any(0, 60) && bits.any(59, 2) && bits.get(69) && !bits.get(70));
+        bits.set(61, 8, false);
+        assert!(bits.get(60) && bits.get(69) && !bits.any(61, 8));
+        bits.set(0, 128, true);
+        assert!((0..128).all(|at| bits.get(at)));
+        assert!(!bits.any(128, 1_000));
+    }
+}

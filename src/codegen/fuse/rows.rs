@@ -1,0 +1,685 @@
+//! Rows that a block walks over several times: brought to shared memory once.
+//!
+//! A normalisation is several sweeps over the same row: each thread walks over elements of its own, in
+//! every sweep the same ones. What one sweep loads or stores the next one loads again from global memory,
+//! since a row has no place in registers. Here it stays in shared memory, in the element of the row where
+//! the thread finds it again, no barrier needed; a store that a later sweep overwrites is left out.
+//!
+//! Invariant: at every load that is replaced, the thread's element of the copy holds what the byte in
+//! global memory would hold. The proof:
+//! - A *sweep* is a loop that is not inside another, whose counter begins at `threadIdx.x`, advances by
+//!   at least the threads of the (one-dimensional) block, and stays below a bound. Sweeps of equal begin,
+//!   step and bound give a thread the same counters, so that element `counter` of the copy is the
+//!   thread's own in all of them. The counter is below the bound, and the bound is at most what fits:
+//!   else the kernel goes the old way, of which a copy is kept.
+//! - A *stream* are accesses of these sweeps to one place, as a function of the counter, of one type. No
+//!   other access of the kernel writes to what it reads or writes. Places of different counters do not
+//!   overlap, so that a thread's own iterations do not disturb each other; that two threads meet in a
+//!   place would be a race in the kernel, or both read.
+//! - Every store of a stream also goes to the copy, and so does a load that all iterations of an earlier
+//!   sweep, or of the same one before, execute.
+//! - A store goes when nothing in the kernel loads what it writes any more, and all iterations of a later
+//!   sweep, to which every way leads, store to the same place.
+
+use super::control_flow::ControlFlow;
+use super::memory::{Effect, KernelFacts, Root, is_uniform, made_alike};
+use super::versions::{self, Entry};
+use crate::codegen::ir::{Block, Builder, Linkage, Opcode, Type, Value};
+use crate::codegen::{CodegenError, StagedRows};
+use inkwell::llvm_sys::LLVMIntPredicate as IntPredicate;
+use inkwell::module::Module;
+use std::collections::HashSet;
+
+/// A kernel that keeps rows.
+#[derive(Default)]
+pub(super) struct Staged {
+    /// What each launch has to bring along for that.
+    pub(super) rows: Option<StagedRows>,
+    /// The version without, which the kernel calls where they do not fit.
+    pub(super) general: Option<Value>,
+}
+
+/// Keeps rows in shared memory, where there are any.
+///
+/// # Errors
+/// When LLVM refuses a copy of the kernel.
+pub(super) fn stage_rows(
+    module: &Module,
+    kernel: Value,
+    facts: &KernelFacts,
+) -> Result<Staged, CodegenError> {
+    let Some(plan) = Plan::of(module, kernel, facts) else {
+        return Ok(Staged::default());
+    };
+    let mut staged = Staged::default();
+    if plan.is_conditional() {
+        let Some(entry) = versions::split(module, kernel)? else {
+            return Ok(staged);
+        };
+        plan.test(module, &entry);
+        staged.general = Some(entry.copy);
+    }
+    plan.carry_out(module, kernel);
+    if let Length::Parameter { index, bits } = plan.length {
+        staged.rows = Some(StagedRows {
+            parameter: index,
+            bits,
+            element_bytes: plan.element_bytes(),
+            most_elements: plan.most_elements,
+        });
+    }
+    Ok(staged)
+}
+
+/// The shared memory that any device gives a block.
+const MOST_SHARED_BYTES: u64 = 48 << 10;
+
+/// No copy begins before a multiple of this.
+const ALIGNMENT: u64 = 16;
+
+/// A loop in which each thread walks over elements of its own.
+struct Sweep {
+    header: Block,
+    latch: Block,
+    blocks: HashSet<Block>,
+    counter: Value,
+    step: Value,
+    bound: Value,
+}
+
+/// A place in global memory as a function of a sweep's counter: `base[extended(uniform + counter)]`.
+#[derive(Clone, Copy)]
+struct Place {
+    base: Value,
+    element: Type,
+    /// What is added to the counter.
+    uniform: Option<Value>,
+    /// How the counter is widened before that.
+    inner: Widening,
+    /// How the sum is widened.
+    outer: Widening,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Widening {
+    None,
+    Signed,
+    Unsigned,
+}
+
+#[derive(Clone, Copy)]
+struct Access {
+    instruction: Value,
+    /// Index of its sweep.
+    sweep: usize,
+    place: Place,
+    stores: bool,
+    ty: Type,
+    /// Every iteration executes it.
+    always: bool,
+}
+
+#[derive(Default)]
+struct Stream {
+    accesses: Vec<Access>,
+    /// Loads that read the copy.
+    replaced: Vec<Access>,
+    /// What also goes to the copy.
+    mirrored: Vec<Access>,
+    /// Stores that are left out.
+    dead: Vec<Value>,
+    /// Sums that must not be negative, as 32-bit numbers, for the places to be equal.
+    non_negative: Vec<Value>,
+}
+
+struct Plan {
+    /// By copy: bytes of an element, and the streams that have it one after the other.
+    copies: Vec<(u64, Vec<Stream>)>,
+    sweeps: Vec<Sweep>,
+    bound: Value,
+    length: Length,
+    most_elements: u64,
+}
+
+/// How many elements a row has.
+#[derive(Clone, Copy)]
+enum Length {
+    Constant(u64),
+    /// The kernel's parameter of this number says so.
+    Parameter {
+        index: usize,
+        bits: u32,
+    },
+}
+
+impl Plan {
+    fn of(module: &Module, kernel: Value, facts: &KernelFacts) -> Option<Self> {
+        if facts.dynamic_shared {
+            return None;
+        }
+        let flow = ControlFlow::of(kernel)?;
+        let mut instructions = flow.instructions();
+        if instructions.any(|at| Effect::of(at) == Effect::Unknown) {
+            return None;
+        }
+        let sweeps = sweeps(&flow, facts);
+        let bound = sweeps.first()?.bound;
+        let mut parameters = kernel.parameters().into_iter();
+        let length = match bound.constant_integer() {
+            Some(length) => Length::Constant(length),
+            None => Length::Parameter {
+                index: parameters.position(|parameter| parameter == bound)?,
+                bits: bound.ty().integer_bits(),
+            },
+        };
+        if let Length::Parameter { index, .. } = length
+            && facts.arguments.get(index) != Some(&true)
+        {
+            return None;
+        }
+        let finder = Finder {
+            module,
+            kernel,
+            facts,
+            flow: &flow,
+            sweeps: &sweeps,
+        };
+        let mut copies: Vec<(u64, Vec<Stream>)> = Vec::new();
+        for stream in finder.streams() {
+            let bytes = stream.accesses[0].ty.allocation_bytes(module);
+            let free = copies.iter_mut().find(|(size, before)| {
+                let mut before = before.iter();
+                *size == bytes && before.all(|before| finder.ends_before(before, &stream))
+            });
+            match free {
+                Some((_, streams)) => streams.push(stream),
+                None => copies.push((bytes, vec![stream])),
+            }
+        }
+        // Larger elements first, so that each copy is aligned.
+        copies.sort_by_key(|(bytes, _)| std::cmp::Reverse(*bytes));
+        let mut plan = Self {
+            copies,
+            sweeps,
+            bound,
+            length,
+            most_elements: 0,
+        };
+        let left = MOST_SHARED_BYTES.checked_sub(facts.static_shared_bytes + ALIGNMENT)?;
+        plan.most_elements = left.checked_div(plan.element_bytes())?;
+        let least = match length {
+            Length::Constant(length) => length,
+            Length::Parameter { .. } => 1,
+        };
+        (plan.most_elements >= least).then_some(plan)
+    }
+
+    /// For each element of a row, over all copies.
+    fn element_bytes(&self) -> u64 {
+        self.copies.iter().map(|(bytes, _)| bytes).sum()
+    }
+
+    fn streams(&self) -> impl Iterator<Item = &Stream> {
+        self.copies.iter().flat_map(|(_, streams)| streams)
+    }
+
+    /// Whether it depends on the launch that rows can be kept.
+    fn is_conditional(&self) -> bool {
+        let always = |stream: &Stream| stream.non_negative.is_empty();
+        matches!(self.length, Length::Parameter { .. }) || !self.streams().all(always)
+    }
+
+    /// Chooses the version at the beginning of the kernel.
+    fn test(&self, module: &Module, entry: &Entry) {
+        let long = Type::integer(module, 64);
+        let builder = Builder::at_end(module, entry.block);
+        let bound = widest(&builder, self.bound, long);
+        let most = long.constant(self.most_elements);
+        let mut fits = builder.compare(IntPredicate::LLVMIntULE, bound, most);
+        for sum in self.streams().flat_map(|stream| &stream.non_negative) {
+            let first = widest(&builder, versions::computed_again(&builder, *sum), long);
+            let end = builder.binary(Opcode::LLVMAdd, first, bound);
+            let limit = long.constant(1 << 31);
+            let holds = builder.compare(IntPredicate::LLVMIntULE, end, limit);
+            fits = builder.binary(Opcode::LLVMAnd, fits, holds);
+        }
+        builder.branch_if(fits, entry.special, entry.general);
+    }
+
+    fn carry_out(&self, module: &Module, kernel: Value) {
+        let name = format!("{}_rows", kernel.name());
+        let (byte, long) = (Type::integer(module, 8), Type::integer(module, 64));
+        let bytes = match self.length {
+            Length::Constant(length) => length * self.element_bytes(),
+            Length::Parameter { .. } => 0,
+        };
+        let ty = byte.array(bytes);
+        let memory = Value::add_global(module, &name, ty, SHARED_ADDRESS_SPACE);
+        memory.set_alignment(ALIGNMENT as u32);
+        if bytes > 0 {
+            memory.set_linkage(Linkage::LLVMInternalLinkage);
+            memory.set_initializer(Some(ty.poison()));
+        }
+        let mut before = 0;
+        for (bytes, streams) in &self.copies {
+            let alignment = (*bytes).min(ALIGNMENT) as u32;
+            let place = |builder: &Builder, access: &Access| {
+                let mut start = memory;
+                if before > 0 {
+                    let bound = widest(builder, self.bound, long);
+                    let skipped = builder.binary(Opcode::LLVMMul, bound, long.constant(before));
+                    start = builder.element_pointer(byte, start, &[skipped]);
+                }
+                let counter = widest(builder, self.sweeps[access.sweep].counter, long);
+                builder.element_pointer(access.ty, start, &[counter])
+            };
+            for stream in streams {
+                for access in &stream.mirrored {
+                    let builder = Builder::after(access.instruction);
+                    let value = match access.stores {
+                        true => access.instruction.operand(0),
+                        false => access.instruction,
+                    };
+                    builder.store(value, place(&builder, access), alignment);
+                }
+                for access in &stream.replaced {
+                    let builder = Builder::before(access.instruction);
+                    let load = builder.load(access.ty, place(&builder, access), alignment);
+                    access.instruction.replace_uses_with(load);
+                }
+            }
+            before += bytes;
+        }
+        for stream in self.streams() {
+            let replaced = stream.replaced.iter().map(|access| access.instruction);
+            replaced
+                .chain(stream.dead.iter().copied())
+                .for_each(Value::erase);
+        }
+    }
+}
+
+/// A number that is not negative, as one of 64 bits.
+fn widest(builder: &Builder, value: Value, long: Type) -> Value {
+    match value.ty().integer_bits() < 64 {
+        true => builder.cast(Opcode::LLVMZExt, value, long),
+        false => value,
+    }
+}
+
+const SHARED_ADDRESS_SPACE: u32 = 3;
+
+/// The sweeps of a kernel of one length, each on every way to the next; of the longest such chain.
+fn sweeps(flow: &ControlFlow, facts: &KernelFacts) -> Vec<Sweep> {
+    let mut chains: Vec<Vec<Sweep>> = Vec::new();
+    let mut found: Vec<Sweep> = flow
+        .natural_loops()
+        .into_iter()
+        .filter_map(|(header, latch, blocks)| Sweep::of(flow, facts, header, latch, blocks))
+        .collect();
+    found.sort_by_key(|sweep| flow.depth(sweep.header));
+    for sweep in found {
+        let chain = chains.iter_mut().find(|chain| {
+            chain.last().is_some_and(|last| {
+                made_alike(last.bound, sweep.bound)
+                    && made_alike(last.step, sweep.step)
+                    && last.counter.ty() == sweep.counter.ty()
+                    && flow.dominates(last.header, sweep.header)
+            })
+        });
+        match chain {
+            Some(chain) => chain.push(sweep),
+            None => chains.push(vec![sweep]),
+        }
+    }
+    chains.into_iter().max_by_key(Vec::len).unwrap_or_default()
+}
+
+impl Sweep {
+    fn of(
+        flow: &ControlFlow,
+        facts: &KernelFacts,
+        header: Block,
+        latch: Block,
+        blocks: HashSet<Block>,
+    ) -> Option<Self> {
+        let mut outside = flow
+            .predecessors(header)
+            .iter()
+            .filter(|from| **from != latch);
+        let (before, None) = (*outside.next()?, outside.next()) else {
+            return None;
+        };
+        if blocks.contains(&before) || flow.repeats(before) {
+            return None;
+        }
+        let leaves = |block: &&Block| {
+            let mut successors = block.successors().into_iter();
+            successors.any(|to| !blocks.contains(&to))
+        };
+        let mut exits = blocks.iter().filter(leaves);
+        if exits.next() != Some(&header) || exits.next().is_some() {
+            return None;
+        }
+        let mut inside = blocks.iter().flat_map(|block| block.instructions());
+        if inside.any(|at| Effect::of(at) == Effect::Barrier) {
+            return None;
+        }
+        let condition = header.terminator()?.branch_condition()?;
+        if !condition.is_instruction() || condition.opcode() != Opcode::LLVMICmp {
+            return None;
+        }
+        let goes_on = header.successors().first().copied()?;
+        let below = matches!(
+            condition.integer_predicate(),
+            IntPredicate::LLVMIntSLT | IntPredicate::LLVMIntULT
+        );
+        let (counter, bound) = (condition.operand(0), condition.operand(1));
+        if !below || !blocks.contains(&goes_on) || !header.phis().contains(&counter) {
+            return None;
+        }
+        let incoming = counter.incoming();
+        let from = |block: Block| incoming.iter().find(|(_, source)| *source == block);
+        let (begin, next) = (from(before)?.0, from(latch)?.0);
+        let advances = next.is_instruction() && next.opcode() == Opcode::LLVMAdd;
+        if !advances || !is_register(begin, "tid.x") || facts.block[1..] != [Some(1), Some(1)] {
+            return None;
+        }
+        let step = match (next.operand(0), next.operand(1)) {
+            (one, step) | (step, one) if one == counter => step,
+            _ => return None,
+        };
+        let wide_enough = match step.constant_integer() {
+            // As a signed number of its width it is small and positive.
+            Some(step) => facts.block[0].is_some_and(|threads| (threads..1 << 20).contains(&step)),
+            None => is_register(step, "ntid.x"),
+        };
+        wide_enough.then_some(Self {
+            header,
+            latch,
+            blocks,
+            counter,
+            step,
+            bound,
+        })
+    }
+}
+
+/// A read of a register, widened perhaps. Extents and indices of threads are never negative.
+fn is_register(value: Value, register: &str) -> bool {
+    if !value.is_instruction() {
+        return false;
+    }
+    match value.opcode() {
+        Opcode::LLVMZExt | Opcode::LLVMSExt => is_register(value.operand(0), register),
+        _ => {
+            let name = value.called_name();
+            let found = name.as_deref();
+            found.and_then(|name| name.strip_prefix("llvm.nvvm.read.ptx.sreg.")) == Some(register)
+        }
+    }
+}
+
+struct Finder<'a, 'ctx> {
+    module: &'a Module<'ctx>,
+    kernel: Value,
+    facts: &'a KernelFacts,
+    flow: &'a ControlFlow,
+    sweeps: &'a [Sweep],
+}
+
+impl Finder<'_, '_> {
+    /// Streams of which a load can be replaced, in the order in which they begin.
+    fn streams(&self) -> Vec<Stream> {
+        let mut streams: Vec<Stream> = Vec::new();
+        for access in self.accesses() {
+            let home = streams.iter_mut().find_map(|stream| {
+                let conditions = self.same_place(&stream.accesses[0], &access)?;
+                Some((stream, conditions))
+            });
+            match home {
+                Some((stream, conditions)) => {
+                    stream.accesses.push(access);
+                    stream.non_negative.extend(conditions);
+                }
+                None => streams.push(Stream {
+                    accesses: vec![access],
+                    ..Stream::default()
+                }),
+            }
+        }
+        let mut useful: Vec<Stream> = streams
+            .into_iter()
+            .filter_map(|stream| self.complete(stream))
+            .collect();
+        self.note_dead_stores(&mut useful);
+        useful
+    }
+
+    /// The loads and stores whose place is a function of the counter, sweep by sweep.
+    fn accesses(&self) -> Vec<Access> {
+        let mut found = Vec::new();
+        for (index, sweep) in self.sweeps.iter().enumerate() {
+            for instruction in self.flow.instructions() {
+                let effect = Effect::of(instruction);
+                let address = match effect {
+                    Effect::Load(address) | Effect::Store(address) => address,
+                    _ => continue,
+                };
+                let inside = sweep.blocks.contains(&instruction.block());
+                if !inside || !matches!(self.root(instruction), Root::Parameter(_)) {
+                    continue;
+                }
+                let Some(place) = Place::of(address, sweep.counter) else {
+                    continue;
+                };
+                let stores = effect.writes();
+                let ty = match stores {
+                    true => instruction.operand(0).ty(),
+                    false => instruction.ty(),
+                };
+                let bytes = ty.allocation_bytes(self.module);
+                let fits = bytes.is_power_of_two()
+                    && bytes <= ALIGNMENT
+                    && ty.access_bytes(self.module) == bytes
+                    && place.element.allocation_bytes(self.module) >= bytes;
+                if fits {
+                    found.push(Access {
+                        instruction,
+                        sweep: index,
+                        place,
+                        stores,
+                        ty,
+                        always: self.flow.dominates(instruction.block(), sweep.latch),
+                    });
+                }
+            }
+        }
+        found
+    }
+
+    fn root(&self, instruction: Value) -> Root {
+        match Effect::of(instruction).address() {
+            Some(address) => Root::of(self.kernel, address),
+            None => Root::Unknown,
+        }
+    }
+
+    /// Whether two accesses go to the same place in iterations of equal counters, with what must not
+    /// be negative for that.
+    fn same_place(&self, one: &Access, other: &Access) -> Option<Vec<Value>> {
+        let (a, b) = (&one.place, &other.place);
+        let alike = match (a.uniform, b.uniform) {
+            (None, None) => true,
+            (Some(a), Some(b)) => made_alike(a, b),
+            _ => false,
+        };
+        let same = alike
+            && one.ty == other.ty
+            && a.element == b.element
+            && made_alike(a.base, b.base)
+            // A counter is not negative, so that either widening gives the same.
+            && (a.inner == Widening::None) == (b.inner == Widening::None)
+            && (a.outer == Widening::None) == (b.outer == Widening::None);
+        match a.uniform {
+            _ if !same => None,
+            Some(sum) if a.outer != b.outer => {
+                let narrow = sum.ty().integer_bits() == 32;
+                (narrow && versions::can_be_computed_again(sum)).then(|| vec![sum])
+            }
+            _ => Some(Vec::new()),
+        }
+    }
+
+    /// Which accesses of a stream use the copy; `None` when nothing is gained, or something else writes
+    /// there.
+    fn complete(&self, mut stream: Stream) -> Option<Stream> {
+        let root = self.root(stream.accesses[0].instruction);
+        let own: HashSet<Value> = stream
+            .accesses
+            .iter()
+            .map(|each| each.instruction)
+            .collect();
+        let disturbed = self.flow.instructions().any(|other| {
+            Effect::of(other).writes()
+                && !own.contains(&other)
+                && self.root(other).may_share(root, self.facts)
+        });
+        if disturbed {
+            return None;
+        }
+        let is_known_at = |load: &Access| {
+            let mut before = stream.accesses.iter();
+            before.any(|before| before.always && self.comes_before(before, load))
+        };
+        let loads = stream.accesses.iter().filter(|access| !access.stores);
+        let replaced: Vec<Access> = loads.filter(|load| is_known_at(load)).copied().collect();
+        let mirrored = stream.accesses.iter().filter(|access| {
+            let is_replaced = replaced
+                .iter()
+                .any(|load| load.instruction == access.instruction);
+            let kept = access.stores || access.always && !is_replaced;
+            kept && replaced.iter().any(|load| !self.comes_after(access, load))
+        });
+        let mirrored = mirrored.copied().collect();
+        stream.mirrored = mirrored;
+        stream.replaced = replaced;
+        (!stream.replaced.is_empty()).then_some(stream)
+    }
+
+    /// Whether one access happens in an earlier sweep, or on every way before another of the same
+    /// iteration.
+    fn comes_before(&self, one: &Access, other: &Access) -> bool {
+        one.sweep < other.sweep
+            || one.sweep == other.sweep && self.flow.precedes(one.instruction, other.instruction)
+    }
+
+    fn comes_after(&self, one: &Access, other: &Access) -> bool {
+        self.comes_before(other, one)
+    }
+
+    /// Whether the copy of a stream is looked at for the last time before that of another is made.
+    fn ends_before(&self, one: &Stream, other: &Stream) -> bool {
+        let mut last = one.replaced.iter().chain(&one.mirrored);
+        last.all(|last| {
+            let mut first = other.mirrored.iter().chain(&other.replaced);
+            first.all(|first| self.comes_before(last, first))
+        })
+    }
+
+    /// Finds stores that nothing looks at and that a later sweep overwrites.
+    fn note_dead_stores(&self, streams: &mut [Stream]) {
+        let replaced: HashSet<Value> = streams
+            .iter()
+            .flat_map(|stream| &stream.replaced)
+            .map(|load| load.instruction)
+            .collect();
+        for stream in streams {
+            let root = self.root(stream.accesses[0].instruction);
+            let looked_at = self.flow.instructions().any(|other| {
+                let reads = match Effect::of(other) {
+                    Effect::Load(_) => !replaced.contains(&other),
+                    Effect::Atomic(_) | Effect::Unknown => true,
+                    Effect::Nothing | Effect::Store(_) | Effect::Barrier => false,
+                };
+                reads && self.root(other).may_share(root, self.facts)
+            });
+            if looked_at {
+                continue;
+            }
+            let stores = || stream.accesses.iter().filter(|access| access.stores);
+            let overwritten = |store: &&Access| {
+                stores().any(|later| {
+                    let (from, to) = (self.sweeps[store.sweep].header, &self.sweeps[later.sweep]);
+                    later.always
+                        && later.sweep > store.sweep
+                        && self.flow.always_leads(from, to.header)
+                })
+            };
+            stream.dead = stores()
+                .filter(overwritten)
+                .map(|each| each.instruction)
+                .collect();
+        }
+    }
+}
+
+impl Place {
+    fn of(address: Value, counter: Value) -> Option<Self> {
+        if !address.is_instruction() || address.opcode() != Opcode::LLVMGetElementPtr {
+            return None;
+        }
+        let [base, index] = address.operands()[..] else {
+            return None;
+        };
+        if !is_uniform(base) {
+            return None;
+        }
+        let (outer, sum) = match widened(index) {
+            // A narrow index is read as signed.
+            (Widening::None, sum) if sum.ty().integer_bits() < 64 => (Widening::Signed, sum),
+            other => other,
+        };
+        let (inner, uniform) = match widened(sum) {
+            (inner, value) if value == counter => (inner, None),
+            _ if sum.is_instruction() && sum.opcode() == Opcode::LLVMAdd => {
+                let (one, other) = (sum.operand(0), sum.operand(1));
+                match (widened(one), widened(other)) {
+                    ((inner, value), _) if value == counter => (inner, Some(other)),
+                    (_, (inner, value)) if value == counter => (inner, Some(one)),
+                    _ => return None,
+                }
+            }
+            _ => return None,
+        };
+        if uniform.is_some_and(|uniform| !is_uniform(uniform)) {
+            return None;
+        }
+        // Without a sum there is one widening.
+        let (inner, outer) = match (uniform, inner, outer) {
+            (None, Widening::None, outer) => (outer, Widening::None),
+            (None, inner, Widening::None) => (inner, Widening::None),
+            (None, ..) => return None,
+            (Some(_), inner, outer) => (inner, outer),
+        };
+        Some(Self {
+            base,
+            element: address.element_pointer_source_type(),
+            uniform,
+            inner,
+            outer,
+        })
+    }
+}
+
+/// What a value is the widening of.
+fn widened(value: Value) -> (Widening, Value) {
+    if !value.is_instruction() {
+        return (Widening::None, value);
+    }
+    match value.opcode() {
+        Opcode::LLVMSExt => (Widening::Signed, value.operand(0)),
+        Opcode::LLVMZExt => (Widening::Unsigned, value.operand(0)),
+        _ => (Widening::None, value),
+    }
+}
