@@ -565,11 +565,8 @@ impl<'a, 'ctx> GroupOperands<'a, 'ctx> {
         let long = program.context.i64_type();
         for member in self.members.iter().filter(|member| member.is_operation()) {
             let launch = member.launch;
-            let shapes: [(&[ValueId; 3], fn(u8) -> Operand); 2] = [
-                (&launch.grid, Operand::Grid),
-                (&launch.block, Operand::Block),
-            ];
-            for (ids, operand) in shapes {
+            let grid = (&launch.grid, Operand::Grid as fn(u8) -> Operand);
+            for (ids, operand) in [grid, (&launch.block, Operand::Block)] {
                 for (axis, id) in (0_u8..).zip(ids) {
                     let known = graph.values.get(id.0).and_then(|value| value.constant);
                     let constant = known.map(|value| {
