@@ -9,6 +9,7 @@
 mod condition;
 mod dot;
 mod effects;
+mod fold;
 mod html;
 mod text;
 
