@@ -99,9 +99,9 @@ impl GroupCase {
     /// that defines nothing, or a block of them, or what a block has around its statements.
     pub fn smaller(&self) -> Vec<Self> {
         let lines = &self.lines;
-        let without = |out: &[std::ops::Range<usize>]| Self {
+        let without = |out: &dyn Fn(usize) -> bool| Self {
             lines: (0..lines.len())
-                .filter(|line| !out.iter().any(|range| range.contains(line)))
+                .filter(|line| !out(*line))
                 .map(|line| lines[line].clone())
                 .collect(),
             ..self.clone()
@@ -112,16 +112,16 @@ impl GroupCase {
                 let Some(end) = block_end(lines, start) else {
                     continue;
                 };
-                found.push(without(&[start..end + 1]));
+                found.push(without(&|line| (start..=end).contains(&line)));
                 // The counter of a loop may be used inside.
                 if !lines[start + 1..end]
                     .iter()
                     .any(|line| line.contains("step"))
                 {
-                    found.push(without(&[start..start + 1, end..end + 1]));
+                    found.push(without(&|line| line == start || line == end));
                 }
             } else if is_removable(line) {
-                found.push(without(&[start..start + 1]));
+                found.push(without(&|line| line == start));
             }
         }
         found
