@@ -15,7 +15,7 @@ pub use outcome::{Outcome, PipelineError};
 use crate::cli::toolchain::find_toolchain;
 use crate::cli::{Build, Device, Fusion, Input, Invocation, Language, Phase, Toolchain, run_tool};
 use crate::codegen;
-use crate::dependence::{Uar, build_uar};
+use crate::dependence::{Uar, build_uar, take_domains};
 use crate::kernel::{KernelModel, model_kernels};
 use crate::launch::{
     BufferId, LaunchGraph, LaunchId, build_launch_graph, fold_launches_by_handles,
@@ -440,7 +440,7 @@ fn analyze_program(
     clock: &mut Clock<'_>,
     outcome: &mut Outcome,
 ) -> Result<Option<Analysis>, PipelineError> {
-    let graph = clock.time(Stage::Launch, || {
+    let mut graph = clock.time(Stage::Launch, || {
         fold_launches_by_handles(program)?;
         Ok::<_, PipelineError>(build_launch_graph(program))
     })?;
@@ -450,6 +450,14 @@ fn analyze_program(
     }
     let models = clock.time(Stage::Kernel, || model_kernels(program));
     for model in &models {
+        // The user did not write those.
+        if program
+            .units
+            .get(program.kernels[model.id.0].unit)
+            .is_none()
+        {
+            continue;
+        }
         clock.dump(Stage::Kernel, || {
             format!("{model}{}", model.block_effects_text())
         });
@@ -457,7 +465,10 @@ fn analyze_program(
     if clock.stops_after(Stage::Kernel) {
         return Ok(None);
     }
-    let uar = clock.time(Stage::Dependence, || build_uar(&graph, &models));
+    let uar = clock.time(Stage::Dependence, || {
+        take_domains(&mut graph, &models);
+        build_uar(&graph, &models)
+    });
     clock.dump(Stage::Dependence, || {
         outcome::dependence_as_json(&graph, &uar)
     });

@@ -5,11 +5,11 @@
 // neighbours of the direction, but writes an element a thread, which the dot product behind it
 // reads in the same thread: one kernel. The same holds for the update of solution and residual and
 // the dot product behind that. The sums of all blocks and what every block does with them are
-// dependences of global width.
+// dependences of global width. A copy within the device is part of the launch that uses it.
 //
 // usage: conjugate_gradient [unknowns]
 //
-// expect: 10 launches -> 7
+// expect: 11 launches -> 7
 // arguments:
 // arguments: 129
 // arguments: 1

@@ -1,11 +1,12 @@
 // A copy between two launches keeps what the first one made, before the second changes it.
 //
-// Shows: copies take part in the order of things. The first launch cannot move below the copy of its
-// result, so the two stay apart although every element stays in its thread.
+// Shows: copies take part in the order of things. One within the device moves its elements as a thread
+// of a launch would: the three are one launch. No launch moves below a copy of its result to the
+// host, so the last one stays apart.
 //
 // usage: copy_between [elements]
 //
-// expect: 2 launches -> 2
+// expect: 4 launches -> 2
 // expect-missed: copy_between
 #include <cstdio>
 #include <cstdlib>
@@ -39,6 +40,8 @@ int main(int argc, char **argv) {
     square<<<blocks, threads>>>(x, n);
     cudaMemcpy(before.data(), saved, bytes, cudaMemcpyDeviceToHost);
     cudaMemcpy(after.data(), x, bytes, cudaMemcpyDeviceToHost);
+    square<<<blocks, threads>>>(x, n);
+    cudaDeviceSynchronize();
     cudaFree(x);
     cudaFree(saved);
 

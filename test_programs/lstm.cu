@@ -9,6 +9,7 @@
 //
 // usage: lstm [steps] [cells] [inplace]
 //
+// expect: 18 launches -> 3
 // arguments: 7 3
 // arguments: 7 3 inplace
 // arguments: 1 1

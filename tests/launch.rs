@@ -101,6 +101,7 @@ fn graph_of_module(source: &str) -> Result<String, Failed> {
         context: &context,
         host,
         units: Vec::new(),
+        operations: None,
         analysis: context.create_module("analysis"),
         kernels: header(source, "; kernel: ")
             .enumerate()

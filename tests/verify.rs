@@ -710,6 +710,8 @@ fn passes_null_pointer() {
 // Behind the macro that they use.
 #[path = "verify/host.rs"]
 mod host;
+#[path = "verify/waves.rs"]
+mod waves;
 #[path = "verify/liveness.rs"]
 mod liveness;
 #[path = "verify/reductions.rs"]

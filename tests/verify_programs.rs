@@ -5,7 +5,7 @@
 use inkwell::context::Context;
 use rayon::prelude::*;
 use sirius_rs::cli::{Invocation, find_toolchain, parse};
-use sirius_rs::dependence::{Guard, build_uar};
+use sirius_rs::dependence::{Guard, build_uar, take_domains};
 use sirius_rs::kernel::{KernelModel, model_kernels};
 use sirius_rs::launch::{LaunchGraph, build_launch_graph, fold_launches_by_handles};
 use sirius_rs::program::read_program;
@@ -33,8 +33,9 @@ fn analyse(source: &Path) -> Analysed {
     let context = Context::create();
     let program = read_program(&context, &build, &toolchain).expect("test programs compile");
     fold_launches_by_handles(&program).expect("launches fold");
-    let graph = build_launch_graph(&program);
+    let mut graph = build_launch_graph(&program);
     let models = model_kernels(&program);
+    take_domains(&mut graph, &models);
     let uar = build_uar(&graph, &models);
     let options = ScheduleOptions::from(&build.sirius);
     let (plan, missed) = plan_fusion(&graph, &models, &uar, &options);
@@ -57,7 +58,9 @@ fn broken_promise(text: &str, report: &Report) -> Option<String> {
         .filter_map(|line| line.strip_prefix("// expect-missed: "))
         .collect();
     let launches = |node: &&sirius_rs::report::ReportNode| {
+        let mut fusions = report.fusions.iter();
         node.kind == sirius_rs::report::ReportNodeKind::Launch
+            || fusions.any(|fusion| fusion.members.contains(&node.id))
     };
     let before = report.nodes.iter().filter(launches).count();
     let saved: usize = report

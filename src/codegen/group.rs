@@ -80,7 +80,8 @@ pub(super) fn build_group_function<'ctx>(
     builder.build_return(Some(&status))?;
 
     builder.position_at_end(complete);
-    let operands = GroupOperands::new(program, models, members, &builder, &parameters[1..])?;
+    let mut operands = GroupOperands::new(program, models, members, &builder, &parameters[1..])?;
+    operands.take_shapes(program, graph)?;
 
     // Slots for the arguments of the fused kernel, addresses of device variables among them.
     let mut holds = context.bool_type().const_all_ones();
@@ -133,9 +134,14 @@ pub(super) fn build_group_function<'ctx>(
     builder.build_conditional_branch(guard, fused, separate)?;
 
     builder.position_at_end(fused);
-    let site = int.const_int(u64::from(members[0].launch.id.0) | 1 << 31, false);
+    // Numbers of operations are no sites.
+    let mut launches = members.iter().filter(|member| !member.is_operation());
+    let first = launches.next().unwrap_or(&members[0]);
+    let site = int.const_int(u64::from(first.launch.id.0) | 1 << 31, false);
+    let own = members.iter().rposition(|member| !member.is_operation());
+    let own = own.ok_or_else(|| CodegenError::Inconsistent("nothing has a shape".into()))?;
     let mut configuration: Vec<BasicValueEnum<'_>> = (0..OPERANDS_BEFORE_ARGUMENTS)
-        .map(|index| operands.parameters[operands.starts[last] + index])
+        .map(|index| operands.parameters[operands.starts[own] + index])
         .collect();
     let grid = largest_grid(program, &builder, &operands)?;
     configuration[..grid.len()].copy_from_slice(&grid);
@@ -244,7 +250,11 @@ fn largest_grid<'ctx>(
 ) -> Result<[BasicValueEnum<'ctx>; 2], CodegenError> {
     let (int, long) = (program.context.i32_type(), program.context.i64_type());
     let mut largest = [long.const_int(1, false); 3];
-    for member in operands.members {
+    for member in operands
+        .members
+        .iter()
+        .filter(|member| !member.is_operation())
+    {
         for (axis, largest) in (0_u8..).zip(&mut largest) {
             let extent = operands
                 .operand(member.launch.id, Operand::Grid(axis))
@@ -460,6 +470,8 @@ pub(super) struct GroupOperands<'a, 'ctx> {
     values: HashMap<ValueId, IntValue<'ctx>>,
     pieces: HashMap<(LaunchId, Operand), IntValue<'ctx>>,
     maximum_threads: HashMap<LaunchId, IntValue<'ctx>>,
+    /// Whether each set and copy would succeed.
+    succeeds: HashMap<LaunchId, IntValue<'ctx>>,
     static_shared_bytes: u64,
 }
 
@@ -482,6 +494,7 @@ impl<'a, 'ctx> GroupOperands<'a, 'ctx> {
             values: HashMap::new(),
             pieces: HashMap::new(),
             maximum_threads: HashMap::new(),
+            succeeds: HashMap::new(),
             static_shared_bytes: 0,
         };
         let mut start = 0;
@@ -494,7 +507,10 @@ impl<'a, 'ctx> GroupOperands<'a, 'ctx> {
             operands.static_shared_bytes += model.static_shared_bytes;
             let limit = model.max_threads.unwrap_or(1024).min(1024);
             let most = program.context.i64_type().const_int(limit.into(), false);
-            let asked = thread_limit(program, builder, member.stub())?;
+            let Some(stub) = member.stub() else {
+                continue;
+            };
+            let asked = thread_limit(program, builder, stub)?;
             let fewer = builder.build_int_compare(IntPredicate::ULT, asked, most, "fewer")?;
             let most = builder
                 .build_select(fewer, asked, most, "most")?
@@ -502,6 +518,63 @@ impl<'a, 'ctx> GroupOperands<'a, 'ctx> {
             operands.maximum_threads.insert(member.launch.id, most);
         }
         Ok(operands)
+    }
+
+    /// The shape of an operation is that of a launch of the group.
+    fn take_shapes(
+        &mut self,
+        program: &Program<'ctx>,
+        graph: &LaunchGraph,
+    ) -> Result<(), CodegenError> {
+        let long = program.context.i64_type();
+        for member in self.members.iter().filter(|member| member.is_operation()) {
+            let launch = member.launch;
+            let shapes: [(&[ValueId; 3], fn(u8) -> Operand); 2] = [
+                (&launch.grid, Operand::Grid),
+                (&launch.block, Operand::Block),
+            ];
+            for (ids, operand) in shapes {
+                for (axis, id) in (0_u8..).zip(ids) {
+                    let known = graph.values.get(id.0).and_then(|value| value.constant);
+                    let constant = known.map(|value| {
+                        long.const_int(value.cast_unsigned() & u64::from(u32::MAX), false)
+                    });
+                    let value = self.values.get(id).copied().or(constant);
+                    let value = value.ok_or(CodegenError::GuardOperand(id.0))?;
+                    self.pieces.insert((launch.id, operand(axis)), value);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// An operation succeeds when none of its pointers is null.
+    fn pointers_are_set(
+        &mut self,
+        program: &Program<'ctx>,
+        builder: &Builder<'ctx>,
+        member: &MemberCall<'_, 'ctx>,
+        start: usize,
+    ) -> Result<(), CodegenError> {
+        let long = program.context.i64_type();
+        let mut succeeds = program.context.bool_type().const_all_ones();
+        for (index, argument) in member.launch.arguments.iter().enumerate() {
+            if argument.pieces.iter().all(|piece| piece.pointer.is_none()) {
+                continue;
+            }
+            let value = self.parameters[start + OPERANDS_BEFORE_ARGUMENTS + index];
+            let address = match value {
+                BasicValueEnum::PointerValue(pointer) => {
+                    builder.build_ptr_to_int(pointer, long, "address")?
+                }
+                value => value.into_int_value(),
+            };
+            let zero = address.get_type().const_zero();
+            let is_set = builder.build_int_compare(IntPredicate::NE, address, zero, "set")?;
+            succeeds = builder.build_and(succeeds, is_set, "succeeds")?;
+        }
+        self.succeeds.insert(member.launch.id, succeeds);
+        Ok(())
     }
 
     fn position(&self, launch: LaunchId, index: usize) -> Option<usize> {
@@ -529,6 +602,9 @@ impl<'a, 'ctx> GroupOperands<'a, 'ctx> {
             (start + 2, &launch.block, Operand::Block),
         ];
         for (at, ids, operand) in shapes {
+            if member.is_operation() {
+                break;
+            }
             let packed = parameters[at].into_int_value();
             let low = builder.build_int_truncate(packed, int, "x")?;
             let high = builder.build_right_shift(packed, long.const_int(32, false), false, "y")?;
@@ -542,6 +618,9 @@ impl<'a, 'ctx> GroupOperands<'a, 'ctx> {
                 self.values.entry(*id).or_insert(extent);
                 self.pieces.insert((launch.id, operand(axis)), extent);
             }
+        }
+        if member.is_operation() {
+            self.pointers_are_set(program, builder, member, start)?;
         }
         let shared = parameters[start + SHARED_BYTES].into_int_value();
         self.values.entry(launch.shared_bytes).or_insert(shared);
@@ -663,5 +742,9 @@ impl<'ctx> Operands<'ctx> for GroupOperands<'_, 'ctx> {
 
     fn maximum_threads(&self, launch: LaunchId) -> Option<IntValue<'ctx>> {
         self.maximum_threads.get(&launch).copied()
+    }
+
+    fn operation_succeeds(&self, launch: LaunchId) -> Option<IntValue<'ctx>> {
+        self.succeeds.get(&launch).copied()
     }
 }

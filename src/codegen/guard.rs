@@ -25,6 +25,9 @@ pub trait Operands<'ctx> {
     fn static_shared_bytes(&self) -> u64;
     /// The most threads a block that the launch's own kernel accepts, as a 64-bit value.
     fn maximum_threads(&self, launch: LaunchId) -> Option<IntValue<'ctx>>;
+    /// For a launch that is a set or a copy in truth: whether that would succeed, as an `i1`. Its
+    /// shape is that of another.
+    fn operation_succeeds(&self, launch: LaunchId) -> Option<IntValue<'ctx>>;
 }
 
 /// Emits the conjunction of `guards` at the builder's position, as an `i1`.
@@ -284,6 +287,9 @@ impl<'a, 'ctx> Emitter<'a, 'ctx> {
     /// 65,535, block up to 1024, 1024 and 64 with at most the kernel's own limit of threads, and 48 KiB
     /// of shared memory including the static part of the *fused* kernel.
     fn configuration(&mut self, launch: LaunchId) -> Result<IntValue<'ctx>, CodegenError> {
+        if let Some(succeeds) = self.operands.operation_succeeds(launch) {
+            return Ok(succeeds);
+        }
         let long = self.context.i64_type();
         let mut holds = self.context.bool_type().const_all_ones();
         type Limits = (fn(u8) -> Operand, [u64; 3]);

@@ -12,7 +12,7 @@ use super::waves::{self, Waiting};
 use super::{CodegenError, FusedKernel, WaveKernel};
 use crate::kernel::KernelModel;
 use crate::launch::{Launch, LaunchGraph, LaunchId, NodeKind};
-use crate::program::Program;
+use crate::program::{Program, operation_call};
 use crate::schedule::FusionGroup;
 use crate::verify::VerifiedPlan;
 use inkwell::attributes::{Attribute, AttributeLoc};
@@ -39,10 +39,13 @@ pub fn rewrite_launches(
     launcher: &Launcher,
 ) -> Result<(), CodegenError> {
     let waiting = Waiting::all(plan.plan(), waves);
+    // Their numbers are those of the calls as they are now.
+    let operations = operation_calls(program, graph);
     if !waiting.is_empty() {
         waves::rewrite_regions(program, graph, models, plan.plan(), &waiting)?;
     }
-    let calls = launch_calls(program);
+    let mut calls = launch_calls(program);
+    calls.extend(operations);
     let launches: HashMap<LaunchId, (usize, &Launch)> = graph
         .nodes
         .iter()
@@ -63,7 +66,10 @@ pub fn rewrite_launches(
                     || CodegenError::Inconsistent(format!("no launch {}", member.launch.0));
                 let call = *calls.get(&member.launch).ok_or_else(missing)?;
                 let (_, launch) = *launches.get(&member.launch).ok_or_else(missing)?;
-                MemberCall::new(call, launch)
+                match graph.operation_of(member.launch) {
+                    Some(_) => MemberCall::of_operation(program, call, launch),
+                    None => MemberCall::new(call, launch),
+                }
             })
             .collect::<Result<Vec<_>, _>>()?;
         let last = members
@@ -122,6 +128,41 @@ pub(super) fn launch_calls<'ctx>(
     calls
 }
 
+/// The call of every set and copy that the graph has as a launch.
+fn operation_calls<'ctx>(
+    program: &Program<'ctx>,
+    graph: &LaunchGraph,
+) -> HashMap<LaunchId, InstructionValue<'ctx>> {
+    let launches: HashMap<usize, LaunchId> = graph
+        .operations
+        .iter()
+        .filter_map(|operation| Some((operation.ordinal, operation.launch?)))
+        .collect();
+    let mut calls = HashMap::new();
+    if launches.is_empty() {
+        return calls;
+    }
+    let mut ordinal = 0;
+    for function in program.host.get_functions() {
+        let blocks = function.get_basic_blocks();
+        for instruction in blocks.iter().flat_map(|block| block.get_instructions()) {
+            let called = CallSiteValue::try_from(instruction)
+                .ok()
+                .and_then(CallSiteValue::get_called_fn_value);
+            let is_operation = called.is_some_and(|called| {
+                operation_call(&called.get_name().to_string_lossy()).is_some()
+            });
+            if is_operation {
+                if let Some(launch) = launches.get(&ordinal) {
+                    calls.insert(*launch, instruction);
+                }
+                ordinal += 1;
+            }
+        }
+    }
+    calls
+}
+
 fn operand_value<'ctx>(
     instruction: InstructionValue<'ctx>,
     index: usize,
@@ -135,12 +176,19 @@ pub(super) struct MemberCall<'a, 'ctx> {
     pub(super) call: InstructionValue<'ctx>,
     callee: FunctionValue<'ctx>,
     pub(super) block: BasicBlock<'ctx>,
-    /// Site and stub: constants that stay with the call.
-    fixed: [BasicValueEnum<'ctx>; 2],
+    form: Form<'ctx>,
     /// Everything after the stub.
     pub(super) operands: Vec<BasicValueEnum<'ctx>>,
     /// The pointee of each operand that is passed in memory.
     pub(super) in_memory: Vec<Option<BasicTypeEnum<'ctx>>>,
+}
+
+/// How the original of a member is called.
+enum Form<'ctx> {
+    /// A folded launch: its site and stub are constants that stay with the call.
+    Launch([BasicValueEnum<'ctx>; 2]),
+    /// A set or a copy: the operand for each parameter of the called function.
+    Operation(Vec<usize>),
 }
 
 impl<'a, 'ctx> MemberCall<'a, 'ctx> {
@@ -168,16 +216,71 @@ impl<'a, 'ctx> MemberCall<'a, 'ctx> {
             call: instruction,
             callee,
             block: instruction.get_parent().ok_or_else(broken)?,
-            fixed: [values[0], values[1]],
+            form: Form::Launch([values[0], values[1]]),
             operands: values[2..].to_vec(),
             in_memory,
         })
     }
 
+    /// A set or a copy, with the operands of a launch: it has no configuration of its own, but a
+    /// stream.
+    fn of_operation(
+        program: &Program<'ctx>,
+        instruction: InstructionValue<'ctx>,
+        launch: &'a Launch,
+    ) -> Result<Self, CodegenError> {
+        let broken =
+            || CodegenError::Inconsistent(format!("operation {} is malformed", launch.id.0));
+        let callee = CallSiteValue::try_from(instruction)
+            .ok()
+            .and_then(CallSiteValue::get_called_fn_value)
+            .ok_or_else(broken)?;
+        let known = operation_call(&callee.get_name().to_string_lossy()).ok_or_else(broken)?;
+        let values = (0..callee.count_params() as usize)
+            .map(|index| operand_value(instruction, index).ok_or_else(broken))
+            .collect::<Result<Vec<_>, _>>()?;
+        let context = program.context;
+        let (int, long) = (context.i32_type(), context.i64_type());
+        let pointer = context.ptr_type(inkwell::AddressSpace::default());
+        let none = pointer.const_null().into();
+        let stream = known.stream.map_or(Some(&none), |at| values.get(at));
+        let mut operands: Vec<BasicValueEnum<'ctx>> = vec![
+            long.const_zero().into(),
+            int.const_zero().into(),
+            long.const_zero().into(),
+            int.const_zero().into(),
+            long.const_zero().into(),
+            *stream.ok_or_else(broken)?,
+        ];
+        let mut places = Vec::new();
+        for (index, value) in values.iter().enumerate() {
+            if Some(index) == known.stream {
+                places.push(OPERANDS_BEFORE_ARGUMENTS - 1);
+                continue;
+            }
+            places.push(operands.len());
+            operands.push(*value);
+        }
+        Ok(Self {
+            launch,
+            call: instruction,
+            callee,
+            block: instruction.get_parent().ok_or_else(broken)?,
+            form: Form::Operation(places),
+            in_memory: vec![None; operands.len()],
+            operands,
+        })
+    }
+
+    /// It is a set or a copy, whose configuration is that of the others.
+    pub(super) fn is_operation(&self) -> bool {
+        matches!(self.form, Form::Operation(_))
+    }
+
     /// Alignment in bytes of an operand that is passed in memory, at least the stack's.
     fn by_value_alignment(&self, operand: usize) -> u32 {
         let kind = Attribute::get_named_enum_kind_id("align");
-        let parameter = u32::try_from(operand + self.fixed.len()).unwrap_or(u32::MAX);
+        let parameter = u32::try_from(operand + 2).unwrap_or(u32::MAX);
         let attribute = self
             .callee
             .get_enum_attribute(AttributeLoc::Param(parameter), kind);
@@ -187,9 +290,12 @@ impl<'a, 'ctx> MemberCall<'a, 'ctx> {
             .max(STACK_ALIGNMENT_BYTES)
     }
 
-    /// The host symbol of the kernel.
-    pub(super) fn stub(&self) -> BasicValueEnum<'ctx> {
-        self.fixed[1]
+    /// The host symbol of the kernel; an operation has none.
+    pub(super) fn stub(&self) -> Option<BasicValueEnum<'ctx>> {
+        match &self.form {
+            Form::Launch([_, stub]) => Some(*stub),
+            Form::Operation(_) => None,
+        }
     }
 
     /// Calls the original launch with other operands.
@@ -198,12 +304,16 @@ impl<'a, 'ctx> MemberCall<'a, 'ctx> {
         builder: &Builder<'ctx>,
         operands: &[BasicValueEnum<'ctx>],
     ) -> Result<CallSiteValue<'ctx>, CodegenError> {
-        let arguments: Vec<BasicMetadataValueEnum<'ctx>> = self
-            .fixed
-            .iter()
-            .chain(operands)
-            .map(|value| (*value).into())
-            .collect();
+        let arguments: Vec<BasicMetadataValueEnum<'ctx>> = match &self.form {
+            Form::Launch(fixed) => {
+                let all = fixed.iter().chain(operands);
+                all.map(|value| (*value).into()).collect()
+            }
+            Form::Operation(places) => {
+                let all = places.iter().map(|place| operands[*place]);
+                all.map(BasicMetadataValueEnum::from).collect()
+            }
+        };
         let call = builder.build_call(self.callee, &arguments, "")?;
         for index in 0..self.callee.count_params() {
             let location = AttributeLoc::Param(index);

@@ -39,6 +39,7 @@ mod kinds;
 mod lowered;
 mod mapped;
 mod moving;
+mod operations;
 mod order;
 mod overlap;
 mod pair;
@@ -50,6 +51,7 @@ mod witness;
 
 pub use enumerate::build_uar;
 pub use mapped::{MappedWidth, PlaceMap, PlaceSymbol};
+pub use operations::take_domains;
 pub use overlap::{RangeTouch, SharedMemory, launch_conditions, launch_ranges};
 
 use crate::diagnostics::{Location, RejectionReason};

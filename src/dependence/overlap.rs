@@ -1,8 +1,8 @@
 //! Whether two places may have a common byte, by what they point to alone.
 
 use super::effect::{Effect, WholeTouch, ranges_apart};
-use super::instance::{Base, Place};
-use super::polynomial::Polynomial;
+use super::instance::{Base, Place, host_polynomial};
+use super::polynomial::{Atom, Polynomial};
 use super::{Guard, PointerRange};
 use crate::kernel::KernelModel;
 use crate::launch::{BufferId, LaunchGraph, MemoryKind, NodeId, ValueId};
@@ -34,7 +34,10 @@ pub(super) fn overlap(
         let sink_offset = sink.offset.as_ref()?.on_sink_side(&|value| !stable(value));
         source.offset.as_ref()?.subtract(&sink_offset)
     };
-    let same = || distance().map_or(Overlap::Unknown, Overlap::Distance);
+    let same = || {
+        let known = distance().or_else(|| distance_on_courses(graph, source, sink, stable));
+        known.map_or(Overlap::Unknown, Overlap::Distance)
+    };
     let is_variable = |buffer: &BufferId| graph.buffers[buffer.0].variable.is_some();
     match (&source.base, &sink.base) {
         (Base::Buffer(a), Base::Buffer(b)) if a == b => return same(),
@@ -61,6 +64,36 @@ pub(super) fn overlap(
         }
         _ => Overlap::Unknown,
     }
+}
+
+/// The distance of two pointers that move with the iterations of a loop alike, in one iteration: a
+/// constant, since what the pointers are made of cannot be named at run time.
+fn distance_on_courses(
+    graph: &LaunchGraph,
+    source: &Place,
+    sink: &Place,
+    stable: &impl Fn(ValueId) -> bool,
+) -> Option<Polynomial> {
+    let offset = |place: &Place| {
+        if let Some(offset) = &place.offset {
+            return Some(offset.clone());
+        }
+        let course = graph.iterations.courses.get(&place.pointer?)?;
+        match (course.turns_in, course.places.as_slice()) {
+            (None, [only]) if Base::Buffer(only.root.buffer()?) == place.base => {
+                host_polynomial(&only.offset_bytes)
+            }
+            _ => None,
+        }
+    };
+    let offsets = [offset(source)?, offset(sink)?];
+    let mut atoms = offsets.iter().flat_map(Polynomial::atoms);
+    let moves_alike = atoms.all(|atom| match atom {
+        Atom::Value(value) => stable(*value),
+        _ => false,
+    });
+    let distance = offsets[0].subtract(&offsets[1])?;
+    (moves_alike && distance.as_constant().is_some()).then_some(distance)
 }
 
 /// Which operations may touch common memory, by places and by ranges that hold without any test at
@@ -97,11 +130,33 @@ impl<'a> SharedMemory<'a> {
     /// Whether two operations of one iteration may touch a common byte that one writes. False for
     /// fences and synchronisations, which touch nothing that is listed.
     pub fn may_conflict(&self, first: NodeId, second: NodeId) -> bool {
+        self.may_conflict_where(first, second, |_| false)
+    }
+
+    /// The same of two operations of which neither runs again before the other: what varies in the
+    /// loops around both is the same.
+    pub fn may_conflict_in_step(&self, first: NodeId, second: NodeId) -> bool {
+        let blocks = [first, second].map(|node| self.graph.nodes[node.0].block);
+        let [around, other] = blocks.map(|block| self.graph.loops_around(block));
+        self.may_conflict_where(first, second, |index| {
+            around == other && around.contains(&index)
+        })
+    }
+
+    fn may_conflict_where(
+        &self,
+        first: NodeId,
+        second: NodeId,
+        is_one_iteration: impl Fn(usize) -> bool,
+    ) -> bool {
         let (Some(left), Some(right)) = (&self.touches[first.0], &self.touches[second.0]) else {
             return false;
         };
         // Neither runs again before the other, but a value of a loop may be another one there.
-        let varies = |value: ValueId| self.graph.values[value.0].varies_in.is_some();
+        let varies = |value: ValueId| {
+            let varies = self.graph.values[value.0].varies_in;
+            varies.is_some_and(|index| !is_one_iteration(index))
+        };
         left.iter().any(|touch| {
             right.iter().any(|other| {
                 (touch.writes || other.writes)

@@ -69,7 +69,7 @@ pub use reduction::{Reduction, ReductionOperator};
 use crate::affine::{Affine, Axis, Guard};
 use crate::diagnostics::Location;
 use crate::expression::{Condition, Expression};
-use crate::program::{KernelId, Program};
+use crate::program::{KernelId, Program, operation_name};
 use inkwell::values::FunctionValue;
 use serde::{Deserialize, Serialize};
 
@@ -83,6 +83,9 @@ pub fn model_kernels(program: &Program<'_>) -> Vec<KernelModel> {
             match function.filter(|function| function.count_basic_blocks() > 0) {
                 Some(function) => {
                     let mut model = model_kernel(function, kernel.id, &kernel.name);
+                    if let Some(name) = operation_name(&kernel.name) {
+                        model.display_name = name.to_owned();
+                    }
                     model.opaque.extend(hidden_variable(program, &model));
                     model
                 }

@@ -428,8 +428,9 @@ fn test_bounds(
     obligation: &Obligation,
     from_above: bool,
 ) -> Option<Option<Condition<KernelSymbol>>> {
-    let clamp =
-        |value: i128| Expression::Constant(value.clamp(i64::MIN.into(), i64::MAX.into()) as i64);
+    // One less than 64 bits hold, so that the difference of both sides is a number, too.
+    let most = i128::from(i64::MAX) - 1;
+    let clamp = |value: i128| Expression::Constant(value.clamp(i64::MIN.into(), most) as i64);
     let mut tests = Vec::new();
     for bound in bounds {
         let (least, largest) = bound.range();

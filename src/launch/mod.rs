@@ -30,7 +30,7 @@ pub use iterations::{Course, Iterations, LoopDomain, Place};
 
 use crate::diagnostics::Location;
 use crate::expression::Expression;
-use crate::program::{KernelId, Program};
+use crate::program::{KernelId, OperationKind, Program};
 use serde::{Deserialize, Serialize};
 
 /// Reads the host side of a program: never fails, because whatever is not understood is in the
@@ -110,6 +110,16 @@ pub enum Root {
     Buffer(BufferId),
     /// Unknown memory; the pointer *value less its offset* has this identity.
     Value(ValueId),
+}
+
+impl Root {
+    /// The allocation, where it is one.
+    pub fn buffer(&self) -> Option<BufferId> {
+        match self {
+            Self::Buffer(buffer) => Some(*buffer),
+            Self::Value(_) => None,
+        }
+    }
 }
 
 /// A device pointer as the host knows it.
@@ -363,4 +373,32 @@ pub struct LaunchGraph {
     pub buffers: Vec<Buffer>,
     /// What changes from one iteration of a loop to the next.
     pub iterations: Iterations,
+    /// Sets, and copies within the device, that a kernel could do.
+    #[serde(default)]
+    pub operations: Vec<Operation>,
+}
+
+/// A node that is a set or a copy within the device.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Operation {
+    /// Which node.
+    pub node: NodeId,
+    /// What it does.
+    pub kind: OperationKind,
+    /// Where it writes and, for a copy, where it reads, with the number of bytes.
+    pub touches: Vec<Touch>,
+    /// Which one of the calls of [`operation_call`](crate::program::operation_call), in the order of
+    /// the host module.
+    pub ordinal: usize,
+    /// The node is a launch of this number, of a kernel that does the same: see
+    /// [`crate::dependence::take_domains`].
+    pub launch: Option<LaunchId>,
+}
+
+impl LaunchGraph {
+    /// The operation that a launch is in truth.
+    pub fn operation_of(&self, launch: LaunchId) -> Option<&Operation> {
+        let mut operations = self.operations.iter();
+        operations.find(|operation| operation.launch == Some(launch))
+    }
 }

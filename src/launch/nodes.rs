@@ -2,6 +2,7 @@
 
 mod launches;
 mod libraries;
+mod operations;
 
 use super::calls::{self, Action, Direction, OnStream, RuntimeCall, Size};
 use super::cfg::ControlFlow;
@@ -13,6 +14,7 @@ use super::recurrences::{Closing, LoopPlace};
 use super::values::{Facts, Numbering, Symbol, moved};
 use super::*;
 use crate::program::{DeviceVariable, HostVisibleMemory, Kernel};
+use operations::{operation_calls, operation_touches};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Builds the graph of a host module that has been read.
@@ -339,6 +341,7 @@ impl Builder<'_> {
     /// Third pass: the nodes.
     fn nodes(&mut self, functions: &[Analysed]) {
         let host = self.facts.host;
+        let operations = operation_calls(host);
         for analysed in functions {
             let body = &host.functions[analysed.function];
             for block in &analysed.order {
@@ -360,6 +363,17 @@ impl Builder<'_> {
                     if self.touched.iter().any(Option::is_some) {
                         let touched = std::mem::take(&mut self.touched);
                         self.moving.insert(node, touched);
+                    }
+                    if let Some((ordinal, does)) = operations.get(&(analysed.function, at))
+                        && let Some(touches) = operation_touches(&kind)
+                    {
+                        self.graph.operations.push(Operation {
+                            node,
+                            kind: *does,
+                            touches,
+                            ordinal: *ordinal,
+                            launch: None,
+                        });
                     }
                     self.graph.nodes.push(Node {
                         id: node,

@@ -73,7 +73,7 @@ pub(super) fn decide_numerics(
 /// [`ProgramError::Pass`] or [`ProgramError::Link`] when LLVM refuses.
 pub(super) fn analysis_module<'ctx>(
     context: &'ctx inkwell::context::Context,
-    units: &[Unit<'ctx>],
+    (units, operations): (&[Unit<'ctx>], Option<&Module<'ctx>>),
     kernels: &[Kernel],
     variables: &[DeviceVariable],
     architecture: u32,
@@ -92,6 +92,13 @@ pub(super) fn analysis_module<'ctx>(
         }
     }
     let analysis = analysis.unwrap_or_else(|| context.create_module("analysis"));
+    if let Some(operations) = operations {
+        analysis
+            .link_in_module(operations.clone())
+            .map_err(|error| ProgramError::Link {
+                message: error.to_string(),
+            })?;
+    }
     analysis.set_name("analysis");
     // A helper that is called as a whole in the original (`__noinline__`) is looked into here.
     let recursive = recursive_functions(&analysis);

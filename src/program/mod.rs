@@ -24,6 +24,7 @@ mod ir;
 mod launches;
 mod names;
 mod numerics;
+mod operations;
 mod passes;
 mod remake;
 mod runtime_effects;
@@ -31,6 +32,10 @@ mod runtime_effects;
 pub use canonicalise_device::{DEVICE_FLATTENING, DEVICE_INLINING, DEVICE_PIPELINE, KEPT_STORE};
 pub use canonicalise_host::{HOST_PIPELINE, HOST_PROMOTION, LARGEST_INLINED_INSTRUCTIONS};
 pub use handles::{ATTRIBUTE_COUNT_OFFSET, FoundLaunch, HandleLaunch, Passing, handle_launch};
+pub use operations::{
+    DEVICE_TO_DEVICE, ELEMENT_BYTES, OperationKind, operation_call, operation_kernel,
+    operation_name,
+};
 
 use crate::cli::{Build, Language, Phase, Toolchain};
 use canonicalise_host::Outside;
@@ -80,7 +85,7 @@ pub fn read_program<'ctx>(
         hosts.push(unit.host);
     }
     let host = link(context, hosts)?;
-    let (kernels, variables) = names::assign(&registered);
+    let (mut kernels, variables) = names::assign(&registered);
     let stubs = kernels.iter().map(|kernel| kernel.stub.clone()).collect();
     let outside = Outside {
         code: build.phase != Phase::Link || build.shared || sources.len() != build.inputs.len(),
@@ -98,12 +103,19 @@ pub fn read_program<'ctx>(
     if variables.iter().any(|variable| variable.managed) {
         host_visible_memory = HostVisibleMemory::Anything;
     }
-    let analysis =
-        canonicalise_device::analysis_module(context, &units, &kernels, &variables, architecture)?;
+    let operations = operations::kernels(context, &host, &units, &mut kernels)?;
+    let analysis = canonicalise_device::analysis_module(
+        context,
+        (&units, operations.as_ref()),
+        &kernels,
+        &variables,
+        architecture,
+    )?;
     Ok(Program {
         context,
         host,
         units,
+        operations,
         analysis,
         kernels,
         variables,
@@ -188,9 +200,12 @@ pub struct Program<'ctx> {
     pub host: Module<'ctx>,
     /// Device code by unit, as it is emitted for unfused launches.
     pub units: Vec<Unit<'ctx>>,
+    /// Kernels that do what sets and copies within the device do, where the host calls any; in no
+    /// image.
+    pub operations: Option<Module<'ctx>>,
     /// The canonical copy of all kernels under [`Kernel::unique_name`], for analysis only.
     pub analysis: Module<'ctx>,
-    /// All kernels of all units.
+    /// All kernels of all units, then those of [`Program::operations`].
     pub kernels: Vec<Kernel>,
     /// All device variables of all units.
     pub variables: Vec<DeviceVariable>,
@@ -198,6 +213,16 @@ pub struct Program<'ctx> {
     pub host_visible_memory: HostVisibleMemory,
     /// What clang warned about, as it printed it, for standard error.
     pub warnings: String,
+}
+
+impl<'ctx> Program<'ctx> {
+    /// The device module that a kernel is in.
+    pub fn module_of(&self, kernel: &Kernel) -> Option<&Module<'ctx>> {
+        match self.units.get(kernel.unit) {
+            Some(unit) => Some(&unit.device),
+            None => self.operations.as_ref(),
+        }
+    }
 }
 
 /// Memory of the host that kernels may write, besides what the host is seen to hand to them.
@@ -236,7 +261,7 @@ pub struct Kernel {
     pub unique_name: String,
     /// The host symbol that launches name: the stub in [`Program::host`].
     pub stub: String,
-    /// Index into [`Program::units`].
+    /// Index into [`Program::units`]; their number for those of [`Program::operations`].
     pub unit: usize,
 }
 

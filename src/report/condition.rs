@@ -51,7 +51,10 @@ impl<'a> LaunchNames<'a> {
             },
             Guard::ConfigurationValid { launch } => ReportGuard {
                 kind: "configuration".to_string(),
-                condition: format!("{} has a valid configuration", self.launch(*launch)),
+                condition: match self.graph.operation_of(*launch) {
+                    Some(_) => format!("{} has no null pointer", self.launch(*launch)),
+                    None => format!("{} has a valid configuration", self.launch(*launch)),
+                },
             },
         }
     }

@@ -9,6 +9,7 @@
 mod condition;
 mod dot;
 mod effects;
+mod fold;
 mod html;
 mod text;
 
@@ -21,12 +22,13 @@ use crate::dependence::{DependenceKind, IterationDistance, Uar, Width, Witness, 
 use crate::kernel::KernelModel;
 use crate::launch::{HostBlockId, Launch, LaunchGraph, LaunchId, Node, NodeKind, Stream, ValueId};
 use crate::pipeline::Stage;
+use crate::program::OperationKind;
 use crate::schedule::resources::GroupOccupancy;
 use crate::schedule::{FusionGroup, FusionPlan, Missed};
 use condition::LaunchNames;
 pub use effects::{ReportBytes, ReportEffect, ReportKernel};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 /// Everything about a compilation that users and tools may want to know.
@@ -352,11 +354,19 @@ pub fn render_json(report: &Report) -> String {
     text
 }
 
-/// `sirius: 9 launches -> 3`, when something fuses. Launch sites are counted, loops once.
+/// `sirius: 9 launches -> 3`, when something fuses. Launch sites are counted, loops once; so are the
+/// sets and copies that are part of a fused launch.
 pub fn summary_line(graph: &LaunchGraph, plan: &FusionPlan) -> Option<String> {
+    let members = plan.groups.iter().flat_map(|group| &group.members);
+    let members: BTreeSet<_> = members.map(|member| member.launch).collect();
     let launches = graph.nodes.iter();
     let before = launches
-        .filter(|node| matches!(node.kind, NodeKind::Launch(_)))
+        .filter(|node| match &node.kind {
+            NodeKind::Launch(launch) => {
+                members.contains(&launch.id) || graph.operation_of(launch.id).is_none()
+            }
+            _ => false,
+        })
         .count();
     let saved = plan
         .groups
@@ -409,7 +419,11 @@ impl Report {
 
     /// The same line as [`summary_line`], from a report.
     pub fn summary_line(&self) -> Option<String> {
-        let is_launch = |node: &&ReportNode| node.kind == ReportNodeKind::Launch;
+        let is_launch = |node: &&ReportNode| {
+            let mut fusions = self.fusions.iter();
+            node.kind == ReportNodeKind::Launch
+                || fusions.any(|fusion| fusion.members.contains(&node.id))
+        };
         let saved = self
             .fusions
             .iter()
@@ -481,6 +495,16 @@ fn describe(graph: &LaunchGraph, kernels: &[KernelModel], node: &Node) -> Report
         NodeKind::Launch(launch) => {
             let model = launch.kernel.and_then(|kernel| kernels.get(kernel.0));
             let name = model.map_or("unknown kernel", |model| &model.display_name);
+            if let Some(operation) = graph.operation_of(launch.id) {
+                let (kind, name) = match operation.kind {
+                    OperationKind::Set => (ReportNodeKind::Set, "set"),
+                    OperationKind::Copy => (ReportNodeKind::Copy, "copy"),
+                };
+                return ReportNode {
+                    stream: Some(stream(&launch.stream)),
+                    ..plain(kind, name)
+                };
+            }
             ReportNode {
                 kernel: model.map(|model| model.name.clone()),
                 site: Some(launch.id.0),

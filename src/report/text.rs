@@ -1,6 +1,7 @@
 //! The report for people at a terminal.
 
-use super::{Report, ReportEdge, ReportNode, kind_name, width_name};
+use super::fold::{again, fold};
+use super::{Report, ReportEdge, ReportFusion, ReportMissed, ReportNode, kind_name, width_name};
 use crate::schedule::resources::GroupOccupancy;
 use std::fmt::Write;
 
@@ -10,8 +11,16 @@ pub fn render_text(report: &Report) -> String {
         Some(line) => format!("{line}\n"),
         None => "sirius: nothing fuses\n".to_string(),
     };
-    for fusion in &report.fusions {
-        let members: Vec<_> = fusion
+    let alike = |fusion: &ReportFusion| {
+        let names: Vec<_> = fusion
+            .members
+            .iter()
+            .map(|id| bare_name(report, *id))
+            .collect();
+        (names, said_of(fusion))
+    };
+    for fusions in fold(&report.fusions, alike) {
+        let members: Vec<_> = fusions[0]
             .members
             .iter()
             .map(|id| name_at(report, *id))
@@ -20,46 +29,46 @@ pub fn render_text(report: &Report) -> String {
             text,
             "\n{} run as one (orientation {})",
             list(&members),
-            fusion.orientation_and_others()
+            fusions[0].orientation_and_others()
         );
-        if !fusion.not_written.is_empty() {
-            let _ = writeln!(
-                text,
-                "  without writing {}, which nobody reads afterwards",
-                list(&fusion.not_written)
-            );
-        }
-        for line in &fusion.resources {
-            let _ = writeln!(text, "  {}", resources(line));
-        }
-        if !fusion.guards.is_empty() {
-            let _ = writeln!(text, "  if, at run time,");
-        }
-        for guard in &fusion.guards {
-            let _ = writeln!(text, "    {} [{}]", guard.condition, guard.kind);
+        text.push_str(&said_of(fusions[0]));
+        let first = |fusion: &&ReportFusion| place(report, fusion.members.first());
+        let places: Vec<_> = fusions.iter().map(first).collect();
+        if let Some(line) = again(&places) {
+            let _ = writeln!(text, "  {line}");
         }
     }
     if !report.missed.is_empty() {
         text.push('\n');
     }
-    for missed in &report.missed {
+    let alike = |missed: &ReportMissed| {
+        let ends = [missed.src, missed.dst].map(|id| bare_name(report, id));
+        let place = (missed.file.clone(), missed.line);
+        (
+            ends,
+            missed.message.clone(),
+            missed.reason.clone(),
+            stands_elsewhere(report, missed).then_some(place),
+        )
+    };
+    for all in fold(&report.missed, alike) {
+        let missed = all[0];
         let (source, sink) = (name_at(report, missed.src), name_at(report, missed.dst));
         let _ = writeln!(
             text,
             "{source} and {sink} stay apart: {} [{}]",
             missed.message, missed.reason
         );
-        let ends = [missed.src, missed.dst].map(|id| report.nodes.get(id));
-        let told = ends
-            .iter()
-            .flatten()
-            .any(|node| node.file == missed.file && node.line == missed.line);
-        if missed.line != 0 && !told {
+        if stands_elsewhere(report, missed) {
             let _ = writeln!(
                 text,
                 "  {}:{}: the obstacle stands here",
                 missed.file, missed.line
             );
+        }
+        let ends = |missed: &&ReportMissed| pair(report, (missed.src, missed.dst));
+        if let Some(line) = again(&all.iter().map(ends).collect::<Vec<_>>()) {
+            let _ = writeln!(text, "  {line}");
         }
     }
     write_edges(&mut text, report);
@@ -70,6 +79,35 @@ pub fn render_text(report: &Report) -> String {
         let _ = writeln!(text, "{:>10} {:8.3} s", stage.name, stage.seconds);
     }
     text
+}
+
+/// What is said of a fusion besides its members, a line each.
+fn said_of(fusion: &ReportFusion) -> String {
+    let mut text = String::new();
+    if !fusion.not_written.is_empty() {
+        let _ = writeln!(
+            text,
+            "  without writing {}, which nobody reads afterwards",
+            list(&fusion.not_written)
+        );
+    }
+    for line in &fusion.resources {
+        let _ = writeln!(text, "  {}", resources(line));
+    }
+    if !fusion.guards.is_empty() {
+        let _ = writeln!(text, "  if, at run time,");
+    }
+    for guard in &fusion.guards {
+        let _ = writeln!(text, "    {} [{}]", guard.condition, guard.kind);
+    }
+    text
+}
+
+/// Whether what keeps two launches apart stands elsewhere than they do.
+fn stands_elsewhere(report: &Report, missed: &ReportMissed) -> bool {
+    let ends = [missed.src, missed.dst].map(|id| report.nodes.get(id));
+    let mut ends = ends.iter().flatten();
+    missed.line != 0 && !ends.any(|node| node.file == missed.file && node.line == missed.line)
 }
 
 /// `sm_80: 32 registers a thread, 0 bytes spilled, …`.
@@ -99,7 +137,14 @@ fn write_edges(text: &mut String, report: &Report) {
     if !report.edges.is_empty() {
         text.push_str("\ndependences\n");
     }
-    for edge in report.edges.iter().take(MOST_EDGES) {
+    let alike = |edge: &ReportEdge| {
+        let ends = [edge.src, edge.dst].map(|id| bare_name(report, id));
+        let said = (qualities(edge), details(edge));
+        (ends, kind_name(edge.kind), edge.buffer.clone(), said)
+    };
+    let folded = fold(&report.edges, alike);
+    for edges in folded.iter().take(MOST_EDGES) {
+        let edge = edges[0];
         let (source, sink) = (name_at(report, edge.src), name_at(report, edge.dst));
         let _ = writeln!(
             text,
@@ -111,9 +156,13 @@ fn write_edges(text: &mut String, report: &Report) {
         for line in details(edge) {
             let _ = writeln!(text, "    {line}");
         }
+        let ends = |edge: &&ReportEdge| pair(report, (edge.src, edge.dst));
+        if let Some(line) = again(&edges.iter().map(ends).collect::<Vec<_>>()) {
+            let _ = writeln!(text, "    {line}");
+        }
     }
-    if report.edges.len() > MOST_EDGES {
-        let rest = report.edges.len() - MOST_EDGES;
+    let rest: usize = folded.iter().skip(MOST_EDGES).map(Vec::len).sum();
+    if rest > 0 {
         let _ = writeln!(text, "  and {rest} more (--format=json lists all)");
     }
 }
@@ -172,6 +221,33 @@ pub(super) fn name_at(report: &Report, id: usize) -> String {
             name, file, line, ..
         }) => format!("{file}:{line} `{name}`"),
         None => format!("node {id}"),
+    }
+}
+
+/// A node's name without its place.
+fn bare_name(report: &Report, id: usize) -> &str {
+    report.nodes.get(id).map_or("", |node| &node.name)
+}
+
+/// `app.cu:31`, or `node 7` where it is not known.
+fn place(report: &Report, id: Option<&usize>) -> String {
+    let node = id.and_then(|id| report.nodes.get(*id));
+    match node.filter(|node| node.line != 0) {
+        Some(node) => format!("{}:{}", node.file, node.line),
+        None => format!("node {}", id.copied().unwrap_or_default()),
+    }
+}
+
+/// `app.cu:31 and 32`.
+fn pair(report: &Report, (source, sink): (usize, usize)) -> String {
+    let [from, to] = [source, sink].map(|id| place(report, Some(&id)));
+    let line = |text: &str| {
+        text.rsplit_once(':')
+            .map(|(file, line)| (file.to_owned(), line.to_owned()))
+    };
+    match (line(&from), line(&to)) {
+        (Some((file, _)), Some((other, line))) if file == other => format!("{from} and {line}"),
+        _ => format!("{from} and {to}"),
     }
 }
 

@@ -45,6 +45,7 @@ impl<'a> Judge<'a> {
         let mut members = [earlier, later].concat();
         members.sort_by_key(|member| member.node);
         self.conditions_hold(&members)?;
+        self.shapes_are_carried(&members)?;
         for pair in members.windows(2) {
             self.one_after_the_other(&pair[0], &pair[1])?;
         }

@@ -105,6 +105,7 @@ impl<'a> Judge<'a> {
         let mut members: Vec<Candidate> = groups.iter().copied().flatten().copied().collect();
         members.push(last);
         members.sort_by_key(|member| member.node);
+        self.shapes_are_carried(&members)?;
         self.conditions_hold(&members)?;
         for pair in members.windows(2) {
             self.one_after_the_other(&pair[0], &pair[1])?;
@@ -138,6 +139,42 @@ impl<'a> Judge<'a> {
             }
         }
         Ok(())
+    }
+
+    /// A set or a copy runs in the shape of a launch, which has to be there.
+    pub(super) fn shapes_are_carried(&self, members: &[Candidate]) -> Result<(), Rejection> {
+        let is_operation =
+            |member: &&Candidate| self.graph.operation_of(member.launch.id).is_some();
+        for member in members.iter().filter(is_operation) {
+            let mut launches = members.iter().filter(|other| !is_operation(other));
+            let carried = launches.any(|other| {
+                (0..6).all(|axis| self.extent(member, axis) == self.extent(other, axis))
+            });
+            if !carried {
+                let name = &member.model.display_name;
+                let message = format!("`{name}` is no part of a launch with another shape");
+                let location = &self.graph.nodes[member.node.0].location;
+                return Err(rejection(RejectionReason::Shape, message, location));
+            }
+        }
+        Ok(())
+    }
+
+    /// What a set or a copy leaves to each thread is little: a few threads of a small launch would
+    /// take longer than the copy engine.
+    fn work(&self, member: &Candidate) -> Option<Guard> {
+        self.graph.operation_of(member.launch.id)?;
+        let bytes = member.launch.arguments.last()?.pieces.first()?.value;
+        let bytes = match self.graph.values[bytes.0].constant {
+            Some(constant) => Expression::Constant(constant),
+            None => Expression::Leaf(bytes),
+        };
+        let threads = self.extent(member, 0).multiply(self.extent(member, 3));
+        let most = threads.multiply(Expression::Constant(MOST_BYTES_OF_A_THREAD));
+        Some(Guard::Holds {
+            class: String::from("work"),
+            condition: Condition::LessEqual(bytes, most),
+        })
     }
 
     /// Whether a group of both runs as one whenever each of them would: nothing else is tested.
@@ -189,6 +226,7 @@ impl<'a> Judge<'a> {
             if let Some(Ok(conditions)) = self.conditions.get(&source.node) {
                 guards.extend(conditions.iter().cloned());
             }
+            guards.extend(self.work(source));
             for (later, sink) in members.iter().enumerate().skip(position + 1) {
                 let edges = self.edges(source.node, sink.node);
                 for edge in edges.iter().filter(|edge| orders(edge)) {
@@ -465,7 +503,32 @@ impl<'a> Judge<'a> {
     }
 
     fn width_allows(&self, source: &Candidate, sink: &Candidate) -> Result<(), Rejection> {
+        let grids = [self.extent(source, 0), self.extent(sink, 0)];
+        let single = match &grids {
+            [Expression::Constant(1), other] | [other, Expression::Constant(1)] => {
+                other.as_constant().is_none()
+            }
+            _ => false,
+        };
         for edge in self.edges(source.node, sink.node) {
+            // A single block beside a number that is computed: a test could find them equal in a
+            // small run, but the fusion would take the place of one that always helps.
+            let needs_equal = edge.conditions.iter().any(|guard| match guard {
+                Guard::Holds {
+                    condition: Condition::Equal(a, b),
+                    ..
+                } => grids == [a.clone(), b.clone()] || grids == [b.clone(), a.clone()],
+                _ => false,
+            });
+            if single && needs_equal && orders(edge) {
+                let message = format!(
+                    "`{}` and `{}` are launched with one block and a computed number, and {}",
+                    source.model.display_name,
+                    sink.model.display_name,
+                    edge.explanation()
+                );
+                return Err(rejection(RejectionReason::Shape, message, &edge.location));
+            }
             if edge.width == Width::Global && edge.absent_if.is_empty() && orders(edge) {
                 return Err(Rejection {
                     reason: edge.reason.unwrap_or(RejectionReason::GlobalDependence),
@@ -656,6 +719,8 @@ pub(super) fn launches(graph: &LaunchGraph) -> impl Iterator<Item = NodeId> + '_
 }
 
 const BLOCK_EXTENTS: [&str; 3] = ["blockDim.x", "blockDim.y", "blockDim.z"];
+/// What a thread sets or copies at most, for a launch that does more by itself.
+const MOST_BYTES_OF_A_THREAD: i64 = 256;
 /// Static and dynamic shared memory of a block without an opt-in.
 const MOST_SHARED_BYTES: u64 = 48 * 1024;
 /// What a strand needs to find its place: six extents and the first of its blocks.

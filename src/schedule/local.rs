@@ -15,7 +15,7 @@ use crate::cli::Fusion;
 use crate::dependence::Uar;
 use crate::diagnostics::{Rejection, RejectionReason};
 use crate::kernel::KernelModel;
-use crate::launch::{LaunchGraph, NodeId};
+use crate::launch::{LaunchGraph, NodeId, NodeKind};
 use std::collections::HashMap;
 
 /// Decides which launches become one. The second part has one entry for each two launches that
@@ -51,10 +51,37 @@ pub fn plan_fusion(
         if sources.is_empty() {
             continue;
         }
-        // All of them, else one after the other, the latest first.
+        // All of them, else one after the other, the latest first. One of several with equal code
+        // stays with those: what they load is shared there.
         let mut attempts = vec![sources.clone()];
         if sources.len() > 1 {
-            attempts.extend(sources.iter().map(|source| vec![*source]));
+            let members = |group: usize| groups.members[group].as_slice();
+            let code = |group: usize| -> Vec<_> {
+                let members = members(group).iter();
+                members.map(|member| member.model.id).collect()
+            };
+            let innermost = |group: usize| {
+                let block = graph.nodes[members(group)[0].node.0].block;
+                graph.blocks[block.0].innermost_loop
+            };
+            let has_equals = |source: usize| {
+                sources
+                    .iter()
+                    .filter(|other| **other != source)
+                    .any(|other| {
+                        let [first, second] = [source.min(*other), source.max(*other)];
+                        let ends = [first, second].map(|group| members(group)[0].node);
+                        code(source) == code(*other)
+                            && innermost(source) == innermost(*other)
+                            && judge.edges(ends[0], ends[1]).is_empty()
+                    })
+            };
+            let alone: Vec<usize> = sources
+                .iter()
+                .copied()
+                .filter(|source| !has_equals(*source))
+                .collect();
+            attempts.extend(alone.into_iter().map(|source| vec![source]));
         }
         for attempt in attempts {
             let members: Vec<&[Candidate]> = attempt
@@ -116,7 +143,13 @@ pub fn plan_fusion(
         plan.waves = plan_waves(graph, kernels, uar, &plan.groups);
     }
     let mut missed = Vec::new();
-    for pair in nodes.windows(2) {
+    // Sets and copies that stay what they are are no launches.
+    let is_launch = |node: &&NodeId| match &graph.nodes[node.0].kind {
+        NodeKind::Launch(launch) => graph.operation_of(launch.id).is_none(),
+        _ => false,
+    };
+    let launches: Vec<NodeId> = nodes.iter().filter(is_launch).copied().collect();
+    for pair in launches.windows(2) {
         let (source, sink) = (pair[0], pair[1]);
         if groups.together(source, sink) {
             continue;

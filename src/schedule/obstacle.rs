@@ -136,7 +136,7 @@ pub(super) fn obstacle(
                     format!("`{name}` and `{}` both print", model.display_name),
                 );
             }
-            if memory.may_conflict(moved.node, node) {
+            if memory.may_conflict_in_step(moved.node, node) {
                 return blocked(
                     RejectionReason::NotConvex,
                     format!(

@@ -117,7 +117,13 @@ fn candidate(
     for (node, launch) in members {
         let kernel = launch.kernel?;
         let model = kernels.get(kernel.0)?;
-        if launch.special || model.prints || !model.alone.is_empty() || !model.opaque.is_empty() {
+        let is_operation = graph.operation_of(launch.id).is_some();
+        if is_operation
+            || launch.special
+            || model.prints
+            || !model.alone.is_empty()
+            || !model.opaque.is_empty()
+        {
             return None;
         }
         for touch in launch_ranges(graph, kernels, *node).ok()? {
@@ -286,7 +292,8 @@ fn reach(
 /// Launches issue what waits before themselves, and error checks have no effect on kernels.
 fn may_be_passed(graph: &LaunchGraph, node: NodeId) -> bool {
     match &graph.nodes[node.0].kind {
-        NodeKind::Launch(launch) => !launch.special,
+        // A set or a copy issues nothing.
+        NodeKind::Launch(launch) => !launch.special && graph.operation_of(launch.id).is_none(),
         NodeKind::ErrorCheck => true,
         _ => false,
     }
@@ -351,9 +358,12 @@ fn may_save(graph: &LaunchGraph, uar: &Uar, outside: usize, members: &[&Candidat
     })
 }
 
-/// Whether an edge holds from each iteration to the next one, in all of the loops around.
+/// Whether an edge surely holds from each iteration to the next one, in all of the loops around: its
+/// relation has nothing in it that the two ends may have different values of.
 fn is_next_iteration(edge: &Edge) -> bool {
-    edge.distances
-        .iter()
-        .all(|distance| distance.least.is_none_or(|least| least <= 1) && distance.most.is_none())
+    let depends_on_values = edge.relation.contains("_sink");
+    !depends_on_values
+        && edge.distances.iter().all(|distance| {
+            distance.least.is_none_or(|least| least <= 1) && distance.most.is_none()
+        })
 }

@@ -500,7 +500,7 @@ impl Judge<'_> {
         if places.0.is_constant_memory(self.graph) || places.1.is_constant_memory(self.graph) {
             return None;
         }
-        let difference = match places.0.overlap(places.1) {
+        let difference = match places.0.overlap_in_one_iteration(places.1) {
             Overlap::Disjoint => return None,
             Overlap::Unknown { same_buffer: true } => {
                 return match self.ranges_disjoint(source, first, sink, second) {

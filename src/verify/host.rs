@@ -176,13 +176,22 @@ fn launch_passed(
         return Some(Refusal::PrintingMoves { launch, node, what });
     }
     let what = format!("the launch of `{}`", model.display_name);
-    host.touch_common_memory(member.node, node)
+    // What stands between two members runs in their iteration, if in no other loop.
+    let [own, theirs] = [member.node, node].map(|node| {
+        let block = host.graph.nodes[node.0].block;
+        host.graph.blocks[block.0].innermost_loop
+    });
+    host.may_touch(member.node, node, own == theirs)
         .then_some(Refusal::Reordered { launch, node, what })
 }
 
 impl Host<'_> {
     /// Whether two operations may touch a common byte, which one of them writes.
     pub(super) fn touch_common_memory(&self, first: NodeId, second: NodeId) -> bool {
+        self.may_touch(first, second, false)
+    }
+
+    fn may_touch(&self, first: NodeId, second: NodeId, one_iteration: bool) -> bool {
         let (own, theirs) = (self.touched(first), self.touched(second));
         if [own, theirs]
             .iter()
@@ -194,9 +203,9 @@ impl Host<'_> {
             return true;
         };
         own.iter().any(|one| {
-            theirs
-                .iter()
-                .any(|two| (one.writes || two.writes) && !one.is_apart_from(self.graph, two))
+            theirs.iter().any(|two| {
+                (one.writes || two.writes) && !one.is_apart_from(self.graph, two, one_iteration)
+            })
         })
     }
 

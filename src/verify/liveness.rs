@@ -180,7 +180,7 @@ fn launch_reads(
 }
 
 /// Whether a node may run after the first member has, in a function that runs once.
-fn comes_after(graph: &LaunchGraph, first: NodeId, node: NodeId) -> bool {
+pub(super) fn comes_after(graph: &LaunchGraph, first: NodeId, node: NodeId) -> bool {
     let (from, to) = (graph.nodes[first.0].block, graph.nodes[node.0].block);
     if graph.blocks[from.0].function != graph.blocks[to.0].function {
         return true;

@@ -35,6 +35,9 @@
 //! these, as well as equal blocks, which make the identity a bijection, and valid configurations,
 //! since CUDA skips an invalid launch and runs the rest.
 //!
+//! *Sets and copies* are members only where the call could fail for a null pointer alone
+//! (`operations`).
+//!
 //! Strands stand side by side (`strands`): each has blocks of its own, so that of members of two
 //! strands no order is kept at all, and *no* two instances may conflict, in whatever blocks and
 //! threads. That each member sees the blocks and threads of its own launch is asked first.
@@ -66,6 +69,7 @@ mod host;
 mod host_order;
 mod liveness;
 mod member;
+mod operations;
 mod place;
 mod polynomial;
 mod reduction;
@@ -125,6 +129,7 @@ pub fn verify(
         let readers = Readers::new(graph, kernels);
         for (group, members) in &groups {
             refusals.extend(liveness::refusals(graph, &readers, group, members));
+            refusals.extend(operations::refusals(graph, group, members));
             refusals.extend(device::refusals(graph, group, members, &mut known));
         }
     }

@@ -81,6 +81,8 @@ pub(super) struct Place {
     root: Option<RootIdentity>,
     /// How far the pointer is from the root's start.
     root_offset: Option<Polynomial>,
+    /// The same as a function of the iterations of the loops around, where it varies with them.
+    course: Option<Polynomial>,
     /// All allocations that it may point into; none for a null pointer.
     candidates: Option<Vec<BufferId>>,
     /// A device variable that the launch graph does not list.
@@ -131,6 +133,7 @@ impl Place {
                     None => Self::default(),
                 };
                 place.value = Some(values.resolve(piece.value));
+                place.course = place.course_of(graph, values, piece.value);
                 place
             }
             Target::Global(name) => {
@@ -174,6 +177,7 @@ impl Place {
         };
         Self {
             value: None,
+            course: None,
             root: Some(root),
             root_offset,
             outside_variables: candidates.as_ref().is_some_and(|candidates| {
@@ -200,6 +204,55 @@ impl Place {
                     .iter()
                     .all(|buffer| graph.buffers[buffer.0].memory == MemoryKind::Constant)
         })
+    }
+
+    /// Where a pointer that varies in a loop is from its root's start, by what varies in that loop
+    /// and in those around it: equal in all operations of one iteration.
+    fn course_of(
+        &self,
+        graph: &LaunchGraph,
+        values: &Values<'_>,
+        pointer: ValueId,
+    ) -> Option<Polynomial> {
+        let course = graph.iterations.courses.get(&pointer)?;
+        let (None, [only]) = (course.turns_in, course.places.as_slice()) else {
+            return None;
+        };
+        match (&only.root, &self.root) {
+            (Root::Buffer(buffer), Some(RootIdentity::Buffer(own))) if buffer == own => {}
+            _ => return None,
+        }
+        let mut around = Vec::new();
+        let mut next = graph.values[pointer.0].varies_in;
+        while let Some(index) = next.filter(|index| !around.contains(index)) {
+            around.push(index);
+            next = graph.loops[index].parent;
+        }
+        normal_form(&only.offset_bytes, &mut |value: &ValueId| {
+            let varies = graph.values[value.0].varies_in;
+            let alike = varies.is_none_or(|index| around.contains(&index));
+            alike.then(|| values.resolve(*value))
+        })
+    }
+
+    /// How the two lie to each other in one iteration of every loop around both, without any test at
+    /// run time.
+    pub(super) fn overlap_in_one_iteration(&self, other: &Self) -> Overlap {
+        let overlap = self.overlap(other);
+        let Overlap::Unknown { same_buffer } = overlap else {
+            return overlap;
+        };
+        let offset = |place: &Self| place.root_offset.clone().or_else(|| place.course.clone());
+        let difference = match (offset(self), offset(other)) {
+            (Some(left), Some(right)) if self.root.is_some() && self.root == other.root => {
+                left.subtract(&right)
+            }
+            _ => None,
+        };
+        match difference.filter(|difference| difference.as_constant().is_some()) {
+            Some(difference) => Overlap::SameBase(difference),
+            None => Overlap::Unknown { same_buffer },
+        }
     }
 
     /// How the two lie to each other, without any test at run time.

@@ -102,6 +102,8 @@ pub enum Refusal {
     Segments { first: LaunchId },
     #[error("launch {} prints, copies asynchronously or has a grid of its own, and would run in unison with another", launch.0)]
     NotInUnison { launch: LaunchId },
+    #[error("launch {} is a set or a copy {what}", launch.0)]
+    Operation { launch: LaunchId, what: String },
     #[error("launch {} has {what}", launch.0)]
     BlockRange { launch: LaunchId, what: String },
     #[error("members of the group of launch {} have maps that do not go together", first.0)]

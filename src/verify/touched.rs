@@ -84,8 +84,18 @@ impl Touched {
     }
 
     /// The two have no common byte, whatever happens at run time.
-    pub(super) fn is_apart_from(&self, graph: &LaunchGraph, other: &Self) -> bool {
-        match self.place.overlap(&other.place) {
+    /// `one_iteration`: both run in one iteration of every loop around either.
+    pub(super) fn is_apart_from(
+        &self,
+        graph: &LaunchGraph,
+        other: &Self,
+        one_iteration: bool,
+    ) -> bool {
+        let overlap = match one_iteration {
+            true => self.place.overlap_in_one_iteration(&other.place),
+            false => self.place.overlap(&other.place),
+        };
+        match overlap {
             Overlap::Disjoint => true,
             Overlap::Unknown { .. } => false,
             Overlap::SameBase(difference) => {

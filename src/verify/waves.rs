@@ -55,6 +55,10 @@ pub(super) fn refusals(
                     (members.collect(), group.guards.as_slice())
                 }
             };
+            let mut operations = launches.iter();
+            if operations.any(|launch| graph.operation_of(*launch).is_some()) {
+                refusals.push(refuse("a set or a copy is part of it"));
+            }
             match members(kernels, sites, &launches) {
                 Ok(members) => {
                     refusals.extend(untold(graph, statement, group_guards, &members));
@@ -249,6 +253,9 @@ fn passed(graph: &LaunchGraph, sites: &Sites<'_>, region: &WaveRegion) -> Vec<Re
         }
         debug_assert!(leading.contains(point), "a step back from a leading point");
         let what = match &graph.nodes[node.0].kind {
+            NodeKind::Launch(launch) if graph.operation_of(launch.id).is_some() => {
+                "a set or a copy"
+            }
             NodeKind::Launch(launch) if !launch.special => continue,
             NodeKind::ErrorCheck => continue,
             NodeKind::Launch(_) => "a launch of a special kind",

@@ -325,7 +325,9 @@ impl Case<'_> {
         } else {
             format!("({out}, {input}, {count}, width, pitch, stride, scale)")
         };
-        if !kernel.packed && !scene.streams && self.chance(0.12) {
+        // A helper does not see the variables of the host function.
+        let may_help = !kernel.packed && !scene.streams && threads != "threads";
+        if may_help && self.chance(0.12) {
             // The same launch behind a helper.
             let helper = format!("helper_{}_{}", self.number, self.count);
             self.count += 1;

@@ -239,8 +239,13 @@ impl Expectations {
 
     fn check(&self, report: &Value, messages: &str) -> Result<(), Failed> {
         let nodes = report["nodes"].as_array().ok_or("a report has nodes")?;
-        let launches = nodes.iter().filter(|node| node["kind"] == "launch").count() as u64;
         let fusions = report["fusions"].as_array().ok_or("a report has fusions")?;
+        let members = fusions
+            .iter()
+            .filter_map(|fusion| fusion["members"].as_array());
+        let members: Vec<&Value> = members.flatten().collect();
+        let is_launch = |node: &&Value| node["kind"] == "launch" || members.contains(&&node["id"]);
+        let launches = nodes.iter().filter(is_launch).count() as u64;
         let saved: u64 = fusions
             .iter()
             .filter_map(|fusion| Some(fusion["members"].as_array()?.len() as u64 - 1))

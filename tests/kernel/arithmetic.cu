@@ -69,7 +69,7 @@ __global__ void clamp(float *o, const float *a, int n) {
 //>   loop i0 divergent
 //>   must write arg0[8tx + 8q0 + 8q1 .. +8] : -tx - q0 - q1 + p2 - 1 >= 0 and -q0 - p0 + p1 >= 0 in i0
 //>   writes arg0 within [0, min(8*arg1:s64, 8*gridDim.x*blockDim.x + 8*arg1:s64 - 8*blockDim.x))
-//>   requires gridDim.x*blockDim.x + arg1:s64 - 1 <= 9223372036854775807
+//>   requires gridDim.x*blockDim.x + arg1:s64 - 1 <= 9223372036854775806
 //>   requires 0 <= arg1:s64
 //>   requires 8*arg1:s64 - 8 <= 4611686018427387904 or 8*gridDim.x*blockDim.x + 8*arg1:s64 - 8 <= 4611686018427387904
 //>

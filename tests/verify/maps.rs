@@ -1,6 +1,9 @@
 //! Members of other shapes than the fused launch.
 
 use super::*;
+use sirius_rs::kernel::AccessId;
+use sirius_rs::launch::{MemoryKind, Operation, Touch};
+use sirius_rs::program::OperationKind;
 use sirius_rs::schedule::ThreadMap;
 
 fn mapped(mut plan: FusionPlan, maps: &[ThreadMap]) -> FusionPlan {
@@ -98,4 +101,112 @@ fn what_runs_in_unison_has_one_grid() {
     assert_passes(&scene, &both);
     let unison = segments::in_segments(both, &[&[0, 1]]);
     assert_refused!(scene, unison, Refusal::NotInUnison { .. });
+}
+
+/// A set of `bytes` of an allocation of 4 · n bytes, then a pointwise launch over it; the plan of both.
+fn set_and_scale(bytes: impl Fn(ValueId) -> Expression<ValueId>) -> (Scene, FusionPlan) {
+    let mut scene = Scene::new();
+    let buffers = ["a", "b"].map(|name| scene.buffer(name));
+    let [a, b] = buffers.map(Pass::To);
+    let size = scene.unknown();
+    let shape = scene.known_shape();
+    let [value, length] = [scene.unknown(), scene.unknown()];
+    let set = grid_stride(&mut scene, "set", 0);
+    let model = &mut scene.kernels[set.0];
+    model.name = "sirius.set.4".to_owned();
+    model
+        .accesses
+        .retain(|access| access.kind != AccessKind::Read);
+    for access in &mut model.accesses {
+        access.id = AccessId(0);
+        access.target = Target::Argument {
+            argument: 0,
+            offset_bytes: 0,
+        };
+    }
+    let domain = scene.kernels[set.0].accesses[0].domain.clone();
+    assert_eq!(
+        domain,
+        vec![Vec::new()],
+        "all threads, as often as it takes"
+    );
+    let scale = scene.pointwise("scale");
+    let passed = [a.clone(), Pass::Integer(value), Pass::Integer(length)];
+    let one = scene.launch(set, shape, &passed);
+    let two = scene.launch(scale, shape, &[a, b, Pass::Integer(size)]);
+    let whole = Expression::Constant(4).multiply(Expression::Leaf(size));
+    scene.graph.buffers[buffers[0].0].bytes = Some(whole);
+    let pointer = scene.launch_mut(one).arguments[0].pieces[0].pointer.clone();
+    let node = scene
+        .graph
+        .nodes
+        .iter()
+        .find(|node| matches!(&node.kind, NodeKind::Launch(launch) if launch.id == one));
+    let node = node.unwrap().id;
+    scene.graph.operations.push(Operation {
+        node,
+        kind: OperationKind::Set,
+        touches: vec![Touch {
+            pointer: pointer.unwrap(),
+            bytes: Some(bytes(size)),
+        }],
+        ordinal: 0,
+        launch: Some(one),
+    });
+    let plan = plan(&[(one, false), (two, false)], vec![valid(one), valid(two)]);
+    (scene, plan)
+}
+
+fn elements(size: ValueId) -> Expression<ValueId> {
+    Expression::Constant(4).multiply(Expression::Leaf(size))
+}
+
+/// Whether the set is refused as such.
+fn refuses_set(scene: &Scene, plan: &FusionPlan) -> bool {
+    let found = refusals(scene, plan);
+    found
+        .iter()
+        .any(|refusal| matches!(refusal, Refusal::Operation { .. }))
+}
+
+#[test]
+fn a_set_within_its_allocation_may_be_a_member() {
+    let (mut scene, plan) = set_and_scale(elements);
+    assert_passes(&scene, &plan);
+    // A part of the elements, of which there may be fewer.
+    scene.graph.operations[0].touches[0].bytes = Some(Expression::Constant(1024));
+    assert!(refuses_set(&scene, &plan));
+    scene.graph.buffers[0].bytes = Some(Expression::Constant(1024));
+    assert!(!refuses_set(&scene, &plan));
+}
+
+#[test]
+fn refuses_sets_that_could_fail() {
+    let one_more = |size| elements(size).add(Expression::Constant(4));
+    let (scene, plan) = set_and_scale(one_more);
+    assert!(refuses_set(&scene, &plan), "beyond the allocation");
+    let (scene, plan) = set_and_scale(Expression::Leaf);
+    assert!(refuses_set(&scene, &plan), "not known to be within");
+    let changes: [fn(&mut Scene, &mut FusionPlan); 8] = [
+        |_, plan| plan.groups[0].guards.clear(),
+        |scene, _| scene.graph.buffers[0].unique = false,
+        |scene, _| scene.graph.buffers[0].memory = MemoryKind::Managed,
+        |scene, _| scene.graph.buffers[0].bytes = None,
+        |scene, _| {
+            let pointer = &mut scene.graph.operations[0].touches[0].pointer;
+            pointer.offset_bytes = Some(Expression::Constant(2));
+        },
+        |scene, _| {
+            let launch = scene.graph.operations[0].launch.unwrap();
+            let other = scene.constant(39);
+            scene.launch_mut(launch).grid[0] = other;
+        },
+        |scene, _| scene.kernels[0].name = "sirius.copy.4".to_owned(),
+        |scene, _| scene.graph.operations[0].kind = OperationKind::Copy,
+    ];
+    for (index, change) in changes.into_iter().enumerate() {
+        let (mut scene, mut plan) = set_and_scale(elements);
+        change(&mut scene, &mut plan);
+        assert!(refuses_set(&scene, &plan), "change {index}");
+    }
 }

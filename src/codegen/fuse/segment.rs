@@ -43,7 +43,10 @@ impl<'ctx> Segment<'ctx> {
         form: &str,
         given: &[Index],
     ) -> Result<Option<Self>, CodegenError> {
-        let module = program.units[kernel.unit].device.clone();
+        let module = program.module_of(kernel).ok_or_else(|| {
+            CodegenError::Inconsistent(format!("no module with kernel '{}'", kernel.name))
+        })?;
+        let module = module.clone();
         let function = Value::function(&module, &kernel.name).ok_or_else(|| {
             CodegenError::Inconsistent(format!("no kernel '{}' in its unit", kernel.name))
         })?;

@@ -38,6 +38,7 @@ fn program(context: &Context) -> Program<'_> {
             device: parse(),
             image_global: String::new(),
         }],
+        operations: None,
         analysis: parse(),
         kernels,
         variables: vec![DeviceVariable {

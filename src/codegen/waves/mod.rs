@@ -312,7 +312,9 @@ fn wait_alone<'ctx>(
     }
     let site = u64::from(member.launch.id.0);
     let site = context.i32_type().const_int(site, false);
-    let single = member.stub().into_pointer_value();
+    let single = member.stub().map(BasicValueEnum::into_pointer_value);
+    let single = single
+        .ok_or_else(|| CodegenError::Inconsistent("a set or a copy waits in no wave".into()))?;
     let configuration = &parameters[..OPERANDS_BEFORE_ARGUMENTS];
     waiting.submit(
         program,

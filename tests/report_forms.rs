@@ -1,0 +1,265 @@
+//! The forms of a report say the same, and the JSON one what `docs/report.schema.json` says.
+
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::process::Command;
+
+fn analyse(source: &str, form: &str) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_sirius-rs"))
+        .args(["analyze", "--sirius-device=cpu", "-O2"])
+        .args([format!("--format={form}"), source.to_owned()])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .env("SIRIUS_STRICT", "1")
+        .env_remove("SIRIUS_FLAGS")
+        .output()
+        .expect("the compiler runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{source}: {said}");
+    String::from_utf8(output.stdout).expect("a report is text")
+}
+
+const SOURCES: [&str; 3] = [
+    "test_programs/jacobi_residual.cu",
+    "test_programs/bert_qkv.cu",
+    "test_programs/offset_alias.cu",
+];
+
+fn schema() -> Value {
+    serde_json::from_str(include_str!("../docs/report.schema.json")).expect("the schema is JSON")
+}
+
+fn examples() -> Vec<Value> {
+    let mut examples: Vec<Value> = SOURCES
+        .iter()
+        .map(|source| serde_json::from_str(&analyse(source, "json")).expect("a report is JSON"))
+        .collect();
+    let example = include_str!("report/example.json");
+    examples.push(serde_json::from_str(example).expect("the example is JSON"));
+    examples
+}
+
+/// What of `value` is not as a schema says, each with its place: the words that our schema uses.
+fn mistakes(root: &Value, schema: &Value, value: &Value, place: &str, found: &mut Vec<String>) {
+    let rules = schema.as_object().expect("a schema is an object");
+    for (word, rule) in rules {
+        match word.as_str() {
+            "$ref" => {
+                let pointer = rule.as_str().and_then(|rule| rule.strip_prefix('#'));
+                let target = root.pointer(pointer.expect("a reference is local"));
+                mistakes(
+                    root,
+                    target.expect("a reference leads to something"),
+                    value,
+                    place,
+                    found,
+                );
+            }
+            "type" => {
+                let fits = match rule.as_str().expect("a type has a name") {
+                    "object" => value.is_object(),
+                    "array" => value.is_array(),
+                    "string" => value.is_string(),
+                    "boolean" => value.is_boolean(),
+                    "null" => value.is_null(),
+                    "integer" => value.is_i64() || value.is_u64(),
+                    "number" => value.is_number(),
+                    other => panic!("the schema says {other}"),
+                };
+                if !fits {
+                    found.push(format!("{place} is no {rule}: {value}"));
+                }
+            }
+            "enum" if !rule.as_array().is_some_and(|all| all.contains(value)) => {
+                found.push(format!("{place} is none of {rule}: {value}"));
+            }
+            "const" if rule != value => found.push(format!("{place} is not {rule}: {value}")),
+            "anyOf" => {
+                let fits = rule.as_array().expect("a list").iter().any(|one| {
+                    let mut found = Vec::new();
+                    mistakes(root, one, value, place, &mut found);
+                    found.is_empty()
+                });
+                if !fits {
+                    found.push(format!("{place} is nothing that it may be: {value}"));
+                }
+            }
+            "items" => {
+                for (index, item) in value.as_array().into_iter().flatten().enumerate() {
+                    mistakes(root, rule, item, &format!("{place}[{index}]"), found);
+                }
+            }
+            "required" => {
+                for name in rule.as_array().into_iter().flatten() {
+                    if value.get(name.as_str().expect("a name")).is_none() {
+                        found.push(format!("{place} lacks {name}"));
+                    }
+                }
+            }
+            "properties" => {
+                for (name, member) in value.as_object().into_iter().flatten() {
+                    match rule.get(name) {
+                        Some(rule) => {
+                            mistakes(root, rule, member, &format!("{place}.{name}"), found);
+                        }
+                        None => found.push(format!("{place} has {name}, which is not described")),
+                    }
+                }
+            }
+            "enum"
+            | "const"
+            | "additionalProperties"
+            | "description"
+            | "title"
+            | "$schema"
+            | "$defs" => {}
+            other => panic!("the schema says {other}, which is not checked"),
+        }
+    }
+}
+
+#[test]
+fn reports_are_what_the_schema_says() {
+    let schema = schema();
+    for report in examples() {
+        let mut found = Vec::new();
+        mistakes(&schema, &schema, &report, "report", &mut found);
+        assert!(found.is_empty(), "{}", found.join("\n"));
+    }
+}
+
+#[test]
+fn the_schema_refuses_what_is_wrong() {
+    let schema = schema();
+    let report: Value = serde_json::from_str(include_str!("report/example.json")).unwrap();
+    for (place, wrong) in [
+        ("/version", Value::from(2)),
+        ("/nodes/0/kind", Value::from("teapot")),
+        ("/nodes/1/grid", Value::from(3)),
+        ("/edges/0/width", Value::Null),
+        ("/edges/0/src", Value::from("0")),
+        ("/fusions/0/members", Value::from("none")),
+        ("/missed/0", Value::Object(serde_json::Map::new())),
+    ] {
+        let mut report = report.clone();
+        *report.pointer_mut(place).expect("the example has it") = wrong;
+        let mut found = Vec::new();
+        mistakes(&schema, &schema, &report, "report", &mut found);
+        assert!(!found.is_empty(), "{place}");
+    }
+    let mut report = report;
+    report["surprise"] = Value::Null;
+    let mut found = Vec::new();
+    mistakes(&schema, &schema, &report, "report", &mut found);
+    assert_eq!(found.len(), 1, "{found:?}");
+}
+
+/// The nodes of a graph in dot's notation, by cluster where they are in one, and how often each pair
+/// of nodes has an edge.
+#[derive(Debug, Default, PartialEq)]
+struct Drawn {
+    nodes: Vec<usize>,
+    clusters: Vec<Vec<usize>>,
+    edges: BTreeMap<(usize, usize), usize>,
+}
+
+/// Reads the part of dot's language that we write; panics on anything else.
+fn read_dot(text: &str) -> Drawn {
+    let node = |word: &str| -> usize {
+        let number = word
+            .strip_prefix('n')
+            .and_then(|number| number.parse().ok());
+        number.unwrap_or_else(|| panic!("no node: {word}"))
+    };
+    let mut drawn = Drawn::default();
+    let mut depth = 0;
+    for line in text.lines().map(str::trim) {
+        let quotes = line
+            .replace("\\\\", "")
+            .replace("\\\"", "")
+            .matches('"')
+            .count();
+        assert_eq!(quotes % 2, 0, "an open string: {line}");
+        let statement = line.split(" [").next().unwrap_or_default();
+        if line.ends_with('{') {
+            depth += 1;
+            if line.starts_with("subgraph cluster_") {
+                drawn.clusters.push(Vec::new());
+            }
+        } else if line == "}" {
+            depth -= 1;
+        } else if let Some((from, to)) = statement.split_once(" -> ") {
+            *drawn.edges.entry((node(from), node(to))).or_default() += 1;
+        } else if depth == 2 && !line.starts_with("label=") {
+            let member = node(line.trim_end_matches(';'));
+            drawn
+                .clusters
+                .last_mut()
+                .expect("a cluster is open")
+                .push(member);
+        } else if depth == 1 && statement != "node" {
+            drawn.nodes.push(node(statement));
+        }
+        let whole = line.ends_with(';') || line.ends_with('{') || line == "}";
+        assert!(whole, "no statement: {line}");
+    }
+    assert_eq!(depth, 0, "a block is open");
+    drawn
+}
+
+#[test]
+fn drawings_have_the_nodes_and_edges_of_the_report() {
+    for source in SOURCES {
+        let report: Value = serde_json::from_str(&analyse(source, "json")).unwrap();
+        let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+        let number = |value: &Value| value.as_u64().expect("a number") as usize;
+        let mut expected = Drawn {
+            nodes: list(&report["nodes"])
+                .iter()
+                .map(|node| number(&node["id"]))
+                .collect(),
+            ..Drawn::default()
+        };
+        for fusion in list(&report["fusions"]) {
+            let members = list(&fusion["members"]);
+            expected.clusters.push(members.iter().map(number).collect());
+        }
+        for edge in list(&report["edges"]) {
+            let ends = (number(&edge["src"]), number(&edge["dst"]));
+            *expected.edges.entry(ends).or_default() += 1;
+        }
+        assert!(!expected.edges.is_empty(), "{source}");
+        assert_eq!(read_dot(&analyse(source, "dot")), expected, "{source}");
+    }
+}
+
+#[test]
+fn repeated_lines_are_said_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("layers.cu");
+    let mut source = String::from(
+        "__global__ void near(const float *a, float *o) {\n\
+           int i = blockIdx.x * 256 + threadIdx.x;\n  o[i] = a[i + 300];\n}\n\
+         int main() {\n  float *a, *b;\n  cudaMalloc(&a, 99999); cudaMalloc(&b, 99999);\n",
+    );
+    for launch in 0..40 {
+        let (from, to) = if launch % 2 == 0 {
+            ("a", "b")
+        } else {
+            ("b", "a")
+        };
+        source.push_str(&format!("  near<<<9, 256>>>({from}, {to});\n"));
+    }
+    source.push_str("}\n");
+    std::fs::write(&path, source).unwrap();
+    let path = path.to_string_lossy();
+    let report: Value = serde_json::from_str(&analyse(&path, "json")).unwrap();
+    let apart = report["missed"].as_array().map_or(0, Vec::len);
+    assert!(apart >= 39, "{apart}");
+    let text = analyse(&path, "text");
+    let lines = text
+        .lines()
+        .filter(|line| line.contains("stay apart"))
+        .count();
+    assert!(lines <= 4, "{lines} lines of {apart}:\n{text}");
+    assert!(text.contains("times more: "), "{text}");
+}

@@ -1,0 +1,165 @@
+//! Regions whose launches are issued by waves: wrong plans.
+
+use super::*;
+use sirius_rs::dependence::RangeTouch;
+use sirius_rs::schedule::{WaveRegion, WaveStatement};
+
+fn touch(chain: &Chain, launch: LaunchId, argument: usize, writes: bool) -> RangeTouch {
+    RangeTouch {
+        range: range(launch, argument, chain.size),
+        writes,
+    }
+}
+
+/// Both launches of a chain wait, and say all that they touch.
+fn waiting(chain: &Chain) -> FusionPlan {
+    let statement = |launch: &LaunchId| WaveStatement {
+        launch: *launch,
+        touches: vec![
+            touch(chain, *launch, 0, false),
+            touch(chain, *launch, 1, true),
+        ],
+        guards: vec![valid(*launch)],
+    };
+    FusionPlan {
+        waves: vec![WaveRegion {
+            statements: chain.launches.iter().map(statement).collect(),
+            outside_loops: 0,
+        }],
+        ..FusionPlan::default()
+    }
+}
+
+fn statement(plan: &mut FusionPlan) -> &mut WaveStatement {
+    &mut plan.waves[0].statements[0]
+}
+
+#[test]
+fn passes_a_region() {
+    let chain = chain_of(scale, shift);
+    assert_passes(&chain.scene, &waiting(&chain));
+}
+
+#[test]
+fn refuses_touches_that_are_missing() {
+    let chain = chain_of(scale, shift);
+    let mut plan = waiting(&chain);
+    statement(&mut plan).touches.remove(0);
+    assert_refused!(chain.scene, plan, Refusal::WaveTouchesMore { .. });
+}
+
+#[test]
+fn refuses_writes_that_are_told_as_reads() {
+    let chain = chain_of(scale, shift);
+    let mut plan = waiting(&chain);
+    statement(&mut plan).touches[1].writes = false;
+    assert_refused!(chain.scene, plan, Refusal::WaveTouchesMore { .. });
+}
+
+#[test]
+fn refuses_ranges_that_are_too_small() {
+    for shrink in [
+        |touch: &mut RangeTouch| touch.range.high_bytes = Expression::Constant(4),
+        |touch: &mut RangeTouch| touch.range.low_bytes = Expression::Constant(4),
+    ] {
+        let chain = chain_of(scale, shift);
+        let mut plan = waiting(&chain);
+        shrink(&mut statement(&mut plan).touches[1]);
+        assert_refused!(chain.scene, plan, Refusal::WaveTouchesMore { .. });
+    }
+}
+
+#[test]
+fn refuses_ranges_of_another_launch_or_argument() {
+    let chain = chain_of(scale, shift);
+    let mut plan = waiting(&chain);
+    statement(&mut plan).touches[1].range.launch = chain.launches[1];
+    assert_refused!(chain.scene, plan, Refusal::WaveTouchesMore { .. });
+    let mut plan = waiting(&chain);
+    statement(&mut plan).touches[1] = touch(&chain, chain.launches[0], 0, true);
+    assert_refused!(chain.scene, plan, Refusal::WaveTouchesMore { .. });
+}
+
+#[test]
+fn refuses_a_footprint_that_is_not_known() {
+    let mut chain = chain_of(scale, shift);
+    chain.scene.kernels[0].footprints.clear();
+    assert_refused!(
+        chain.scene,
+        waiting(&chain),
+        Refusal::WaveTouchesMore { .. }
+    );
+}
+
+#[test]
+fn refuses_what_must_run_alone() {
+    let mut chain = chain_of(scale, shift);
+    chain.scene.kernels[1].prints = true;
+    assert_refused!(chain.scene, waiting(&chain), Refusal::NoWave { .. });
+    let mut chain = chain_of(scale, shift);
+    let place = sirius_rs::diagnostics::Location::default();
+    let reason = ("does something unknown".to_owned(), place);
+    chain.scene.kernels[0].opaque.push(reason);
+    assert_refused!(chain.scene, waiting(&chain), Refusal::NoWave { .. });
+}
+
+#[test]
+fn refuses_a_launch_twice() {
+    let chain = chain_of(scale, shift);
+    let mut plan = waiting(&chain);
+    let again = plan.waves[0].clone();
+    plan.waves.push(again);
+    assert_refused!(chain.scene, plan, Refusal::NoWave { .. });
+}
+
+#[test]
+fn refuses_a_member_that_is_not_its_groups_place() {
+    let chain = chain_of(scale, shift);
+    let plan = FusionPlan {
+        groups: chain.plan().groups,
+        ..waiting(&chain)
+    };
+    let found = refusals(&chain.scene, &plan);
+    let misplaced = |refusal: &Refusal| matches!(refusal, Refusal::NoWave { .. });
+    assert!(found.iter().any(misplaced), "{found:#?}");
+}
+
+#[test]
+fn refuses_to_wait_across_what_the_host_could_tell_by() {
+    let what = "puts".to_string();
+    for fence in [
+        NodeKind::Opaque { what },
+        NodeKind::HostAccess,
+        NodeKind::StreamOperation,
+        NodeKind::Synchronise,
+        NodeKind::Free { pointer: None },
+    ] {
+        let between = |scene: &mut Scene, _: [BufferId; 3]| {
+            scene.node(fence.clone());
+        };
+        let chain = chain_with(scale, between, shift);
+        assert_refused!(chain.scene, waiting(&chain), Refusal::PassedByWaves { .. });
+    }
+}
+
+#[test]
+fn passes_a_fence_after_the_last_statement() {
+    let mut chain = chain_of(scale, shift);
+    chain.scene.node(NodeKind::HostAccess);
+    assert_passes(&chain.scene, &waiting(&chain));
+}
+
+#[test]
+fn refuses_a_fence_that_a_loop_comes_back_over() {
+    // The whole function is the region, and the launches are met again after the host's access.
+    let mut chain = chain_of(scale, shift);
+    chain.scene.node(NodeKind::HostAccess);
+    let body = chain.scene.block;
+    chain.scene.edge(body, body);
+    chain.scene.make_loop(body);
+    assert_refused!(chain.scene, waiting(&chain), Refusal::PassedByWaves { .. });
+    // One iteration is the region: the access comes after its end.
+    let mut plan = waiting(&chain);
+    plan.waves[0].outside_loops = 1;
+    assert_passes(&chain.scene, &plan);
+}
