@@ -22,6 +22,7 @@ use crate::launch::{
 };
 use crate::program::{Program, read_program};
 use crate::report::{self, Report};
+use crate::schedule::occupancy::Limits;
 use crate::schedule::resources::GroupOccupancy;
 use crate::schedule::{self, FusionPlan, Missed, Orientation, ScheduleOptions, plan_fusion};
 use crate::verify::{VerifiedPlan, verify};
@@ -211,7 +212,7 @@ fn emit_unfused(
 /// Whether nothing is to be fused, and nobody wants to know why.
 fn asks_for_no_analysis(build: &Build) -> bool {
     let options = &build.sirius;
-    schedule_options(build).fusion == Fusion::Off
+    (build.device_debug || options.fusion == Fusion::Off)
         && options.report.is_none()
         && options.dump.is_empty()
         && options.stop_after.is_none()
@@ -245,7 +246,7 @@ fn compile_fused(
     if asks_for_no_analysis(build) {
         return emit_unfused(&program, build, toolchain, output, outcome);
     }
-    let Some(analysis) = analyze_program(&program, build, &mut clock, outcome)? else {
+    let Some(analysis) = analyze_program(&program, (build, toolchain), &mut clock, outcome)? else {
         return Ok(());
     };
     let (analysis, emitted) = clock.time(Stage::Codegen, || {
@@ -420,7 +421,7 @@ fn analyze(
     let mut clock = Clock::new(&build);
     let program = clock.time(Stage::Program, || read_program(&context, &build, toolchain))?;
     outcome.warnings.push_str(&program.warnings);
-    let analysis = analyze_program(&program, &build, &mut clock, outcome)?;
+    let analysis = analyze_program(&program, (&build, toolchain), &mut clock, outcome)?;
     let mut analysis = analysis.ok_or_else(|| PipelineError::Bug("analysis was stopped".into()))?;
     if resources::decide(&build, toolchain) {
         analysis = clock.time(Stage::Codegen, || {
@@ -436,7 +437,7 @@ fn analyze(
 /// The stages from `launch` to `verify`; `None` when the command line stops after one of them.
 fn analyze_program(
     program: &Program<'_>,
-    build: &Build,
+    (build, toolchain): (&Build, &Toolchain),
     clock: &mut Clock<'_>,
     outcome: &mut Outcome,
 ) -> Result<Option<Analysis>, PipelineError> {
@@ -475,7 +476,7 @@ fn analyze_program(
     if clock.stops_after(Stage::Dependence) {
         return Ok(None);
     }
-    let options = schedule_options(build);
+    let options = schedule_options(build, toolchain);
     let (plan, missed) = clock.time(Stage::Schedule, || {
         plan_fusion(&graph, &models, &uar, &options)
     });
@@ -525,7 +526,9 @@ fn analyze_program(
     }))
 }
 
-fn schedule_options(build: &Build) -> ScheduleOptions {
+fn schedule_options(build: &Build, toolchain: &Toolchain) -> ScheduleOptions {
+    let architectures = build.architectures.iter();
+    let architectures = architectures.map(|architecture| architecture.number);
     // Device debug code is not optimised, so nothing is fused in it either.
     let fusion = if build.device_debug {
         Fusion::Off
@@ -534,6 +537,7 @@ fn schedule_options(build: &Build) -> ScheduleOptions {
     };
     ScheduleOptions {
         fusion,
+        limits: Limits::of(architectures, toolchain.version),
         ..ScheduleOptions::from(&build.sirius)
     }
 }

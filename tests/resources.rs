@@ -190,3 +190,85 @@ fn the_cpu_device_decides_alike_when_an_architecture_is_named() {
             .all(|result| *result == results[0] && !result.is_empty())
     );
 }
+
+/// What the tests of a guarded launch take on the host, with a runtime that launches nothing: a pair of
+/// launches with run-time shapes and pointers of which nothing is known.
+#[test]
+fn guards_take_nanoseconds() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut nanoseconds = Vec::new();
+    for (fusion, arguments, launches) in [
+        ("all", &[][..], "1"),
+        ("all", &["overlap"][..], "2"),
+        ("off", &[][..], "2"),
+    ] {
+        let object = folder.path().join("step.o");
+        let option = format!("--sirius-fusion={fusion}");
+        let step = "tests/resources/guarded_step.cu";
+        let built = sirius(&["-arch=sm_80", "-O2", "-c", &option, step], &object);
+        assert!(
+            built.status.success(),
+            "{}",
+            String::from_utf8_lossy(&built.stderr)
+        );
+        let program = folder.path().join("program");
+        let linked = Command::new("clang-22")
+            .args(["-O2", "tests/resources/nothing_runtime.c"])
+            .arg(&object)
+            .arg("-o")
+            .arg(&program)
+            .current_dir(root())
+            .status()
+            .unwrap();
+        assert!(linked.success());
+        let output = Command::new(&program).args(arguments).output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        let (launched, time) = text.trim().split_once(' ').unwrap();
+        assert_eq!(launched, launches, "fusion {fusion}, {arguments:?}");
+        nanoseconds.push(time.parse::<f64>().unwrap());
+    }
+    let [fused, originals, unguarded] = nanoseconds[..] else {
+        unreachable!()
+    };
+    println!(
+        "a guarded pair of launches: {fused} ns where the guards hold, {originals} ns where they \
+         fail, {unguarded} ns unfused"
+    );
+    // A launch takes microseconds; a busy machine takes its time.
+    assert!(fused < 2000.0 && originals < 2000.0, "{nanoseconds:?}");
+}
+
+#[test]
+fn statistics_tell_how_often_each_side_ran() {
+    let folder = tempfile::tempdir().unwrap();
+    let (program, statistics) = (folder.path().join("sides"), folder.path().join("stats"));
+    let built = sirius(
+        &["--sirius-device=cpu", "tests/resources/sides.cu"],
+        &program,
+    );
+    assert!(
+        built.status.success(),
+        "{}",
+        String::from_utf8_lossy(&built.stderr)
+    );
+    let ran = Command::new(&program)
+        .env("SIRIUS_STATS", &statistics)
+        .output()
+        .unwrap();
+    assert_eq!(
+        String::from_utf8_lossy(&ran.stdout),
+        "invalid configuration argument\n"
+    );
+    let json: Value = serde_json::from_slice(&std::fs::read(&statistics).unwrap()).unwrap();
+    let groups = json["groups"].as_array().unwrap();
+    assert_eq!(groups.len(), 1, "{json}");
+    assert_eq!(groups[0]["fused"], 3);
+    assert_eq!(groups[0]["originals"], 2);
+    let kernel = &groups[0]["kernel"];
+    let of_kernel = json["kernels"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|entry| entry["kernel"] == *kernel);
+    assert_eq!(of_kernel.unwrap()["launches"], 3);
+}

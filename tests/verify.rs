@@ -326,11 +326,40 @@ fn refuses_too_much_shared_memory() {
 }
 
 #[test]
+fn dynamic_shared_memory_above_48_kib_is_tested_at_the_launch() {
+    for (kibibytes, allowed) in [(48, true), (100, true), (228, false)] {
+        let mut chain = chain_of(scale, shift);
+        let bytes = chain.scene.constant(kibibytes << 10);
+        let mut tested = Vec::new();
+        for node in &mut chain.scene.graph.nodes {
+            if let NodeKind::Launch(launch) = &mut node.kind {
+                launch.shared_bytes = bytes;
+                tested.push(valid(launch.id));
+            }
+        }
+        let plan = chain.plan_with(false, tested);
+        if !allowed {
+            assert_refused!(chain.scene, plan, Refusal::SharedMemory { .. });
+            continue;
+        }
+        assert_passes(&chain.scene, &plan);
+        if kibibytes > 48 {
+            let untested = chain.plan_with(false, Vec::new());
+            assert_refused!(
+                chain.scene,
+                untested,
+                Refusal::ConfigurationUnchecked { .. }
+            );
+        }
+    }
+}
+
+#[test]
 fn refuses_too_many_parameters() {
     let mut chain = chain_of(scale, shift);
-    chain.scene.kernels[0].formals[0].size_bytes = 2048;
+    chain.scene.kernels[0].formals[0].size_bytes = 16_384;
     assert_passes(&chain.scene, &chain.plan());
-    chain.scene.kernels[1].formals[0].size_bytes = 2048;
+    chain.scene.kernels[1].formals[0].size_bytes = 16_384;
     assert_refused!(chain.scene, chain.plan(), Refusal::ParameterSpace { .. });
 }
 

@@ -2,11 +2,14 @@
 //!
 //! `{"launches": n, "kernels": [{"name", "kernel", "launches", "blocks", "threads", "instructions",
 //! "global_load_bytes", "global_store_bytes", "shared_load_bytes", "shared_store_bytes",
-//! "barriers"}]}`, in order of first launch; `name` is for people, `kernel` is mangled. Launches that
+//! "barriers"}], "groups": [{"kernel", "site", "fused", "originals"}]}`, in order of first launch; `name` is for people, `kernel` is mangled. Launches that
 //! CUDA would refuse are not counted. Global bytes are those of device, managed and pinned memory and
 //! of `__device__` variables; `__constant__` variables and a thread's own stack are not counted. An
-//! atomic update counts as a load and a store.
+//! atomic update counts as a load and a store. `groups` says of each group of launches that the
+//! compiler made one, in order of first arrival, how often its guards held, so that the fused `kernel`
+//! was launched, and how often its launches ran as they were written; `site` is the first launch's.
 
+use std::ffi::{CStr, c_char};
 use std::sync::Mutex;
 
 use serde::{Deserialize, Serialize};
@@ -23,6 +26,22 @@ pub struct Statistics {
     pub launches: u64,
     /// Counters by kernel, in order of first launch.
     pub kernels: Vec<KernelStatistics>,
+    /// How often each side of a guarded launch ran, in order of first arrival.
+    #[serde(default)]
+    pub groups: Vec<GroupStatistics>,
+}
+
+/// The two sides of one guarded launch.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GroupStatistics {
+    /// Name of the fused kernel.
+    pub kernel: String,
+    /// Number of the first launch site, as in reports.
+    pub site: u32,
+    /// How often the guards held.
+    pub fused: u64,
+    /// How often they did not, or a launch had to be issued early: the original launches ran.
+    pub originals: u64,
 }
 
 /// Counters of one kernel, summed over its launches.
@@ -81,6 +100,36 @@ impl Statistics {
     }
 }
 
+/// One more arrival at a guarded launch: what the compiler calls behind each guard.
+///
+/// # Safety
+/// `kernel` is a string that ends with a null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __sirius_group_ran(kernel: *const c_char, site: u32, fused: u32) {
+    if settings().statistics.is_none() {
+        return;
+    }
+    // SAFETY: the compiler passes such a string.
+    let kernel = unsafe { CStr::from_ptr(kernel) }.to_string_lossy();
+    let mut total = TOTAL
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    let mut groups = total.groups.iter();
+    let known = groups.position(|group| group.site == site && group.kernel == kernel);
+    let index = known.unwrap_or_else(|| {
+        total.groups.push(GroupStatistics {
+            kernel: kernel.into_owned(),
+            site,
+            ..GroupStatistics::default()
+        });
+        total.groups.len() - 1
+    });
+    match fused {
+        0 => total.groups[index].originals += 1,
+        _ => total.groups[index].fused += 1,
+    }
+}
+
 /// Adds `other` to `total`, counter by counter.
 pub fn accumulate(total: &mut Counters, other: &Counters) {
     total.instructions += other.instructions;
@@ -120,4 +169,5 @@ pub fn at_exit() {
 static TOTAL: Mutex<Statistics> = Mutex::new(Statistics {
     launches: 0,
     kernels: Vec::new(),
+    groups: Vec::new(),
 });

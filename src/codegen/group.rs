@@ -10,8 +10,8 @@ use super::fuse::extent;
 use super::guard::{Operands, emit_expression, emit_guards};
 use super::host::MemberCall;
 use super::launch_call::{
-    Launcher, OPERANDS_BEFORE_ARGUMENTS, SHARED_BYTES, announce_site, launch_kernel, operand_slot,
-    thread_limit, variable_address,
+    Launcher, OPERANDS_BEFORE_ARGUMENTS, SHARED_BYTES, allow_shared, announce_side, announce_site,
+    launch_kernel, operand_slot, shared_limit, thread_limit, variable_address,
 };
 use super::waves::{Waiting, issue_waiting};
 use super::{CodegenError, FusedKernel, FusedParameter, StagedRows};
@@ -51,9 +51,10 @@ pub(super) fn build_group_function<'ctx>(
         true,
     );
     let builder = context.create_builder();
-    let [entry, partial, complete, fused, separate] =
-        ["entry", "partial", "complete", "fused", "separate"]
-            .map(|name| context.append_basic_block(function, name));
+    let [entry, partial, complete, room, ask, fused, separate] = [
+        "entry", "partial", "complete", "room", "ask", "fused", "separate",
+    ]
+    .map(|name| context.append_basic_block(function, name));
     builder.position_at_end(entry);
     let last = members.len() - 1;
     let pending = function.get_params()[0].into_int_value();
@@ -63,6 +64,14 @@ pub(super) fn build_group_function<'ctx>(
 
     // A member was issued at its own place: so are the others, each at its own.
     builder.position_at_end(partial);
+    // Numbers of operations are no sites.
+    let mut launches = members.iter().filter(|member| !member.is_operation());
+    let first_launch = launches.next().unwrap_or(&members[0]).launch.id.0;
+    let side = |builder: &Builder<'ctx>, fused: bool| match launcher.announce_site {
+        true => announce_side(program, builder, &kernel.name, first_launch, fused),
+        false => Ok(()),
+    };
+    side(&builder, false)?;
     let before_last: usize = members[..last]
         .iter()
         .map(|member| member.operands.len())
@@ -131,13 +140,25 @@ pub(super) fn build_group_function<'ctx>(
     }
     let guard = emit_guards(context, &program.host, &builder, &operands, &group.guards)?;
     let guard = builder.build_and(guard, holds, "run.fused")?;
-    builder.build_conditional_branch(guard, fused, separate)?;
+    builder.build_conditional_branch(guard, room, separate)?;
+
+    let key = program
+        .host
+        .get_global(&fused_key(kernel.group))
+        .ok_or_else(|| CodegenError::Inconsistent("the fused kernel has no key".into()))?;
+    let key: BasicValueEnum<'_> = key.as_pointer_value().into();
+    builder.position_at_end(room);
+    let shared = largest_shared(&builder, &operands)?;
+    let fits = operands.fits_without_asking(&builder, shared.into())?;
+    builder.build_conditional_branch(fits, fused, ask)?;
+    builder.position_at_end(ask);
+    let fixed = operands.static_shared_bytes;
+    let allowed = allow_shared(program, &builder, key, shared, fixed)?;
+    builder.build_conditional_branch(allowed, fused, separate)?;
 
     builder.position_at_end(fused);
-    // Numbers of operations are no sites.
-    let mut launches = members.iter().filter(|member| !member.is_operation());
-    let first = launches.next().unwrap_or(&members[0]);
-    let site = int.const_int(u64::from(first.launch.id.0) | 1 << 31, false);
+    side(&builder, true)?;
+    let site = int.const_int(u64::from(first_launch) | 1 << 31, false);
     let own = members.iter().rposition(|member| !member.is_operation());
     let own = own.ok_or_else(|| CodegenError::Inconsistent("nothing has a shape".into()))?;
     let mut configuration: Vec<BasicValueEnum<'_>> = (0..OPERANDS_BEFORE_ARGUMENTS)
@@ -145,10 +166,11 @@ pub(super) fn build_group_function<'ctx>(
         .collect();
     let grid = largest_grid(program, &builder, &operands)?;
     configuration[..grid.len()].copy_from_slice(&grid);
-    let mut shared = largest_shared(&builder, &operands)?;
-    if let Some(rows) = &kernel.staged {
-        shared = with_rows(program, &builder, &operands, kernel, rows, shared)?;
-    }
+    // Rows are kept only where they fit without asking.
+    let shared = match &kernel.staged {
+        Some(rows) => with_rows(program, &builder, &operands, kernel, rows, shared)?,
+        None => shared,
+    };
     configuration[SHARED_BYTES] = shared.into();
     for (place, extent) in common_shape(graph, group).into_iter().enumerate() {
         let Some(extent) = extent else { continue };
@@ -159,12 +181,8 @@ pub(super) fn build_group_function<'ctx>(
         configuration[2 * place] = builder.build_or(extent, packed, "row")?.into();
         configuration[2 * place + 1] = one.into();
     }
-    let key = program
-        .host
-        .get_global(&fused_key(kernel.group))
-        .ok_or_else(|| CodegenError::Inconsistent("the fused kernel has no key".into()))?;
     if let Some(waiting) = waiting {
-        let key = key.as_pointer_value();
+        let key = key.into_pointer_value();
         waiting.submit(
             program,
             &builder,
@@ -179,17 +197,11 @@ pub(super) fn build_group_function<'ctx>(
     if launcher.announce_site {
         announce_site(program, &builder, site)?;
     }
-    let status = launch_kernel(
-        program,
-        &builder,
-        launcher,
-        key.as_pointer_value().into(),
-        &configuration,
-        &slots,
-    )?;
+    let status = launch_kernel(program, &builder, launcher, key, &configuration, &slots)?;
     builder.build_return(Some(&status))?;
 
     builder.position_at_end(separate);
+    side(&builder, false)?;
     let mut status = int.const_zero();
     for (member, start) in members.iter().zip(&operands.starts) {
         let arguments = &operands.parameters[*start..*start + member.operands.len()];
@@ -236,6 +248,9 @@ fn common_shape(graph: &LaunchGraph, group: &FusionGroup) -> [Option<Expression<
     }
     [blocks, threads]
 }
+
+/// Shared memory that every block gets, static and dynamic together.
+const SHARED_BYTES_WITHOUT_ASKING: u64 = 48 << 10;
 
 /// The host symbol that stands for a group's fused kernel.
 pub(super) fn fused_key(group: usize) -> String {
@@ -470,8 +485,10 @@ pub(super) struct GroupOperands<'a, 'ctx> {
     values: HashMap<ValueId, IntValue<'ctx>>,
     pieces: HashMap<(LaunchId, Operand), IntValue<'ctx>>,
     maximum_threads: HashMap<LaunchId, IntValue<'ctx>>,
+    shared_room: HashMap<LaunchId, IntValue<'ctx>>,
     /// Whether each set and copy would succeed.
     succeeds: HashMap<LaunchId, IntValue<'ctx>>,
+    /// Of all members together.
     static_shared_bytes: u64,
 }
 
@@ -494,6 +511,7 @@ impl<'a, 'ctx> GroupOperands<'a, 'ctx> {
             values: HashMap::new(),
             pieces: HashMap::new(),
             maximum_threads: HashMap::new(),
+            shared_room: HashMap::new(),
             succeeds: HashMap::new(),
             static_shared_bytes: 0,
         };
@@ -516,8 +534,26 @@ impl<'a, 'ctx> GroupOperands<'a, 'ctx> {
                 .build_select(fewer, asked, most, "most")?
                 .into_int_value();
             operands.maximum_threads.insert(member.launch.id, most);
+            let asked =
+                operands.parameters[operands.starts[operands.starts.len() - 1] + SHARED_BYTES];
+            let free = SHARED_BYTES_WITHOUT_ASKING.saturating_sub(model.static_shared_bytes);
+            let asked = asked.into_int_value();
+            let room = shared_limit(program, builder, stub, asked, free)?;
+            operands.shared_room.insert(member.launch.id, room);
         }
         Ok(operands)
+    }
+
+    /// Whether a kernel of all members gets so much dynamic shared memory as it is.
+    pub(super) fn fits_without_asking(
+        &self,
+        builder: &Builder<'ctx>,
+        dynamic_bytes: BasicValueEnum<'ctx>,
+    ) -> Result<IntValue<'ctx>, CodegenError> {
+        let bytes = dynamic_bytes.into_int_value();
+        let free = SHARED_BYTES_WITHOUT_ASKING.saturating_sub(self.static_shared_bytes);
+        let free = bytes.get_type().const_int(free, false);
+        Ok(builder.build_int_compare(IntPredicate::ULE, bytes, free, "fits")?)
     }
 
     /// The shape of an operation is that of a launch of the group.
@@ -736,8 +772,8 @@ impl<'ctx> Operands<'ctx> for GroupOperands<'_, 'ctx> {
         self.pieces.get(&(launch, operand)).copied()
     }
 
-    fn static_shared_bytes(&self) -> u64 {
-        self.static_shared_bytes
+    fn shared_room(&self, launch: LaunchId) -> Option<IntValue<'ctx>> {
+        self.shared_room.get(&launch).copied()
     }
 
     fn maximum_threads(&self, launch: LaunchId) -> Option<IntValue<'ctx>> {

@@ -21,8 +21,9 @@ pub trait Operands<'ctx> {
     fn value(&self, value: ValueId) -> Option<IntValue<'ctx>>;
     /// The run-time value of an operand of a member, as [`Operand`] says it is read.
     fn operand(&self, launch: LaunchId, operand: Operand) -> Option<IntValue<'ctx>>;
-    /// Static shared memory of the fused kernel, in bytes.
-    fn static_shared_bytes(&self) -> u64;
+    /// The most dynamic shared memory that a launch of the launch's own kernel may ask for now, in
+    /// bytes, as a 64-bit value.
+    fn shared_room(&self, launch: LaunchId) -> Option<IntValue<'ctx>>;
     /// The most threads a block that the launch's own kernel accepts, as a 64-bit value.
     fn maximum_threads(&self, launch: LaunchId) -> Option<IntValue<'ctx>>;
     /// For a launch that is a set or a copy in truth: whether that would succeed, as an `i1`. Its
@@ -318,10 +319,9 @@ impl<'a, 'ctx> Emitter<'a, 'ctx> {
         let few = self.compare(IntPredicate::SLE, threads, most)?;
         holds = self.builder.build_and(holds, few, "valid")?;
         let shared = self.operand(launch, Operand::SharedBytes)?;
-        let room = long.const_int(
-            49_152_u64.saturating_sub(self.operands.static_shared_bytes()),
-            false,
-        );
+        let room = self.operands.shared_room(launch).ok_or_else(|| {
+            CodegenError::Inconsistent(format!("launch {} has no room", launch.0))
+        })?;
         let fits = self
             .builder
             .build_int_compare(IntPredicate::ULE, shared, room, "fits")?;

@@ -56,6 +56,11 @@ impl<'a> Workbench<'a> {
         })
     }
 
+    /// The tools.
+    pub fn toolchain(&self) -> &'a Toolchain {
+        self.toolchain
+    }
+
     pub(super) fn path(&self) -> &Path {
         self.temporary
             .as_ref()

@@ -297,6 +297,35 @@ pub(super) fn announce_site<'ctx>(
     Ok(())
 }
 
+/// Tells the CPU device's statistics which side of a guarded launch runs.
+pub(super) fn announce_side<'ctx>(
+    program: &Program<'ctx>,
+    builder: &Builder<'ctx>,
+    kernel: &str,
+    site: u32,
+    fused: bool,
+) -> Result<(), CodegenError> {
+    let context = program.context;
+    let int = context.i32_type();
+    let pointer = context.ptr_type(inkwell::AddressSpace::default());
+    let type_ = context
+        .void_type()
+        .fn_type(&[pointer.into(), int.into(), int.into()], false);
+    let function = declared(program, "__sirius_group_ran", type_);
+    let name = format!("sirius.group.name.{kernel}");
+    let name = match program.host.get_global(&name) {
+        Some(known) => known,
+        None => builder.build_global_string_ptr(kernel, &name)?,
+    };
+    let arguments = [
+        name.as_pointer_value().into(),
+        int.const_int(site.into(), false).into(),
+        int.const_int(fused.into(), false).into(),
+    ];
+    builder.build_call(function, &arguments, "")?;
+    Ok(())
+}
+
 /// The most threads a block with which the kernel behind `stub` can be launched, as a 64-bit value:
 /// `cudaFuncAttributes::maxThreadsPerBlock`, which depends on the registers that the kernel was given.
 /// It is asked once and remembered; 0 when it cannot be asked.
@@ -341,8 +370,6 @@ fn build_ask_thread_limit<'ctx>(
 ) -> Result<FunctionValue<'ctx>, CodegenError> {
     /// `maxThreadsPerBlock` follows three `size_t` in `cudaFuncAttributes`.
     const MAXIMUM_THREADS_OFFSET: u64 = 3;
-    /// More 64-bit words than any version of `cudaFuncAttributes` has.
-    const ATTRIBUTES_WORDS: u32 = 128;
     let context = program.context;
     let (int, long) = (context.i32_type(), context.i64_type());
     let pointer = context.ptr_type(inkwell::AddressSpace::default());
@@ -386,6 +413,182 @@ fn build_ask_thread_limit<'ctx>(
     builder.build_return(Some(&limit))?;
     Ok(function)
 }
+
+/// The most dynamic shared memory that the kernel behind `stub` may be launched with, as a 64-bit
+/// value: `default_bytes`, or what the program has asked for it with `cudaFuncSetAttribute`, which is
+/// looked up when `asked` is more than the default.
+pub(super) fn shared_limit<'ctx>(
+    program: &Program<'ctx>,
+    builder: &Builder<'ctx>,
+    stub: BasicValueEnum<'ctx>,
+    asked: IntValue<'ctx>,
+    default_bytes: u64,
+) -> Result<IntValue<'ctx>, CodegenError> {
+    let long = program.context.i64_type();
+    let default = long.const_int(default_bytes, false);
+    if let Some(asked) = asked.get_zero_extended_constant()
+        && asked <= default_bytes
+    {
+        return Ok(default);
+    }
+    let ask = match program.host.get_function("sirius.shared.limit") {
+        Some(function) => function,
+        None => build_shared_limit(program)?,
+    };
+    Ok(builder
+        .build_call(ask, &[stub.into(), asked.into(), default.into()], "room")?
+        .try_as_basic_value()
+        .unwrap_basic()
+        .into_int_value())
+}
+
+/// `i64 sirius.shared.limit(ptr stub, i64 asked, i64 default)`.
+fn build_shared_limit<'ctx>(program: &Program<'ctx>) -> Result<FunctionValue<'ctx>, CodegenError> {
+    /// `maxDynamicSharedSizeBytes` in 32-bit words of `cudaFuncAttributes`: behind three `size_t` and
+    /// five `int`.
+    const DYNAMIC_SHARED_OFFSET: u64 = 11;
+    let context = program.context;
+    let (int, long) = (context.i32_type(), context.i64_type());
+    let pointer = context.ptr_type(inkwell::AddressSpace::default());
+    let type_ = long.fn_type(&[pointer.into(), long.into(), long.into()], false);
+    let linkage = Some(Linkage::Internal);
+    let function = program
+        .host
+        .add_function("sirius.shared.limit", type_, linkage);
+    let parameters = function.get_params();
+    let (asked, default) = (
+        parameters[1].into_int_value(),
+        parameters[2].into_int_value(),
+    );
+    let builder = context.create_builder();
+    let [entry, look, plain] =
+        ["entry", "look", "plain"].map(|name| context.append_basic_block(function, name));
+    builder.position_at_end(entry);
+    let attributes = builder.build_alloca(long.array_type(ATTRIBUTES_WORDS), "attributes")?;
+    let small = builder.build_int_compare(inkwell::IntPredicate::ULE, asked, default, "small")?;
+    builder.build_conditional_branch(small, plain, look)?;
+    builder.position_at_end(plain);
+    builder.build_return(Some(&default))?;
+    builder.position_at_end(look);
+    let inquire = int.fn_type(&[pointer.into(), pointer.into()], false);
+    let inquire = declared(program, "cudaFuncGetAttributes", inquire);
+    let status = builder
+        .build_call(
+            inquire,
+            &[attributes.into(), parameters[0].into()],
+            "status",
+        )?
+        .try_as_basic_value()
+        .unwrap_basic()
+        .into_int_value();
+    let offset = long.const_int(DYNAMIC_SHARED_OFFSET, false);
+    // SAFETY: the offset is below the buffer's length.
+    let place = unsafe { builder.build_gep(int, attributes, &[offset], "bytes")? };
+    let bytes = builder.build_load(int, place, "bytes")?.into_int_value();
+    let bytes = builder.build_int_z_extend(bytes, long, "bytes")?;
+    let zero = int.const_zero();
+    let good = builder.build_int_compare(inkwell::IntPredicate::EQ, status, zero, "good")?;
+    let limit = builder.build_select(good, bytes, default, "limit")?;
+    builder.build_return(Some(&limit))?;
+    Ok(function)
+}
+
+/// Allows the fused kernel behind `key` that much dynamic shared memory, if the device has as much for
+/// a block; whether it did. What a device cannot do is not asked for, so that no error is left behind.
+pub(super) fn allow_shared<'ctx>(
+    program: &Program<'ctx>,
+    builder: &Builder<'ctx>,
+    key: BasicValueEnum<'ctx>,
+    bytes: IntValue<'ctx>,
+    static_bytes: u64,
+) -> Result<IntValue<'ctx>, CodegenError> {
+    let fixed = program.context.i64_type().const_int(static_bytes, false);
+    let allow = match program.host.get_function("sirius.shared.allow") {
+        Some(function) => function,
+        None => build_allow_shared(program)?,
+    };
+    Ok(builder
+        .build_call(allow, &[key.into(), bytes.into(), fixed.into()], "allowed")?
+        .try_as_basic_value()
+        .unwrap_basic()
+        .into_int_value())
+}
+
+/// `i1 sirius.shared.allow(ptr key, i64 bytes, i64 static)`. The attribute belongs to the device that
+/// is current, so that nothing is remembered.
+fn build_allow_shared<'ctx>(program: &Program<'ctx>) -> Result<FunctionValue<'ctx>, CodegenError> {
+    /// `cudaDevAttrMaxSharedMemoryPerBlockOptin`.
+    const MOST_SHARED_OF_DEVICE: u64 = 97;
+    /// `cudaFuncAttributeMaxDynamicSharedMemorySize`.
+    const MOST_DYNAMIC_SHARED: u64 = 8;
+    let context = program.context;
+    let (int, long, bit) = (context.i32_type(), context.i64_type(), context.bool_type());
+    let pointer = context.ptr_type(inkwell::AddressSpace::default());
+    let type_ = bit.fn_type(&[pointer.into(), long.into(), long.into()], false);
+    let linkage = Some(Linkage::Internal);
+    let function = program
+        .host
+        .add_function("sirius.shared.allow", type_, linkage);
+    let parameters = function.get_params();
+    let (bytes, fixed) = (
+        parameters[1].into_int_value(),
+        parameters[2].into_int_value(),
+    );
+    let builder = context.create_builder();
+    let [entry, set, never] =
+        ["entry", "set", "never"].map(|name| context.append_basic_block(function, name));
+    builder.position_at_end(entry);
+    let device = builder.build_alloca(int, "device")?;
+    let most = builder.build_alloca(int, "most")?;
+    let zero = int.const_zero();
+    for place in [device, most] {
+        builder.build_store(place, zero)?;
+    }
+    let get_device = declared(
+        program,
+        "cudaGetDevice",
+        int.fn_type(&[pointer.into()], false),
+    );
+    builder.build_call(get_device, &[device.into()], "")?;
+    let get_limit = declared(
+        program,
+        "cudaDeviceGetAttribute",
+        int.fn_type(&[pointer.into(), int.into(), int.into()], false),
+    );
+    let number = builder.build_load(int, device, "device")?;
+    let which = int.const_int(MOST_SHARED_OF_DEVICE, false);
+    builder.build_call(get_limit, &[most.into(), which.into(), number.into()], "")?;
+    let most = builder.build_load(int, most, "most")?.into_int_value();
+    let most = builder.build_int_z_extend(most, long, "most")?;
+    // The sum of both sizes cannot wrap where each is below the limit.
+    let total = builder.build_int_add(bytes, fixed, "total")?;
+    let alone = builder.build_int_compare(inkwell::IntPredicate::ULE, bytes, most, "alone")?;
+    let fits = builder.build_int_compare(inkwell::IntPredicate::ULE, total, most, "fits")?;
+    let fits = builder.build_and(alone, fits, "fits")?;
+    builder.build_conditional_branch(fits, set, never)?;
+    builder.position_at_end(never);
+    builder.build_return(Some(&bit.const_zero()))?;
+    builder.position_at_end(set);
+    let set_attribute = declared(
+        program,
+        "cudaFuncSetAttribute",
+        int.fn_type(&[pointer.into(), int.into(), int.into()], false),
+    );
+    let which = int.const_int(MOST_DYNAMIC_SHARED, false);
+    let value = builder.build_int_truncate(bytes, int, "bytes")?;
+    let arguments = [parameters[0].into(), which.into(), value.into()];
+    let status = builder
+        .build_call(set_attribute, &arguments, "status")?
+        .try_as_basic_value()
+        .unwrap_basic()
+        .into_int_value();
+    let good = builder.build_int_compare(inkwell::IntPredicate::EQ, status, zero, "good")?;
+    builder.build_return(Some(&good))?;
+    Ok(function)
+}
+
+/// More 64-bit words than any version of `cudaFuncAttributes` has.
+const ATTRIBUTES_WORDS: u32 = 128;
 
 /// The function of this name, declared when the module does not have it.
 pub(super) fn declared<'ctx>(

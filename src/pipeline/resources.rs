@@ -133,7 +133,7 @@ fn take_apart(
     units: &UnitImages,
 ) -> (Vec<FusionGroup>, Vec<Missed>) {
     let (graph, models) = (&analysis.graph, &analysis.models);
-    let options = schedule_options(build);
+    let options = schedule_options(build, bench.toolchain());
     let mut regrouper = Regrouper::new(graph, models, &analysis.uar, &options);
     let mut parts = Vec::new();
     let mut missed = Vec::new();

@@ -573,12 +573,17 @@ impl<'a> Judge<'a> {
         let clipped = |member: &&Candidate| !self.fills_grid(member, members, &no_guards);
         parameters += GRID_BYTES * members.iter().filter(clipped).count() as u64;
         parameters += PLACE_PARAMETER_BYTES * members.len() as u64;
+        let limits = self.options.limits;
         let too_much = if members.len() > LARGEST_GROUP {
             format!("{} segments; {LARGEST_GROUP} are allowed", members.len())
-        } else if shared > MOST_SHARED_BYTES {
-            format!("{shared} bytes of shared memory; {MOST_SHARED_BYTES} are allowed")
-        } else if parameters > MOST_PARAMETER_BYTES {
-            format!("{parameters} bytes of parameters; {MOST_PARAMETER_BYTES} are allowed")
+        } else if fixed > MOST_STATIC_SHARED_BYTES {
+            format!("{fixed} bytes of static shared memory; {MOST_STATIC_SHARED_BYTES} are allowed")
+        } else if shared > limits.shared_bytes {
+            let most = limits.shared_bytes;
+            format!("{shared} bytes of shared memory; {most} are allowed")
+        } else if parameters > limits.parameter_bytes {
+            let most = limits.parameter_bytes;
+            format!("{parameters} bytes of parameters; {most} are allowed")
         } else {
             return Ok(());
         };
@@ -721,11 +726,9 @@ pub(super) fn launches(graph: &LaunchGraph) -> impl Iterator<Item = NodeId> + '_
 const BLOCK_EXTENTS: [&str; 3] = ["blockDim.x", "blockDim.y", "blockDim.z"];
 /// What a thread sets or copies at most, for a launch that does more by itself.
 const MOST_BYTES_OF_A_THREAD: i64 = 256;
-/// Static and dynamic shared memory of a block without an opt-in.
-const MOST_SHARED_BYTES: u64 = 48 * 1024;
+/// Static shared memory of a block.
+const MOST_STATIC_SHARED_BYTES: u64 = 48 * 1024;
 /// What a strand needs to find its place: six extents and the first of its blocks.
 const PLACE_PARAMETER_BYTES: u64 = 4 * (6 + 1);
-/// Parameter space of a kernel.
-const MOST_PARAMETER_BYTES: u64 = 4096;
 /// The extents of a grid among the parameters, each at its worst place.
 const GRID_BYTES: u64 = 3 * (4 + 3);

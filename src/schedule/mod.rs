@@ -28,6 +28,7 @@ use crate::dependence::{Guard, RangeTouch};
 use crate::diagnostics::{Rejection, RejectionReason};
 use crate::expression::Expression;
 use crate::launch::{BufferId, LaunchGraph, LaunchId, NodeId, NodeKind, ValueId};
+use occupancy::Limits;
 use serde::{Deserialize, Serialize};
 
 /// How a member's (block, thread) becomes one of the fused kernel.
@@ -224,6 +225,8 @@ pub struct ScheduleOptions {
     pub waves: bool,
     /// How members of a group are laid out.
     pub orientation: Orientation,
+    /// What a fused kernel may need.
+    pub limits: Limits,
 }
 
 impl From<&SiriusOptions> for ScheduleOptions {
@@ -235,6 +238,7 @@ impl From<&SiriusOptions> for ScheduleOptions {
             waves: options.fusion == Fusion::All
                 && options.optimisations.contains(&Optimisation::Waves),
             orientation: Orientation::named(&options.orientation),
+            limits: Limits::LEAST,
         }
     }
 }

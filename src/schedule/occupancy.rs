@@ -144,6 +144,49 @@ impl Capability {
     }
 }
 
+/// What a fused kernel may have on every device that is built for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Static and dynamic shared memory of a block, in bytes; what is above 48 KiB is dynamic, and
+    /// asked for at the launch.
+    pub shared_bytes: u64,
+    /// Parameters, in bytes.
+    pub parameter_bytes: u64,
+}
+
+impl Limits {
+    /// What every device and toolkit has.
+    pub const LEAST: Self = Self {
+        shared_bytes: 48 << 10,
+        parameter_bytes: 4096,
+    };
+
+    /// The limits for these architectures (`80` for `sm_80`) and a toolkit's version. Parameters are
+    /// up to 32,764 bytes from `sm_70` and CUDA 12.1 on (CUDA 12.1 release notes, PTX 8.1).
+    pub fn of(architectures: impl Iterator<Item = u32>, toolkit: (u32, u32)) -> Self {
+        let mut limits: Option<Self> = None;
+        for number in architectures {
+            let capability = Capability::of(number);
+            let shared_bytes = capability.map_or(Self::LEAST.shared_bytes, |capability| {
+                u64::from(capability.shared_bytes_per_block)
+            });
+            let parameter_bytes = match number >= 70 && toolkit >= (12, 1) {
+                true => 32_764,
+                false => Self::LEAST.parameter_bytes,
+            };
+            let so_far = limits.unwrap_or(Self {
+                shared_bytes,
+                parameter_bytes,
+            });
+            limits = Some(Self {
+                shared_bytes: so_far.shared_bytes.min(shared_bytes),
+                parameter_bytes: so_far.parameter_bytes.min(parameter_bytes),
+            });
+        }
+        limits.unwrap_or(Self::LEAST)
+    }
+}
+
 const WARP: u32 = 32;
 const MOST_THREADS_PER_BLOCK: u32 = 1024;
 /// Registers of a multiprocessor.

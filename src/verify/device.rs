@@ -241,7 +241,11 @@ pub(super) fn configuration(guards: &[Guard], member: &Member<'_>) -> Option<Ref
         return Some(Refusal::InvalidConfiguration { launch, what });
     }
     let tested = guards.contains(&Guard::ConfigurationValid { launch });
-    let known = constants.iter().all(Option::is_some) && member.dynamic_shared_bytes.is_some();
+    // More than that is the program's to ask for, and whether it did is seen at the launch.
+    let plain =
+        |bytes: u64| bytes + member.model.static_shared_bytes <= MAXIMUM_STATIC_SHARED_BYTES;
+    let known =
+        constants.iter().all(Option::is_some) && member.dynamic_shared_bytes.is_some_and(plain);
     (!tested && !known).then_some(Refusal::ConfigurationUnchecked { launch })
 }
 
@@ -428,7 +432,7 @@ impl Judge<'_> {
             .max();
         let bytes = fixed.saturating_add(dynamic.unwrap_or(0));
         let mut refusals = Vec::new();
-        if bytes > MAXIMUM_SHARED_BYTES {
+        if fixed > MAXIMUM_STATIC_SHARED_BYTES || bytes > MAXIMUM_SHARED_BYTES {
             refusals.push(Refusal::SharedMemory { first, bytes });
         }
         let mut bytes = 0u64;
@@ -688,8 +692,11 @@ const EXTENT_NAMES: [&str; 6] = [
     "blockDim.y",
     "blockDim.z",
 ];
-const MAXIMUM_SHARED_BYTES: u64 = 48 * 1024;
-const MAXIMUM_PARAMETER_BYTES: u64 = 4096;
+const MAXIMUM_STATIC_SHARED_BYTES: u64 = 48 * 1024;
+/// Static and dynamic, of any device; a launch tests what its own device has.
+const MAXIMUM_SHARED_BYTES: u64 = 227 * 1024;
+/// Of any device; ptxas knows what the one that is built for has.
+const MAXIMUM_PARAMETER_BYTES: u64 = 32_764;
 /// Six extents and the first block of a strand.
 const PLACE_PARAMETER_BYTES: u64 = 7 * 4;
 /// Three extents, each at its worst place.

@@ -9,6 +9,7 @@ use sirius_rs::expression::Expression;
 use sirius_rs::kernel::{AccessKind, Barrier, Reduction, ReductionOperator};
 use sirius_rs::launch::{BufferId, NodeId, NodeKind, Pointer, Stream, ValueId};
 use sirius_rs::program::KernelId;
+use sirius_rs::schedule::occupancy::Limits;
 use sirius_rs::schedule::{
     FusionPlan, Missed, Orientation, ScheduleOptions, ThreadMap, plan_fusion,
 };
@@ -21,6 +22,7 @@ const ALL: ScheduleOptions = ScheduleOptions {
     waves: false,
     // What stands side by side has cases of its own.
     orientation: Orientation::Vertical,
+    limits: Limits::LEAST,
 };
 
 /// The plan, which the judge accepts.

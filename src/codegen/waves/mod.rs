@@ -11,7 +11,9 @@ mod region;
 use super::group::{GroupOperands, add_operand_function};
 use super::guard::{emit_guards, emit_ranges};
 use super::host::{MemberCall, launch_calls, replace_status};
-use super::launch_call::{Launcher, OPERANDS_BEFORE_ARGUMENTS, address_array, operand_slot};
+use super::launch_call::{
+    Launcher, OPERANDS_BEFORE_ARGUMENTS, SHARED_BYTES, address_array, operand_slot,
+};
 use super::{CodegenError, FusedParameter, WaveKernel};
 use crate::cli::command::run_tool;
 use crate::cli::{Build, Toolchain};
@@ -139,6 +141,9 @@ impl<'a> Waiting<'a> {
         let ranges: Vec<_> = touches.iter().map(|touch| &touch.range).collect();
         let (ends, exact) = emit_ranges(context, host, builder, operands, &ranges)?;
         let may_wait = builder.build_and(holds, exact, "may.wait")?;
+        // Nobody asks for more on behalf of the kernel that runs several at once.
+        let fits = operands.fits_without_asking(builder, configuration[SHARED_BYTES])?;
+        let may_wait = builder.build_and(may_wait, fits, "may.wait")?;
         builder.build_conditional_branch(may_wait, wait, direct)?;
 
         builder.position_at_end(wait);
