@@ -749,3 +749,5 @@ mod reductions;
 mod maps;
 #[path = "verify/segments.rs"]
 mod segments;
+#[path = "verify/strands.rs"]
+mod strands;

@@ -163,6 +163,7 @@ pub mod access {
 //
 //   void  __sirius_barrier(ThreadContext*)                               __syncthreads
 //   u32   __sirius_barrier_reduce(ThreadContext*, u32 predicate, u32 op) op 0 count, 1 and, 2 or
+//   u32   __sirius_counted_barrier_reduce(ThreadContext*, u32 threads, u32 predicate, u32 op)
 //   void  __sirius_named_barrier(ThreadContext*, u32 id, u32 threads)    bar.sync id, threads (0: all)
 //   void  __sirius_warp_barrier(ThreadContext*, u32 mask)                __syncwarp
 //   u64   __sirius_shared_barrier_arrive(ThreadContext*, u64*, u32 count, u32 drop)   mbarrier.arrive

@@ -119,11 +119,7 @@ pub fn plan_fusion(
         join_sharers(&mut groups, &mut judge, options);
     }
     groups.settle_strands();
-    let asked = !matches!(
-        options.orientation,
-        Orientation::Auto | Orientation::Vertical
-    );
-    if options.fusion == Fusion::All && asked {
+    if stand_beside(options) {
         join_independent(&mut groups, &mut judge, options);
     }
     let mut finished: Vec<&Vec<Candidate>> = groups
@@ -208,11 +204,20 @@ fn join_sharers<'a>(groups: &mut Groups<'a>, judge: &mut Judge<'a>, options: &Sc
     }
 }
 
+/// Whether launches that share nothing may run side by side.
+fn stand_beside(options: &ScheduleOptions) -> bool {
+    options.fusion == Fusion::All && options.orientation != Orientation::Vertical
+}
+
 /// Joins whole groups that do not depend on each other, side by side: the later of two takes in the
 /// earlier, the nearest first.
 fn join_independent<'a>(groups: &mut Groups<'a>, judge: &mut Judge<'a>, options: &ScheduleOptions) {
     let mut order: Vec<usize> = (0..groups.members.len())
-        .filter(|group| !groups.members[*group].is_empty())
+        .filter(|group| {
+            // Sets and copies by themselves have no shape of their own.
+            let mut members = groups.members[*group].iter();
+            members.any(|member| judge.graph.operation_of(member.launch.id).is_none())
+        })
         .collect();
     order.sort_by_key(|group| groups.members[*group].last().map(|member| member.node));
     // Groups before the one that is looked at, the latest last.
@@ -300,6 +305,11 @@ impl<'a> Groups<'a> {
         self.strands.get(&launch).copied().unwrap_or(usize::MAX)
     }
 
+    fn group_of(&self, launch: NodeId) -> &[Candidate<'a>] {
+        let group = self.of.get(&launch).map(|group| self.find(*group));
+        group.map_or(&[], |group| self.members[group].as_slice())
+    }
+
     fn fused(&self) -> usize {
         self.members
             .iter()
@@ -335,11 +345,37 @@ fn why_apart<'a>(
         (Err(found), _) | (_, Err(found)) => return found.clone(),
         (Ok(first), Ok(second)) => (*first, *second),
     };
-    if let Err(mut found) = judge.may_join(&[&[first]], second) {
+    let told = |mut found: Rejection| {
         if found.detail.is_empty() {
             found.detail = format!("nodes {} and {}", source.0, sink.0);
         }
-        return found;
+        found
+    };
+    let independent = judge.edges(source, sink).is_empty() && stand_beside(judge.options);
+    let verdict = match independent {
+        true => judge.may_stand_beside(&[first], &[second], |member| member.node.0),
+        false => judge.may_join(&[&[first]], second),
+    };
+    if let Err(found) = verdict {
+        return told(found);
+    }
+    if independent {
+        let whole = [source, sink].map(|launch| groups.group_of(launch));
+        let [mut earlier, mut later] = whole;
+        if earlier.last().map(|member| member.node) > later.last().map(|member| member.node) {
+            std::mem::swap(&mut earlier, &mut later);
+        }
+        let strand = |member: &Candidate| groups.strand(member.node);
+        if let Err(found) = judge.may_stand_beside(earlier, later, strand) {
+            return told(found);
+        }
+        let limit = judge.options.max_fusions;
+        if limit.is_some_and(|most| groups.fused() >= most) {
+            let message = String::from("the number of fusions is limited on the command line");
+            return rejection(RejectionReason::Disabled, message, &location);
+        }
+        let message = String::from("too many other launches stand between their groups");
+        return rejection(RejectionReason::NotConvex, message, &location);
     }
     let local = judge
         .edges(source, sink)

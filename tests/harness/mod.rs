@@ -10,7 +10,7 @@ use oracle::races::races;
 use serde_json::Value;
 use sirius_rs::dependence::Width;
 use sirius_runtime::trace::Trace;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -36,6 +36,18 @@ pub fn check(source: &Path) -> Result<(), Failed> {
         true => Some(Built::with(source, folder.path(), "all", KEEP_ALL_STORES)?),
         false => None,
     };
+    let layouts = expectations.layouts(&report);
+    for layout in &layouts {
+        let name = format!("--sirius-orientation={layout}");
+        let more = [name.as_str(), KEEP_ALL_STORES[0]];
+        let laid_out = Built::with(source, folder.path(), "all", &more)?;
+        for arguments in expectations.runs() {
+            same_runs(&text, &off, &laid_out, arguments, folder.path()).map_err(|error| {
+                let what = format!("orientation {layout} with arguments {arguments:?}");
+                format!("{what}: {}", message_of(&error))
+            })?;
+        }
+    }
     for arguments in expectations.runs() {
         compare_runs(
             &text,
@@ -108,6 +120,60 @@ fn compare_runs(
             }
         }
     }
+    let trace = no_new_races(off, on, arguments, folder)?;
+    let dump = StaticGraph::read_dump(&on.messages).ok_or("a dump has edges and operands")?;
+    let graph = StaticGraph::new(report, dump).ok_or("a report has nodes")?;
+    let comparison = compare(&graph, &History::replay(&trace.records));
+    count(&comparison);
+    match &comparison.faults[..] {
+        [] => Ok(()),
+        faults => Err(faults.join("\n").into()),
+    }
+}
+
+/// That a program fused in another way, which writes all that the unfused one writes, has the same output
+/// and memory however its threads run, and no race that the unfused one does not have.
+fn same_runs(
+    text: &str,
+    off: &Built,
+    on: &Built,
+    arguments: &[String],
+    folder: &Path,
+) -> Result<(), Failed> {
+    let unfused = off.run(arguments, ONE_THREAD)?;
+    let ordered = !text.contains("atomicAdd") || text.contains(ORDERED_ATOMICS);
+    let fibers: Environment = &[("SIRIUS_CPU_THREADS", "1"), ("SIRIUS_CPU", "fiber")];
+    let threads: Environment = &[];
+    for (environment, what) in [
+        (ONE_THREAD, "it"),
+        (fibers, "it on fibers"),
+        (threads, "it on many threads"),
+    ] {
+        if environment.is_empty() && !ordered {
+            continue;
+        }
+        let fused = on.run(arguments, environment)?;
+        if unfused.output.stdout != fused.output.stdout {
+            return Err(format!(
+                "{what} changes the output\n--- off\n{}\n--- on\n{}",
+                String::from_utf8_lossy(&unfused.output.stdout),
+                String::from_utf8_lossy(&fused.output.stdout)
+            )
+            .into());
+        }
+        same_memory(&unfused, &fused, what)?;
+    }
+    no_new_races(off, on, arguments, folder)?;
+    Ok(())
+}
+
+/// The trace of the unfused program; an error when fused launches race and unfused ones do not.
+fn no_new_races(
+    off: &Built,
+    on: &Built,
+    arguments: &[String],
+    folder: &Path,
+) -> Result<Trace, Failed> {
     let traced = |built: &Built, name: &str| -> Result<Trace, Failed> {
         let path = folder.join(name);
         let file = path.to_string_lossy().into_owned();
@@ -124,14 +190,7 @@ fn compare_runs(
             return Err(format!("fused launches race (site, where): {found:?}").into());
         }
     }
-    let dump = StaticGraph::read_dump(&on.messages).ok_or("a dump has edges and operands")?;
-    let graph = StaticGraph::new(report, dump).ok_or("a report has nodes")?;
-    let comparison = compare(&graph, &History::replay(&trace.records));
-    count(&comparison);
-    match &comparison.faults[..] {
-        [] => Ok(()),
-        faults => Err(faults.join("\n").into()),
-    }
+    Ok(trace)
 }
 
 /// Checks the oracle itself.
@@ -197,6 +256,8 @@ struct Expectations {
     missed: Option<Vec<String>>,
     /// Command lines to run the program with; none: once without arguments.
     arguments: Vec<Vec<String>>,
+    /// Orientations to try beside the default one; `all` stands for each that the report lists.
+    orientations: Vec<String>,
 }
 
 impl Expectations {
@@ -205,6 +266,7 @@ impl Expectations {
             launches: None,
             missed: None,
             arguments: Vec::new(),
+            orientations: Vec::new(),
         };
         for line in text.lines() {
             if let Some(rest) = line.strip_prefix("// expect:") {
@@ -222,6 +284,9 @@ impl Expectations {
                     .missed
                     .get_or_insert_default()
                     .extend(reasons.map(str::to_owned).filter(|reason| reason != "none"));
+            } else if let Some(rest) = line.strip_prefix("// orientations:") {
+                let names = rest.split_whitespace().map(str::to_owned);
+                expectations.orientations.extend(names);
             } else if let Some(rest) = line.strip_prefix("// arguments:") {
                 let words = rest.split_whitespace().map(str::to_owned).collect();
                 expectations.arguments.push(words);
@@ -235,6 +300,24 @@ impl Expectations {
         default
             .into_iter()
             .chain(self.arguments.iter().map(Vec::as_slice))
+    }
+
+    /// The names of the orientations to try.
+    fn layouts(&self, report: &Value) -> BTreeSet<String> {
+        let listed = || {
+            let fusions = report["fusions"].as_array().into_iter().flatten();
+            let names = fusions.filter_map(|fusion| fusion["orientations"].as_array());
+            let names = names.flatten().filter_map(Value::as_str);
+            names.map(str::to_owned)
+        };
+        let named = self.orientations.iter();
+        named
+            .flat_map(|name| match name.as_str() {
+                // What stands apart by default may stand side by side.
+                "all" => listed().chain(["v".to_owned(), "h".to_owned()]).collect(),
+                _ => vec![name.clone()],
+            })
+            .collect()
     }
 
     fn check(&self, report: &Value, messages: &str) -> Result<(), Failed> {
@@ -306,7 +389,7 @@ impl Built {
     }
 
     fn with(source: &Path, folder: &Path, fusion: &str, more: &[&str]) -> Result<Self, Failed> {
-        let name = format!("{fusion}{}", more.len());
+        let name = format!("{fusion}{}", more.concat().replace(['=', ',', '-'], "_"));
         let program = folder.join(&name);
         let report = folder.join(format!("{name}.json"));
         let output = Command::new(env!("CARGO_BIN_EXE_sirius-rs"))

@@ -1,5 +1,5 @@
 // test: run
-// expect: 10 launches -> 7
+// expect: 10 launches -> 6
 // Parts of one allocation: launches of one part move past launches of another; parts that overlap by
 // one element keep the order.
 #include <cstdio>

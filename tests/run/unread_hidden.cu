@@ -1,5 +1,5 @@
 // test: run
-// expect: 5 launches -> 3
+// expect: 5 launches -> 2
 // The host gets at an intermediate in ways that no analysis follows, so it must be written.
 #include "unread.h"
 

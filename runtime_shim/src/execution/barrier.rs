@@ -41,8 +41,26 @@ impl Default for Barrier {
 }
 
 impl BlockState {
-    /// Completes a barrier if all that it waits for have arrived.
+    /// Completes a barrier if all that it waits for have arrived. One that waits for a number of
+    /// threads lets the others of the block go on first, which may have nothing more to do than to
+    /// leave: then it orders all that is left of the block.
     pub fn complete_barrier(&mut self, number: usize) {
+        let others = self.warps.iter().any(|warp| warp.ready != 0);
+        if self.barriers[number].expected == 0 || !others {
+            self.complete(number);
+        }
+    }
+
+    /// Completes all barriers for which enough threads wait; false when there is none.
+    pub fn complete_barriers(&mut self) -> bool {
+        let before = self.counters.barriers;
+        for number in 0..NAMED_BARRIERS {
+            self.complete(number);
+        }
+        self.counters.barriers > before
+    }
+
+    fn complete(&mut self, number: usize) {
         let barrier = &mut self.barriers[number];
         if barrier.arrivals == 0 {
             return;
@@ -152,6 +170,26 @@ pub unsafe extern "C" fn __sirius_barrier_reduce(
 ) -> u32 {
     // SAFETY: as the caller promises.
     let (threads, count) = unsafe { wait(context, 0, 0, predicate != 0) };
+    match operation {
+        0 => count,
+        1 => u32::from(count == threads),
+        _ => u32::from(count > 0),
+    }
+}
+
+/// [`__sirius_barrier_reduce`] of so many threads of the block.
+///
+/// # Safety
+/// As for [`__sirius_barrier`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __sirius_counted_barrier_reduce(
+    context: *mut ThreadContext,
+    threads: u32,
+    predicate: u32,
+    operation: u32,
+) -> u32 {
+    // SAFETY: as the caller promises.
+    let (threads, count) = unsafe { wait(context, 0, threads, predicate != 0) };
     match operation {
         0 => count,
         1 => u32::from(count == threads),

@@ -322,7 +322,7 @@ impl<'a> BlockRunner<'a> {
                         }
                     }
                 }
-                if !progressed {
+                if !progressed && !(&mut *state).complete_barriers() {
                     (*state).vain_rounds += 1;
                     if (*state).vain_rounds > VAIN_ROUNDS
                         || (*state).release_from_shared_barrier(None) == 0

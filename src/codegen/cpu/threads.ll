@@ -9,6 +9,7 @@
 
 declare void @__sirius_barrier(ptr)
 declare i32 @__sirius_barrier_reduce(ptr, i32, i32)
+declare i32 @__sirius_counted_barrier_reduce(ptr, i32, i32, i32)
 declare void @__sirius_named_barrier(ptr, i32, i32)
 declare void @__sirius_warp_barrier(ptr, i32)
 declare i64 @__sirius_shared_barrier_arrive(ptr, ptr, i32, i32)
@@ -345,6 +346,40 @@ define internal i1 @sirius.llvm.nvvm.barrier.cta.red.and.all(ptr %c, i32 %id, i1
 define internal i1 @sirius.llvm.nvvm.barrier.cta.red.or.all(ptr %c, i32 %id, i1 %p) alwaysinline {
   %v = zext i1 %p to i32
   %r = call i32 @__sirius_barrier_reduce(ptr %c, i32 %v, i32 2)
+  %b = icmp ne i32 %r, 0
+  ret i1 %b
+}
+define internal i32 @sirius.llvm.nvvm.barrier.cta.red.popc.aligned.count(ptr %c, i32 %id, i32 %n, i1 %p) alwaysinline {
+  %v = zext i1 %p to i32
+  %r = call i32 @__sirius_counted_barrier_reduce(ptr %c, i32 %n, i32 %v, i32 0)
+  ret i32 %r
+}
+define internal i1 @sirius.llvm.nvvm.barrier.cta.red.and.aligned.count(ptr %c, i32 %id, i32 %n, i1 %p) alwaysinline {
+  %v = zext i1 %p to i32
+  %r = call i32 @__sirius_counted_barrier_reduce(ptr %c, i32 %n, i32 %v, i32 1)
+  %b = icmp ne i32 %r, 0
+  ret i1 %b
+}
+define internal i1 @sirius.llvm.nvvm.barrier.cta.red.or.aligned.count(ptr %c, i32 %id, i32 %n, i1 %p) alwaysinline {
+  %v = zext i1 %p to i32
+  %r = call i32 @__sirius_counted_barrier_reduce(ptr %c, i32 %n, i32 %v, i32 2)
+  %b = icmp ne i32 %r, 0
+  ret i1 %b
+}
+define internal i32 @sirius.llvm.nvvm.barrier.cta.red.popc.count(ptr %c, i32 %id, i32 %n, i1 %p) alwaysinline {
+  %v = zext i1 %p to i32
+  %r = call i32 @__sirius_counted_barrier_reduce(ptr %c, i32 %n, i32 %v, i32 0)
+  ret i32 %r
+}
+define internal i1 @sirius.llvm.nvvm.barrier.cta.red.and.count(ptr %c, i32 %id, i32 %n, i1 %p) alwaysinline {
+  %v = zext i1 %p to i32
+  %r = call i32 @__sirius_counted_barrier_reduce(ptr %c, i32 %n, i32 %v, i32 1)
+  %b = icmp ne i32 %r, 0
+  ret i1 %b
+}
+define internal i1 @sirius.llvm.nvvm.barrier.cta.red.or.count(ptr %c, i32 %id, i32 %n, i1 %p) alwaysinline {
+  %v = zext i1 %p to i32
+  %r = call i32 @__sirius_counted_barrier_reduce(ptr %c, i32 %n, i32 %v, i32 2)
   %b = icmp ne i32 %r, 0
   ret i1 %b
 }

@@ -1,0 +1,202 @@
+//! Members side by side in block ranges of one grid, and ranges that are wrong.
+
+use super::segments::{in_segments, sums_of_two};
+use super::*;
+use sirius_rs::expression::Condition;
+use sirius_rs::schedule::{BlockThreads, ThreadMap};
+
+/// Each member's range: first block, number of blocks.
+fn ranges(mut plan: FusionPlan, ranges: &[(i64, i64)], threads: BlockThreads) -> FusionPlan {
+    for (member, (first, count)) in plan.groups[0].members.iter_mut().zip(ranges) {
+        member.map = ThreadMap::Blocks {
+            first: Expression::Constant(*first),
+            count: Expression::Constant(*count),
+            threads,
+        };
+    }
+    plan
+}
+
+fn side_by_side(one: LaunchId, two: LaunchId) -> FusionPlan {
+    let both = plan(&[(one, false), (two, false)], Vec::new());
+    ranges(both, &[(0, 40), (40, 40)], BlockThreads::Same)
+}
+
+/// Changes the blocks of a launch.
+fn resize(scene: &mut Scene, launch: LaunchId, grid: i64, block: i64) {
+    let (grid, block) = (scene.constant(grid), scene.constant(block));
+    let launch = scene.launch_mut(launch);
+    (launch.grid[0], launch.block[0]) = (grid, block);
+}
+
+fn row(mut plan: FusionPlan, fills: [bool; 2]) -> FusionPlan {
+    for (member, fills_block) in plan.groups[0].members.iter_mut().zip(fills) {
+        let ThreadMap::Blocks { threads, .. } = &mut member.map else {
+            panic!("it has a range");
+        };
+        *threads = BlockThreads::Row { fills_block };
+    }
+    plan
+}
+
+#[test]
+fn passes_independent_launches_of_any_shape() {
+    let (mut scene, one, two) = sums_of_two();
+    assert_passes(&scene, &side_by_side(one, two));
+    resize(&mut scene, two, 7, 256);
+    let both = plan(&[(one, false), (two, false)], Vec::new());
+    let both = |first, count| ranges(both.clone(), &[(0, 40), (first, count)], BlockThreads::Same);
+    assert_passes(&scene, &both(40, 7));
+    // In three dimensions, too.
+    let (five, two_blocks) = (scene.constant(5), scene.constant(2));
+    scene.launch_mut(two).grid = [five, two_blocks, two_blocks];
+    assert_passes(&scene, &both(40, 20));
+    assert_refused!(scene, both(40, 10), Refusal::BlockRange { .. });
+}
+
+#[test]
+fn refuses_ranges_that_overlap_leave_gaps_or_have_other_counts() {
+    let (scene, one, two) = sums_of_two();
+    let both = plan(&[(one, false), (two, false)], Vec::new());
+    for wrong in [
+        [(0, 40), (39, 40)],
+        [(0, 40), (41, 40)],
+        [(0, 40), (0, 39)],
+        [(1, 40), (41, 40)],
+        [(40, 40), (0, 40)],
+        [(0, 40), (40, 39)],
+        [(0, 40), (40, 41)],
+        [(0, 41), (41, 40)],
+        [(0, 0), (0, 40)],
+        [(-40, 40), (0, 40)],
+    ] {
+        let plan = ranges(both.clone(), &wrong, BlockThreads::Same);
+        assert_refused!(scene, plan, Refusal::BlockRange { .. });
+    }
+    // One range for both is one strand, of which the count is right or wrong.
+    let stacked = ranges(both.clone(), &[(0, 40), (0, 40)], BlockThreads::Same);
+    assert_passes(&scene, &stacked);
+    for map in [ThreadMap::Identity, ThreadMap::Clipped] {
+        let mut mixed = side_by_side(one, two);
+        mixed.groups[0].members[1].map = map;
+        assert_refused!(scene, mixed, Refusal::MixedMaps { .. });
+    }
+}
+
+#[test]
+fn refuses_strands_that_depend_on_each_other() {
+    // What one thread reads of what it wrote itself has no order between other blocks either.
+    let chain = chain_of(scale, shift);
+    let own = side_by_side(chain.launches[0], chain.launches[1]);
+    assert_refused!(chain.scene, own, Refusal::DependentStrands { .. });
+    let chain = chain_of(scale, |scene| scene.stencil("blur"));
+    let others = side_by_side(chain.launches[0], chain.launches[1]);
+    assert_refused!(chain.scene, others, Refusal::DependentStrands { .. });
+}
+
+#[test]
+fn members_of_one_strand_depend_as_in_any_group() {
+    let chain = chain_of(scale, shift);
+    let both = ranges(chain.plan(), &[(0, 40), (0, 40)], BlockThreads::Same);
+    assert_passes(&chain.scene, &both);
+    let turned = in_segments(both, &[&[1], &[0]]);
+    assert_refused!(chain.scene, turned, Refusal::OrderLost { .. });
+}
+
+#[test]
+fn refuses_a_grid_that_is_too_long_or_not_known() {
+    let (mut scene, one, two) = sums_of_two();
+    resize(&mut scene, one, 2_000_000_000, 1);
+    resize(&mut scene, two, 1_000_000_000, 1);
+    let both = plan(&[(one, false), (two, false)], Vec::new());
+    let wanted = [(0, 2_000_000_000), (2_000_000_000, 1_000_000_000)];
+    let both = ranges(both, &wanted, BlockThreads::Same);
+    assert_refused!(scene, both, Refusal::GridTooLong { .. });
+
+    let (mut scene, one, two) = sums_of_two();
+    let blocks = scene.unknown();
+    scene.launch_mut(two).grid[0] = blocks;
+    // That indices do not wrap would bound it as well.
+    scene.kernels[0].preconditions.clear();
+    let leaf = Expression::Leaf(blocks);
+    let mut unknown = side_by_side(one, two);
+    unknown.groups[0].members[1].map = ThreadMap::Blocks {
+        first: Expression::Constant(40),
+        count: leaf.clone(),
+        threads: BlockThreads::Same,
+    };
+    unknown.groups[0].guards = vec![valid(one), valid(two)];
+    let within = |most| Guard::Holds {
+        class: "grid".to_string(),
+        condition: Condition::LessEqual(
+            Expression::Constant(40).add(leaf.clone()),
+            Expression::Constant(most),
+        ),
+    };
+    assert_refused!(scene, unknown, Refusal::GridTooLong { .. });
+    let mut tested = unknown.clone();
+    tested.groups[0].guards.push(within(0x7fff_ffff));
+    assert_passes(&scene, &tested);
+    unknown.groups[0].guards.push(within(0x8000_0000));
+    assert_refused!(scene, unknown, Refusal::GridTooLong { .. });
+}
+
+#[test]
+fn barriers_of_smaller_blocks_count_whole_warps() {
+    for (threads, passes) in [(64, true), (40, false)] {
+        let (mut scene, one, two) = sums_of_two();
+        resize(&mut scene, two, 40, threads);
+        let both = side_by_side(one, two);
+        // One block shape for all, rows that fill the block, and the right answer.
+        assert_refused!(scene, both, Refusal::DifferentShape { .. });
+        let filled = row(both.clone(), [true, true]);
+        assert_refused!(scene, filled, Refusal::BlockRange { .. });
+        match passes {
+            true => {
+                assert_passes(&scene, &row(both.clone(), [true, false]));
+                // The larger may count, too.
+                assert_passes(&scene, &row(both, [false, false]));
+            }
+            false => {
+                let both = row(both, [true, false]);
+                assert_refused!(scene, both, Refusal::PartialWarps { .. });
+                scene.kernels[0].barriers.clear();
+                assert_passes(&scene, &both);
+                scene.kernels[0].warp_operations = true;
+                assert_refused!(scene, both, Refusal::PartialWarps { .. });
+            }
+        }
+    }
+}
+
+#[test]
+fn threads_that_run_in_step_stay_so() {
+    let (mut scene, one, two) = sums_of_two();
+    let sixteen = scene.constant(16);
+    for launch in [one, two] {
+        let launch = scene.launch_mut(launch);
+        (launch.block[0], launch.block[1]) = (sixteen, sixteen);
+    }
+    scene.kernels[0].distinguishes_threads = [true, false, false];
+    assert_passes(&scene, &side_by_side(one, two));
+    // Counted through a row they would be told apart.
+    let rows = row(side_by_side(one, two), [true, true]);
+    assert_refused!(scene, rows, Refusal::NotInStep { .. });
+    let mut mixed = side_by_side(one, two);
+    let ThreadMap::Blocks { threads, .. } = &mut mixed.groups[0].members[0].map else {
+        panic!("it has a range");
+    };
+    *threads = BlockThreads::Row { fills_block: true };
+    assert_refused!(scene, mixed, Refusal::MixedMaps { .. });
+}
+
+#[test]
+fn segments_do_not_cross_strands() {
+    let (scene, one, two) = sums_of_two();
+    let together = in_segments(side_by_side(one, two), &[&[0, 1]]);
+    assert_refused!(scene, together, Refusal::Segments { .. });
+    // Nothing waits before the first member of a strand.
+    let mut waits = side_by_side(one, two);
+    waits.groups[0].members[1].barrier_before = true;
+    assert_refused!(scene, waits, Refusal::Segments { .. });
+}
