@@ -219,8 +219,8 @@ impl<'a> Case<'a> {
         let _ = writeln!(lines, "        {change}");
         if self.chance(0.7) {
             let to = self.one_of(&["y", "y", "z"]);
-            let copies_itself = mirrored && to == source;
-            if !copies_itself && !open.read.contains(&to) {
+            let reads_itself = mirrored && to == source;
+            if !reads_itself && !open.read.contains(&to) {
                 let condition = if self.chance(0.15) {
                     "if (v > 0.0f) "
                 } else {

@@ -565,18 +565,17 @@ impl<'a, 'ctx> GroupOperands<'a, 'ctx> {
         let long = program.context.i64_type();
         for member in self.members.iter().filter(|member| member.is_operation()) {
             let launch = member.launch;
-            let grid = (0_u8..).zip(&launch.grid);
-            let grid = grid.map(|(axis, id)| (Operand::Grid(axis), id));
-            let block = (0_u8..).zip(&launch.block);
-            let block = block.map(|(axis, id)| (Operand::Block(axis), id));
-            for (operand, id) in grid.chain(block) {
-                let known = graph.values.get(id.0).and_then(|value| value.constant);
-                let constant = known.map(|value| {
-                    long.const_int(value.cast_unsigned() & u64::from(u32::MAX), false)
-                });
-                let value = self.values.get(id).copied().or(constant);
-                let value = value.ok_or(CodegenError::GuardOperand(id.0))?;
-                self.pieces.insert((launch.id, operand), value);
+            let grid = (&launch.grid, Operand::Grid as fn(u8) -> Operand);
+            for (ids, operand) in [grid, (&launch.block, Operand::Block)] {
+                for (axis, id) in (0_u8..).zip(ids) {
+                    let known = graph.values.get(id.0).and_then(|value| value.constant);
+                    let constant = known.map(|value| {
+                        long.const_int(value.cast_unsigned() & u64::from(u32::MAX), false)
+                    });
+                    let value = self.values.get(id).copied().or(constant);
+                    let value = value.ok_or(CodegenError::GuardOperand(id.0))?;
+                    self.pieces.insert((launch.id, operand(axis)), value);
+                }
             }
         }
         Ok(())

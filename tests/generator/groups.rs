@@ -99,9 +99,9 @@ impl GroupCase {
     /// that defines nothing, or a block of them, or what a block has around its statements.
     pub fn smaller(&self) -> Vec<Self> {
         let lines = &self.lines;
-        let without = |out: &dyn Fn(usize) -> bool| Self {
+        let without = |is_left_out: &dyn Fn(usize) -> bool| Self {
             lines: (0..lines.len())
-                .filter(|line| !out(*line))
+                .filter(|line| !is_left_out(*line))
                 .map(|line| lines[line].clone())
                 .collect(),
             ..self.clone()
