@@ -65,10 +65,10 @@ pub fn plan_fusion(
                 graph.blocks[block.0].innermost_loop
             };
             let has_equals = |source: usize| {
-                sources
-                    .iter()
-                    .filter(|other| **other != source)
-                    .any(|other| {
+                // Outside of loops nothing is launched together with its equals later on.
+                let mut others = sources.iter().filter(|other| **other != source);
+                innermost(source).is_some()
+                    && others.any(|other| {
                         let [first, second] = [source.min(*other), source.max(*other)];
                         let ends = [first, second].map(|group| members(group)[0].node);
                         code(source) == code(*other)
