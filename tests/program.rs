@@ -109,7 +109,11 @@ fn describe(case: &Path, text: &str) -> Result<String, Failed> {
 fn summary(program: &Program<'_>) -> Result<String, Failed> {
     let mut text = String::new();
     for kernel in &program.kernels {
-        let unit = &program.units[kernel.unit];
+        // Kernels of sets and copies stand beside the units.
+        let Some(unit) = program.units.get(kernel.unit) else {
+            writeln!(text, "kernel {} of an operation", kernel.unique_name)?;
+            continue;
+        };
         let present = unit.device.get_function(&kernel.name).is_some()
             && program.analysis.get_function(&kernel.unique_name).is_some()
             && program.host.get_function(&kernel.stub).is_some();
