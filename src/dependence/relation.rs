@@ -369,7 +369,7 @@ mod tests {
         assert!(two.1);
         let many: Vec<_> = (0..40).map(|by| shifted(2 * by)).collect();
         assert_eq!(union(&many), (universal_relation(Width::Block), false));
-        let quotients = "floor(i/3) + ".repeat(90);
+        let quotients = "floor(i/3) + ".repeat(120);
         let dear = format!("{{ source[i] -> sink[{quotients}0] }}");
         let dear = [dear, shifted(0)];
         assert_eq!(union(&dear), (universal_relation(Width::Block), false));
