@@ -12,7 +12,7 @@ use libtest_mimic::{Failed, Trial};
 use std::ops::Range;
 
 /// Cases of one unit, unless `SIRIUS_FUZZ_CASES` says otherwise.
-const CASES: usize = 20;
+const CASES: usize = 12;
 
 fn cases() -> usize {
     let chosen = std::env::var("SIRIUS_FUZZ_CASES").ok();
