@@ -4,7 +4,8 @@
 //! side, errors of the side that fails first (the host's when both do).
 
 use super::ProgramError;
-use crate::cli::{Architecture, Build, Input, Language, ToolError, Toolchain, run_tool};
+use super::front_end_cache::run_front_end;
+use crate::cli::{Architecture, Build, Input, Language, ToolError, Toolchain};
 use inkwell::context::Context;
 use inkwell::module::Module;
 use std::ffi::OsString;
@@ -48,10 +49,14 @@ pub(super) fn compile<'ctx>(
     let host = host_arguments(input, build, toolchain, &image, &host_bitcode);
     let device = (input.language == Language::Cuda)
         .then(|| device_arguments(input, build, toolchain, &device_bitcode));
-    let clang = |arguments: &[OsString]| run_tool(&toolchain.clang, arguments, build);
+    let clang = |arguments: &[OsString], made: &Path| {
+        run_front_end(&toolchain.clang, arguments, &[&image, made], build)
+    };
     let (host_output, device_output) = std::thread::scope(|scope| {
-        let device = device.as_ref().map(|device| scope.spawn(|| clang(device)));
-        (clang(&host), device.map(|thread| thread.join()))
+        let device = device.as_ref();
+        let device = device.map(|device| scope.spawn(|| clang(device, &device_bitcode)));
+        let host_output = clang(&host, &host_bitcode);
+        (host_output, device.map(|thread| thread.join()))
     });
     let failed = |error: ToolError| ProgramError::from_clang(input, error);
     let warnings = host_output.map_err(failed)?.stderr;
