@@ -655,6 +655,12 @@ impl<'a, 'ctx> GroupOperands<'a, 'ctx> {
         if member.is_operation() {
             self.pointers_are_set(program, builder, member, start)?;
         }
+        let stream = builder.build_ptr_to_int(
+            parameters[start + OPERANDS_BEFORE_ARGUMENTS - 1].into_pointer_value(),
+            long,
+            "stream",
+        )?;
+        self.pieces.insert((launch.id, Operand::Stream), stream);
         let shared = parameters[start + SHARED_BYTES].into_int_value();
         self.values.entry(launch.shared_bytes).or_insert(shared);
         self.pieces

@@ -45,6 +45,8 @@
 //! *Afterwards*, an allocation that a plan calls unread is touched by nobody who would read what the
 //! fused kernel does not store (`liveness`).
 //!
+//! *In a capture*, launches become nodes of a graph, which somebody may look into (`capture`).
+//!
 //! *Inside* a fused kernel a barrier may only be left out when [`is_redundant`] finds in the model of that
 //! kernel that it orders nothing alone.
 //!
@@ -61,6 +63,7 @@
 //! of [`crate::schedule`] or [`crate::dependence`], of which it knows only the plain types.
 
 mod barriers;
+mod capture;
 mod conflict;
 mod device;
 mod emptiness;
@@ -130,6 +133,7 @@ pub fn verify(
         for (group, members) in &groups {
             refusals.extend(liveness::refusals(graph, &readers, group, members));
             refusals.extend(operations::refusals(graph, group, members));
+            refusals.extend(capture::refusal(graph, &group.guards, members));
             refusals.extend(device::refusals(graph, group, members, &mut known));
         }
     }
