@@ -73,7 +73,8 @@ fn is_one_by_one(kernel: &KernelModel, one: &str, other: &str) -> bool {
     let meet = first
         .iter()
         .any(|one| second.iter().any(|other| one.meets(other)));
-    !meet && !(comes_to(&first, &second) && comes_to(&second, &first))
+    let comes_back = comes_to(&first, &second) && comes_to(&second, &first);
+    !meet && !comes_back
 }
 
 /// The intervals in which a block may be later.

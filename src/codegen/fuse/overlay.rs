@@ -221,8 +221,8 @@ impl<'a> Lifetimes<'a> {
             let (one, other) = (&self.spans[one], &self.spans[other]);
             !one.since.is_disjoint(&other.since) && !one.until.is_disjoint(&other.until)
         };
-        !uses(one).any(|at| uses(other).any(|with| meet(at, with)))
-            && !(comes_to(one, other) && comes_to(other, one))
+        let comes_back = comes_to(one, other) && comes_to(other, one);
+        !comes_back && !uses(one).any(|at| uses(other).any(|with| meet(at, with)))
     }
 }
 
