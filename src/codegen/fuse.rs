@@ -18,6 +18,7 @@ mod dead_stores;
 mod host_values;
 mod indices;
 mod memory;
+mod overlay;
 mod registers;
 mod rows;
 mod scopes;
@@ -190,6 +191,9 @@ fn build_groups<'ctx>(
         let function = function_of(&module, kernel)?;
         if optimisations.contains(&Optimisation::RedundantBarriers) {
             barriers::remove_redundant_barriers(&module, function, facts);
+        }
+        if optimisations.contains(&Optimisation::SharedOverlay) {
+            overlay::overlay_shared(&module, function);
         }
     }
     let of_plan = |kernel: &FusedKernel| kernel.group < plan.groups.len();
