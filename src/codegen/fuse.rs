@@ -18,6 +18,7 @@ mod dead_stores;
 mod host_values;
 mod indices;
 mod memory;
+mod overlay;
 mod recipe;
 mod registers;
 mod rows;
@@ -209,6 +210,9 @@ fn build_groups<'ctx>(
         let function = function_of(&module, kernel)?;
         if optimisations.contains(&Optimisation::RedundantBarriers) {
             barriers::remove_redundant_barriers(&module, function, &kernel.facts);
+        }
+        if optimisations.contains(&Optimisation::SharedOverlay) {
+            overlay::overlay_shared(&module, function);
         }
     }
     let mut fused = Vec::new();

@@ -97,7 +97,7 @@ pub(super) fn is_pure_call(call: Value) -> bool {
 }
 
 /// A call that tells LLVM something and does nothing.
-fn is_remark(call: Value) -> bool {
+pub(super) fn is_remark(call: Value) -> bool {
     let name = call.called_name();
     let remarks = ["llvm.lifetime.", "llvm.assume", "llvm.dbg."];
     name.is_some_and(|name| remarks.iter().any(|remark| name.starts_with(remark)))
