@@ -158,6 +158,8 @@ pub enum Optimisation {
     RedundantBarriers,
     /// `staged-rows`: rows that a block walks over several times stay in shared memory.
     StagedRows,
+    /// `shared-overlay`: shared variables that are in use one after the other share storage.
+    SharedOverlay,
     /// `host-constants`: arguments and extents that the host knows are constants of the fused kernel.
     HostConstants,
     /// `one-base`: pointers into one allocation at known distances are one parameter.
@@ -168,7 +170,7 @@ pub enum Optimisation {
 
 impl Optimisation {
     /// All of them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::ForwardValues,
         Self::DeadStores,
         Self::CodeMotion,
@@ -177,6 +179,7 @@ impl Optimisation {
         Self::BroadcastValues,
         Self::RedundantBarriers,
         Self::StagedRows,
+        Self::SharedOverlay,
         Self::HostConstants,
         Self::OneBase,
         Self::Waves,
@@ -193,6 +196,7 @@ impl Optimisation {
             Self::BroadcastValues => "broadcast-values",
             Self::RedundantBarriers => "redundant-barriers",
             Self::StagedRows => "staged-rows",
+            Self::SharedOverlay => "shared-overlay",
             Self::HostConstants => "host-constants",
             Self::OneBase => "one-base",
             Self::Waves => "waves",

@@ -48,7 +48,8 @@
 //! *In a capture*, launches become nodes of a graph, which somebody may look into (`capture`).
 //!
 //! *Inside* a fused kernel a barrier may only be left out when [`is_redundant`] finds in the model of that
-//! kernel that it orders nothing alone.
+//! kernel that it orders nothing alone; and shared variables may only share storage when
+//! [`overlay_conflict`] finds there that they are in use one after the other.
 //!
 //! *By waves*, launches of a region are put off, all to a place before the host does anything that
 //! could tell (`waves`); there each is issued after every earlier one that touches a common byte, one
@@ -73,6 +74,7 @@ mod host_order;
 mod liveness;
 mod member;
 mod operations;
+mod overlay;
 mod place;
 mod polynomial;
 mod reduction;
@@ -83,6 +85,7 @@ mod waits;
 mod waves;
 
 pub use barriers::is_redundant;
+pub use overlay::{SharedPlace, overlay_conflict};
 pub use refusal::Refusal;
 
 use crate::kernel::KernelModel;

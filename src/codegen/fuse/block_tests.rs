@@ -4,11 +4,12 @@ use super::barriers::remove_redundant_barriers;
 use super::broadcasts::broadcast_values;
 use super::control_flow::is_barrier;
 use super::memory::{Effect, KernelFacts, Root};
+use super::overlay::overlay_shared;
 use super::rows::stage_rows;
 use crate::codegen::ir::Value;
 use crate::kernel::model_kernel;
 use crate::program::KernelId;
-use crate::verify::is_redundant;
+use crate::verify::{SharedPlace, is_redundant, overlay_conflict};
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
@@ -157,5 +158,85 @@ fn the_verifier_judges_barriers_by_itself() {
         let judge = |place| is_redundant(&model, place, |one, other| facts.apart[one][other]);
         let found: Vec<bool> = (0..model.barriers.len()).map(judge).collect();
         assert_eq!(found, expected, "{name}");
+    }
+}
+
+fn overlay_cases(context: &Context) -> Module<'_> {
+    let text = format!("{}\0", include_str!("cases/overlay.ll"));
+    let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "overlay.ll");
+    context
+        .create_module_from_ir(buffer)
+        .expect("the case is valid IR")
+}
+
+#[test]
+fn variables_share_storage_one_after_the_other() {
+    let context = Context::create();
+    let module = overlay_cases(&context);
+    for (name, saved) in [
+        ("in_turn", 256),
+        ("no_barrier_between", 0),
+        ("every_second", 256),
+        ("around_again", 0),
+        ("loop_after_loop", 256),
+        ("loop_meets_loop", 0),
+        ("threads_apart", 0),
+        ("read_at_the_end", 0),
+        ("address_leaves", 0),
+        ("either", 0),
+        ("part_waits", 0),
+        ("two_in_one", 224),
+        ("two_too_large", 160),
+    ] {
+        let kernel = Value::function(&module, name).expect("the case has it");
+        assert_eq!(overlay_shared(&module, kernel), saved, "{name}");
+    }
+    module.verify().expect("the result is valid IR");
+}
+
+#[test]
+fn the_verifier_refuses_wrong_overlays() {
+    let context = Context::create();
+    let module = overlay_cases(&context);
+    // Places of variables, and whether they go.
+    let at = |variable: &'static str, offset_bytes: u64| (variable, 0, offset_bytes);
+    for (name, places, right) in [
+        ("in_turn", vec![at("a", 0), at("b", 0)], true),
+        ("in_turn", vec![at("a", 0), at("a", 256)], false),
+        ("no_barrier_between", vec![at("a", 0), at("b", 0)], false),
+        ("no_barrier_between", vec![at("a", 0), at("b", 252)], false),
+        ("no_barrier_between", vec![at("a", 252), at("b", 0)], false),
+        ("no_barrier_between", vec![at("a", 0), at("b", 256)], true),
+        ("no_barrier_between", vec![at("a", 0), ("b", 1, 0)], true),
+        (
+            "every_second",
+            vec![at("a", 0), at("c", 0), at("b", 256)],
+            true,
+        ),
+        (
+            "every_second",
+            vec![at("a", 0), at("c", 0), at("b", 128)],
+            false,
+        ),
+        ("around_again", vec![at("a", 0), at("b", 0)], false),
+        ("loop_after_loop", vec![at("a", 0), at("b", 0)], true),
+        ("loop_meets_loop", vec![at("a", 0), at("b", 0)], false),
+        ("threads_apart", vec![at("a", 0), at("b", 0)], false),
+        ("read_at_the_end", vec![at("a", 0), at("b", 0)], false),
+        ("part_waits", vec![at("a", 0), at("b", 0)], false),
+    ] {
+        let function = module.get_function(name).expect("the case has it");
+        let model = model_kernel(function, KernelId(0), name);
+        let places: Vec<SharedPlace> = places
+            .into_iter()
+            .map(|(variable, storage, offset_bytes)| SharedPlace {
+                name: format!("{name}_{variable}"),
+                storage,
+                offset_bytes,
+                size_bytes: 256,
+            })
+            .collect();
+        let conflict = overlay_conflict(&model, &places);
+        assert_eq!(conflict.is_none(), right, "{name}: {places:?}");
     }
 }
