@@ -8,7 +8,9 @@
 
 mod fallback;
 mod outcome;
+mod reference;
 mod resources;
+mod save;
 
 pub use outcome::{Outcome, PipelineError};
 
@@ -109,6 +111,10 @@ pub fn run(invocation: &Invocation) -> Result<Outcome, PipelineError> {
 fn run_build(build: &Build) -> Result<Outcome, PipelineError> {
     let toolchain = find_toolchain(build)?;
     let mut outcome = Outcome::default();
+    if let Some(why) = reference::obstacle(build).filter(|_| build.sirius.reference) {
+        let text = format!("sirius-rs: SIRIUS_REFERENCE has no effect here: {why}\n");
+        outcome.warnings.push_str(&text);
+    }
     let sources = build
         .inputs
         .iter()
@@ -121,6 +127,8 @@ fn run_build(build: &Build) -> Result<Outcome, PipelineError> {
                 .unwrap_or_else(|| PathBuf::from("a.out"));
             if sources.clone().next().is_none() {
                 codegen::link_objects(build, &toolchain, &output)?;
+            } else if build.sirius.reference && reference::obstacle(build).is_none() {
+                reference::build_with_reference(build, &output, &mut outcome)?;
             } else {
                 compile(build, &toolchain, &output, &mut outcome)?;
             }
@@ -160,6 +168,7 @@ fn compile(
     output: &Path,
     outcome: &mut Outcome,
 ) -> Result<(), PipelineError> {
+    let build = &save::begin(build, toolchain, output)?;
     let mut attempt = Outcome::default();
     let fused = fallback::caught(|| compile_fused(build, toolchain, output, &mut attempt));
     match fused {
@@ -177,7 +186,7 @@ fn compile(
     outcome.warnings.push_str(&attempt.warnings);
     outcome.standard_output.push_str(&attempt.standard_output);
     outcome.summary = attempt.summary;
-    Ok(())
+    save::messages(build, outcome)
 }
 
 /// The program without any analysis.
@@ -235,6 +244,11 @@ fn compile_fused(
     let program = clock.time(Stage::Program, || read_program(&context, build, toolchain))?;
     outcome.warnings.push_str(&program.warnings);
     clock.dump(Stage::Program, || program.host.to_string());
+    save::stage(build, "host.before.ll", || program.host.to_string())?;
+    for (index, unit) in program.units.iter().enumerate() {
+        let name = format!("device{index}.before.ll");
+        save::stage(build, &name, || unit.device.to_string())?;
+    }
     if clock.stops_after(Stage::Program) {
         return Ok(());
     }
@@ -249,9 +263,11 @@ fn compile_fused(
     let Some(analysis) = analyze_program(&program, (build, toolchain), &mut clock, outcome)? else {
         return Ok(());
     };
+    save::analysis(build, &analysis)?;
     let (analysis, emitted) = clock.time(Stage::Codegen, || {
         generate(&program, analysis, build, toolchain, output)
     })?;
+    save::stage(build, "host.after.ll", || program.host.to_string())?;
     let groups = &analysis.plan.plan().groups;
     let unwritten = emitted
         .unwritten
@@ -267,6 +283,7 @@ fn compile_fused(
     if let Some(reason) = emitted.fusion_failed {
         outcome::failed_check(
             outcome,
+            build,
             &reason,
             &analysis.graph,
             &analysis.models,
@@ -506,7 +523,7 @@ fn analyze_program(
                 .collect::<Vec<_>>()
                 .join("; ");
             let reason = format!("the verifier refuses the plan: {reason}");
-            outcome::failed_check(outcome, &reason, &graph, &models, &plan)?;
+            outcome::failed_check(outcome, build, &reason, &graph, &models, &plan)?;
             outcome::unfused(&graph, &models)?
         }
     };
