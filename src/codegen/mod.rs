@@ -22,6 +22,7 @@ mod waves;
 
 pub use emit::{Emitted, emit, emit_device_only, link_objects, show_commands};
 pub use images::{FusedImage, UnitImages, Workbench, emit_fused, emit_units, try_candidates};
+pub use link::trace_link;
 
 use crate::affine::Axis;
 use crate::expression::Expression;
