@@ -243,6 +243,9 @@ fn the_verifier_refuses_wrong_overlays() {
     }
 }
 
+/// By copy and stream: what is mirrored, what is replaced, what is left out.
+type Copies<'a> = &'a [&'a [[&'a [usize]; 3]]];
+
 #[test]
 fn the_verifier_refuses_wrong_staging() {
     let context = Context::create();
@@ -253,7 +256,7 @@ fn the_verifier_refuses_wrong_staging() {
         .expect("the case is valid IR");
     // Streams are named by the global accesses as they stand in the text: of `twice`, the first loop
     // loads a (0) and stores b (1), the second loads a (2) and b (3) and stores b (4).
-    let judge = |name: &str, copies: &[&[[&[usize]; 3]]], length, threads: Option<u64>| {
+    let judge = |name: &str, copies: Copies<'_>, length, threads: Option<u64>| {
         let kernel = Value::function(&module, name).expect("the case has it");
         let mut accesses = Vec::new();
         let mut place = 0;
@@ -293,7 +296,7 @@ fn the_verifier_refuses_wrong_staging() {
     let n = RowLength::Argument(3);
     let right: [&[[&[usize]; 3]]; 2] = [&[[&[0], &[2], &[]]], &[[&[1], &[3], &[1]]]];
     assert_eq!(judge("twice", &right, n, Some(64)), None);
-    let wrong: [(&str, &[&[[&[usize]; 3]]]); 9] = [
+    let wrong: [(&str, Copies<'_>); 9] = [
         ("nobody brings it", &[&[[&[], &[2], &[]]]]),
         ("it comes too late", &[&[[&[2], &[0], &[]]]]),
         ("another place", &[&[[&[0], &[3], &[]]]]),
