@@ -45,6 +45,8 @@
 //! *Afterwards*, an allocation that a plan calls unread is touched by nobody who would read what the
 //! fused kernel does not store (`liveness`).
 //!
+//! *In a capture*, launches become nodes of a graph, which somebody may look into (`capture`).
+//!
 //! *Inside* a fused kernel a barrier may only be left out when [`is_redundant`] finds in the model of that
 //! kernel that it orders nothing alone; and shared variables may only share storage when
 //! [`overlay_conflict`] finds there that they are in use one after the other, and loads only be served
@@ -64,6 +66,7 @@
 //! of [`crate::schedule`] or [`crate::dependence`], of which it knows only the plain types.
 
 mod barriers;
+mod capture;
 mod conflict;
 mod device;
 mod emptiness;
@@ -137,6 +140,7 @@ pub fn verify(
         for (group, members) in &groups {
             refusals.extend(liveness::refusals(graph, &readers, group, members));
             refusals.extend(operations::refusals(graph, group, members));
+            refusals.extend(capture::refusal(graph, &group.guards, members));
             refusals.extend(device::refusals(graph, group, members, &mut known));
         }
     }
