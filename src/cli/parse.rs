@@ -423,6 +423,7 @@ fn settle(
         build.inputs.push(Input {
             path: path.into(),
             language,
+            bitcode: None,
         });
     }
     build.phase = one_phase(&phases)?;
