@@ -4,8 +4,8 @@
 //! Invariant: originals stay. Every launch of the source can still run its original kernel from
 //! its original image; fusion adds an image and a guarded choice.
 
-pub mod common_shape;
-mod cpu;
+mod common_shape;
+pub mod cpu;
 pub mod device;
 mod emit;
 mod expansion;
