@@ -135,8 +135,11 @@ pub fn plan_fusion(
             .collect(),
         waves: Vec::new(),
     };
-    if options.waves && options.fusion == Fusion::All && options.max_fusions.is_none() {
+    if options.waves && options.fusion == Fusion::All {
         plan.waves = plan_waves(graph, kernels, uar, &plan.groups);
+        // Regions count as well, after the groups.
+        let most = options.max_fusions.unwrap_or(usize::MAX);
+        plan.waves.truncate(most.saturating_sub(plan.groups.len()));
     }
     let mut missed = Vec::new();
     // Sets and copies that stay what they are are no launches.
