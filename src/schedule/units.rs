@@ -8,6 +8,9 @@ use crate::program::KernelId;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
+/// A host function and the innermost loop around a launch.
+type Place = (usize, Option<usize>);
+
 /// Which unit each launch is in.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Units {
@@ -17,8 +20,7 @@ pub(super) struct Units {
 impl Units {
     /// The units of a program; `None` when nothing repeats.
     pub(super) fn find(graph: &LaunchGraph) -> Option<Self> {
-        let mut sequences: BTreeMap<(usize, Option<usize>), Vec<(NodeId, KernelId)>> =
-            BTreeMap::new();
+        let mut sequences: BTreeMap<Place, Vec<(NodeId, KernelId)>> = BTreeMap::new();
         for node in &graph.nodes {
             let NodeKind::Launch(launch) = &node.kind else {
                 continue;
@@ -54,7 +56,8 @@ impl Units {
 /// The stretches of a sequence that repeat with a period of two or more, three times at least.
 fn periodic(codes: &[KernelId]) -> Vec<(Range<usize>, usize)> {
     let mut found = Vec::new();
-    let mut work = Vec::from([0..codes.len()]);
+    let mut work = Vec::new();
+    work.push(0..codes.len());
     while let Some(part) = work.pop() {
         if let Some((stretch, period)) = longest(codes, part.clone()) {
             work.push(part.start..stretch.start);
