@@ -9,7 +9,9 @@ use super::rows::stage_rows;
 use crate::codegen::ir::Value;
 use crate::kernel::model_kernel;
 use crate::program::KernelId;
-use crate::verify::{SharedPlace, is_redundant, overlay_conflict};
+use crate::verify::{
+    RowLength, SharedPlace, StagedStream, Staging, is_redundant, overlay_conflict, staging_conflict,
+};
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
@@ -238,5 +240,97 @@ fn the_verifier_refuses_wrong_overlays() {
             .collect();
         let conflict = overlay_conflict(&model, &places);
         assert_eq!(conflict.is_none(), right, "{name}: {places:?}");
+    }
+}
+
+/// By copy and stream: what is mirrored, what is replaced, what is left out.
+type Copies<'a> = &'a [&'a [[&'a [usize]; 3]]];
+
+#[test]
+fn the_verifier_refuses_wrong_staging() {
+    let context = Context::create();
+    let text = format!("{}\0", include_str!("cases/rows.ll"));
+    let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "rows.ll");
+    let module = context
+        .create_module_from_ir(buffer)
+        .expect("the case is valid IR");
+    // Streams are named by the global accesses as they stand in the text: of `twice`, the first loop
+    // loads a (0) and stores b (1), the second loads a (2) and b (3) and stores b (4).
+    let judge = |name: &str, copies: Copies<'_>, length, threads: Option<u64>| {
+        let kernel = Value::function(&module, name).expect("the case has it");
+        let mut accesses = Vec::new();
+        let mut place = 0;
+        for block in kernel.blocks() {
+            for at in block.instructions() {
+                let address = Effect::of(at).address();
+                let root = address.map(|address| Root::of(kernel, address));
+                if matches!(root, Some(Root::Parameter(_))) {
+                    accesses.push(place);
+                }
+                place += usize::from(Some(at) != block.terminator());
+            }
+        }
+        let named = |list: &[usize]| list.iter().map(|at| accesses[*at]).collect();
+        let stream = |[mirrored, replaced, dead]: &[&[usize]; 3]| StagedStream {
+            mirrored: named(mirrored),
+            replaced: named(replaced),
+            dead: named(dead),
+        };
+        let copies = copies.iter();
+        let staging = Staging {
+            copies: copies
+                .map(|streams| streams.iter().map(stream).collect())
+                .collect(),
+            length,
+        };
+        let function = module.get_function(name).expect("the case has it");
+        let model = model_kernel(function, KernelId(0), name);
+        let facts = facts();
+        staging_conflict(
+            &model,
+            &staging,
+            [threads, Some(1), Some(1)],
+            |one, other| facts.apart[one][other],
+        )
+    };
+    let n = RowLength::Argument(3);
+    let right: [&[[&[usize]; 3]]; 2] = [&[[&[0], &[2], &[]]], &[[&[1], &[3], &[1]]]];
+    assert_eq!(judge("twice", &right, n, Some(64)), None);
+    let wrong: [(&str, Copies<'_>); 9] = [
+        ("nobody brings it", &[&[[&[], &[2], &[]]]]),
+        ("it comes too late", &[&[[&[2], &[0], &[]]]]),
+        ("another place", &[&[[&[0], &[3], &[]]]]),
+        ("an old value", &[&[[&[4], &[3], &[]]]]),
+        ("a store is not mirrored", &[&[[&[3], &[3], &[]]]]),
+        ("the last store", &[&[[&[1], &[3], &[4]]]]),
+        ("still looked at", &[&[[&[1], &[], &[1]]]]),
+        ("a store is replaced", &[&[[&[0], &[1], &[]]]]),
+        (
+            "one copy for both",
+            &[&[[&[0], &[2], &[]], [&[1], &[3], &[1]]]],
+        ),
+    ];
+    for (what, copies) in wrong {
+        assert!(judge("twice", copies, n, Some(64)).is_some(), "{what}");
+    }
+    for (length, threads) in [
+        (RowLength::Argument(2), Some(64)),
+        (RowLength::Constant(64), Some(64)),
+        (n, Some(65)),
+        (n, None),
+    ] {
+        let refused = judge("twice", &right, length, threads);
+        assert!(refused.is_some(), "{length:?}, {threads:?}");
+    }
+    for name in [
+        "other_step",
+        "other_begin",
+        "other_length",
+        "written_elsewhere",
+        "written_through_alias",
+        "neighbour",
+    ] {
+        let refused = judge(name, &right, n, Some(64));
+        assert!(refused.is_some(), "{name}");
     }
 }
