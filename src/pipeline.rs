@@ -119,8 +119,15 @@ fn run_build(build: &Build) -> Result<Outcome, PipelineError> {
     match build.phase {
         Phase::Link => {
             let output = build.output.as_deref().unwrap_or(Path::new("a.out"));
-            link_program(build, &toolchain, output, &mut outcome)?;
+            let program = program_to_run(build).unwrap_or(output);
+            if program_to_run(build).is_none() {
+                link_program(build, &toolchain, output, &mut outcome)?;
+            }
+            if let Some(arguments) = &build.run {
+                outcome.then_run = run_afterwards(build, &toolchain, program, arguments)?;
+            }
         }
+        Phase::Library => make_library(build, &toolchain, &mut outcome)?,
         Phase::Preprocess => {
             for input in sources {
                 outcome
@@ -146,6 +153,85 @@ fn run_build(build: &Build) -> Result<Outcome, PipelineError> {
         }
     }
     Ok(outcome)
+}
+
+/// The input of `-run PROGRAM`, which is neither a source nor for the linker.
+fn program_to_run(build: &Build) -> Option<&Path> {
+    match build.inputs.as_slice() {
+        [input] if input.language == Language::Object && input.path.extension().is_none() => {
+            build.run.as_ref().map(|_| input.path.as_path())
+        }
+        _ => None,
+    }
+}
+
+/// `-run`: the program as a command of its own, with the toolkit's libraries within reach.
+fn run_afterwards(
+    build: &Build,
+    toolchain: &Toolchain,
+    program: &Path,
+    arguments: &[String],
+) -> Result<Option<std::process::Command>, PipelineError> {
+    if build.verbose || build.dry_run {
+        eprintln!(
+            "#$ {}",
+            crate::cli::command::command_line(program, arguments)
+        );
+    }
+    if build.dry_run {
+        return Ok(None);
+    }
+    let path = program
+        .canonicalize()
+        .map_err(|error| PipelineError::Write {
+            path: program.to_owned(),
+            error,
+        })?;
+    let mut folders = vec![toolchain.toolkit_lib.clone()];
+    folders.extend(std::env::split_paths(
+        &std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default(),
+    ));
+    let mut command = std::process::Command::new(path);
+    command.args(arguments);
+    if let Ok(folders) = std::env::join_paths(folders) {
+        command.env("LD_LIBRARY_PATH", folders);
+    }
+    Ok(Some(command))
+}
+
+/// `-lib`: compiles the sources as `-c` does, and makes an archive of all objects.
+fn make_library(
+    build: &Build,
+    toolchain: &Toolchain,
+    outcome: &mut Outcome,
+) -> Result<(), PipelineError> {
+    let folder = tempfile::tempdir().map_err(|error| PipelineError::Write {
+        path: std::env::temp_dir(),
+        error,
+    })?;
+    let mut objects = Vec::new();
+    for (index, input) in build.inputs.iter().enumerate() {
+        if input.language == Language::Object {
+            objects.push(input.path.clone());
+            continue;
+        }
+        let single = Build {
+            inputs: vec![input.clone()],
+            phase: Phase::Compile,
+            ..build.clone()
+        };
+        // Sources of one name in different folders are different members.
+        let place = folder.path().join(index.to_string());
+        std::fs::create_dir(&place).map_err(|error| PipelineError::Write {
+            path: place.clone(),
+            error,
+        })?;
+        let object = place.join(default_output(&single, input));
+        compile(&single, toolchain, &object, outcome)?;
+        objects.push(object);
+    }
+    let output = build.output.as_deref().unwrap_or(Path::new("a.a"));
+    Ok(codegen::archive(build, toolchain, &objects, output)?)
 }
 
 /// Links a program, compiling its sources and those of objects that keep their bitcode as one; where the
@@ -643,7 +729,7 @@ fn default_output(build: &Build, input: &Input) -> PathBuf {
         Phase::Ptx => "ptx",
         Phase::Cubin => "cubin",
         Phase::Fatbin => "fatbin",
-        Phase::Link | Phase::Compile | Phase::Preprocess => "o",
+        Phase::Link | Phase::Library | Phase::Compile | Phase::Preprocess => "o",
     };
     PathBuf::from(
         input
