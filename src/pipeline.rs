@@ -9,7 +9,9 @@
 mod artifacts;
 mod fallback;
 mod outcome;
+mod reference;
 mod resources;
+mod save;
 
 pub use outcome::{Outcome, PipelineError};
 
@@ -115,6 +117,10 @@ pub fn run(invocation: &Invocation) -> Result<Outcome, PipelineError> {
 fn run_build(build: &Build) -> Result<Outcome, PipelineError> {
     let toolchain = find_toolchain(build)?;
     let mut outcome = Outcome::default();
+    if let Some(why) = reference::obstacle(build).filter(|_| build.sirius.reference) {
+        let text = format!("sirius-rs: SIRIUS_REFERENCE has no effect here: {why}\n");
+        outcome.warnings.push_str(&text);
+    }
     let sources = build
         .inputs
         .iter()
@@ -124,7 +130,11 @@ fn run_build(build: &Build) -> Result<Outcome, PipelineError> {
             let output = build.output.as_deref().unwrap_or(Path::new("a.out"));
             let program = program_to_run(build).unwrap_or(output);
             if program_to_run(build).is_none() {
-                link_program(build, &toolchain, output, &mut outcome)?;
+                if build.sirius.reference && reference::obstacle(build).is_none() {
+                    reference::build_with_reference(build, output, &mut outcome)?;
+                } else {
+                    link_program(build, &toolchain, output, &mut outcome)?;
+                }
             }
             if let Some(arguments) = &build.run {
                 outcome.then_run = run_afterwards(build, &toolchain, program, arguments)?;
@@ -179,6 +189,7 @@ fn compile(
     output: &Path,
     outcome: &mut Outcome,
 ) -> Result<(), PipelineError> {
+    let build = &save::begin(build, toolchain, output)?;
     let mut attempt = Outcome::default();
     let fused = fallback::caught(|| compile_fused(build, toolchain, output, &mut attempt));
     match fused {
@@ -196,7 +207,7 @@ fn compile(
     outcome.warnings.push_str(&attempt.warnings);
     outcome.standard_output.push_str(&attempt.standard_output);
     outcome.summary = attempt.summary;
-    Ok(())
+    save::messages(build, outcome)
 }
 
 /// The program without any analysis.
@@ -254,6 +265,11 @@ fn compile_fused(
     let program = clock.time(Stage::Program, || read_program(&context, build, toolchain))?;
     outcome.warnings.push_str(&program.warnings);
     clock.dump(Stage::Program, || program.host.to_string());
+    save::stage(build, "host.before.ll", || program.host.to_string())?;
+    for (index, unit) in program.units.iter().enumerate() {
+        let name = format!("device{index}.before.ll");
+        save::stage(build, &name, || unit.device.to_string())?;
+    }
     if clock.stops_after(Stage::Program) {
         return Ok(());
     }
@@ -268,9 +284,11 @@ fn compile_fused(
     let Some(analysis) = analyze_program(&program, (build, toolchain), &mut clock, outcome)? else {
         return Ok(());
     };
+    save::analysis(build, &analysis)?;
     let (analysis, emitted) = clock.time(Stage::Codegen, || {
         generate(&program, analysis, build, toolchain, output)
     })?;
+    save::stage(build, "host.after.ll", || program.host.to_string())?;
     let groups = &analysis.plan.plan().groups;
     let unwritten = emitted
         .unwritten
@@ -287,6 +305,7 @@ fn compile_fused(
     if let Some(reason) = emitted.fusion_failed {
         outcome::failed_check(
             outcome,
+            build,
             &reason,
             &analysis.graph,
             &analysis.models,
@@ -526,7 +545,7 @@ fn analyze_program(
                 .collect::<Vec<_>>()
                 .join("; ");
             let reason = format!("the verifier refuses the plan: {reason}");
-            outcome::failed_check(outcome, &reason, &graph, &models, &plan)?;
+            outcome::failed_check(outcome, build, &reason, &graph, &models, &plan)?;
             outcome::unfused(&graph, &models)?
         }
     };

@@ -239,6 +239,9 @@ fn build(inputs: &[PathBuf], numerics: Numerics) -> Build {
             keep_synchronisations: false,
             orientation: "auto".into(),
             optimisations: Default::default(),
+            reference: false,
+            save_directory: None,
+            command: String::new(),
         },
     }
 }

@@ -239,6 +239,12 @@ pub struct SiriusOptions {
     pub orientation: String,
     /// `--sirius-opt=LIST`: those that are on.
     pub optimisations: BTreeSet<Optimisation>,
+    /// `SIRIUS_REFERENCE=1`: the program compares itself with what it is without fusion.
+    pub reference: bool,
+    /// `SIRIUS_SAVE_DIR`: where everything goes that a report of a bug needs.
+    pub save_directory: Option<PathBuf>,
+    /// The command that was given, as a line for a shell.
+    pub command: String,
 }
 
 /// A compilation as the stages see it.

@@ -1,7 +1,7 @@
 //! What is made of several inputs at once: programs, libraries, and the run of a program.
 
 use super::outcome::{Outcome, PipelineError};
-use super::{compile, default_output};
+use super::{compile, default_output, save};
 use crate::cli::command::command_line;
 use crate::cli::{Build, Input, Language, Phase, Toolchain};
 use crate::{codegen, objects};
@@ -16,7 +16,9 @@ pub(super) fn link_program(
     output: &Path,
     outcome: &mut Outcome,
 ) -> Result<(), PipelineError> {
-    if let Some(gathered) = objects::gather(build, toolchain)? {
+    if let Some(mut gathered) = objects::gather(build, toolchain)? {
+        // What is kept of the run are the objects.
+        gathered.build.sirius = save::begin(build, toolchain, output)?.sirius;
         match compile(&gathered.build, toolchain, output, outcome) {
             Err(PipelineError::Program(error)) => outcome.warnings.push_str(&format!(
                 "sirius-rs: {error}\nsirius-rs: the objects are linked as they are\n"

@@ -1,7 +1,7 @@
 //! How a run ends: what it says, and with which status.
 
-use crate::cli::ToolError;
 use crate::cli::toolchain::ToolchainError;
+use crate::cli::{Build, ToolError};
 use crate::codegen::CodegenError;
 use crate::dependence::Uar;
 use crate::kernel::KernelModel;
@@ -126,6 +126,7 @@ impl PipelineError {
 /// With `SIRIUS_STRICT` set it is fatal.
 pub(super) fn failed_check(
     outcome: &mut Outcome,
+    build: &Build,
     reason: &str,
     graph: &LaunchGraph,
     models: &[KernelModel],
@@ -138,7 +139,8 @@ pub(super) fn failed_check(
         models: &'a [KernelModel],
         plan: &'a FusionPlan,
     }
-    let folder = std::env::var_os("SIRIUS_SAVE_DIR").map_or_else(std::env::temp_dir, PathBuf::from);
+    let folder = build.sirius.save_directory.clone();
+    let folder = folder.unwrap_or_else(std::env::temp_dir);
     let path = folder.join(format!("sirius-reproducer-{}.json", std::process::id()));
     let text = as_json(&Reproducer {
         reason,
