@@ -17,6 +17,7 @@ mod control_flow;
 mod dead_stores;
 mod host_values;
 mod indices;
+mod loops;
 mod memory;
 mod overlay;
 mod recipe;
@@ -181,6 +182,17 @@ fn build_groups<'ctx>(
     }
     if optimisations.contains(&Optimisation::ForwardValues) {
         forward_values(&module)?;
+    }
+    if optimisations.contains(&Optimisation::JoinLoops) {
+        let mut joined = 0;
+        for kernel in built.iter().filter(|kernel| kernel.is_whole) {
+            let function = function_of(&module, kernel)?;
+            joined += loops::join_loops(&module, function, &kernel.facts);
+        }
+        // What an iteration stores the same one may load now.
+        if joined > 0 && optimisations.contains(&Optimisation::ForwardValues) {
+            forward_values(&module)?;
+        }
     }
     for (number, kernel) in built.iter_mut().enumerate() {
         if !kernel.is_whole {

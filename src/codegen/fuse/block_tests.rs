@@ -3,6 +3,7 @@
 use super::barriers::remove_redundant_barriers;
 use super::broadcasts::broadcast_values;
 use super::control_flow::is_barrier;
+use super::loops::join_loops;
 use super::memory::{Effect, KernelFacts, Root};
 use super::overlay::overlay_shared;
 use super::rows::stage_rows;
@@ -333,4 +334,37 @@ fn the_verifier_refuses_wrong_staging() {
         let refused = judge(name, &right, n, Some(64));
         assert!(refused.is_some(), "{name}");
     }
+}
+
+#[test]
+fn loops_become_one_where_no_order_is_lost() {
+    let context = Context::create();
+    let text = format!("{}\0", include_str!("cases/rows.ll"));
+    let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "rows.ll");
+    let module = context
+        .create_module_from_ir(buffer)
+        .expect("the case is valid IR");
+    for (name, joined) in [
+        ("twice", 1),
+        ("step_of_the_block", 1),
+        ("other_begin", 1),
+        ("constant", 1),
+        ("neighbour", 1),
+        ("parts_of_an_element", 1),
+        ("sums_apart", 1),
+        ("neighbour_of_a_result", 0),
+        ("beyond_an_element", 0),
+        ("sum_of_the_first", 0),
+        ("waits_between", 0),
+        ("waits_inside", 0),
+        ("written_between", 0),
+        ("other_step", 0),
+        ("other_length", 0),
+        ("written_elsewhere", 0),
+        ("written_through_alias", 0),
+    ] {
+        let kernel = Value::function(&module, name).expect("the case has it");
+        assert_eq!(join_loops(&module, kernel, &facts()), joined, "{name}");
+    }
+    module.verify().expect("the result is valid IR");
 }
