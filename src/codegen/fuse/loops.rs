@@ -25,6 +25,14 @@ use crate::verify::{JoinedLoops, join_conflict};
 use inkwell::module::Module;
 use std::collections::HashSet;
 
+/// What puts kernels into the form that [`join_loops`] understands.
+pub(super) const CANONICAL_FORM: &str = "function(loop-simplify)";
+
+/// Whether a kernel has loops that could become one.
+pub(super) fn has_several_loops(kernel: Value) -> bool {
+    ControlFlow::of(kernel).is_some_and(|flow| flow.natural_loops().len() > 1)
+}
+
 /// Makes loops one that stand behind each other. Returns how often.
 pub(super) fn join_loops(module: &Module, kernel: Value, facts: &KernelFacts) -> usize {
     let mut joined = 0;
@@ -348,10 +356,11 @@ fn join(one: &Loop, other: &Loop) {
         inner.remove_metadata("llvm.loop");
     }
     rename_incoming(other.inside, other.header, one.latch);
-    rename_incoming(other.exit, other.header, one.exit);
+    rename_incoming(other.exit, other.header, one.header);
     one.latch.redirect(one.header, other.inside);
     other.latch.redirect(other.header, one.header);
-    one.exit.redirect(other.header, other.exit);
+    one.header.redirect(one.exit, other.exit);
+    one.exit.delete();
     other.header.delete();
 }
 
