@@ -8,7 +8,9 @@
 
 mod fallback;
 mod outcome;
+mod reference;
 mod resources;
+mod save;
 
 pub use outcome::{Outcome, PipelineError};
 
@@ -20,6 +22,7 @@ use crate::kernel::{KernelModel, model_kernels};
 use crate::launch::{
     BufferId, LaunchGraph, LaunchId, build_launch_graph, fold_launches_by_handles,
 };
+use crate::objects;
 use crate::program::{Program, read_program};
 use crate::report::{self, Report};
 use crate::schedule::occupancy::Limits;
@@ -94,6 +97,8 @@ pub fn run(invocation: &Invocation) -> Result<Outcome, PipelineError> {
         } => {
             let toolchain = find_toolchain(build)?;
             let mut outcome = Outcome::default();
+            let gathered = objects::gather(build, &toolchain)?;
+            let build = gathered.as_ref().map_or(build, |gathered| &gathered.build);
             let analysis = fallback::caught(|| analyze(build, &toolchain, &mut outcome))?;
             let text = report::render(&analysis.report(build), *format);
             match output {
@@ -109,20 +114,21 @@ pub fn run(invocation: &Invocation) -> Result<Outcome, PipelineError> {
 fn run_build(build: &Build) -> Result<Outcome, PipelineError> {
     let toolchain = find_toolchain(build)?;
     let mut outcome = Outcome::default();
+    if let Some(why) = reference::obstacle(build).filter(|_| build.sirius.reference) {
+        let text = format!("sirius-rs: SIRIUS_REFERENCE has no effect here: {why}\n");
+        outcome.warnings.push_str(&text);
+    }
     let sources = build
         .inputs
         .iter()
         .filter(|input| input.language != Language::Object);
     match build.phase {
         Phase::Link => {
-            let output = build
-                .output
-                .clone()
-                .unwrap_or_else(|| PathBuf::from("a.out"));
-            if sources.clone().next().is_none() {
-                codegen::link_objects(build, &toolchain, &output)?;
+            let output = build.output.as_deref().unwrap_or(Path::new("a.out"));
+            if build.sirius.reference && reference::obstacle(build).is_none() {
+                reference::build_with_reference(build, output, &mut outcome)?;
             } else {
-                compile(build, &toolchain, &output, &mut outcome)?;
+                link_program(build, &toolchain, output, &mut outcome)?;
             }
         }
         Phase::Preprocess => {
@@ -152,6 +158,43 @@ fn run_build(build: &Build) -> Result<Outcome, PipelineError> {
     Ok(outcome)
 }
 
+/// Links a program, compiling its sources and those of objects that keep their bitcode as one; where the
+/// bitcode does not link, the objects do.
+fn link_program(
+    build: &Build,
+    toolchain: &Toolchain,
+    output: &Path,
+    outcome: &mut Outcome,
+) -> Result<(), PipelineError> {
+    if let Some(gathered) = objects::gather(build, toolchain)? {
+        match compile(&gathered.build, toolchain, output, outcome) {
+            Err(PipelineError::Program(error)) => outcome.warnings.push_str(&format!(
+                "sirius-rs: {error}\nsirius-rs: the objects are linked as they are\n"
+            )),
+            result => return result,
+        }
+    }
+    let is_object = |input: &Input| input.language == Language::Object;
+    if build.inputs.iter().all(is_object) {
+        codegen::link_objects(build, toolchain, output)?;
+        return Ok(());
+    }
+    compile(build, toolchain, output, outcome)
+}
+
+/// Gives an object that was compiled its record.
+fn keep_bitcode(
+    program: &Program<'_>,
+    build: &Build,
+    toolchain: &Toolchain,
+    object: &Path,
+) -> Result<(), PipelineError> {
+    if let (Some(bitcode), [input]) = (&program.bitcode, build.inputs.as_slice()) {
+        objects::add_record(bitcode, (build, input), toolchain, object)?;
+    }
+    Ok(())
+}
+
 /// The compiler: every stage in order, and where one of them fails by a bug of ours, the program as
 /// it is.
 fn compile(
@@ -160,6 +203,7 @@ fn compile(
     output: &Path,
     outcome: &mut Outcome,
 ) -> Result<(), PipelineError> {
+    let build = &save::begin(build, toolchain, output)?;
     let mut attempt = Outcome::default();
     let fused = fallback::caught(|| compile_fused(build, toolchain, output, &mut attempt));
     match fused {
@@ -177,7 +221,7 @@ fn compile(
     outcome.warnings.push_str(&attempt.warnings);
     outcome.standard_output.push_str(&attempt.standard_output);
     outcome.summary = attempt.summary;
-    Ok(())
+    save::messages(build, outcome)
 }
 
 /// The program without any analysis.
@@ -206,7 +250,7 @@ fn emit_unfused(
     let units = codegen::emit_units(program, &bench)?;
     let emitted = codegen::emit(program, (&graph, &[], &plan), (units, None), &bench, output)?;
     outcome.warnings.push_str(&emitted.messages);
-    Ok(())
+    keep_bitcode(program, build, toolchain, output)
 }
 
 /// Whether nothing is to be fused, and nobody wants to know why.
@@ -235,6 +279,11 @@ fn compile_fused(
     let program = clock.time(Stage::Program, || read_program(&context, build, toolchain))?;
     outcome.warnings.push_str(&program.warnings);
     clock.dump(Stage::Program, || program.host.to_string());
+    save::stage(build, "host.before.ll", || program.host.to_string())?;
+    for (index, unit) in program.units.iter().enumerate() {
+        let name = format!("device{index}.before.ll");
+        save::stage(build, &name, || unit.device.to_string())?;
+    }
     if clock.stops_after(Stage::Program) {
         return Ok(());
     }
@@ -249,9 +298,11 @@ fn compile_fused(
     let Some(analysis) = analyze_program(&program, (build, toolchain), &mut clock, outcome)? else {
         return Ok(());
     };
+    save::analysis(build, &analysis)?;
     let (analysis, emitted) = clock.time(Stage::Codegen, || {
         generate(&program, analysis, build, toolchain, output)
     })?;
+    save::stage(build, "host.after.ll", || program.host.to_string())?;
     let groups = &analysis.plan.plan().groups;
     let unwritten = emitted
         .unwritten
@@ -264,9 +315,11 @@ fn compile_fused(
         ..analysis
     };
     outcome.warnings.push_str(&emitted.messages);
+    keep_bitcode(&program, build, toolchain, output)?;
     if let Some(reason) = emitted.fusion_failed {
         outcome::failed_check(
             outcome,
+            build,
             &reason,
             &analysis.graph,
             &analysis.models,
@@ -506,7 +559,7 @@ fn analyze_program(
                 .collect::<Vec<_>>()
                 .join("; ");
             let reason = format!("the verifier refuses the plan: {reason}");
-            outcome::failed_check(outcome, &reason, &graph, &models, &plan)?;
+            outcome::failed_check(outcome, build, &reason, &graph, &models, &plan)?;
             outcome::unfused(&graph, &models)?
         }
     };

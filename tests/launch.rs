@@ -65,6 +65,7 @@ fn graph_of_module(source: &str) -> Result<String, Failed> {
         context: &context,
         host,
         units: Vec::new(),
+        bitcode: None,
         operations: None,
         analysis: context.create_module("analysis"),
         kernels: header(source, "; kernel: ")

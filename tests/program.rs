@@ -201,6 +201,7 @@ fn build(inputs: &[PathBuf], numerics: Numerics) -> Build {
                 } else {
                     Language::Cxx
                 },
+                bitcode: None,
             })
             .collect(),
         output: None,
@@ -237,6 +238,9 @@ fn build(inputs: &[PathBuf], numerics: Numerics) -> Build {
             keep_synchronisations: false,
             orientation: "auto".into(),
             optimisations: Default::default(),
+            reference: false,
+            save_directory: None,
+            command: String::new(),
         },
     }
 }
@@ -256,6 +260,7 @@ fn toolchain(compatibility_header: PathBuf) -> Result<Toolchain, Failed> {
         .find(|path| path.join("include/cuda_runtime.h").exists())
         .ok_or("no CUDA toolkit found")?;
     Ok(Toolchain {
+        objcopy: None,
         clang,
         toolkit_include: toolkit.join("include"),
         toolkit_lib: toolkit.join("lib"),

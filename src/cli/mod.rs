@@ -14,6 +14,7 @@ mod sirius_options;
 mod spelling;
 pub mod toolchain;
 
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -40,7 +41,7 @@ pub enum Invocation {
 }
 
 /// For which device the program is built.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Device {
     /// PTX and machine code for NVIDIA GPUs, linked with the CUDA runtime.
     Cuda,
@@ -66,7 +67,7 @@ pub enum Phase {
 }
 
 /// What an input file is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Language {
     /// `.cu`, or `-x cu`.
     Cuda,
@@ -85,10 +86,23 @@ pub struct Input {
     pub path: PathBuf,
     /// What it is.
     pub language: Language,
+    /// What an earlier run made of it, where that is read in its place.
+    pub bitcode: Option<UnitBitcode>,
+}
+
+/// A source as clang left it in an earlier run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnitBitcode {
+    /// The host module.
+    pub host: PathBuf,
+    /// The device module, of a CUDA source.
+    pub device: Option<PathBuf>,
+    /// Under which numeric options.
+    pub numerics: Numerics,
 }
 
 /// One target of `-gencode`/`-arch`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Architecture {
     /// `80` for `sm_80`/`compute_80`, already mapped up to what the toolkit knows.
     pub number: u32,
@@ -99,7 +113,7 @@ pub struct Architecture {
 }
 
 /// nvcc's numeric options.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Numerics {
     /// `-fmad` (default true): multiply and add contract.
     pub contract: bool,
@@ -227,6 +241,12 @@ pub struct SiriusOptions {
     pub orientation: String,
     /// `--sirius-opt=LIST`: those that are on.
     pub optimisations: BTreeSet<Optimisation>,
+    /// `SIRIUS_REFERENCE=1`: the program compares itself with what it is without fusion.
+    pub reference: bool,
+    /// `SIRIUS_SAVE_DIR`: where everything goes that a report of a bug needs.
+    pub save_directory: Option<PathBuf>,
+    /// The command that was given, as a line for a shell.
+    pub command: String,
 }
 
 /// A compilation as the stages see it.
@@ -300,6 +320,8 @@ pub struct Toolchain {
     pub ptxas: Option<PathBuf>,
     /// `fatbinary`, when found.
     pub fatbinary: Option<PathBuf>,
+    /// `llvm-objcopy`, when found.
+    pub objcopy: Option<PathBuf>,
     /// The toolkit's version, such as (13, 5).
     pub version: (u32, u32),
     /// Our compatibility header, included before every CUDA source.

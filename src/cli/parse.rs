@@ -5,6 +5,7 @@
 //! look at options again.
 
 use super::architecture;
+use super::command::command_line;
 use super::draft::{Draft, Information, is_host_option};
 use super::help;
 use super::nvcc_options::host_compiler;
@@ -162,6 +163,7 @@ pub fn parse_command_line(
     let line = expand_options_files(line, 0)?;
 
     let mut draft = Draft::new(default_build(surroundings)?);
+    draft.build.sirius.command = command_line(Path::new("sirius-rs"), &line);
     let inputs = apply(&mut draft, &line)?;
     if let Some(information) = draft.information {
         return Ok((
@@ -253,6 +255,7 @@ fn default_build(surroundings: &Surroundings<'_>) -> Result<Build, UsageError> {
     let host_compiler = (surroundings.environment)("NVCC_CCBIN")
         .filter(|text| !text.is_empty())
         .map(|text| host_compiler(Path::new(&text)));
+    let set = |name: &str| (surroundings.environment)(name).filter(|text| !text.is_empty());
     Ok(Build {
         phase: Phase::Link,
         inputs: Vec::new(),
@@ -292,6 +295,9 @@ fn default_build(surroundings: &Surroundings<'_>) -> Result<Build, UsageError> {
             keep_synchronisations: false,
             orientation: "auto".to_owned(),
             optimisations: Optimisation::ALL.into(),
+            reference: set("SIRIUS_REFERENCE").is_some_and(|value| value != "0"),
+            save_directory: set("SIRIUS_SAVE_DIR").map(PathBuf::from),
+            command: String::new(),
         },
     })
 }
@@ -417,6 +423,7 @@ fn settle(
         build.inputs.push(Input {
             path: path.into(),
             language,
+            bitcode: None,
         });
     }
     build.phase = one_phase(&phases)?;

@@ -6,7 +6,7 @@
 //! every guard of the group holds, else what is left, by the original launches in order.
 //! `sirius.flush.G` issues the first `pending` members, unfused.
 
-use super::fuse::extent;
+use super::common_shape::common_shape;
 use super::guard::{Operands, emit_expression, emit_guards};
 use super::host::MemberCall;
 use super::launch_call::{
@@ -16,11 +16,10 @@ use super::launch_call::{
 use super::waves::{Waiting, issue_waiting};
 use super::{CodegenError, FusedKernel, FusedParameter, StagedRows};
 use crate::dependence::Guard;
-use crate::expression::Expression;
 use crate::kernel::KernelModel;
-use crate::launch::{LaunchGraph, LaunchId, NodeKind, Operand, ValueId};
+use crate::launch::{LaunchGraph, LaunchId, Operand, ValueId};
 use crate::program::Program;
-use crate::schedule::{BlockThreads, FusionGroup, ThreadMap};
+use crate::schedule::FusionGroup;
 use inkwell::IntPredicate;
 use inkwell::builder::Builder;
 use inkwell::module::Linkage;
@@ -230,40 +229,6 @@ pub(super) fn build_group_function<'ctx>(
     }
     builder.build_return(Some(&status))?;
     Ok(function)
-}
-
-/// The length of the fused kernel's grid and of its blocks, each where it is one row instead of what
-/// the last member has.
-fn common_shape(graph: &LaunchGraph, group: &FusionGroup) -> [Option<Expression<ValueId>>; 2] {
-    let (mut blocks, mut threads) = (None::<Expression<ValueId>>, None::<Expression<ValueId>>);
-    for strand in group.strands() {
-        let member = &group.members[strand[0]];
-        let ThreadMap::Blocks {
-            first,
-            count,
-            threads: kind,
-        } = &member.map
-        else {
-            continue;
-        };
-        blocks = Some(first.clone().add(count.clone()));
-        if *kind == BlockThreads::Same {
-            continue;
-        }
-        let launch = graph.nodes.iter().find_map(|node| match &node.kind {
-            NodeKind::Launch(launch) if launch.id == member.launch => Some(launch),
-            _ => None,
-        });
-        let own = launch.map(|launch| {
-            let [x, y, z] = launch.block.map(|value| extent(graph, value));
-            x.multiply(y).multiply(z)
-        });
-        threads = match (threads, own) {
-            (Some(threads), Some(own)) => Some(threads.maximum(own)),
-            (threads, own) => threads.or(own),
-        };
-    }
-    [blocks, threads]
 }
 
 /// Shared memory that every block gets, static and dynamic together.

@@ -4,6 +4,7 @@
 //! Invariant: originals stay. Every launch of the source can still run its original kernel from
 //! its original image; fusion adds an image and a guarded choice.
 
+mod common_shape;
 pub mod cpu;
 pub mod device;
 mod emit;
@@ -22,6 +23,7 @@ mod waves;
 
 pub use emit::{Emitted, emit, emit_device_only, link_objects, show_commands};
 pub use images::{FusedImage, UnitImages, Workbench, emit_fused, emit_units, try_candidates};
+pub use link::trace_link;
 
 use crate::affine::Axis;
 use crate::expression::Expression;

@@ -31,6 +31,7 @@ fn program(context: &Context) -> Program<'_> {
         })
         .collect();
     Program {
+        bitcode: None,
         context,
         host: context.create_module("host"),
         units: vec![Unit {
