@@ -176,6 +176,8 @@ pub enum Optimisation {
     StagedRows,
     /// `shared-overlay`: shared variables that are in use one after the other share storage.
     SharedOverlay,
+    /// `join-loops`: loops of segments that follow each other and run equally often become one.
+    JoinLoops,
     /// `host-constants`: arguments and extents that the host knows are constants of the fused kernel.
     HostConstants,
     /// `one-base`: pointers into one allocation at known distances are one parameter.
@@ -186,7 +188,7 @@ pub enum Optimisation {
 
 impl Optimisation {
     /// All of them.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::ForwardValues,
         Self::DeadStores,
         Self::CodeMotion,
@@ -196,6 +198,7 @@ impl Optimisation {
         Self::RedundantBarriers,
         Self::StagedRows,
         Self::SharedOverlay,
+        Self::JoinLoops,
         Self::HostConstants,
         Self::OneBase,
         Self::Waves,
@@ -213,6 +216,7 @@ impl Optimisation {
             Self::RedundantBarriers => "redundant-barriers",
             Self::StagedRows => "staged-rows",
             Self::SharedOverlay => "shared-overlay",
+            Self::JoinLoops => "join-loops",
             Self::HostConstants => "host-constants",
             Self::OneBase => "one-base",
             Self::Waves => "waves",
