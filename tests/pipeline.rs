@@ -223,3 +223,39 @@ fn a_saved_folder_holds_all_that_a_report_needs() {
     let (status, output, _) = run_with(&program, &[], "5");
     assert_eq!((status, output.as_str()), (Some(7), "PASS\n"));
 }
+
+/// `--sirius-max-fusions=N` takes in one more with each N: groups, operations, what stands side by side
+/// and at last waves; the program does the same with all of them.
+#[test]
+fn fusions_are_bisected() {
+    let folder = tempfile::tempdir().unwrap();
+    let (program, statistics) = (folder.path().join("program"), folder.path().join("counts"));
+    let mut seen = Vec::new();
+    for most in [0, 2, 4, 5] {
+        let built = Command::new(env!("CARGO_BIN_EXE_sirius-rs"))
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .args(["tests/pipeline/bisected.cu", "-O1", "--sirius-device=cpu"])
+            .arg(format!("--sirius-max-fusions={most}"))
+            .arg("-o")
+            .arg(&program)
+            .env("SIRIUS_STRICT", "1")
+            .output()
+            .unwrap();
+        let messages = String::from_utf8_lossy(&built.stderr).into_owned();
+        assert!(built.status.success(), "{messages}");
+        let run = Command::new(&program)
+            .env("SIRIUS_STATS", &statistics)
+            .output()
+            .unwrap();
+        let counts = std::fs::read_to_string(&statistics).unwrap();
+        let counts: serde_json::Value = serde_json::from_str(&counts).unwrap();
+        seen.push((counts["launches"].as_u64().unwrap(), run.stdout));
+    }
+    assert!(seen.iter().all(|(_, output)| *output == seen[0].1));
+    let launches: Vec<u64> = seen.iter().map(|(launches, _)| *launches).collect();
+    assert!(
+        launches.windows(2).all(|pair| pair[0] > pair[1]),
+        "{launches:?}"
+    );
+    assert_eq!(launches[0], 29);
+}

@@ -15,6 +15,7 @@ mod regroup;
 pub mod resources;
 mod segments;
 mod sharing;
+mod units;
 mod waiting;
 mod waves;
 
