@@ -164,11 +164,13 @@ pub enum Optimisation {
     OneBase,
     /// `waves`: launches of loops and long sequences wait until all that can run together is known.
     Waves,
+    /// `dealt-threads`: kernels of other blocks and grids take over those of their neighbours.
+    DealtThreads,
 }
 
 impl Optimisation {
     /// All of them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::ForwardValues,
         Self::DeadStores,
         Self::CodeMotion,
@@ -180,6 +182,7 @@ impl Optimisation {
         Self::HostConstants,
         Self::OneBase,
         Self::Waves,
+        Self::DealtThreads,
     ];
 
     /// Its name on the command line.
@@ -196,6 +199,7 @@ impl Optimisation {
             Self::HostConstants => "host-constants",
             Self::OneBase => "one-base",
             Self::Waves => "waves",
+            Self::DealtThreads => "dealt-threads",
         }
     }
 }

@@ -15,6 +15,7 @@ mod broadcasts;
 mod clipped;
 mod control_flow;
 mod dead_stores;
+mod dealt;
 mod host_values;
 mod indices;
 mod memory;
@@ -42,6 +43,7 @@ use crate::schedule::{BlockThreads, FusionGroup, FusionPlan, ThreadMap};
 use crate::verify::VerifiedPlan;
 use aliasing::PointerFacts;
 use clipped::{Grid, leave};
+use dealt::Dealt;
 use host_values::Known;
 use indices::Index;
 use inkwell::module::Module;
@@ -214,6 +216,12 @@ struct GroupBuilder<'a, 'ctx> {
     optimisations: &'a BTreeSet<Optimisation>,
 }
 
+/// Which blocks and threads run each member, by member.
+struct Places {
+    grids: Vec<Option<Grid>>,
+    dealt: Vec<Option<Dealt>>,
+}
+
 /// A parameter of a fused kernel while it is being put together.
 struct Parameter {
     source: FusedParameter,
@@ -244,6 +252,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
             let given: &[Index] = match self.group.members[position].map {
                 ThreadMap::Identity | ThreadMap::Blocks { .. } => &[],
                 ThreadMap::Clipped => &Index::grid_size(),
+                ThreadMap::Dealt { .. } => &Index::all(),
             };
             match Segment::prepare(self.program, kernel, &prefix, form, given)? {
                 Some(segment) => segments.push(segment),
@@ -263,7 +272,10 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         let launches: Vec<&Launch> = self.members.iter().map(|(launch, _)| *launch).collect();
         let (graph, group) = (self.graph, self.group);
         let strands = strands::places(self.module, graph, group, &launches, &mut parameters);
-        let grids = self.grids(&mut parameters);
+        let grids = Places {
+            grids: self.grids(&mut parameters),
+            dealt: self.dealt(&mut parameters),
+        };
         let (function, apart) = self.declare(&parameters, &bodies, &places);
         let known = self.known(&parameters);
         let functions = self.write_body(function, &bodies, &places, &strands, &grids)?;
@@ -460,15 +472,22 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
     fn block_extents(&self) -> [Option<u64>; 3] {
         let in_rows = self.group.members.iter().any(|member| match member.map {
             ThreadMap::Blocks { threads, .. } => threads != BlockThreads::Same,
-            ThreadMap::Identity | ThreadMap::Clipped => false,
+            ThreadMap::Identity | ThreadMap::Clipped | ThreadMap::Dealt { .. } => false,
         });
         if in_rows || !self.is_fused() {
             return [None; 3];
         }
         std::array::from_fn(|axis| {
-            let mut members = self.members.iter();
-            members.find_map(|(launch, _)| self.constant_extent(launch.block[axis]))
+            let mut members = self.keepers();
+            members.find_map(|launch| self.constant_extent(launch.block[axis]))
         })
+    }
+
+    /// The launches whose blocks are those of the fused kernel, or some of them.
+    fn keepers(&self) -> impl Iterator<Item = &Launch> {
+        let members = self.members.iter().zip(&self.group.members);
+        let kept = members.filter(|(_, planned)| !matches!(planned.map, ThreadMap::Dealt { .. }));
+        kept.map(|((launch, _), _)| *launch)
     }
 
     /// A single launch is built for all launches of its kernel: nothing of one site is in it.
@@ -481,9 +500,13 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
     fn most_threads(&self) -> u32 {
         let in_rows = |position: &usize| match self.group.members[*position].map {
             ThreadMap::Blocks { threads, .. } => threads != BlockThreads::Same,
-            ThreadMap::Identity | ThreadMap::Clipped => false,
+            ThreadMap::Identity | ThreadMap::Clipped | ThreadMap::Dealt { .. } => false,
         };
-        let all: Vec<usize> = (0..self.members.len()).collect();
+        let dealt =
+            |position: &usize| matches!(self.group.members[*position].map, ThreadMap::Dealt { .. });
+        let all: Vec<usize> = (0..self.members.len())
+            .filter(|position| !dealt(position))
+            .collect();
         // Strands in rows have blocks of their own size each, the others one in common.
         let strands = match all.iter().any(in_rows) {
             true => self.group.strands(),
@@ -515,7 +538,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         bodies: &[segment::Body],
         places: &[Vec<usize>],
         strands: &[StrandPlace],
-        grids: &[Option<Grid>],
+        grids: &Places,
     ) -> Result<Vec<StrandFunction>, CodegenError> {
         let first = bodies.first();
         let scope = first.and_then(|first| DebugScope::of(self.module, first.function));
@@ -542,7 +565,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         (function, builder): (Value, &Builder),
         bodies: &[segment::Body],
         places: &[Vec<usize>],
-        grids: &[Option<Grid>],
+        grids: &Places,
         members: &[usize],
     ) -> Result<(), CodegenError> {
         let parameters = function.parameters();
@@ -565,21 +588,27 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
             let together = self.in_unison(function, segment, bodies, places)?;
             if let Some(together) = together {
                 // All of them have the grid of the first.
-                let end = self.enter(function, builder, grids[segment[0]].as_ref());
+                let end = self.enter(function, builder, grids.grids[segment[0]].as_ref());
                 builder.call(together.value_type(), together, &parameters);
                 leave(builder, end);
                 continue;
             }
             for position in segment {
                 let body = &bodies[*position];
-                let grid = grids[*position].as_ref();
+                let grid = grids.grids[*position].as_ref();
+                let dealt = grids.dealt[*position]
+                    .as_ref()
+                    .map(|dealt| self.deal(function, builder, dealt));
                 let end = self.enter(function, builder, grid);
                 let mut arguments: Vec<Value> = places[*position]
                     .iter()
                     .map(|index| parameters[*index])
                     .collect();
                 for index in &body.given {
-                    arguments.push(self.given(*index, function, grid)?);
+                    arguments.push(match &dealt {
+                        Some(place) => place.given(*index),
+                        None => self.given(*index, function, grid)?,
+                    });
                 }
                 let call = builder.call(body.function.value_type(), body.function, &arguments);
                 for at in 1..=arguments.len() as u32 {
@@ -596,6 +625,9 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
                     self.wait_for_copies(builder);
                 }
                 leave(builder, end);
+                if let Some(place) = dealt {
+                    place.leave(builder);
+                }
             }
         }
         Ok(())

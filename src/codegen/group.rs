@@ -159,12 +159,13 @@ pub(super) fn build_group_function<'ctx>(
     builder.position_at_end(fused);
     side(&builder, true)?;
     let site = int.const_int(u64::from(first_launch) | 1 << 31, false);
-    let own = members.iter().rposition(|member| !member.is_operation());
+    let has_shape = |member: &MemberCall<'_, 'ctx>| tells_shape(group, member);
+    let own = members.iter().rposition(has_shape);
     let own = own.ok_or_else(|| CodegenError::Inconsistent("nothing has a shape".into()))?;
     let mut configuration: Vec<BasicValueEnum<'_>> = (0..OPERANDS_BEFORE_ARGUMENTS)
         .map(|index| operands.parameters[operands.starts[own] + index])
         .collect();
-    let grid = largest_grid(program, &builder, &operands)?;
+    let grid = largest_grid(program, &builder, &operands, group)?;
     configuration[..grid.len()].copy_from_slice(&grid);
     // Rows are kept only where they fit without asking.
     let shared = match &kernel.staged {
@@ -257,18 +258,29 @@ pub(super) fn fused_key(group: usize) -> String {
     format!("sirius.fused.key.{group}")
 }
 
+/// Whether the fused launch has a member's shape, or part of it: sets and copies have that of another
+/// member, and threads that are dealt anew have none.
+fn tells_shape(group: &FusionGroup, member: &MemberCall<'_, '_>) -> bool {
+    let mut planned = group.members.iter();
+    let dealt = planned.any(|planned| {
+        planned.launch == member.launch.id && matches!(planned.map, ThreadMap::Dealt { .. })
+    });
+    !member.is_operation() && !dealt
+}
+
 /// The fused grid as a launch takes it: x and y in one number, then z.
 fn largest_grid<'ctx>(
     program: &Program<'ctx>,
     builder: &Builder<'ctx>,
     operands: &GroupOperands<'_, 'ctx>,
+    group: &FusionGroup,
 ) -> Result<[BasicValueEnum<'ctx>; 2], CodegenError> {
     let (int, long) = (program.context.i32_type(), program.context.i64_type());
     let mut largest = [long.const_int(1, false); 3];
     for member in operands
         .members
         .iter()
-        .filter(|member| !member.is_operation())
+        .filter(|member| tells_shape(group, member))
     {
         for (axis, largest) in (0_u8..).zip(&mut largest) {
             let extent = operands

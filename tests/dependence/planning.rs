@@ -20,6 +20,7 @@ const ALL: ScheduleOptions = ScheduleOptions {
     max_fusions: None,
     keep_synchronisations: false,
     waves: false,
+    deals_threads: true,
     // What stands side by side has cases of its own.
     orientation: Orientation::Vertical,
     limits: Limits::LEAST,

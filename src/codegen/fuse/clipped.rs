@@ -55,8 +55,8 @@ impl GroupBuilder<'_, '_> {
         };
         members
             .map(|((launch, _), planned)| match planned.map {
-                ThreadMap::Identity | ThreadMap::Blocks { .. } => None,
                 ThreadMap::Clipped => Some(grid(launch)),
+                ThreadMap::Identity | ThreadMap::Dealt { .. } | ThreadMap::Blocks { .. } => None,
             })
             .collect()
     }
@@ -116,9 +116,9 @@ impl GroupBuilder<'_, '_> {
     }
 
     /// The fused grid's extent on an axis, where it is known when compiling.
-    fn largest_extent(&self, axis: Axis) -> Option<u64> {
+    pub(super) fn largest_extent(&self, axis: Axis) -> Option<u64> {
         let own = |launch: &Launch| self.constant_extent(launch.grid[axis.index()]);
-        let mut extents = self.members.iter().map(|(launch, _)| own(launch));
+        let mut extents = self.keepers().map(own);
         extents.try_fold(1, |largest, extent| Some(largest.max(extent?)))
     }
 
