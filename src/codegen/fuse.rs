@@ -165,7 +165,18 @@ fn build_groups<'ctx>(
         known.retain(|_| keep.next().unwrap_or(true));
     }
     if optimisations.contains(&Optimisation::ForwardValues) {
-        forward_values(&module)?;
+        let dealt = |kernel: &&FusedKernel| {
+            let group = plan.groups.get(kernel.group);
+            group.is_some_and(|group| {
+                let mut members = group.members.iter();
+                members.any(|member| matches!(member.map, ThreadMap::Dealt { .. }))
+            })
+        };
+        let dealt = fused.iter().filter(dealt);
+        let dealt: Vec<Value> = dealt
+            .map(|kernel| function_of(&module, kernel))
+            .collect::<Result<_, _>>()?;
+        forward_values(&module, &dealt)?;
     }
     for (kernel, facts) in fused.iter_mut().zip(&known) {
         let function = function_of(&module, kernel)?;
@@ -741,7 +752,11 @@ const MOST_THREADS: u32 = 1024;
 /// Inlines the segments and forwards what one stores and the next loads in the same thread: two
 /// segments that test the same condition are threaded together, so that the store dominates the
 /// load. Nothing here unrolls, so that the number of barriers may not grow.
-fn forward_values(module: &Module) -> Result<(), CodegenError> {
+///
+/// A member that is dealt tests its number besides, which becomes one condition with its own tests. Only
+/// LLVM's jump threading takes these apart, which leaves devices alone whose threads may part; it duplicates
+/// nothing that threads do together, so that in the kernels `dealt` it may.
+fn forward_values(module: &Module, dealt: &[Value]) -> Result<(), CodegenError> {
     device::mark_pure_math(module);
     let machine = device_target_machine("sm_80")?;
     run_passes(module, "always-inline,globaldce", &machine)?;
@@ -749,6 +764,11 @@ fn forward_values(module: &Module) -> Result<(), CodegenError> {
         .into_iter()
         .for_each(registers::read_once);
     let before = device::count_barriers(module);
+    for kernel in dealt {
+        let form = "sroa<modify-cfg>,early-cse<memssa>,instcombine<no-verify-fixpoint>";
+        let threads = format!("function({form},early-cse<memssa>,simplifycfg,jump-threading)");
+        kernel.run_passes(&threads).map_err(CodegenError::Llvm)?;
+    }
     let round = "sroa<modify-cfg>,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,\
                  jump-threading,correlated-propagation,simplifycfg,gvn<no-pre>,dse";
     run_passes(

@@ -15,10 +15,11 @@ use super::group::{Judge, orders};
 use super::obstacle::Candidate;
 use crate::affine::Axis;
 use crate::dependence::{Edge, Guard, PlaceSymbol, Width};
+use crate::diagnostics::Rejection;
 use crate::expression::{Condition, Expression};
 use crate::kernel::{AccessKind, Target};
 use crate::launch::{NodeId, ValueId};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// How the members of a group come to the threads of the fused launch.
 #[derive(Clone, Debug, Default)]
@@ -65,6 +66,51 @@ impl Domains {
 }
 
 impl<'a> Judge<'a> {
+    /// The members' threads as they are in a group of them.
+    pub(super) fn domains(&self, members: &[Candidate<'a>]) -> Domains {
+        let mut dealt = members
+            .iter()
+            .map(|member| self.among_dealt.contains(&member.node));
+        let stay = || {
+            self.same_shapes(members)
+                .and_then(|()| self.widths_allow(&[], members))
+                .and_then(|()| self.fits_block(members))
+        };
+        match dealt.any(|dealt| dealt) && stay().is_err() {
+            true => self.dealt(members).unwrap_or_default(),
+            false => Domains::default(),
+        }
+    }
+
+    /// No two members are known to have blocks of other extents.
+    pub(super) fn same_shapes(&self, members: &[Candidate<'a>]) -> Result<(), Rejection> {
+        let mut pairs = members.windows(2);
+        pairs.try_for_each(|pair| self.same_shape(&pair[0], &pair[1]))
+    }
+
+    /// Every edge stays inside where all threads stay where they are.
+    pub(super) fn widths_allow(
+        &self,
+        groups: &[&[Candidate<'a>]],
+        members: &[Candidate<'a>],
+    ) -> Result<(), Rejection> {
+        let mut group_of = HashMap::new();
+        for (index, group) in groups.iter().enumerate() {
+            group_of.extend(group.iter().map(|member| (member.node, index)));
+        }
+        for (position, source) in members.iter().enumerate() {
+            for sink in &members[position + 1..] {
+                // Pairs of one group were judged when it was made.
+                let groups = (group_of.get(&source.node), group_of.get(&sink.node));
+                let dealt = self.among_dealt.contains(&source.node);
+                if dealt || groups.0.is_none() || groups.0 != groups.1 {
+                    self.width_allows(source, sink)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// A way to deal some of the members over the threads of the others; `None` when there is none.
     pub(super) fn dealt(&self, members: &[Candidate<'a>]) -> Option<Domains> {
         let tells_apart = |member: &Candidate| {
@@ -121,10 +167,11 @@ impl<'a> Judge<'a> {
         let has_its_block = |member: &Candidate| {
             (3..6).all(|axis| self.extent(member, axis) == self.extent(leader, axis))
         };
-        let mut kept: Vec<Candidate> = Vec::new();
-        let of_launches_first = members.iter().filter(|member| !is_operation(member));
-        for member in of_launches_first.chain(members.iter().filter(|member| is_operation(member)))
-        {
+        let mut kept: Vec<Candidate> = vec![*leader];
+        let others = || members.iter().filter(|member| member.node != leader.node);
+        // Sets and copies stay where a launch of their shape does.
+        let launches = others().filter(|member| !is_operation(member));
+        for member in launches.chain(others().filter(|member| is_operation(member))) {
             let carried = !is_operation(member)
                 || kept.iter().any(|other| {
                     (0..6).all(|axis| self.extent(member, axis) == self.extent(other, axis))
@@ -138,12 +185,16 @@ impl<'a> Judge<'a> {
                     };
                     self.width_allows(first, second).is_ok()
                 });
-            match stays || member.node == leader.node {
+            match stays {
                 true => kept.push(*member),
                 false if needs_its_block(member) => return None,
                 false => {}
             }
         }
+        if kept.len() == members.len() {
+            return None;
+        }
+        kept.sort_by_key(|member| member.node);
         let guards = BTreeSet::new();
         let whole = kept
             .iter()

@@ -35,7 +35,7 @@ pub(super) struct Judge<'a> {
     observers: WaitObservers<'a>,
     readers: Readers,
     /// Members of groups in which threads are dealt.
-    among_dealt: HashSet<NodeId>,
+    pub(super) among_dealt: HashSet<NodeId>,
 }
 
 impl<'a> Judge<'a> {
@@ -137,50 +137,6 @@ impl<'a> Judge<'a> {
                 .extend(members.iter().map(|member| member.node));
         }
         self.space(&members)
-    }
-
-    /// The members' threads as they are in a group of them.
-    pub(super) fn domains(&self, members: &[Candidate<'a>]) -> Domains {
-        let mut dealt = members
-            .iter()
-            .map(|member| self.among_dealt.contains(&member.node));
-        let stay = || {
-            self.same_shapes(members)
-                .and_then(|()| self.widths_allow(&[], members))
-                .and_then(|()| self.fits_block(members))
-        };
-        match dealt.any(|dealt| dealt) && stay().is_err() {
-            true => self.dealt(members).unwrap_or_default(),
-            false => Domains::default(),
-        }
-    }
-
-    fn same_shapes(&self, members: &[Candidate<'a>]) -> Result<(), Rejection> {
-        let mut pairs = members.windows(2);
-        pairs.try_for_each(|pair| self.same_shape(&pair[0], &pair[1]))
-    }
-
-    /// Every edge stays inside where all threads stay where they are.
-    fn widths_allow(
-        &self,
-        groups: &[&[Candidate<'a>]],
-        members: &[Candidate<'a>],
-    ) -> Result<(), Rejection> {
-        let mut group_of = HashMap::new();
-        for (index, group) in groups.iter().enumerate() {
-            group_of.extend(group.iter().map(|member| (member.node, index)));
-        }
-        for (position, source) in members.iter().enumerate() {
-            for sink in &members[position + 1..] {
-                // Pairs of one group were judged when it was made.
-                let groups = (group_of.get(&source.node), group_of.get(&sink.node));
-                let dealt = self.among_dealt.contains(&source.node);
-                if dealt || groups.0.is_none() || groups.0 != groups.1 {
-                    self.width_allows(source, sink)?;
-                }
-            }
-        }
-        Ok(())
     }
 
     /// Every member's model holds at its launch, or a test can tell.
@@ -482,7 +438,11 @@ impl<'a> Judge<'a> {
     }
 
     /// Blocks not known to differ, and threads told apart by both or by none.
-    fn same_shape(&self, first: &Candidate, second: &Candidate) -> Result<(), Rejection> {
+    pub(super) fn same_shape(
+        &self,
+        first: &Candidate,
+        second: &Candidate,
+    ) -> Result<(), Rejection> {
         let location = &self.graph.nodes[second.node.0].location;
         let names = (&first.model.display_name, &second.model.display_name);
         for (index, extent) in BLOCK_EXTENTS.iter().enumerate() {
@@ -674,7 +634,7 @@ impl<'a> Judge<'a> {
     }
 
     /// The common block is within every member's launch bound.
-    fn fits_block(&self, members: &[Candidate]) -> Result<(), Rejection> {
+    pub(super) fn fits_block(&self, members: &[Candidate]) -> Result<(), Rejection> {
         let constant = |value: ValueId| self.graph.values[value.0].constant;
         let threads: Option<i64> = members
             .first()
@@ -738,7 +698,8 @@ pub(super) fn orders(edge: &Edge) -> bool {
 
 /// Whether one launch can hold both ends of an edge and keep what it orders, under some map.
 pub(super) fn may_be_inside(edge: &Edge) -> bool {
-    edge.width != Width::Global || edge.mapped.is_some() || !orders(edge)
+    let mapped = edge.mapped.is_some() && edge.absent_if.is_empty();
+    edge.width != Width::Global || mapped || !orders(edge)
 }
 
 /// The same test with each pointer taken from the first member that has it, so that equal tests of

@@ -9,6 +9,7 @@ use super::strands::{Number, coordinates, extent};
 use super::{GroupBuilder, Parameter};
 use crate::affine::Axis;
 use crate::codegen::ir::{Block, Builder, Opcode, Type, Value};
+use crate::launch::Launch;
 use crate::schedule::{ThreadMap, ThreadOrder};
 
 /// How a member is dealt.
@@ -16,6 +17,8 @@ pub(super) struct Dealt {
     own: ThreadOrder,
     fused: ThreadOrder,
     repeats: bool,
+    /// The member has as many threads as the fused launch.
+    fills: bool,
     grid: [Number; 3],
     block: [Number; 3],
     /// The number of the member's threads.
@@ -26,7 +29,8 @@ pub(super) struct Dealt {
 pub(super) struct DealtPlace {
     /// `blockIdx`, `gridDim`, `threadIdx`, `blockDim`.
     indices: [[Value; 3]; 4],
-    end: Block,
+    /// Where threads go on that do not run the member; none when all do.
+    end: Option<Block>,
     again: Option<Again>,
 }
 
@@ -62,6 +66,7 @@ impl GroupBuilder<'_, '_> {
                     own,
                     fused,
                     repeats,
+                    fills: self.fills(launch),
                     grid: std::array::from_fn(|axis| number(&grid[axis])),
                     block: std::array::from_fn(|axis| number(&block[axis])),
                     total: number(&total),
@@ -70,31 +75,51 @@ impl GroupBuilder<'_, '_> {
             .collect()
     }
 
+    /// Whether a launch is known to have as many threads as the fused one.
+    fn fills(&self, launch: &Launch) -> bool {
+        let size = |launch: &Launch| {
+            let (mut constant, mut unknown) = (1_u64, Vec::new());
+            for value in launch.grid.iter().chain(&launch.block) {
+                match self.constant_extent(*value) {
+                    Some(extent) => constant = constant.checked_mul(extent)?,
+                    None => unknown.push(*value),
+                }
+            }
+            unknown.sort_unstable();
+            Some((constant, unknown))
+        };
+        let mut members = self.members.iter().zip(&self.group.members);
+        let own = size(launch);
+        members.any(|((other, _), planned)| {
+            planned.map == ThreadMap::Identity && own.is_some() && size(other) == own
+        })
+    }
+
     /// Goes on where a thread of the member runs.
     pub(super) fn deal(&self, function: Value, builder: &Builder, dealt: &Dealt) -> DealtPlace {
         let module = self.module;
         let ty = Type::integer(module, 32);
         let first = self.fused_number(builder, dealt.fused);
         let total = dealt.total.value(module, function);
-        let [segment, end] = ["dealt", "end"].map(|name| Block::append(function, name));
-        let before = builder.block();
-        let step = dealt.repeats.then(|| self.fused_total(builder));
-        builder.branch_on(builder.is_below(first, total), segment, end);
-        builder.continue_in(segment);
-        let (number, again) = match step {
-            None => (first, None),
-            Some(step) => {
-                let number = builder.phi(ty);
+        let (mut number, mut end, mut again) = (first, None, None);
+        if dealt.repeats || !dealt.fills {
+            let [segment, out] = ["dealt", "end"].map(|name| Block::append(function, name));
+            let before = builder.block();
+            let step = dealt.repeats.then(|| self.fused_total(builder));
+            builder.branch_on(builder.is_below(first, total), segment, out);
+            builder.continue_in(segment);
+            end = Some(out);
+            if let Some(step) = step {
+                number = builder.phi(ty);
                 number.add_incoming(first, before);
-                let again = Again {
+                again = Some(Again {
                     header: segment,
                     number,
                     step,
                     total,
-                };
-                (number, Some(again))
+                });
             }
-        };
+        }
         let value = |number: Number| number.value(module, function);
         let [blocks, threads] = match dealt.own {
             ThreadOrder::Blocks => {
@@ -226,16 +251,17 @@ impl DealtPlace {
 
     /// Goes on after the member.
     pub(super) fn leave(self, builder: &Builder) {
+        let Some(end) = self.end else { return };
         match self.again {
-            None => builder.branch(self.end),
+            None => builder.branch(end),
             Some(again) => {
                 let next = builder.binary(Opcode::LLVMAdd, again.number, again.step);
                 again.number.add_incoming(next, builder.block());
                 let more = builder.is_below(next, again.total);
-                builder.branch_on(more, again.header, self.end);
+                builder.branch_on(more, again.header, end);
             }
         }
-        builder.continue_in(self.end);
+        builder.continue_in(end);
     }
 }
 
