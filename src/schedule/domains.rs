@@ -119,7 +119,7 @@ impl<'a> Judge<'a> {
                     || self.extent(member, 3 + axis).as_constant() == Some(1)
             })
         };
-        if !members.iter().all(tells_apart) {
+        if !self.options.deals_threads || !members.iter().all(tells_apart) {
             return None;
         }
         let is_launch = |member: &&Candidate| self.graph.operation_of(member.launch.id).is_none();

@@ -114,22 +114,20 @@ impl<'a> Judge<'a> {
         for pair in members.windows(2) {
             self.one_after_the_other(&pair[0], &pair[1])?;
         }
-        // What would be seen first stays what is told.
-        let shapes = self.same_shapes(&members);
-        if let Err(found) = &shapes
-            && !self.options.deals_threads
-        {
-            return Err(found.clone());
+        let same_shapes = self.same_shapes(&members);
+        let mut dealt = None;
+        if let Err(found) = &same_shapes {
+            dealt = self.dealt(&members);
+            if dealt.is_none() {
+                return Err(found.clone());
+            }
         }
         self.nothing_passed(groups, &members, last)?;
-        let kept = shapes.and_then(|()| self.widths_allow(groups, &members));
-        let kept = kept.and_then(|()| self.fits_block(&members));
+        let kept = same_shapes
+            .and_then(|()| self.widths_allow(groups, &members))
+            .and_then(|()| self.fits_block(&members));
         if let Err(found) = kept {
-            let domains = match self.options.deals_threads {
-                true => self.dealt(&members),
-                false => None,
-            };
-            let Some(domains) = domains else {
+            let Some(domains) = dealt.or_else(|| self.dealt(&members)) else {
                 return Err(found);
             };
             self.fits_block(&domains.kept(&members))?;
