@@ -81,19 +81,20 @@ impl<'a> Judge<'a> {
         self.edges.get(&(source, sink)).map_or(&[], Vec::as_slice)
     }
 
-    /// The sources of edges into a node that a fused launch could hold, latest first.
-    pub(super) fn local_sources(&self, uar: &Uar, sink: NodeId) -> Vec<NodeId> {
+    /// The sources of edges into a node that a fused launch could hold, latest first, and whether it could
+    /// with all threads where they are.
+    pub(super) fn local_sources(&self, uar: &Uar, sink: NodeId) -> Vec<(NodeId, bool)> {
         let index = petgraph::graph::NodeIndex::new(sink.0);
-        let mut sources: Vec<_> = uar
+        let mut sources: Vec<(NodeId, bool)> = uar
             .graph
             .edges_directed(index, petgraph::Direction::Incoming)
             .map(|edge| edge.weight())
             .filter(|edge| !edge.carried && may_be_inside(edge))
-            .map(|edge| edge.source)
+            .map(|edge| (edge.source, edge.width != Width::Global || !orders(edge)))
             .collect();
         sources.sort();
-        sources.dedup();
         sources.reverse();
+        sources.dedup_by_key(|(source, _)| *source);
         sources
     }
 
