@@ -18,6 +18,7 @@
 //! | [`schedule`] | the graph | [`schedule::FusionPlan`]: which launches become one |
 //! | [`verify`] | a plan | [`verify::VerifiedPlan`], or a refusal |
 //! | [`codegen`] | a verified plan | objects and programs |
+//! | [`objects`] | what `-c` wrote | the sources, in a link of the whole program |
 //! | [`report`] | all of it | text, JSON, DOT, HTML |
 //!
 //! # The invariants
@@ -42,6 +43,7 @@ pub mod dependence;
 pub mod schedule;
 pub mod verify;
 pub mod codegen;
+pub mod objects;
 pub mod report;
 
 use std::ffi::OsString;

@@ -20,6 +20,7 @@ use crate::kernel::{KernelModel, model_kernels};
 use crate::launch::{
     BufferId, LaunchGraph, LaunchId, build_launch_graph, fold_launches_by_handles,
 };
+use crate::objects;
 use crate::program::{Program, read_program};
 use crate::report::{self, Report};
 use crate::schedule::occupancy::Limits;
@@ -94,6 +95,8 @@ pub fn run(invocation: &Invocation) -> Result<Outcome, PipelineError> {
         } => {
             let toolchain = find_toolchain(build)?;
             let mut outcome = Outcome::default();
+            let gathered = objects::gather(build, &toolchain)?;
+            let build = gathered.as_ref().map_or(build, |gathered| &gathered.build);
             let analysis = fallback::caught(|| analyze(build, &toolchain, &mut outcome))?;
             let text = report::render(&analysis.report(build), *format);
             match output {
@@ -115,15 +118,8 @@ fn run_build(build: &Build) -> Result<Outcome, PipelineError> {
         .filter(|input| input.language != Language::Object);
     match build.phase {
         Phase::Link => {
-            let output = build
-                .output
-                .clone()
-                .unwrap_or_else(|| PathBuf::from("a.out"));
-            if sources.clone().next().is_none() {
-                codegen::link_objects(build, &toolchain, &output)?;
-            } else {
-                compile(build, &toolchain, &output, &mut outcome)?;
-            }
+            let output = build.output.as_deref().unwrap_or(Path::new("a.out"));
+            link_program(build, &toolchain, output, &mut outcome)?;
         }
         Phase::Preprocess => {
             for input in sources {
@@ -150,6 +146,43 @@ fn run_build(build: &Build) -> Result<Outcome, PipelineError> {
         }
     }
     Ok(outcome)
+}
+
+/// Links a program, compiling its sources and those of objects that keep their bitcode as one; where the
+/// bitcode does not link, the objects do.
+fn link_program(
+    build: &Build,
+    toolchain: &Toolchain,
+    output: &Path,
+    outcome: &mut Outcome,
+) -> Result<(), PipelineError> {
+    if let Some(gathered) = objects::gather(build, toolchain)? {
+        match compile(&gathered.build, toolchain, output, outcome) {
+            Err(PipelineError::Program(error)) => outcome.warnings.push_str(&format!(
+                "sirius-rs: {error}\nsirius-rs: the objects are linked as they are\n"
+            )),
+            result => return result,
+        }
+    }
+    let is_object = |input: &Input| input.language == Language::Object;
+    if build.inputs.iter().all(is_object) {
+        codegen::link_objects(build, toolchain, output)?;
+        return Ok(());
+    }
+    compile(build, toolchain, output, outcome)
+}
+
+/// Gives an object that was compiled its record.
+fn keep_bitcode(
+    program: &Program<'_>,
+    build: &Build,
+    toolchain: &Toolchain,
+    object: &Path,
+) -> Result<(), PipelineError> {
+    if let (Some(bitcode), [input]) = (&program.bitcode, build.inputs.as_slice()) {
+        objects::add_record(bitcode, (build, input), toolchain, object)?;
+    }
+    Ok(())
 }
 
 /// The compiler: every stage in order, and where one of them fails by a bug of ours, the program as
@@ -206,7 +239,7 @@ fn emit_unfused(
     let units = codegen::emit_units(program, &bench)?;
     let emitted = codegen::emit(program, (&graph, &[], &plan), (units, None), &bench, output)?;
     outcome.warnings.push_str(&emitted.messages);
-    Ok(())
+    keep_bitcode(program, build, toolchain, output)
 }
 
 /// Whether nothing is to be fused, and nobody wants to know why.
@@ -264,6 +297,7 @@ fn compile_fused(
         ..analysis
     };
     outcome.warnings.push_str(&emitted.messages);
+    keep_bitcode(&program, build, toolchain, output)?;
     if let Some(reason) = emitted.fusion_failed {
         outcome::failed_check(
             outcome,

@@ -19,8 +19,8 @@
 #include <cstring>
 #include <vector>
 
-constexpr int HIDDEN = 256;
-constexpr int THREADS = 64;
+constexpr int HIDDEN = 64;
+constexpr int THREADS = 32;
 constexpr int GATES = 4;
 
 // out = weight^T x: thread i has element i, neighbours read neighbouring weights.

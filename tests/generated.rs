@@ -6,7 +6,8 @@
 //! [`groups`] are smaller cases, many more of them. Runs a few seeds of both by default;
 //! `SIRIUS_FUZZ_SEEDS=from..to` runs others, for as long as one likes; the programs that fail, or with
 //! `SIRIUS_FUZZ_KEEP` all, are kept. `SIRIUS_FUZZ_SEEDS=0..1000 cargo test --test generated groups/` is
-//! the long run of the groups; at its end stands how many cases ran, how fast.
+//! the long run of the groups, with `SIRIUS_FUZZ_CASES` groups to a unit and `SIRIUS_FUZZ_DRAWS` draws
+//! of run-time values for each of three ways to run; at its end stands how many cases ran, how fast.
 
 #[path = "generated/differential.rs"]
 mod differential;
@@ -27,7 +28,7 @@ const CASES: usize = 8;
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let programs = seeds::trials("generated", 0..3, |seed| generator::program(seed, CASES));
-    let (trials, groups) = match programs.and_then(|trials| Ok((trials, seeds::chosen(0..1)?))) {
+    let (trials, groups) = match programs.and_then(|trials| Ok((trials, seeds::chosen(0..3)?))) {
         Ok(found) => found,
         Err(sentence) => {
             eprintln!("{sentence}");

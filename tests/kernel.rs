@@ -4,34 +4,20 @@
 //! kernels, or what a block of each does to memory, as text, stand in the trailing lines that begin
 //! with `//> `; `SIRIUS_BLESS=1` rewrites them.
 
+#[path = "harness/filetests.rs"]
+mod filetests;
+
 use inkwell::context::Context;
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::Failed;
 use sirius_rs::cli::{Invocation, find_toolchain, parse};
 use sirius_rs::kernel::model_kernels;
 use sirius_rs::program::read_program;
 use std::ffi::OsString;
-use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 fn main() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernel");
-    let mut cases: Vec<PathBuf> = std::fs::read_dir(&folder)
-        .expect("tests/kernel is a folder")
-        .map(|entry| entry.expect("its entries can be read").path())
-        .filter(|path| path.extension().is_some_and(|ending| ending == "cu"))
-        .collect();
-    cases.sort();
-    let trials = cases
-        .into_iter()
-        .map(|case| {
-            let name = case
-                .file_name()
-                .map(|name| name.to_string_lossy().into_owned())
-                .unwrap_or_default();
-            Trial::test(name, move || check(&case))
-        })
-        .collect();
-    libtest_mimic::run(&Arguments::from_args(), trials).exit();
+    let is_case = |path: &Path| path.extension().is_some_and(|ending| ending == "cu");
+    filetests::run("kernel", is_case, check)
 }
 
 fn check(case: &Path) -> Result<(), Failed> {
@@ -39,28 +25,8 @@ fn check(case: &Path) -> Result<(), Failed> {
     if !text.starts_with("// test: kernel") {
         return Err("the first line is not `// test: kernel`".into());
     }
-    let (source, expected): (Vec<_>, Vec<_>) =
-        text.lines().partition(|line| !line.starts_with("//>"));
     let effects = text.starts_with("// test: kernel effects");
-    let found: Vec<String> = models(case, effects)?
-        .lines()
-        .map(|line| format!("//> {line}").trim_end().to_owned())
-        .collect();
-    if found == expected {
-        return Ok(());
-    }
-    if std::env::var_os("SIRIUS_BLESS").is_some() {
-        let mut blessed = source.join("\n").trim_end().to_owned();
-        write!(blessed, "\n\n{}\n", found.join("\n"))?;
-        std::fs::write(case, blessed)?;
-        return Ok(());
-    }
-    Err(format!(
-        "expected:\n{}\nfound:\n{}",
-        expected.join("\n"),
-        found.join("\n")
-    )
-    .into())
+    filetests::compare(case, "//>", &models(case, effects)?)
 }
 
 /// The models of a source's kernels, or the effects of their blocks, one after the other.

@@ -4,9 +4,12 @@
 //! stage. The expected graph stands in the trailing comments that begin with `> `;
 //! `SIRIUS_BLESS=1` rewrites them.
 
+#[path = "harness/filetests.rs"]
+mod filetests;
+
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::Failed;
 use sirius_rs::cli::{self, Invocation};
 use sirius_rs::launch::{build_launch_graph, fold_launches_by_handles};
 use sirius_rs::program::{
@@ -15,59 +18,20 @@ use sirius_rs::program::{
 use std::path::Path;
 
 fn main() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/launch");
-    let mut cases: Vec<_> = std::fs::read_dir(&folder)
-        .expect("tests/launch is a folder")
-        .map(|entry| entry.expect("its entries can be read").path())
-        .filter(|path| {
-            path.extension()
-                .is_some_and(|ending| ending == "ll" || ending == "cu")
-        })
-        .collect();
-    cases.sort();
-    let trials = cases
-        .into_iter()
-        .map(|case| {
-            let name = case
-                .file_name()
-                .unwrap_or_default()
-                .to_string_lossy()
-                .into_owned();
-            Trial::test(name, move || run(&case))
-        })
-        .collect();
-    libtest_mimic::run(&Arguments::from_args(), trials).exit();
+    let is_case = |path: &Path| {
+        path.extension()
+            .is_some_and(|ending| ending == "ll" || ending == "cu")
+    };
+    filetests::run("launch", is_case, check)
 }
 
-fn run(case: &Path) -> Result<(), Failed> {
-    let text = std::fs::read_to_string(case)?;
-    let is_module = case.extension().is_some_and(|ending| ending == "ll");
-    let mark = if is_module { ";> " } else { "//> " };
-    let (source, expected): (Vec<_>, Vec<_>) =
-        text.lines().partition(|line| !line.starts_with(mark));
-    let source = source.join("\n");
-    let graph = if is_module {
-        graph_of_module(&source)?
+fn check(case: &Path) -> Result<(), Failed> {
+    if case.extension().is_some_and(|ending| ending == "ll") {
+        let graph = graph_of_module(&std::fs::read_to_string(case)?)?;
+        filetests::compare(case, ";>", &graph)
     } else {
-        graph_of_source(case)?
-    };
-    let found: Vec<String> = graph.lines().map(|line| format!("{mark}{line}")).collect();
-    if found == expected {
-        return Ok(());
+        filetests::compare(case, "//>", &graph_of_source(case)?)
     }
-    if std::env::var_os("SIRIUS_BLESS").is_some() {
-        std::fs::write(
-            case,
-            format!("{}\n\n{}\n", source.trim_end(), found.join("\n")),
-        )?;
-        return Ok(());
-    }
-    Err(format!(
-        "expected:\n{}\nfound:\n{}",
-        expected.join("\n"),
-        found.join("\n")
-    )
-    .into())
 }
 
 fn graph_of_source(case: &Path) -> Result<String, Failed> {
@@ -101,6 +65,7 @@ fn graph_of_module(source: &str) -> Result<String, Failed> {
         context: &context,
         host,
         units: Vec::new(),
+        bitcode: None,
         operations: None,
         analysis: context.create_module("analysis"),
         kernels: header(source, "; kernel: ")

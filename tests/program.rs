@@ -4,10 +4,13 @@
 //! line `// flags: …` sets numeric options (`no-fmad`, `fast-math`). What the stage made of the
 //! source stands in the trailing lines that begin with `//> `; `SIRIUS_BLESS=1` rewrites them.
 
+#[path = "harness/filetests.rs"]
+mod filetests;
+
 use inkwell::context::Context;
 use inkwell::module::Module;
 use inkwell::values::{AnyValue, InstructionOpcode};
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::Failed;
 use sirius_rs::cli::{
     Architecture, Build, Device, Fusion, Input, Language, Numerics, Phase, SiriusOptions, Toolchain,
 };
@@ -16,52 +19,16 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 fn main() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/program");
-    let mut cases: Vec<_> = std::fs::read_dir(&folder)
-        .expect("tests/program is a folder")
-        .map(|entry| entry.expect("its entries can be read").path())
-        .filter(|path| path.extension().is_some_and(|ending| ending == "cu"))
-        .filter(|path| {
-            std::fs::read_to_string(path).is_ok_and(|text| text.starts_with("// test: program"))
-        })
-        .collect();
-    cases.sort();
-    let trials = cases
-        .into_iter()
-        .map(|case| {
-            let name = case
-                .file_name()
-                .map(|name| name.to_string_lossy().into_owned())
-                .unwrap_or_default();
-            Trial::test(name, move || run(&case))
-        })
-        .collect();
-    libtest_mimic::run(&Arguments::from_args(), trials).exit();
+    let is_case = |path: &Path| {
+        path.extension().is_some_and(|ending| ending == "cu")
+            && std::fs::read_to_string(path).is_ok_and(|text| text.starts_with("// test: program"))
+    };
+    filetests::run("program", is_case, check)
 }
 
-fn run(case: &Path) -> Result<(), Failed> {
-    let text = std::fs::read_to_string(case)?;
-    let (source, expected): (Vec<_>, Vec<_>) =
-        text.lines().partition(|line| !line.starts_with("//> "));
-    let found: Vec<String> = describe(case, &text)?
-        .lines()
-        .map(|line| format!("//> {line}"))
-        .collect();
-    if found == expected {
-        return Ok(());
-    }
-    if std::env::var_os("SIRIUS_BLESS").is_some() {
-        let mut blessed = source.join("\n").trim_end().to_owned();
-        write!(blessed, "\n\n{}\n", found.join("\n"))?;
-        std::fs::write(case, blessed)?;
-        return Ok(());
-    }
-    Err(format!(
-        "expected:\n{}\nfound:\n{}",
-        expected.join("\n"),
-        found.join("\n")
-    )
-    .into())
+fn check(case: &Path) -> Result<(), Failed> {
+    let found = describe(case, &std::fs::read_to_string(case)?)?;
+    filetests::compare(case, "//>", &found)
 }
 
 fn describe(case: &Path, text: &str) -> Result<String, Failed> {
@@ -234,6 +201,7 @@ fn build(inputs: &[PathBuf], numerics: Numerics) -> Build {
                 } else {
                     Language::Cxx
                 },
+                bitcode: None,
             })
             .collect(),
         output: None,
@@ -289,6 +257,7 @@ fn toolchain(compatibility_header: PathBuf) -> Result<Toolchain, Failed> {
         .find(|path| path.join("include/cuda_runtime.h").exists())
         .ok_or("no CUDA toolkit found")?;
     Ok(Toolchain {
+        objcopy: None,
         clang,
         toolkit_include: toolkit.join("include"),
         toolkit_lib: toolkit.join("lib"),

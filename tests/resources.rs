@@ -105,6 +105,9 @@ fn sirius(arguments: &[&str], output: &Path) -> Output {
 
 const CROWDED: &str = "tests/resources/crowded.cu";
 
+/// Each of its kernels keeps the shared memory that it has alone.
+const APART: &str = "--sirius-opt=all,-shared-overlay";
+
 /// ptxas runs in a verbose build's commands.
 fn assembler_runs(output: &Output) -> usize {
     let text = String::from_utf8_lossy(&output.stderr);
@@ -118,7 +121,10 @@ fn a_group_that_crowds_the_multiprocessor_is_cut() {
     let place = |name: &str| folder.path().join(name);
     let report = place("cuda.json");
     let option = format!("--sirius-report={}", report.display());
-    let built = sirius(&["-arch=sm_80", "-v", &option, CROWDED], &place("cuda"));
+    let built = sirius(
+        &["-arch=sm_80", "-v", APART, &option, CROWDED],
+        &place("cuda"),
+    );
     assert!(
         built.status.success(),
         "{}",
@@ -151,15 +157,30 @@ fn a_group_that_crowds_the_multiprocessor_is_cut() {
 
     // An analysis comes to the same plan.
     let analysed = sirius(
-        &["analyze", "-arch=sm_80", "--format=json", CROWDED],
+        &["analyze", "-arch=sm_80", APART, "--format=json", CROWDED],
         &place("analysis.json"),
     );
     assert!(analysed.status.success());
-    let text = std::fs::read(place("analysis.json")).unwrap();
-    let analysis: Value = serde_json::from_slice(&text).unwrap();
+    let read = |name: &str| -> Value {
+        let text = std::fs::read(place(name)).unwrap();
+        serde_json::from_slice(&text).unwrap()
+    };
+    let analysis = read("analysis.json");
     for part in ["missed", "fusions"] {
         assert_eq!(analysis[part], json[part]);
     }
+
+    // The first kernel is done with its tile when the third begins: two tiles are enough for all.
+    let analysed = sirius(
+        &["analyze", "-arch=sm_80", "--format=json", CROWDED],
+        &place("overlaid.json"),
+    );
+    assert!(analysed.status.success());
+    let fusions = &read("overlaid.json")["fusions"];
+    assert_eq!(fusions[0]["members"].as_array().unwrap().len(), 3);
+    let figures = &fusions[0]["resources"][0];
+    assert_eq!(figures["fused"]["shared_bytes"], 30 * 1024);
+    assert_eq!(figures["warps"], 10);
 }
 
 #[test]
@@ -168,7 +189,8 @@ fn the_cpu_device_decides_alike_when_an_architecture_is_named() {
     let mut results = Vec::new();
     for (name, options, summary) in [
         ("plain", &[][..], "3 launches -> 1"),
-        ("named", &["-arch=sm_80"][..], "3 launches -> 2"),
+        ("named", &["-arch=sm_80", APART][..], "3 launches -> 2"),
+        ("overlaid", &["-arch=sm_80"][..], "3 launches -> 1"),
         ("off", &["--sirius-fusion=off"][..], ""),
     ] {
         let program = folder.path().join(name);

@@ -10,7 +10,6 @@ mod harness;
 #[path = "harness/seeds.rs"]
 mod seeds;
 
-use libtest_mimic::{Arguments, Trial};
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
@@ -21,21 +20,7 @@ use std::process::ExitCode;
 const CASES: usize = 4;
 
 fn main() -> ExitCode {
-    let arguments = Arguments::from_args();
-    let trials = match seeds::trials("rows", 0..2, program) {
-        Ok(trials) => trials,
-        Err(sentence) => {
-            eprintln!("{sentence}");
-            return ExitCode::FAILURE;
-        }
-    };
-    let trials = trials
-        .into_iter()
-        .chain([Trial::test("oracle", harness::check_oracle)])
-        .collect();
-    let conclusion = libtest_mimic::run(&arguments, trials);
-    println!("{}", harness::precision_table());
-    conclusion.exit_code()
+    seeds::run("rows", 0..2, program, Vec::new())
 }
 
 fn program(seed: u64) -> String {

@@ -11,7 +11,9 @@ use sirius_rs::expression::Expression;
 use sirius_rs::kernel::{
     AccessKind, Alone, Barrier, KernelModel, KernelSymbol, Loop, Product, Target,
 };
-use sirius_rs::launch::{BufferId, HostBlockId, LaunchId, NodeKind, Stream, ValueId};
+use sirius_rs::launch::{
+    BufferId, HostBlockId, LaunchId, NodeKind, Stream, StreamCapture, ValueId,
+};
 use sirius_rs::program::KernelId;
 use sirius_rs::schedule::FusionPlan;
 use sirius_rs::verify::{Refusal, verify};

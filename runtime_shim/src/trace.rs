@@ -39,6 +39,9 @@ pub const VERSION: u32 = 2;
 /// Site of a launch that has none.
 pub const NO_SITE: u32 = u32::MAX;
 
+/// The site of a launch that a graph runs again: host code shows a call of the graph there.
+pub const REPLAYED: u32 = u32::MAX - 1;
+
 /// Ordinal of what is no allocation.
 pub const NO_ORDINAL: u32 = u32::MAX;
 

@@ -14,6 +14,7 @@ mod sirius_options;
 mod spelling;
 pub mod toolchain;
 
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -40,7 +41,7 @@ pub enum Invocation {
 }
 
 /// For which device the program is built.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Device {
     /// PTX and machine code for NVIDIA GPUs, linked with the CUDA runtime.
     Cuda,
@@ -66,7 +67,7 @@ pub enum Phase {
 }
 
 /// What an input file is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Language {
     /// `.cu`, or `-x cu`.
     Cuda,
@@ -85,10 +86,23 @@ pub struct Input {
     pub path: PathBuf,
     /// What it is.
     pub language: Language,
+    /// What an earlier run made of it, where that is read in its place.
+    pub bitcode: Option<UnitBitcode>,
+}
+
+/// A source as clang left it in an earlier run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnitBitcode {
+    /// The host module.
+    pub host: PathBuf,
+    /// The device module, of a CUDA source.
+    pub device: Option<PathBuf>,
+    /// Under which numeric options.
+    pub numerics: Numerics,
 }
 
 /// One target of `-gencode`/`-arch`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Architecture {
     /// `80` for `sm_80`/`compute_80`, already mapped up to what the toolkit knows.
     pub number: u32,
@@ -99,7 +113,7 @@ pub struct Architecture {
 }
 
 /// nvcc's numeric options.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Numerics {
     /// `-fmad` (default true): multiply and add contract.
     pub contract: bool,
@@ -158,6 +172,8 @@ pub enum Optimisation {
     RedundantBarriers,
     /// `staged-rows`: rows that a block walks over several times stay in shared memory.
     StagedRows,
+    /// `shared-overlay`: shared variables that are in use one after the other share storage.
+    SharedOverlay,
     /// `host-constants`: arguments and extents that the host knows are constants of the fused kernel.
     HostConstants,
     /// `one-base`: pointers into one allocation at known distances are one parameter.
@@ -170,7 +186,7 @@ pub enum Optimisation {
 
 impl Optimisation {
     /// All of them.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::ForwardValues,
         Self::DeadStores,
         Self::CodeMotion,
@@ -179,6 +195,7 @@ impl Optimisation {
         Self::BroadcastValues,
         Self::RedundantBarriers,
         Self::StagedRows,
+        Self::SharedOverlay,
         Self::HostConstants,
         Self::OneBase,
         Self::Waves,
@@ -196,6 +213,7 @@ impl Optimisation {
             Self::BroadcastValues => "broadcast-values",
             Self::RedundantBarriers => "redundant-barriers",
             Self::StagedRows => "staged-rows",
+            Self::SharedOverlay => "shared-overlay",
             Self::HostConstants => "host-constants",
             Self::OneBase => "one-base",
             Self::Waves => "waves",
@@ -296,6 +314,8 @@ pub struct Toolchain {
     pub ptxas: Option<PathBuf>,
     /// `fatbinary`, when found.
     pub fatbinary: Option<PathBuf>,
+    /// `llvm-objcopy`, when found.
+    pub objcopy: Option<PathBuf>,
     /// The toolkit's version, such as (13, 5).
     pub version: (u32, u32),
     /// Our compatibility header, included before every CUDA source.

@@ -417,6 +417,7 @@ fn settle(
         build.inputs.push(Input {
             path: path.into(),
             language,
+            bitcode: None,
         });
     }
     build.phase = one_phase(&phases)?;

@@ -85,8 +85,10 @@ pub fn find_toolchain(build: &Build) -> Result<Toolchain, ToolchainError> {
     if linking && runtime_library.is_none() {
         return Err(ToolchainError::MissingRuntime);
     }
+    let objcopy = beside(&clang, "llvm-objcopy").or_else(|| which::which("llvm-objcopy-22").ok());
     Ok(Toolchain {
         clang,
+        objcopy,
         toolkit_include,
         toolkit_lib,
         libdevice,
@@ -98,6 +100,12 @@ pub fn find_toolchain(build: &Build) -> Result<Toolchain, ToolchainError> {
         runtime_library,
         toolkit,
     })
+}
+
+/// A tool in the folder that a program really lies in.
+fn beside(program: &Path, name: &str) -> Option<PathBuf> {
+    let path = program.canonicalize().ok()?.with_file_name(name);
+    path.is_file().then_some(path)
 }
 
 /// The root of a CUDA toolkit: CUDA_PATH, CUDA_HOME, the nvcc on PATH (unless that is this

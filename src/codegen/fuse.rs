@@ -19,6 +19,8 @@ mod dealt;
 mod host_values;
 mod indices;
 mod memory;
+mod overlay;
+mod recipe;
 mod registers;
 mod rows;
 mod scopes;
@@ -34,22 +36,22 @@ mod tests;
 
 use super::device::{self, device_target_machine, run_passes};
 use super::ir::{Block, Builder, DebugScope, FUNCTION_ATTRIBUTES, RETURN_ATTRIBUTES, Type, Value};
-use super::{CodegenError, FusedKernel, FusedParameter, WaveKernel};
+use super::{CodegenError, FusedKernel, FusedParameter, StagedRows, WaveKernel, WaveStatementSite};
 use crate::cli::Optimisation;
 use crate::kernel::KernelModel;
-use crate::launch::{BufferId, Launch, LaunchGraph, LaunchId, NodeKind, ValueId};
-use crate::program::Program;
-use crate::schedule::{BlockThreads, FusionGroup, FusionPlan, ThreadMap};
+use crate::launch::{Launch, LaunchGraph, LaunchId, NodeKind};
+use crate::program::{KernelId, Program};
+use crate::schedule::{FusionGroup, FusionPlan, ThreadMap};
 use crate::verify::VerifiedPlan;
-use aliasing::PointerFacts;
-use clipped::{Grid, leave};
-use dealt::Dealt;
+use clipped::leave;
 use host_values::Known;
-use indices::Index;
+use indices::{Given, Index};
 use inkwell::module::Module;
 use memory::KernelFacts;
+use recipe::{Recipe, Site, SiteReader, Wanted};
 use scopes::AliasScopes;
 use segment::Segment;
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
 use strands::{StrandFunction, StrandPlace};
 
@@ -111,12 +113,8 @@ fn build_groups<'ctx>(
         module.set_triple(&unit.device.get_triple());
         module.set_data_layout(&unit.device.get_data_layout());
     }
-    let mut fused = Vec::new();
-    let mut known = Vec::new();
-    let mut strands = Vec::new();
     // What waits for waves is built once more, to be called by the kernels of several launches.
     let statements = batch::statements(plan, &launches);
-    let bodies = statements.iter().map(batch::Statement::group);
     let of_site = [
         Optimisation::HostConstants,
         Optimisation::OneBase,
@@ -124,7 +122,11 @@ fn build_groups<'ctx>(
     ];
     let mut of_all_sites = optimisations.clone();
     of_all_sites.retain(|optimisation| !of_site.contains(optimisation));
-    for (index, group) in plan.groups.iter().chain(bodies).enumerate() {
+    let mut segments = Segments::default();
+    let mut sites = Vec::new();
+    let groups = plan.groups.iter().map(|group| (group, optimisations));
+    let alone = statements.iter().filter_map(batch::Statement::alone);
+    for (group, optimisations) in groups.chain(alone.map(|group| (group, &of_all_sites))) {
         let members = group
             .members
             .iter()
@@ -138,55 +140,67 @@ fn build_groups<'ctx>(
                 Ok((*launch, &kernels[kernel.0]))
             })
             .collect::<Result<Vec<_>, CodegenError>>()?;
-        let builder = GroupBuilder {
+        // Left out when a kernel depends on something that only its own image has.
+        let Some(bodies) = segments.of_group(program, group, &members, optimisations)? else {
+            sites.push(None);
+            continue;
+        };
+        let bodies: Vec<&Segment> = bodies.iter().filter_map(|key| segments.get(key)).collect();
+        let reader = SiteReader {
             program,
             graph,
             module: &module,
-            index,
             group,
-            optimisations: match members.len() {
-                1 => &of_all_sites,
-                _ => optimisations,
-            },
-            members,
+            members: &members,
+            bodies: &bodies,
+            optimisations,
         };
-        // Left out when a kernel depends on something that only its own image has.
-        if let Some((kernel, facts, functions)) = builder.build()? {
-            fused.push(kernel);
-            known.push(facts);
-            strands.push(functions);
-        }
+        sites.push(Some(reader.read()));
+    }
+    let wanted = Wanted::of(&sites, plan.groups.len(), &statements);
+    let mut built = Vec::new();
+    let mut strands = Vec::new();
+    for (number, order) in wanted.orders.iter().enumerate() {
+        let builder = GroupBuilder {
+            module: &module,
+            models: kernels,
+            number,
+            recipe: &order.recipe,
+            segments: &segments,
+            optimisations,
+        };
+        let (kernel, functions) = builder.build()?;
+        built.push(kernel);
+        strands.push(functions);
     }
     if strands.iter().any(|functions| !functions.is_empty()) {
-        let settled = strands::settle(&module, &fused, &strands)?;
-        let mut keep = settled.iter().copied();
-        fused.retain(|_| keep.next().unwrap_or(true));
-        let mut keep = settled.into_iter();
-        known.retain(|_| keep.next().unwrap_or(true));
+        let names: Vec<&str> = built.iter().map(|kernel| kernel.name.as_str()).collect();
+        let settled = strands::settle(&module, &names, &strands)?;
+        for (kernel, settled) in built.iter_mut().zip(settled) {
+            kernel.is_whole = settled;
+        }
     }
     if optimisations.contains(&Optimisation::ForwardValues) {
-        let dealt = |kernel: &&FusedKernel| {
-            let group = plan.groups.get(kernel.group);
-            group.is_some_and(|group| {
-                let mut members = group.members.iter();
-                members.any(|member| matches!(member.map, ThreadMap::Dealt { .. }))
-            })
-        };
-        let dealt = fused.iter().filter(dealt);
+        let dealt = built.iter().zip(&wanted.orders).filter(|(kernel, order)| {
+            kernel.is_whole && order.recipe.shape.dealt.iter().any(Option::is_some)
+        });
         let dealt: Vec<Value> = dealt
-            .map(|kernel| function_of(&module, kernel))
+            .map(|(kernel, _)| function_of(&module, kernel))
             .collect::<Result<_, _>>()?;
         forward_values(&module, &dealt)?;
     }
-    for (kernel, facts) in fused.iter_mut().zip(&known) {
+    for (number, kernel) in built.iter_mut().enumerate() {
+        if !kernel.is_whole {
+            continue;
+        }
         let function = function_of(&module, kernel)?;
+        let facts = &kernel.facts;
         if optimisations.contains(&Optimisation::BroadcastValues) {
             broadcasts::broadcast_values(function, facts);
         }
         let mut versions = vec![function];
         // Launches of waves bring no memory along.
-        let of_plan = kernel.group < plan.groups.len();
-        if of_plan && optimisations.contains(&Optimisation::StagedRows) {
+        if !wanted.is_of_waves(number) && optimisations.contains(&Optimisation::StagedRows) {
             let staged = rows::stage_rows(&module, function, facts)?;
             kernel.staged = staged.rows;
             versions.extend(staged.general);
@@ -199,232 +213,244 @@ fn build_groups<'ctx>(
     if optimisations.contains(&Optimisation::CommonTiles) {
         tiles::merge_tiles(&module);
     }
-    for (kernel, facts) in fused.iter().zip(&known) {
+    for kernel in built.iter().filter(|kernel| kernel.is_whole) {
         let function = function_of(&module, kernel)?;
         if optimisations.contains(&Optimisation::RedundantBarriers) {
-            barriers::remove_redundant_barriers(&module, function, facts);
+            barriers::remove_redundant_barriers(&module, function, &kernel.facts);
+        }
+        if optimisations.contains(&Optimisation::SharedOverlay) {
+            overlay::overlay_shared(&module, function);
         }
     }
-    let of_plan = |kernel: &FusedKernel| kernel.group < plan.groups.len();
-    let (fused, bodies): (Vec<_>, Vec<_>) = fused.into_iter().partition(of_plan);
-    let bodies = bodies
-        .into_iter()
-        .map(|kernel| (&statements[kernel.group - plan.groups.len()], kernel));
-    let waves = batch::build_batches(&module, bodies.collect())?;
+    let mut fused = Vec::new();
+    let mut bodies = Vec::new();
+    for (number, kernel) in built.iter().enumerate() {
+        if !kernel.is_whole {
+            continue;
+        }
+        if wanted.is_of_waves(number) {
+            let of_kernel = wanted.statements_of(number, &statements, &sites);
+            let of_kernel = of_kernel.into_iter();
+            let statements = of_kernel.map(|(statement, site)| WaveStatementSite {
+                launch: statement.launch(),
+                group: statement.group(),
+                parameters: kernel.parameters(site),
+            });
+            let single = wanted.is_single(number);
+            bodies.push((kernel, statements.collect(), single));
+            continue;
+        }
+        let of_kernel = wanted.orders[number].sites.iter();
+        let of_kernel = of_kernel.filter_map(|group| Some((*group, sites[*group].as_ref()?)));
+        fused.extend(of_kernel.map(|(group, site)| kernel.at(group, site)));
+    }
+    fused.sort_by_key(|kernel| kernel.group);
+    let waves = batch::build_batches(&module, bodies)?;
     module
         .verify()
         .map_err(|message| CodegenError::Llvm(message.to_string()))?;
     Ok((module, fused, waves))
 }
 
+/// The bodies of kernels, each prepared once.
+#[derive(Default)]
+struct Segments<'ctx> {
+    /// `None` for one that depends on something that only its own image has.
+    prepared: HashMap<SegmentKey, Option<Segment<'ctx>>>,
+}
+
+/// A kernel, the passes that its body went through, and what it is given.
+type SegmentKey = (KernelId, &'static str, Given);
+
+impl<'ctx> Segments<'ctx> {
+    /// The bodies of a group's members; `None` when one cannot be had.
+    fn of_group(
+        &mut self,
+        program: &Program<'ctx>,
+        group: &FusionGroup,
+        members: &[(&Launch, &KernelModel)],
+        optimisations: &BTreeSet<Optimisation>,
+    ) -> Result<Option<Vec<SegmentKey>>, CodegenError> {
+        let order = group.segments_in_order();
+        let mut keys = Vec::new();
+        for (position, (_, model)) in members.iter().enumerate() {
+            let form = form_of(position, &order, optimisations);
+            let given = match group.members[position].map {
+                ThreadMap::Identity | ThreadMap::Blocks { .. } => Given::Nothing,
+                ThreadMap::Clipped => Given::Grid,
+                ThreadMap::Dealt { .. } => Given::Place,
+            };
+            let key = (model.id, form, given);
+            if let Entry::Vacant(entry) = self.prepared.entry(key) {
+                let kernel = &program.kernels[model.id.0];
+                let given: &[Index] = match given {
+                    Given::Nothing => &[],
+                    Given::Grid => &Index::grid_size(),
+                    Given::Place => &Index::all(),
+                };
+                entry.insert(Segment::prepare(program, kernel, form, given)?);
+            }
+            if self.get(&key).is_none() {
+                return Ok(None);
+            }
+            keys.push(key);
+        }
+        Ok(Some(keys))
+    }
+
+    fn get(&self, key: &SegmentKey) -> Option<&Segment<'ctx>> {
+        self.prepared.get(key)?.as_ref()
+    }
+}
+
+/// Passes that make bodies alike which shall run in unison.
+fn form_of(
+    position: usize,
+    segments: &[Vec<usize>],
+    optimisations: &BTreeSet<Optimisation>,
+) -> &'static str {
+    let mut segments = segments.iter();
+    let own = segments.find(|segment| segment.contains(&position));
+    match optimisations.contains(&Optimisation::CodeMotion)
+        && own.is_some_and(|segment| segment.len() > 1)
+    {
+        true => unison::CANONICAL_FORM,
+        false => "",
+    }
+}
+
+/// A kernel that was made from a recipe.
+struct Built {
+    name: String,
+    facts: KernelFacts,
+    /// The parameters of the recipe that it has.
+    kept: Vec<usize>,
+    /// False when it could not be made after all, and was deleted.
+    is_whole: bool,
+    staged: Option<StagedRows>,
+    /// Those of the recipe's unread allocations, as parameters that lead there, that it leaves
+    /// unwritten.
+    unwritten: Vec<Vec<usize>>,
+}
+
+impl Built {
+    /// What a site passes to it.
+    fn parameters(&self, site: &Site) -> Vec<FusedParameter> {
+        let kept = self.kept.iter();
+        kept.map(|index| site.sources[*index].clone()).collect()
+    }
+
+    /// As the kernel of a group.
+    fn at(&self, group: usize, site: &Site) -> FusedKernel {
+        let unwritten = site.unread.iter();
+        let unwritten = unwritten.filter(|(_, leading)| self.unwritten.contains(leading));
+        FusedKernel {
+            name: self.name.clone(),
+            group,
+            parameters: self.parameters(site),
+            unwritten: unwritten.map(|(buffer, _)| *buffer).collect(),
+            staged: self.staged.clone(),
+        }
+    }
+}
+
 struct GroupBuilder<'a, 'ctx> {
-    program: &'a Program<'ctx>,
-    graph: &'a LaunchGraph,
     module: &'a Module<'ctx>,
-    index: usize,
-    group: &'a FusionGroup,
-    members: Vec<(&'a Launch, &'a KernelModel)>,
+    models: &'a [KernelModel],
+    number: usize,
+    recipe: &'a Recipe,
+    segments: &'a Segments<'ctx>,
     optimisations: &'a BTreeSet<Optimisation>,
 }
 
-/// Which blocks and threads run each member, by member.
-struct Places {
-    grids: Vec<Option<Grid>>,
-    dealt: Vec<Option<Dealt>>,
-}
-
-/// A parameter of a fused kernel while it is being put together.
-struct Parameter {
-    source: FusedParameter,
-    ty: Type,
-    identity: Option<ValueId>,
-    /// Body and position from which attributes are taken.
-    attributes: Option<(Value, u32)>,
-}
-
 impl<'ctx> GroupBuilder<'_, 'ctx> {
-    /// The kernel, what the host program knows of it, and the functions of its strands.
-    fn build(
-        &self,
-    ) -> Result<Option<(FusedKernel, KernelFacts, Vec<StrandFunction>)>, CodegenError> {
-        let mut segments = Vec::new();
-        let order = self.group.segments_in_order();
-        for (position, (_, model)) in self.members.iter().enumerate() {
-            let prefix = format!("sirius_g{}_m{position}_", self.index);
-            let kernel = &self.program.kernels[model.id.0];
-            let mut order = order.iter();
-            let own = order.find(|segment| segment.contains(&position));
-            let form = match self.optimisations.contains(&Optimisation::CodeMotion)
-                && own.is_some_and(|segment| segment.len() > 1)
-            {
-                true => unison::CANONICAL_FORM,
-                false => "",
-            };
-            let given: &[Index] = match self.group.members[position].map {
-                ThreadMap::Identity | ThreadMap::Blocks { .. } => &[],
-                ThreadMap::Clipped => &Index::grid_size(),
-                ThreadMap::Dealt { .. } => &Index::all(),
-            };
-            match Segment::prepare(self.program, kernel, &prefix, form, given)? {
-                Some(segment) => segments.push(segment),
-                None => return Ok(None),
-            }
+    /// The kernel, and the functions of its strands.
+    fn build(&self) -> Result<(Built, Vec<StrandFunction>), CodegenError> {
+        let (shape, facts) = (&self.recipe.shape, &self.recipe.facts);
+        let bodies = self.bodies()?;
+        for (body, extents) in bodies.iter().zip(&facts.extents) {
+            host_values::put_extents(body.function, *extents);
         }
-        let mut bodies = Vec::new();
-        for segment in segments {
-            bodies.push(segment.link_into(self.module)?);
-        }
-        if self.optimisations.contains(&Optimisation::HostConstants) {
-            for (position, body) in bodies.iter().enumerate() {
-                host_values::put_extents(body.function, self.extents(position));
-            }
-        }
-        let (mut parameters, places) = self.parameters(&bodies);
-        let launches: Vec<&Launch> = self.members.iter().map(|(launch, _)| *launch).collect();
-        let (graph, group) = (self.graph, self.group);
-        let strands = strands::places(self.module, graph, group, &launches, &mut parameters);
-        let grids = Places {
-            grids: self.grids(&mut parameters),
-            dealt: self.dealt(&mut parameters),
+        let function = self.declare(&bodies);
+        let functions = self.write_body(function, &bodies)?;
+        let (function, passed) = host_values::specialise(self.module, function, &facts.known)?;
+        // An allocation is told by the parameters that are left.
+        let unread = facts.unread.iter().filter_map(|leading| {
+            let mut left = leading
+                .iter()
+                .map(|parameter| passed[*parameter])
+                .collect::<Option<Vec<usize>>>()?;
+            left.sort_unstable();
+            left.dedup();
+            Some((leading.clone(), left))
+        });
+        let known = facts.known.iter().enumerate();
+        let kept: Vec<usize> = known
+            .filter(|(_, known)| **known == Known::Nothing)
+            .map(|(index, _)| index)
+            .collect();
+        let models = || {
+            let members = shape.members.iter();
+            members.map(|member| &self.models[member.kernel.0])
         };
-        let (function, apart) = self.declare(&parameters, &bodies, &places);
-        let known = self.known(&parameters);
-        let functions = self.write_body(function, &bodies, &places, &strands, &grids)?;
-        let (function, passed) = host_values::specialise(self.module, function, &known)?;
-        let apart = host_values::apart_as_passed(&apart, &passed);
-        let unread = dead_stores::parameters_into(
-            &self.group.unread_afterwards,
-            &self.members,
-            |member, argument| *passed.get(*places.get(member)?.get(argument)?)?,
-        );
-        let kernel = FusedKernel {
-            name: function.name(),
-            group: self.index,
-            parameters: parameters
-                .into_iter()
-                .zip(&known)
-                .filter(|(_, known)| **known == Known::Nothing)
-                .map(|(parameter, _)| parameter.source)
-                .collect(),
-            unwritten: Vec::new(),
-            staged: None,
-        };
-        let models = || self.members.iter().map(|(_, model)| model);
         let facts = KernelFacts {
-            apart,
-            unread,
-            arguments: kernel.parameters.iter().map(is_argument).collect(),
-            block: self.block_extents(),
+            apart: host_values::apart_as_passed(&facts.apart, &passed),
+            unread: unread.collect(),
+            arguments: kept
+                .iter()
+                .map(|index| shape.parameters[*index].argument.is_some())
+                .collect(),
+            block: facts.block,
             static_shared_bytes: models().map(|model| model.static_shared_bytes).sum(),
             dynamic_shared: models().any(|model| model.dynamic_shared),
         };
-        Ok(Some((kernel, facts, functions)))
+        let built = Built {
+            name: function.name(),
+            facts,
+            kept,
+            is_whole: true,
+            staged: None,
+            unwritten: Vec::new(),
+        };
+        Ok((built, functions))
     }
 
-    /// The extents of a member's grid and block that the host knows. Members whose threads stay where
-    /// they are have one shape, by the plan's guards.
-    fn extents(&self, position: usize) -> [Option<u32>; 6] {
-        let (launch, _) = self.members[position];
-        let mut own = host_values::extents(self.graph, launch);
-        let stays = |member: usize| self.group.members[member].map == ThreadMap::Identity;
-        if (0..self.members.len()).all(stays) {
-            for (other, _) in &self.members {
-                let other = host_values::extents(self.graph, other);
-                own.iter_mut()
-                    .zip(other)
-                    .for_each(|(own, other)| *own = own.or(other));
+    /// Copies of the members' bodies in the fused module.
+    fn bodies(&self) -> Result<Vec<segment::Body>, CodegenError> {
+        let shape = &self.recipe.shape;
+        let llvm = |message: inkwell::support::LLVMString| CodegenError::Llvm(message.to_string());
+        let mut copies: Option<Module<'ctx>> = None;
+        let mut segments = Vec::new();
+        for (position, member) in shape.members.iter().enumerate() {
+            let prefix = format!("sirius_g{}_m{position}_", self.number);
+            let form = form_of(position, &shape.segments, self.optimisations);
+            let given = match (&shape.grids[position], &shape.dealt[position]) {
+                (_, Some(_)) => Given::Place,
+                (Some(_), None) => Given::Grid,
+                (None, None) => Given::Nothing,
+            };
+            let segment = self.segments.get(&(member.kernel, form, given));
+            let segment = segment.ok_or_else(|| CodegenError::Inconsistent("no body".into()))?;
+            let copy = segment.copy(&prefix)?;
+            match &copies {
+                None => copies = Some(copy),
+                Some(copies) => copies.link_in_module(copy).map_err(llvm)?,
             }
+            segments.push((segment, prefix));
         }
-        own
-    }
-
-    /// What the host knows of each parameter.
-    fn known(&self, parameters: &[Parameter]) -> Vec<Known> {
-        let passed: Vec<_> = parameters
-            .iter()
-            .map(|parameter| match parameter.source {
-                FusedParameter::Argument { launch, argument } => {
-                    let mut members = self.members.iter();
-                    let (launch, _) = members.find(|(member, _)| member.id == launch)?;
-                    // A structure in memory is no pointer, even where its first field is one.
-                    let (body, at) = parameter.attributes?;
-                    let passed = (*launch, argument, parameter.ty);
-                    (!body.has_attribute(at, "byval")).then_some(passed)
-                }
-                _ => None,
-            })
-            .collect();
-        let on = |optimisation| self.optimisations.contains(&optimisation);
-        let constants = on(Optimisation::HostConstants);
-        host_values::known(self.graph, &passed, constants, on(Optimisation::OneBase))
-    }
-
-    /// The fused kernel's parameters, and for each body which of them it gets. An argument that
-    /// is known to be equal to one before it is passed once.
-    fn parameters(&self, bodies: &[segment::Body]) -> (Vec<Parameter>, Vec<Vec<usize>>) {
-        let mut parameters: Vec<Parameter> = Vec::new();
-        let mut places = Vec::new();
-        for ((launch, _), body) in self.members.iter().zip(bodies) {
-            let types = body.function.value_type().parameters();
-            let own = types.len() - body.variables.len() - body.given.len();
-            let mut list = Vec::new();
-            for (argument, ty) in types[..own].iter().enumerate() {
-                let identity = launch
-                    .arguments
-                    .get(argument)
-                    .and_then(|known| known.identity);
-                let position = argument as u32 + 1;
-                let in_memory = body.function.type_attribute(position, "byval");
-                let equal = parameters.iter().position(|before| {
-                    self.is_fused()
-                        && identity.is_some()
-                        && before.identity == identity
-                        && before.ty == *ty
-                        && before
-                            .attributes
-                            .and_then(|(function, at)| function.type_attribute(at, "byval"))
-                            == in_memory
-                });
-                list.push(equal.unwrap_or_else(|| {
-                    parameters.push(Parameter {
-                        source: FusedParameter::Argument {
-                            launch: launch.id,
-                            argument,
-                        },
-                        ty: *ty,
-                        identity,
-                        attributes: Some((body.function, position)),
-                    });
-                    parameters.len() - 1
-                }));
-            }
-            for variable in &body.variables {
-                let source = FusedParameter::VariableAddress {
-                    variable: *variable,
-                };
-                let equal = parameters.iter().position(|before| before.source == source);
-                list.push(equal.unwrap_or_else(|| {
-                    parameters.push(Parameter {
-                        source,
-                        ty: Type::pointer(self.module, 0),
-                        identity: None,
-                        attributes: None,
-                    });
-                    parameters.len() - 1
-                }));
-            }
-            places.push(list);
+        // Linking takes as long as what is there, so that all of a group go in at once.
+        if let Some(copies) = copies {
+            self.module.link_in_module(copies).map_err(llvm)?;
         }
-        (parameters, places)
+        let bodies = segments.into_iter();
+        bodies
+            .map(|(segment, prefix)| segment.body(self.module, &prefix))
+            .collect()
     }
 
-    fn declare(
-        &self,
-        parameters: &[Parameter],
-        bodies: &[segment::Body],
-        places: &[Vec<usize>],
-    ) -> (Value, Vec<Vec<bool>>) {
-        let types: Vec<Type> = parameters.iter().map(|parameter| parameter.ty).collect();
+    fn declare(&self, bodies: &[segment::Body]) -> Value {
+        let (shape, facts) = (&self.recipe.shape, &self.recipe.facts);
+        let types: Vec<Type> = shape.parameters.iter().map(|shape| shape.ty).collect();
         let ty = Type::function(Type::void(self.module), &types);
         let function = Value::add_function(self.module, &self.name(), ty);
         function.set_call_convention(device::KERNEL_CALL_CONVENTION);
@@ -439,133 +465,52 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         for name in ["memory", "nosync", "nofree", "willreturn", "noreturn"] {
             function.remove_attribute(FUNCTION_ATTRIBUTES, name);
         }
-        function.set_string_attribute("nvvm.maxntid", &self.most_threads().to_string());
-        let sources: Vec<&FusedParameter> = parameters
-            .iter()
-            .map(|parameter| &parameter.source)
-            .collect();
-        let facts = PointerFacts::of(
-            self.program,
-            self.graph,
-            self.group,
-            &self.members,
-            &sources,
-        );
-        for (index, parameter) in parameters.iter().enumerate() {
+        function.set_string_attribute("nvvm.maxntid", &facts.most_threads.to_string());
+        for (index, parameter) in shape.parameters.iter().enumerate() {
             let position = index as u32 + 1;
-            if let Some((body, from)) = parameter.attributes {
-                body.copy_attributes(from, function, position);
+            if let Some((member, argument)) = parameter.argument {
+                let body = bodies[member].function;
+                body.copy_attributes(argument as u32 + 1, function, position);
                 // These were promises of one member about its own accesses.
                 for name in ["noalias", "readonly", "readnone", "writeonly", "captures"] {
                     function.remove_attribute(position, name);
                 }
             }
             let in_memory = function.has_attribute(position, "byval");
-            let alone = self.is_fused() && facts.alone(index);
-            if parameter.ty.is_pointer() && !in_memory && alone {
+            if parameter.ty.is_pointer() && !in_memory && facts.alone[index] {
                 function.add_attribute(position, "noalias", 0);
             }
         }
         if self.optimisations.contains(&Optimisation::AliasScopes) {
-            let name = function.name();
-            let scopes = AliasScopes::new(self.module, &name, parameters.len(), &facts);
-            for (body, places) in bodies.iter().zip(places) {
-                scopes.mark(self.module, body.function, places);
+            let scopes = AliasScopes::new(self.module, &function.name(), &facts.apart);
+            for (body, member) in bodies.iter().zip(&shape.members) {
+                scopes.mark(self.module, body.function, &member.places);
             }
         }
-        let all = 0..parameters.len();
-        let apart = |one, other| self.is_fused() && facts.apart(one, other);
-        let row = |one: usize| all.clone().map(|other| apart(one, other)).collect();
-        (function, all.clone().map(row).collect())
-    }
-
-    /// The extents of its blocks, where they are known when compiling.
-    fn block_extents(&self) -> [Option<u64>; 3] {
-        let in_rows = self.group.members.iter().any(|member| match member.map {
-            ThreadMap::Blocks { threads, .. } => threads != BlockThreads::Same,
-            ThreadMap::Identity | ThreadMap::Clipped | ThreadMap::Dealt { .. } => false,
-        });
-        if in_rows || !self.is_fused() {
-            return [None; 3];
-        }
-        std::array::from_fn(|axis| {
-            let mut members = self.keepers();
-            members.find_map(|launch| self.constant_extent(launch.block[axis]))
-        })
-    }
-
-    /// The launches whose blocks are those of the fused kernel, or some of them.
-    fn keepers(&self) -> impl Iterator<Item = &Launch> {
-        let members = self.members.iter().zip(&self.group.members);
-        let kept = members.filter(|(_, planned)| !matches!(planned.map, ThreadMap::Dealt { .. }));
-        kept.map(|((launch, _), _)| *launch)
-    }
-
-    /// A single launch is built for all launches of its kernel: nothing of one site is in it.
-    fn is_fused(&self) -> bool {
-        self.members.len() > 1
-    }
-
-    /// The most threads a block with which the guards let the fused kernel run. It is always told,
-    /// so that ptxas never gives a thread more registers than such a block has.
-    fn most_threads(&self) -> u32 {
-        let in_rows = |position: &usize| match self.group.members[*position].map {
-            ThreadMap::Blocks { threads, .. } => threads != BlockThreads::Same,
-            ThreadMap::Identity | ThreadMap::Clipped | ThreadMap::Dealt { .. } => false,
-        };
-        let dealt =
-            |position: &usize| matches!(self.group.members[*position].map, ThreadMap::Dealt { .. });
-        let all: Vec<usize> = (0..self.members.len())
-            .filter(|position| !dealt(position))
-            .collect();
-        // Strands in rows have blocks of their own size each, the others one in common.
-        let strands = match all.iter().any(in_rows) {
-            true => self.group.strands(),
-            false => vec![all],
-        };
-        let most = strands.iter().map(|strand| self.most_threads_of(strand));
-        most.max().unwrap_or(MOST_THREADS)
-    }
-
-    fn most_threads_of(&self, members: &[usize]) -> u32 {
-        let constant = |axis: usize| {
-            members.iter().find_map(|position| {
-                let (launch, _) = self.members[*position];
-                let value = self.graph.values.get(launch.block[axis].0)?;
-                u32::try_from(value.constant? & 0xffff_ffff).ok()
-            })
-        };
-        let known = (0..3).try_fold(1_u32, |threads, axis| threads.checked_mul(constant(axis)?));
-        let limits = members
-            .iter()
-            .filter_map(|position| self.members[*position].1.max_threads);
-        let limit = limits.chain(known).min().unwrap_or(MOST_THREADS);
-        limit.clamp(1, MOST_THREADS)
+        function
     }
 
     fn write_body(
         &self,
         function: Value,
         bodies: &[segment::Body],
-        places: &[Vec<usize>],
-        strands: &[StrandPlace],
-        grids: &Places,
     ) -> Result<Vec<StrandFunction>, CodegenError> {
+        let shape = &self.recipe.shape;
         let first = bodies.first();
         let scope = first.and_then(|first| DebugScope::of(self.module, first.function));
-        if !strands.is_empty() {
+        if !shape.strands.is_empty() {
             let write = |strand: &StrandPlace, function: Value, builder: &Builder| {
-                let members = &strand.members;
-                self.write_segments((function, builder), bodies, places, grids, members)
+                self.write_segments((function, builder), bodies, &strand.members)
             };
-            return strands::write_strands(self.module, function, scope.as_ref(), strands, write);
+            let (module, strands) = (self.module, &shape.strands);
+            return strands::write_strands(module, function, scope.as_ref(), strands, write);
         }
         let builder = Builder::at_end(self.module, Block::append(function, "entry"));
         if let Some(scope) = &scope {
             scope.cover(function, &function.name(), &builder);
         }
-        let all: Vec<usize> = (0..self.members.len()).collect();
-        self.write_segments((function, &builder), bodies, places, grids, &all)?;
+        let all: Vec<usize> = (0..shape.members.len()).collect();
+        self.write_segments((function, &builder), bodies, &all)?;
         builder.return_void();
         Ok(Vec::new())
     }
@@ -575,17 +520,18 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         &self,
         (function, builder): (Value, &Builder),
         bodies: &[segment::Body],
-        places: &[Vec<usize>],
-        grids: &Places,
         members: &[usize],
     ) -> Result<(), CodegenError> {
+        let shape = &self.recipe.shape;
+        let grids = &shape.grids;
+        let model = |position: &usize| &self.models[shape.members[*position].kernel.0];
         let parameters = function.parameters();
-        let mut order = self.group.segments_in_order();
+        let mut order = shape.segments.clone();
         order.retain(|segment| segment.iter().any(|member| members.contains(member)));
         let last = order.iter().flatten().next_back();
         for (number, segment) in order.iter().enumerate() {
-            let member = |position: &usize| &self.group.members[*position];
-            let mut models = segment.iter().map(|position| self.members[*position].1);
+            let member = |position: &usize| &shape.members[*position];
+            let mut models = segment.iter().map(model);
             if number > 0
                 && segment
                     .iter()
@@ -596,22 +542,22 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
                 // Threads may have left the segment before on different ways.
                 self.synchronise(builder, "llvm.nvvm.bar.warp.sync", u64::from(u32::MAX));
             }
-            let together = self.in_unison(function, segment, bodies, places)?;
+            let together = self.in_unison(function, segment, bodies)?;
             if let Some(together) = together {
                 // All of them have the grid of the first.
-                let end = self.enter(function, builder, grids.grids[segment[0]].as_ref());
+                let end = self.enter(function, builder, grids[segment[0]].as_ref());
                 builder.call(together.value_type(), together, &parameters);
                 leave(builder, end);
                 continue;
             }
             for position in segment {
                 let body = &bodies[*position];
-                let grid = grids.grids[*position].as_ref();
-                let dealt = grids.dealt[*position]
-                    .as_ref()
-                    .map(|dealt| self.deal(function, builder, dealt));
+                let grid = grids[*position].as_ref();
+                let dealt = shape.dealt[*position].as_ref();
+                let dealt = dealt.map(|dealt| self.deal(function, builder, dealt));
                 let end = self.enter(function, builder, grid);
-                let mut arguments: Vec<Value> = places[*position]
+                let mut arguments: Vec<Value> = shape.members[*position]
+                    .places
                     .iter()
                     .map(|index| parameters[*index])
                     .collect();
@@ -631,7 +577,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
                     RETURN_ATTRIBUTES,
                 );
                 // The end of a kernel waits for them; what follows may write where they read.
-                let copies = self.members[*position].1.asynchronous_copies;
+                let copies = model(position).asynchronous_copies;
                 if copies && Some(position) != last {
                     self.wait_for_copies(builder);
                 }
@@ -650,7 +596,6 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         kernel: Value,
         segment: &[usize],
         bodies: &[segment::Body],
-        places: &[Vec<usize>],
     ) -> Result<Option<Value>, CodegenError> {
         let given = segment
             .iter()
@@ -659,10 +604,13 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         if !wanted || given || segment.len() < 2 {
             return Ok(None);
         }
-        let name = format!("sirius_g{}_s{}", self.index, segment[0]);
+        let name = format!("sirius_g{}_s{}", self.number, segment[0]);
         let members: Vec<(Value, &[usize])> = segment
             .iter()
-            .map(|position| (bodies[*position].function, places[*position].as_slice()))
+            .map(|position| {
+                let places = &self.recipe.shape.members[*position].places;
+                (bodies[*position].function, places.as_slice())
+            })
             .collect();
         unison::in_unison(self.module, kernel, &name, &members)
     }
@@ -692,8 +640,9 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
 
     /// `sirius_fused_0_scale_add`: a name that PTX allows and that says what runs.
     fn name(&self) -> String {
-        let mut name = format!("sirius_fused_{}", self.index);
-        for (_, model) in &self.members {
+        let mut name = format!("sirius_fused_{}", self.number);
+        for member in &self.recipe.shape.members {
+            let model = &self.models[member.kernel.0];
             name.push('_');
             name.extend(model.display_name.chars().map(|letter| {
                 if letter.is_ascii_alphanumeric() {
@@ -708,24 +657,20 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
     }
 }
 
-fn is_argument(parameter: &FusedParameter) -> bool {
-    matches!(parameter, FusedParameter::Argument { .. })
-}
-
-fn function_of(module: &Module, kernel: &FusedKernel) -> Result<Value, CodegenError> {
+fn function_of(module: &Module, kernel: &Built) -> Result<Value, CodegenError> {
     Value::function(module, &kernel.name)
         .ok_or_else(|| CodegenError::Inconsistent(format!("no kernel {}", kernel.name)))
 }
 
 /// Leaves stores out whose values nobody reads, in all versions of a kernel, of which the first calls
-/// the others. Returns the allocations that they went to.
-fn remove_dead_stores(versions: &[Value], facts: &KernelFacts) -> Vec<BufferId> {
+/// the others. Returns the allocations that they went to, as [`KernelFacts::unread`] tells them.
+fn remove_dead_stores(versions: &[Value], facts: &KernelFacts) -> Vec<Vec<usize>> {
     let mut unwritten = Vec::new();
-    for (buffer, parameters) in &facts.unread {
+    for (leading, parameters) in &facts.unread {
         for version in versions {
             let removed = dead_stores::remove_dead_stores(*version, versions, parameters);
-            if removed && !unwritten.contains(buffer) {
-                unwritten.push(*buffer);
+            if removed && !unwritten.contains(leading) {
+                unwritten.push(leading.clone());
             }
         }
     }
@@ -745,9 +690,6 @@ fn tidy(module: &Module) -> Result<(), CodegenError> {
 
 /// Waits for all threads of the block.
 const BLOCK_BARRIER: &str = "llvm.nvvm.barrier.cta.sync.aligned.all";
-
-/// The most threads that any block has.
-const MOST_THREADS: u32 = 1024;
 
 /// Inlines the segments and forwards what one stores and the next loads in the same thread: two
 /// segments that test the same condition are threaded together, so that the store dominates the

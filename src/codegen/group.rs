@@ -6,7 +6,8 @@
 //! every guard of the group holds, else what is left, by the original launches in order.
 //! `sirius.flush.G` issues the first `pending` members, unfused.
 
-use super::fuse::extent;
+mod shape;
+
 use super::guard::{Operands, emit_expression, emit_guards};
 use super::host::MemberCall;
 use super::launch_call::{
@@ -16,11 +17,10 @@ use super::launch_call::{
 use super::waves::{Waiting, issue_waiting};
 use super::{CodegenError, FusedKernel, FusedParameter, StagedRows};
 use crate::dependence::Guard;
-use crate::expression::Expression;
 use crate::kernel::KernelModel;
-use crate::launch::{LaunchGraph, LaunchId, NodeKind, Operand, ValueId};
+use crate::launch::{LaunchGraph, LaunchId, Operand, ValueId};
 use crate::program::Program;
-use crate::schedule::{BlockThreads, FusionGroup, ThreadMap};
+use crate::schedule::FusionGroup;
 use inkwell::IntPredicate;
 use inkwell::builder::Builder;
 use inkwell::module::Linkage;
@@ -28,6 +28,7 @@ use inkwell::types::{BasicMetadataTypeEnum, BasicTypeEnum, IntType};
 use inkwell::values::{
     BasicMetadataValueEnum, BasicValue, BasicValueEnum, FunctionValue, IntValue, PointerValue,
 };
+use shape::{common_shape, largest_grid, tells_shape};
 use std::collections::HashMap;
 
 /// `i32 sirius.group.G(operands of all members)`: fused behind its guard, else the originals.
@@ -138,13 +139,30 @@ pub(super) fn build_group_function<'ctx>(
             }
         });
     }
+    let mut record = Vec::new();
+    for parameter in waiting.iter().flat_map(|waiting| waiting.parameters()) {
+        let mut known = kernel.parameters.iter().zip(&slots);
+        record.push(
+            match (known.find(|(known, _)| *known == parameter), parameter) {
+                (Some((_, slot)), _) => *slot,
+                (None, FusedParameter::Argument { launch, argument }) => {
+                    let index = operands
+                        .position(*launch, OPERANDS_BEFORE_ARGUMENTS + argument)
+                        .ok_or_else(|| CodegenError::Inconsistent("missing argument".into()))?;
+                    let in_memory = operands.in_memory[index].is_some();
+                    operand_slot(&builder, function, index + 1, in_memory)?
+                }
+                _ => return Err(CodegenError::Inconsistent("a wave's number".into())),
+            },
+        );
+    }
     let guard = emit_guards(context, &program.host, &builder, &operands, &group.guards)?;
     let guard = builder.build_and(guard, holds, "run.fused")?;
     builder.build_conditional_branch(guard, room, separate)?;
 
     let key = program
         .host
-        .get_global(&fused_key(kernel.group))
+        .get_global(&fused_key(kernel))
         .ok_or_else(|| CodegenError::Inconsistent("the fused kernel has no key".into()))?;
     let key: BasicValueEnum<'_> = key.as_pointer_value().into();
     builder.position_at_end(room);
@@ -190,7 +208,7 @@ pub(super) fn build_group_function<'ctx>(
             &operands,
             key,
             &configuration,
-            &slots,
+            &record,
             site,
         )?;
     }
@@ -216,87 +234,12 @@ pub(super) fn build_group_function<'ctx>(
     Ok(function)
 }
 
-/// The length of the fused kernel's grid and of its blocks, each where it is one row instead of what
-/// the last member has.
-fn common_shape(graph: &LaunchGraph, group: &FusionGroup) -> [Option<Expression<ValueId>>; 2] {
-    let (mut blocks, mut threads) = (None::<Expression<ValueId>>, None::<Expression<ValueId>>);
-    for strand in group.strands() {
-        let member = &group.members[strand[0]];
-        let ThreadMap::Blocks {
-            first,
-            count,
-            threads: kind,
-        } = &member.map
-        else {
-            continue;
-        };
-        blocks = Some(first.clone().add(count.clone()));
-        if *kind == BlockThreads::Same {
-            continue;
-        }
-        let launch = graph.nodes.iter().find_map(|node| match &node.kind {
-            NodeKind::Launch(launch) if launch.id == member.launch => Some(launch),
-            _ => None,
-        });
-        let own = launch.map(|launch| {
-            let [x, y, z] = launch.block.map(|value| extent(graph, value));
-            x.multiply(y).multiply(z)
-        });
-        threads = match (threads, own) {
-            (Some(threads), Some(own)) => Some(threads.maximum(own)),
-            (threads, own) => threads.or(own),
-        };
-    }
-    [blocks, threads]
-}
-
 /// Shared memory that every block gets, static and dynamic together.
 const SHARED_BYTES_WITHOUT_ASKING: u64 = 48 << 10;
 
-/// The host symbol that stands for a group's fused kernel.
-pub(super) fn fused_key(group: usize) -> String {
-    format!("sirius.fused.key.{group}")
-}
-
-/// Whether the fused launch has a member's shape, or part of it: sets and copies have that of another
-/// member, and threads that are dealt anew have none.
-fn tells_shape(group: &FusionGroup, member: &MemberCall<'_, '_>) -> bool {
-    let mut planned = group.members.iter();
-    let dealt = planned.any(|planned| {
-        planned.launch == member.launch.id && matches!(planned.map, ThreadMap::Dealt { .. })
-    });
-    !member.is_operation() && !dealt
-}
-
-/// The fused grid as a launch takes it: x and y in one number, then z.
-fn largest_grid<'ctx>(
-    program: &Program<'ctx>,
-    builder: &Builder<'ctx>,
-    operands: &GroupOperands<'_, 'ctx>,
-    group: &FusionGroup,
-) -> Result<[BasicValueEnum<'ctx>; 2], CodegenError> {
-    let (int, long) = (program.context.i32_type(), program.context.i64_type());
-    let mut largest = [long.const_int(1, false); 3];
-    for member in operands
-        .members
-        .iter()
-        .filter(|member| tells_shape(group, member))
-    {
-        for (axis, largest) in (0_u8..).zip(&mut largest) {
-            let extent = operands
-                .operand(member.launch.id, Operand::Grid(axis))
-                .ok_or_else(|| CodegenError::Inconsistent("missing extent".into()))?;
-            let more = builder.build_int_compare(IntPredicate::UGT, extent, *largest, "more")?;
-            *largest = builder
-                .build_select(more, extent, *largest, "extent")?
-                .into_int_value();
-        }
-    }
-    let [x, y, z] = largest;
-    let high = builder.build_left_shift(y, long.const_int(32, false), "y")?;
-    let packed = builder.build_or(x, high, "grid")?;
-    let depth = builder.build_int_truncate(z, int, "z")?;
-    Ok([packed.into(), depth.into()])
+/// The host symbol that stands for a fused kernel.
+pub(super) fn fused_key(kernel: &FusedKernel) -> String {
+    format!("sirius.fused.key.{}", kernel.name)
 }
 
 /// Segments overlay their dynamic shared memory, so the fused launch needs the most of any member.
@@ -667,6 +610,12 @@ impl<'a, 'ctx> GroupOperands<'a, 'ctx> {
         if member.is_operation() {
             self.pointers_are_set(program, builder, member, start)?;
         }
+        let stream = builder.build_ptr_to_int(
+            parameters[start + OPERANDS_BEFORE_ARGUMENTS - 1].into_pointer_value(),
+            long,
+            "stream",
+        )?;
+        self.pieces.insert((launch.id, Operand::Stream), stream);
         let shared = parameters[start + SHARED_BYTES].into_int_value();
         self.values.entry(launch.shared_bytes).or_insert(shared);
         self.pieces

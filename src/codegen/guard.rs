@@ -12,8 +12,8 @@ use inkwell::IntPredicate;
 use inkwell::builder::Builder;
 use inkwell::context::Context;
 use inkwell::intrinsics::Intrinsic;
-use inkwell::module::Module;
-use inkwell::values::IntValue;
+use inkwell::module::{Linkage, Module};
+use inkwell::values::{FunctionValue, IntValue};
 
 /// Where a guard finds its operands: 64-bit values at the place where the guard is evaluated.
 pub trait Operands<'ctx> {
@@ -88,6 +88,51 @@ pub fn emit_expression<'ctx>(
     Emitter::new(context, module, builder, operands).expression(expression)
 }
 
+const IS_FREE: &str = "sirius.stream.is.free";
+
+/// `i1 sirius.stream.is.free(i64 stream)`: no capture of it is in progress. A stream that cannot be asked
+/// is not free.
+fn build_is_free<'ctx>(
+    context: &'ctx Context,
+    module: &Module<'ctx>,
+) -> Result<FunctionValue<'ctx>, CodegenError> {
+    let (int, long, bit) = (context.i32_type(), context.i64_type(), context.bool_type());
+    let pointer = context.ptr_type(inkwell::AddressSpace::default());
+    let type_ = bit.fn_type(&[long.into()], false);
+    let function = module.add_function(IS_FREE, type_, Some(Linkage::Internal));
+    let builder = context.create_builder();
+    builder.position_at_end(context.append_basic_block(function, "entry"));
+    // Handle 0 is the thread's own stream where the program was compiled so.
+    let by_thread = module
+        .get_functions()
+        .any(|function| function.get_name().to_bytes().ends_with(b"_ptsz"));
+    let name = match by_thread {
+        true => "cudaStreamIsCapturing_ptsz",
+        false => "cudaStreamIsCapturing",
+    };
+    let ask = module.get_function(name).unwrap_or_else(|| {
+        let type_ = int.fn_type(&[pointer.into(), pointer.into()], false);
+        module.add_function(name, type_, None)
+    });
+    let state = builder.build_alloca(int, "state")?;
+    builder.build_store(state, int.const_zero())?;
+    let stream = function
+        .get_nth_param(0)
+        .map(|stream| stream.into_int_value());
+    let stream = stream.ok_or_else(|| CodegenError::Inconsistent("no stream".into()))?;
+    let stream = builder.build_int_to_ptr(stream, pointer, "stream")?;
+    let status = builder
+        .build_call(ask, &[stream.into(), state.into()], "status")?
+        .try_as_basic_value()
+        .unwrap_basic()
+        .into_int_value();
+    let state = builder.build_load(int, state, "state")?.into_int_value();
+    let either = builder.build_or(status, state, "either")?;
+    let free = builder.build_int_compare(IntPredicate::EQ, either, int.const_zero(), "free")?;
+    builder.build_return(Some(&free))?;
+    Ok(function)
+}
+
 struct Emitter<'a, 'ctx> {
     context: &'ctx Context,
     module: &'a Module<'ctx>,
@@ -124,6 +169,15 @@ impl<'a, 'ctx> Emitter<'a, 'ctx> {
                 Ok(self.builder.build_or(before, after, "disjoint")?)
             }
             Guard::ConfigurationValid { launch } => self.configuration(*launch),
+            Guard::NotCapturing { launch } => {
+                let stream = self.operand(*launch, Operand::Stream)?;
+                let ask = match self.module.get_function(IS_FREE) {
+                    Some(known) => known,
+                    None => build_is_free(self.context, self.module)?,
+                };
+                let call = self.builder.build_call(ask, &[stream.into()], "free")?;
+                Ok(call.try_as_basic_value().unwrap_basic().into_int_value())
+            }
         }
     }
 

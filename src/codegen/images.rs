@@ -7,14 +7,14 @@ use super::cpu::{CpuImageRequest, emit_cpu_image};
 use super::device::{device_target_machine, optimise_device};
 use super::fuse::{build_candidates, build_fused_module};
 use super::ptx::{Usage, emit_fatbin};
-use super::{CodegenError, DeviceImage, FusedKernel, WaveKernel};
+use super::{CodegenError, DeviceImage, FusedKernel, FusedParameter, WaveKernel};
 use crate::cli::{Build, Device, Toolchain};
 use crate::kernel::KernelModel;
 use crate::launch::{LaunchGraph, NodeKind};
 use crate::program::Program;
 use crate::schedule::FusionPlan;
 use crate::schedule::occupancy::KernelUsage;
-use crate::schedule::resources::GroupUsage;
+use crate::schedule::resources::{ASSUMED_ROW_ELEMENTS, GroupUsage};
 use crate::verify::VerifiedPlan;
 use inkwell::module::Module;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -208,12 +208,41 @@ fn group_usage(
                 usage[kernel.group].push(GroupUsage {
                     architecture: *architecture,
                     fused,
+                    staged_bytes: staged_bytes(graph, kernel),
                     members,
                 });
             }
         }
     }
     usage
+}
+
+/// Bytes of dynamic shared memory that a launch brings along for the rows that a kernel keeps.
+fn staged_bytes(graph: &LaunchGraph, kernel: &FusedKernel) -> u64 {
+    let Some(rows) = &kernel.staged else {
+        return 0;
+    };
+    let elements = match kernel.parameters.get(rows.parameter) {
+        Some(FusedParameter::Argument { launch, argument }) => {
+            let mut launches = graph.nodes.iter().filter_map(|node| match &node.kind {
+                NodeKind::Launch(found) if found.id == *launch => Some(found),
+                _ => None,
+            });
+            let passed = launches
+                .next()
+                .and_then(|found| found.arguments.get(*argument));
+            let piece = passed.and_then(|passed| passed.pieces.first());
+            piece.and_then(|piece| graph.values.get(piece.value.0)?.constant)
+        }
+        _ => None,
+    };
+    let known = elements.map(|elements| u64::try_from(elements).unwrap_or(0));
+    let elements = known.unwrap_or(ASSUMED_ROW_ELEMENTS.min(rows.most_elements));
+    // Longer rows stay where they are.
+    match elements <= rows.most_elements {
+        true => elements * rows.element_bytes,
+        false => 0,
+    }
 }
 
 struct Emitted {

@@ -708,6 +708,17 @@ impl Value {
         unsafe { LLVMInstructionEraseFromParent(self.0) }
     }
 
+    /// The address so many bytes behind a global.
+    pub(super) fn constant_offset(self, module: &Module, bytes: u64) -> Value {
+        let (byte, long) = (Type::integer(module, 8), Type::integer(module, 64));
+        let mut index = long.constant(bytes).0;
+        match bytes {
+            0 => self,
+            // SAFETY: there is one index, and the address is a constant.
+            _ => Value(unsafe { LLVMConstInBoundsGEP2(byte.0, self.0, &raw mut index, 1) }),
+        }
+    }
+
     /// `addrspacecast` of a constant.
     pub(super) fn constant_address_space_cast(self, ty: Type) -> Value {
         // SAFETY: as above.

@@ -4,7 +4,7 @@
 //! ordinary objects and in the runtime library.
 
 use super::{CodegenError, DeviceImage};
-use crate::cli::command::run_tool;
+use crate::cli::command::{Output, run_tool};
 use crate::cli::{Build, Device, Language, Toolchain};
 use inkwell::module::Module;
 use std::ffi::OsString;
@@ -76,6 +76,33 @@ pub fn link(
     objects: &[PathBuf],
     output: &Path,
 ) -> Result<(), CodegenError> {
+    run_linker(build, toolchain, objects, output, &[])?;
+    Ok(())
+}
+
+/// Links objects and libraries as they are into `output`, and returns what the linker says it takes in: a
+/// line for each object and each member of an archive.
+///
+/// # Errors
+/// As [`link`].
+pub fn trace_link(
+    build: &Build,
+    toolchain: &Toolchain,
+    output: &Path,
+) -> Result<String, CodegenError> {
+    // GNU ld names members of archives only when it is asked twice.
+    let trace = ["-Wl,-t", "-Wl,-t"];
+    let said = run_linker(build, toolchain, &[], output, &trace)?;
+    Ok(String::from_utf8_lossy(&said.stdout).into_owned())
+}
+
+fn run_linker(
+    build: &Build,
+    toolchain: &Toolchain,
+    objects: &[PathBuf],
+    output: &Path,
+    others: &[&str],
+) -> Result<Output, CodegenError> {
     let linker = build.host_compiler.as_ref().unwrap_or(&toolchain.clang);
     let mut arguments: Vec<OsString> = Vec::new();
     if build.shared {
@@ -91,8 +118,8 @@ pub fn link(
     arguments.extend(inputs.map(|input| input.path.clone().into_os_string()));
     arguments.extend(link_arguments(build).map(OsString::from));
     arguments.extend(runtime_arguments(build, toolchain)?);
-    run_tool(linker, &arguments, build)?;
-    Ok(())
+    arguments.extend(others.iter().map(OsString::from));
+    Ok(run_tool(linker, &arguments, build)?)
 }
 
 /// What a plain host compiler needs on its command line to link our objects.

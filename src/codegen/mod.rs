@@ -22,6 +22,7 @@ mod waves;
 
 pub use emit::{Emitted, emit, emit_device_only, link_objects, show_commands};
 pub use images::{FusedImage, UnitImages, Workbench, emit_fused, emit_units, try_candidates};
+pub use link::trace_link;
 
 use crate::affine::Axis;
 use crate::expression::Expression;
@@ -93,7 +94,7 @@ impl CodegenError {
 /// A fused kernel as the host must launch it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FusedKernel {
-    /// Its name in the fused image.
+    /// Its name in the fused image; groups may share it.
     pub name: String,
     /// Index of its group in the plan.
     pub group: usize,
@@ -126,11 +127,10 @@ pub struct WaveKernel {
     /// Its name in the fused image.
     pub name: String,
     /// The statements of the plan that it runs launches of.
-    pub launches: Vec<LaunchId>,
-    /// The group whose launches they are; `None` for a launch by itself.
-    pub group: Option<usize>,
-    /// What a record holds, in order.
-    pub parameters: Vec<FusedParameter>,
+    pub statements: Vec<WaveStatementSite>,
+    /// One launch by itself has a kernel that takes what a record holds: that of all these groups, or
+    /// the user's.
+    pub single: bool,
     /// Where each argument lies in a record.
     pub offsets_bytes: Vec<u32>,
     /// The size of each argument.
@@ -141,6 +141,17 @@ pub struct WaveKernel {
     pub records_offset_bytes: u32,
     /// How many records there is room for.
     pub capacity: u32,
+}
+
+/// A statement of the plan whose launches a [`WaveKernel`] runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WaveStatementSite {
+    /// At whose place it is issued.
+    pub launch: LaunchId,
+    /// The group that it is; `None` for a launch by itself.
+    pub group: Option<usize>,
+    /// What a record holds, in order.
+    pub parameters: Vec<FusedParameter>,
 }
 
 /// Where the host takes a parameter of a fused kernel from.

@@ -15,6 +15,7 @@ use inkwell::values::{
     BasicMetadataValueEnum, CallSiteValue, FunctionValue, GlobalValue, InstructionOpcode,
     PointerValue,
 };
+use std::collections::BTreeMap;
 
 /// Replaces each unit's dummy image by the real one.
 ///
@@ -53,17 +54,14 @@ pub fn add_fused_keys(program: &Program<'_>, fused: &[FusedKernel], waves: &[Wav
 }
 
 /// Host symbol and name of each kernel of the fused image.
-fn keys<'a>(
-    fused: &'a [FusedKernel],
-    waves: &'a [WaveKernel],
-) -> impl Iterator<Item = (String, &'a str)> {
+fn keys<'a>(fused: &'a [FusedKernel], waves: &'a [WaveKernel]) -> BTreeMap<String, &'a str> {
     let groups = fused
         .iter()
-        .map(|kernel| (fused_key(kernel.group), kernel.name.as_str()));
+        .map(|kernel| (fused_key(kernel), kernel.name.as_str()));
     let waves = waves
         .iter()
         .map(|wave| (wave_key(wave), wave.name.as_str()));
-    groups.chain(waves)
+    groups.chain(waves).collect()
 }
 
 /// Adds the fused image and registers its kernels under their keys.

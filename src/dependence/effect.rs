@@ -159,7 +159,9 @@ impl<'a> Effect<'a> {
             Self::Modelled(instance) => {
                 let decided = |guard: &Guard| match guard {
                     Guard::Holds { condition, .. } => condition.decided() == Some(true),
-                    Guard::RangesDisjoint { .. } | Guard::ConfigurationValid { .. } => false,
+                    Guard::RangesDisjoint { .. }
+                    | Guard::ConfigurationValid { .. }
+                    | Guard::NotCapturing { .. } => false,
                 };
                 instance.broken.is_none() && instance.conditions.iter().all(decided)
             }

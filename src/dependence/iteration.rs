@@ -98,7 +98,9 @@ impl<'a> Later<'a> {
         }
         let holds = |guard: &Guard| match guard {
             Guard::Holds { condition, .. } => self.follows(&facts, condition),
-            Guard::RangesDisjoint { .. } | Guard::ConfigurationValid { .. } => false,
+            Guard::RangesDisjoint { .. }
+            | Guard::ConfigurationValid { .. }
+            | Guard::NotCapturing { .. } => false,
         };
         guards
             .iter()

@@ -113,6 +113,11 @@ pub enum Guard {
         /// Whose.
         launch: LaunchId,
     },
+    /// No capture of the launch's stream is in progress.
+    NotCapturing {
+        /// Whose.
+        launch: LaunchId,
+    },
 }
 
 /// A range of bytes behind a pointer argument.

@@ -314,6 +314,7 @@ impl Collector<'_> {
             invariant_load: touch.invariant && touch.kind == AccessKind::Read,
             volatile: touch.volatile,
             asynchronous: touch.asynchronous,
+            place: at.0.saturating_sub(self.body.formals.len()),
             location: self.body.value(at).location.clone(),
         });
     }

@@ -590,6 +590,7 @@ mod tests {
             invariant_load: false,
             volatile: false,
             asynchronous,
+            place: 0,
             location: Location::default(),
         }
     }

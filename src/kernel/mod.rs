@@ -232,7 +232,8 @@ pub enum AccessKind {
 /// One load, store, atomic or memory intrinsic of the kernel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Access {
-    /// Its index.
+    /// Its index. Of two accesses in one iteration of the loops around both, the one with the larger
+    /// index never comes before the other.
     pub id: AccessId,
     /// Read, write, or both.
     pub kind: AccessKind,
@@ -259,6 +260,9 @@ pub struct Access {
     /// stands and the thread's next wait for all its copies, or the end of the kernel.
     #[serde(default)]
     pub asynchronous: bool,
+    /// How many instructions stand before it in the function's text, ends of blocks left out.
+    #[serde(default)]
+    pub place: usize,
     /// Its place in the source.
     pub location: Location,
 }

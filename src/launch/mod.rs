@@ -11,6 +11,7 @@
 //! set of statement instances.
 
 mod calls;
+mod capture;
 mod cfg;
 mod display;
 mod handles;
@@ -25,6 +26,7 @@ mod recurrences;
 mod values;
 mod versions;
 
+pub use capture::StreamCapture;
 pub use handles::fold_launches_by_handles;
 pub use iterations::{Course, Iterations, LoopDomain, Place};
 
@@ -376,6 +378,9 @@ pub struct LaunchGraph {
     /// Sets, and copies within the device, that a kernel could do.
     #[serde(default)]
     pub operations: Vec<Operation>,
+    /// Who may capture launches.
+    #[serde(default)]
+    pub capture: StreamCapture,
 }
 
 /// A node that is a set or a copy within the device.

@@ -64,6 +64,8 @@ pub fn assemble(
     builder.buffers(&functions, variables);
     builder.nodes(&functions);
     builder.iterations(&functions);
+    let analysed: Vec<usize> = functions.iter().map(|analysed| analysed.function).collect();
+    builder.graph.capture = StreamCapture::of(host, &analysed);
     builder.finish()
 }
 

@@ -8,6 +8,7 @@ use crate::kernel::KernelModel;
 use crate::launch::{
     HostBlock, HostFunction, HostLoop, HostValue, Launch, LaunchGraph, NodeId, NodeKind,
 };
+use crate::objects::ObjectsError;
 use crate::program::ProgramError;
 use crate::schedule::FusionPlan;
 use crate::verify::{VerifiedPlan, verify};
@@ -55,6 +56,9 @@ pub enum PipelineError {
     /// No artifact could be made.
     #[error(transparent)]
     Codegen(#[from] CodegenError),
+    /// Objects could not be read, or not be given their bitcode.
+    #[error(transparent)]
+    Objects(#[from] ObjectsError),
     /// A tool failed.
     #[error(transparent)]
     Tool(#[from] ToolError),
@@ -78,6 +82,7 @@ impl PipelineError {
             Self::Toolchain(error) => error.exit_status(),
             Self::Program(error) => error.exit_status(),
             Self::Codegen(error) => error.exit_status(),
+            Self::Objects(error) => error.exit_status(),
             Self::Tool(error) => error.exit_status(),
             Self::Write { .. } | Self::Bug(_) | Self::UnknownOrientation { .. } => 1,
         }
@@ -86,10 +91,11 @@ impl PipelineError {
     /// True when a check of ours failed, and not a tool or the user's program.
     pub(super) fn is_bug(&self) -> bool {
         match self {
-            Self::Codegen(error) => error.is_bug(),
+            Self::Codegen(error) | Self::Objects(ObjectsError::Link(error)) => error.is_bug(),
             Self::Bug(_) => true,
             Self::Toolchain(_)
             | Self::Program(_)
+            | Self::Objects(_)
             | Self::Tool(_)
             | Self::Write { .. }
             | Self::UnknownOrientation { .. } => false,
@@ -102,6 +108,10 @@ impl PipelineError {
             self,
             Self::Tool(ToolError::Failed { .. })
                 | Self::Codegen(CodegenError::Tool(ToolError::Failed { .. }))
+                | Self::Objects(
+                    ObjectsError::Tool(ToolError::Failed { .. })
+                        | ObjectsError::Link(CodegenError::Tool(ToolError::Failed { .. }))
+                )
                 | Self::Program(ProgramError::FrontEnd { .. })
         )
     }

@@ -3,8 +3,8 @@
 //! Invariant: what the user sees of a front-end run is clang's own text, once: warnings of the host
 //! side, errors of the side that fails first (the host's when both do).
 
-use super::ProgramError;
-use crate::cli::{Architecture, Build, Input, Language, ToolError, Toolchain, run_tool};
+use super::{ProgramError, SourceBitcode};
+use crate::cli::{Architecture, Build, Input, Language, Phase, ToolError, Toolchain, run_tool};
 use inkwell::context::Context;
 use inkwell::module::Module;
 use std::ffi::OsString;
@@ -19,6 +19,8 @@ pub(super) struct FrontEndUnit<'ctx> {
     pub(super) host: Module<'ctx>,
     /// Its device module, for CUDA sources.
     pub(super) device: Option<Module<'ctx>>,
+    /// Both as clang wrote them, where an object is to keep them.
+    pub(super) bitcode: Option<SourceBitcode>,
     /// clang's warnings.
     pub(super) warnings: String,
 }
@@ -33,6 +35,16 @@ pub(super) fn compile<'ctx>(
     build: &Build,
     toolchain: &Toolchain,
 ) -> Result<FrontEndUnit<'ctx>, ProgramError> {
+    if let Some(bitcode) = &input.bitcode {
+        let device = bitcode.device.as_deref();
+        return Ok(FrontEndUnit {
+            source: input.path.clone(),
+            host: read(context, input, &bitcode.host)?,
+            device: device.map(|path| read(context, input, path)).transpose()?,
+            bitcode: None,
+            warnings: String::new(),
+        });
+    }
     let folder = tempfile::tempdir().map_err(|error| ProgramError::Files {
         what: "cannot make a temporary folder".into(),
         error,
@@ -65,24 +77,50 @@ pub(super) fn compile<'ctx>(
             source: input.path.clone(),
             host: context.create_module("host"),
             device: device.is_some().then(|| context.create_module("device")),
+            bitcode: None,
             warnings,
         });
     }
-    let read = |path: &Path| {
-        Module::parse_bitcode_from_path(path, context).map_err(|error| ProgramError::Bitcode {
-            source_file: input.path.clone(),
-            message: error.to_string(),
-        })
-    };
+    let device_bitcode = device.map(|_| device_bitcode);
+    let kept = build.phase == Phase::Compile;
     Ok(FrontEndUnit {
         source: input.path.clone(),
-        host: read(&host_bitcode)?,
-        device: device
-            .is_some()
-            .then(|| read(&device_bitcode))
+        host: read(context, input, &host_bitcode)?,
+        device: device_bitcode
+            .as_deref()
+            .map(|path| read(context, input, path))
+            .transpose()?,
+        bitcode: kept
+            .then(|| SourceBitcode::read(&host_bitcode, device_bitcode.as_deref()))
             .transpose()?,
         warnings,
     })
+}
+
+fn read<'ctx>(
+    context: &'ctx Context,
+    input: &Input,
+    path: &Path,
+) -> Result<Module<'ctx>, ProgramError> {
+    Module::parse_bitcode_from_path(path, context).map_err(|error| ProgramError::Bitcode {
+        source_file: input.path.clone(),
+        message: error.to_string(),
+    })
+}
+
+impl SourceBitcode {
+    fn read(host: &Path, device: Option<&Path>) -> Result<Self, ProgramError> {
+        let bytes = |path: &Path| {
+            std::fs::read(path).map_err(|error| ProgramError::Files {
+                what: format!("cannot read {}", path.display()),
+                error,
+            })
+        };
+        Ok(Self {
+            host: bytes(host)?,
+            device: device.map(bytes).transpose()?,
+        })
+    }
 }
 
 /// The contents of the device image that clang embeds; code generation replaces it.

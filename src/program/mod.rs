@@ -61,6 +61,7 @@ pub fn read_program<'ctx>(
     let mut hosts = Vec::new();
     let mut units = Vec::new();
     let mut registered = Vec::new();
+    let mut bitcode = None;
     let sources: Vec<_> = build
         .inputs
         .iter()
@@ -70,11 +71,14 @@ pub fn read_program<'ctx>(
     for (index, input) in sources.iter().enumerate() {
         let unit = front_end::compile(context, input, build, toolchain)?;
         warnings += &unit.warnings;
+        bitcode = unit.bitcode;
         names::separate_local_symbols(&unit.host, index, sources.len());
         let mut found = names::registrations(&unit.host);
         if let Some(device) = unit.device {
             found.keep_defined(&device);
-            canonicalise_device::decide_numerics(&device, build.numerics, architecture)?;
+            let earlier = input.bitcode.as_ref().map(|bitcode| bitcode.numerics);
+            let numerics = earlier.unwrap_or(build.numerics);
+            canonicalise_device::decide_numerics(&device, numerics, architecture)?;
             units.push(Unit {
                 source: unit.source,
                 device,
@@ -115,6 +119,7 @@ pub fn read_program<'ctx>(
         context,
         host,
         units,
+        bitcode,
         operations,
         analysis,
         kernels,
@@ -200,6 +205,8 @@ pub struct Program<'ctx> {
     pub host: Module<'ctx>,
     /// Device code by unit, as it is emitted for unfused launches.
     pub units: Vec<Unit<'ctx>>,
+    /// With `-c`, what clang made of the source.
+    pub bitcode: Option<SourceBitcode>,
     /// Kernels that do what sets and copies within the device do, where the host calls any; in no
     /// image.
     pub operations: Option<Module<'ctx>>,
@@ -235,6 +242,15 @@ pub enum HostVisibleMemory {
     /// Any: the program registers host memory or uses an API that is not known to leave it alone,
     /// or part of the program is not here (separate compilation, objects among the inputs).
     Anything,
+}
+
+/// A source as clang made it bitcode, with no pass run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceBitcode {
+    /// The host module.
+    pub host: Vec<u8>,
+    /// The device module, of a CUDA source.
+    pub device: Option<Vec<u8>>,
 }
 
 /// The device side of one translation unit.

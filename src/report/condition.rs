@@ -49,6 +49,10 @@ impl<'a> LaunchNames<'a> {
                     self.range(right)
                 ),
             },
+            Guard::NotCapturing { launch } => ReportGuard {
+                kind: "capture".to_string(),
+                condition: format!("the stream of {} is not captured", self.launch(*launch)),
+            },
             Guard::ConfigurationValid { launch } => ReportGuard {
                 kind: "configuration".to_string(),
                 condition: match self.graph.operation_of(*launch) {

@@ -242,6 +242,11 @@ impl<'a> Judge<'a> {
             guards.insert(Guard::ConfigurationValid {
                 launch: source.launch.id,
             });
+            // All members are on one stream.
+            if position == 0 && self.graph.is_seen_in_capture(source.node, source.launch) {
+                let launch = source.launch.id;
+                guards.insert(Guard::NotCapturing { launch });
+            }
             if let Some(Ok(conditions)) = self.conditions.get(&source.node) {
                 guards.extend(conditions.iter().cloned());
             }
@@ -263,7 +268,9 @@ impl<'a> Judge<'a> {
         guards.extend(domains.guards.iter().cloned());
         guards.retain(|guard| match guard {
             Guard::Holds { condition, .. } => condition.decided() != Some(true),
-            Guard::RangesDisjoint { .. } | Guard::ConfigurationValid { .. } => true,
+            Guard::RangesDisjoint { .. }
+            | Guard::ConfigurationValid { .. }
+            | Guard::NotCapturing { .. } => true,
         });
         let guards: BTreeSet<Guard> = guards
             .into_iter()

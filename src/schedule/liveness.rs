@@ -44,6 +44,10 @@ impl Readers {
                         readers.add(node.id, Some(&read.pointer));
                     }
                 }
+                // Launches that were captured run in there.
+                NodeKind::Opaque { .. } if graph.capture.replays => {
+                    readers.of_anything.insert(node.id);
+                }
                 // What is not analysed can only read what escapes, and those are never asked for.
                 NodeKind::Set { .. }
                 | NodeKind::Allocation { .. }
@@ -227,6 +231,7 @@ fn same_outcome_each_time(
                     }
                 }
             }
+            Guard::NotCapturing { .. } => return false,
             // Grid, block and shared memory were taken above.
             Guard::ConfigurationValid { .. } => {}
         }

@@ -27,6 +27,9 @@ pub struct GroupUsage {
     pub architecture: u32,
     /// The fused kernel.
     pub fused: KernelUsage,
+    /// Dynamic shared memory of a block for the rows that the fused kernel keeps, in bytes.
+    #[serde(default)]
+    pub staged_bytes: u64,
     /// The members' own kernels, in the group's order.
     pub members: Vec<KernelUsage>,
 }
@@ -42,6 +45,9 @@ pub struct GroupOccupancy {
     pub threads_known: bool,
     /// The fused kernel's registers, spills and static shared memory.
     pub fused: KernelUsage,
+    /// Dynamic shared memory of a block of the fused kernel, in bytes, as far as it is known.
+    #[serde(default)]
+    pub dynamic_shared_bytes: u64,
     /// Warps of the fused kernel that run at once on a multiprocessor.
     pub warps: u32,
     /// As many as there can be.
@@ -95,6 +101,7 @@ impl GroupOccupancy {
             })
             .collect();
         let most_dynamic = dynamic.iter().copied().max().unwrap_or(0);
+        let most_dynamic = most_dynamic.max(usage.staged_bytes);
         let of_members = usage.members.iter().zip(&threads).zip(&dynamic);
         let least = of_members
             .map(|((usage, threads), dynamic)| {
@@ -106,6 +113,7 @@ impl GroupOccupancy {
             threads_per_block: reckoned,
             threads_known: known.is_some(),
             fused: usage.fused,
+            dynamic_shared_bytes: most_dynamic,
             warps: capability.resident_warps(&usage.fused, reckoned, most_dynamic),
             most_warps: capability.warps(),
             least_member_warps: least,
@@ -143,8 +151,11 @@ impl GroupOccupancy {
         few.then(|| {
             format!(
                 "fused, {} of {} warps would run at once {place} ({} registers a thread, {} bytes of \
-                 static shared memory), and at least {least} of each apart",
-                self.warps, self.most_warps, self.fused.registers, self.fused.shared_bytes
+                 shared memory), and at least {least} of each apart",
+                self.warps,
+                self.most_warps,
+                self.fused.registers,
+                u64::from(self.fused.shared_bytes) + self.dynamic_shared_bytes
             )
         })
     }
@@ -152,6 +163,9 @@ impl GroupOccupancy {
 
 /// Spilled bytes a thread that fusion may add.
 pub const SPILL_TOLERANCE_BYTES: u32 = 32;
+
+/// Elements of a row that a kernel keeps in shared memory, when the program does not tell.
+pub const ASSUMED_ROW_ELEMENTS: u64 = 1024;
 
 /// Threads a block when the program does not tell.
 pub const ASSUMED_THREADS: u32 = 256;
@@ -194,6 +208,7 @@ mod tests {
                 spill_store_bytes: spills[0],
                 ..KernelUsage::default()
             },
+            dynamic_shared_bytes: 0,
             warps,
             most_warps: 64,
             least_member_warps: Some(least),

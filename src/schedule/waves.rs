@@ -132,6 +132,9 @@ fn candidate(
             }
         }
         let valid = Guard::ConfigurationValid { launch: launch.id };
+        if graph.is_seen_in_capture(*node, launch) {
+            guards.push(Guard::NotCapturing { launch: launch.id });
+        }
         let conditions = launch_conditions(graph, kernels, *node)?.ok()?;
         for guard in conditions.into_iter().chain([valid]) {
             if !guards.contains(&guard) {

@@ -39,7 +39,7 @@ pub(super) fn refusals(
             let range = |range| TestedRange::new(graph, &values, &members, range);
             Some((range(left)?, range(right)?))
         }
-        Guard::Holds { .. } | Guard::ConfigurationValid { .. } => None,
+        Guard::Holds { .. } | Guard::ConfigurationValid { .. } | Guard::NotCapturing { .. } => None,
     });
     let numbers: Vec<_> = members
         .iter()

@@ -139,6 +139,8 @@ fn read_places(
             .iter()
             .map(|read| Place::of_pointer(graph, values, &read.pointer))
             .collect(),
+        // A captured launch that a graph runs.
+        NodeKind::Opaque { .. } if graph.capture.replays => vec![Place::default()],
         // Fills and frees read nothing, and the host cannot read device memory; unknown code has
         // no pointer to an allocation that does not escape.
         NodeKind::Set { .. }
@@ -211,6 +213,7 @@ fn decides_the_same(graph: &LaunchGraph, group: &FusionGroup, members: &[Site<'_
     for guard in &group.guards {
         match guard {
             Guard::ConfigurationValid { .. } => {}
+            Guard::NotCapturing { .. } => return false,
             Guard::Holds { condition, .. } => {
                 condition.substitute(&mut |value| {
                     compared.insert(Some(*value));

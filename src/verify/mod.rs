@@ -49,8 +49,13 @@
 //! *Afterwards*, an allocation that a plan calls unread is touched by nobody who would read what the
 //! fused kernel does not store (`liveness`).
 //!
+//! *In a capture*, launches become nodes of a graph, which somebody may look into (`capture`).
+//!
 //! *Inside* a fused kernel a barrier may only be left out when [`is_redundant`] finds in the model of that
-//! kernel that it orders nothing alone.
+//! kernel that it orders nothing alone; and shared variables may only share storage when
+//! [`overlay_conflict`] finds there that they are in use one after the other, and loads only be served
+//! from a copy in shared memory when [`staging_conflict`] finds that the thread itself brought the same
+//! value there.
 //!
 //! *By waves*, launches of a region are put off, all to a place before the host does anything that
 //! could tell (`waves`); there each is issued after every earlier one that touches a common byte, one
@@ -65,6 +70,7 @@
 //! of [`crate::schedule`] or [`crate::dependence`], of which it knows only the plain types.
 
 mod barriers;
+mod capture;
 mod conflict;
 mod dealt;
 mod device;
@@ -75,17 +81,21 @@ mod host_order;
 mod liveness;
 mod member;
 mod operations;
+mod overlay;
 mod place;
 mod polynomial;
 mod reduction;
 mod refusal;
+mod staging;
 mod strands;
 mod touched;
 mod waits;
 mod waves;
 
 pub use barriers::is_redundant;
+pub use overlay::{SharedPlace, overlay_conflict};
 pub use refusal::Refusal;
+pub use staging::{RowLength, StagedStream, Staging, staging_conflict};
 
 use crate::kernel::KernelModel;
 use crate::launch::{Launch, LaunchGraph, LaunchId, NodeId, NodeKind};
@@ -135,6 +145,7 @@ pub fn verify(
         for (group, members) in &groups {
             refusals.extend(liveness::refusals(graph, &readers, group, members));
             refusals.extend(operations::refusals(graph, group, members));
+            refusals.extend(capture::refusal(graph, &group.guards, members));
             refusals.extend(device::refusals(graph, group, members, &mut known));
         }
     }

@@ -30,6 +30,9 @@ pub enum Refusal {
     NotOnOnePath { earlier: LaunchId, later: LaunchId },
     #[error("launches {} and {} are not proven to be on one stream", first.0, second.0)]
     DifferentStream { first: LaunchId, second: LaunchId },
+    /// Somebody may see in a captured graph which kernels run.
+    #[error("launch {} may be captured by who looks into the graph, which no guard asks", launch.0)]
+    CaptureUnchecked { launch: LaunchId },
     #[error("{what} (node {}) stands between launch {} and its new place", node.0, launch.0)]
     Fence {
         launch: LaunchId,

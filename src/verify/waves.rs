@@ -11,7 +11,7 @@ use super::formula::Formula;
 use super::member::Member;
 use super::place::Place;
 use super::polynomial::normal_form;
-use super::{Refusal, Site, Sites};
+use super::{Refusal, Site, Sites, capture};
 use crate::dependence::Guard;
 use crate::kernel::{AccessKind, KernelModel, Target};
 use crate::launch::{HostBlockId, LaunchGraph, LaunchId, NodeId, NodeKind, Operand};
@@ -120,15 +120,16 @@ fn untold(
         .chain(group_guards)
         .cloned()
         .collect();
+    let captured = capture::refusal(graph, &guards, sites);
     let values = guarded_values(graph, &guards, sites);
     let members: Vec<_> = sites
         .iter()
         .map(|site| Member::new(graph, &values, site.launch, site.model))
         .collect();
-    let mut refusals: Vec<_> = members
+    let invalid = members
         .iter()
-        .filter_map(|member| configuration(&guards, member))
-        .collect();
+        .filter_map(|member| configuration(&guards, member));
+    let mut refusals: Vec<_> = captured.into_iter().chain(invalid).collect();
     let assumptions = assumptions(&guards, &values, &members);
     for member in &members {
         let launch = member.launch.id;

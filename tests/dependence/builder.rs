@@ -428,6 +428,7 @@ impl Kernel {
             invariant_load: false,
             volatile: false,
             asynchronous: false,
+            place: 0,
             location: line(10 + id.0 as u32),
         });
     }

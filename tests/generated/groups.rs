@@ -11,8 +11,13 @@ use crate::generator::groups::Unit;
 use libtest_mimic::{Failed, Trial};
 use std::ops::Range;
 
-/// Cases of one unit.
-const CASES: usize = 40;
+/// Cases of one unit, unless `SIRIUS_FUZZ_CASES` says otherwise.
+const CASES: usize = 12;
+
+fn cases() -> usize {
+    let chosen = std::env::var("SIRIUS_FUZZ_CASES").ok();
+    chosen.and_then(|text| text.parse().ok()).unwrap_or(CASES)
+}
 
 /// A test for each seed, and one for the fuzzer itself.
 pub fn trials(seeds: Range<u64>) -> impl Iterator<Item = Trial> {
@@ -21,9 +26,9 @@ pub fn trials(seeds: Range<u64>) -> impl Iterator<Item = Trial> {
         .chain([Trial::test("planted", check_planted)])
 }
 
-/// All cases of a seed, fused against unfused.
+/// All cases of a seed, fused against unfused; the seed decides on the layout of groups too.
 fn check(seed: u64) -> Result<(), Failed> {
-    let unit = Unit::new(seed, CASES);
+    let unit = Unit::new(seed, cases());
     if std::env::var_os("SIRIUS_FUZZ_KEEP").is_some() {
         let kept = std::env::temp_dir().join(format!("sirius_groups_{seed}.cu"));
         std::fs::write(kept, unit.text())?;

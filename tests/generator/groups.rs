@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// Kernels that a unit has.
-const POOL_KERNELS: usize = 8;
+const POOL_KERNELS: usize = 10;
 
 /// A unit: kernels, and host functions that launch groups of them.
 #[derive(Clone)]
@@ -204,6 +204,7 @@ impl Pool {
         let mut maker = Case {
             random,
             tame: true,
+            near: false,
             pitch,
             number,
             element,
@@ -216,11 +217,12 @@ impl Pool {
             .map(|index| {
                 maker.tame = maker.chance(0.7);
                 let shape = match index {
-                    0..5 => Shape::Line,
-                    5 => Shape::Rows,
-                    6 => Shape::Plane,
-                    _ => maker.pick(&[Shape::Transposed, Shape::Solid]),
+                    0..6 => Shape::Line,
+                    6..8 => Shape::Rows,
+                    8 => Shape::Plane,
+                    _ => maker.pick(&[Shape::Plane, Shape::Plane, Shape::Transposed, Shape::Solid]),
                 };
+                maker.near = matches!(index, 0..4 | 6 | 8);
                 maker.kernel(shape)
             })
             .collect();
@@ -238,6 +240,7 @@ impl Pool {
         let mut case = Case {
             random,
             tame,
+            near: false,
             pitch: self.pitch,
             number,
             element: self.element,

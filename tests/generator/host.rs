@@ -2,33 +2,38 @@
 
 use super::Case;
 use super::kernels::{Kernel, Shape};
+use super::together::Manner;
 use rand::Rng;
 use std::fmt::Write;
 
 /// What a host function has at hand.
-struct Scene {
+pub(super) struct Scene {
     /// `None`: every kernel has a shape of its own.
-    shape: Option<Shape>,
+    pub(super) shape: Option<Shape>,
     /// Threads of a block of a line or of rows: a literal, or a variable of the host function.
-    threads: &'static str,
+    pub(super) threads: &'static str,
     /// Pointers that may be given to kernels; any two are different allocations.
-    pointers: Vec<String>,
+    pub(super) pointers: Vec<String>,
     /// `ring[0]` and `ring[1]` are the first two of them.
-    ring: bool,
+    pub(super) ring: bool,
     /// Kernels defined so far, to be launched again.
-    kernels: Vec<Kernel>,
+    pub(super) kernels: Vec<Kernel>,
     /// Host functions that launch a kernel, to be called again with other buffers.
     helpers: Vec<Helper>,
     /// Two streams with an event, used in turn.
-    streams: bool,
+    pub(super) streams: bool,
     /// The pointer that the last launch wrote through.
-    last: Option<usize>,
+    pub(super) last: Option<usize>,
     /// Nesting of the statement.
-    depth: usize,
+    pub(super) depth: usize,
     /// How many of the statements around it are loops with the counter `step`.
-    loops: usize,
+    pub(super) loops: usize,
     /// Launch statements still to be written.
-    budget: usize,
+    pub(super) budget: usize,
+    /// Launches are to join: mostly of kernels that keep to their blocks, with arguments in place.
+    pub(super) near: bool,
+    /// The pointers that the next launch writes and reads, where they are not to be chosen.
+    pub(super) fixed: Option<(usize, usize)>,
 }
 
 /// A host function or class that launches a kernel.
@@ -98,18 +103,27 @@ impl Case<'_> {
             "    int width = {width} + (n & 1), pitch = width + (n > 200 ? {padding} : 0);\n\
              \x20   {element} scale = ({element}){scale};\n    (void)pitch;"
         );
+        let manner = self.manner();
+        let shape = match manner {
+            Manner::Any => self.scene_shape(),
+            Manner::Chain => self.near_shape(),
+            Manner::Sharing | Manner::Waves => Some(Shape::Line),
+        };
         let mut scene = Scene {
-            shape: self.scene_shape(),
+            shape,
             threads: self.pick(&["32", "64", "128"]),
             pointers: (0..buffers).map(|buffer| format!("b{buffer}")).collect(),
             ring: false,
             kernels: self.pool.clone(),
             helpers: Vec::new(),
-            streams: self.chance(if pooled { 0.05 } else { 0.12 }),
+            streams: matches!(manner, Manner::Any | Manner::Chain)
+                && self.chance(if pooled { 0.05 } else { 0.12 }),
             last: None,
             depth: 0,
             loops: 0,
             budget: self.random.random_range(2..7),
+            near: false,
+            fixed: None,
         };
         if pooled && self.chance(0.15) {
             text.push_str("    int threads = 32 << (mix >> 1 & 3);\n");
@@ -134,7 +148,8 @@ impl Case<'_> {
                  \x20   cudaStreamCreate(&s1);\n    cudaEventCreate(&event);\n",
             );
         }
-        while scene.budget > 0 {
+        self.together(manner, &mut text, &mut scene);
+        while manner == Manner::Any && scene.budget > 0 {
             self.statement(&mut text, &mut scene);
         }
         if scene.streams {
@@ -222,7 +237,7 @@ impl Case<'_> {
         scene.budget = scene.budget.saturating_sub(1);
     }
 
-    fn launch(&mut self, text: &mut String, scene: &mut Scene) {
+    pub(super) fn launch(&mut self, text: &mut String, scene: &mut Scene) {
         if !scene.helpers.is_empty() && self.chance(0.3) {
             let index = self.random.random_range(0..scene.helpers.len());
             let helper = scene.helpers[index].clone();
@@ -250,7 +265,7 @@ impl Case<'_> {
         let (out, input) = self.operands(scene, &kernel);
         let odd = match self.pool.is_empty() {
             true if self.tame => 0.1,
-            false if self.tame => 0.02,
+            false if self.tame || scene.near => 0.02,
             _ => 0.25,
         };
         let count = if self.chance(odd) {
@@ -370,15 +385,18 @@ impl Case<'_> {
 
     /// One that is defined already; of the pool rather one of the scene's own shape.
     fn known_kernel(&mut self, scene: &Scene) -> Kernel {
+        let near = scene.near && self.chance(0.92);
         let fits: Vec<&Kernel> = scene
             .kernels
             .iter()
             .filter(|kernel| scene.shape.is_none_or(|shape| shape == kernel.shape))
+            .filter(|kernel| !near || kernel.near)
             .collect();
-        let choices = match self.pool.is_empty() || fits.is_empty() || self.chance(0.1) {
-            true => scene.kernels.iter().collect(),
-            false => fits,
-        };
+        let choices =
+            match self.pool.is_empty() || fits.is_empty() || (!scene.near && self.chance(0.1)) {
+                true => scene.kernels.iter().collect(),
+                false => fits,
+            };
         let index = self.random.random_range(0..choices.len());
         choices[index].clone()
     }
@@ -391,15 +409,20 @@ impl Case<'_> {
                 "ring[(step + 1) & 1]".to_owned(),
             );
         }
-        let out = self.random.random_range(0..scene.pointers.len());
+        let out = match scene.fixed {
+            Some((out, _)) => out,
+            None => self.random.random_range(0..scene.pointers.len()),
+        };
         let input = match scene.last {
+            _ if scene.fixed.is_some() => scene.fixed.map_or(0, |(_, input)| input),
             // Pools make chains.
             Some(last) if !self.pool.is_empty() && self.chance(0.6) => last,
             _ => self.random.random_range(0..scene.pointers.len()),
         };
         scene.last = Some(out);
         let output = scene.pointers[out].clone();
-        let plain = self.tame && self.chance(if self.pool.is_empty() { 0.9 } else { 0.97 });
+        let plain =
+            (self.tame || scene.near) && self.chance(if self.pool.is_empty() { 0.9 } else { 0.97 });
         let offset = if plain {
             ""
         } else {
@@ -428,7 +451,7 @@ impl Case<'_> {
     }
 
     /// What stands before a launch.
-    fn between(&mut self, text: &mut String, scene: &Scene) {
+    pub(super) fn between(&mut self, text: &mut String, scene: &Scene) {
         let a = self.random.random_range(0..scene.pointers.len());
         let b = self.random.random_range(0..scene.pointers.len());
         let (first, second) = (&scene.pointers[a], &scene.pointers[b]);

@@ -31,6 +31,8 @@ pub struct Kernel {
     pub shared_elements: bool,
     /// Input and output may be the same pointer.
     pub in_place: bool,
+    /// Threads read and write elements of their own thread or block only.
+    pub near: bool,
 }
 
 impl Case<'_> {
@@ -44,6 +46,7 @@ impl Case<'_> {
             packed: self.chance(0.15),
             shared_elements: false,
             in_place: false,
+            near: self.near,
         };
         let body = match shape {
             Shape::Line => self.line_body(&mut kernel),
@@ -107,7 +110,7 @@ impl Case<'_> {
         {
             terms.push(format!("out[{output}]"));
         }
-        if !own_only && self.chance(if self.tame { 0.1 } else { 0.5 }) {
+        if !own_only && !self.near && self.chance(if self.tame { 0.1 } else { 0.5 }) {
             terms.push(match self.random.random_range(0..7) {
                 0 => format!("in[{index} + {constant}]"),
                 1 => format!("in[{index} / {constant}]"),
@@ -162,11 +165,21 @@ impl Case<'_> {
             "    if ((int)i >= n || n > 100000) return;\n",
             "    if (!((int)i < n)) return;\n",
         ]);
-        if self.chance(if self.tame { 0.12 } else { 0.3 }) {
-            let kind = self.random.random_range(0..PERMUTATIONS);
+        let permuted = match (self.near, self.tame) {
+            (true, _) => 0.1,
+            (false, true) => 0.12,
+            (false, false) => 0.3,
+        };
+        if self.chance(permuted) {
+            let kind = match self.near {
+                true => self.pick(&[1, 3, 8]),
+                false => self.random.random_range(0..PERMUTATIONS),
+            };
             return self.permuted_body(kind);
         }
-        let kind = if self.tame && self.chance(0.85) {
+        let kind = if self.near {
+            self.pick(&[0, 0, 0, 4, 10, 10, 12, 17, 19, 20, 21, 29])
+        } else if self.tame && self.chance(0.85) {
             self.pick(&[
                 0, 0, 0, 4, 7, 10, 10, 12, 15, 16, 17, 19, 20, 21, 22, 23, 25, 26, 27, 29, 30,
             ])
@@ -350,7 +363,9 @@ impl Case<'_> {
         let pitch = self.pitch;
         let place = format!("row * {pitch} + c");
         let each = "    for (int c = threadIdx.x; c < width; c += blockDim.x)";
-        let kind = if self.tame && self.chance(0.85) {
+        let kind = if self.near {
+            self.pick(&[0, 0, 4, 5])
+        } else if self.tame && self.chance(0.85) {
             self.pick(&[0, 0, 4, 5, 6])
         } else {
             self.random.random_range(0..7)
@@ -416,7 +431,9 @@ impl Case<'_> {
         ]);
         let pitch = self.pitch;
         let place = format!("row * {pitch} + column");
-        let kind = if self.tame && self.chance(0.85) {
+        let kind = if self.near {
+            self.pick(&[0, 0, 6])
+        } else if self.tame && self.chance(0.85) {
             self.pick(&[0, 0, 3, 6])
         } else {
             self.random.random_range(0..7)

@@ -9,6 +9,7 @@ pub mod groups;
 mod host;
 mod kernels;
 mod shapes;
+mod together;
 
 use kernels::Kernel;
 use rand::rngs::StdRng;
@@ -40,6 +41,7 @@ pub fn program(seed: u64, cases: usize) -> String {
         let mut case = Case {
             random: &mut random,
             tame,
+            near: false,
             pitch,
             number,
             element,
@@ -149,6 +151,8 @@ struct Case<'a> {
     /// Most launches keep to their own elements and most statements between them are harmless, so
     /// that much fuses; else anything goes.
     tame: bool,
+    /// Kernels to be made keep to elements of their own thread or block.
+    near: bool,
     /// What separates rows.
     pitch: &'static str,
     /// Type of the buffers' elements.

@@ -1,8 +1,36 @@
 //! Random programs by number.
 
 use super::harness;
-use libtest_mimic::Trial;
+use libtest_mimic::{Arguments, Trial};
 use std::ops::Range;
+use std::process::ExitCode;
+
+/// The `main` of a test of random programs: those of [`trials`], then `others`, then the oracle over all of
+/// them.
+#[allow(
+    dead_code,
+    reason = "not every test of random programs has it as its main"
+)]
+pub fn run(
+    name: &'static str,
+    otherwise: Range<u64>,
+    program: fn(u64) -> String,
+    others: Vec<Trial>,
+) -> ExitCode {
+    let arguments = Arguments::from_args();
+    let mut trials = match trials(name, otherwise, program) {
+        Ok(trials) => trials,
+        Err(sentence) => {
+            eprintln!("{sentence}");
+            return ExitCode::FAILURE;
+        }
+    };
+    trials.extend(others);
+    trials.push(Trial::test("oracle", harness::check_oracle));
+    let conclusion = libtest_mimic::run(&arguments, trials);
+    println!("{}", harness::precision_table());
+    conclusion.exit_code()
+}
 
 /// A test for each seed, those of `SIRIUS_FUZZ_SEEDS` (`from..to`) or else the given ones: `program`
 /// makes a program of it, which is built with fusion off and on and compared. Programs that fail, or

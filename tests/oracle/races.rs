@@ -6,10 +6,9 @@ use std::collections::{BTreeSet, HashMap};
 
 /// The launch sites with a race, and what races there.
 pub fn races(trace: &Trace) -> BTreeSet<(u32, &'static str)> {
-    let mut found = BTreeSet::new();
     let mut sites = HashMap::new();
-    let mut current = None;
-    let mut touched: HashMap<Place, Vec<Agent>> = HashMap::new();
+    // The accesses of a launch come without a gap, since one thread ran it.
+    let mut launches: Vec<(u32, Vec<BlockAccesses>)> = Vec::new();
     for record in &trace.records {
         match record {
             Record::Launch { launch, site, .. } => {
@@ -19,90 +18,172 @@ pub fn races(trace: &Trace) -> BTreeSet<(u32, &'static str)> {
                 launch,
                 block,
                 accesses,
-            } => {
-                if current != Some(*launch) {
-                    found.extend(current.and_then(|old| race(&sites, old, &touched)));
-                    touched.clear();
-                    current = Some(*launch);
-                }
-                for access in accesses {
-                    let shared = access.space != 0;
-                    if !shared && access.ordinal == NO_ORDINAL {
-                        continue;
-                    }
-                    let agent = Agent {
-                        block: *block,
-                        interval: access.interval,
-                        thread: access.thread,
-                        kind: access.kind.into(),
-                    };
-                    for byte in access.offset..access.offset + u64::from(access.size) {
-                        let home = if shared { Some(*block) } else { None };
-                        let agents = touched.entry((home, access.ordinal, byte)).or_default();
-                        if !agents.contains(&agent) {
-                            agents.push(agent);
-                        }
-                    }
-                }
-            }
+            } => match launches.last_mut() {
+                Some((last, parts)) if last == launch => parts.push((*block, accesses)),
+                _ => launches.push((*launch, vec![(*block, accesses)])),
+            },
             _ => {}
         }
     }
-    found.extend(current.and_then(|old| race(&sites, old, &touched)));
-    found
+    let race_of = |(launch, parts): &(u32, Vec<BlockAccesses>)| {
+        let site = sites.get(launch).copied().unwrap_or(u32::MAX);
+        Some((site, race(parts)?))
+    };
+    launches.iter().filter_map(race_of).collect()
 }
 
-/// A byte: the block that owns it when it is shared memory, allocation, and offset.
-type Place = (Option<[u32; 3]>, u32, u64);
+/// What a block accessed.
+type BlockAccesses<'a> = ([u32; 3], &'a [Access]);
 
-/// Who touched a byte, and how.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Agent {
-    block: [u32; 3],
-    interval: u32,
-    thread: u32,
-    kind: u32,
+/// The memory that an access is to: the block that owns it when it is shared, and the allocation.
+type Home = (Option<[u32; 3]>, u32);
+
+/// What races in a launch, if anything does. Bytes that are only read are passed over first, since they
+/// are most of a run; of the others, what was seen is summed up, so that the time is linear in the accesses.
+fn race(parts: &[BlockAccesses]) -> Option<&'static str> {
+    let mut homes: HashMap<Home, Vec<Option<Box<Touched>>>> = HashMap::new();
+    for (block, accesses) in parts {
+        for access in accesses.iter().filter(|it| it.kind != LOAD) {
+            let Some(home) = home_of(*block, access) else {
+                continue;
+            };
+            let bytes = homes.entry(home).or_default();
+            let (from, to) = bytes_of(access);
+            if bytes.len() < to {
+                bytes.resize_with(to, || None);
+            }
+            for byte in &mut bytes[from..to] {
+                byte.get_or_insert_default();
+            }
+        }
+    }
+    for (block, accesses) in parts {
+        for access in *accesses {
+            let Some(bytes) = home_of(*block, access).and_then(|home| homes.get_mut(&home)) else {
+                continue;
+            };
+            let (from, to) = bytes_of(access);
+            let to = to.min(bytes.len());
+            for touched in bytes[from.min(to)..to].iter_mut().flatten() {
+                if touched.add(*block, access) {
+                    let shared = access.space != 0;
+                    return Some(if shared {
+                        "shared memory"
+                    } else {
+                        "global memory"
+                    });
+                }
+            }
+        }
+    }
+    None
 }
 
-impl Agent {
-    fn races_with(self, other: Self) -> bool {
-        let plain_write = self.kind == access::STORE || other.kind == access::STORE;
-        let reads = [self.kind, other.kind].contains(&access::LOAD);
-        let both_read = self.kind == access::LOAD && other.kind == access::LOAD;
-        let conflict = plain_write || (reads && !both_read);
-        let ordered = self.block == other.block
-            && (self.thread == other.thread || self.interval != other.interval);
-        conflict && !ordered
+/// `None` for memory that no allocation holds.
+fn home_of(block: [u32; 3], access: &Access) -> Option<Home> {
+    match access.space {
+        0 if access.ordinal == NO_ORDINAL => None,
+        0 => Some((None, access.ordinal)),
+        _ => Some((Some(block), access.ordinal)),
     }
 }
 
-/// What races in a launch, if anything does.
-fn race(
-    sites: &HashMap<u32, u32>,
-    launch: u32,
-    touched: &HashMap<Place, Vec<Agent>>,
-) -> Option<(u32, &'static str)> {
-    let site = sites.get(&launch).copied().unwrap_or(u32::MAX);
-    touched.iter().find_map(|((home, ..), agents)| {
-        let races = agents
-            .iter()
-            .filter(|agent| agent.kind != access::LOAD)
-            .any(|writer| agents.iter().any(|other| writer.races_with(*other)));
-        let memory = if home.is_some() {
-            "shared memory"
-        } else {
-            "global memory"
+fn bytes_of(access: &Access) -> (usize, usize) {
+    let at = |byte: u64| usize::try_from(byte).expect("it fits in memory");
+    (
+        at(access.offset),
+        at(access.offset + u64::from(access.size)),
+    )
+}
+
+const LOAD: u8 = access::LOAD as u8;
+
+/// Who touched a byte in a launch, as far as it matters.
+#[derive(Default)]
+struct Touched {
+    blocks: Agents<[u32; 3]>,
+    /// The threads of a block in one interval between barriers, which nothing orders, the latest last.
+    intervals: Vec<Interval>,
+}
+
+struct Interval {
+    block: [u32; 3],
+    number: u32,
+    threads: Agents<u32>,
+}
+
+impl Touched {
+    /// Whether what is seen now races: two blocks conflict, or two threads of a block between the same
+    /// barriers.
+    fn add(&mut self, block: [u32; 3], access: &Access) -> bool {
+        self.blocks.add(access.kind, block);
+        let is_same = |known: &Interval| (known.block, known.number) == (block, access.interval);
+        let index = self.intervals.iter().rposition(is_same);
+        let index = index.unwrap_or_else(|| {
+            self.intervals.push(Interval {
+                block,
+                number: access.interval,
+                threads: Agents::default(),
+            });
+            self.intervals.len() - 1
+        });
+        let threads = &mut self.intervals[index].threads;
+        threads.add(access.kind, access.thread);
+        self.blocks.conflict() || threads.conflict()
+    }
+}
+
+/// Who loads, stores, and updates.
+struct Agents<A>([Several<A>; 3]);
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Several<A> {
+    None,
+    One(A),
+    More,
+}
+
+impl<A> Default for Agents<A> {
+    fn default() -> Self {
+        Self([Several::None, Several::None, Several::None])
+    }
+}
+
+impl<A: Copy + PartialEq> Agents<A> {
+    fn add(&mut self, kind: u8, agent: A) {
+        let conduct = match u32::from(kind) {
+            access::LOAD => 0,
+            access::STORE => 1,
+            _ => 2,
         };
-        races.then_some((site, memory))
-    })
+        self.0[conduct] = match self.0[conduct] {
+            Several::None => Several::One(agent),
+            Several::One(other) if other == agent => Several::One(agent),
+            _ => Several::More,
+        };
+    }
+
+    /// Two that are not the same do what conflicts: not both load, and not both update.
+    fn conflict(&self) -> bool {
+        let [loads, stores, updates] = self.0;
+        let differ = |a: Several<A>, b: Several<A>| match (a, b) {
+            (Several::None, _) | (_, Several::None) => false,
+            (Several::One(a), Several::One(b)) => a != b,
+            _ => true,
+        };
+        stores == Several::More
+            || differ(stores, loads)
+            || differ(stores, updates)
+            || differ(loads, updates)
+    }
 }
 
 /// That [`races`] sees what races, and nothing else: pairs of accesses to one byte, made by hand.
 pub fn check_races() -> Result<(), String> {
     let (load, store, add) = (access::LOAD, access::STORE, access::ATOMIC);
     // Block, thread, interval and kind of two accesses; shared memory; whether they race.
-    type Made = (u32, u32, u32, u32);
-    let cases: [(Made, Made, u8, bool); 9] = [
+    type Agent = (u32, u32, u32, u32);
+    let cases: [(Agent, Agent, u8, bool); 9] = [
         ((0, 0, 0, store), (1, 0, 0, load), 0, true),
         ((0, 0, 0, store), (0, 1, 0, load), 0, true),
         ((0, 0, 0, store), (0, 1, 1, load), 0, false),
@@ -114,36 +195,112 @@ pub fn check_races() -> Result<(), String> {
         ((0, 0, 0, store), (1, 0, 0, store), 1, false),
     ];
     for (first, second, space, expected) in cases {
-        let mut trace = Trace::default();
-        trace.records.push(Record::Launch {
-            launch: 0,
-            site: 7,
-            grid: [2, 1, 1],
-            block: [2, 1, 1],
-            shared_bytes: 0,
-            kernel: String::from("made"),
-            arguments: Vec::new(),
+        let made = [first, second].map(|(block, thread, interval, kind)| Made {
+            block,
+            access: access_of(thread, interval, kind, space, 16),
         });
-        for (block, thread, interval, kind) in [first, second] {
-            trace.records.push(Record::Accesses {
-                launch: 0,
-                block: [block, 0, 0],
-                accesses: vec![Access {
-                    thread,
-                    interval,
-                    ordinal: 3,
-                    offset: 16,
-                    size: 4,
-                    kind: kind as u8,
-                    space,
-                }],
-            });
-        }
-        if races(&trace).is_empty() == expected {
+        if races(&trace_of(&made)).is_empty() == expected {
             return Err(format!(
                 "{first:?} and {second:?}: expected race {expected}"
             ));
         }
     }
-    Ok(())
+    check_sums()
+}
+
+/// That what is summed up finds the races that all pairs of accesses have, in random launches.
+fn check_sums() -> Result<(), String> {
+    let mut state = 1_u64;
+    let mut below = |bound: u32| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        u32::try_from(state >> 33).unwrap_or(0) % bound
+    };
+    let mut racing = 0;
+    for case in 0..2000 {
+        let (blocks, threads, intervals) = (1 + below(3), 1 + below(3), 1 + below(3));
+        // Bits of the kinds that occur, so that launches without stores are among them.
+        let kinds: Vec<u32> = (0..3).filter(|_| below(2) == 0).collect();
+        let made: Vec<Made> = (0..2 + below(5))
+            .map(|_| {
+                let kind = match kinds.len() {
+                    0 => 1,
+                    count => kinds[below(count as u32) as usize],
+                };
+                let place = u64::from(8 * below(2) + below(4));
+                let (thread, interval) = (below(threads), below(intervals));
+                Made {
+                    block: below(blocks),
+                    access: access_of(thread, interval, kind, (case % 2) as u8, place),
+                }
+            })
+            .collect();
+        let expected = made
+            .iter()
+            .any(|first| made.iter().any(|second| first.races_with(second)));
+        racing += usize::from(expected);
+        if races(&trace_of(&made)).is_empty() == expected {
+            return Err(format!("case {case}: expected race {expected} of {made:?}"));
+        }
+    }
+    match racing {
+        400..1600 => Ok(()),
+        _ => Err(format!("{racing} of 2000 random launches race")),
+    }
+}
+
+/// An access that was made by hand, by a block of a row of blocks.
+#[derive(Clone, Copy, Debug)]
+struct Made {
+    block: u32,
+    access: Access,
+}
+
+impl Made {
+    /// The definition: two accesses to a byte conflict, and nothing orders them.
+    fn races_with(&self, other: &Self) -> bool {
+        let (a, b) = (&self.access, &other.access);
+        let common = a.offset < b.offset + u64::from(b.size)
+            && b.offset < a.offset + u64::from(a.size)
+            && (a.space == 0 || self.block == other.block);
+        let kinds = [u32::from(a.kind), u32::from(b.kind)];
+        let stores = kinds.contains(&access::STORE);
+        let ordered =
+            self.block == other.block && (a.thread == b.thread || a.interval != b.interval);
+        common && (stores || kinds[0] != kinds[1]) && !ordered
+    }
+}
+
+fn access_of(thread: u32, interval: u32, kind: u32, space: u8, offset: u64) -> Access {
+    Access {
+        thread,
+        interval,
+        ordinal: 3,
+        offset,
+        size: 4,
+        kind: kind as u8,
+        space,
+    }
+}
+
+/// The trace of one launch.
+fn trace_of(made: &[Made]) -> Trace {
+    let launch = Record::Launch {
+        launch: 0,
+        site: 7,
+        grid: [4, 1, 1],
+        block: [4, 1, 1],
+        shared_bytes: 0,
+        kernel: String::from("made"),
+        arguments: Vec::new(),
+    };
+    let accesses = made.iter().map(|made| Record::Accesses {
+        launch: 0,
+        block: [made.block, 0, 0],
+        accesses: vec![made.access],
+    });
+    Trace {
+        records: [launch].into_iter().chain(accesses).collect(),
+    }
 }

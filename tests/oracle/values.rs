@@ -163,7 +163,7 @@ impl Operands {
                 }
             }
             // What is not valid does not run.
-            Guard::ConfigurationValid { .. } => Some(true),
+            Guard::ConfigurationValid { .. } | Guard::NotCapturing { .. } => Some(true),
         }
     }
 

@@ -11,6 +11,23 @@ fn refuses_different_streams() {
     assert_refused!(chain.scene, chain.plan(), Refusal::DifferentStream { .. });
     chain.scene.launch_mut(one).stream = Stream::Handle(stream);
     assert_passes(&chain.scene, &chain.plan());
+    // Who looks into graphs sees which kernels were captured; the legacy stream cannot be captured.
+    chain.scene.graph.capture.looks_inside = true;
+    assert_refused!(chain.scene, chain.plan(), Refusal::CaptureUnchecked { .. });
+    let mut guarded = chain.plan();
+    guarded.groups[0]
+        .guards
+        .push(Guard::NotCapturing { launch: one });
+    assert_passes(&chain.scene, &guarded);
+    chain.scene.graph.capture = StreamCapture {
+        entries: [0].into(),
+        ..StreamCapture::default()
+    };
+    assert_refused!(chain.scene, chain.plan(), Refusal::CaptureUnchecked { .. });
+    for launch in [one, two] {
+        chain.scene.launch_mut(launch).stream = Stream::Default;
+    }
+    assert_passes(&chain.scene, &chain.plan());
     chain.scene.launch_mut(one).stream = Stream::Unknown;
     chain.scene.launch_mut(two).stream = Stream::Unknown;
     assert_refused!(chain.scene, chain.plan(), Refusal::DifferentStream { .. });

@@ -28,6 +28,16 @@ fn refuses_when_a_copy_reads() {
 }
 
 #[test]
+fn refuses_when_a_graph_may_read() {
+    let mut chain = chain_of(scale, shift);
+    let what = "cudaGraphLaunch".to_owned();
+    chain.scene.node(NodeKind::Opaque { what });
+    assert_passes(&chain.scene, &unread(&chain));
+    chain.scene.graph.capture.replays = true;
+    assert_refused!(chain.scene, unread(&chain), Refusal::StillRead { .. });
+}
+
+#[test]
 fn refuses_when_a_launch_reads() {
     let mut chain = chain_of(scale, shift);
     let [_, b, c] = chain.buffers.map(Pass::To);

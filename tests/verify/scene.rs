@@ -356,6 +356,7 @@ pub fn access(kind: AccessKind, argument: usize, subscript: Affine) -> Access {
         invariant_load: false,
         volatile: false,
         asynchronous: false,
+        place: 0,
         location: Location::default(),
     }
 }

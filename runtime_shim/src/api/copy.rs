@@ -6,7 +6,7 @@
 use std::ffi::c_void;
 
 use super::memory::{Extent, PitchedPointer};
-use super::stream;
+use super::{graph, stream};
 use crate::error::{CudaError, CudaResult};
 use crate::{check, memory, termination, trace};
 
@@ -71,8 +71,8 @@ cuda_functions! {
         kind: u32,
         stream: *mut c_void,
     ) {
-        stream::in_order(stream)?;
-        copy(destination as usize, source as usize, bytes, kind)
+        let (destination, source) = (destination as usize, source as usize);
+        on_stream(stream, move || copy(destination, source, bytes, kind))
     }
 
     /// Copies between devices, of which there is one.
@@ -97,9 +97,9 @@ cuda_functions! {
         bytes: usize,
         stream: *mut c_void,
     ) {
-        stream::in_order(stream)?;
         only_device(destination_device, source_device)?;
-        copy(destination as usize, source as usize, bytes, DEVICE_TO_DEVICE)
+        let (destination, source) = (destination as usize, source as usize);
+        on_stream(stream, move || copy(destination, source, bytes, DEVICE_TO_DEVICE))
     }
 
     /// Copies rows.
@@ -129,10 +129,10 @@ cuda_functions! {
         kind: u32,
         stream: *mut c_void,
     ) {
-        stream::in_order(stream)?;
         let destination = Region::rows(destination as usize, destination_pitch);
         let source = Region::rows(source as usize, source_pitch);
-        copy_region(destination, source, Extent { width, height, depth: 1 }, kind)
+        let extent = Extent { width, height, depth: 1 };
+        on_stream(stream, move || copy_region(destination, source, extent, kind))
     }
 
     /// Copies slices of rows.
@@ -165,8 +165,8 @@ cuda_functions! {
         bytes: usize,
         stream: *mut c_void,
     ) {
-        stream::in_order(stream)?;
-        set(pointer as usize, value, bytes)
+        let pointer = pointer as usize;
+        on_stream(stream, move || set(pointer, value, bytes))
     }
 
     /// Sets rows.
@@ -191,9 +191,8 @@ cuda_functions! {
         height: usize,
         stream: *mut c_void,
     ) {
-        stream::in_order(stream)?;
         let region = Region::rows(pointer as usize, pitch);
-        set_region(region, value, Extent { width, height, depth: 1 })
+        on_stream(stream, move || set_region(region, value, Extent { width, height, depth: 1 }))
     }
 
     /// Sets slices of rows.
@@ -209,9 +208,22 @@ cuda_functions! {
         extent: Extent,
         stream: *mut c_void,
     ) {
-        stream::in_order(stream)?;
-        set_region(Region::slices(pointer, Position { x: 0, y: 0, z: 0 }), value, extent)
+        let region = Region::slices(pointer, Position { x: 0, y: 0, z: 0 });
+        on_stream(stream, move || set_region(region, value, extent))
     }
+}
+
+/// Runs an operation in order of a stream, or records it where the stream is captured.
+fn on_stream(
+    stream: *mut c_void,
+    operation: impl Fn() -> CudaResult + Clone + Send + Sync + 'static,
+) -> CudaResult {
+    let again = operation.clone();
+    if graph::recorded(stream, move |_| again())? {
+        return Ok(());
+    }
+    stream::in_order(stream)?;
+    operation()
 }
 
 /// Copies `bytes` bytes after checking both ends against the direction and their allocations.

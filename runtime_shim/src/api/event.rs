@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use super::{store, stream};
+use super::{graph, store, stream};
 use crate::error::{CudaError, CudaResult};
 
 /// `cudaEventDisableTiming`.
@@ -124,6 +124,9 @@ unsafe fn create(event: *mut *mut c_void, flags: u32) -> CudaResult {
 
 fn record(event: *mut c_void, stream: *mut c_void) -> CudaResult {
     check(event)?;
+    if graph::event_recorded(event, stream) {
+        return Ok(());
+    }
     stream::in_order(stream)?;
     let now = Instant::now();
     events()

@@ -9,7 +9,7 @@ use std::ffi::c_void;
 use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::{Dim3, registration, stream};
+use super::{Dim3, graph, registration, stream};
 use crate::error::{CudaError, CudaResult, set_device_failure};
 use crate::execution::{Failure, Launch, grid};
 use crate::registry::{self, KernelRecord};
@@ -171,6 +171,24 @@ pub fn launch(
     let record = registry::kernel(stub as usize).ok_or(CudaError::INVALID_DEVICE_FUNCTION)?;
     let (grid, block) = (grid.extents(), block.extents());
     let dynamic_shared_bytes = check(record, grid, block, shared_bytes)?;
+    if graph::is_captured(stream) {
+        let values = argument_bytes(record, arguments);
+        let (stub, again) = (stub as usize, (grid, block));
+        graph::recorded(stream, move |stream| {
+            let addresses: Vec<*const c_void> =
+                values.iter().map(|value| value.as_ptr().cast()).collect();
+            SITE.set(trace::REPLAYED);
+            launch(
+                stub as *const c_void,
+                Dim3::from(again.0),
+                Dim3::from(again.1),
+                addresses.as_ptr(),
+                shared_bytes,
+                stream,
+            )
+        })?;
+        return Ok(());
+    }
     stream::in_order(stream)?;
     registration::start();
     let ordinal = LAUNCHES.fetch_add(1, Ordering::Relaxed);

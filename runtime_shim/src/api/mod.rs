@@ -50,6 +50,7 @@ pub mod driver;
 pub mod error;
 pub mod event;
 pub mod function;
+pub mod graph;
 pub mod launch;
 pub mod memory;
 pub mod pool;
@@ -68,6 +69,12 @@ pub struct Dim3 {
     pub y: u32,
     /// Extent in z.
     pub z: u32,
+}
+
+impl From<[u32; 3]> for Dim3 {
+    fn from([x, y, z]: [u32; 3]) -> Self {
+        Self { x, y, z }
+    }
 }
 
 impl Dim3 {

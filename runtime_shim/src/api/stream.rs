@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-use super::store;
+use super::{graph, store};
 use crate::error::{CudaError, CudaResult, device_failure};
 
 /// `cudaStreamNonBlocking`.
@@ -40,11 +40,12 @@ struct Stream {
 
 /// Waits until the stream may run its next operation. Errors: `cudaErrorInvalidResourceHandle` for
 /// what is no stream, `cudaErrorNotPermitted` within a host function.
-pub fn in_order(stream: *mut c_void) -> CudaResult {
-    let stream = lookup(stream)?;
+pub fn in_order(handle: *mut c_void) -> CudaResult {
+    let stream = lookup(handle)?;
     if IN_HOST_FUNCTION.get() {
         return Err(NOT_PERMITTED);
     }
+    graph::runs_now(handle, stream.id == DEFAULT_ID)?;
     stream.wait();
     if stream.id == DEFAULT_ID {
         blocking_streams().iter().for_each(|other| other.wait());
@@ -54,11 +55,22 @@ pub fn in_order(stream: *mut c_void) -> CudaResult {
     Ok(())
 }
 
+/// Whether it is the default stream, under one of its handles. Errors: as for [`in_order`].
+pub fn is_default(stream: *mut c_void) -> CudaResult<bool> {
+    lookup(stream).map(|stream| stream.id == DEFAULT_ID)
+}
+
+/// Whether the default stream waits for a stream.
+pub fn is_blocking(stream: *mut c_void) -> bool {
+    lookup(stream).is_ok_and(|stream| stream.flags & NON_BLOCKING == 0)
+}
+
 /// Waits for all streams.
 pub fn all_in_order() -> CudaResult {
     if IN_HOST_FUNCTION.get() {
         return Err(NOT_PERMITTED);
     }
+    graph::waits_for_device()?;
     let streams: Vec<_> = with_streams(|streams| streams.values().cloned().collect());
     streams.iter().for_each(|stream| stream.wait());
     Ok(())
@@ -110,14 +122,17 @@ cuda_functions! {
         if busy { Err(NOT_READY) } else { Ok(()) }
     }
 
-    /// Nothing: an event that was recorded has happened.
+    /// Nothing, since an event that was recorded has happened; one of a capture makes the stream part
+    /// of that.
     fn cudaStreamWaitEvent = cudaStreamWaitEvent_ptsz (
         stream: *mut c_void,
         event: *mut c_void,
         _flags: u32,
     ) {
         lookup(stream)?;
-        super::event::check(event)
+        super::event::check(event)?;
+        graph::event_awaited(stream, event);
+        Ok(())
     }
 
     /// A stream's flags.
@@ -146,16 +161,6 @@ cuda_functions! {
         lookup(stream)?;
         // SAFETY: as above.
         unsafe { store(device, 0) }
-    }
-
-    /// No stream is being captured, since capture is not supported.
-    fn cudaStreamIsCapturing = cudaStreamIsCapturing_ptsz (
-        stream: *mut c_void,
-        status: *mut u32,
-    ) {
-        lookup(stream)?;
-        // SAFETY: as above.
-        unsafe { store(status, 0) }
     }
 
     /// Nothing: managed memory is everybody's.
@@ -314,7 +319,14 @@ impl Stream {
     }
 }
 
-fn run_on_host(stream: *mut c_void, function: impl FnOnce() + Send + 'static) -> CudaResult {
+fn run_on_host(
+    stream: *mut c_void,
+    function: impl Fn() + Clone + Send + Sync + 'static,
+) -> CudaResult {
+    let again = function.clone();
+    if graph::recorded(stream, move |stream| run_on_host(stream, again.clone()))? {
+        return Ok(());
+    }
     in_order(stream)?;
     let state = lookup(stream)?;
     let thread = std::thread::Builder::new()

@@ -20,27 +20,23 @@ macro_rules! unsupported {
 }
 
 unsupported! {
-    cudaStreamBeginCapture cudaStreamBeginCapture_ptsz cudaStreamBeginCaptureToGraph
-    cudaStreamBeginCaptureToGraph_ptsz cudaStreamEndCapture cudaStreamEndCapture_ptsz
-    cudaStreamGetCaptureInfo cudaStreamGetCaptureInfo_ptsz cudaStreamGetCaptureInfo_v2
-    cudaStreamGetCaptureInfo_v3 cudaStreamUpdateCaptureDependencies
-    cudaStreamUpdateCaptureDependencies_ptsz cudaThreadExchangeStreamCaptureMode
-    cudaStreamGetAttribute cudaStreamGetAttribute_ptsz cudaStreamSetAttribute
-    cudaStreamSetAttribute_ptsz cudaStreamCopyAttributes cudaStreamCopyAttributes_ptsz
+    cudaStreamBeginCaptureToGraph cudaStreamBeginCaptureToGraph_ptsz cudaStreamGetCaptureInfo
+    cudaStreamGetCaptureInfo_ptsz cudaStreamGetCaptureInfo_v2 cudaStreamGetCaptureInfo_v3
+    cudaStreamUpdateCaptureDependencies cudaStreamUpdateCaptureDependencies_ptsz
+    cudaThreadExchangeStreamCaptureMode cudaStreamGetAttribute cudaStreamGetAttribute_ptsz
+    cudaStreamSetAttribute cudaStreamSetAttribute_ptsz cudaStreamCopyAttributes
+    cudaStreamCopyAttributes_ptsz
 
-    cudaGraphCreate cudaGraphDestroy cudaGraphInstantiate cudaGraphInstantiateWithFlags
-    cudaGraphInstantiateWithParams cudaGraphInstantiateWithParams_ptsz cudaGraphLaunch
-    cudaGraphLaunch_ptsz cudaGraphUpload cudaGraphUpload_ptsz cudaGraphExecDestroy
+    cudaGraphCreate cudaGraphInstantiateWithParams cudaGraphInstantiateWithParams_ptsz
     cudaGraphExecUpdate cudaGraphAddKernelNode cudaGraphAddMemcpyNode cudaGraphAddMemcpyNode1D
     cudaGraphAddMemsetNode cudaGraphAddHostNode cudaGraphAddChildGraphNode cudaGraphAddEmptyNode
     cudaGraphAddEventRecordNode cudaGraphAddEventWaitNode cudaGraphAddMemAllocNode
     cudaGraphAddMemFreeNode cudaGraphAddNode cudaGraphAddDependencies cudaGraphClone
-    cudaGraphGetNodes cudaGraphGetEdges cudaGraphGetRootNodes cudaGraphNodeGetType
-    cudaGraphKernelNodeGetParams cudaGraphKernelNodeSetParams cudaGraphExecKernelNodeSetParams
-    cudaGraphExecMemcpyNodeSetParams cudaGraphExecMemsetNodeSetParams cudaGraphDebugDotPrint
-    cudaGraphConditionalHandleCreate cudaGraphRetainUserObject cudaUserObjectCreate
-    cudaUserObjectRelease cudaDeviceGraphMemTrim cudaDeviceGetGraphMemAttribute
-    cudaDeviceSetGraphMemAttribute
+    cudaGraphGetEdges cudaGraphGetRootNodes cudaGraphNodeGetType cudaGraphKernelNodeGetParams
+    cudaGraphKernelNodeSetParams cudaGraphExecKernelNodeSetParams cudaGraphExecMemcpyNodeSetParams
+    cudaGraphExecMemsetNodeSetParams cudaGraphDebugDotPrint cudaGraphConditionalHandleCreate
+    cudaGraphRetainUserObject cudaUserObjectCreate cudaUserObjectRelease cudaDeviceGraphMemTrim
+    cudaDeviceGetGraphMemAttribute cudaDeviceSetGraphMemAttribute
 
     cudaMallocArray cudaMalloc3DArray cudaMallocMipmappedArray cudaFreeArray
     cudaFreeMipmappedArray cudaGetMipmappedArrayLevel cudaArrayGetInfo cudaArrayGetPlane

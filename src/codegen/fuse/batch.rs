@@ -9,112 +9,136 @@ use super::super::ir::{
     Block, Builder, DebugScope, FUNCTION_ATTRIBUTES, Linkage, Opcode, RETURN_ATTRIBUTES, Type,
     Value,
 };
-use super::super::{CodegenError, FusedKernel, FusedParameter, WaveKernel};
+use super::super::{CodegenError, WaveKernel, WaveStatementSite};
+use super::{Built, function_of};
 use crate::launch::{Launch, LaunchId};
-use crate::program::KernelId;
 use crate::schedule::{FusionGroup, FusionPlan, Member, ThreadMap};
 use inkwell::module::Module;
 use std::collections::HashMap;
 
 /// A statement of the plan whose code is built for waves.
 pub(super) struct Statement {
-    launches: Vec<LaunchId>,
-    /// Its number in the plan.
-    of_plan: Option<usize>,
-    group: FusionGroup,
+    launch: LaunchId,
+    what: What,
+    site: usize,
+}
+
+enum What {
+    /// The group of this number.
+    Group(usize),
+    /// A launch by itself, as a group of one.
+    Alone(FusionGroup),
 }
 
 impl Statement {
-    /// What it runs.
-    pub(super) fn group(&self) -> &FusionGroup {
-        &self.group
+    /// At whose place it runs.
+    pub(super) fn launch(&self) -> LaunchId {
+        self.launch
+    }
+
+    /// The group of the plan that it runs.
+    pub(super) fn group(&self) -> Option<usize> {
+        match self.what {
+            What::Group(index) => Some(index),
+            What::Alone(_) => None,
+        }
+    }
+
+    /// What it runs, when that is no group of the plan.
+    pub(super) fn alone(&self) -> Option<&FusionGroup> {
+        match &self.what {
+            What::Group(_) => None,
+            What::Alone(group) => Some(group),
+        }
+    }
+
+    /// The number of its site: sites of groups come first.
+    pub(super) fn site(&self) -> usize {
+        self.site
     }
 }
 
-/// All statements of the plan's regions; launches of one kernel are one.
+/// All statements of the plan's regions.
 pub(super) fn statements(
     plan: &FusionPlan,
     launches: &HashMap<LaunchId, &Launch>,
 ) -> Vec<Statement> {
+    let mut groups = HashMap::new();
+    for (index, group) in plan.groups.iter().enumerate() {
+        groups.extend(group.members.iter().map(|member| (member.launch, index)));
+    }
     let mut statements: Vec<Statement> = Vec::new();
-    let mut singles: HashMap<KernelId, usize> = HashMap::new();
+    let mut alone = 0;
     for statement in plan.waves.iter().flat_map(|region| &region.statements) {
         let launch = statement.launch;
-        let group = plan.groups.iter().position(|group| {
-            let mut members = group.members.iter();
-            members.any(|member| member.launch == launch)
-        });
-        if let Some(index) = group {
+        if let Some(index) = groups.get(&launch) {
             statements.push(Statement {
-                launches: vec![launch],
-                of_plan: Some(index),
-                group: plan.groups[index].clone(),
+                launch,
+                what: What::Group(*index),
+                site: *index,
             });
             continue;
         }
-        let Some(kernel) = launches.get(&launch).and_then(|launch| launch.kernel) else {
-            continue;
-        };
-        if let Some(known) = singles.get(&kernel) {
-            statements[*known].launches.push(launch);
+        if launches
+            .get(&launch)
+            .is_none_or(|launch| launch.kernel.is_none())
+        {
             continue;
         }
-        singles.insert(kernel, statements.len());
         let member = Member {
             launch,
             map: ThreadMap::Identity,
             barrier_before: false,
         };
+        let group = FusionGroup {
+            members: vec![member],
+            orientation: String::from("v"),
+            guards: Vec::new(),
+            orientations: Vec::new(),
+            unread_afterwards: Vec::new(),
+            segments: Vec::new(),
+        };
         statements.push(Statement {
-            launches: vec![launch],
-            of_plan: None,
-            group: FusionGroup {
-                members: vec![member],
-                orientation: String::from("v"),
-                guards: Vec::new(),
-                orientations: Vec::new(),
-                unread_afterwards: Vec::new(),
-                segments: Vec::new(),
-            },
+            launch,
+            what: What::Alone(group),
+            site: plan.groups.len() + alone,
         });
+        alone += 1;
     }
     statements
 }
 
 /// Turns the kernels that were built for statements into functions, each called by a kernel of
-/// several launches. Those that cannot be are left out.
+/// several launches. Those that cannot be are left out. With each come its statements, and whether a
+/// launch by itself has a kernel of its own.
 pub(super) fn build_batches(
     module: &Module,
-    bodies: Vec<(&Statement, FusedKernel)>,
+    bodies: Vec<(&Built, Vec<WaveStatementSite>, bool)>,
 ) -> Result<Vec<WaveKernel>, CodegenError> {
     let mut built = Vec::new();
-    for (number, (statement, kernel)) in bodies.into_iter().enumerate() {
-        let body = Value::function(module, &kernel.name)
-            .ok_or_else(|| CodegenError::Inconsistent(format!("no kernel {}", kernel.name)))?;
+    for (number, (kernel, statements, single)) in bodies.into_iter().enumerate() {
+        let body = function_of(module, kernel)?;
         let name = format!("sirius_wave_{number}_{}", body_name(&kernel.name));
-        let of_site = |parameter: &FusedParameter| match parameter {
-            FusedParameter::Argument { .. } => true,
-            _ => statement.of_plan.is_some(),
-        };
         body.set_linkage(Linkage::LLVMInternalLinkage);
         body.set_call_convention(0);
         body.remove_attribute(FUNCTION_ATTRIBUTES, "noinline");
         body.add_attribute(FUNCTION_ATTRIBUTES, "alwaysinline", 0);
         let threads = body.string_attribute("nvvm.maxntid");
         body.remove_string_attribute("nvvm.maxntid");
-        if !kernel.parameters.iter().all(of_site) {
+        // Addresses of variables come with the launch of a group.
+        let only_arguments = kernel.facts.arguments.iter().all(|argument| *argument);
+        let of_groups = statements.iter().all(|statement| statement.group.is_some());
+        if !only_arguments && !of_groups {
             continue;
         }
         let Some(layout) = Layout::of(module, body) else {
             continue;
         };
         let (batch, indices) = build_batch(module, &name, body, &layout);
-        if statement.of_plan.is_some()
-            && let Some(threads) = threads
-        {
+        if of_groups && let Some(threads) = threads {
             batch.set_string_attribute("nvvm.maxntid", &threads);
         }
-        built.push((batch, indices, statement, kernel.parameters, layout));
+        built.push((batch, indices, (statements, single), layout));
     }
     if built.is_empty() {
         return Ok(Vec::new());
@@ -125,7 +149,7 @@ pub(super) fn build_batches(
         &device_target_machine("sm_80")?,
     )?;
     let mut waves = Vec::new();
-    for (batch, indices, statement, parameters, layout) in built {
+    for (batch, indices, (statements, single), layout) in built {
         if calls_code(batch) || names_block_in_assembly(batch) {
             batch.delete_function();
             continue;
@@ -141,9 +165,8 @@ pub(super) fn build_batches(
         }
         waves.push(WaveKernel {
             name: batch.name(),
-            launches: statement.launches.clone(),
-            group: statement.of_plan,
-            parameters,
+            statements,
+            single,
             offsets_bytes: layout.offsets,
             sizes_bytes: layout.sizes,
             record_bytes: layout.record,

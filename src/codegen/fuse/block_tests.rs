@@ -4,11 +4,14 @@ use super::barriers::remove_redundant_barriers;
 use super::broadcasts::broadcast_values;
 use super::control_flow::is_barrier;
 use super::memory::{Effect, KernelFacts, Root};
+use super::overlay::overlay_shared;
 use super::rows::stage_rows;
 use crate::codegen::ir::Value;
 use crate::kernel::model_kernel;
 use crate::program::KernelId;
-use crate::verify::is_redundant;
+use crate::verify::{
+    RowLength, SharedPlace, StagedStream, Staging, is_redundant, overlay_conflict, staging_conflict,
+};
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
@@ -157,5 +160,177 @@ fn the_verifier_judges_barriers_by_itself() {
         let judge = |place| is_redundant(&model, place, |one, other| facts.apart[one][other]);
         let found: Vec<bool> = (0..model.barriers.len()).map(judge).collect();
         assert_eq!(found, expected, "{name}");
+    }
+}
+
+fn overlay_cases(context: &Context) -> Module<'_> {
+    let text = format!("{}\0", include_str!("cases/overlay.ll"));
+    let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "overlay.ll");
+    context
+        .create_module_from_ir(buffer)
+        .expect("the case is valid IR")
+}
+
+#[test]
+fn variables_share_storage_one_after_the_other() {
+    let context = Context::create();
+    let module = overlay_cases(&context);
+    for (name, saved) in [
+        ("in_turn", 256),
+        ("no_barrier_between", 0),
+        ("every_second", 256),
+        ("around_again", 0),
+        ("loop_after_loop", 256),
+        ("loop_meets_loop", 0),
+        ("threads_apart", 0),
+        ("read_at_the_end", 0),
+        ("address_leaves", 0),
+        ("either", 0),
+        ("part_waits", 0),
+        ("two_in_one", 224),
+        ("two_too_large", 160),
+    ] {
+        let kernel = Value::function(&module, name).expect("the case has it");
+        assert_eq!(overlay_shared(&module, kernel), saved, "{name}");
+    }
+    module.verify().expect("the result is valid IR");
+}
+
+#[test]
+fn the_verifier_refuses_wrong_overlays() {
+    let context = Context::create();
+    let module = overlay_cases(&context);
+    // Places of variables, and whether they go.
+    let at = |variable: &'static str, offset_bytes: u64| (variable, 0, offset_bytes);
+    for (name, places, right) in [
+        ("in_turn", vec![at("a", 0), at("b", 0)], true),
+        ("in_turn", vec![at("a", 0), at("a", 256)], false),
+        ("no_barrier_between", vec![at("a", 0), at("b", 0)], false),
+        ("no_barrier_between", vec![at("a", 0), at("b", 252)], false),
+        ("no_barrier_between", vec![at("a", 252), at("b", 0)], false),
+        ("no_barrier_between", vec![at("a", 0), at("b", 256)], true),
+        ("no_barrier_between", vec![at("a", 0), ("b", 1, 0)], true),
+        (
+            "every_second",
+            vec![at("a", 0), at("c", 0), at("b", 256)],
+            true,
+        ),
+        (
+            "every_second",
+            vec![at("a", 0), at("c", 0), at("b", 128)],
+            false,
+        ),
+        ("around_again", vec![at("a", 0), at("b", 0)], false),
+        ("loop_after_loop", vec![at("a", 0), at("b", 0)], true),
+        ("loop_meets_loop", vec![at("a", 0), at("b", 0)], false),
+        ("threads_apart", vec![at("a", 0), at("b", 0)], false),
+        ("read_at_the_end", vec![at("a", 0), at("b", 0)], false),
+        ("part_waits", vec![at("a", 0), at("b", 0)], false),
+    ] {
+        let function = module.get_function(name).expect("the case has it");
+        let model = model_kernel(function, KernelId(0), name);
+        let places: Vec<SharedPlace> = places
+            .into_iter()
+            .map(|(variable, storage, offset_bytes)| SharedPlace {
+                name: format!("{name}_{variable}"),
+                storage,
+                offset_bytes,
+                size_bytes: 256,
+            })
+            .collect();
+        let conflict = overlay_conflict(&model, &places);
+        assert_eq!(conflict.is_none(), right, "{name}: {places:?}");
+    }
+}
+
+/// By copy and stream: what is mirrored, what is replaced, what is left out.
+type Copies<'a> = &'a [&'a [[&'a [usize]; 3]]];
+
+#[test]
+fn the_verifier_refuses_wrong_staging() {
+    let context = Context::create();
+    let text = format!("{}\0", include_str!("cases/rows.ll"));
+    let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "rows.ll");
+    let module = context
+        .create_module_from_ir(buffer)
+        .expect("the case is valid IR");
+    // Streams are named by the global accesses as they stand in the text: of `twice`, the first loop
+    // loads a (0) and stores b (1), the second loads a (2) and b (3) and stores b (4).
+    let judge = |name: &str, copies: Copies<'_>, length, threads: Option<u64>| {
+        let kernel = Value::function(&module, name).expect("the case has it");
+        let mut accesses = Vec::new();
+        let mut place = 0;
+        for block in kernel.blocks() {
+            for at in block.instructions() {
+                let address = Effect::of(at).address();
+                let root = address.map(|address| Root::of(kernel, address));
+                if matches!(root, Some(Root::Parameter(_))) {
+                    accesses.push(place);
+                }
+                place += usize::from(Some(at) != block.terminator());
+            }
+        }
+        let named = |list: &[usize]| list.iter().map(|at| accesses[*at]).collect();
+        let stream = |[mirrored, replaced, dead]: &[&[usize]; 3]| StagedStream {
+            mirrored: named(mirrored),
+            replaced: named(replaced),
+            dead: named(dead),
+        };
+        let copies = copies.iter();
+        let staging = Staging {
+            copies: copies
+                .map(|streams| streams.iter().map(stream).collect())
+                .collect(),
+            length,
+        };
+        let function = module.get_function(name).expect("the case has it");
+        let model = model_kernel(function, KernelId(0), name);
+        let facts = facts();
+        staging_conflict(
+            &model,
+            &staging,
+            [threads, Some(1), Some(1)],
+            |one, other| facts.apart[one][other],
+        )
+    };
+    let n = RowLength::Argument(3);
+    let right: [&[[&[usize]; 3]]; 2] = [&[[&[0], &[2], &[]]], &[[&[1], &[3], &[1]]]];
+    assert_eq!(judge("twice", &right, n, Some(64)), None);
+    let wrong: [(&str, Copies<'_>); 9] = [
+        ("nobody brings it", &[&[[&[], &[2], &[]]]]),
+        ("it comes too late", &[&[[&[2], &[0], &[]]]]),
+        ("another place", &[&[[&[0], &[3], &[]]]]),
+        ("an old value", &[&[[&[4], &[3], &[]]]]),
+        ("a store is not mirrored", &[&[[&[3], &[3], &[]]]]),
+        ("the last store", &[&[[&[1], &[3], &[4]]]]),
+        ("still looked at", &[&[[&[1], &[], &[1]]]]),
+        ("a store is replaced", &[&[[&[0], &[1], &[]]]]),
+        (
+            "one copy for both",
+            &[&[[&[0], &[2], &[]], [&[1], &[3], &[1]]]],
+        ),
+    ];
+    for (what, copies) in wrong {
+        assert!(judge("twice", copies, n, Some(64)).is_some(), "{what}");
+    }
+    for (length, threads) in [
+        (RowLength::Argument(2), Some(64)),
+        (RowLength::Constant(64), Some(64)),
+        (n, Some(65)),
+        (n, None),
+    ] {
+        let refused = judge("twice", &right, length, threads);
+        assert!(refused.is_some(), "{length:?}, {threads:?}");
+    }
+    for name in [
+        "other_step",
+        "other_begin",
+        "other_length",
+        "written_elsewhere",
+        "written_through_alias",
+        "neighbour",
+    ] {
+        let refused = judge(name, &right, n, Some(64));
+        assert!(refused.is_some(), "{name}");
     }
 }

@@ -3,20 +3,22 @@
 //! Invariant: a block of the fused grid runs the whole segment of a clipped member when the member's
 //! own grid has it, and nothing of it otherwise; the member reads its own grid's extents.
 
+use super::GroupBuilder;
 use super::indices::Index;
-use super::{GroupBuilder, Parameter};
+use super::recipe::{Parameter, SiteReader};
 use crate::affine::Axis;
 use crate::codegen::ir::{Block, Builder, Opcode, Type, Value};
 use crate::codegen::{CodegenError, FusedParameter};
-use crate::launch::{Launch, ValueId};
+use crate::launch::{Launch, LaunchGraph, ValueId};
 use crate::schedule::ThreadMap;
 
 /// The grid of a clipped member.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Grid {
     extents: [Extent; 3],
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Extent {
     /// Known when compiling.
     Constant(u64),
@@ -24,7 +26,7 @@ enum Extent {
     Parameter(usize),
 }
 
-impl GroupBuilder<'_, '_> {
+impl SiteReader<'_, '_> {
     /// The grids of the clipped members, by member; what is known at run time only becomes a
     /// parameter.
     pub(super) fn grids(&self, parameters: &mut Vec<Parameter>) -> Vec<Option<Grid>> {
@@ -33,22 +35,18 @@ impl GroupBuilder<'_, '_> {
         let mut grid = |launch: &Launch| Grid {
             extents: Axis::ALL.map(|axis| {
                 let value = launch.grid[axis.index()];
-                if let Some(constant) = self.constant_extent(value) {
+                if let Some(constant) = constant_extent(self.graph, value) {
                     return Extent::Constant(constant);
                 }
                 let known_one = known.iter().find(|(before, _)| *before == value);
                 if let Some((_, position)) = known_one {
                     return Extent::Parameter(*position);
                 }
-                parameters.push(Parameter {
-                    source: FusedParameter::GridSize {
-                        launch: launch.id,
-                        axis,
-                    },
-                    ty: Type::integer(self.module, 32),
-                    identity: None,
-                    attributes: None,
-                });
+                let source = FusedParameter::GridSize {
+                    launch: launch.id,
+                    axis,
+                };
+                parameters.push(Parameter::number(self.module, source));
                 known.push((value, parameters.len() - 1));
                 Extent::Parameter(parameters.len() - 1)
             }),
@@ -60,7 +58,9 @@ impl GroupBuilder<'_, '_> {
             })
             .collect()
     }
+}
 
+impl GroupBuilder<'_, '_> {
     /// Goes on in a block that is entered only by blocks of the grid; what leads around it.
     pub(super) fn enter(
         &self,
@@ -73,7 +73,7 @@ impl GroupBuilder<'_, '_> {
         for axis in Axis::ALL {
             let extent = grid.extents[axis.index()];
             if let Extent::Constant(own) = extent
-                && self.largest_extent(axis).is_some_and(|all| all <= own)
+                && self.recipe.facts.largest[axis.index()].is_some_and(|all| all <= own)
             {
                 continue;
             }
@@ -114,18 +114,22 @@ impl GroupBuilder<'_, '_> {
             Extent::Parameter(position) => function.parameters()[position],
         }
     }
+}
 
-    /// The fused grid's extent on an axis, where it is known when compiling.
-    pub(super) fn largest_extent(&self, axis: Axis) -> Option<u64> {
-        let own = |launch: &Launch| self.constant_extent(launch.grid[axis.index()]);
-        let mut extents = self.keepers().map(own);
+/// The fused grid's extents, where they are known when compiling: the largest of these launches, whose
+/// blocks are those of the fused kernel.
+pub(super) fn largest_extents(graph: &LaunchGraph, members: &[&Launch]) -> [Option<u64>; 3] {
+    Axis::ALL.map(|axis| {
+        let own = |launch: &Launch| constant_extent(graph, launch.grid[axis.index()]);
+        let mut extents = members.iter().map(|launch| own(launch));
         extents.try_fold(1, |largest, extent| Some(largest.max(extent?)))
-    }
+    })
+}
 
-    pub(super) fn constant_extent(&self, value: ValueId) -> Option<u64> {
-        let constant = self.graph.values.get(value.0)?.constant?;
-        Some(constant.cast_unsigned() & u64::from(u32::MAX))
-    }
+/// An extent that is known when compiling.
+pub(super) fn constant_extent(graph: &LaunchGraph, value: ValueId) -> Option<u64> {
+    let constant = graph.values.get(value.0)?.constant?;
+    Some(constant.cast_unsigned() & u64::from(u32::MAX))
 }
 
 /// Goes on where the blocks meet again that entered and those that did not.

@@ -182,31 +182,61 @@ impl ControlFlow {
 
     /// What a thread may do from an instruction on before it comes to a barrier.
     pub(super) fn until_barrier(&self, place: Value) -> Vec<Value> {
-        let mut found = Vec::new();
+        until_barrier(place.block(), Some(place))
+    }
+
+    /// What a thread may do before it comes to any barrier.
+    pub(super) fn until_first_barrier(&self) -> Vec<Value> {
+        until_barrier(self.blocks[0], None)
+    }
+
+    /// What a thread may do after one of these instructions.
+    pub(super) fn reached_from(&self, places: &[Value]) -> HashSet<Value> {
+        let mut found = HashSet::new();
         let mut seen = HashSet::new();
-        let mut work = vec![(place.block(), Some(place))];
-        while let Some((block, start)) = work.pop() {
-            let list = block.instructions();
-            let start = start.and_then(|start| list.iter().position(|each| *each == start));
-            let rest = &list[start.map_or(0, |start| start + 1)..];
-            let open: Vec<Value> = rest
-                .iter()
-                .copied()
-                .take_while(|at| !is_barrier(*at))
-                .collect();
-            let whole = open.len() == rest.len();
-            found.extend(open);
-            if whole {
-                let successors = block.successors().into_iter();
-                work.extend(
-                    successors
-                        .filter(|to| seen.insert(*to))
-                        .map(|to| (to, None)),
-                );
+        let mut work = Vec::new();
+        for place in places {
+            let list = place.block().instructions();
+            let behind = self.places.get(place).map_or(0, |place| place + 1);
+            found.extend(list.into_iter().skip(behind));
+            work.extend(place.block().successors());
+        }
+        while let Some(block) = work.pop() {
+            if seen.insert(block) {
+                found.extend(block.instructions());
+                work.extend(block.successors());
             }
         }
         found
     }
+}
+
+/// What a thread may do before it comes to a barrier, from behind `start` or from the begin of a block.
+fn until_barrier(block: Block, start: Option<Value>) -> Vec<Value> {
+    let mut found = Vec::new();
+    let mut seen = HashSet::new();
+    let mut work = vec![(block, start)];
+    while let Some((block, start)) = work.pop() {
+        let list = block.instructions();
+        let start = start.and_then(|start| list.iter().position(|each| *each == start));
+        let rest = &list[start.map_or(0, |start| start + 1)..];
+        let open: Vec<Value> = rest
+            .iter()
+            .copied()
+            .take_while(|at| !is_barrier(*at))
+            .collect();
+        let whole = open.len() == rest.len();
+        found.extend(open);
+        if whole {
+            let successors = block.successors().into_iter();
+            work.extend(
+                successors
+                    .filter(|to| seen.insert(*to))
+                    .map(|to| (to, None)),
+            );
+        }
+    }
+    found
 }
 
 /// Whether an instruction is a barrier of all threads of the block. Those of fewer threads are not.

@@ -4,15 +4,18 @@
 //! this number less a multiple of how many threads there are; the body is given all indices and extents of
 //! its own launch and reads none of the fused one. Numbers stay below 2³² by the plan's guards.
 
+use super::GroupBuilder;
+use super::clipped::constant_extent;
 use super::indices::Index;
+use super::recipe::{Parameter, SiteReader};
 use super::strands::{Number, coordinates, extent};
-use super::{GroupBuilder, Parameter};
 use crate::affine::Axis;
 use crate::codegen::ir::{Block, Builder, Opcode, Type, Value};
 use crate::launch::Launch;
 use crate::schedule::{ThreadMap, ThreadOrder};
 
 /// How a member is dealt.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Dealt {
     own: ThreadOrder,
     fused: ThreadOrder,
@@ -42,7 +45,7 @@ struct Again {
     total: Value,
 }
 
-impl GroupBuilder<'_, '_> {
+impl SiteReader<'_, '_> {
     /// How the dealt members are, by member; what is known at run time only becomes a parameter.
     pub(super) fn dealt(&self, parameters: &mut Vec<Parameter>) -> Vec<Option<Dealt>> {
         let members = self.members.iter().zip(&self.group.members);
@@ -80,7 +83,7 @@ impl GroupBuilder<'_, '_> {
         let size = |launch: &Launch| {
             let (mut constant, mut unknown) = (1_u64, Vec::new());
             for value in launch.grid.iter().chain(&launch.block) {
-                match self.constant_extent(*value) {
+                match constant_extent(self.graph, *value) {
                     Some(extent) => constant = constant.checked_mul(extent)?,
                     None => unknown.push(*value),
                 }
@@ -94,7 +97,9 @@ impl GroupBuilder<'_, '_> {
             planned.map == ThreadMap::Identity && own.is_some() && size(other) == own
         })
     }
+}
 
+impl GroupBuilder<'_, '_> {
     /// Goes on where a thread of the member runs.
     pub(super) fn deal(&self, function: Value, builder: &Builder, dealt: &Dealt) -> DealtPlace {
         let module = self.module;
@@ -230,8 +235,8 @@ impl GroupBuilder<'_, '_> {
     /// An extent of the fused launch, where it is known when compiling.
     fn fused_extent(&self, size: Index) -> Option<u64> {
         match size {
-            Index::GridSize(axis) => self.largest_extent(axis),
-            Index::BlockSize(axis) => self.block_extents()[axis.index()],
+            Index::GridSize(axis) => self.recipe.facts.largest[axis.index()],
+            Index::BlockSize(axis) => self.recipe.facts.block[axis.index()],
             Index::Block(_) | Index::Thread(_) => None,
         }
     }

@@ -11,7 +11,7 @@ use crate::launch::{Launch, LaunchGraph, Pointer, Root, ValueId};
 use inkwell::module::Module;
 
 /// What is known of a parameter of a fused kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Known {
     /// Nothing: it is passed.
     Nothing,

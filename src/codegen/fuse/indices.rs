@@ -19,6 +19,17 @@ pub(super) enum Index {
     BlockSize(Axis),
 }
 
+/// What a body does not read by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Given {
+    /// It reads all indices.
+    Nothing,
+    /// `gridDim`.
+    Grid,
+    /// All that tells a thread's place.
+    Place,
+}
+
 impl Index {
     /// `gridDim`.
     pub(super) fn grid_size() -> [Self; 3] {

@@ -4,7 +4,6 @@
 
 use super::control_flow::is_barrier;
 use crate::codegen::ir::{FUNCTION_ATTRIBUTES, Opcode, Value};
-use crate::launch::BufferId;
 use std::collections::{HashMap, HashSet};
 
 const SHARED_ADDRESS_SPACE: u32 = 3;
@@ -14,8 +13,9 @@ const SHARED_ADDRESS_SPACE: u32 = 3;
 pub(super) struct KernelFacts {
     /// By two parameters: what is reached through the one is never reached through the other.
     pub(super) apart: Vec<Vec<bool>>,
-    /// Allocations that nobody reads after the kernel, with the parameters that point into them.
-    pub(super) unread: Vec<(BufferId, Vec<usize>)>,
+    /// Allocations that nobody reads after the kernel: the parameters of its recipe that lead there,
+    /// and those that it has instead.
+    pub(super) unread: Vec<(Vec<usize>, Vec<usize>)>,
     /// By parameter, whether it is an argument of a member's launch.
     pub(super) arguments: Vec<bool>,
     /// Extents of its blocks, where they are known.
@@ -97,7 +97,7 @@ pub(super) fn is_pure_call(call: Value) -> bool {
 }
 
 /// A call that tells LLVM something and does nothing.
-fn is_remark(call: Value) -> bool {
+pub(super) fn is_remark(call: Value) -> bool {
     let name = call.called_name();
     let remarks = ["llvm.lifetime.", "llvm.assume", "llvm.dbg."];
     name.is_some_and(|name| remarks.iter().any(|remark| name.starts_with(remark)))

@@ -20,15 +20,20 @@
 //!   sweep, or of the same one before, execute.
 //! - A store goes when nothing in the kernel loads what it writes any more, and all iterations of a later
 //!   sweep, to which every way leads, store to the same place.
+//!
+//! The verifier judges what is planned by itself, by a model of the kernel that is read anew.
 
 use super::control_flow::ControlFlow;
 use super::memory::{Effect, KernelFacts, Root, is_uniform, made_alike};
 use super::versions::{self, Entry};
 use crate::codegen::ir::{Block, Builder, Linkage, Opcode, Type, Value};
 use crate::codegen::{CodegenError, StagedRows};
+use crate::kernel::model_kernel;
+use crate::program::KernelId;
+use crate::verify::{RowLength, StagedStream, Staging, staging_conflict};
 use inkwell::llvm_sys::LLVMIntPredicate as IntPredicate;
 use inkwell::module::Module;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// A kernel that keeps rows.
 #[derive(Default)]
@@ -51,6 +56,9 @@ pub(super) fn stage_rows(
     let Some(plan) = Plan::of(module, kernel, facts) else {
         return Ok(Staged::default());
     };
+    if !plan.is_confirmed(module, kernel, facts) {
+        return Ok(Staged::default());
+    }
     let mut staged = Staged::default();
     if plan.is_conditional() {
         let Some(entry) = versions::split(module, kernel)? else {
@@ -212,6 +220,51 @@ impl Plan {
             Length::Parameter { .. } => 1,
         };
         (plan.most_elements >= least).then_some(plan)
+    }
+
+    /// Whether the verifier finds, too, that nobody notices.
+    fn is_confirmed(&self, module: &Module, kernel: Value, facts: &KernelFacts) -> bool {
+        let Some(function) = module.get_function(&kernel.name()) else {
+            return false;
+        };
+        let model = model_kernel(function, KernelId(0), &kernel.name());
+        let conflict =
+            staging_conflict(&model, &self.staging(kernel), facts.block, |one, other| {
+                let known = facts.apart.get(one).and_then(|row| row.get(other));
+                known == Some(&true)
+            });
+        conflict.is_none()
+    }
+
+    /// What is to be done, as the verifier is told.
+    fn staging(&self, kernel: Value) -> Staging {
+        let blocks = kernel.blocks().into_iter();
+        let text = blocks.flat_map(|block| {
+            let end = block.terminator();
+            let instructions = block.instructions().into_iter();
+            instructions.filter(move |at| Some(*at) != end)
+        });
+        let places: HashMap<Value, usize> = text.zip(0..).collect();
+        let of = |instructions: &mut dyn Iterator<Item = Value>| -> Vec<usize> {
+            instructions
+                .filter_map(|at| places.get(&at).copied())
+                .collect()
+        };
+        let stream = |stream: &Stream| StagedStream {
+            mirrored: of(&mut stream.mirrored.iter().map(|each| each.instruction)),
+            replaced: of(&mut stream.replaced.iter().map(|each| each.instruction)),
+            dead: of(&mut stream.dead.iter().copied()),
+        };
+        let copies = self.copies.iter();
+        Staging {
+            copies: copies
+                .map(|(_, streams)| streams.iter().map(stream).collect())
+                .collect(),
+            length: match self.length {
+                Length::Constant(length) => RowLength::Constant(length),
+                Length::Parameter { index, .. } => RowLength::Argument(index),
+            },
+        }
     }
 
     /// For each element of a row, over all copies.

@@ -4,7 +4,6 @@
 //! allocations. `noalias` would say more than that, see [`super::aliasing`]; alias scopes speak of
 //! loads and stores alone, in pairs, so that a barrier still separates whatever it separated.
 
-use super::aliasing::PointerFacts;
 use crate::codegen::ir::{Metadata, Opcode, Value};
 use inkwell::module::Module;
 use std::collections::HashSet;
@@ -17,22 +16,18 @@ pub(super) struct AliasScopes {
 }
 
 impl AliasScopes {
-    /// Scopes for the parameters of the kernel of a group.
-    pub(super) fn new(
-        module: &Module,
-        kernel: &str,
-        parameters: usize,
-        facts: &PointerFacts<'_>,
-    ) -> Self {
+    /// Scopes for the parameters of the kernel of a group, of which `apart` tells by two whether what
+    /// is reached through the one is never reached through the other.
+    pub(super) fn new(module: &Module, kernel: &str, apart: &[Vec<bool>]) -> Self {
         let domain = Metadata::list(module, &[Metadata::text(module, kernel)]);
         let scope = |parameter: usize| {
             let name = Metadata::text(module, &format!("{kernel}: parameter {parameter}"));
             Metadata::list(module, &[name, domain])
         };
-        let scopes = (0..parameters)
+        let scopes = (0..apart.len())
             .map(|one| {
-                let elsewhere: Vec<Metadata> = (0..parameters)
-                    .filter(|other| *other != one && facts.apart(one, *other))
+                let elsewhere: Vec<Metadata> = (0..apart.len())
+                    .filter(|other| *other != one && apart[one][*other])
                     .map(scope)
                     .collect();
                 (!elsewhere.is_empty()).then(|| (scope(one), elsewhere))

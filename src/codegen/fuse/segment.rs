@@ -14,7 +14,7 @@ const GLOBAL_ADDRESS_SPACE: u32 = 1;
 const SHARED_ADDRESS_SPACE: u32 = 3;
 const CONSTANT_ADDRESS_SPACE: u32 = 4;
 
-/// A copy of a unit with one kernel, turned into a function with names of its own.
+/// A copy of a unit with one kernel, turned into a function.
 pub(super) struct Segment<'ctx> {
     module: Module<'ctx>,
     name: String,
@@ -26,8 +26,6 @@ pub(super) struct Segment<'ctx> {
 pub(super) struct Body {
     /// The function: the kernel's parameters, then the addresses of `variables`, then `given`.
     pub(super) function: Value,
-    /// Indices into [`Program::variables`].
-    pub(super) variables: Vec<usize>,
     /// What it is given instead of reading it.
     pub(super) given: Vec<Index>,
 }
@@ -39,7 +37,6 @@ impl<'ctx> Segment<'ctx> {
     pub(super) fn prepare(
         program: &Program<'ctx>,
         kernel: &Kernel,
-        prefix: &str,
         form: &str,
         given: &[Index],
     ) -> Result<Option<Self>, CodegenError> {
@@ -69,11 +66,10 @@ impl<'ctx> Segment<'ctx> {
         let Some(given) = indices_read(function, given) else {
             return Ok(None);
         };
-        let taken = take_variables(program, &module, kernel, function, (prefix, &given))?;
+        let taken = take_variables(program, &module, kernel, function, &given)?;
         let Some((name, variables)) = taken else {
             return Ok(None);
         };
-        rename(&module, prefix);
         if !form.is_empty() {
             run_passes(&module, form, &device_target_machine("sm_80")?)?;
         }
@@ -85,12 +81,40 @@ impl<'ctx> Segment<'ctx> {
         }))
     }
 
-    /// Links the copy into the fused module.
-    pub(super) fn link_into(self, target: &Module<'ctx>) -> Result<Body, CodegenError> {
-        target
-            .link_in_module(self.module)
-            .map_err(|message| CodegenError::Llvm(message.to_string()))?;
-        let function = Value::function(target, &self.name)
+    /// Indices into [`Program::variables`], whose addresses the function takes after the kernel's own
+    /// parameters.
+    pub(super) fn variables(&self) -> &[usize] {
+        &self.variables
+    }
+
+    /// The types of the kernel's own parameters.
+    pub(super) fn own_types(&self) -> Vec<Type> {
+        let mut types = Value::function(&self.module, &self.name)
+            .map(|function| function.value_type().parameters())
+            .unwrap_or_default();
+        types.truncate(types.len() - self.variables.len() - self.given.len());
+        types
+    }
+
+    /// What lies in memory of which a parameter of the kernel has the address.
+    pub(super) fn in_memory(&self, argument: usize) -> Option<Type> {
+        let function = Value::function(&self.module, &self.name)?;
+        function.type_attribute(argument as u32 + 1, "byval")
+    }
+
+    /// A module with a copy whose names begin with a prefix.
+    pub(super) fn copy(&self, prefix: &str) -> Result<Module<'ctx>, CodegenError> {
+        let module = self.module.clone();
+        let function = Value::function(&module, &self.name)
+            .ok_or_else(|| CodegenError::Inconsistent(format!("lost segment '{}'", self.name)))?;
+        function.set_name(&format!("{prefix}{}", self.name));
+        rename(&module, prefix);
+        Ok(module)
+    }
+
+    /// The copy of this prefix, in the fused module.
+    pub(super) fn body(&self, target: &Module<'ctx>, prefix: &str) -> Result<Body, CodegenError> {
+        let function = Value::function(target, &format!("{prefix}{}", self.name))
             .ok_or_else(|| CodegenError::Inconsistent(format!("lost segment '{}'", self.name)))?;
         function.set_linkage(Linkage::LLVMInternalLinkage);
         function.remove_attribute(FUNCTION_ATTRIBUTES, "noinline");
@@ -98,8 +122,7 @@ impl<'ctx> Segment<'ctx> {
         function.add_attribute(FUNCTION_ATTRIBUTES, "alwaysinline", 0);
         Ok(Body {
             function,
-            variables: self.variables,
-            given: self.given,
+            given: self.given.clone(),
         })
     }
 }
@@ -160,7 +183,7 @@ fn take_variables(
     module: &Module,
     kernel: &Kernel,
     old: Value,
-    (prefix, given): (&str, &[Index]),
+    given: &[Index],
 ) -> Result<Option<(String, Vec<usize>)>, CodegenError> {
     let mut variables = Vec::new();
     for global in Value::globals(module) {
@@ -189,7 +212,7 @@ fn take_variables(
     let mut parameters = ty.parameters();
     parameters.extend(variables.iter().map(|_| Type::pointer(module, 0)));
     parameters.extend(given.iter().map(|_| Type::integer(module, 32)));
-    let name = format!("{prefix}{}", kernel.name);
+    let name = format!("sirius_body_{}", kernel.name);
     let new = Value::add_function(module, &name, Type::function(ty.result(), &parameters));
     old.copy_attributes(FUNCTION_ATTRIBUTES, new, FUNCTION_ATTRIBUTES);
     old.copy_attributes(RETURN_ATTRIBUTES, new, RETURN_ATTRIBUTES);

@@ -5,19 +5,19 @@
 //! makes to find that out stand in its first block. Threads beyond a strand's leave before anything
 //! else, and barriers of a strand that is smaller than the block wait for its own threads by number.
 
-use super::Parameter;
+use super::recipe::Parameter;
 use crate::codegen::device::{device_target_machine, is_block_barrier, run_passes};
 use crate::codegen::ir::{
     Block, Builder, DebugScope, FUNCTION_ATTRIBUTES, Linkage, Opcode, Type, Value,
 };
-use crate::codegen::{CodegenError, FusedKernel, FusedParameter};
+use crate::codegen::{CodegenError, FusedParameter};
 use crate::expression::Expression;
 use crate::launch::{Launch, LaunchGraph, ValueId};
 use crate::schedule::{BlockThreads, FusionGroup, ThreadMap};
 use inkwell::module::Module;
 
 /// A number that is known, or a parameter of the fused kernel.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Number {
     Constant(u64),
     Parameter(usize),
@@ -38,12 +38,7 @@ impl Number {
         };
         let known = parameters.iter().position(|before| before.source == source);
         Self::Parameter(known.unwrap_or_else(|| {
-            parameters.push(Parameter {
-                source,
-                ty: Type::integer(module, 32),
-                identity: None,
-                attributes: None,
-            });
+            parameters.push(Parameter::number(module, source));
             parameters.len() - 1
         }))
     }
@@ -62,6 +57,7 @@ impl Number {
 }
 
 /// Where a strand stands in the fused grid, and the shape that its members see.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct StrandPlace {
     /// Positions of its members in the group.
     pub(super) members: Vec<usize>,
@@ -201,19 +197,19 @@ fn strand_function(module: &Module, kernel: Value, name: &str, place: &StrandPla
 /// deleted.
 pub(super) fn settle(
     module: &Module,
-    fused: &[FusedKernel],
+    kernels: &[&str],
     strands: &[Vec<StrandFunction>],
 ) -> Result<Vec<bool>, CodegenError> {
     let machine = device_target_machine("sm_80")?;
     run_passes(module, "always-inline", &machine)?;
     let mut settled = Vec::new();
-    for (kernel, functions) in fused.iter().zip(strands) {
+    for (kernel, functions) in kernels.iter().zip(strands) {
         let all: Vec<bool> = functions
             .iter()
             .map(|strand| strand.settle(module))
             .collect();
         let whole = !all.contains(&false);
-        if !whole && let Some(function) = Value::function(module, &kernel.name) {
+        if !whole && let Some(function) = Value::function(module, kernel) {
             function.delete_function();
         }
         settled.push(whole);

@@ -3,7 +3,7 @@ use crate::codegen::ir::Opcode;
 use crate::expression::Expression;
 use crate::kernel::model_kernels;
 use crate::launch::{Argument, ArgumentPiece, Buffer, BufferId, MemoryKind, Node, NodeId};
-use crate::launch::{HostBlockId, HostValue, Operand, Pointer, Root, Stream};
+use crate::launch::{HostBlockId, HostValue, Operand, Pointer, Root, Stream, ValueId};
 use crate::program::{DeviceVariable, Kernel, KernelId, Unit};
 use crate::schedule::{FusionPlan, Member};
 use inkwell::context::Context;
@@ -31,6 +31,7 @@ fn program(context: &Context) -> Program<'_> {
         })
         .collect();
     Program {
+        bitcode: None,
         context,
         host: context.create_module("host"),
         units: vec![Unit {
@@ -408,4 +409,81 @@ fn pointers_into_one_allocation_share_a_base() {
             "there may be several allocations"
         );
     });
+}
+
+/// Groups of a scale and a twice each; the n-th of them works on `n` as the host knows it.
+fn pairs(known: &[Option<i64>]) -> (LaunchGraph, FusionPlan) {
+    let mut nodes = Vec::new();
+    let mut groups = Vec::new();
+    for index in 0..known.len() {
+        let first = 2 * index as u32;
+        let count = 10 + index;
+        nodes.push(launch(first, 0, &[Ok(1), Ok(0), Err(5), Err(count)]));
+        nodes.push(launch(first + 1, 1, &[Ok(2), Ok(1), Err(count)]));
+        let mut own = plan(&[false, false]).groups;
+        for (member, id) in own[0].members.iter_mut().zip(first..) {
+            member.launch = LaunchId(id);
+        }
+        groups.append(&mut own);
+    }
+    let mut graph = graph(nodes);
+    for constant in known {
+        graph.values.push(HostValue {
+            constant: *constant,
+            witness: (LaunchId(0), Operand::Stream),
+            varies_in: None,
+        });
+    }
+    let plan = FusionPlan {
+        groups,
+        ..FusionPlan::default()
+    };
+    (graph, plan)
+}
+
+/// The names of the kernels of such groups, and how many parameters each has.
+fn kernels_of_pairs(known: &[Option<i64>]) -> Vec<(String, usize)> {
+    let context = Context::create();
+    let program = program(&context);
+    let models = model_kernels(&program);
+    let (graph, plan) = pairs(known);
+    let all = Optimisation::ALL.into();
+    let (module, fused, _) = build_groups(&program, &graph, &models, &plan, &all).unwrap();
+    let launches: Vec<_> = fused
+        .iter()
+        .map(|kernel| match kernel.parameters[0] {
+            FusedParameter::Argument { launch, .. } => launch.0 as usize / 2,
+            _ => unreachable!("there are arguments only"),
+        })
+        .collect();
+    assert_eq!(launches, (0..known.len()).collect::<Vec<_>>());
+    let names: std::collections::HashSet<_> = fused.iter().map(|kernel| &kernel.name).collect();
+    assert_eq!(names.len(), device::kernels(&module).len());
+    for kernel in &fused {
+        let function = Value::function(&module, &kernel.name).expect("the kernel is there");
+        assert_eq!(function.parameters().len(), kernel.parameters.len());
+    }
+    fused
+        .into_iter()
+        .map(|kernel| (kernel.name, kernel.parameters.len()))
+        .collect()
+}
+
+#[test]
+fn equal_groups_share_a_kernel() {
+    let made = kernels_of_pairs(&[None, None, Some(64), Some(64), Some(65)]);
+    assert_eq!(made[0], made[1]);
+    assert_eq!(made[0].1, 5);
+    assert_eq!(made[2], made[3]);
+    assert_eq!((made[2].1, made[4].1), (4, 4), "n is a constant");
+    assert_ne!(made[0].0, made[2].0);
+    assert_ne!(made[2].0, made[4].0);
+}
+
+#[test]
+fn many_constants_make_one_kernel() {
+    let constants: Vec<_> = (0..9).map(|count| Some(64 + count)).collect();
+    let made = kernels_of_pairs(&constants);
+    assert!(made.iter().all(|kernel| *kernel == made[0]), "{made:?}");
+    assert_eq!(made[0].1, 5, "n is passed");
 }

@@ -14,7 +14,7 @@ use super::host::{MemberCall, launch_calls, replace_status};
 use super::launch_call::{
     Launcher, OPERANDS_BEFORE_ARGUMENTS, SHARED_BYTES, address_array, operand_slot,
 };
-use super::{CodegenError, FusedParameter, WaveKernel};
+use super::{CodegenError, FusedParameter, WaveKernel, WaveStatementSite};
 use crate::cli::command::run_tool;
 use crate::cli::{Build, Toolchain};
 use crate::kernel::KernelModel;
@@ -89,25 +89,36 @@ pub(super) fn wave_key(kernel: &WaveKernel) -> String {
 pub(super) struct Waiting<'a> {
     region: usize,
     statement: &'a WaveStatement,
+    site: &'a WaveStatementSite,
     kernel: &'a WaveKernel,
 }
 
 impl<'a> Waiting<'a> {
     /// All statements that have code.
     pub(super) fn all(plan: &'a FusionPlan, kernels: &'a [WaveKernel]) -> Vec<Self> {
+        let mut sites = HashMap::new();
+        for kernel in kernels {
+            let own = kernel.statements.iter();
+            sites.extend(own.map(|site| (site.launch, (kernel, site))));
+        }
         let mut waiting = Vec::new();
         for (region, of_plan) in plan.waves.iter().enumerate() {
             for statement in &of_plan.statements {
-                let mut kernels = kernels.iter();
-                let kernel = kernels.find(|kernel| kernel.launches.contains(&statement.launch));
-                waiting.extend(kernel.map(|kernel| Self {
+                let known = sites.get(&statement.launch);
+                waiting.extend(known.map(|(kernel, site)| Self {
                     region,
                     statement,
+                    site,
                     kernel,
                 }));
             }
         }
         waiting
+    }
+
+    /// What a record of its launches holds, in order.
+    pub(super) fn parameters(&self) -> &[FusedParameter] {
+        &self.site.parameters
     }
 
     /// The launch at whose place it is issued.
@@ -221,10 +232,14 @@ impl<'a> Waiting<'a> {
             global.set_initializer(&table);
             global.as_pointer_value()
         };
+        let single = match self.kernel.single {
+            true => single,
+            false => single.get_type().const_null(),
+        };
         let batch = host
             .get_global(&wave_key(self.kernel))
             .ok_or_else(|| CodegenError::Inconsistent("a wave's kernel has no key".into()))?;
-        let arguments = u32::try_from(self.kernel.parameters.len())
+        let arguments = u32::try_from(self.site.parameters.len())
             .map_err(|_| CodegenError::Inconsistent("too many arguments".into()))?;
         let value = context.const_struct(
             &[
@@ -280,7 +295,7 @@ pub(super) fn rewrite_regions(
             _ => None,
         })
         .collect();
-    for each in waiting.iter().filter(|each| each.kernel.group.is_none()) {
+    for each in waiting.iter().filter(|each| each.site.group.is_none()) {
         let missing = || CodegenError::Inconsistent(format!("no launch {}", each.launch().0));
         let call = *calls.get(&each.launch()).ok_or_else(missing)?;
         let launch = *launches.get(&each.launch()).ok_or_else(missing)?;
@@ -305,7 +320,7 @@ fn wait_alone<'ctx>(
     let parameters = function.get_params();
     let operands = GroupOperands::new(program, models, one, &builder, &parameters)?;
     let mut slots = Vec::new();
-    for parameter in &waiting.kernel.parameters {
+    for parameter in &waiting.site.parameters {
         let FusedParameter::Argument { argument, .. } = parameter else {
             return Err(CodegenError::Inconsistent(
                 "a launch by itself takes a variable".into(),

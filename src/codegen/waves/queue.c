@@ -20,7 +20,7 @@ void __sirius_launch_site(unsigned);
 
 /* The code of a statement; made by the compiler. */
 struct sirius_wave_kernel {
-    const void *single;     /* the kernel for one record */
+    const void *single;     /* the kernel for one record; null: a batch of one */
     const void *batch;      /* (struct { unsigned grid_z; record[capacity] }): blocks along z */
     unsigned capacity;      /* records that a batch takes; below 2 there is no batch kernel */
     unsigned record_bytes;  /* size of a record, its arguments at their offsets */
@@ -78,13 +78,36 @@ static void announce(unsigned site) {
 #endif
 }
 
+/* Launches a batch of some records, whose arguments lie in the parameter. */
+static int launch_batch(const struct sirius_wave_kernel *kernel, struct dim3 grid, struct dim3 block,
+                        unsigned number, char *parameter, size_t shared, void *stream, unsigned site) {
+    memcpy(parameter, &grid.z, sizeof grid.z);
+    grid.z *= number;
+    void *pointers[1] = {parameter};
+    announce(site);
+    return SIRIUS_LAUNCH(kernel->batch, grid, block, pointers, shared, stream);
+}
+
+/* Launches one record, whose arguments lie anywhere. */
+static int launch_single(const struct sirius_wave_kernel *kernel, struct dim3 grid, struct dim3 block,
+                         void **arguments, size_t shared, void *stream, unsigned site) {
+    if (kernel->single) {
+        announce(site);
+        return SIRIUS_LAUNCH(kernel->single, grid, block, arguments, shared, stream);
+    }
+    _Alignas(16) char parameter[BATCH_BYTES];
+    memset(parameter, 0, sizeof parameter);
+    for (unsigned i = 0; i < kernel->arguments; ++i)
+        memcpy(parameter + kernel->records_offset + kernel->offsets[i], arguments[i], kernel->sizes[i]);
+    return launch_batch(kernel, grid, block, 1, parameter, shared, stream, site);
+}
+
 static int issue_single(const struct record *record) {
     const struct sirius_wave_kernel *kernel = record->kernel;
     void *pointers[ARGUMENTS];
     for (unsigned i = 0; i < kernel->arguments; ++i)
         pointers[i] = queue.arguments + record->arguments + kernel->offsets[i];
-    announce(record->site);
-    return SIRIUS_LAUNCH(kernel->single, record->grid, record->block, pointers, record->shared, queue.stream);
+    return launch_single(kernel, record->grid, record->block, pointers, record->shared, queue.stream, record->site);
 }
 
 /* The most threads a block with which a batch kernel runs: registers may allow fewer. */
@@ -119,15 +142,11 @@ static int issue_equal(const struct record *const *records, unsigned count) {
         }
         _Alignas(16) char parameter[BATCH_BYTES];
         memset(parameter, 0, sizeof parameter);
-        memcpy(parameter, &first->grid.z, sizeof first->grid.z);
         for (unsigned i = 0; i < number; ++i)
             memcpy(parameter + kernel->records_offset + (size_t)i * kernel->record_bytes,
                    queue.arguments + records[at + i]->arguments, kernel->record_bytes);
-        struct dim3 grid = first->grid;
-        grid.z *= number;
-        void *pointers[1] = {parameter};
-        announce(first->site);
-        int one = SIRIUS_LAUNCH(kernel->batch, grid, first->block, pointers, first->shared, queue.stream);
+        int one = launch_batch(kernel, first->grid, first->block, number, parameter, first->shared, queue.stream,
+                               first->site);
         status = status ? status : one;
         at += number;
     }
@@ -277,8 +296,7 @@ int sirius_wave_submit(struct sirius_wave_kernel *kernel, uint64_t grid_xy, unsi
            grow((void **)&queue.span, sizeof *queue.span, queue.spans + needed, &queue.spans_room);
     if (!fits) {
         sirius_wave_drain();
-        announce(site);
-        return SIRIUS_LAUNCH(kernel->single, record.grid, record.block, arguments, shared, stream);
+        return launch_single(kernel, record.grid, record.block, arguments, shared, stream, site);
     }
     queue.stream = stream;
     for (unsigned i = 0; i < range_count; ++i) {

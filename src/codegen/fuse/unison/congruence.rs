@@ -116,8 +116,9 @@ fn reads_one_register(one: Value, other: Value) -> bool {
         })
 }
 
-/// Instructions whose result depends on their operands alone.
-const COMPUTES: [Opcode; 19] = [
+/// Instructions whose result depends on their operands alone, whatever their flags: counters, subscripts
+/// and bounds are made of them, and floating-point arithmetic may carry flags that change a result.
+const COMPUTES: [Opcode; 18] = [
     Opcode::LLVMAdd,
     Opcode::LLVMSub,
     Opcode::LLVMMul,
@@ -136,5 +137,4 @@ const COMPUTES: [Opcode; 19] = [
     Opcode::LLVMSExt,
     Opcode::LLVMSelect,
     Opcode::LLVMBitCast,
-    Opcode::LLVMFNeg,
 ];

@@ -1,0 +1,316 @@
+//! Shared variables of a fused kernel that are in use one after the other share storage.
+//!
+//! Each member brings its own variables along, and most of them are done with before those of the next
+//! begin. A fused kernel then needs as much shared memory as its hungriest part, and not the sum.
+//!
+//! The proof for two variables, of which every use is known, in a kernel whose barriers all threads of
+//! a block meet together: the uses of both are never in one *interval*, between two barriers (or the
+//! beginning, or the end) that are the same ones for all threads; and no way leads from a use of the one
+//! to a use of the other and, perhaps by another way, back again. Then, in whatever threads, all uses of the
+//! one come before all of the other. What the other finds before it writes is undefined in its member,
+//! too. A barrier between the two is kept from then on, since both are one variable for whoever asks. The
+//! verifier judges each pair and the layout as a whole, by a model of the kernel that is read anew.
+
+use super::control_flow::{ControlFlow, is_barrier};
+use super::memory::is_remark;
+use crate::codegen::ir::{Linkage, Opcode, Type, Value};
+use crate::kernel::{KernelModel, model_kernel};
+use crate::program::KernelId;
+use crate::verify::{SharedPlace, overlay_conflict};
+use inkwell::module::Module;
+use std::collections::{HashMap, HashSet};
+
+/// Lets the shared variables of a kernel share storage. Returns how many bytes less it needs.
+pub(super) fn overlay_shared(module: &Module, kernel: Value) -> u64 {
+    let variables: Vec<Variable> = Value::globals(module)
+        .into_iter()
+        .filter_map(|variable| Variable::of(module, kernel, variable))
+        .collect();
+    if variables.len() < 2 {
+        return 0;
+    }
+    let (Some(flow), Some(function)) =
+        (ControlFlow::of(kernel), module.get_function(&kernel.name()))
+    else {
+        return 0;
+    };
+    let model = model_kernel(function, KernelId(0), &kernel.name());
+    let lifetimes = Lifetimes::of(&flow, &variables);
+    let apart = |one: usize, other: usize| {
+        lifetimes.one_by_one(one, other)
+            && is_confirmed(&model, &[&variables[one], &variables[other]])
+    };
+    let storages = storages(&variables, apart);
+    let places: Vec<SharedPlace> = storages
+        .iter()
+        .enumerate()
+        .flat_map(|(number, storage)| {
+            let variables = &variables;
+            let placed = storage.variables.iter();
+            placed.map(move |(index, offset)| variables[*index].place(number, *offset))
+        })
+        .collect();
+    if overlay_conflict(&model, &places).is_some() {
+        return 0;
+    }
+    let before: u64 = variables.iter().map(|variable| variable.bytes).sum();
+    let after: u64 = storages.iter().map(|storage| storage.bytes).sum();
+    let shared = storages
+        .iter()
+        .filter(|storage| storage.variables.len() > 1);
+    for (number, storage) in shared.enumerate() {
+        storage.carry_out(
+            module,
+            &variables,
+            &format!("{}_overlay{number}", kernel.name()),
+        );
+    }
+    before.saturating_sub(after)
+}
+
+/// A static shared variable of which every use is known.
+struct Variable {
+    global: Value,
+    name: String,
+    bytes: u64,
+    alignment: u32,
+    uses: Vec<Value>,
+}
+
+impl Variable {
+    /// `None` for one that is not used by the kernel alone, or whose address goes astray.
+    fn of(module: &Module, kernel: Value, global: Value) -> Option<Self> {
+        let shared = global.ty().address_space() == SHARED_ADDRESS_SPACE
+            && !global.is_declaration()
+            && global.is_local();
+        if !shared {
+            return None;
+        }
+        let ty = global.value_type();
+        let mut uses = HashSet::new();
+        note_uses(global, &mut uses, &mut HashSet::new())?;
+        let own = |at: &Value| at.function_of_instruction() == kernel;
+        (!uses.is_empty() && uses.iter().all(own)).then(|| Self {
+            global,
+            name: global.name(),
+            bytes: ty.allocation_bytes(module),
+            alignment: global.alignment().max(ty.alignment(module)).max(1),
+            uses: uses.into_iter().collect(),
+        })
+    }
+
+    fn place(&self, storage: usize, offset_bytes: u64) -> SharedPlace {
+        SharedPlace {
+            name: self.name.clone(),
+            storage,
+            offset_bytes,
+            size_bytes: self.bytes,
+        }
+    }
+}
+
+/// Collects the instructions that touch what an address leads to.
+fn note_uses(address: Value, uses: &mut HashSet<Value>, seen: &mut HashSet<Value>) -> Option<()> {
+    for user in address.users() {
+        let opcode = match () {
+            () if user.is_instruction() => user.opcode(),
+            () if user.is_constant_expression() => user.constant_opcode(),
+            () => return None,
+        };
+        match opcode {
+            Opcode::LLVMGetElementPtr
+            | Opcode::LLVMAddrSpaceCast
+            | Opcode::LLVMBitCast
+            | Opcode::LLVMPHI
+            | Opcode::LLVMSelect => {
+                if seen.insert(user) {
+                    note_uses(user, uses, seen)?;
+                }
+            }
+            Opcode::LLVMLoad => {
+                uses.insert(user);
+            }
+            Opcode::LLVMStore if user.operand(0) != address => {
+                uses.insert(user);
+            }
+            Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg if user.operand(0) == address => {
+                let operands = user.operands();
+                if operands[1..].contains(&address) {
+                    return None;
+                }
+                uses.insert(user);
+            }
+            Opcode::LLVMCall if is_remark(user) => {}
+            Opcode::LLVMCall if touches_at_once(user) => {
+                uses.insert(user);
+            }
+            _ => return None,
+        }
+    }
+    Some(())
+}
+
+/// A call that is done with the memory that its pointers lead to when it returns, and keeps none.
+fn touches_at_once(call: Value) -> bool {
+    const NAMES: [&str; 5] = [
+        "llvm.memcpy.",
+        "llvm.memmove.",
+        "llvm.memset.",
+        "llvm.nvvm.wmma.",
+        "llvm.nvvm.ldmatrix.",
+    ];
+    let name = call.called_name();
+    name.is_some_and(|name| NAMES.iter().any(|known| name.starts_with(known)))
+}
+
+/// When the variables of a kernel are in use.
+struct Lifetimes<'a> {
+    flow: &'a ControlFlow,
+    variables: &'a [Variable],
+    spans: HashMap<Value, Span>,
+}
+
+/// Where an instruction may stand among the barriers.
+#[derive(Default)]
+struct Span {
+    /// The barriers that may be the last one before it, or the kernel's beginning.
+    since: HashSet<usize>,
+    /// The barriers that may be the next one, or the kernel's end.
+    until: HashSet<usize>,
+}
+
+impl<'a> Lifetimes<'a> {
+    fn of(flow: &'a ControlFlow, variables: &'a [Variable]) -> Self {
+        let uses = variables.iter().flat_map(|variable| &variable.uses);
+        let mut spans: HashMap<Value, Span> = uses.map(|at| (*at, Span::default())).collect();
+        let mut note = |found: Vec<Value>, number: usize, since: bool| {
+            for at in found {
+                if let Some(span) = spans.get_mut(&at) {
+                    match since {
+                        true => span.since.insert(number),
+                        false => span.until.insert(number),
+                    };
+                }
+            }
+        };
+        note(flow.until_first_barrier(), 0, true);
+        for at in flow.instructions() {
+            if at.opcode() == Opcode::LLVMRet {
+                note(flow.since_barrier(at), 0, false);
+            }
+        }
+        let barriers = flow.instructions().filter(|at| is_barrier(*at));
+        for (number, barrier) in barriers.enumerate() {
+            note(flow.until_barrier(barrier), number + 1, true);
+            note(flow.since_barrier(barrier), number + 1, false);
+        }
+        Self {
+            flow,
+            variables,
+            spans,
+        }
+    }
+
+    fn one_by_one(&self, one: usize, other: usize) -> bool {
+        let uses = |variable: usize| self.variables[variable].uses.iter();
+        let comes_to = |from: usize, to: usize| {
+            let later = self.flow.reached_from(&self.variables[from].uses);
+            uses(to).any(|at| later.contains(at))
+        };
+        let meet = |one: &Value, other: &Value| {
+            let (one, other) = (&self.spans[one], &self.spans[other]);
+            !one.since.is_disjoint(&other.since) && !one.until.is_disjoint(&other.until)
+        };
+        let comes_back = comes_to(one, other) && comes_to(other, one);
+        !comes_back && !uses(one).any(|at| uses(other).any(|with| meet(at, with)))
+    }
+}
+
+/// Whether the verifier finds, too, that these can begin at the same byte.
+fn is_confirmed(model: &KernelModel, variables: &[&Variable]) -> bool {
+    let places: Vec<SharedPlace> = variables
+        .iter()
+        .map(|variable| variable.place(0, 0))
+        .collect();
+    overlay_conflict(model, &places).is_none()
+}
+
+/// Memory for variables.
+struct Storage {
+    bytes: u64,
+    alignment: u32,
+    /// With the first byte of each.
+    variables: Vec<(usize, u64)>,
+}
+
+/// Places for all variables: at one begin only such that are apart. Where pieces of the storage of a large
+/// one can hold several small ones, these stand beside each other there.
+fn storages(variables: &[Variable], apart: impl Fn(usize, usize) -> bool) -> Vec<Storage> {
+    let mut order: Vec<usize> = (0..variables.len()).collect();
+    order.sort_by_key(|index| std::cmp::Reverse(variables[*index].bytes));
+    let mut found: Vec<Storage> = Vec::new();
+    for index in order {
+        let variable = &variables[index];
+        let fitting = found.iter_mut().find_map(|storage| {
+            let offset = storage.free_offset(index, variables, &apart)?;
+            Some((storage, offset))
+        });
+        match fitting {
+            Some((storage, offset)) => {
+                storage.alignment = storage.alignment.max(variable.alignment);
+                storage.variables.push((index, offset));
+            }
+            None => found.push(Storage {
+                bytes: variable.bytes,
+                alignment: variable.alignment,
+                variables: vec![(index, 0)],
+            }),
+        }
+    }
+    found
+}
+
+impl Storage {
+    /// The first place at which a variable does not meet those in use at the same time; `None` when it
+    /// does not fit, or would stand there alone.
+    fn free_offset(
+        &self,
+        index: usize,
+        variables: &[Variable],
+        apart: &impl Fn(usize, usize) -> bool,
+    ) -> Option<u64> {
+        let variable = &variables[index];
+        let end = |(other, offset): &(usize, u64)| offset + variables[*other].bytes;
+        let in_use: Vec<&(usize, u64)> = self
+            .variables
+            .iter()
+            .filter(|(other, _)| !apart(index, *other))
+            .collect();
+        let ends = in_use.iter().map(|other| end(other));
+        let mut candidates: Vec<u64> = std::iter::once(0)
+            .chain(ends)
+            .map(|offset| offset.next_multiple_of(u64::from(variable.alignment)))
+            .collect();
+        candidates.sort_unstable();
+        candidates.into_iter().find(|offset| {
+            let free =
+                |other: &&(usize, u64)| end(other) <= *offset || offset + variable.bytes <= other.1;
+            offset + variable.bytes <= self.bytes && in_use.iter().all(free)
+        })
+    }
+
+    fn carry_out(&self, module: &Module, variables: &[Variable], name: &str) {
+        let ty = Type::integer(module, 8).array(self.bytes);
+        let storage = Value::add_global(module, name, ty, SHARED_ADDRESS_SPACE);
+        storage.set_linkage(Linkage::LLVMInternalLinkage);
+        storage.set_initializer(Some(ty.poison()));
+        storage.set_alignment(self.alignment);
+        for (index, offset) in &self.variables {
+            let global = variables[*index].global;
+            global.replace_uses_with(storage.constant_offset(module, *offset));
+            global.delete_global();
+        }
+    }
+}
+
+const SHARED_ADDRESS_SPACE: u32 = 3;

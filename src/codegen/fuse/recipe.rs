@@ -1,0 +1,518 @@
+//! What a fused kernel is made from, without the launches that it is made for.
+//!
+//! Invariant: a kernel is a function of its recipe alone, so that groups with equal recipes share
+//! one. The *shape* says which bodies run where and which of them get the same parameter; the *facts*
+//! are claims about parameters and extents that hold at every site the kernel is used for. Facts of
+//! several sites have a greatest common part, [`Facts::meet`]: what each of them claims.
+
+use super::aliasing::PointerFacts;
+use super::batch::Statement;
+use super::clipped::{self, Grid};
+use super::dead_stores;
+use super::dealt::Dealt;
+use super::host_values::{self, Known};
+use super::segment::Segment;
+use super::strands::{self, StrandPlace};
+use crate::cli::Optimisation;
+use crate::codegen::FusedParameter;
+use crate::codegen::ir::Type;
+use crate::kernel::KernelModel;
+use crate::launch::{BufferId, Launch, LaunchGraph, ValueId};
+use crate::program::{KernelId, Program};
+use crate::schedule::{BlockThreads, FusionGroup, ThreadMap};
+use inkwell::module::Module;
+use std::collections::{BTreeSet, HashMap};
+
+/// All that a fused kernel depends on.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Recipe {
+    pub(super) shape: Shape,
+    pub(super) facts: Facts,
+}
+
+/// What has to be equal for sites to run one kernel.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Shape {
+    pub(super) members: Vec<MemberShape>,
+    /// The segments in order, as positions of members.
+    pub(super) segments: Vec<Vec<usize>>,
+    pub(super) parameters: Vec<ParameterShape>,
+    /// Where members stand that have blocks of their own; empty when all keep their grid.
+    pub(super) strands: Vec<StrandPlace>,
+    /// By member, the grid of one that is clipped.
+    pub(super) grids: Vec<Option<Grid>>,
+    /// By member, how one is dealt.
+    pub(super) dealt: Vec<Option<Dealt>>,
+}
+
+/// A member of a group.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct MemberShape {
+    pub(super) kernel: KernelId,
+    pub(super) barrier_before: bool,
+    /// The kernel's parameter that each parameter of the body is.
+    pub(super) places: Vec<usize>,
+}
+
+/// A parameter of a fused kernel before it is specialised.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct ParameterShape {
+    pub(super) ty: Type,
+    /// The member and the argument of it that attributes are taken from; `None` for a number or an
+    /// address that is no argument.
+    pub(super) argument: Option<(usize, usize)>,
+    /// It is the address of this device variable.
+    pub(super) variable: Option<usize>,
+}
+
+/// What the host knows of a site.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Facts {
+    /// By member, extents of its grid and block.
+    pub(super) extents: Vec<[Option<u32>; 6]>,
+    /// By parameter.
+    pub(super) known: Vec<Known>,
+    /// By parameter, whether nothing else in the kernel reaches what it points to.
+    pub(super) alone: Vec<bool>,
+    /// By two parameters, whether what is reached through the one is never reached through the other.
+    pub(super) apart: Vec<Vec<bool>>,
+    /// The parameters that lead to each allocation that nobody reads afterwards.
+    pub(super) unread: Vec<Vec<usize>>,
+    /// No block has more threads.
+    pub(super) most_threads: u32,
+    /// Extents of the fused blocks.
+    pub(super) block: [Option<u64>; 3],
+    /// The largest extents of any member's grid.
+    pub(super) largest: [Option<u64>; 3],
+}
+
+impl Facts {
+    /// What both claim, of sites of one shape.
+    pub(super) fn meet(&self, other: &Self) -> Self {
+        fn equal<T: PartialEq + Copy, const N: usize>(
+            one: &[Option<T>; N],
+            other: &[Option<T>; N],
+        ) -> [Option<T>; N] {
+            std::array::from_fn(|index| one[index].filter(|_| one[index] == other[index]))
+        }
+        let both = |(one, other): (&bool, &bool)| *one && *other;
+        Self {
+            extents: self
+                .extents
+                .iter()
+                .zip(&other.extents)
+                .map(|(one, other)| equal(one, other))
+                .collect(),
+            known: self
+                .known
+                .iter()
+                .zip(&other.known)
+                .map(|(one, other)| match one == other {
+                    true => *one,
+                    false => Known::Nothing,
+                })
+                .collect(),
+            alone: self.alone.iter().zip(&other.alone).map(both).collect(),
+            apart: self
+                .apart
+                .iter()
+                .zip(&other.apart)
+                .map(|(one, other)| one.iter().zip(other).map(both).collect())
+                .collect(),
+            unread: self
+                .unread
+                .iter()
+                .filter(|parameters| other.unread.contains(parameters))
+                .cloned()
+                .collect(),
+            most_threads: self.most_threads.max(other.most_threads),
+            block: equal(&self.block, &other.block),
+            largest: equal(&self.largest, &other.largest),
+        }
+    }
+}
+
+/// A group of the plan, or a launch that waits, with what it passes to the kernel of its recipe.
+#[derive(Clone, Debug)]
+pub(super) struct Site {
+    pub(super) recipe: Recipe,
+    /// Where the host takes each parameter from.
+    pub(super) sources: Vec<FusedParameter>,
+    /// The allocations that nobody reads afterwards, with the parameters that lead there.
+    pub(super) unread: Vec<(BufferId, Vec<usize>)>,
+}
+
+/// A parameter while the recipe is being put together.
+pub(super) struct Parameter {
+    pub(super) source: FusedParameter,
+    pub(super) ty: Type,
+    pub(super) identity: Option<ValueId>,
+    /// See [`ParameterShape::argument`].
+    pub(super) argument: Option<(usize, usize)>,
+}
+
+impl Parameter {
+    /// A 32-bit number that the host computes.
+    pub(super) fn number(module: &Module, source: FusedParameter) -> Self {
+        Self {
+            source,
+            ty: Type::integer(module, 32),
+            identity: None,
+            argument: None,
+        }
+    }
+}
+
+/// What recipes are written from.
+#[derive(Clone, Copy)]
+pub(super) struct SiteReader<'a, 'ctx> {
+    pub(super) program: &'a Program<'ctx>,
+    pub(super) graph: &'a LaunchGraph,
+    pub(super) module: &'a Module<'ctx>,
+    pub(super) group: &'a FusionGroup,
+    pub(super) members: &'a [(&'a Launch, &'a KernelModel)],
+    /// The members' bodies.
+    pub(super) bodies: &'a [&'a Segment<'ctx>],
+    pub(super) optimisations: &'a BTreeSet<Optimisation>,
+}
+
+impl SiteReader<'_, '_> {
+    /// The site of the group.
+    pub(super) fn read(&self) -> Site {
+        let (mut parameters, places) = self.parameters();
+        let launches: Vec<&Launch> = self.members.iter().map(|(launch, _)| *launch).collect();
+        let (graph, group) = (self.graph, self.group);
+        let strands = strands::places(self.module, graph, group, &launches, &mut parameters);
+        let grids = self.grids(&mut parameters);
+        let dealt = self.dealt(&mut parameters);
+        let sources: Vec<&FusedParameter> = parameters
+            .iter()
+            .map(|parameter| &parameter.source)
+            .collect();
+        let facts = PointerFacts::of(self.program, graph, group, self.members, &sources);
+        let all = 0..parameters.len();
+        let apart = |one, other| self.is_fused() && facts.apart(one, other);
+        let unread = dead_stores::parameters_into(
+            &group.unread_afterwards,
+            self.members,
+            |member, argument| places.get(member)?.get(argument).copied(),
+        );
+        let mut led_to: Vec<Vec<usize>> = Vec::new();
+        for (_, parameters) in &unread {
+            if !led_to.contains(parameters) {
+                led_to.push(parameters.clone());
+            }
+        }
+        let facts = Facts {
+            extents: match self.optimisations.contains(&Optimisation::HostConstants) {
+                true => (0..self.members.len()).map(|at| self.extents(at)).collect(),
+                false => vec![[None; 6]; self.members.len()],
+            },
+            known: self.known(&parameters),
+            alone: all
+                .clone()
+                .map(|index| self.is_fused() && facts.alone(index))
+                .collect(),
+            apart: all
+                .clone()
+                .map(|one| all.clone().map(|other| apart(one, other)).collect())
+                .collect(),
+            unread: led_to,
+            most_threads: self.most_threads(),
+            block: self.block_extents(),
+            largest: clipped::largest_extents(graph, &self.keepers()),
+        };
+        let members = self.members.iter().zip(&group.members).zip(places);
+        let shape = Shape {
+            members: members
+                .map(|(((_, model), member), places)| MemberShape {
+                    kernel: model.id,
+                    barrier_before: member.barrier_before,
+                    places,
+                })
+                .collect(),
+            segments: group.segments_in_order(),
+            parameters: parameters
+                .iter()
+                .map(|parameter| ParameterShape {
+                    ty: parameter.ty,
+                    argument: parameter.argument,
+                    variable: match parameter.source {
+                        FusedParameter::VariableAddress { variable } => Some(variable),
+                        _ => None,
+                    },
+                })
+                .collect(),
+            strands,
+            grids,
+            dealt,
+        };
+        Site {
+            recipe: Recipe { shape, facts },
+            sources: parameters
+                .into_iter()
+                .map(|parameter| parameter.source)
+                .collect(),
+            unread,
+        }
+    }
+
+    /// The extents of a member's grid and block that the host knows. Members whose threads stay where
+    /// they are have one shape, by the plan's guards.
+    fn extents(&self, position: usize) -> [Option<u32>; 6] {
+        let (launch, _) = self.members[position];
+        let mut own = host_values::extents(self.graph, launch);
+        let stays = |member: usize| self.group.members[member].map == ThreadMap::Identity;
+        if (0..self.members.len()).all(stays) {
+            for (other, _) in self.members {
+                let other = host_values::extents(self.graph, other);
+                own.iter_mut()
+                    .zip(other)
+                    .for_each(|(own, other)| *own = own.or(other));
+            }
+        }
+        own
+    }
+
+    /// What the host knows of each parameter.
+    fn known(&self, parameters: &[Parameter]) -> Vec<Known> {
+        let passed: Vec<_> = parameters
+            .iter()
+            .map(|parameter| {
+                let (member, argument) = parameter.argument?;
+                // A structure in memory is no pointer, even where its first field is one.
+                let in_memory = self.bodies[member].in_memory(argument).is_some();
+                let passed = (self.members[member].0, argument, parameter.ty);
+                (!in_memory).then_some(passed)
+            })
+            .collect();
+        let on = |optimisation| self.optimisations.contains(&optimisation);
+        let constants = on(Optimisation::HostConstants);
+        host_values::known(self.graph, &passed, constants, on(Optimisation::OneBase))
+    }
+
+    /// The fused kernel's parameters, and for each body which of them it gets. An argument that
+    /// is known to be equal to one before it is passed once.
+    fn parameters(&self) -> (Vec<Parameter>, Vec<Vec<usize>>) {
+        let mut parameters: Vec<Parameter> = Vec::new();
+        let mut places = Vec::new();
+        for (member, ((launch, _), body)) in self.members.iter().zip(self.bodies).enumerate() {
+            let mut list = Vec::new();
+            for (argument, ty) in body.own_types().into_iter().enumerate() {
+                let identity = launch
+                    .arguments
+                    .get(argument)
+                    .and_then(|known| known.identity);
+                let in_memory = body.in_memory(argument);
+                let equal = parameters.iter().position(|before| {
+                    let pointee = |(member, at): (usize, usize)| self.bodies[member].in_memory(at);
+                    self.is_fused()
+                        && identity.is_some()
+                        && before.identity == identity
+                        && before.ty == ty
+                        && before.argument.and_then(pointee) == in_memory
+                });
+                list.push(equal.unwrap_or_else(|| {
+                    parameters.push(Parameter {
+                        source: FusedParameter::Argument {
+                            launch: launch.id,
+                            argument,
+                        },
+                        ty,
+                        identity,
+                        argument: Some((member, argument)),
+                    });
+                    parameters.len() - 1
+                }));
+            }
+            for variable in body.variables() {
+                let source = FusedParameter::VariableAddress {
+                    variable: *variable,
+                };
+                let equal = parameters.iter().position(|before| before.source == source);
+                list.push(equal.unwrap_or_else(|| {
+                    parameters.push(Parameter {
+                        source,
+                        ty: Type::pointer(self.module, 0),
+                        identity: None,
+                        argument: None,
+                    });
+                    parameters.len() - 1
+                }));
+            }
+            places.push(list);
+        }
+        (parameters, places)
+    }
+
+    /// The extents of its blocks, where they are known when compiling.
+    fn block_extents(&self) -> [Option<u64>; 3] {
+        let in_rows = self.group.members.iter().any(|member| match member.map {
+            ThreadMap::Blocks { threads, .. } => threads != BlockThreads::Same,
+            ThreadMap::Identity | ThreadMap::Clipped | ThreadMap::Dealt { .. } => false,
+        });
+        if in_rows || !self.is_fused() {
+            return [None; 3];
+        }
+        let keepers = self.keepers();
+        std::array::from_fn(|axis| {
+            let mut launches = keepers.iter();
+            launches.find_map(|launch| clipped::constant_extent(self.graph, launch.block[axis]))
+        })
+    }
+
+    /// The launches whose blocks are those of the fused kernel, or some of them.
+    fn keepers(&self) -> Vec<&Launch> {
+        let members = self.members.iter().zip(&self.group.members);
+        let kept = members.filter(|(_, planned)| !matches!(planned.map, ThreadMap::Dealt { .. }));
+        kept.map(|((launch, _), _)| *launch).collect()
+    }
+
+    /// A single launch is built for all launches of its kernel: nothing of one site is in it.
+    fn is_fused(&self) -> bool {
+        self.members.len() > 1
+    }
+
+    /// The most threads a block with which the guards let the fused kernel run. It is always told,
+    /// so that ptxas never gives a thread more registers than such a block has.
+    fn most_threads(&self) -> u32 {
+        let in_rows = |position: &usize| match self.group.members[*position].map {
+            ThreadMap::Blocks { threads, .. } => threads != BlockThreads::Same,
+            ThreadMap::Identity | ThreadMap::Clipped | ThreadMap::Dealt { .. } => false,
+        };
+        let dealt =
+            |position: &usize| matches!(self.group.members[*position].map, ThreadMap::Dealt { .. });
+        let all: Vec<usize> = (0..self.members.len())
+            .filter(|position| !dealt(position))
+            .collect();
+        // Strands in rows have blocks of their own size each, the others one in common.
+        let strands = match all.iter().any(in_rows) {
+            true => self.group.strands(),
+            false => vec![all],
+        };
+        let most = strands.iter().map(|strand| self.most_threads_of(strand));
+        most.max().unwrap_or(MOST_THREADS)
+    }
+
+    fn most_threads_of(&self, members: &[usize]) -> u32 {
+        let constant = |axis: usize| {
+            members.iter().find_map(|position| {
+                let (launch, _) = self.members[*position];
+                let value = self.graph.values.get(launch.block[axis].0)?;
+                u32::try_from(value.constant? & 0xffff_ffff).ok()
+            })
+        };
+        let known = (0..3).try_fold(1_u32, |threads, axis| threads.checked_mul(constant(axis)?));
+        let limits = members
+            .iter()
+            .filter_map(|position| self.members[*position].1.max_threads);
+        let limit = limits.chain(known).min().unwrap_or(MOST_THREADS);
+        limit.clamp(1, MOST_THREADS)
+    }
+}
+
+/// The most threads that any block has.
+const MOST_THREADS: u32 = 1024;
+
+/// So many kernels are made at most for sites of one shape that differ in facts; with more of them
+/// all use one kernel, made from what all have in common.
+const MOST_VARIANTS: usize = 4;
+
+/// A kernel to be made, and the sites that use it, by their positions.
+#[derive(Clone, Debug)]
+pub(super) struct Order {
+    pub(super) recipe: Recipe,
+    pub(super) sites: Vec<usize>,
+}
+
+/// All kernels to be made for a plan.
+pub(super) struct Wanted {
+    /// Those of groups, then those of statements that wait.
+    pub(super) orders: Vec<Order>,
+    of_groups: usize,
+}
+
+impl Wanted {
+    /// Of the sites of all groups, then those of statements.
+    pub(super) fn of(sites: &[Option<Site>], groups: usize, statements: &[Statement]) -> Self {
+        let site = |position: usize| Some((position, sites[position].as_ref()?));
+        let mut made = orders(&(0..groups).filter_map(site).collect::<Vec<_>>(), false);
+        let of_groups = made.len();
+        let waiting = statements.iter().map(Statement::site);
+        made.extend(orders(&waiting.filter_map(site).collect::<Vec<_>>(), true));
+        Self {
+            orders: made,
+            of_groups,
+        }
+    }
+
+    /// Whether a kernel is for statements that wait.
+    pub(super) fn is_of_waves(&self, number: usize) -> bool {
+        number >= self.of_groups
+    }
+
+    /// The statements of a kernel, with their sites.
+    pub(super) fn statements_of<'a>(
+        &self,
+        number: usize,
+        statements: &'a [Statement],
+        sites: &'a [Option<Site>],
+    ) -> Vec<(&'a Statement, &'a Site)> {
+        let own: BTreeSet<usize> = self.orders[number].sites.iter().copied().collect();
+        let statements = statements.iter();
+        let own = statements.filter(|statement| own.contains(&statement.site()));
+        own.filter_map(|statement| Some((statement, sites[statement.site()].as_ref()?)))
+            .collect()
+    }
+
+    /// Whether the sites of a kernel for waves have one kernel for themselves that takes the same.
+    pub(super) fn is_single(&self, number: usize) -> bool {
+        let order = &self.orders[number];
+        let own: BTreeSet<usize> = order.sites.iter().copied().collect();
+        let alone = order.recipe.shape.members.len() == 1;
+        let mut of_groups = self.orders[..self.of_groups].iter();
+        alone
+            || of_groups.any(|other| {
+                other.recipe == order.recipe && own.iter().all(|site| other.sites.contains(site))
+            })
+    }
+}
+
+/// The kernels for sites, in the order of their first sites. `in_common`: one a shape, whatever the
+/// facts.
+fn orders(sites: &[(usize, &Site)], in_common: bool) -> Vec<Order> {
+    let mut shapes: Vec<&Shape> = Vec::new();
+    let mut by_shape: HashMap<&Shape, Vec<Order>> = HashMap::new();
+    for (position, site) in sites {
+        let orders = by_shape.entry(&site.recipe.shape).or_insert_with(|| {
+            shapes.push(&site.recipe.shape);
+            Vec::new()
+        });
+        let mut known = orders.iter_mut();
+        match known.find(|order| order.recipe.facts == site.recipe.facts) {
+            Some(order) => order.sites.push(*position),
+            None => orders.push(Order {
+                recipe: site.recipe.clone(),
+                sites: vec![*position],
+            }),
+        }
+    }
+    let mut made = Vec::new();
+    for shape in shapes {
+        let mut orders = by_shape.remove(shape).unwrap_or_default().into_iter();
+        if orders.len() <= MOST_VARIANTS && !in_common {
+            made.extend(orders);
+            continue;
+        }
+        let Some(mut order) = orders.next() else {
+            continue;
+        };
+        for other in orders {
+            order.recipe.facts = order.recipe.facts.meet(&other.recipe.facts);
+            order.sites.extend(other.sites);
+        }
+        made.push(order);
+    }
+    made.sort_by_key(|order| order.sites.iter().min().copied());
+    made
+}

@@ -1,0 +1,111 @@
+//! Stream capture: launches that are recorded into a graph, to run later and perhaps again.
+//!
+//! A graph that is only instantiated and launched does what was captured, whether that is one fused
+//! kernel or its members: arguments and shapes are recorded, so what a guard found holds in every replay.
+//! Two things differ. Launches run where the graph is launched, of which the host code shows nothing but
+//! an opaque call: [`StreamCapture::replays`]. And whoever counts the nodes of a graph, changes their
+//! arguments or updates an executable graph from another one sees which kernels there are: such launches
+//! stay apart while their stream is captured.
+
+use super::calls;
+use super::host_ir::HostModule;
+use super::{Launch, LaunchGraph, NodeId, Stream};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// What a program does with captured launches, or code that is not seen may do.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StreamCapture {
+    /// The program can launch a graph: captured launches run in opaque calls.
+    pub replays: bool,
+    /// The program looks into graphs that it captures.
+    pub looks_inside: bool,
+    /// Functions, by their index in [`LaunchGraph::functions`], that code which is not seen can call
+    /// while it captures.
+    pub entries: BTreeSet<usize>,
+    /// The default stream is one of each thread, which can be captured; the legacy one cannot.
+    pub default_stream: bool,
+}
+
+impl StreamCapture {
+    /// Reads it off the names of the functions that the host module knows; `analysed` are those of the
+    /// launch graph, as indices into the module.
+    pub(super) fn of(host: &HostModule, analysed: &[usize]) -> Self {
+        let begins = |name: &str| FINDS_ANYTHING.contains(&name) || is_about(name, "StreamBegin");
+        let names = || host.functions.iter().map(|function| function.name.as_str());
+        let entries = analysed.iter().enumerate().filter(|(_, function)| {
+            let function = &host.functions[**function];
+            function.name != "main" && (!function.internal || function.address_taken)
+        });
+        Self {
+            replays: names()
+                .any(|name| FINDS_ANYTHING.contains(&name) || is_about(name, "GraphLaunch")),
+            looks_inside: names().any(begins)
+                && names().any(|name| FINDS_ANYTHING.contains(&name) || looks_inside(name)),
+            entries: entries.map(|(index, _)| index).collect(),
+            default_stream: names().any(|name| {
+                calls::is_cuda(name) && (name.ends_with("_ptsz") || name.ends_with("_ptds"))
+            }),
+        }
+    }
+}
+
+impl LaunchGraph {
+    /// Whether somebody may see, in a graph that captures a launch, which kernels run.
+    pub fn is_seen_in_capture(&self, node: NodeId, launch: &Launch) -> bool {
+        let capture = &self.capture;
+        let may_be_captured = launch.stream != Stream::Default || capture.default_stream;
+        let function = self.blocks[self.nodes[node.0].block.0].function;
+        may_be_captured && (capture.looks_inside || capture.entries.contains(&function))
+    }
+}
+
+/// What gives the address of any function.
+const FINDS_ANYTHING: [&str; 6] = [
+    "cudaGetDriverEntryPoint",
+    "cudaGetDriverEntryPointByVersion",
+    "cuGetProcAddress",
+    "cuGetProcAddress_v2",
+    "dlsym",
+    "dlvsym",
+];
+
+/// What graphs are for, where nobody looks inside.
+const ONLY_RUNS: [&str; 9] = [
+    "GraphInstantiate",
+    "GraphInstantiateWithFlags",
+    "GraphInstantiateWithParams",
+    "GraphInstantiate_v2",
+    "GraphLaunch",
+    "GraphUpload",
+    "GraphDestroy",
+    "GraphExecDestroy",
+    "GraphRetainUserObject",
+];
+
+/// The name of a function of the runtime or the driver without what says which of the two it is.
+fn plain(name: &str) -> Option<&str> {
+    let name = name.strip_suffix("_ptsz").unwrap_or(name);
+    let plain = name
+        .strip_prefix("cuda")
+        .or_else(|| name.strip_prefix("cu"))?;
+    plain
+        .starts_with(|first: char| first.is_ascii_uppercase())
+        .then_some(plain)
+}
+
+fn is_about(name: &str, what: &str) -> bool {
+    plain(name).is_some_and(|plain| plain.starts_with(what))
+}
+
+fn looks_inside(name: &str) -> bool {
+    plain(name).is_some_and(|plain| {
+        let of_graph = plain.starts_with("Graph")
+            && !plain.starts_with("Graphics")
+            && !ONLY_RUNS.contains(&plain);
+        of_graph
+            || plain.starts_with("StreamGetCaptureInfo")
+            || plain.starts_with("StreamUpdateCaptureDependencies")
+            || plain.ends_with("CaptureToGraph")
+    })
+}

@@ -1,0 +1,112 @@
+//! Objects that keep the bitcode of their source, so that a link sees the whole program.
+//!
+//! `-c` writes a complete object, which any linker takes, and adds to it a section with what clang
+//! made of the source ([`add_record`]). A link of ours takes the object out again and compiles the
+//! bitcode instead, together with that of all others ([`gather`]).
+//!
+//! Invariants. An object stands aside for its bitcode only when it is, to the last byte that a linker
+//! looks at, what we wrote: one that was joined with others, or whose symbols were renamed, is linked as
+//! it is. Members of an archive take part when the linker chooses them, and only then. Without any
+//! of this the program links and runs as well, only with fewer launches fused.
+
+mod archives;
+mod digest;
+mod gather;
+mod record;
+
+pub use gather::{Gathered, gather};
+
+use crate::cli::{Build, Input, ToolError, Toolchain, run_tool};
+use crate::program::SourceBitcode;
+use record::{Header, Record, Settings};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// Why objects cannot be read, or a record cannot be written.
+#[derive(Debug, thiserror::Error)]
+pub enum ObjectsError {
+    /// An object was made for another device than the one that is linked for.
+    #[error("'{}' was compiled for the {device} device; give --sirius-device={device} to the link as well, or compile it again", path.display())]
+    OtherDevice {
+        /// The object.
+        path: PathBuf,
+        /// Its device's name.
+        device: &'static str,
+    },
+    /// A file cannot be used.
+    #[error("{what}: {error}")]
+    Files {
+        /// What was tried.
+        what: String,
+        /// What the system says.
+        error: std::io::Error,
+    },
+    /// The linker or the object editor failed.
+    #[error(transparent)]
+    Tool(#[from] ToolError),
+    /// The trial link of archives failed.
+    #[error(transparent)]
+    Link(#[from] crate::codegen::CodegenError),
+}
+
+impl ObjectsError {
+    /// nvcc's exit status for it.
+    pub fn exit_status(&self) -> u8 {
+        match self {
+            Self::Tool(error) => error.exit_status(),
+            Self::Link(error) => error.exit_status(),
+            Self::OtherDevice { .. } | Self::Files { .. } => 1,
+        }
+    }
+}
+
+/// Adds to the object file at `object` what clang made of its source. An `object` that is no file of the
+/// ELF format (`/dev/null`) stays as it is, and so does every one where there is no object editor.
+///
+/// # Errors
+/// The editor fails, or a temporary file cannot be written.
+pub fn add_record(
+    bitcode: &SourceBitcode,
+    (build, input): (&Build, &Input),
+    toolchain: &Toolchain,
+    object: &Path,
+) -> Result<(), ObjectsError> {
+    let (Some(editor), Ok(bytes)) = (&toolchain.objcopy, std::fs::read(object)) else {
+        return Ok(());
+    };
+    let Some(digest) = digest::digest(&bytes) else {
+        return Ok(());
+    };
+    let record = Record {
+        header: Header {
+            source: input.path.clone(),
+            language: input.language,
+            numerics: build.numerics,
+            settings: Settings::of(build),
+            object_digest: digest,
+        },
+        host: bitcode.host.clone(),
+        device: bitcode.device.clone(),
+    };
+    let file = tempfile::NamedTempFile::new().and_then(|file| {
+        std::fs::write(file.path(), record.encode())?;
+        Ok(file)
+    });
+    let file = file.map_err(|error| ObjectsError::Files {
+        what: "cannot write a temporary file".into(),
+        error,
+    })?;
+    let mut section = OsString::from(format!("{}=", record::SECTION));
+    section.push(file.path());
+    // The final link drops what is excluded.
+    let flags = format!("{}=exclude", record::SECTION);
+    let arguments: [OsString; 5] = [
+        "--add-section".into(),
+        section,
+        "--set-section-flags".into(),
+        flags.into(),
+        object.into(),
+    ];
+    run_tool(editor, &arguments, build)?;
+    Ok(())
+}

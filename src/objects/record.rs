@@ -1,0 +1,206 @@
+//! The record that an object keeps: a header of fixed form, a description as JSON, and bitcode.
+//!
+//! Invariant: a record says how long it is and which compiler wrote it. One that another version wrote, or
+//! that does not fill its section to the end, is none.
+
+use crate::cli::{Architecture, Build, Device, Language, Numerics};
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// The section of an object that holds its record.
+pub(super) const SECTION: &str = ".sirius.unit";
+
+/// What an object keeps of its source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Record {
+    pub(super) header: Header,
+    /// The host side's bitcode, as clang made it.
+    pub(super) host: Vec<u8>,
+    /// The device side's, of a CUDA source.
+    pub(super) device: Option<Vec<u8>>,
+}
+
+/// The description of a record.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Header {
+    /// As on the command line that compiled it.
+    pub(super) source: PathBuf,
+    pub(super) language: Language,
+    pub(super) numerics: Numerics,
+    pub(super) settings: Settings,
+    /// The digest of the object that the record was added to.
+    pub(super) object_digest: u64,
+}
+
+/// Options of a compilation that outlive it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Settings {
+    pub(super) device: DeviceSettings,
+    pub(super) optimisation: u8,
+    pub(super) host_debug: bool,
+    pub(super) line_info: bool,
+    /// Those that the code generator of the host compiler looks at.
+    pub(super) host_arguments: Vec<String>,
+}
+
+/// Options on which all units of one program have to agree that have device code.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct DeviceSettings {
+    pub(super) device: Device,
+    pub(super) architectures: Vec<Architecture>,
+    pub(super) architectures_named: bool,
+    pub(super) device_debug: bool,
+    pub(super) per_thread_default_stream: bool,
+    pub(super) maximum_registers: Option<u32>,
+    pub(super) ptxas_arguments: Vec<String>,
+}
+
+impl Settings {
+    /// Those of a build.
+    pub(super) fn of(build: &Build) -> Self {
+        Self {
+            device: DeviceSettings {
+                device: build.device,
+                architectures: build.architectures.clone(),
+                architectures_named: build.architectures_named,
+                device_debug: build.device_debug,
+                per_thread_default_stream: build.per_thread_default_stream,
+                maximum_registers: build.maximum_registers,
+                ptxas_arguments: build.ptxas_arguments.clone(),
+            },
+            optimisation: build.optimisation,
+            host_debug: build.host_debug,
+            line_info: build.line_info,
+            host_arguments: build
+                .host_arguments
+                .iter()
+                .filter(|argument| steers_code_generation(argument))
+                .cloned()
+                .collect(),
+        }
+    }
+}
+
+/// `-fPIC -fopenmp -march=native -pthread -g`, and their like; not warnings, nor where to write
+/// dependencies.
+fn steers_code_generation(argument: &str) -> bool {
+    ["-f", "-m", "-g"]
+        .iter()
+        .any(|start| argument.starts_with(start))
+        || argument == "-pthread"
+}
+
+const MAGIC: &[u8; 8] = b"siriusU1";
+
+/// Whose records are read: bitcode is read by the LLVM that wrote it.
+const COMPILER: &str = concat!("sirius-rs ", env!("CARGO_PKG_VERSION"), ", LLVM 22");
+
+impl Record {
+    /// As bytes: the magic number, then the compiler, the description, and the two modules, each after
+    /// its length as eight bytes, the lowest first. A missing module has the length 2^64 - 1.
+    pub(super) fn encode(&self) -> Vec<u8> {
+        let header = serde_json::to_vec(&self.header).unwrap_or_default();
+        let mut bytes = MAGIC.to_vec();
+        let parts = [
+            Some(COMPILER.as_bytes()),
+            Some(header.as_slice()),
+            Some(self.host.as_slice()),
+            self.device.as_deref(),
+        ];
+        for part in parts {
+            let length = part.map_or(u64::MAX, |part| part.len() as u64);
+            bytes.extend(length.to_le_bytes());
+            bytes.extend(part.unwrap_or_default());
+        }
+        bytes
+    }
+
+    /// Reads a section that holds one record and nothing else.
+    pub(super) fn decode(section: &[u8]) -> Option<Self> {
+        let mut rest = section.strip_prefix(MAGIC)?;
+        let compiler = part(&mut rest)??;
+        let header = part(&mut rest)??;
+        let host = part(&mut rest)??;
+        let device = part(&mut rest)?;
+        if !rest.is_empty() || compiler != COMPILER.as_bytes() {
+            return None;
+        }
+        Some(Self {
+            header: serde_json::from_slice(header).ok()?,
+            host: host.to_vec(),
+            device: device.map(<[u8]>::to_vec),
+        })
+    }
+}
+
+/// Takes one part off; the inner `None` is a part that is not there.
+fn part<'a>(rest: &mut &'a [u8]) -> Option<Option<&'a [u8]>> {
+    let (length, after) = rest.split_first_chunk::<8>()?;
+    *rest = after;
+    let length = u64::from_le_bytes(*length);
+    if length == u64::MAX {
+        return Some(None);
+    }
+    let (part, after) = after.split_at_checked(usize::try_from(length).ok()?)?;
+    *rest = after;
+    Some(Some(part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(device: Option<Vec<u8>>) -> Record {
+        Record {
+            header: Header {
+                source: "a b.cu".into(),
+                language: Language::Cuda,
+                numerics: Numerics {
+                    contract: true,
+                    fast_math: false,
+                    flush_to_zero: false,
+                    precise_division: true,
+                    precise_square_root: true,
+                },
+                settings: Settings {
+                    device: DeviceSettings {
+                        device: Device::Cpu,
+                        architectures: Vec::new(),
+                        architectures_named: false,
+                        device_debug: false,
+                        per_thread_default_stream: false,
+                        maximum_registers: Some(32),
+                        ptxas_arguments: vec!["-v".into()],
+                    },
+                    optimisation: 3,
+                    host_debug: false,
+                    line_info: true,
+                    host_arguments: vec!["-fPIC".into()],
+                },
+                object_digest: 7,
+            },
+            host: vec![1, 2, 3],
+            device,
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        for device in [None, Some(Vec::new()), Some(vec![9; 1000])] {
+            let record = record(device);
+            assert_eq!(Record::decode(&record.encode()).as_ref(), Some(&record));
+        }
+    }
+
+    #[test]
+    fn a_section_of_two_records_or_half_a_record_is_none() {
+        let one = record(Some(vec![4])).encode();
+        assert_eq!(Record::decode(&[one.clone(), one.clone()].concat()), None);
+        for length in 0..one.len() {
+            assert_eq!(Record::decode(&one[..length]), None);
+        }
+        let mut other_version = one;
+        other_version[MAGIC.len() + 8 + 10] ^= 1;
+        assert_eq!(Record::decode(&other_version), None);
+    }
+}

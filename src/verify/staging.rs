@@ -1,0 +1,491 @@
+//! Whether rows of a kernel may be kept in shared memory.
+//!
+//! A thread that comes over elements of a row several times finds each where it left it: the loads that
+//! are replaced read the copy's element of their iteration, and the loads and stores that are mirrored
+//! bring the value there. Read off a model of the kernel as it is before, that is right when of all
+//! accesses of a *stream*
+//! * each stands in one loop, of its own or common ones, that is inside no other, and executes for
+//!   counters `threadIdx.x + step · n` below the length of the row, the step at least the threads of a
+//!   block of one row: so no two iterations of a loop, and no two threads, have an element in common;
+//! * each touches the same place as a function of block and counter, the place being `width · counter`
+//!   and what is the same for all of the block: so two elements are one only where the places are;
+//! * a replaced load has a mirrored access that is executed for each of the counters of the load, certainly,
+//!   and before it;
+//! * whatever else may write to that place, mirrored stores apart, comes after all replaced loads, as
+//!   a function of the counter again;
+//! * a store that is left out is executed before another one of the stream for the same counters, and
+//!   nobody looks at what it wrote.
+//!
+//! Streams follow each other in one copy when all of the one comes before all of the next. Accesses are
+//! numbered in an order of control flow that has each loop in one piece, so that of two in different
+//! loops, and of two in one iteration, none of larger number comes before. As everywhere, subscripts are
+//! those of runs in which the model's preconditions hold.
+
+use crate::affine::{Affine, Axis, Constraint, Variable};
+use crate::expression::Expression;
+use crate::kernel::{Access, AccessKind, KernelModel, KernelSymbol, Target};
+use std::collections::BTreeSet;
+
+/// What is done to a kernel that keeps rows. Accesses are named by [`Access::place`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Staging {
+    /// By copy, the streams that have it one after the other.
+    pub copies: Vec<Vec<StagedStream>>,
+    /// How many elements a row has.
+    pub length: RowLength,
+}
+
+/// Accesses that go to one place, as a function of their loops' counters.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StagedStream {
+    /// Loads and stores whose value also goes to the copy.
+    pub mirrored: Vec<usize>,
+    /// Loads that read the copy.
+    pub replaced: Vec<usize>,
+    /// Stores that are left out, after they were mirrored.
+    pub dead: Vec<usize>,
+}
+
+/// How many elements a row has, and every copy room for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowLength {
+    /// That many.
+    Constant(u64),
+    /// As many as this argument of the kernel says.
+    Argument(usize),
+}
+
+impl Default for RowLength {
+    fn default() -> Self {
+        Self::Constant(0)
+    }
+}
+
+/// What speaks against keeping rows so; `None` when nothing does. `block` are the block's extents where
+/// they are known; `apart` tells of two arguments that they never lead to a common byte.
+pub fn staging_conflict(
+    kernel: &KernelModel,
+    staging: &Staging,
+    block: [Option<u64>; 3],
+    apart: impl Fn(usize, usize) -> bool,
+) -> Option<String> {
+    if !kernel.opaque.is_empty() || !kernel.alone.is_empty() {
+        return Some("the kernel is not understood".to_owned());
+    }
+    if block[1..] != [Some(1), Some(1)] {
+        return Some("blocks are not known to have one row of threads".to_owned());
+    }
+    let judge = Judge {
+        kernel,
+        length: staging.length,
+        threads: block[0],
+        apart: &apart,
+    };
+    for streams in &staging.copies {
+        let mut last: Option<usize> = None;
+        let mut widths = None;
+        for stream in streams {
+            let found = match judge.stream(stream) {
+                Ok(found) => found,
+                Err(reason) => return Some(reason),
+            };
+            if found.first <= last || widths.get_or_insert(found.width) != &found.width {
+                return Some("two rows are in one copy at the same time".to_owned());
+            }
+            last = found.last;
+        }
+    }
+    None
+}
+
+struct Judge<'a, F> {
+    kernel: &'a KernelModel,
+    length: RowLength,
+    threads: Option<u64>,
+    apart: &'a F,
+}
+
+/// The numbers of the first and last access of a stream that use the copy.
+struct Used {
+    first: Option<usize>,
+    last: Option<usize>,
+    /// Bytes of an element.
+    width: u32,
+}
+
+/// An access of a stream.
+struct Step<'a> {
+    access: &'a Access,
+    /// Where it goes, the loop's counter being [`COUNTER`].
+    place: Sum,
+    /// For which iterations it is executed.
+    domain: Vec<BTreeSet<Row>>,
+    /// Nothing of the domain is left out.
+    whole: bool,
+}
+
+/// Stands for the counter of whichever loop.
+const COUNTER: usize = usize::MAX;
+
+impl<F: Fn(usize, usize) -> bool> Judge<'_, F> {
+    fn stream(&self, stream: &StagedStream) -> Result<Used, String> {
+        let steps = |places: &[usize]| -> Result<Vec<Step<'_>>, String> {
+            places.iter().map(|place| self.step(*place)).collect()
+        };
+        let mirrored = steps(&stream.mirrored)?;
+        let replaced = steps(&stream.replaced)?;
+        let dead = steps(&stream.dead)?;
+        let all = || mirrored.iter().chain(&replaced).chain(&dead);
+        let Some(first) = all().next() else {
+            return Err("a row without accesses".to_owned());
+        };
+        for step in all() {
+            let (one, other) = (step.access, first.access);
+            if one.target != other.target || one.size_bytes != other.size_bytes {
+                return Err("a row of different places".to_owned());
+            }
+            if step.place != first.place {
+                return Err("accesses of a row go to different places".to_owned());
+            }
+            self.element(step)?;
+        }
+        if replaced
+            .iter()
+            .any(|load| load.access.kind != AccessKind::Read)
+        {
+            return Err("something else than a load reads the copy".to_owned());
+        }
+        for load in &replaced {
+            let known = mirrored
+                .iter()
+                .any(|before| before.access.id < load.access.id && before.covers(load));
+            if !known {
+                return Err("a load may read what nobody brought to the copy".to_owned());
+            }
+        }
+        let own = |access: &Access, steps: &[Step<'_>]| {
+            steps.iter().any(|step| step.access.id == access.id)
+        };
+        let others = || {
+            self.kernel
+                .accesses
+                .iter()
+                .filter(|other| self.may_meet(&other.target, &first.access.target))
+        };
+        for other in others() {
+            if other.kind == AccessKind::Read || own(other, &mirrored) {
+                continue;
+            }
+            // Of the same place as a function of the counter, and later than all loads.
+            let later = self.step(other.place).is_ok_and(|step| {
+                let mut loads = replaced.iter();
+                step.place == first.place
+                    && step.access.target == first.access.target
+                    && step.access.size_bytes == first.access.size_bytes
+                    && self.element(&step).is_ok()
+                    && loads.all(|load| load.access.id < other.id)
+            });
+            if !later {
+                return Err("something else may write to a row".to_owned());
+            }
+        }
+        for store in &dead {
+            let overwritten = self.kernel.accesses.iter().any(|later| {
+                let step = self.step(later.place);
+                later.kind == AccessKind::Write
+                    && later.id > store.access.id
+                    && later.target == store.access.target
+                    && later.size_bytes == store.access.size_bytes
+                    && !own(later, &dead)
+                    && step.is_ok_and(|step| step.place == store.place && step.covers(store))
+            });
+            let looked_at =
+                others().any(|other| other.kind != AccessKind::Write && !own(other, &replaced));
+            if store.access.kind != AccessKind::Write || !overwritten || looked_at {
+                return Err("a store is left out that somebody may miss".to_owned());
+            }
+        }
+        let numbers = || {
+            mirrored
+                .iter()
+                .chain(&replaced)
+                .map(|step| step.access.id.0)
+        };
+        Ok(Used {
+            first: numbers().min(),
+            last: numbers().max(),
+            width: first.access.size_bytes,
+        })
+    }
+
+    /// The access at a place of the text, which must be a single one in a loop of its own.
+    fn step(&self, place: usize) -> Result<Step<'_>, String> {
+        let mut found = self.kernel.accesses.iter();
+        let Some(access) = found.find(|access| access.place == place) else {
+            return Err(format!("no access at place {place}"));
+        };
+        let plain = matches!(access.kind, AccessKind::Read | AccessKind::Write)
+            && matches!(access.target, Target::Argument { .. })
+            && !access.volatile
+            && !access.asynchronous
+            && found.all(|other| other.place != place);
+        let [of] = access.loops[..] else {
+            return Err("an access is not in one loop".to_owned());
+        };
+        let looped = self.kernel.loops.get(of).is_some_and(|each| {
+            each.parent.is_none() && each.quotient.is_none() && each.unknown.is_none()
+        });
+        let reader = Reader {
+            kernel: self.kernel,
+            of,
+        };
+        let subscript = access.subscript.as_ref();
+        let place = subscript.and_then(|subscript| reader.sum(subscript));
+        let Some(place) = place.filter(|_| plain && looped) else {
+            return Err("an access is not understood".to_owned());
+        };
+        let (domain, whole) = reader.domain(access);
+        Ok(Step {
+            access,
+            place,
+            domain,
+            whole,
+        })
+    }
+
+    /// That the elements of a copy are as the places of the accesses: apart for different threads and
+    /// iterations, within the length, and as far from each other.
+    fn element(&self, step: &Step<'_>) -> Result<(), String> {
+        let length = match self.length {
+            RowLength::Constant(length) => {
+                let length = i64::try_from(length).map_err(|_| "a long row".to_owned())?;
+                vec![Sum::constant(length)]
+            }
+            RowLength::Argument(argument) => (self.kernel.parameters.iter().enumerate())
+                .filter(|(_, known)| is_argument(known, argument))
+                .map(|(index, _)| Sum::term(Term::Variable(Variable::Parameter(index))))
+                .collect(),
+        };
+        let thread = Term::Variable(Variable::Thread(Axis::X));
+        let counter = |conjunction: &BTreeSet<Row>| {
+            conjunction.iter().find_map(|row| {
+                let Row::NonNegative(row) = row else {
+                    return None;
+                };
+                // The length, less one, less the counter.
+                length.iter().find_map(|length| {
+                    let counter = length.subtract(row)?.subtract(&Sum::constant(1))?;
+                    self.is_counter(&counter).then_some(counter)
+                })
+            })
+        };
+        let counters: BTreeSet<Option<Sum>> = step.domain.iter().map(counter).collect();
+        let Some(Some(counter)) = counters.first().filter(|_| counters.len() == 1) else {
+            return Err("an access may be outside of its row".to_owned());
+        };
+        let width = step.place.coefficient(&thread);
+        let rest = counter
+            .scale(width)
+            .and_then(|moved| step.place.subtract(&moved));
+        let same_for_block = rest.is_some_and(|rest| rest.is_uniform());
+        let apart =
+            width.unsigned_abs() >= u64::from(step.access.size_bytes) && step.access.size_bytes > 0;
+        match same_for_block && apart {
+            true => Ok(()),
+            false => Err("elements of a row are not apart".to_owned()),
+        }
+    }
+
+    /// `threadIdx.x + step · n`, with a step of at least a block's threads.
+    fn is_counter(&self, counter: &Sum) -> bool {
+        let [(1, thread), (factor, step)] = &counter.terms[..] else {
+            return false;
+        };
+        let iteration = Term::Variable(Variable::Loop(COUNTER));
+        let wide = match step {
+            step if *step == iteration => self.threads.is_some_and(|threads| {
+                u64::try_from(*factor).is_ok_and(|factor| factor >= threads)
+            }),
+            Term::Product(iterations, parameter) => {
+                let size = Expression::Leaf(KernelSymbol::BlockSize(Axis::X));
+                *factor == 1
+                    && **iterations == Sum::term(iteration)
+                    && self.kernel.parameters.get(*parameter) == Some(&size)
+            }
+            _ => false,
+        };
+        counter.constant == 0 && *thread == Term::Variable(Variable::Thread(Axis::X)) && wide
+    }
+
+    /// Whether two targets may have a byte in common.
+    fn may_meet(&self, one: &Target, other: &Target) -> bool {
+        match (one, other) {
+            (Target::Shared(_) | Target::UnknownShared, Target::Argument { .. }) => false,
+            (
+                Target::Argument {
+                    argument: one,
+                    offset_bytes: 0,
+                },
+                Target::Argument {
+                    argument: other,
+                    offset_bytes: 0,
+                },
+            ) => one == other || !(self.apart)(*one, *other),
+            _ => true,
+        }
+    }
+}
+
+impl Step<'_> {
+    /// Whether this access is certainly executed in every iteration in which another one may be.
+    fn covers(&self, other: &Self) -> bool {
+        let within = |conjunction: &BTreeSet<Row>| {
+            let mut own = self.domain.iter();
+            own.any(|own| own.is_subset(conjunction))
+        };
+        self.access.exact && self.whole && other.domain.iter().all(within)
+    }
+}
+
+fn is_argument(known: &Expression<KernelSymbol>, wanted: usize) -> bool {
+    matches!(
+        known,
+        Expression::Leaf(KernelSymbol::Argument { argument, offset_bytes: 0, .. })
+            if *argument == wanted
+    )
+}
+
+/// An affine expression with its products written out, so that those of two loops can be compared.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Sum {
+    constant: i64,
+    terms: Vec<(i64, Term)>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Term {
+    /// No product, and no quotient.
+    Variable(Variable),
+    /// The factor, and which parameter it is multiplied by.
+    Product(Box<Sum>, usize),
+    /// `floor(sum / divisor)`.
+    Floor(Box<Sum>, i64),
+}
+
+/// A constraint.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Row {
+    NonNegative(Sum),
+    Zero(Sum),
+}
+
+impl Sum {
+    fn constant(constant: i64) -> Self {
+        Self {
+            constant,
+            terms: Vec::new(),
+        }
+    }
+
+    fn term(term: Term) -> Self {
+        Self {
+            constant: 0,
+            terms: vec![(1, term)],
+        }
+    }
+
+    fn add(&self, other: &Self) -> Option<Self> {
+        let mut sum = Self {
+            constant: self.constant.checked_add(other.constant)?,
+            terms: self.terms.clone(),
+        };
+        for (coefficient, term) in &other.terms {
+            match sum.terms.iter_mut().find(|(_, known)| known == term) {
+                Some((known, _)) => *known = known.checked_add(*coefficient)?,
+                None => sum.terms.push((*coefficient, term.clone())),
+            }
+        }
+        sum.terms.retain(|(coefficient, _)| *coefficient != 0);
+        sum.terms.sort_by(|(_, one), (_, other)| one.cmp(other));
+        Some(sum)
+    }
+
+    fn scale(&self, factor: i64) -> Option<Self> {
+        let terms = self.terms.iter();
+        let terms =
+            terms.map(|(coefficient, term)| Some((coefficient.checked_mul(factor)?, term.clone())));
+        let mut sum = Self {
+            constant: self.constant.checked_mul(factor)?,
+            terms: terms.collect::<Option<_>>()?,
+        };
+        sum.terms.retain(|(coefficient, _)| *coefficient != 0);
+        Some(sum)
+    }
+
+    fn subtract(&self, other: &Self) -> Option<Self> {
+        self.add(&other.scale(-1)?)
+    }
+
+    fn coefficient(&self, term: &Term) -> i64 {
+        let mut terms = self.terms.iter();
+        let found = terms.find(|(_, known)| known == term);
+        found.map_or(0, |(coefficient, _)| *coefficient)
+    }
+
+    /// The same for all threads of a block, in all iterations.
+    fn is_uniform(&self) -> bool {
+        self.terms.iter().all(|(_, term)| match term {
+            Term::Variable(variable) => {
+                matches!(variable, Variable::Block(_) | Variable::Parameter(_))
+            }
+            Term::Product(factor, _) | Term::Floor(factor, _) => factor.is_uniform(),
+        })
+    }
+}
+
+/// Reads what is said of a loop.
+struct Reader<'a> {
+    kernel: &'a KernelModel,
+    of: usize,
+}
+
+impl Reader<'_> {
+    fn sum(&self, affine: &Affine) -> Option<Sum> {
+        let mut sum = Sum::constant(affine.constant);
+        for (coefficient, variable) in &affine.terms {
+            let term = match variable {
+                Variable::Loop(index) if *index == self.of => {
+                    Term::Variable(Variable::Loop(COUNTER))
+                }
+                // Of another loop, or a quotient.
+                Variable::Loop(_) => return None,
+                Variable::Product(index) => {
+                    let product = self.kernel.products.get(*index)?;
+                    Term::Product(Box::new(self.sum(&product.factor)?), product.parameter)
+                }
+                Variable::Floor(numerator, divisor) => {
+                    Term::Floor(Box::new(self.sum(numerator)?), *divisor)
+                }
+                other => Term::Variable(other.clone()),
+            };
+            sum = sum.add(&Sum::term(term).scale(*coefficient)?)?;
+        }
+        Some(sum)
+    }
+
+    /// The iterations, and whether that is all that is known of them: what cannot be read is left out,
+    /// so that they may seem more.
+    fn domain(&self, access: &Access) -> (Vec<BTreeSet<Row>>, bool) {
+        let row = |constraint: &Constraint| match constraint {
+            Constraint::NonNegative(affine) => self.sum(affine).map(Row::NonNegative),
+            Constraint::Zero(affine) => self.sum(affine).map(Row::Zero),
+        };
+        let mut constraints = access.domain.iter().flatten();
+        let whole = constraints.all(|constraint| row(constraint).is_some());
+        let conjunctions = access.domain.iter();
+        let read = conjunctions
+            .map(|conjunction| conjunction.iter().filter_map(row).collect())
+            .collect();
+        (read, whole)
+    }
+}

@@ -1,0 +1,177 @@
+//! Groups that are made to run as one: chains of launches that keep to their threads or blocks,
+//! launches that read one buffer, and nests of host loops over rows of buffers, which become waves.
+//!
+//! The other groups meet these only by chance; without them most random launches stay apart, and what is
+//! never fused is never tried.
+
+use super::Case;
+use super::host::Scene;
+use super::kernels::{Kernel, Shape};
+use rand::Rng;
+use std::fmt::Write;
+
+/// What the launches of a group have to do with each other.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Manner {
+    /// Whatever comes.
+    Any,
+    /// Each reads what one before it wrote, in the same thread or block.
+    Chain,
+    /// All read one buffer, each writes a buffer of its own.
+    Sharing,
+    /// Loops over steps and cells launch over rows of buffers.
+    Waves,
+}
+
+/// Elements between the first ones of two rows.
+const ROW: usize = 256;
+
+impl Case<'_> {
+    /// How the group at hand is made.
+    pub fn manner(&mut self) -> Manner {
+        use Manner::{Any, Chain, Sharing, Waves};
+        match self.pool.is_empty() {
+            true => Any,
+            false => self.pick(&[
+                Any, Any, Chain, Chain, Chain, Chain, Chain, Sharing, Sharing, Waves,
+            ]),
+        }
+    }
+
+    /// A shape of which the pool has kernels that keep to their blocks.
+    pub fn near_shape(&mut self) -> Option<Shape> {
+        Some(self.pick(&[
+            Shape::Line,
+            Shape::Line,
+            Shape::Line,
+            Shape::Rows,
+            Shape::Plane,
+        ]))
+    }
+
+    /// The launches of a group that is made in a certain manner.
+    pub fn together(&mut self, manner: Manner, text: &mut String, scene: &mut Scene) {
+        match manner {
+            Manner::Any => {}
+            Manner::Chain => self.chain(text, scene),
+            Manner::Sharing => self.sharing(text, scene),
+            Manner::Waves => self.waves(text, scene),
+        }
+    }
+
+    fn chain(&mut self, text: &mut String, scene: &mut Scene) {
+        scene.budget = self.random.random_range(2..8);
+        scene.near = true;
+        let around = self.chance(0.3).then(|| {
+            self.pick(&[
+                "for (int step = 0; step < repeat; ++step) {",
+                "for (int step = 0; step < repeat; ++step) {",
+                "if (n > 700) {",
+                "if (repeat != 1) {",
+            ])
+        });
+        if let Some(opening) = around {
+            let _ = writeln!(text, "    {opening}");
+            scene.depth += 1;
+            scene.loops += usize::from(opening.starts_with("for"));
+        }
+        while scene.budget > 0 {
+            if self.chance(0.15) {
+                self.between(text, scene);
+            }
+            self.launch(text, scene);
+            scene.budget -= 1;
+        }
+        if around.is_some() {
+            text.push_str("    }\n");
+            scene.depth = 0;
+            scene.loops = 0;
+        }
+    }
+
+    fn sharing(&mut self, text: &mut String, scene: &mut Scene) {
+        let source = self.random.random_range(0..scene.pointers.len());
+        for out in 0..scene.pointers.len() {
+            if out == source {
+                continue;
+            }
+            scene.fixed = Some((out, source));
+            if self.chance(0.1) {
+                self.between(text, scene);
+            }
+            self.launch(text, scene);
+        }
+        scene.fixed = None;
+        scene.budget = 0;
+    }
+
+    /// Cells over steps, as stacks of recurrent layers are: a launch reads rows of the step before or
+    /// of the cell below, or a row that every step overwrites.
+    fn waves(&mut self, text: &mut String, scene: &mut Scene) {
+        let last = scene.pointers.len() - 1;
+        let (states, kept) = (scene.pointers[0].clone(), scene.pointers[last].clone());
+        let element = self.element;
+        let _ = writeln!(
+            text,
+            "    int steps = 1 + repeat, cells = 1 + (int)(mix >> 4 & 3), elements = n < {ROW} ? n : {ROW};"
+        );
+        let mut loops = [
+            "for (int step = 1; step <= steps; ++step) {",
+            "for (int cell = 1; cell <= cells; ++cell) {",
+        ];
+        if self.chance(0.3) {
+            loops.swap(0, 1);
+        }
+        for opening in loops {
+            let _ = writeln!(text, "    {opening}");
+        }
+        let row = |step: &str, cell: &str| {
+            format!("{states} + (({step}) * (cells + 1) + {cell}) * {ROW}")
+        };
+        let own = row("step", "cell");
+        let _ = writeln!(text, "    {element} *here = {own};");
+        let overwritten = format!("{kept} + cell * {ROW}");
+        let others = [
+            row("step - 1", "cell"),
+            row("step", "cell - 1"),
+            row("step - 1", "cell - 1"),
+            overwritten.clone(),
+        ];
+        for _ in 0..self.random.random_range(1..5) {
+            // Rows of one buffer stand next to each other: who reads more than elements of the own
+            // block reads another buffer.
+            let near = self.chance(0.8);
+            let fits: Vec<Kernel> = scene
+                .kernels
+                .iter()
+                .filter(|kernel| kernel.shape == Shape::Line && (kernel.near || !near))
+                .cloned()
+                .collect();
+            let kernel = fits[self.random.random_range(0..fits.len())].clone();
+            let other = others[self.random.random_range(0..others.len())].clone();
+            let (out, input) = match self.random.random_range(0..8) {
+                0 if kernel.in_place => ("here".to_owned(), "here".to_owned()),
+                1 => (overwritten.clone(), "here".to_owned()),
+                _ if kernel.near => ("here".to_owned(), other),
+                _ => ("here".to_owned(), overwritten.clone()),
+            };
+            let threads = scene.threads;
+            let shared = match kernel.shared_elements {
+                true => format!(", {threads} * sizeof({element})"),
+                false => String::new(),
+            };
+            let arguments = format!("{out}, {input}, elements, width, pitch, stride, scale");
+            let arguments = match kernel.packed {
+                true => format!("Pack<{element}>{{{arguments}}}"),
+                false => arguments,
+            };
+            let _ = writeln!(
+                text,
+                "    {}<<<(elements + {threads} - 1) / {threads}, {threads}{shared}>>>({arguments});",
+                kernel.name
+            );
+        }
+        text.push_str("    }\n    }\n");
+        scene.budget = 0;
+    }
+}

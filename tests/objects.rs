@@ -1,0 +1,189 @@
+//! Separate compilation: what `-c` writes is a complete object, and a link of ours sees the whole
+//! program in it.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::LazyLock;
+
+/// The objects, compiled once.
+static OBJECTS: LazyLock<tempfile::TempDir> = LazyLock::new(|| {
+    let folder = tempfile::tempdir().unwrap();
+    for source in SOURCES {
+        let source = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("tests/objects")
+            .join(source);
+        let object = folder
+            .path()
+            .join(source.with_extension("o").file_name().unwrap());
+        let built = sirius([
+            OsStr::new("-c"),
+            OsStr::new("-O2"),
+            source.as_os_str(),
+            OsStr::new("-o"),
+            object.as_os_str(),
+        ]);
+        assert!(built.status.success(), "{}", text(&built.stderr));
+    }
+    folder
+});
+
+const SOURCES: [&str; 6] = [
+    "main.cu",
+    "scale.cu",
+    "shift.cu",
+    "square.cu",
+    "unused.cu",
+    "blocks.cpp",
+];
+
+const CHAIN: [&str; 5] = ["main.o", "scale.o", "shift.o", "square.o", "blocks.o"];
+
+fn sirius<A: AsRef<OsStr>>(arguments: impl IntoIterator<Item = A>) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_sirius-rs"))
+        .arg("--sirius-device=cpu")
+        .args(arguments)
+        .env("SIRIUS_STRICT", "1")
+        .output()
+        .unwrap()
+}
+
+fn tool<A: AsRef<OsStr>>(name: &str, arguments: impl IntoIterator<Item = A>) -> Output {
+    let output = Command::new(name).args(arguments).output().unwrap();
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    output
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn objects(names: &[&str]) -> Vec<PathBuf> {
+    names.iter().map(|name| OBJECTS.path().join(name)).collect()
+}
+
+/// What the linked program prints, and what the link says.
+fn linked(arguments: &[PathBuf], others: &[&str]) -> (String, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("program");
+    let arguments = arguments.iter().map(|path| path.as_os_str());
+    let others = others.iter().map(OsStr::new);
+    let output = [OsStr::new("-o"), program.as_os_str()];
+    let built = sirius(arguments.chain(others).chain(output));
+    assert!(built.status.success(), "{}", text(&built.stderr));
+    let run = Command::new(&program).output().unwrap();
+    assert!(run.status.success(), "{}", text(&run.stderr));
+    (text(&run.stdout), text(&built.stderr))
+}
+
+/// What the program prints when g++ links the objects.
+fn expected() -> &'static str {
+    static EXPECTED: LazyLock<String> = LazyLock::new(|| {
+        let flags = text(&sirius(["--sirius-print-link-flags"]).stdout);
+        let program = OBJECTS.path().join("by_the_host_compiler");
+        let mut arguments = objects(&CHAIN);
+        arguments.extend(flags.split_whitespace().map(PathBuf::from));
+        arguments.extend([PathBuf::from("-o"), program.clone()]);
+        tool("g++", arguments);
+        let sections = text(&tool("readelf", [OsStr::new("-SW"), program.as_os_str()]).stdout);
+        assert!(!sections.contains(".sirius.unit"), "{sections}");
+        let run = Command::new(&program).output().unwrap();
+        assert!(run.status.success(), "{}", text(&run.stderr));
+        text(&run.stdout)
+    });
+    &EXPECTED
+}
+
+const FUSED: &str = "sirius: 3 launches -> 1\n";
+
+#[test]
+fn objects_are_one_program() {
+    assert_eq!(
+        linked(&objects(&CHAIN), &[]),
+        (expected().to_owned(), FUSED.to_owned())
+    );
+}
+
+#[test]
+fn members_of_archives_take_part_where_the_linker_chooses_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let archive = folder.path().join("libchain.a");
+    let members = objects(&["unused.o", "shift.o", "square.o", "blocks.o"]);
+    let words = [PathBuf::from("rcs"), archive.clone()];
+    tool("ar", words.iter().chain(&members));
+    let rest = objects(&["main.o", "scale.o"]);
+    let whole = (expected().to_owned(), FUSED.to_owned());
+    let named: Vec<PathBuf> = rest.iter().cloned().chain([archive]).collect();
+    assert_eq!(linked(&named, &[]), whole);
+    let folder = format!("-L{}", folder.path().display());
+    assert_eq!(linked(&rest, &[&folder, "-lchain"]), whole);
+}
+
+#[test]
+fn what_others_changed_is_linked_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let (renamed, joined) = (
+        folder.path().join("renamed.o"),
+        folder.path().join("joined.o"),
+    );
+    let objects = objects(&CHAIN);
+    // `shift` and `square` change names, and with them what `main` calls.
+    tool(
+        "objcopy",
+        [
+            OsStr::new("--redefine-sym"),
+            OsStr::new("_Z5shiftPfPKffi=_Z5other"),
+            objects[2].as_os_str(),
+            renamed.as_os_str(),
+        ],
+    );
+    let main = folder.path().join("main.o");
+    tool(
+        "objcopy",
+        [
+            OsStr::new("--redefine-sym"),
+            OsStr::new("_Z5shiftPfPKffi=_Z5other"),
+            objects[0].as_os_str(),
+            main.as_os_str(),
+        ],
+    );
+    tool(
+        "ld",
+        [
+            OsStr::new("-r"),
+            objects[1].as_os_str(),
+            objects[3].as_os_str(),
+            OsStr::new("-o"),
+            joined.as_os_str(),
+        ],
+    );
+    let inputs = [main, renamed, joined, objects[4].clone()];
+    assert_eq!(linked(&inputs, &[]), (expected().to_owned(), String::new()));
+}
+
+#[test]
+fn sources_and_objects_are_one_program() {
+    let main = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/objects/main.cu");
+    let inputs: Vec<PathBuf> = [main].into_iter().chain(objects(&CHAIN[1..])).collect();
+    assert_eq!(
+        linked(&inputs, &["-O2"]),
+        (expected().to_owned(), FUSED.to_owned())
+    );
+}
+
+#[test]
+fn an_object_for_the_other_device_is_refused_in_a_sentence() {
+    let folder = tempfile::tempdir().unwrap();
+    let linked = Command::new(env!("CARGO_BIN_EXE_sirius-rs"))
+        .args(objects(&CHAIN))
+        .args([OsStr::new("--sirius-device=cuda"), OsStr::new("-o")])
+        .arg(folder.path().join("program"))
+        .output()
+        .unwrap();
+    let said = text(&linked.stderr);
+    assert_eq!(linked.status.code(), Some(1), "{said}");
+    assert!(
+        said.contains("main.o' was compiled for the cpu device"),
+        "{said}"
+    );
+}

@@ -1,0 +1,3 @@
+#include "chain.h"
+
+int blocks_for(int n) { return (n + 127) / 128; }
