@@ -6,11 +6,16 @@
 //! untouched program is built, a reproducer is written where there is a plan, and the failure is said
 //! loudly; with `SIRIUS_STRICT` set, as under test, it is fatal.
 
+mod artifacts;
 mod fallback;
 mod outcome;
+mod reference;
 mod resources;
+mod save;
 
 pub use outcome::{Outcome, PipelineError};
+
+use artifacts::{link_program, make_library, program_to_run, run_afterwards};
 
 use crate::cli::toolchain::find_toolchain;
 use crate::cli::{Build, Device, Fusion, Input, Invocation, Language, Phase, Toolchain, run_tool};
@@ -112,6 +117,10 @@ pub fn run(invocation: &Invocation) -> Result<Outcome, PipelineError> {
 fn run_build(build: &Build) -> Result<Outcome, PipelineError> {
     let toolchain = find_toolchain(build)?;
     let mut outcome = Outcome::default();
+    if let Some(why) = reference::obstacle(build).filter(|_| build.sirius.reference) {
+        let text = format!("sirius-rs: SIRIUS_REFERENCE has no effect here: {why}\n");
+        outcome.warnings.push_str(&text);
+    }
     let sources = build
         .inputs
         .iter()
@@ -119,8 +128,19 @@ fn run_build(build: &Build) -> Result<Outcome, PipelineError> {
     match build.phase {
         Phase::Link => {
             let output = build.output.as_deref().unwrap_or(Path::new("a.out"));
-            link_program(build, &toolchain, output, &mut outcome)?;
+            let program = program_to_run(build).unwrap_or(output);
+            if program_to_run(build).is_none() {
+                if build.sirius.reference && reference::obstacle(build).is_none() {
+                    reference::build_with_reference(build, output, &mut outcome)?;
+                } else {
+                    link_program(build, &toolchain, output, &mut outcome)?;
+                }
+            }
+            if let Some(arguments) = &build.run {
+                outcome.then_run = run_afterwards(build, &toolchain, program, arguments)?;
+            }
         }
+        Phase::Library => make_library(build, &toolchain, &mut outcome)?,
         Phase::Preprocess => {
             for input in sources {
                 outcome
@@ -148,30 +168,6 @@ fn run_build(build: &Build) -> Result<Outcome, PipelineError> {
     Ok(outcome)
 }
 
-/// Links a program, compiling its sources and those of objects that keep their bitcode as one; where the
-/// bitcode does not link, the objects do.
-fn link_program(
-    build: &Build,
-    toolchain: &Toolchain,
-    output: &Path,
-    outcome: &mut Outcome,
-) -> Result<(), PipelineError> {
-    if let Some(gathered) = objects::gather(build, toolchain)? {
-        match compile(&gathered.build, toolchain, output, outcome) {
-            Err(PipelineError::Program(error)) => outcome.warnings.push_str(&format!(
-                "sirius-rs: {error}\nsirius-rs: the objects are linked as they are\n"
-            )),
-            result => return result,
-        }
-    }
-    let is_object = |input: &Input| input.language == Language::Object;
-    if build.inputs.iter().all(is_object) {
-        codegen::link_objects(build, toolchain, output)?;
-        return Ok(());
-    }
-    compile(build, toolchain, output, outcome)
-}
-
 /// Gives an object that was compiled its record.
 fn keep_bitcode(
     program: &Program<'_>,
@@ -193,6 +189,7 @@ fn compile(
     output: &Path,
     outcome: &mut Outcome,
 ) -> Result<(), PipelineError> {
+    let build = &save::begin(build, toolchain, output)?;
     let mut attempt = Outcome::default();
     let fused = fallback::caught(|| compile_fused(build, toolchain, output, &mut attempt));
     match fused {
@@ -210,7 +207,7 @@ fn compile(
     outcome.warnings.push_str(&attempt.warnings);
     outcome.standard_output.push_str(&attempt.standard_output);
     outcome.summary = attempt.summary;
-    Ok(())
+    save::messages(build, outcome)
 }
 
 /// The program without any analysis.
@@ -268,6 +265,11 @@ fn compile_fused(
     let program = clock.time(Stage::Program, || read_program(&context, build, toolchain))?;
     outcome.warnings.push_str(&program.warnings);
     clock.dump(Stage::Program, || program.host.to_string());
+    save::stage(build, "host.before.ll", || program.host.to_string())?;
+    for (index, unit) in program.units.iter().enumerate() {
+        let name = format!("device{index}.before.ll");
+        save::stage(build, &name, || unit.device.to_string())?;
+    }
     if clock.stops_after(Stage::Program) {
         return Ok(());
     }
@@ -282,9 +284,11 @@ fn compile_fused(
     let Some(analysis) = analyze_program(&program, (build, toolchain), &mut clock, outcome)? else {
         return Ok(());
     };
+    save::analysis(build, &analysis)?;
     let (analysis, emitted) = clock.time(Stage::Codegen, || {
         generate(&program, analysis, build, toolchain, output)
     })?;
+    save::stage(build, "host.after.ll", || program.host.to_string())?;
     let groups = &analysis.plan.plan().groups;
     let unwritten = emitted
         .unwritten
@@ -301,6 +305,7 @@ fn compile_fused(
     if let Some(reason) = emitted.fusion_failed {
         outcome::failed_check(
             outcome,
+            build,
             &reason,
             &analysis.graph,
             &analysis.models,
@@ -540,7 +545,7 @@ fn analyze_program(
                 .collect::<Vec<_>>()
                 .join("; ");
             let reason = format!("the verifier refuses the plan: {reason}");
-            outcome::failed_check(outcome, &reason, &graph, &models, &plan)?;
+            outcome::failed_check(outcome, build, &reason, &graph, &models, &plan)?;
             outcome::unfused(&graph, &models)?
         }
     };
@@ -643,7 +648,7 @@ fn default_output(build: &Build, input: &Input) -> PathBuf {
         Phase::Ptx => "ptx",
         Phase::Cubin => "cubin",
         Phase::Fatbin => "fatbin",
-        Phase::Link | Phase::Compile | Phase::Preprocess => "o",
+        Phase::Link | Phase::Library | Phase::Compile | Phase::Preprocess => "o",
     };
     PathBuf::from(
         input

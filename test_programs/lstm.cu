@@ -13,6 +13,7 @@
 // arguments: 7 3
 // arguments: 7 3 inplace
 // arguments: 1 1
+// executes: 9 18 1
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>

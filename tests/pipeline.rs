@@ -1,7 +1,9 @@
-//! What the compiler does when a stage of its own fails: the program is built all the same.
+//! What the compiler does when a stage of its own fails: the program is built all the same. And what it
+//! offers to find out why a program goes wrong.
 
+use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 fn build(fault: &str, program: &Path, strict: bool) -> Output {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -49,4 +51,154 @@ fn a_failing_stage_is_fatal_where_it_is_asked_for() {
     assert_eq!(built.status.code(), Some(1), "{messages}");
     assert!(messages.contains("internal error"), "{messages}");
     assert!(!program.exists());
+}
+
+const COUNTS_RUNS: &str = "tests/pipeline/counts_runs.cu";
+
+fn run_with(program: &Path, arguments: &[&Path], input: &str) -> (Option<i32>, String, String) {
+    let mut child = Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(input.as_bytes())
+        .unwrap();
+    let output = child.wait_with_output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (
+        output.status.code(),
+        text(&output.stdout),
+        text(&output.stderr),
+    )
+}
+
+/// The program of `SIRIUS_REFERENCE=1` ends as itself where fusion changes nothing, and names byte,
+/// launches and source lines where two runs differ.
+#[test]
+fn a_program_compares_itself_with_its_reference() {
+    let folder = tempfile::tempdir().unwrap();
+    let (program, counter) = (folder.path().join("program"), folder.path().join("counter"));
+    let built = Command::new(env!("CARGO_BIN_EXE_sirius-rs"))
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .args([COUNTS_RUNS, "-O1", "-o"])
+        .arg(&program)
+        .env("SIRIUS_REFERENCE", "1")
+        .env("SIRIUS_STRICT", "1")
+        .output()
+        .unwrap();
+    let messages = String::from_utf8_lossy(&built.stderr);
+    assert!(built.status.success(), "{messages}");
+    assert_eq!(messages.trim(), "sirius: 3 launches -> 1");
+
+    let (status, output, messages) = run_with(&program, &[], "5");
+    assert_eq!((status, output.as_str()), (Some(7), "PASS\n"), "{messages}");
+    assert!(
+        messages.contains("the fused program does the same"),
+        "{messages}"
+    );
+
+    let (status, output, messages) = run_with(&program, &[&counter], "5");
+    assert_eq!((status, output.as_str()), (Some(1), "PASS\n"), "{messages}");
+    for part in [
+        "of allocation 2 is 0x",
+        "launch 1 (counted from 0), kernel shift",
+        "launch 0 (counted from 0), kernel sirius_fused_0",
+        "block (0,0,0), thread (0,0,0)",
+        "shift.h:6",
+    ] {
+        assert!(messages.contains(part), "{part}: {messages}");
+    }
+}
+
+/// The folder of a run under `SIRIUS_SAVE_DIR` builds the program again by itself.
+#[test]
+fn a_saved_folder_holds_all_that_a_report_needs() {
+    let folder = tempfile::tempdir().unwrap();
+    let (saved, program) = (folder.path().join("saved"), folder.path().join("program"));
+    let build = |mut command: Command| {
+        let output = command.env("SIRIUS_STRICT", "1").output().unwrap();
+        let messages = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{messages}");
+        assert!(messages.contains("sirius: 3 launches -> 1"), "{messages}");
+    };
+    let compiler = Path::new(env!("CARGO_BIN_EXE_sirius-rs"));
+    let mut command = Command::new(compiler);
+    command
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .args([COUNTS_RUNS, "-O1", "--sirius-device=cpu", "-o"])
+        .arg(&program)
+        .env("SIRIUS_SAVE_DIR", &saved);
+    build(command);
+    let runs: Vec<_> = std::fs::read_dir(&saved).unwrap().collect();
+    assert_eq!(runs.len(), 1);
+    let run = runs[0].as_ref().unwrap().path();
+    for (name, part) in [
+        ("command.sh", COUNTS_RUNS),
+        ("graph.json", "\"nodes\""),
+        ("models.json", "shift"),
+        ("plan.json", "\"members\""),
+        ("report.txt", "shift"),
+        ("messages.txt", "3 launches -> 1"),
+        ("host.before.ll", "sirius.launch"),
+        ("host.after.ll", "sirius.group.0"),
+        ("device0.before.ll", "define"),
+        ("device.fused.ll", "sirius_fused_0"),
+    ] {
+        let text = std::fs::read_to_string(run.join(name)).unwrap();
+        assert!(text.contains(part), "{name} lacks {part}");
+    }
+
+    // Elsewhere, without the tree that it came from.
+    let moved = folder.path().join("elsewhere");
+    std::fs::rename(&run, &moved).unwrap();
+    std::fs::remove_file(&program).unwrap();
+    let tools = std::env::var("PATH").unwrap();
+    let path = format!("{}:{tools}", compiler.parent().unwrap().display());
+    let mut again = Command::new("sh");
+    again.arg(moved.join("command.sh")).env("PATH", path);
+    build(again);
+    let (status, output, _) = run_with(&program, &[], "5");
+    assert_eq!((status, output.as_str()), (Some(7), "PASS\n"));
+}
+
+/// `--sirius-max-fusions=N` takes in one more with each N: groups, operations, what stands side by side
+/// and at last waves; the program does the same with all of them.
+#[test]
+fn fusions_are_bisected() {
+    let folder = tempfile::tempdir().unwrap();
+    let (program, statistics) = (folder.path().join("program"), folder.path().join("counts"));
+    let mut seen = Vec::new();
+    for most in [0, 2, 4, 5] {
+        let built = Command::new(env!("CARGO_BIN_EXE_sirius-rs"))
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .args(["tests/pipeline/bisected.cu", "-O1", "--sirius-device=cpu"])
+            .arg(format!("--sirius-max-fusions={most}"))
+            .arg("-o")
+            .arg(&program)
+            .env("SIRIUS_STRICT", "1")
+            .output()
+            .unwrap();
+        let messages = String::from_utf8_lossy(&built.stderr).into_owned();
+        assert!(built.status.success(), "{messages}");
+        let run = Command::new(&program)
+            .env("SIRIUS_STATS", &statistics)
+            .output()
+            .unwrap();
+        let counts = std::fs::read_to_string(&statistics).unwrap();
+        let counts: serde_json::Value = serde_json::from_str(&counts).unwrap();
+        seen.push((counts["launches"].as_u64().unwrap(), run.stdout));
+    }
+    assert!(seen.iter().all(|(_, output)| *output == seen[0].1));
+    let launches: Vec<u64> = seen.iter().map(|(launches, _)| *launches).collect();
+    assert!(
+        launches.windows(2).all(|pair| pair[0] > pair[1]),
+        "{launches:?}"
+    );
+    assert_eq!(launches[0], 29);
 }

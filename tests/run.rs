@@ -4,7 +4,8 @@
 //! For each program: both runs succeed and print the same bytes (the program checks itself and says
 //! PASS); the final contents of every allocation are the same; the number of launches is what the
 //! program's `// expect:` line says, and each pair that stays apart has the reason of the next
-//! `// expect-missed:` line; and the static graph contains every dependence that a trace of the
+//! `// expect-missed:` line; a run executes as many launches as `// executes:` says, a number for each
+//! `// arguments:` line; and the static graph contains every dependence that a trace of the
 //! unfused run shows.
 
 #[path = "harness/checks.rs"]

@@ -13,13 +13,17 @@
 //!   them there, and nothing does in the fused one. Blocks of one kernel may have a protocol of
 //!   their own, so that they are not compared.
 //!
+//! [`Watch`] only looks.
+//!
 //! Either way the program says kernel, block, thread and source line of the access (of both) and ends
 //! with status 1. Blocks run one after the other.
 
 mod race;
+mod watch;
 mod written;
 
-pub use written::{copied, filled, freed, unseen};
+pub use watch::{Watch, at_exit};
+pub use written::{freed, unseen};
 
 use crate::environment::settings;
 use crate::execution::block::BlockState;
@@ -78,11 +82,26 @@ impl Checked {
 
 /// Checks an access before it happens, as far as `SIRIUS_CHECK` asks for it.
 pub fn access(state: &mut BlockState, checked: &Checked) {
+    if let Some(watch) = &settings().watch {
+        watch::accessed(watch, state, checked);
+    }
     match settings().check {
         None => {}
         Some(Check::Memory) => check_memory(state, checked),
         Some(Check::Race) => race::check(state, checked),
     }
+}
+
+/// The host copied.
+pub fn copied(destination: usize, source: usize, bytes: usize) {
+    watch::moved(destination, bytes, "a copy");
+    written::copied(destination, source, bytes);
+}
+
+/// The host, or a library of ours, filled memory.
+pub fn filled(address: usize, bytes: usize) {
+    watch::moved(address, bytes, "a set or a library");
+    written::filled(address, bytes);
 }
 
 /// A launch begins.

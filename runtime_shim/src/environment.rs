@@ -1,6 +1,6 @@
 //! What the user sets through environment variables, read once.
 
-use crate::check::Check;
+use crate::check::{Check, Watch};
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
@@ -20,12 +20,19 @@ pub struct Settings {
     pub check: Option<Check>,
     /// `SIRIUS_DUMP_MEMORY`: where the final contents of allocations go.
     pub memory_dump: Option<PathBuf>,
+    /// `SIRIUS_DUMP_WHOLE`: contents of any size, not only of small allocations.
+    pub whole_dump: bool,
+    /// `SIRIUS_WATCH`: the byte whose last writer is told. Blocks then run one after the other.
+    pub watch: Option<Watch>,
 }
 
 impl Settings {
     /// Whether kernels run their instrumented functions.
     pub fn instrumented(&self) -> bool {
-        self.statistics.is_some() || self.trace.is_some() || self.check.is_some()
+        self.statistics.is_some()
+            || self.trace.is_some()
+            || self.check.is_some()
+            || self.watch.is_some()
     }
 }
 
@@ -72,18 +79,34 @@ fn read(variable: impl Fn(&str) -> Option<std::ffi::OsString>) -> Result<Setting
             ));
         }
     };
+    let watch = match variable("SIRIUS_WATCH") {
+        None => None,
+        Some(text) => match text.to_str().and_then(Watch::read) {
+            Some(watch) => Some(watch),
+            None => {
+                return Err(format!(
+                    "SIRIUS_WATCH is {text:?}, but must be `ALLOCATION:BYTE`, two numbers"
+                ));
+            }
+        },
+    };
     let path = |name| {
         variable(name)
             .filter(|value| !value.is_empty())
             .map(PathBuf::from)
     };
     Ok(Settings {
-        worker_threads: if check.is_some() { 1 } else { worker_threads },
+        worker_threads: match check.is_some() || watch.is_some() {
+            true => 1,
+            false => worker_threads,
+        },
         thread_entries_only,
         check,
         statistics: path("SIRIUS_STATS"),
         trace: path("SIRIUS_TRACE"),
         memory_dump: path("SIRIUS_DUMP_MEMORY"),
+        whole_dump: path("SIRIUS_DUMP_WHOLE").is_some(),
+        watch,
     })
 }
 
@@ -109,6 +132,7 @@ mod tests {
         assert!(read(|name| (name == "SIRIUS_CPU_THREADS").then(|| "0".into())).is_err());
         assert!(read(|name| (name == "SIRIUS_CPU").then(|| "gpu".into())).is_err());
         assert!(read(|name| (name == "SIRIUS_CHECK").then(|| "all".into())).is_err());
+        assert!(read(|name| (name == "SIRIUS_WATCH").then(|| "3".into())).is_err());
     }
 
     #[test]

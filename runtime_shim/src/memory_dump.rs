@@ -3,7 +3,7 @@
 //! One JSON object a line: an allocation when it is freed, what is left and all device variables at
 //! exit, by ordinal: `{"ordinal": 0, "kind": "device", "name": null, "bytes": 64, "hash": "…",
 //! "contents": "…"}`. The hash is 64-bit FNV-1a; contents are hexadecimal, present up to
-//! [`CONTENTS_LIMIT`] bytes, else null. Pinned and registered host memory is the host's and left out.
+//! [`CONTENTS_LIMIT`] bytes or with `SIRIUS_DUMP_WHOLE` set, else null. Pinned and registered host memory is the host's and left out.
 
 use std::fs::File;
 use std::io::Write;
@@ -61,7 +61,8 @@ fn append(views: &[AllocationView]) {
 }
 
 fn line(view: &AllocationView, contents: &[u8]) -> String {
-    let hexadecimal = (contents.len() <= CONTENTS_LIMIT).then(|| {
+    let whole = contents.len() <= CONTENTS_LIMIT || settings().whole_dump;
+    let hexadecimal = whole.then(|| {
         contents
             .iter()
             .map(|byte| format!("{byte:02x}"))

@@ -5,6 +5,7 @@
 //! look at options again.
 
 use super::architecture;
+use super::command::command_line;
 use super::draft::{Draft, Information, is_host_option};
 use super::help;
 use super::nvcc_options::host_compiler;
@@ -162,6 +163,7 @@ pub fn parse_command_line(
     let line = expand_options_files(line, 0)?;
 
     let mut draft = Draft::new(default_build(surroundings)?);
+    draft.build.sirius.command = command_line(Path::new("sirius-rs"), &line);
     let inputs = apply(&mut draft, &line)?;
     if let Some(information) = draft.information {
         return Ok((
@@ -253,6 +255,7 @@ fn default_build(surroundings: &Surroundings<'_>) -> Result<Build, UsageError> {
     let host_compiler = (surroundings.environment)("NVCC_CCBIN")
         .filter(|text| !text.is_empty())
         .map(|text| host_compiler(Path::new(&text)));
+    let set = |name: &str| (surroundings.environment)(name).filter(|text| !text.is_empty());
     Ok(Build {
         phase: Phase::Link,
         inputs: Vec::new(),
@@ -280,6 +283,7 @@ fn default_build(surroundings: &Surroundings<'_>) -> Result<Build, UsageError> {
         maximum_registers: None,
         shared_cudart: false,
         host_compiler,
+        run: None,
         verbose: false,
         dry_run: false,
         keep_directory: None,
@@ -292,6 +296,9 @@ fn default_build(surroundings: &Surroundings<'_>) -> Result<Build, UsageError> {
             keep_synchronisations: false,
             orientation: "auto".to_owned(),
             optimisations: Optimisation::ALL.into(),
+            reference: set("SIRIUS_REFERENCE").is_some_and(|value| value != "0"),
+            save_directory: set("SIRIUS_SAVE_DIR").map(PathBuf::from),
+            command: String::new(),
         },
     })
 }
@@ -397,6 +404,7 @@ fn settle(
     let Draft {
         mut build,
         phases,
+        run_arguments,
         language,
         architecture,
         dependencies,
@@ -409,8 +417,13 @@ fn settle(
     if inputs.is_empty() {
         return Err(UsageError::NoInput);
     }
+    let only_one = inputs.len() == 1;
     for path in inputs {
-        let language = input_language(&path, language)?;
+        let language = match input_language(&path, language) {
+            // `-run PROGRAM`.
+            Err(UsageError::UnknownInput(_)) if only_one && build.run.is_some() => Language::Object,
+            language => language?,
+        };
         if !(surroundings.exists)(Path::new(&path)) {
             return Err(UsageError::MissingInput(path));
         }
@@ -421,6 +434,9 @@ fn settle(
         });
     }
     build.phase = one_phase(&phases)?;
+    if let Some(arguments) = &mut build.run {
+        *arguments = run_arguments;
+    }
     // Whole-program architecture lists start from the newest toolkit when none is found: the CPU
     // device needs none, and the cuda device says so by itself.
     let toolkit_major = surroundings.toolkit_version.map_or(13, |(major, _)| major);
@@ -444,7 +460,8 @@ fn settle(
         build.phase = Phase::Preprocess;
         build.host_arguments.push(rule.to_owned());
     }
-    if build.phase != Phase::Link && build.output.is_some() && build.inputs.len() > 1 {
+    let one_output = matches!(build.phase, Phase::Link | Phase::Library);
+    if !one_output && build.output.is_some() && build.inputs.len() > 1 {
         return Err(UsageError::SeveralInputs);
     }
     if let Some(directory) = output_directory
@@ -468,6 +485,7 @@ fn settle(
             .unwrap_or_default();
         let output = build.output.clone().unwrap_or_else(|| match build.phase {
             Phase::Link => PathBuf::from("a.out"),
+            Phase::Library => PathBuf::from("a.a"),
             _ => Path::new(stem).with_extension("o"),
         });
         let mut words: Vec<String> = Vec::new();
@@ -552,6 +570,7 @@ fn output_in(directory: &Path, build: &Build) -> Result<PathBuf, UsageError> {
     };
     let ending = match build.phase {
         Phase::Link => return Ok(directory.join("a.out")),
+        Phase::Library => return Ok(directory.join("a.a")),
         Phase::Compile => "o",
         Phase::Ptx => "ptx",
         Phase::Cubin => "cubin",

@@ -18,6 +18,7 @@ mod dead_stores;
 mod dealt;
 mod host_values;
 mod indices;
+mod loops;
 mod memory;
 mod overlay;
 mod recipe;
@@ -188,6 +189,9 @@ fn build_groups<'ctx>(
             .map(|(kernel, _)| function_of(&module, kernel))
             .collect::<Result<_, _>>()?;
         forward_values(&module, &dealt)?;
+    }
+    if optimisations.contains(&Optimisation::JoinLoops) {
+        join_loops(&module, &built, optimisations)?;
     }
     for (number, kernel) in built.iter_mut().enumerate() {
         if !kernel.is_whole {
@@ -660,6 +664,39 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
 fn function_of(module: &Module, kernel: &Built) -> Result<Value, CodegenError> {
     Value::function(module, &kernel.name)
         .ok_or_else(|| CodegenError::Inconsistent(format!("no kernel {}", kernel.name)))
+}
+
+/// Makes loops of segments one. What an iteration stores the same one may load then.
+fn join_loops(
+    module: &Module,
+    built: &[Built],
+    optimisations: &BTreeSet<Optimisation>,
+) -> Result<(), CodegenError> {
+    let mut candidates = Vec::new();
+    for kernel in built.iter().filter(|kernel| kernel.is_whole) {
+        let function = function_of(module, kernel)?;
+        if loops::has_several_loops(function) {
+            candidates.push((function, &kernel.facts));
+        }
+    }
+    if candidates.is_empty() {
+        return Ok(());
+    }
+    let before = device::count_barriers(module);
+    run_passes(
+        module,
+        loops::CANONICAL_FORM,
+        &device_target_machine("sm_80")?,
+    )?;
+    let joined: usize = candidates
+        .into_iter()
+        .map(|(function, facts)| loops::join_loops(module, function, facts))
+        .sum();
+    before.check_equal_or_fewer(&device::count_barriers(module))?;
+    match joined > 0 && optimisations.contains(&Optimisation::ForwardValues) {
+        true => forward_values(module, &[]),
+        false => Ok(()),
+    }
 }
 
 /// Leaves stores out whose values nobody reads, in all versions of a kernel, of which the first calls

@@ -8,6 +8,7 @@
 
 mod shape;
 
+use super::common_shape::common_shape;
 use super::guard::{Operands, emit_expression, emit_guards};
 use super::host::MemberCall;
 use super::launch_call::{
@@ -28,7 +29,7 @@ use inkwell::types::{BasicMetadataTypeEnum, BasicTypeEnum, IntType};
 use inkwell::values::{
     BasicMetadataValueEnum, BasicValue, BasicValueEnum, FunctionValue, IntValue, PointerValue,
 };
-use shape::{common_shape, largest_grid, tells_shape};
+use shape::{largest_grid, tells_shape};
 use std::collections::HashMap;
 
 /// `i32 sirius.group.G(operands of all members)`: fused behind its guard, else the originals.

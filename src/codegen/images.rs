@@ -130,6 +130,12 @@ pub fn emit_fused(
 ) -> Result<FusedImage, CodegenError> {
     let optimisations = &bench.build.sirius.optimisations;
     let (module, kernels, waves) = build_fused_module(program, graph, models, plan, optimisations)?;
+    if let Some(folder) = &bench.build.sirius.save_directory {
+        let place = folder.join("device.fused.ll");
+        module
+            .print_to_file(&place)
+            .map_err(|_| CodegenError::Write(place))?;
+    }
     let emitted = emit_image(&module, &[], bench, "fused")?;
     Ok(FusedImage {
         kernels,

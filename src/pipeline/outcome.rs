@@ -1,7 +1,7 @@
 //! How a run ends: what it says, and with which status.
 
-use crate::cli::ToolError;
 use crate::cli::toolchain::ToolchainError;
+use crate::cli::{Build, ToolError};
 use crate::codegen::CodegenError;
 use crate::dependence::Uar;
 use crate::kernel::KernelModel;
@@ -16,7 +16,7 @@ use serde::Serialize;
 use std::path::PathBuf;
 
 /// What a successful run has to say.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Outcome {
     /// Text for standard output.
     pub standard_output: String,
@@ -24,6 +24,8 @@ pub struct Outcome {
     pub warnings: String,
     /// `sirius: 9 launches -> 3`, when something fused.
     pub summary: Option<String>,
+    /// `-run`: what is to be run when all is said; its status is the run's.
+    pub then_run: Option<std::process::Command>,
 }
 
 impl Outcome {
@@ -124,6 +126,7 @@ impl PipelineError {
 /// With `SIRIUS_STRICT` set it is fatal.
 pub(super) fn failed_check(
     outcome: &mut Outcome,
+    build: &Build,
     reason: &str,
     graph: &LaunchGraph,
     models: &[KernelModel],
@@ -136,7 +139,8 @@ pub(super) fn failed_check(
         models: &'a [KernelModel],
         plan: &'a FusionPlan,
     }
-    let folder = std::env::var_os("SIRIUS_SAVE_DIR").map_or_else(std::env::temp_dir, PathBuf::from);
+    let folder = build.sirius.save_directory.clone();
+    let folder = folder.unwrap_or_else(std::env::temp_dir);
     let path = folder.join(format!("sirius-reproducer-{}.json", std::process::id()));
     let text = as_json(&Reproducer {
         reason,

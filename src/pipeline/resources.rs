@@ -259,7 +259,7 @@ impl Analysis {
         let by_waves = !self.plan.plan().waves.is_empty();
         for groups in [groups, kept] {
             let waves = match by_waves {
-                true => plan_waves(&self.graph, &self.models, &self.uar, &groups),
+                true => plan_waves(&self.graph, &self.models, &self.uar, &groups).0,
                 false => Vec::new(),
             };
             let plan = FusionPlan { groups, waves };

@@ -9,6 +9,7 @@
 use super::group::{Judge, launches, may_be_inside};
 use super::obstacle::{Candidate, candidate, rejection};
 use super::sharing::{Sharers, loaded};
+use super::units::Units;
 use super::waves::plan_waves;
 use super::{FusionPlan, Missed, Orientation, ScheduleOptions};
 use crate::cli::Fusion;
@@ -32,9 +33,93 @@ pub fn plan_fusion(
         .iter()
         .map(|node| (*node, candidate(graph, kernels, *node)))
         .collect();
+    let mut grouping = group(&mut judge, uar, &nodes, &candidates, None);
+    let mut plan = grouping.plan(&judge);
+    if options.waves && options.fusion == Fusion::All {
+        let mut launches;
+        (plan.waves, launches) = plan_waves(graph, kernels, uar, &plan.groups);
+        // Equal groups a unit each may need fewer launches by waves.
+        if let Some(units) = Units::find(graph) {
+            let within = group(&mut judge, uar, &nodes, &candidates, Some(&units));
+            let mut in_units = within.plan(&judge);
+            let fewest = launches;
+            (in_units.waves, launches) = plan_waves(graph, kernels, uar, &in_units.groups);
+            if launches < fewest {
+                (grouping, plan) = (within, in_units);
+            }
+        }
+        // Regions count as well, after the groups.
+        let most = options.max_fusions.unwrap_or(usize::MAX);
+        plan.waves.truncate(most.saturating_sub(plan.groups.len()));
+    }
+    let Grouping { groups, refusals } = grouping;
+    let mut missed = Vec::new();
+    // Sets and copies that stay what they are are no launches.
+    let is_launch = |node: &&NodeId| match &graph.nodes[node.0].kind {
+        NodeKind::Launch(launch) => graph.operation_of(launch.id).is_none(),
+        _ => false,
+    };
+    let launches: Vec<NodeId> = nodes.iter().filter(is_launch).copied().collect();
+    for pair in launches.windows(2) {
+        let (source, sink) = (pair[0], pair[1]);
+        if groups.together(source, sink) {
+            continue;
+        }
+        let rejection = why_apart(
+            &mut judge,
+            (&candidates[&source], &candidates[&sink]),
+            (source, sink),
+            &groups,
+            refusals.get(&sink),
+        );
+        missed.push(Missed {
+            source,
+            sink,
+            rejection,
+        });
+    }
+    (plan, missed)
+}
+
+/// Launches in groups, and by launch why it could not join.
+struct Grouping<'a> {
+    groups: Groups<'a>,
+    refusals: HashMap<NodeId, (NodeId, Rejection)>,
+}
+
+impl Grouping<'_> {
+    /// The plan of it.
+    fn plan(&self, judge: &Judge<'_>) -> FusionPlan {
+        let mut finished: Vec<&Vec<Candidate>> = self
+            .groups
+            .members
+            .iter()
+            .filter(|members| members.len() > 1)
+            .collect();
+        finished.sort_by_key(|members| members[0].node);
+        let strand = |member: &Candidate| self.groups.strand(member.node);
+        FusionPlan {
+            groups: finished
+                .into_iter()
+                .map(|members| judge.finish(members, strand))
+                .collect(),
+            waves: Vec::new(),
+        }
+    }
+}
+
+/// Joins launches, those of one unit only where units are given.
+fn group<'a>(
+    judge: &mut Judge<'a>,
+    uar: &Uar,
+    nodes: &[NodeId],
+    candidates: &HashMap<NodeId, Result<Candidate<'a>, Rejection>>,
+    units: Option<&Units>,
+) -> Grouping<'a> {
+    let (graph, options) = (judge.graph, judge.options);
     let mut groups = Groups::default();
     let mut refusals: HashMap<NodeId, (NodeId, Rejection)> = HashMap::new();
-    for node in &nodes {
+    for node in nodes {
         let Ok(last) = candidates[node] else { continue };
         let home = groups.open(last);
         if options.fusion == Fusion::Off {
@@ -44,6 +129,9 @@ pub fn plan_fusion(
         // Those whose threads need not be dealt.
         let mut in_place: Vec<usize> = Vec::new();
         for (source, stays) in judge.local_sources(uar, *node) {
+            if !may_meet(units, source, *node) {
+                continue;
+            }
             if let Some(group) = groups.of.get(&source).map(|group| groups.find(*group)) {
                 if !sources.contains(&group) {
                     sources.push(group);
@@ -70,9 +158,9 @@ pub fn plan_fusion(
                 graph.blocks[block.0].innermost_loop
             };
             let has_equals = |source: usize| {
-                // Outside of loops nothing is launched together with its equals later on.
+                // Outside of loops and units nothing is launched together with its equals later on.
                 let mut others = sources.iter().filter(|other| **other != source);
-                innermost(source).is_some()
+                (innermost(source).is_some() || units.is_some())
                     && others.any(|other| {
                         let [first, second] = [source.min(*other), source.max(*other)];
                         let ends = [first, second].map(|group| members(group)[0].node);
@@ -124,59 +212,24 @@ pub fn plan_fusion(
         }
     }
     if options.fusion != Fusion::Off {
-        join_sharers(&mut groups, &mut judge, options);
+        join_sharers(&mut groups, judge, units);
     }
     groups.settle_strands();
     if stand_beside(options) {
-        join_independent(&mut groups, &mut judge, options);
+        join_independent(&mut groups, judge, units);
     }
-    let mut finished: Vec<&Vec<Candidate>> = groups
-        .members
-        .iter()
-        .filter(|members| members.len() > 1)
-        .collect();
-    finished.sort_by_key(|members| members[0].node);
-    let mut plan = FusionPlan {
-        groups: finished
-            .into_iter()
-            .map(|members| judge.finish(members, |member| groups.strand(member.node)))
-            .collect(),
-        waves: Vec::new(),
-    };
-    if options.waves && options.fusion == Fusion::All && options.max_fusions.is_none() {
-        plan.waves = plan_waves(graph, kernels, uar, &plan.groups);
-    }
-    let mut missed = Vec::new();
-    // Sets and copies that stay what they are are no launches.
-    let is_launch = |node: &&NodeId| match &graph.nodes[node.0].kind {
-        NodeKind::Launch(launch) => graph.operation_of(launch.id).is_none(),
-        _ => false,
-    };
-    let launches: Vec<NodeId> = nodes.iter().filter(is_launch).copied().collect();
-    for pair in launches.windows(2) {
-        let (source, sink) = (pair[0], pair[1]);
-        if groups.together(source, sink) {
-            continue;
-        }
-        let rejection = why_apart(
-            &mut judge,
-            (&candidates[&source], &candidates[&sink]),
-            (source, sink),
-            &groups,
-            refusals.get(&sink),
-        );
-        missed.push(Missed {
-            source,
-            sink,
-            rejection,
-        });
-    }
-    (plan, missed)
+    Grouping { groups, refusals }
+}
+
+/// Whether two launches may be in one group, as far as units go.
+fn may_meet(units: Option<&Units>, one: NodeId, other: NodeId) -> bool {
+    units.is_none_or(|units| units.together(one, other))
 }
 
 /// Joins whole groups that load from the same allocation and do not depend on each other: the later
 /// of two takes in the earlier, the nearest first.
-fn join_sharers<'a>(groups: &mut Groups<'a>, judge: &mut Judge<'a>, options: &ScheduleOptions) {
+fn join_sharers<'a>(groups: &mut Groups<'a>, judge: &mut Judge<'a>, units: Option<&Units>) {
+    let options = judge.options;
     let mut order: Vec<usize> = (0..groups.members.len())
         .filter(|group| !groups.members[*group].is_empty())
         .collect();
@@ -190,7 +243,9 @@ fn join_sharers<'a>(groups: &mut Groups<'a>, judge: &mut Judge<'a>, options: &Sc
                 break;
             };
             let distance = earlier.last().map(|place| last.node.0 - place.node.0);
-            if distance.is_none_or(|distance| distance > FARTHEST) {
+            if distance.is_none_or(|distance| distance > FARTHEST)
+                || !may_meet(units, earlier[0].node, last.node)
+            {
                 continue;
             }
             let grown = earlier.len() > 1 || later.len() > 1;
@@ -219,7 +274,8 @@ fn stand_beside(options: &ScheduleOptions) -> bool {
 
 /// Joins whole groups that do not depend on each other, side by side: the later of two takes in the
 /// earlier, the nearest first.
-fn join_independent<'a>(groups: &mut Groups<'a>, judge: &mut Judge<'a>, options: &ScheduleOptions) {
+fn join_independent<'a>(groups: &mut Groups<'a>, judge: &mut Judge<'a>, units: Option<&Units>) {
+    let options = judge.options;
     let mut order: Vec<usize> = (0..groups.members.len())
         .filter(|group| {
             // Sets and copies by themselves have no shape of their own.
@@ -237,6 +293,9 @@ fn join_independent<'a>(groups: &mut Groups<'a>, judge: &mut Judge<'a>, options:
             let (Some(place), Some(last)) = (earlier.last(), later.last()) else {
                 continue;
             };
+            if !may_meet(units, place.node, last.node) {
+                continue;
+            }
             tried += 1;
             if last.node.0 - place.node.0 > FARTHEST || tried > MOST_TRIED {
                 break;

@@ -19,13 +19,14 @@ use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::EdgeRef;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// The regions of a program whose launches are issued by waves, given the groups that run as one.
+/// The regions of a program whose launches are issued by waves, given the groups that run as one, and
+/// how many launches, sets and copies that leaves where each loop runs once.
 pub fn plan_waves(
     graph: &LaunchGraph,
     kernels: &[KernelModel],
     uar: &Uar,
     groups: &[FusionGroup],
-) -> Vec<WaveRegion> {
+) -> (Vec<WaveRegion>, usize) {
     let candidates = candidates(graph, kernels, groups);
     let mut regions = Vec::new();
     for function in 0..graph.functions.len() {
@@ -38,17 +39,25 @@ pub fn plan_waves(
             .collect();
         collect(graph, None, members, &mut regions);
     }
-    regions
-        .into_iter()
-        .filter(|(outside, members)| may_save(graph, uar, *outside, members))
-        .map(|(outside_loops, members)| WaveRegion {
-            outside_loops,
-            statements: members
-                .into_iter()
-                .map(|candidate| candidate.statement.clone())
-                .collect(),
-        })
-        .collect()
+    let grouped: usize = groups.iter().map(|group| group.members.len()).sum();
+    let all = graph.nodes.iter();
+    let all = all.filter(|node| matches!(node.kind, NodeKind::Launch(_)));
+    let mut launches = all.count() + groups.len() - grouped;
+    let mut planned = Vec::new();
+    for (outside_loops, members) in regions {
+        let issued = issued(graph, uar, outside_loops, &members);
+        if issued.saves {
+            launches = launches + issued.launches - members.len();
+            planned.push(WaveRegion {
+                outside_loops,
+                statements: members
+                    .into_iter()
+                    .map(|candidate| candidate.statement.clone())
+                    .collect(),
+            });
+        }
+    }
+    (planned, launches)
 }
 
 /// A launch or group that may wait for its wave.
@@ -302,9 +311,16 @@ fn may_be_passed(graph: &LaunchGraph, node: NodeId) -> bool {
     }
 }
 
-/// Whether two launches of equal code may come into one wave, as far as the dependences that always
-/// exist tell.
-fn may_save(graph: &LaunchGraph, uar: &Uar, outside: usize, members: &[&Candidate]) -> bool {
+/// What becomes of a region's launches.
+struct Issued {
+    /// Two launches of equal code may come into one wave.
+    saves: bool,
+    /// So many are left, those of one wave with equal code being one.
+    launches: usize,
+}
+
+/// As far as the dependences that always exist tell.
+fn issued(graph: &LaunchGraph, uar: &Uar, outside: usize, members: &[&Candidate]) -> Issued {
     let mut statement_of = HashMap::new();
     for (index, member) in members.iter().enumerate() {
         statement_of.extend(member.members.iter().map(|node| (*node, index)));
@@ -354,11 +370,17 @@ fn may_save(graph: &LaunchGraph, uar: &Uar, outside: usize, members: &[&Candidat
         }
     }
     let loops = |member: &Candidate| graph.loops_around(graph.nodes[member.node.0].block).len();
-    let mut met = BTreeSet::new();
-    members.iter().enumerate().any(|(index, member)| {
-        let repeats = loops(member) > outside;
-        (repeats && !serial[index]) || !met.insert((waves[index], &member.kernels))
-    })
+    let repeats = |member: &Candidate| loops(member) > outside;
+    let mut all = members.iter().enumerate();
+    let in_loops = all.any(|(index, member)| repeats(member) && !serial[index]);
+    let all = members.iter().enumerate();
+    let met: BTreeSet<_> = all
+        .map(|(index, member)| (waves[index], &member.kernels))
+        .collect();
+    Issued {
+        saves: in_loops || met.len() < members.len(),
+        launches: met.len(),
+    }
 }
 
 /// Whether an edge surely holds from each iteration to the next one, in all of the loops around: its

@@ -60,6 +60,13 @@ pub fn check(source: &Path) -> Result<(), Failed> {
         )
         .map_err(|error| format!("with arguments {arguments:?}: {}", message_of(&error)))?;
     }
+    for (arguments, expected) in expectations.runs().zip(&expectations.executed) {
+        let executed = on.executed(arguments, folder.path())?;
+        if executed != *expected {
+            let what = format!("{executed} launches are executed, not {expected}");
+            return Err(format!("with arguments {arguments:?}: {what}").into());
+        }
+    }
     Ok(())
 }
 
@@ -254,6 +261,8 @@ struct Expectations {
     launches: Option<(u64, u64)>,
     /// Reasons of consecutive pairs that stay apart; `None` when the file does not say.
     missed: Option<Vec<String>>,
+    /// Launches that the fused program executes, by run; empty when the file does not say.
+    executed: Vec<u64>,
     /// Command lines to run the program with; none: once without arguments.
     arguments: Vec<Vec<String>>,
     /// Orientations to try beside the default one; `all` stands for each that the report lists.
@@ -267,6 +276,7 @@ impl Expectations {
             missed: None,
             arguments: Vec::new(),
             orientations: Vec::new(),
+            executed: Vec::new(),
         };
         for line in text.lines() {
             if let Some(rest) = line.strip_prefix("// expect:") {
@@ -284,6 +294,9 @@ impl Expectations {
                     .missed
                     .get_or_insert_default()
                     .extend(reasons.map(str::to_owned).filter(|reason| reason != "none"));
+            } else if let Some(rest) = line.strip_prefix("// executes:") {
+                let numbers = rest.split_whitespace().map(str::parse::<u64>);
+                expectations.executed.extend(numbers.filter_map(Result::ok));
             } else if let Some(rest) = line.strip_prefix("// orientations:") {
                 let names = rest.split_whitespace().map(str::to_owned);
                 expectations.orientations.extend(names);
@@ -436,5 +449,14 @@ impl Built {
         }
         let memory = std::fs::read_to_string(&dump)?;
         Ok(Run { output, memory })
+    }
+
+    /// How many launches a run executes.
+    fn executed(&self, arguments: &[String], folder: &Path) -> Result<u64, Failed> {
+        let path = folder.join("executed.json");
+        let file = path.to_string_lossy().into_owned();
+        self.run(arguments, &[("SIRIUS_STATS", &file)])?;
+        let statistics: Value = serde_json::from_str(&std::fs::read_to_string(&path)?)?;
+        Ok(statistics["launches"].as_u64().ok_or("no launches")?)
     }
 }

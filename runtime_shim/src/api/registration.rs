@@ -129,6 +129,7 @@ pub fn start() {
 
 extern "C" fn finish() {
     memory_dump::at_exit();
+    crate::check::at_exit();
     statistics::at_exit();
     trace::at_exit();
 }

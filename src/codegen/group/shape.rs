@@ -2,53 +2,14 @@
 
 use super::GroupOperands;
 use crate::codegen::CodegenError;
-use crate::codegen::fuse::extent;
 use crate::codegen::guard::Operands;
 use crate::codegen::host::MemberCall;
-use crate::expression::Expression;
-use crate::launch::{LaunchGraph, NodeKind, Operand, ValueId};
+use crate::launch::Operand;
 use crate::program::Program;
-use crate::schedule::{BlockThreads, FusionGroup, ThreadMap};
+use crate::schedule::{FusionGroup, ThreadMap};
 use inkwell::IntPredicate;
 use inkwell::builder::Builder;
 use inkwell::values::BasicValueEnum;
-
-/// The length of the fused kernel's grid and of its blocks, each where it is one row instead of what
-/// the last member has.
-pub(super) fn common_shape(
-    graph: &LaunchGraph,
-    group: &FusionGroup,
-) -> [Option<Expression<ValueId>>; 2] {
-    let (mut blocks, mut threads) = (None::<Expression<ValueId>>, None::<Expression<ValueId>>);
-    for strand in group.strands() {
-        let member = &group.members[strand[0]];
-        let ThreadMap::Blocks {
-            first,
-            count,
-            threads: kind,
-        } = &member.map
-        else {
-            continue;
-        };
-        blocks = Some(first.clone().add(count.clone()));
-        if *kind == BlockThreads::Same {
-            continue;
-        }
-        let launch = graph.nodes.iter().find_map(|node| match &node.kind {
-            NodeKind::Launch(launch) if launch.id == member.launch => Some(launch),
-            _ => None,
-        });
-        let own = launch.map(|launch| {
-            let [x, y, z] = launch.block.map(|value| extent(graph, value));
-            x.multiply(y).multiply(z)
-        });
-        threads = match (threads, own) {
-            (Some(threads), Some(own)) => Some(threads.maximum(own)),
-            (threads, own) => threads.or(own),
-        };
-    }
-    [blocks, threads]
-}
 
 /// Whether the fused launch has a member's shape, or part of it: sets and copies have that of another
 /// member, and threads that are dealt anew have none.
