@@ -56,6 +56,8 @@ pub enum Phase {
     Link,
     /// `-c`: one object an input.
     Compile,
+    /// `-lib`: an archive of the objects of all inputs.
+    Library,
     /// `-ptx`: one PTX file an input.
     Ptx,
     /// `-cubin`: one cubin an input.
@@ -293,6 +295,8 @@ pub struct Build {
     pub shared_cudart: bool,
     /// `-ccbin`: the host compiler that links; `None`: clang++ or g++ as found.
     pub host_compiler: Option<PathBuf>,
+    /// `-run`: the program is run afterwards, with these arguments.
+    pub run: Option<Vec<String>>,
     /// `-v`: print each command to standard error with `#$ ` before it.
     pub verbose: bool,
     /// `-dryrun`: print, run nothing.
@@ -322,6 +326,8 @@ pub struct Toolchain {
     pub fatbinary: Option<PathBuf>,
     /// `llvm-objcopy`, when found.
     pub objcopy: Option<PathBuf>,
+    /// `llvm-ar`, when found.
+    pub archiver: Option<PathBuf>,
     /// The toolkit's version, such as (13, 5).
     pub version: (u32, u32),
     /// Our compatibility header, included before every CUDA source.
