@@ -47,6 +47,7 @@ pub mod objects;
 pub mod report;
 
 use std::ffi::OsString;
+use std::path::Path;
 use std::process::ExitCode;
 
 /// Runs the compiler on a command line without the program's name: does what it asks, says what there
@@ -71,7 +72,7 @@ pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
                 eprintln!("{summary}");
             }
             print!("{}", outcome.standard_output);
-            ExitCode::SUCCESS
+            outcome.then_run.map_or(ExitCode::SUCCESS, status_of)
         }
         Err(error) => {
             if error.is_tool_output() {
@@ -80,6 +81,23 @@ pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
                 eprintln!("sirius-rs fatal   : {error}");
             }
             ExitCode::from(error.exit_status())
+        }
+    }
+}
+
+/// Runs a program and takes over its status; as a shell does, 128 and the signal's number where a signal
+/// ends it.
+fn status_of(mut program: std::process::Command) -> ExitCode {
+    match program.status() {
+        Ok(status) => {
+            let signal = std::os::unix::process::ExitStatusExt::signal(&status);
+            let code = status.code().or(signal.map(|signal| 128 + signal));
+            ExitCode::from(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
+        }
+        Err(error) => {
+            let program = Path::new(program.get_program()).display();
+            eprintln!("sirius-rs fatal   : Cannot run '{program}': {error}");
+            ExitCode::FAILURE
         }
     }
 }

@@ -6,6 +6,7 @@
 //! untouched program is built, a reproducer is written where there is a plan, and the failure is said
 //! loudly; with `SIRIUS_STRICT` set, as under test, it is fatal.
 
+mod artifacts;
 mod fallback;
 mod outcome;
 mod reference;
@@ -13,6 +14,8 @@ mod resources;
 mod save;
 
 pub use outcome::{Outcome, PipelineError};
+
+use artifacts::{link_program, make_library, program_to_run, run_afterwards};
 
 use crate::cli::toolchain::find_toolchain;
 use crate::cli::{Build, Device, Fusion, Input, Invocation, Language, Phase, Toolchain, run_tool};
@@ -125,12 +128,19 @@ fn run_build(build: &Build) -> Result<Outcome, PipelineError> {
     match build.phase {
         Phase::Link => {
             let output = build.output.as_deref().unwrap_or(Path::new("a.out"));
-            if build.sirius.reference && reference::obstacle(build).is_none() {
-                reference::build_with_reference(build, output, &mut outcome)?;
-            } else {
-                link_program(build, &toolchain, output, &mut outcome)?;
+            let program = program_to_run(build).unwrap_or(output);
+            if program_to_run(build).is_none() {
+                if build.sirius.reference && reference::obstacle(build).is_none() {
+                    reference::build_with_reference(build, output, &mut outcome)?;
+                } else {
+                    link_program(build, &toolchain, output, &mut outcome)?;
+                }
+            }
+            if let Some(arguments) = &build.run {
+                outcome.then_run = run_afterwards(build, &toolchain, program, arguments)?;
             }
         }
+        Phase::Library => make_library(build, &toolchain, &mut outcome)?,
         Phase::Preprocess => {
             for input in sources {
                 outcome
@@ -156,30 +166,6 @@ fn run_build(build: &Build) -> Result<Outcome, PipelineError> {
         }
     }
     Ok(outcome)
-}
-
-/// Links a program, compiling its sources and those of objects that keep their bitcode as one; where the
-/// bitcode does not link, the objects do.
-fn link_program(
-    build: &Build,
-    toolchain: &Toolchain,
-    output: &Path,
-    outcome: &mut Outcome,
-) -> Result<(), PipelineError> {
-    if let Some(gathered) = objects::gather(build, toolchain)? {
-        match compile(&gathered.build, toolchain, output, outcome) {
-            Err(PipelineError::Program(error)) => outcome.warnings.push_str(&format!(
-                "sirius-rs: {error}\nsirius-rs: the objects are linked as they are\n"
-            )),
-            result => return result,
-        }
-    }
-    let is_object = |input: &Input| input.language == Language::Object;
-    if build.inputs.iter().all(is_object) {
-        codegen::link_objects(build, toolchain, output)?;
-        return Ok(());
-    }
-    compile(build, toolchain, output, outcome)
 }
 
 /// Gives an object that was compiled its record.
@@ -662,7 +648,7 @@ fn default_output(build: &Build, input: &Input) -> PathBuf {
         Phase::Ptx => "ptx",
         Phase::Cubin => "cubin",
         Phase::Fatbin => "fatbin",
-        Phase::Link | Phase::Compile | Phase::Preprocess => "o",
+        Phase::Link | Phase::Library | Phase::Compile | Phase::Preprocess => "o",
     };
     PathBuf::from(
         input

@@ -120,6 +120,46 @@ fn members_of_archives_take_part_where_the_linker_chooses_them() {
 }
 
 #[test]
+fn libraries_are_made_and_programs_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let library = folder.path().join("chain.a");
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/objects");
+    let inner = folder.path().join("inner.a");
+    let mut words = vec![PathBuf::from("rcs"), inner.clone()];
+    words.extend(objects(&["square.o", "blocks.o"]));
+    tool("ar", words);
+    let made = sirius([
+        OsStr::new("-lib"),
+        sources.join("shift.cu").as_os_str(),
+        OBJECTS.path().join("scale.o").as_os_str(),
+        inner.as_os_str(),
+        OsStr::new("-o"),
+        library.as_os_str(),
+    ]);
+    assert!(made.status.success(), "{}", text(&made.stderr));
+    let members = text(&tool("ar", [OsStr::new("t"), library.as_os_str()]).stdout);
+    assert_eq!(members, "shift.o\nscale.o\nsquare.o\nblocks.o\n");
+    let program = folder.path().join("program");
+    let run = sirius([
+        OsStr::new("-run"),
+        OBJECTS.path().join("main.o").as_os_str(),
+        library.as_os_str(),
+        OsStr::new("-o"),
+        program.as_os_str(),
+        OsStr::new("-run-args"),
+        OsStr::new("one,two"),
+    ]);
+    assert_eq!(
+        text(&run.stdout),
+        format!("arguments: one two\n{}", expected())
+    );
+    assert_eq!(run.status.code(), Some(2));
+    let again = sirius([OsStr::new("-run"), program.as_os_str()]);
+    assert_eq!(text(&again.stdout), expected());
+    assert_eq!(again.status.code(), Some(0));
+}
+
+#[test]
 fn what_others_changed_is_linked_as_it_is() {
     let folder = tempfile::tempdir().unwrap();
     let (renamed, joined) = (

@@ -226,6 +226,7 @@ fn build(inputs: &[PathBuf], numerics: Numerics) -> Build {
         maximum_registers: None,
         shared_cudart: false,
         host_compiler: None,
+        run: None,
         verbose: false,
         dry_run: false,
         keep_directory: None,
@@ -261,6 +262,7 @@ fn toolchain(compatibility_header: PathBuf) -> Result<Toolchain, Failed> {
         .ok_or("no CUDA toolkit found")?;
     Ok(Toolchain {
         objcopy: None,
+        archiver: None,
         clang,
         toolkit_include: toolkit.join("include"),
         toolkit_lib: toolkit.join("lib"),

@@ -44,6 +44,8 @@ pub(super) struct Draft {
     pub build: Build,
     /// The phases that were asked for by name, with the option's spelling.
     pub phases: Vec<(Phase, &'static str)>,
+    /// `-run-args`.
+    pub run_arguments: Vec<String>,
     /// `-x`.
     pub language: Option<Language>,
     /// `-arch`, `-code`, `-gencode`.
@@ -74,6 +76,7 @@ impl Draft {
         Self {
             build,
             phases: Vec::new(),
+            run_arguments: Vec::new(),
             language: None,
             architecture: ArchitectureOptions::default(),
             dependencies: DependencyOptions::default(),

@@ -56,6 +56,8 @@ pub enum Phase {
     Link,
     /// `-c`: one object an input.
     Compile,
+    /// `-lib`: an archive of the objects of all inputs.
+    Library,
     /// `-ptx`: one PTX file an input.
     Ptx,
     /// `-cubin`: one cubin an input.
@@ -174,6 +176,8 @@ pub enum Optimisation {
     StagedRows,
     /// `shared-overlay`: shared variables that are in use one after the other share storage.
     SharedOverlay,
+    /// `join-loops`: loops of segments that follow each other and run equally often become one.
+    JoinLoops,
     /// `host-constants`: arguments and extents that the host knows are constants of the fused kernel.
     HostConstants,
     /// `one-base`: pointers into one allocation at known distances are one parameter.
@@ -184,7 +188,7 @@ pub enum Optimisation {
 
 impl Optimisation {
     /// All of them.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::ForwardValues,
         Self::DeadStores,
         Self::CodeMotion,
@@ -194,6 +198,7 @@ impl Optimisation {
         Self::RedundantBarriers,
         Self::StagedRows,
         Self::SharedOverlay,
+        Self::JoinLoops,
         Self::HostConstants,
         Self::OneBase,
         Self::Waves,
@@ -211,6 +216,7 @@ impl Optimisation {
             Self::RedundantBarriers => "redundant-barriers",
             Self::StagedRows => "staged-rows",
             Self::SharedOverlay => "shared-overlay",
+            Self::JoinLoops => "join-loops",
             Self::HostConstants => "host-constants",
             Self::OneBase => "one-base",
             Self::Waves => "waves",
@@ -289,6 +295,8 @@ pub struct Build {
     pub shared_cudart: bool,
     /// `-ccbin`: the host compiler that links; `None`: clang++ or g++ as found.
     pub host_compiler: Option<PathBuf>,
+    /// `-run`: the program is run afterwards, with these arguments.
+    pub run: Option<Vec<String>>,
     /// `-v`: print each command to standard error with `#$ ` before it.
     pub verbose: bool,
     /// `-dryrun`: print, run nothing.
@@ -318,6 +326,8 @@ pub struct Toolchain {
     pub fatbinary: Option<PathBuf>,
     /// `llvm-objcopy`, when found.
     pub objcopy: Option<PathBuf>,
+    /// `llvm-ar`, when found.
+    pub archiver: Option<PathBuf>,
     /// The toolkit's version, such as (13, 5).
     pub version: (u32, u32),
     /// Our compatibility header, included before every CUDA source.

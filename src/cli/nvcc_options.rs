@@ -58,24 +58,17 @@ pub(super) static NVCC_OPTIONS: &[OptionRow] = &[
     reject("device-c", &["dc"], Arity::Flag, RELOCATABLE),
     reject("device-w", &["dw"], Arity::Flag, RELOCATABLE),
     reject("device-link", &["dlink"], Arity::Flag, RELOCATABLE),
-    reject(
-        "lib",
-        &["lib"],
-        Arity::Flag,
-        "Making a library with -lib is not available in this version, use ar on the objects",
-    ),
-    reject(
-        "run",
-        &["run"],
-        Arity::Flag,
-        "Running after compiling is not available in this version, run the output file",
-    ),
-    reject(
-        "run-args",
-        &["run-args"],
-        Arity::List,
-        "Running after compiling is not available in this version, run the output file",
-    ),
+    honour("lib", &["lib"], Arity::Flag, |draft, _| {
+        phase(draft, Phase::Library, "-lib")
+    }),
+    honour("run", &["run"], Arity::Flag, |draft, _| {
+        draft.build.run.get_or_insert_default();
+        phase(draft, Phase::Link, "-run")
+    }),
+    honour("run-args", &["run-args"], Arity::List, |draft, value| {
+        draft.run_arguments.push(value.to_owned());
+        Ok(())
+    }),
     reject(
         "clean-targets",
         &["clean"],

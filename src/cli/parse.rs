@@ -283,6 +283,7 @@ fn default_build(surroundings: &Surroundings<'_>) -> Result<Build, UsageError> {
         maximum_registers: None,
         shared_cudart: false,
         host_compiler,
+        run: None,
         verbose: false,
         dry_run: false,
         keep_directory: None,
@@ -403,6 +404,7 @@ fn settle(
     let Draft {
         mut build,
         phases,
+        run_arguments,
         language,
         architecture,
         dependencies,
@@ -415,8 +417,13 @@ fn settle(
     if inputs.is_empty() {
         return Err(UsageError::NoInput);
     }
+    let only_one = inputs.len() == 1;
     for path in inputs {
-        let language = input_language(&path, language)?;
+        let language = match input_language(&path, language) {
+            // `-run PROGRAM`.
+            Err(UsageError::UnknownInput(_)) if only_one && build.run.is_some() => Language::Object,
+            language => language?,
+        };
         if !(surroundings.exists)(Path::new(&path)) {
             return Err(UsageError::MissingInput(path));
         }
@@ -427,6 +434,9 @@ fn settle(
         });
     }
     build.phase = one_phase(&phases)?;
+    if let Some(arguments) = &mut build.run {
+        *arguments = run_arguments;
+    }
     // Whole-program architecture lists start from the newest toolkit when none is found: the CPU
     // device needs none, and the cuda device says so by itself.
     let toolkit_major = surroundings.toolkit_version.map_or(13, |(major, _)| major);
@@ -450,7 +460,8 @@ fn settle(
         build.phase = Phase::Preprocess;
         build.host_arguments.push(rule.to_owned());
     }
-    if build.phase != Phase::Link && build.output.is_some() && build.inputs.len() > 1 {
+    let one_output = matches!(build.phase, Phase::Link | Phase::Library);
+    if !one_output && build.output.is_some() && build.inputs.len() > 1 {
         return Err(UsageError::SeveralInputs);
     }
     if let Some(directory) = output_directory
@@ -474,6 +485,7 @@ fn settle(
             .unwrap_or_default();
         let output = build.output.clone().unwrap_or_else(|| match build.phase {
             Phase::Link => PathBuf::from("a.out"),
+            Phase::Library => PathBuf::from("a.a"),
             _ => Path::new(stem).with_extension("o"),
         });
         let mut words: Vec<String> = Vec::new();
@@ -558,6 +570,7 @@ fn output_in(directory: &Path, build: &Build) -> Result<PathBuf, UsageError> {
     };
     let ending = match build.phase {
         Phase::Link => return Ok(directory.join("a.out")),
+        Phase::Library => return Ok(directory.join("a.a")),
         Phase::Compile => "o",
         Phase::Ptx => "ptx",
         Phase::Cubin => "cubin",

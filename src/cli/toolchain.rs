@@ -85,10 +85,16 @@ pub fn find_toolchain(build: &Build) -> Result<Toolchain, ToolchainError> {
     if linking && runtime_library.is_none() {
         return Err(ToolchainError::MissingRuntime);
     }
-    let objcopy = beside(&clang, "llvm-objcopy").or_else(|| which::which("llvm-objcopy-22").ok());
+    let llvm_tool = |name: &str| {
+        let beside = clang.canonicalize().ok()?.with_file_name(name);
+        let is_there = beside.is_file().then_some(beside);
+        is_there.or_else(|| which::which(format!("{name}-22")).ok())
+    };
+    let (objcopy, archiver) = (llvm_tool("llvm-objcopy"), llvm_tool("llvm-ar"));
     Ok(Toolchain {
         clang,
         objcopy,
+        archiver,
         toolkit_include,
         toolkit_lib,
         libdevice,
@@ -100,12 +106,6 @@ pub fn find_toolchain(build: &Build) -> Result<Toolchain, ToolchainError> {
         runtime_library,
         toolkit,
     })
-}
-
-/// A tool in the folder that a program really lies in.
-fn beside(program: &Path, name: &str) -> Option<PathBuf> {
-    let path = program.canonicalize().ok()?.with_file_name(name);
-    path.is_file().then_some(path)
 }
 
 /// The root of a CUDA toolkit: CUDA_PATH, CUDA_HOME, the nvcc on PATH (unless that is this

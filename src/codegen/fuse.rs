@@ -17,6 +17,7 @@ mod control_flow;
 mod dead_stores;
 mod host_values;
 mod indices;
+mod loops;
 mod memory;
 mod overlay;
 mod recipe;
@@ -181,6 +182,9 @@ fn build_groups<'ctx>(
     }
     if optimisations.contains(&Optimisation::ForwardValues) {
         forward_values(&module)?;
+    }
+    if optimisations.contains(&Optimisation::JoinLoops) {
+        join_loops(&module, &built, optimisations)?;
     }
     for (number, kernel) in built.iter_mut().enumerate() {
         if !kernel.is_whole {
@@ -636,6 +640,39 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
 fn function_of(module: &Module, kernel: &Built) -> Result<Value, CodegenError> {
     Value::function(module, &kernel.name)
         .ok_or_else(|| CodegenError::Inconsistent(format!("no kernel {}", kernel.name)))
+}
+
+/// Makes loops of segments one. What an iteration stores the same one may load then.
+fn join_loops(
+    module: &Module,
+    built: &[Built],
+    optimisations: &BTreeSet<Optimisation>,
+) -> Result<(), CodegenError> {
+    let mut candidates = Vec::new();
+    for kernel in built.iter().filter(|kernel| kernel.is_whole) {
+        let function = function_of(module, kernel)?;
+        if loops::has_several_loops(function) {
+            candidates.push((function, &kernel.facts));
+        }
+    }
+    if candidates.is_empty() {
+        return Ok(());
+    }
+    let before = device::count_barriers(module);
+    run_passes(
+        module,
+        loops::CANONICAL_FORM,
+        &device_target_machine("sm_80")?,
+    )?;
+    let joined: usize = candidates
+        .into_iter()
+        .map(|(function, facts)| loops::join_loops(module, function, facts))
+        .sum();
+    before.check_equal_or_fewer(&device::count_barriers(module))?;
+    match joined > 0 && optimisations.contains(&Optimisation::ForwardValues) {
+        true => forward_values(module),
+        false => Ok(()),
+    }
 }
 
 /// Leaves stores out whose values nobody reads, in all versions of a kernel, of which the first calls

@@ -66,6 +66,28 @@ pub fn join_objects(
     Ok(())
 }
 
+/// Makes an archive of objects and of the members of other archives (`-lib`).
+///
+/// # Errors
+/// When there is no archiver, or it fails, or an old archive of that name cannot be removed.
+pub fn archive(
+    build: &Build,
+    toolchain: &Toolchain,
+    objects: &[PathBuf],
+    output: &Path,
+) -> Result<(), CodegenError> {
+    let archiver = toolchain.archiver.as_ref();
+    let archiver = archiver.ok_or(CodegenError::NoArchiver)?;
+    if !build.dry_run && output.exists() {
+        std::fs::remove_file(output).map_err(|_| CodegenError::Write(output.to_owned()))?;
+    }
+    let words = [OsString::from("qcsL"), output.into()];
+    let objects = objects.iter().map(OsString::from);
+    let arguments: Vec<OsString> = words.into_iter().chain(objects).collect();
+    run_tool(archiver, &arguments, build)?;
+    Ok(())
+}
+
 /// Links objects, the user's objects and libraries and the device's runtime into `output`.
 ///
 /// # Errors

@@ -23,7 +23,7 @@ mod waves;
 
 pub use emit::{Emitted, emit, emit_device_only, link_objects, show_commands};
 pub use images::{FusedImage, UnitImages, Workbench, emit_fused, emit_units, try_candidates};
-pub use link::trace_link;
+pub use link::{archive, trace_link};
 
 use crate::affine::Axis;
 use crate::expression::Expression;
@@ -48,6 +48,9 @@ pub enum CodegenError {
          build it with scripts/setup or set SIRIUS_RUNTIME"
     )]
     NoRuntime,
+    /// `-lib` needs an archiver.
+    #[error("Cannot find llvm-ar 22; run scripts/setup, or install llvm-22")]
+    NoArchiver,
     /// `-ptx` and its kin want a CUDA source.
     #[error("the source has no device code")]
     NoDeviceCode,
@@ -87,7 +90,11 @@ impl CodegenError {
             | Self::Llvm(_)
             | Self::GuardOperand(_)
             | Self::BarrierChanged { .. } => true,
-            Self::Write(_) | Self::NoRuntime | Self::NoDeviceCode | Self::Tool(_) => false,
+            Self::Write(_)
+            | Self::NoRuntime
+            | Self::NoArchiver
+            | Self::NoDeviceCode
+            | Self::Tool(_) => false,
         }
     }
 }

@@ -16,7 +16,7 @@ use serde::Serialize;
 use std::path::PathBuf;
 
 /// What a successful run has to say.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Outcome {
     /// Text for standard output.
     pub standard_output: String,
@@ -24,6 +24,8 @@ pub struct Outcome {
     pub warnings: String,
     /// `sirius: 9 launches -> 3`, when something fused.
     pub summary: Option<String>,
+    /// `-run`: what is to be run when all is said; its status is the run's.
+    pub then_run: Option<std::process::Command>,
 }
 
 impl Outcome {

@@ -20,7 +20,9 @@ pub(super) fn begin(
     toolchain: &Toolchain,
     output: &Path,
 ) -> Result<Build, PipelineError> {
-    let Some(parent) = &build.sirius.save_directory else {
+    // The folder of a link is made before its objects are exchanged for bitcode.
+    let is_begun = build.inputs.iter().any(|input| input.bitcode.is_some());
+    let Some(parent) = build.sirius.save_directory.as_ref().filter(|_| !is_begun) else {
         return Ok(build.clone());
     };
     let name = build.output.as_deref().unwrap_or(output);

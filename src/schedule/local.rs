@@ -35,7 +35,7 @@ pub fn plan_fusion(
         .collect();
     let mut grouping = group(&mut judge, uar, &nodes, &candidates, None);
     let mut plan = grouping.plan(&judge);
-    if options.waves && options.fusion == Fusion::All && options.max_fusions.is_none() {
+    if options.waves && options.fusion == Fusion::All {
         let mut launches;
         (plan.waves, launches) = plan_waves(graph, kernels, uar, &plan.groups);
         // Equal groups a unit each may need fewer launches by waves.
@@ -48,6 +48,9 @@ pub fn plan_fusion(
                 (grouping, plan) = (within, in_units);
             }
         }
+        // Regions count as well, after the groups.
+        let most = options.max_fusions.unwrap_or(usize::MAX);
+        plan.waves.truncate(most.saturating_sub(plan.groups.len()));
     }
     let Grouping { groups, refusals } = grouping;
     let mut missed = Vec::new();

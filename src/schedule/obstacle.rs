@@ -5,6 +5,7 @@ use crate::dependence::SharedMemory;
 use crate::diagnostics::{Location, Rejection, RejectionReason};
 use crate::kernel::KernelModel;
 use crate::launch::{Launch, LaunchGraph, NodeId, NodeKind, Stream};
+use crate::program::OperationKind;
 
 /// A launch with a modelled kernel.
 #[derive(Clone, Copy)]
@@ -137,6 +138,16 @@ pub(super) fn obstacle(
                 );
             }
             if memory.may_conflict_in_step(moved.node, node) {
+                if let Some(operation) = graph.operation_of(other.id) {
+                    let what = match operation.kind {
+                        OperationKind::Set => "fill",
+                        OperationKind::Copy => "copy",
+                    };
+                    return blocked(
+                        RejectionReason::CopyBetween,
+                        format!("a {what} in between touches memory that `{name}` touches"),
+                    );
+                }
                 return blocked(
                     RejectionReason::NotConvex,
                     format!(

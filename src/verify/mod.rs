@@ -51,7 +51,8 @@
 //! kernel that it orders nothing alone; and shared variables may only share storage when
 //! [`overlay_conflict`] finds there that they are in use one after the other, and loads only be served
 //! from a copy in shared memory when [`staging_conflict`] finds that the thread itself brought the same
-//! value there.
+//! value there. Two loops may only become one when [`join_conflict`] finds that each iteration meets its
+//! counterpart at most.
 //!
 //! *By waves*, launches of a region are put off, all to a place before the host does anything that
 //! could tell (`waves`); there each is issued after every earlier one that touches a common byte, one
@@ -73,6 +74,8 @@ mod emptiness;
 mod formula;
 mod host;
 mod host_order;
+mod iterations;
+mod joining;
 mod liveness;
 mod member;
 mod operations;
@@ -88,6 +91,7 @@ mod waits;
 mod waves;
 
 pub use barriers::is_redundant;
+pub use joining::{JoinedLoops, join_conflict};
 pub use overlay::{SharedPlace, overlay_conflict};
 pub use refusal::Refusal;
 pub use staging::{RowLength, StagedStream, Staging, staging_conflict};

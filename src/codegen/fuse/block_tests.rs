@@ -3,6 +3,7 @@
 use super::barriers::remove_redundant_barriers;
 use super::broadcasts::broadcast_values;
 use super::control_flow::is_barrier;
+use super::loops::join_loops;
 use super::memory::{Effect, KernelFacts, Root};
 use super::overlay::overlay_shared;
 use super::rows::stage_rows;
@@ -10,7 +11,8 @@ use crate::codegen::ir::Value;
 use crate::kernel::model_kernel;
 use crate::program::KernelId;
 use crate::verify::{
-    RowLength, SharedPlace, StagedStream, Staging, is_redundant, overlay_conflict, staging_conflict,
+    JoinedLoops, RowLength, SharedPlace, StagedStream, Staging, is_redundant, join_conflict,
+    overlay_conflict, staging_conflict,
 };
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
@@ -332,5 +334,99 @@ fn the_verifier_refuses_wrong_staging() {
     ] {
         let refused = judge(name, &right, n, Some(64));
         assert!(refused.is_some(), "{name}");
+    }
+}
+
+#[test]
+fn loops_become_one_where_no_order_is_lost() {
+    let context = Context::create();
+    let text = format!("{}\0", include_str!("cases/rows.ll"));
+    let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "rows.ll");
+    let module = context
+        .create_module_from_ir(buffer)
+        .expect("the case is valid IR");
+    for (name, joined) in [
+        ("twice", 1),
+        ("step_of_the_block", 1),
+        ("other_begin", 1),
+        ("constant", 1),
+        ("neighbour", 1),
+        ("parts_of_an_element", 1),
+        ("sums_apart", 1),
+        ("neighbour_of_a_result", 0),
+        ("beyond_an_element", 0),
+        ("sum_of_the_first", 0),
+        ("waits_between", 0),
+        ("waits_inside", 0),
+        ("written_between", 0),
+        ("other_step", 0),
+        ("other_length", 0),
+        ("written_elsewhere", 0),
+        ("written_through_alias", 0),
+    ] {
+        let kernel = Value::function(&module, name).expect("the case has it");
+        assert_eq!(join_loops(&module, kernel, &facts()), joined, "{name}");
+    }
+    module.verify().expect("the result is valid IR");
+}
+
+#[test]
+fn the_verifier_refuses_wrong_joints() {
+    let context = Context::create();
+    let text = format!("{}\0", include_str!("cases/rows.ll"));
+    let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "rows.ll");
+    let module = context
+        .create_module_from_ir(buffer)
+        .expect("the case is valid IR");
+    // By loop, where its accesses stand.
+    let loops = |name: &str| -> [Vec<usize>; 2] {
+        let kernel = Value::function(&module, name).expect("the case has it");
+        let mut place = 0;
+        let mut by_block = Vec::new();
+        for block in kernel.blocks() {
+            let mut own = Vec::new();
+            for at in block.instructions() {
+                if Effect::of(at).address().is_some() {
+                    own.push(place);
+                }
+                place += usize::from(Some(at) != block.terminator());
+            }
+            by_block.push(own);
+        }
+        // Beginning, head, body, end; head, body, end.
+        [by_block.swap_remove(2), by_block.swap_remove(5)]
+    };
+    let judge = |name: &str, [first, second]: [Vec<usize>; 2]| {
+        let function = module.get_function(name).expect("the case has it");
+        let model = model_kernel(function, KernelId(0), name);
+        let loops = JoinedLoops { first, second };
+        let facts = facts();
+        join_conflict(&model, &loops, |one, other| facts.apart[one][other])
+    };
+    for name in ["twice", "step_of_the_block", "parts_of_an_element"] {
+        assert_eq!(judge(name, loops(name)), None, "{name}");
+    }
+    let [first, second] = loops("twice");
+    let wrong = [
+        ("the other way round", [second.clone(), first.clone()]),
+        ("one loop", [first.clone(), first.clone()]),
+        ("not all accesses", [first.clone(), second[..2].to_vec()]),
+        ("none", [first, Vec::new()]),
+    ];
+    for (what, places) in wrong {
+        assert!(judge("twice", places).is_some(), "{what}");
+    }
+    for name in [
+        "neighbour_of_a_result",
+        "beyond_an_element",
+        "waits_between",
+        "waits_inside",
+        "written_between",
+        "other_step",
+        "other_length",
+        "written_elsewhere",
+        "written_through_alias",
+    ] {
+        assert!(judge(name, loops(name)).is_some(), "{name}");
     }
 }

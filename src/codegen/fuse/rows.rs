@@ -97,9 +97,9 @@ struct Sweep {
 
 /// A place in global memory as a function of a sweep's counter: `base[extended(uniform + counter)]`.
 #[derive(Clone, Copy)]
-struct Place {
+pub(super) struct Place {
     base: Value,
-    element: Type,
+    pub(super) element: Type,
     /// What is added to the counter.
     uniform: Option<Value>,
     /// How the counter is widened before that.
@@ -678,7 +678,21 @@ impl Finder<'_, '_> {
 }
 
 impl Place {
-    fn of(address: Value, counter: Value) -> Option<Self> {
+    /// Whether two places are one wherever the counters are equal.
+    pub(super) fn is_exactly(&self, other: &Self) -> bool {
+        let same_sum = match (self.uniform, other.uniform) {
+            (None, None) => true,
+            (Some(one), Some(other)) => made_alike(one, other),
+            _ => false,
+        };
+        same_sum
+            && self.element == other.element
+            && (self.inner, self.outer) == (other.inner, other.outer)
+            && made_alike(self.base, other.base)
+    }
+
+    /// The place of an address in a loop with this counter.
+    pub(super) fn of(address: Value, counter: Value) -> Option<Self> {
         if !address.is_instruction() || address.opcode() != Opcode::LLVMGetElementPtr {
             return None;
         }

@@ -54,6 +54,16 @@ impl Value {
         }
     }
 
+    /// Whether two ends of iterations say the same of their loops.
+    pub(in crate::codegen) fn has_loop_properties_of(self, other: Value) -> bool {
+        // The first one is the loop's name.
+        let properties = |end: Value| -> Vec<Metadata> {
+            let list = end.metadata_list("llvm.loop");
+            list.into_iter().skip(1).collect()
+        };
+        properties(self) == properties(other)
+    }
+
     fn metadata_list(self, kind: &str) -> Vec<Metadata> {
         // SAFETY: `raw` has room for as many operands as LLVM writes.
         unsafe {

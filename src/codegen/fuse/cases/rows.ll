@@ -555,3 +555,356 @@ end1:
   ret void
 }
 
+define ptx_kernel void @neighbour_of_a_result(ptr %a, ptr %b, ptr %c, i32 %n) {
+entry:
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %w = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
+  %row = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  %r = mul i32 %row, %n
+  br label %head0
+head0:
+  %c0 = phi i32 [ %t, %entry ], [ %d0, %body0 ]
+  %below0 = icmp slt i32 %c0, %n
+  br i1 %below0, label %body0, label %end0
+body0:
+  %ai0 = add i32 %r, %c0
+  %ax0 = sext i32 %ai0 to i64
+  %ap0 = getelementptr float, ptr %a, i64 %ax0
+  %av0 = load float, ptr %ap0
+  %bi0 = add i32 %r, %c0
+  %bx0 = sext i32 %bi0 to i64
+  %bp0 = getelementptr float, ptr %b, i64 %bx0
+  store float %av0, ptr %bp0
+  %d0 = add nuw nsw i32 %c0, 64
+  br label %head0
+end0:
+  br label %head1
+head1:
+  %c1 = phi i32 [ %t, %end0 ], [ %d1, %body1 ]
+  %below1 = icmp slt i32 %c1, %n
+  br i1 %below1, label %body1, label %end1
+body1:
+  %near1 = xor i32 %c1, 1
+  %bi1 = add i32 %r, %near1
+  %bx1 = sext i32 %bi1 to i64
+  %bp1 = getelementptr float, ptr %b, i64 %bx1
+  %bv1 = load float, ptr %bp1
+  %ci1 = add i32 %r, %c1
+  %cx1 = sext i32 %ci1 to i64
+  %cp1 = getelementptr float, ptr %c, i64 %cx1
+  store float %bv1, ptr %cp1
+  %d1 = add nuw nsw i32 %c1, 64
+  br label %head1
+end1:
+  ret void
+}
+
+define ptx_kernel void @waits_between(ptr %a, ptr %b, ptr %c, i32 %n) {
+entry:
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %w = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
+  %row = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  %r = mul i32 %row, %n
+  br label %head0
+head0:
+  %c0 = phi i32 [ %t, %entry ], [ %d0, %body0 ]
+  %below0 = icmp slt i32 %c0, %n
+  br i1 %below0, label %body0, label %end0
+body0:
+  %ai0 = add i32 %r, %c0
+  %ax0 = sext i32 %ai0 to i64
+  %ap0 = getelementptr float, ptr %a, i64 %ax0
+  %av0 = load float, ptr %ap0
+  %bi0 = add i32 %r, %c0
+  %bx0 = sext i32 %bi0 to i64
+  %bp0 = getelementptr float, ptr %b, i64 %bx0
+  store float %av0, ptr %bp0
+  %d0 = add nuw nsw i32 %c0, 64
+  br label %head0
+end0:
+  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+  br label %head1
+head1:
+  %c1 = phi i32 [ %t, %end0 ], [ %d1, %body1 ]
+  %below1 = icmp slt i32 %c1, %n
+  br i1 %below1, label %body1, label %end1
+body1:
+  %ai1 = add i32 %r, %c1
+  %ax1 = sext i32 %ai1 to i64
+  %ap1 = getelementptr float, ptr %a, i64 %ax1
+  %av1 = load float, ptr %ap1
+  %bi1 = add i32 %r, %c1
+  %bx1 = sext i32 %bi1 to i64
+  %bp1 = getelementptr float, ptr %b, i64 %bx1
+  %bv1 = load float, ptr %bp1
+  %s1 = fadd float %av1, %bv1
+  store float %s1, ptr %bp1
+  %d1 = add nuw nsw i32 %c1, 64
+  br label %head1
+end1:
+  ret void
+}
+
+define ptx_kernel void @waits_inside(ptr %a, ptr %b, ptr %c, i32 %n) {
+entry:
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %w = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
+  %row = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  %r = mul i32 %row, %n
+  br label %head0
+head0:
+  %c0 = phi i32 [ %t, %entry ], [ %d0, %body0 ]
+  %below0 = icmp slt i32 %c0, %n
+  br i1 %below0, label %body0, label %end0
+body0:
+  %ai0 = add i32 %r, %c0
+  %ax0 = sext i32 %ai0 to i64
+  %ap0 = getelementptr float, ptr %a, i64 %ax0
+  %av0 = load float, ptr %ap0
+  %bi0 = add i32 %r, %c0
+  %bx0 = sext i32 %bi0 to i64
+  %bp0 = getelementptr float, ptr %b, i64 %bx0
+  store float %av0, ptr %bp0
+  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+  %d0 = add nuw nsw i32 %c0, 64
+  br label %head0
+end0:
+  br label %head1
+head1:
+  %c1 = phi i32 [ %t, %end0 ], [ %d1, %body1 ]
+  %below1 = icmp slt i32 %c1, %n
+  br i1 %below1, label %body1, label %end1
+body1:
+  %ai1 = add i32 %r, %c1
+  %ax1 = sext i32 %ai1 to i64
+  %ap1 = getelementptr float, ptr %a, i64 %ax1
+  %av1 = load float, ptr %ap1
+  %bi1 = add i32 %r, %c1
+  %bx1 = sext i32 %bi1 to i64
+  %bp1 = getelementptr float, ptr %b, i64 %bx1
+  %bv1 = load float, ptr %bp1
+  %s1 = fadd float %av1, %bv1
+  store float %s1, ptr %bp1
+  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+  %d1 = add nuw nsw i32 %c1, 64
+  br label %head1
+end1:
+  ret void
+}
+
+define ptx_kernel void @written_between(ptr %a, ptr %b, ptr %c, i32 %n) {
+entry:
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %w = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
+  %row = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  %r = mul i32 %row, %n
+  br label %head0
+head0:
+  %c0 = phi i32 [ %t, %entry ], [ %d0, %body0 ]
+  %below0 = icmp slt i32 %c0, %n
+  br i1 %below0, label %body0, label %end0
+body0:
+  %ai0 = add i32 %r, %c0
+  %ax0 = sext i32 %ai0 to i64
+  %ap0 = getelementptr float, ptr %a, i64 %ax0
+  %av0 = load float, ptr %ap0
+  %bi0 = add i32 %r, %c0
+  %bx0 = sext i32 %bi0 to i64
+  %bp0 = getelementptr float, ptr %b, i64 %bx0
+  store float %av0, ptr %bp0
+  %d0 = add nuw nsw i32 %c0, 64
+  br label %head0
+end0:
+  store float 3.0, ptr %b
+  br label %head1
+head1:
+  %c1 = phi i32 [ %t, %end0 ], [ %d1, %body1 ]
+  %below1 = icmp slt i32 %c1, %n
+  br i1 %below1, label %body1, label %end1
+body1:
+  %ai1 = add i32 %r, %c1
+  %ax1 = sext i32 %ai1 to i64
+  %ap1 = getelementptr float, ptr %a, i64 %ax1
+  %av1 = load float, ptr %ap1
+  %bi1 = add i32 %r, %c1
+  %bx1 = sext i32 %bi1 to i64
+  %bp1 = getelementptr float, ptr %b, i64 %bx1
+  %bv1 = load float, ptr %bp1
+  %s1 = fadd float %av1, %bv1
+  store float %s1, ptr %bp1
+  %d1 = add nuw nsw i32 %c1, 64
+  br label %head1
+end1:
+  ret void
+}
+
+define ptx_kernel void @parts_of_an_element(ptr %a, ptr %b, ptr %c, i32 %n) {
+entry:
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %w = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
+  %row = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  %r = mul i32 %row, %n
+  br label %head0
+head0:
+  %c0 = phi i32 [ %t, %entry ], [ %d0, %body0 ]
+  %below0 = icmp slt i32 %c0, %n
+  br i1 %below0, label %body0, label %end0
+body0:
+  %ai0 = add i32 %r, %c0
+  %ax0 = sext i32 %ai0 to i64
+  %ap0 = getelementptr float, ptr %a, i64 %ax0
+  %av0 = load float, ptr %ap0
+  %qi0 = add i32 %r, %c0
+  %qx0 = sext i32 %qi0 to i64
+  %qe0 = getelementptr <4 x float>, ptr %b, i64 %qx0
+  %qp0 = getelementptr i8, ptr %qe0, i64 4
+  store float %av0, ptr %qp0
+  %d0 = add nuw nsw i32 %c0, 64
+  br label %head0
+end0:
+  br label %head1
+head1:
+  %c1 = phi i32 [ %t, %end0 ], [ %d1, %body1 ]
+  %below1 = icmp slt i32 %c1, %n
+  br i1 %below1, label %body1, label %end1
+body1:
+  %qi1 = add i32 %r, %c1
+  %qx1 = sext i32 %qi1 to i64
+  %qe1 = getelementptr <4 x float>, ptr %b, i64 %qx1
+  %qp1 = getelementptr i8, ptr %qe1, i64 4
+  %qv1 = load float, ptr %qp1
+  %ui1 = add i32 %r, %c1
+  %ux1 = sext i32 %ui1 to i64
+  %ue1 = getelementptr <4 x float>, ptr %b, i64 %ux1
+  %up1 = getelementptr i8, ptr %ue1, i64 8
+  store float %qv1, ptr %up1
+  %d1 = add nuw nsw i32 %c1, 64
+  br label %head1
+end1:
+  ret void
+}
+
+define ptx_kernel void @beyond_an_element(ptr %a, ptr %b, ptr %c, i32 %n) {
+entry:
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %w = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
+  %row = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  %r = mul i32 %row, %n
+  br label %head0
+head0:
+  %c0 = phi i32 [ %t, %entry ], [ %d0, %body0 ]
+  %below0 = icmp slt i32 %c0, %n
+  br i1 %below0, label %body0, label %end0
+body0:
+  %ai0 = add i32 %r, %c0
+  %ax0 = sext i32 %ai0 to i64
+  %ap0 = getelementptr float, ptr %a, i64 %ax0
+  %av0 = load float, ptr %ap0
+  %qi0 = add i32 %r, %c0
+  %qx0 = sext i32 %qi0 to i64
+  %qe0 = getelementptr <4 x float>, ptr %b, i64 %qx0
+  %qp0 = getelementptr i8, ptr %qe0, i64 16
+  store float %av0, ptr %qp0
+  %d0 = add nuw nsw i32 %c0, 64
+  br label %head0
+end0:
+  br label %head1
+head1:
+  %c1 = phi i32 [ %t, %end0 ], [ %d1, %body1 ]
+  %below1 = icmp slt i32 %c1, %n
+  br i1 %below1, label %body1, label %end1
+body1:
+  %qi1 = add i32 %r, %c1
+  %qx1 = sext i32 %qi1 to i64
+  %qe1 = getelementptr <4 x float>, ptr %b, i64 %qx1
+  %qp1 = getelementptr i8, ptr %qe1, i64 16
+  %qv1 = load float, ptr %qp1
+  %ci1 = add i32 %r, %c1
+  %cx1 = sext i32 %ci1 to i64
+  %cp1 = getelementptr float, ptr %c, i64 %cx1
+  store float %qv1, ptr %cp1
+  %d1 = add nuw nsw i32 %c1, 64
+  br label %head1
+end1:
+  ret void
+}
+
+define ptx_kernel void @sum_of_the_first(ptr %a, ptr %b, ptr %c, i32 %n) {
+entry:
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %w = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
+  %row = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  %r = mul i32 %row, %n
+  br label %head0
+head0:
+  %s0 = phi float [ 0.0, %entry ], [ %f0, %body0 ]
+  %c0 = phi i32 [ %t, %entry ], [ %d0, %body0 ]
+  %below0 = icmp slt i32 %c0, %n
+  br i1 %below0, label %body0, label %end0
+body0:
+  %ai0 = add i32 %r, %c0
+  %ax0 = sext i32 %ai0 to i64
+  %ap0 = getelementptr float, ptr %a, i64 %ax0
+  %av0 = load float, ptr %ap0
+  %f0 = fadd float %s0, %av0
+  %d0 = add nuw nsw i32 %c0, 64
+  br label %head0
+end0:
+  br label %head1
+head1:
+  %s1 = phi float [ 0.0, %end0 ], [ %f1, %body1 ]
+  %c1 = phi i32 [ %t, %end0 ], [ %d1, %body1 ]
+  %below1 = icmp slt i32 %c1, %n
+  br i1 %below1, label %body1, label %end1
+body1:
+  %ei1 = add i32 %r, %c1
+  %ex1 = sext i32 %ei1 to i64
+  %ep1 = getelementptr float, ptr %a, i64 %ex1
+  %ev1 = load float, ptr %ep1
+  %f1 = fadd float %s1, %s0
+  %d1 = add nuw nsw i32 %c1, 64
+  br label %head1
+end1:
+  store float %s1, ptr %b
+  ret void
+}
+
+define ptx_kernel void @sums_apart(ptr %a, ptr %b, ptr %c, i32 %n) {
+entry:
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %w = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
+  %row = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  %r = mul i32 %row, %n
+  br label %head0
+head0:
+  %s0 = phi float [ 0.0, %entry ], [ %f0, %body0 ]
+  %c0 = phi i32 [ %t, %entry ], [ %d0, %body0 ]
+  %below0 = icmp slt i32 %c0, %n
+  br i1 %below0, label %body0, label %end0
+body0:
+  %ai0 = add i32 %r, %c0
+  %ax0 = sext i32 %ai0 to i64
+  %ap0 = getelementptr float, ptr %a, i64 %ax0
+  %av0 = load float, ptr %ap0
+  %f0 = fadd float %s0, %av0
+  %d0 = add nuw nsw i32 %c0, 64
+  br label %head0
+end0:
+  br label %head1
+head1:
+  %s1 = phi float [ 0.0, %end0 ], [ %f1, %body1 ]
+  %c1 = phi i32 [ %t, %end0 ], [ %d1, %body1 ]
+  %below1 = icmp slt i32 %c1, %n
+  br i1 %below1, label %body1, label %end1
+body1:
+  %ei1 = add i32 %r, %c1
+  %ex1 = sext i32 %ei1 to i64
+  %ep1 = getelementptr float, ptr %a, i64 %ex1
+  %ev1 = load float, ptr %ep1
+  %f1 = fadd float %s1, %ev1
+  %d1 = add nuw nsw i32 %c1, 64
+  br label %head1
+end1:
+  store float %s1, ptr %b
+  ret void
+}

@@ -1,0 +1,111 @@
+//! What is made of several inputs at once: programs, libraries, and the run of a program.
+
+use super::outcome::{Outcome, PipelineError};
+use super::{compile, default_output, save};
+use crate::cli::command::command_line;
+use crate::cli::{Build, Input, Language, Phase, Toolchain};
+use crate::{codegen, objects};
+use std::path::Path;
+use std::process::Command;
+
+/// Links a program, compiling its sources and those of objects that keep their bitcode as one; where the
+/// bitcode does not link, the objects do.
+pub(super) fn link_program(
+    build: &Build,
+    toolchain: &Toolchain,
+    output: &Path,
+    outcome: &mut Outcome,
+) -> Result<(), PipelineError> {
+    if let Some(mut gathered) = objects::gather(build, toolchain)? {
+        // What is kept of the run are the objects.
+        gathered.build.sirius = save::begin(build, toolchain, output)?.sirius;
+        match compile(&gathered.build, toolchain, output, outcome) {
+            Err(PipelineError::Program(error)) => outcome.warnings.push_str(&format!(
+                "sirius-rs: {error}\nsirius-rs: the objects are linked as they are\n"
+            )),
+            result => return result,
+        }
+    }
+    let is_object = |input: &Input| input.language == Language::Object;
+    if build.inputs.iter().all(is_object) {
+        codegen::link_objects(build, toolchain, output)?;
+        return Ok(());
+    }
+    compile(build, toolchain, output, outcome)
+}
+
+/// `-lib`: compiles the sources as `-c` does, and makes an archive of all objects.
+pub(super) fn make_library(
+    build: &Build,
+    toolchain: &Toolchain,
+    outcome: &mut Outcome,
+) -> Result<(), PipelineError> {
+    let folder = tempfile::tempdir().map_err(|error| PipelineError::Write {
+        path: std::env::temp_dir(),
+        error,
+    })?;
+    let mut objects = Vec::new();
+    for (index, input) in build.inputs.iter().enumerate() {
+        if input.language == Language::Object {
+            objects.push(input.path.clone());
+            continue;
+        }
+        let single = Build {
+            inputs: vec![input.clone()],
+            phase: Phase::Compile,
+            ..build.clone()
+        };
+        // Sources of one name in different folders are different members.
+        let place = folder.path().join(index.to_string());
+        std::fs::create_dir(&place).map_err(|error| PipelineError::Write {
+            path: place.clone(),
+            error,
+        })?;
+        let object = place.join(default_output(&single, input));
+        compile(&single, toolchain, &object, outcome)?;
+        objects.push(object);
+    }
+    let output = build.output.as_deref().unwrap_or(Path::new("a.a"));
+    Ok(codegen::archive(build, toolchain, &objects, output)?)
+}
+
+/// The input of `-run PROGRAM`, which is neither a source nor for the linker.
+pub(super) fn program_to_run(build: &Build) -> Option<&Path> {
+    match build.inputs.as_slice() {
+        [input] if input.language == Language::Object && input.path.extension().is_none() => {
+            build.run.as_ref().map(|_| input.path.as_path())
+        }
+        _ => None,
+    }
+}
+
+/// `-run`: the program as a command of its own, with the toolkit's libraries within reach.
+pub(super) fn run_afterwards(
+    build: &Build,
+    toolchain: &Toolchain,
+    program: &Path,
+    arguments: &[String],
+) -> Result<Option<Command>, PipelineError> {
+    if build.verbose || build.dry_run {
+        eprintln!("#$ {}", command_line(program, arguments));
+    }
+    if build.dry_run {
+        return Ok(None);
+    }
+    let path = program
+        .canonicalize()
+        .map_err(|error| PipelineError::Write {
+            path: program.to_owned(),
+            error,
+        })?;
+    let mut folders = vec![toolchain.toolkit_lib.clone()];
+    folders.extend(std::env::split_paths(
+        &std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default(),
+    ));
+    let mut command = Command::new(path);
+    command.args(arguments);
+    if let Ok(folders) = std::env::join_paths(folders) {
+        command.env("LD_LIBRARY_PATH", folders);
+    }
+    Ok(Some(command))
+}
