@@ -23,6 +23,7 @@ use crate::launch::{LaunchGraph, LaunchId, Operand, ValueId};
 use crate::program::Program;
 use crate::schedule::FusionGroup;
 use inkwell::IntPredicate;
+use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::builder::Builder;
 use inkwell::module::Linkage;
 use inkwell::types::{BasicMetadataTypeEnum, BasicTypeEnum, IntType};
@@ -425,9 +426,15 @@ pub(super) fn add_operand_function<'ctx>(
     } else {
         context.void_type().fn_type(&types, false)
     };
-    program
+    let function = program
         .host
-        .add_function(name, type_, Some(Linkage::Internal))
+        .add_function(name, type_, Some(Linkage::Internal));
+    // Each is called from one place, so that all of them would become part of one large function,
+    // which takes the optimiser more than linear time.
+    let noinline = Attribute::get_named_enum_kind_id("noinline");
+    let noinline = context.create_enum_attribute(noinline, 0);
+    function.add_attribute(AttributeLoc::Function, noinline);
+    function
 }
 
 /// The operands of a group function, for its guards and its launches.

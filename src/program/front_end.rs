@@ -3,8 +3,9 @@
 //! Invariant: what the user sees of a front-end run is clang's own text, once: warnings of the host
 //! side, errors of the side that fails first (the host's when both do).
 
+use super::front_end_cache::run_front_end;
 use super::{ProgramError, SourceBitcode};
-use crate::cli::{Architecture, Build, Input, Language, Phase, ToolError, Toolchain, run_tool};
+use crate::cli::{Architecture, Build, Input, Language, Phase, ToolError, Toolchain};
 use inkwell::context::Context;
 use inkwell::module::Module;
 use std::ffi::OsString;
@@ -60,10 +61,14 @@ pub(super) fn compile<'ctx>(
     let host = host_arguments(input, build, toolchain, &image, &host_bitcode);
     let device = (input.language == Language::Cuda)
         .then(|| device_arguments(input, build, toolchain, &device_bitcode));
-    let clang = |arguments: &[OsString]| run_tool(&toolchain.clang, arguments, build);
+    let clang = |arguments: &[OsString], made: &Path| {
+        run_front_end(&toolchain.clang, arguments, &[&image, made], build)
+    };
     let (host_output, device_output) = std::thread::scope(|scope| {
-        let device = device.as_ref().map(|device| scope.spawn(|| clang(device)));
-        (clang(&host), device.map(|thread| thread.join()))
+        let device = device.as_ref();
+        let device = device.map(|device| scope.spawn(|| clang(device, &device_bitcode)));
+        let host_output = clang(&host, &host_bitcode);
+        (host_output, device.map(|thread| thread.join()))
     });
     let failed = |error: ToolError| ProgramError::from_clang(input, error);
     let warnings = host_output.map_err(failed)?.stderr;

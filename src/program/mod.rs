@@ -19,6 +19,7 @@ mod canonicalise_device;
 mod canonicalise_host;
 mod contexts;
 mod front_end;
+mod front_end_cache;
 mod handles;
 mod ir;
 mod launches;

@@ -415,6 +415,7 @@ impl Built {
             .arg("-o")
             .arg(&program)
             .env("SIRIUS_STRICT", "1")
+            .env("SIRIUS_FRONT_END_CACHE", folder.join("front_end"))
             .env_remove("SIRIUS_FLAGS")
             .output()?;
         let messages = String::from_utf8_lossy(&output.stderr).into_owned();
