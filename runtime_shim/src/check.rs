@@ -7,7 +7,8 @@
 //! is once a kernel with memory instructions in inline PTX has run.
 //!
 //! `race` ends the program at two accesses to one byte of which one writes and which nothing orders:
-//! * by two threads of one block between the same two barriers, unless they belong to one warp with a
+//! * by two threads of one block between the same two barriers (of the block, of some of its threads, or
+//!   phases of an `mbarrier`, each taken to order all threads), unless they belong to one warp with a
 //!   warp operation in between, or both are atomic;
 //! * by two blocks of a fused kernel that belong to different kernels of the program: launches order
 //!   them there, and nothing does in the fused one. Blocks of one kernel may have a protocol of

@@ -184,11 +184,13 @@ pub enum Optimisation {
     OneBase,
     /// `waves`: launches of loops and long sequences wait until all that can run together is known.
     Waves,
+    /// `dealt-threads`: kernels of other blocks and grids take over those of their neighbours.
+    DealtThreads,
 }
 
 impl Optimisation {
     /// All of them.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::ForwardValues,
         Self::DeadStores,
         Self::CodeMotion,
@@ -202,6 +204,7 @@ impl Optimisation {
         Self::HostConstants,
         Self::OneBase,
         Self::Waves,
+        Self::DealtThreads,
     ];
 
     /// Its name on the command line.
@@ -220,6 +223,7 @@ impl Optimisation {
             Self::HostConstants => "host-constants",
             Self::OneBase => "one-base",
             Self::Waves => "waves",
+            Self::DealtThreads => "dealt-threads",
         }
     }
 }

@@ -15,6 +15,7 @@ mod broadcasts;
 mod clipped;
 mod control_flow;
 mod dead_stores;
+mod dealt;
 mod host_values;
 mod indices;
 mod loops;
@@ -45,7 +46,7 @@ use crate::schedule::{FusionGroup, FusionPlan, ThreadMap};
 use crate::verify::VerifiedPlan;
 use clipped::leave;
 use host_values::Known;
-use indices::Index;
+use indices::{Given, Index};
 use inkwell::module::Module;
 use memory::KernelFacts;
 use recipe::{Recipe, Site, SiteReader, Wanted};
@@ -181,7 +182,13 @@ fn build_groups<'ctx>(
         }
     }
     if optimisations.contains(&Optimisation::ForwardValues) {
-        forward_values(&module)?;
+        let dealt = built.iter().zip(&wanted.orders).filter(|(kernel, order)| {
+            kernel.is_whole && order.recipe.shape.dealt.iter().any(Option::is_some)
+        });
+        let dealt: Vec<Value> = dealt
+            .map(|(kernel, _)| function_of(&module, kernel))
+            .collect::<Result<_, _>>()?;
+        forward_values(&module, &dealt)?;
     }
     if optimisations.contains(&Optimisation::JoinLoops) {
         join_loops(&module, &built, optimisations)?;
@@ -256,8 +263,8 @@ struct Segments<'ctx> {
     prepared: HashMap<SegmentKey, Option<Segment<'ctx>>>,
 }
 
-/// A kernel, the passes that its body went through, and whether it is given its grid.
-type SegmentKey = (KernelId, &'static str, bool);
+/// A kernel, the passes that its body went through, and what it is given.
+type SegmentKey = (KernelId, &'static str, Given);
 
 impl<'ctx> Segments<'ctx> {
     /// The bodies of a group's members; `None` when one cannot be had.
@@ -272,13 +279,18 @@ impl<'ctx> Segments<'ctx> {
         let mut keys = Vec::new();
         for (position, (_, model)) in members.iter().enumerate() {
             let form = form_of(position, &order, optimisations);
-            let clipped = group.members[position].map == ThreadMap::Clipped;
-            let key = (model.id, form, clipped);
+            let given = match group.members[position].map {
+                ThreadMap::Identity | ThreadMap::Blocks { .. } => Given::Nothing,
+                ThreadMap::Clipped => Given::Grid,
+                ThreadMap::Dealt { .. } => Given::Place,
+            };
+            let key = (model.id, form, given);
             if let Entry::Vacant(entry) = self.prepared.entry(key) {
                 let kernel = &program.kernels[model.id.0];
-                let given: &[Index] = match clipped {
-                    false => &[],
-                    true => &Index::grid_size(),
+                let given: &[Index] = match given {
+                    Given::Nothing => &[],
+                    Given::Grid => &Index::grid_size(),
+                    Given::Place => &Index::all(),
                 };
                 entry.insert(Segment::prepare(program, kernel, form, given)?);
             }
@@ -416,8 +428,12 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         for (position, member) in shape.members.iter().enumerate() {
             let prefix = format!("sirius_g{}_m{position}_", self.number);
             let form = form_of(position, &shape.segments, self.optimisations);
-            let clipped = shape.grids[position].is_some();
-            let segment = self.segments.get(&(member.kernel, form, clipped));
+            let given = match (&shape.grids[position], &shape.dealt[position]) {
+                (_, Some(_)) => Given::Place,
+                (Some(_), None) => Given::Grid,
+                (None, None) => Given::Nothing,
+            };
+            let segment = self.segments.get(&(member.kernel, form, given));
             let segment = segment.ok_or_else(|| CodegenError::Inconsistent("no body".into()))?;
             let copy = segment.copy(&prefix)?;
             match &copies {
@@ -541,6 +557,8 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
             for position in segment {
                 let body = &bodies[*position];
                 let grid = grids[*position].as_ref();
+                let dealt = shape.dealt[*position].as_ref();
+                let dealt = dealt.map(|dealt| self.deal(function, builder, dealt));
                 let end = self.enter(function, builder, grid);
                 let mut arguments: Vec<Value> = shape.members[*position]
                     .places
@@ -548,7 +566,10 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
                     .map(|index| parameters[*index])
                     .collect();
                 for index in &body.given {
-                    arguments.push(self.given(*index, function, grid)?);
+                    arguments.push(match &dealt {
+                        Some(place) => place.given(*index),
+                        None => self.given(*index, function, grid)?,
+                    });
                 }
                 let call = builder.call(body.function.value_type(), body.function, &arguments);
                 for at in 1..=arguments.len() as u32 {
@@ -565,6 +586,9 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
                     self.wait_for_copies(builder);
                 }
                 leave(builder, end);
+                if let Some(place) = dealt {
+                    place.leave(builder);
+                }
             }
         }
         Ok(())
@@ -670,7 +694,7 @@ fn join_loops(
         .sum();
     before.check_equal_or_fewer(&device::count_barriers(module))?;
     match joined > 0 && optimisations.contains(&Optimisation::ForwardValues) {
-        true => forward_values(module),
+        true => forward_values(module, &[]),
         false => Ok(()),
     }
 }
@@ -707,7 +731,11 @@ const BLOCK_BARRIER: &str = "llvm.nvvm.barrier.cta.sync.aligned.all";
 /// Inlines the segments and forwards what one stores and the next loads in the same thread: two
 /// segments that test the same condition are threaded together, so that the store dominates the
 /// load. Nothing here unrolls, so that the number of barriers may not grow.
-fn forward_values(module: &Module) -> Result<(), CodegenError> {
+///
+/// A member that is dealt tests its number besides, which becomes one condition with its own tests. Only
+/// LLVM's jump threading takes these apart, which leaves devices alone whose threads may part; it duplicates
+/// nothing that threads do together, so that in the kernels `dealt` it may.
+fn forward_values(module: &Module, dealt: &[Value]) -> Result<(), CodegenError> {
     device::mark_pure_math(module);
     let machine = device_target_machine("sm_80")?;
     run_passes(module, "always-inline,globaldce", &machine)?;
@@ -715,6 +743,11 @@ fn forward_values(module: &Module) -> Result<(), CodegenError> {
         .into_iter()
         .for_each(registers::read_once);
     let before = device::count_barriers(module);
+    for kernel in dealt {
+        let form = "sroa<modify-cfg>,early-cse<memssa>,instcombine<no-verify-fixpoint>";
+        let threads = format!("function({form},early-cse<memssa>,simplifycfg,jump-threading)");
+        kernel.run_passes(&threads).map_err(CodegenError::Llvm)?;
+    }
     let round = "sroa<modify-cfg>,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,\
                  jump-threading,correlated-propagation,simplifycfg,gvn<no-pre>,dse";
     run_passes(

@@ -6,6 +6,8 @@
 //! every guard of the group holds, else what is left, by the original launches in order.
 //! `sirius.flush.G` issues the first `pending` members, unfused.
 
+mod shape;
+
 use super::common_shape::common_shape;
 use super::guard::{Operands, emit_expression, emit_guards};
 use super::host::MemberCall;
@@ -21,12 +23,14 @@ use crate::launch::{LaunchGraph, LaunchId, Operand, ValueId};
 use crate::program::Program;
 use crate::schedule::FusionGroup;
 use inkwell::IntPredicate;
+use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::builder::Builder;
 use inkwell::module::Linkage;
 use inkwell::types::{BasicMetadataTypeEnum, BasicTypeEnum, IntType};
 use inkwell::values::{
     BasicMetadataValueEnum, BasicValue, BasicValueEnum, FunctionValue, IntValue, PointerValue,
 };
+use shape::{largest_grid, tells_shape};
 use std::collections::HashMap;
 
 /// `i32 sirius.group.G(operands of all members)`: fused behind its guard, else the originals.
@@ -175,12 +179,13 @@ pub(super) fn build_group_function<'ctx>(
     builder.position_at_end(fused);
     side(&builder, true)?;
     let site = int.const_int(u64::from(first_launch) | 1 << 31, false);
-    let own = members.iter().rposition(|member| !member.is_operation());
+    let has_shape = |member: &MemberCall<'_, 'ctx>| tells_shape(group, member);
+    let own = members.iter().rposition(has_shape);
     let own = own.ok_or_else(|| CodegenError::Inconsistent("nothing has a shape".into()))?;
     let mut configuration: Vec<BasicValueEnum<'_>> = (0..OPERANDS_BEFORE_ARGUMENTS)
         .map(|index| operands.parameters[operands.starts[own] + index])
         .collect();
-    let grid = largest_grid(program, &builder, &operands)?;
+    let grid = largest_grid(program, &builder, &operands, group)?;
     configuration[..grid.len()].copy_from_slice(&grid);
     // Rows are kept only where they fit without asking.
     let shared = match &kernel.staged {
@@ -237,36 +242,6 @@ const SHARED_BYTES_WITHOUT_ASKING: u64 = 48 << 10;
 /// The host symbol that stands for a fused kernel.
 pub(super) fn fused_key(kernel: &FusedKernel) -> String {
     format!("sirius.fused.key.{}", kernel.name)
-}
-
-/// The fused grid as a launch takes it: x and y in one number, then z.
-fn largest_grid<'ctx>(
-    program: &Program<'ctx>,
-    builder: &Builder<'ctx>,
-    operands: &GroupOperands<'_, 'ctx>,
-) -> Result<[BasicValueEnum<'ctx>; 2], CodegenError> {
-    let (int, long) = (program.context.i32_type(), program.context.i64_type());
-    let mut largest = [long.const_int(1, false); 3];
-    for member in operands
-        .members
-        .iter()
-        .filter(|member| !member.is_operation())
-    {
-        for (axis, largest) in (0_u8..).zip(&mut largest) {
-            let extent = operands
-                .operand(member.launch.id, Operand::Grid(axis))
-                .ok_or_else(|| CodegenError::Inconsistent("missing extent".into()))?;
-            let more = builder.build_int_compare(IntPredicate::UGT, extent, *largest, "more")?;
-            *largest = builder
-                .build_select(more, extent, *largest, "extent")?
-                .into_int_value();
-        }
-    }
-    let [x, y, z] = largest;
-    let high = builder.build_left_shift(y, long.const_int(32, false), "y")?;
-    let packed = builder.build_or(x, high, "grid")?;
-    let depth = builder.build_int_truncate(z, int, "z")?;
-    Ok([packed.into(), depth.into()])
 }
 
 /// Segments overlay their dynamic shared memory, so the fused launch needs the most of any member.
@@ -451,9 +426,15 @@ pub(super) fn add_operand_function<'ctx>(
     } else {
         context.void_type().fn_type(&types, false)
     };
-    program
+    let function = program
         .host
-        .add_function(name, type_, Some(Linkage::Internal))
+        .add_function(name, type_, Some(Linkage::Internal));
+    // Each is called from one place, so that all of them would become part of one large function,
+    // which takes the optimiser more than linear time.
+    let noinline = Attribute::get_named_enum_kind_id("noinline");
+    let noinline = context.create_enum_attribute(noinline, 0);
+    function.add_attribute(AttributeLoc::Function, noinline);
+    function
 }
 
 /// The operands of a group function, for its guards and its launches.

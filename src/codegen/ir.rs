@@ -11,6 +11,7 @@ mod blocks;
 mod builder;
 mod debug;
 mod metadata;
+mod passes;
 
 pub(super) use builder::Builder;
 pub(super) use debug::DebugScope;

@@ -2,6 +2,7 @@
 //! call to a later one, and between functions. See [`super::order`] for what is left out.
 
 use super::Uar;
+use super::boxes::Boxes;
 use super::edges::Builder;
 use super::effect::Effect;
 use super::order::{Flow, Link, NEIGHBOURS, NumberSet, Past, Reach, Touchers};
@@ -35,6 +36,7 @@ pub fn build_uar(graph: &LaunchGraph, kernels: &[KernelModel]) -> Uar {
     let mut walk = Walk {
         graph,
         effects: &effects,
+        boxes: Boxes::new(&effects),
         reaches,
         places,
         flow: Flow::new(graph),
@@ -71,6 +73,7 @@ struct Body {
 struct Walk<'a> {
     graph: &'a LaunchGraph,
     effects: &'a [Option<Effect<'a>>],
+    boxes: Boxes,
     /// By node, as everything below.
     reaches: Vec<Reach>,
     /// Position among the operations of the function that touch device memory.
@@ -109,6 +112,9 @@ impl<'a> Walk<'a> {
                     .flow
                     .never_waits(self.block(earlier), self.block(*later));
                 if (past.is_apart(earlier) || !waits) && !close {
+                    continue;
+                }
+                if self.boxes.apart(earlier, *later) {
                     continue;
                 }
                 let link = self.builder.relate(&self.flow, source, sink);

@@ -28,6 +28,7 @@
 //!
 //! Fences (unknown calls, host accesses, stream operations) have no edges: they order everything.
 
+mod boxes;
 mod decision;
 mod describe;
 mod edges;

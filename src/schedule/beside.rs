@@ -51,7 +51,20 @@ impl<'a> Judge<'a> {
         }
         self.nothing_passed(&[earlier, rest], &members, *last)?;
         self.space(&members)?;
-        self.threads(&members, &by_strand(&members, planned))?;
+        let strands = by_strand(&members, planned);
+        for strand in &strands {
+            let own: Vec<Candidate> = strand.iter().map(|member| members[*member]).collect();
+            if !self.domains(&own).all_kept() {
+                let name = &own[0].model.display_name;
+                let message = format!(
+                    "`{name}` shares its threads with launches of another shape, so that nothing can \
+                     run beside them"
+                );
+                let location = &self.graph.nodes[last.node.0].location;
+                return Err(rejection(RejectionReason::Shape, message, location));
+            }
+        }
+        self.threads(&members, &strands)?;
         Ok(())
     }
 

@@ -5,6 +5,7 @@
 //! members are in step; and no member moves below an operation that it may conflict with.
 
 use super::beside::by_strand;
+use super::domains::Domains;
 use super::host_order::HostOrder;
 use super::liveness::Readers;
 use super::obstacle::{Candidate, obstacle, rejection};
@@ -19,7 +20,7 @@ use crate::diagnostics::{Rejection, RejectionReason};
 use crate::expression::{Condition, Expression};
 use crate::kernel::{KernelModel, Target};
 use crate::launch::{LaunchGraph, NodeId, NodeKind, Operand, ValueId};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Everything that decides about groups.
 pub(super) struct Judge<'a> {
@@ -33,6 +34,8 @@ pub(super) struct Judge<'a> {
     conditions: HashMap<NodeId, Result<Vec<Guard>, String>>,
     observers: WaitObservers<'a>,
     readers: Readers,
+    /// Members of groups in which threads are dealt.
+    pub(super) among_dealt: HashSet<NodeId>,
 }
 
 impl<'a> Judge<'a> {
@@ -70,6 +73,7 @@ impl<'a> Judge<'a> {
             conditions,
             observers: WaitObservers::new(graph),
             readers: Readers::new(graph, kernels),
+            among_dealt: HashSet::new(),
         }
     }
 
@@ -77,19 +81,20 @@ impl<'a> Judge<'a> {
         self.edges.get(&(source, sink)).map_or(&[], Vec::as_slice)
     }
 
-    /// The sources of edges into a node that a fused launch could hold, latest first.
-    pub(super) fn local_sources(&self, uar: &Uar, sink: NodeId) -> Vec<NodeId> {
+    /// The sources of edges into a node that a fused launch could hold, latest first, and whether it could
+    /// with all threads where they are.
+    pub(super) fn local_sources(&self, uar: &Uar, sink: NodeId) -> Vec<(NodeId, bool)> {
         let index = petgraph::graph::NodeIndex::new(sink.0);
-        let mut sources: Vec<_> = uar
+        let mut sources: Vec<(NodeId, bool)> = uar
             .graph
             .edges_directed(index, petgraph::Direction::Incoming)
             .map(|edge| edge.weight())
             .filter(|edge| !edge.carried && may_be_inside(edge))
-            .map(|edge| edge.source)
+            .map(|edge| (edge.source, edge.width != Width::Global || !orders(edge)))
             .collect();
         sources.sort();
-        sources.dedup();
         sources.reverse();
+        sources.dedup_by_key(|(source, _)| *source);
         sources
     }
 
@@ -109,24 +114,28 @@ impl<'a> Judge<'a> {
         self.conditions_hold(&members)?;
         for pair in members.windows(2) {
             self.one_after_the_other(&pair[0], &pair[1])?;
-            self.same_shape(&pair[0], &pair[1])?;
         }
-        self.nothing_passed(groups, &members, last)?;
-        let mut group_of = HashMap::new();
-        for (index, group) in groups.iter().enumerate() {
-            group_of.extend(group.iter().map(|member| (member.node, index)));
-        }
-        for (position, source) in members.iter().enumerate() {
-            for sink in &members[position + 1..] {
-                // Pairs of one group were judged when it was made.
-                let groups = (group_of.get(&source.node), group_of.get(&sink.node));
-                if groups.0.is_none() || groups.0 != groups.1 {
-                    self.width_allows(source, sink)?;
-                }
+        let same_shapes = self.same_shapes(&members);
+        let mut dealt = None;
+        if let Err(found) = &same_shapes {
+            dealt = self.dealt(&members);
+            if dealt.is_none() {
+                return Err(found.clone());
             }
         }
-        self.space(&members)?;
-        self.fits_block(&members)
+        self.nothing_passed(groups, &members, last)?;
+        let kept = same_shapes
+            .and_then(|()| self.widths_allow(groups, &members))
+            .and_then(|()| self.fits_block(&members));
+        if let Err(found) = kept {
+            let Some(domains) = dealt.or_else(|| self.dealt(&members)) else {
+                return Err(found);
+            };
+            self.fits_block(&domains.kept(&members))?;
+            self.among_dealt
+                .extend(members.iter().map(|member| member.node));
+        }
+        self.space(&members)
     }
 
     /// Every member's model holds at its launch, or a test can tell.
@@ -198,9 +207,18 @@ impl<'a> Judge<'a> {
         members: &[Candidate<'a>],
         planned: impl Fn(&Candidate) -> usize,
     ) -> FusionGroup {
-        let layouts = self.layouts(members, &planned);
-        let orientations = layouts.names();
-        let strands = layouts.take(self.options.orientation);
+        let domains = self.domains(members);
+        let (orientations, strands) = match domains.all_kept() {
+            true => {
+                let layouts = self.layouts(members, &planned);
+                (layouts.names(), layouts.take(self.options.orientation))
+            }
+            // Over the threads of one launch, one after the other.
+            false => {
+                let strands = vec![(0..members.len()).collect()];
+                (vec![orientation::name(&strands)], strands)
+            }
+        };
         let mut strand_of = vec![0; members.len()];
         for (number, strand) in strands.iter().enumerate() {
             strand.iter().for_each(|member| strand_of[*member] = number);
@@ -208,10 +226,11 @@ impl<'a> Judge<'a> {
         let mut guards: BTreeSet<Guard> = self.grid_guard(members, &strands).into_iter().collect();
         // What was planned to be one strand has blocks of one shape, which strands side by side may then
         // keep.
-        for strand in by_strand(members, &planned) {
+        let kept = domains.kept(members);
+        for strand in by_strand(&kept, &planned) {
             for pair in strand.windows(2) {
                 for index in 3..6 {
-                    let [a, b] = [pair[0], pair[1]].map(|at| self.extent(&members[at], index));
+                    let [a, b] = [pair[0], pair[1]].map(|at| self.extent(&kept[at], index));
                     guards.insert(Guard::Holds {
                         class: String::from("shape"),
                         condition: Condition::Equal(a, b),
@@ -233,6 +252,9 @@ impl<'a> Judge<'a> {
             }
             guards.extend(self.work(source));
             for (later, sink) in members.iter().enumerate().skip(position + 1) {
+                if domains.is_block_wide(source, sink).is_some() {
+                    continue;
+                }
                 let edges = self.edges(source.node, sink.node);
                 for edge in edges.iter().filter(|edge| orders(edge)) {
                     // Side by side there is no dependence, and nothing that its width relies on.
@@ -243,6 +265,7 @@ impl<'a> Judge<'a> {
                 }
             }
         }
+        guards.extend(domains.guards.iter().cloned());
         guards.retain(|guard| match guard {
             Guard::Holds { condition, .. } => condition.decided() != Some(true),
             Guard::RangesDisjoint { .. }
@@ -253,17 +276,22 @@ impl<'a> Judge<'a> {
             .into_iter()
             .map(|guard| told_by_first(members, guard))
             .collect();
-        let (segments, barriers) = self.order_of_strands(members, &strands);
+        let (segments, barriers) = self.order_of_strands(members, &strands, &domains);
         let planned = members
             .iter()
             .zip(self.ranges(members, &strands))
             .zip(barriers)
             .map(|((member, map), barrier_before)| Member {
                 launch: member.launch.id,
-                map: match map {
-                    None if self.fills_grid(member, members, &guards) => ThreadMap::Identity,
-                    None => ThreadMap::Clipped,
-                    Some(range) => range,
+                map: match (map, domains.deal(member)) {
+                    (Some(range), _) => range,
+                    (None, Some(deal)) => ThreadMap::Dealt {
+                        own: deal.own,
+                        fused: deal.fused,
+                        repeats: deal.repeats,
+                    },
+                    (None, None) if self.fills_grid(member, &kept, &guards) => ThreadMap::Identity,
+                    (None, None) => ThreadMap::Clipped,
                 },
                 barrier_before,
             })
@@ -285,13 +313,14 @@ impl<'a> Judge<'a> {
         &self,
         members: &[Candidate<'a>],
         strands: &Strands,
+        domains: &Domains,
     ) -> (Vec<Vec<usize>>, Vec<bool>) {
         let mut barriers = vec![false; members.len()];
         let mut written_out = Vec::new();
         let mut in_host_order = true;
         for strand in strands {
             let own: Vec<Candidate> = strand.iter().map(|member| members[*member]).collect();
-            let (order, before) = self.order(&own);
+            let (order, before) = self.order(&own, domains);
             for (member, before) in strand.iter().zip(before) {
                 barriers[*member] = before;
             }
@@ -311,7 +340,7 @@ impl<'a> Judge<'a> {
     }
 
     /// Whether a member has all blocks of the fused grid, the largest of all members.
-    fn fills_grid(
+    pub(super) fn fills_grid(
         &self,
         member: &Candidate,
         members: &[Candidate],
@@ -341,17 +370,17 @@ impl<'a> Judge<'a> {
 
     /// The segments of the fused kernel, none when they are the members in host order, and for each
     /// member whether a barrier stands before.
-    fn order(&self, members: &[Candidate<'a>]) -> (Vec<Vec<usize>>, Vec<bool>) {
+    fn order(&self, members: &[Candidate<'a>], domains: &Domains) -> (Vec<Vec<usize>>, Vec<bool>) {
         let in_host_order: Vec<Vec<usize>> =
             (0..members.len()).map(|member| vec![member]).collect();
-        let plain = self.barriers(members, &in_host_order);
+        let plain = self.barriers(members, &in_host_order, domains);
         let order = segments(
             members,
             |one, other| !self.edges(one.node, other.node).is_empty(),
-            |one, other| self.needs_barrier(one, other),
+            |one, other| self.needs_barrier(one, other, domains),
             |one, other| (0..3).all(|axis| self.extent(one, axis) == self.extent(other, axis)),
         );
-        let barriers = self.barriers(members, &order);
+        let barriers = self.barriers(members, &order, domains);
         // Another order has to be worth it.
         let count = |order: &[Vec<usize>], barriers: &[bool]| {
             let waits = order.iter().filter(|segment| barriers[segment[0]]);
@@ -368,7 +397,12 @@ impl<'a> Judge<'a> {
 
     /// For each member whether a barrier stands before its segment: as late as possible, which
     /// makes them as few as possible.
-    fn barriers(&self, members: &[Candidate<'a>], order: &[Vec<usize>]) -> Vec<bool> {
+    fn barriers(
+        &self,
+        members: &[Candidate<'a>],
+        order: &[Vec<usize>],
+        domains: &Domains,
+    ) -> Vec<bool> {
         let mut barriers = vec![false; members.len()];
         let mut since: Vec<usize> = Vec::new();
         for (position, segment) in order.iter().enumerate() {
@@ -376,7 +410,7 @@ impl<'a> Judge<'a> {
                 && segment.iter().any(|member| {
                     let member = &members[*member];
                     let mut earlier = since.iter();
-                    earlier.any(|earlier| self.needs_barrier(&members[*earlier], member))
+                    earlier.any(|earlier| self.needs_barrier(&members[*earlier], member, domains))
                 });
             if needed {
                 since.clear();
@@ -410,7 +444,11 @@ impl<'a> Judge<'a> {
     }
 
     /// Blocks not known to differ, and threads told apart by both or by none.
-    fn same_shape(&self, first: &Candidate, second: &Candidate) -> Result<(), Rejection> {
+    pub(super) fn same_shape(
+        &self,
+        first: &Candidate,
+        second: &Candidate,
+    ) -> Result<(), Rejection> {
         let location = &self.graph.nodes[second.node.0].location;
         let names = (&first.model.display_name, &second.model.display_name);
         for (index, extent) in BLOCK_EXTENTS.iter().enumerate() {
@@ -509,7 +547,11 @@ impl<'a> Judge<'a> {
         Ok(())
     }
 
-    fn width_allows(&self, source: &Candidate, sink: &Candidate) -> Result<(), Rejection> {
+    pub(super) fn width_allows(
+        &self,
+        source: &Candidate,
+        sink: &Candidate,
+    ) -> Result<(), Rejection> {
         let grids = [self.extent(source, 0), self.extent(sink, 0)];
         let single = match &grids {
             [Expression::Constant(1), other] | [other, Expression::Constant(1)] => {
@@ -598,7 +640,7 @@ impl<'a> Judge<'a> {
     }
 
     /// The common block is within every member's launch bound.
-    fn fits_block(&self, members: &[Candidate]) -> Result<(), Rejection> {
+    pub(super) fn fits_block(&self, members: &[Candidate]) -> Result<(), Rejection> {
         let constant = |value: ValueId| self.graph.values[value.0].constant;
         let threads: Option<i64> = members
             .first()
@@ -625,9 +667,12 @@ impl<'a> Judge<'a> {
         )
     }
 
-    fn needs_barrier(&self, earlier: &Candidate, later: &Candidate) -> bool {
+    fn needs_barrier(&self, earlier: &Candidate, later: &Candidate, domains: &Domains) -> bool {
         if later.model.warp_operations {
             return true;
+        }
+        if let Some(block_wide) = domains.is_block_wide(earlier, later) {
+            return block_wide;
         }
         let block_wide = self
             .edges(earlier.node, later.node)
@@ -657,9 +702,10 @@ pub(super) fn orders(edge: &Edge) -> bool {
     edge.kind != DependenceKind::Reduction
 }
 
-/// Whether one launch can hold both ends of an edge and keep what it orders.
+/// Whether one launch can hold both ends of an edge and keep what it orders, under some map.
 pub(super) fn may_be_inside(edge: &Edge) -> bool {
-    edge.width != Width::Global || !orders(edge)
+    let mapped = edge.mapped.is_some() && edge.absent_if.is_empty();
+    edge.width != Width::Global || mapped || !orders(edge)
 }
 
 /// The same test with each pointer taken from the first member that has it, so that equal tests of

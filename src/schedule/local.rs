@@ -126,12 +126,19 @@ fn group<'a>(
             continue;
         }
         let mut sources: Vec<usize> = Vec::new();
-        for source in judge.local_sources(uar, *node) {
-            if may_meet(units, source, *node)
-                && let Some(group) = groups.of.get(&source).map(|group| groups.find(*group))
-                && !sources.contains(&group)
-            {
-                sources.push(group);
+        // Those whose threads need not be dealt.
+        let mut in_place: Vec<usize> = Vec::new();
+        for (source, stays) in judge.local_sources(uar, *node) {
+            if !may_meet(units, source, *node) {
+                continue;
+            }
+            if let Some(group) = groups.of.get(&source).map(|group| groups.find(*group)) {
+                if !sources.contains(&group) {
+                    sources.push(group);
+                }
+                if stays && !in_place.contains(&group) {
+                    in_place.push(group);
+                }
             }
         }
         if sources.is_empty() {
@@ -167,6 +174,9 @@ fn group<'a>(
                 .copied()
                 .filter(|source| !has_equals(*source))
                 .collect();
+            if (2..sources.len()).contains(&in_place.len()) {
+                attempts.push(in_place);
+            }
             attempts.extend(alone.into_iter().map(|source| vec![source]));
         }
         for attempt in attempts {

@@ -4,6 +4,7 @@
 //! judges every plan from the models alone.
 
 mod beside;
+mod domains;
 mod group;
 mod host_order;
 mod liveness;
@@ -40,6 +41,19 @@ pub enum ThreadMap {
     /// Block b, thread t stay block b, thread t; blocks of the fused launch that the member's own
     /// grid does not have leave it out.
     Clipped,
+    /// The member's threads are counted, and so are those of the fused launch, of which number n runs
+    /// the member's number n: threads of a member that do not meet in blocks need not stay in theirs.
+    /// The fused launch has the shape of the members with the maps above.
+    Dealt {
+        /// How the member's own threads are counted.
+        own: ThreadOrder,
+        /// How the threads of the fused launch are counted.
+        fused: ThreadOrder,
+        /// The member may have more threads than the fused launch, of which number n then runs n,
+        /// n + the number of its threads, and so on. Else the member has at most as many, and those
+        /// beyond its own leave it out.
+        repeats: bool,
+    },
     /// The member's blocks in linear order (x fastest) are the blocks from `first` on of a grid of
     /// one dimension, `count` of them. Members with one range are a *strand*: they run one after the
     /// other in the same blocks. The ranges of a group's strands follow each other without a gap.
@@ -51,6 +65,15 @@ pub enum ThreadMap {
         /// Which threads of such a block run the member.
         threads: BlockThreads,
     },
+}
+
+/// An order of all threads of a launch, in which each has a number from 0 on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum ThreadOrder {
+    /// Block after block, x fastest, and in each thread after thread, x fastest.
+    Blocks,
+    /// Row after row of threads along x through all blocks, then y, then z.
+    Rows,
 }
 
 /// How the threads of a block of a strand become threads of the fused kernel; the same variant for all
@@ -82,8 +105,8 @@ pub struct Member {
 }
 
 /// Launches that become one, at the place of the last. Its grid is on each axis the largest of any
-/// member's, its block that of all of them; where members have block ranges and rows of threads, see
-/// [`ThreadMap::Blocks`].
+/// member's that keeps its threads where they are, its block that of all of these; where members have block
+/// ranges and rows of threads, see [`ThreadMap::Blocks`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FusionGroup {
     /// At least two members, in host order.
@@ -106,6 +129,14 @@ pub struct FusionGroup {
     pub segments: Vec<Vec<usize>>,
 }
 
+impl ThreadMap {
+    /// Whether threads keep their indices, so that the member's shape is that of the fused launch or
+    /// part of it.
+    pub fn keeps_indices(&self) -> bool {
+        matches!(self, Self::Identity | Self::Clipped)
+    }
+}
+
 impl FusionGroup {
     /// [`FusionGroup::segments`], written out.
     pub fn segments_in_order(&self) -> Vec<Vec<usize>> {
@@ -121,7 +152,7 @@ impl FusionGroup {
         let mut strands: Vec<Vec<usize>> = Vec::new();
         let first = |member: usize| match &self.members[member].map {
             ThreadMap::Blocks { first, .. } => Some(first),
-            ThreadMap::Identity | ThreadMap::Clipped => None,
+            ThreadMap::Identity | ThreadMap::Clipped | ThreadMap::Dealt { .. } => None,
         };
         for member in 0..self.members.len() {
             let mut known = strands.iter_mut();
@@ -224,6 +255,8 @@ pub struct ScheduleOptions {
     pub keep_synchronisations: bool,
     /// Launches may be issued by waves.
     pub waves: bool,
+    /// Members may be dealt over the threads of others.
+    pub deals_threads: bool,
     /// How members of a group are laid out.
     pub orientation: Orientation,
     /// What a fused kernel may need.
@@ -238,6 +271,7 @@ impl From<&SiriusOptions> for ScheduleOptions {
             keep_synchronisations: options.keep_synchronisations,
             waves: options.fusion == Fusion::All
                 && options.optimisations.contains(&Optimisation::Waves),
+            deals_threads: options.optimisations.contains(&Optimisation::DealtThreads),
             orientation: Orientation::named(&options.orientation),
             limits: Limits::LEAST,
         }

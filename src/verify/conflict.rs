@@ -6,6 +6,7 @@
 //! contain more: a product of a variable with a run-time value is replaced by an unknown about which
 //! only true statements are made. So an empty set proves that there is no such pair.
 
+use super::dealt::Numbers;
 use super::emptiness::is_empty;
 use super::formula::{Assumptions, Formula, ParameterNames};
 use super::member::Member;
@@ -26,6 +27,8 @@ pub(super) enum Apart {
     Nowhere,
     /// Anyhow: in whatever blocks and threads.
     Anyhow,
+    /// In threads of different numbers, of which so many that follow each other are taken for one.
+    Numbers(i64),
 }
 
 /// What was found out so far. Programs ask the same of many launches, and of many kernels.
@@ -35,6 +38,7 @@ pub(super) struct Answers {
     forms: HashMap<String, usize>,
     form_of: HashMap<(usize, AccessId), usize>,
     assumed: HashMap<Vec<Formula>, usize>,
+    numbers: HashMap<[Numbers; 2], usize>,
     known: HashMap<Question, Option<bool>>,
 }
 
@@ -54,6 +58,8 @@ struct Question {
     forms: [usize; 2],
     difference: Polynomial,
     apart: Apart,
+    /// The number of the pair of numerations, where these are asked for.
+    numbers: Option<usize>,
 }
 
 impl Answers {
@@ -108,7 +114,7 @@ impl Answers {
         (source, first, source_number): (&Member<'_>, &Access, usize),
         (sink, second, sink_number): (&Member<'_>, &Access, usize),
         difference: &Polynomial,
-        apart: Apart,
+        (apart, numbers): (Apart, Option<&[Numbers; 2]>),
     ) -> Option<bool> {
         let question = Question {
             assumptions: assumed,
@@ -118,10 +124,14 @@ impl Answers {
             ],
             difference: difference.clone(),
             apart,
+            numbers: numbers.map(|numbers| {
+                let next = self.numbers.len();
+                *self.numbers.entry(numbers.clone()).or_insert(next)
+            }),
         };
         *self.known.entry(question).or_insert_with(|| {
             let (source, sink) = ((source, first), (sink, second));
-            never_meet(assumptions, source, sink, difference, apart)
+            never_meet(assumptions, source, sink, difference, (apart, numbers))
         })
     }
 }
@@ -133,11 +143,11 @@ fn never_meet(
     (source, source_access): (&Member<'_>, &Access),
     (sink, sink_access): (&Member<'_>, &Access),
     difference: &Polynomial,
-    apart: Apart,
+    (apart, numbers): (Apart, Option<&[Numbers; 2]>),
 ) -> Option<bool> {
     let mut set = ConflictSet::default();
-    let source = set.side("s", source, source_access)?;
-    let sink = set.side("t", sink, sink_access)?;
+    let mut source = set.side("s", source, source_access)?;
+    let mut sink = set.side("t", sink, sink_access)?;
     let first = set.affine(&source, source_access.subscript.as_ref()?)?;
     let second = set.affine(&sink, sink_access.subscript.as_ref()?)?;
     let shift = set.names.text(difference);
@@ -147,6 +157,18 @@ fn never_meet(
     }
     set.require(format!("{first} + {shift} < {second} + {second_size}"));
     set.require(format!("{second} < {first} + {shift} + {first_size}"));
+    let numbers = match (apart, numbers) {
+        (Apart::Numbers(together), Some([one, other])) => {
+            let one = one.text(&mut set, &mut source, assumptions)?;
+            let other = other.text(&mut set, &mut sink, assumptions)?;
+            [one, other].map(|number| match together {
+                1 => number,
+                _ => format!("floor({number}/{together})"),
+            })
+        }
+        (Apart::Numbers(_), None) => return None,
+        _ => Default::default(),
+    };
     for member in [&source, &sink] {
         set.products(member)?;
     }
@@ -155,7 +177,7 @@ fn never_meet(
         Apart::Blocks => ("", "b"),
         Apart::Threads => ("b", "t"),
         Apart::Nowhere => ("bt", ""),
-        Apart::Anyhow => ("", ""),
+        Apart::Anyhow | Apart::Numbers(_) => ("", ""),
     };
     for kind in equal.chars() {
         for axis in Axis::ALL {
@@ -164,6 +186,14 @@ fn never_meet(
     }
     if matches!(apart, Apart::Nowhere | Apart::Anyhow) {
         return is_empty(&set.text(assumptions, "0 = 0"));
+    }
+    if matches!(apart, Apart::Numbers(_)) {
+        for order in [" < ", " > "] {
+            if !is_empty(&set.text(assumptions, &numbers.join(order)))? {
+                return Some(false);
+            }
+        }
+        return Some(true);
     }
     // One question for each way of being apart keeps the sets small. On an axis of extent 1 there is
     // no way.
@@ -189,19 +219,34 @@ fn never_meet(
     Some(true)
 }
 
+/// A set while it is put together.
 #[derive(Clone, Debug, Default)]
-struct ConflictSet {
+pub(super) struct ConflictSet {
     names: ParameterNames,
     variables: BTreeSet<String>,
     constraints: Vec<String>,
 }
 
 /// One of the two instances.
-struct Side<'a> {
-    letter: &'static str,
-    member: &'a Member<'a>,
+pub(super) struct Side<'a> {
+    pub(super) letter: &'static str,
+    pub(super) member: &'a Member<'a>,
     /// The products that it mentions, directly or through others.
     products: BTreeSet<usize>,
+}
+
+impl Side<'_> {
+    /// Takes a product among those that are mentioned.
+    pub(super) fn mention(&mut self, product: usize) {
+        if self.products.insert(product) {
+            let member = self.member;
+            collect_products(
+                member,
+                &member.model.products[product].factor,
+                &mut self.products,
+            );
+        }
+    }
 }
 
 impl ConflictSet {
@@ -306,7 +351,8 @@ impl ConflictSet {
         Some(text)
     }
 
-    fn product_name(&mut self, side: &Side<'_>, index: usize) -> String {
+    /// The variable that stands for a product of one side.
+    pub(super) fn product_name(&mut self, side: &Side<'_>, index: usize) -> String {
         let name = format!("{}q{index}", side.letter);
         self.variables.insert(name.clone());
         name

@@ -1,6 +1,7 @@
 //! The device side of a group: the fused kernel keeps the order of every conflicting pair.
 
 use super::conflict::{Answers, Apart};
+use super::dealt::{Dealing, is_dealt};
 use super::formula::{Assumptions, Formula};
 use super::member::{MAXIMUM_EXTENTS, MAXIMUM_THREADS, Member};
 use super::place::{Overlap, Place, Values};
@@ -51,9 +52,21 @@ pub(super) fn refusals(
         return refusals;
     };
     refusals.extend(strands.refusals(group, &members, &values, &assumptions));
+    let is_operation = |member: &Member<'_>| graph.operation_of(member.launch.id).is_some();
+    let dealing = match Dealing::of(group, &members, is_operation, &assumptions) {
+        Ok(dealing) => dealing,
+        Err(refusal) => {
+            refusals.push(refusal);
+            return refusals;
+        }
+    };
+    if let Some(dealing) = &dealing {
+        refusals.extend(dealing.refusals(group, &members, &assumptions));
+    }
     let judge = Judge {
         graph,
         group,
+        dealing,
         numbers,
         assumed,
         answers: RefCell::new(answers),
@@ -258,6 +271,8 @@ struct Judge<'a> {
     assumptions: &'a Assumptions,
     members: &'a [Member<'a>],
     strands: &'a Strands,
+    /// Where some members are dealt anew.
+    dealing: Option<Dealing>,
     /// Numbers of the members and of the assumptions, equal for equal ones.
     numbers: Vec<usize>,
     assumed: usize,
@@ -276,8 +291,13 @@ impl Judge<'_> {
                 extent,
             }
         };
-        let strands = self.strands.members.iter();
-        for pair in strands.flat_map(|strand| strand.windows(2)) {
+        let dealt = |member: &usize| is_dealt(&self.group.members[*member].map);
+        let strands = self.strands.members.iter().map(|strand| {
+            let kept = strand.iter().copied().filter(|member| !dealt(member));
+            kept.collect::<Vec<usize>>()
+        });
+        let strands: Vec<Vec<usize>> = strands.collect();
+        for pair in strands.iter().flat_map(|strand| strand.windows(2)) {
             let pair = [pair[0], pair[1]].map(|member| &self.members[member]);
             for index in 3..6 {
                 let [one, other] = [&pair[0].extents[index], &pair[1].extents[index]];
@@ -304,7 +324,8 @@ impl Judge<'_> {
         // The fused grid is the largest; who is not clipped runs in all of it.
         let planned = self.members.iter().zip(&self.group.members);
         for (member, _) in planned.filter(|(_, planned)| planned.map == ThreadMap::Identity) {
-            for other in self.members {
+            let kept = (0..self.members.len()).filter(|member| !dealt(member));
+            for other in kept.map(|other| &self.members[other]) {
                 for index in 0..3 {
                     let [own, of_other] = [&member.extents[index], &other.extents[index]];
                     let bound = Formula::less_equal(of_other, own);
@@ -336,12 +357,15 @@ impl Judge<'_> {
         let in_rows = |member: &crate::schedule::Member| {
             let threads = match member.map {
                 ThreadMap::Blocks { threads, .. } => threads,
-                ThreadMap::Identity | ThreadMap::Clipped => BlockThreads::Same,
+                ThreadMap::Identity | ThreadMap::Clipped | ThreadMap::Dealt { .. } => {
+                    BlockThreads::Same
+                }
             };
             threads != BlockThreads::Same
         };
-        // In a row all threads are told apart, which `strands` asks of each member.
-        if self.group.members.iter().any(in_rows) {
+        // In a row all threads are told apart, which `strands` asks of each member, and `dealt` where
+        // threads are counted.
+        if self.dealing.is_some() || self.group.members.iter().any(in_rows) {
             return refusals;
         }
         for pair in self.members.windows(2) {
@@ -391,7 +415,8 @@ impl Judge<'_> {
             // What runs in unison runs in the same blocks.
             let mut company_of = (0..self.members.len())
                 .filter(|other| order.segment[*other] == order.segment[position]);
-            if company_of.any(|other| !self.in_same_blocks(position, other)) {
+            let alone = is_dealt(&self.group.members[position].map) && order.has_company(position);
+            if alone || company_of.any(|other| !self.in_same_blocks(position, other)) {
                 refusals.push(Refusal::NotInUnison { launch });
             }
             // In unison threads may have left what another member does on different ways.
@@ -454,8 +479,12 @@ impl Judge<'_> {
         bytes += (8 + 7) * variables.len() as u64;
         let clipped = |member: &&crate::schedule::Member| member.map == ThreadMap::Clipped;
         bytes += GRID_BYTES * self.group.members.iter().filter(clipped).count() as u64;
-        let ranged =
-            |member: &&crate::schedule::Member| matches!(member.map, ThreadMap::Blocks { .. });
+        let ranged = |member: &&crate::schedule::Member| {
+            matches!(
+                member.map,
+                ThreadMap::Blocks { .. } | ThreadMap::Dealt { .. }
+            )
+        };
         bytes += PLACE_PARAMETER_BYTES * self.group.members.iter().filter(ranged).count() as u64;
         if bytes > MAXIMUM_PARAMETER_BYTES {
             refusals.push(Refusal::ParameterSpace { first, bytes });
@@ -542,17 +571,44 @@ impl Judge<'_> {
                 what: what(),
             });
         }
-        let meet = |apart| {
+        let meet_by = |apart, numbers: Option<&_>| {
             let [source_number, sink_number] = positions.map(|position| self.numbers[position]);
             let never = self.answers.borrow_mut().never_meet(
                 (self.assumptions, self.assumed),
                 (source, first, source_number),
                 (sink, second, sink_number),
                 &difference,
-                apart,
+                (apart, numbers),
             );
             never != Some(true)
         };
+        let meet = |apart| meet_by(apart, None);
+        let maps = positions.map(|position| &self.group.members[position].map);
+        if let Some(dealing) = &self.dealing
+            && maps.iter().any(|map| is_dealt(map))
+        {
+            let numbers = dealing.numbers([source, sink], maps);
+            let in_one_thread = || {
+                let kept = matches!(kept, Kept::InThreads | Kept::InBlocks);
+                kept && numbers
+                    .as_ref()
+                    .is_some_and(|numbers| !meet_by(Apart::Numbers(1), Some(numbers)))
+            };
+            let in_one_block = || {
+                let threads = dealing.block_numbers(maps);
+                let pair = numbers.as_ref().zip(threads);
+                kept == Kept::InBlocks
+                    && pair.is_some_and(|(numbers, threads)| {
+                        !meet_by(Apart::Numbers(threads), Some(numbers))
+                    })
+            };
+            let harmless = in_one_thread() || in_one_block() || !meet(Apart::Anyhow);
+            return (!harmless).then(|| Refusal::DealtApart {
+                first: one,
+                second: two,
+                what: what(),
+            });
+        }
         if kept == Kept::Beside {
             return meet(Apart::Anyhow).then(|| Refusal::DependentStrands {
                 first: one,
@@ -697,7 +753,7 @@ const MAXIMUM_STATIC_SHARED_BYTES: u64 = 48 * 1024;
 const MAXIMUM_SHARED_BYTES: u64 = 227 * 1024;
 /// Of any device; ptxas knows what the one that is built for has.
 const MAXIMUM_PARAMETER_BYTES: u64 = 32_764;
-/// Six extents and the first block of a strand.
+/// Six extents, and the first block of a strand or the number of a member's threads.
 const PLACE_PARAMETER_BYTES: u64 = 7 * 4;
 /// Three extents, each at its worst place.
 const GRID_BYTES: u64 = 3 * (4 + 3);

@@ -35,6 +35,10 @@
 //! these, as well as equal blocks, which make the identity a bijection, and valid configurations,
 //! since CUDA skips an invalid launch and runs the rest.
 //!
+//! Threads of a member may be *dealt anew* over those of the fused launch (`dealt`), where they need nothing
+//! of their block. Of a pair with such a member the threads are compared by numbers of theirs, of which equal ones
+//! are in one thread.
+//!
 //! *Sets and copies* are members only where the call could fail for a null pointer alone
 //! (`operations`).
 //!
@@ -69,6 +73,7 @@
 mod barriers;
 mod capture;
 mod conflict;
+mod dealt;
 mod device;
 mod emptiness;
 mod formula;
@@ -198,7 +203,10 @@ fn members<'a>(
         let launch = member.launch;
         // The proof is for these maps; another one needs its own.
         match member.map {
-            ThreadMap::Identity | ThreadMap::Clipped | ThreadMap::Blocks { .. } => {}
+            ThreadMap::Identity
+            | ThreadMap::Clipped
+            | ThreadMap::Dealt { .. }
+            | ThreadMap::Blocks { .. } => {}
         }
         let segments = &group.segments;
         if position == 0 && segments.is_empty() && member.barrier_before {

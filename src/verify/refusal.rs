@@ -109,6 +109,16 @@ pub enum Refusal {
     Operation { launch: LaunchId, what: String },
     #[error("launch {} has {what}", launch.0)]
     BlockRange { launch: LaunchId, what: String },
+    #[error("launch {} has {what}, and its threads would be dealt anew", launch.0)]
+    NotDealt { launch: LaunchId, what: String },
+    #[error("nothing tests that launch {} has fewer than 2³¹ threads, which are counted", launch.0)]
+    TooManyThreads { launch: LaunchId },
+    #[error("launches {} and {} may touch a common byte from threads that the fused kernel does not make one ({what})", first.0, second.0)]
+    DealtApart {
+        first: LaunchId,
+        second: LaunchId,
+        what: String,
+    },
     #[error("members of the group of launch {} have maps that do not go together", first.0)]
     MixedMaps { first: LaunchId },
     #[error("nothing tests that the grid of the group of launch {} is one that CUDA accepts", first.0)]

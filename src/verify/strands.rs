@@ -198,7 +198,7 @@ fn range(group: &FusionGroup, member: usize) -> Option<Range<'_>> {
             count,
             threads: *threads,
         }),
-        ThreadMap::Identity | ThreadMap::Clipped => None,
+        ThreadMap::Identity | ThreadMap::Clipped | ThreadMap::Dealt { .. } => None,
     }
 }
 

@@ -11,7 +11,7 @@ use sirius_rs::launch::{BufferId, NodeId, NodeKind, Pointer, Stream, ValueId};
 use sirius_rs::program::KernelId;
 use sirius_rs::schedule::occupancy::Limits;
 use sirius_rs::schedule::{
-    FusionPlan, Missed, Orientation, ScheduleOptions, ThreadMap, plan_fusion,
+    FusionPlan, Missed, Orientation, ScheduleOptions, ThreadMap, ThreadOrder, plan_fusion,
 };
 use sirius_rs::verify::verify;
 
@@ -20,6 +20,7 @@ const ALL: ScheduleOptions = ScheduleOptions {
     max_fusions: None,
     keep_synchronisations: false,
     waves: false,
+    deals_threads: true,
     // What stands side by side has cases of its own.
     orientation: Orientation::Vertical,
     limits: Limits::LEAST,
@@ -430,9 +431,26 @@ fn other_extents_are_a_shape() {
     this.launch(scale, &x, &y);
     this.block[0] = wide;
     this.launch(scale, &y, &z);
-    let (plan, missed) = plan(&this.world, &ALL);
-    assert!(plan.groups.is_empty());
+    let off = ScheduleOptions {
+        deals_threads: false,
+        ..ALL
+    };
+    let (apart, missed) = plan(&this.world, &off);
+    assert!(apart.groups.is_empty());
     assert_eq!(missed[0].rejection.reason, RejectionReason::Shape);
+    // The launch of larger blocks leads, since nobody knows how many there are.
+    let (together, _) = plan(&this.world, &ALL);
+    let group = &together.groups[0];
+    let maps: Vec<_> = group.members.iter().map(|member| &member.map).collect();
+    let dealt = ThreadMap::Dealt {
+        own: ThreadOrder::Blocks,
+        fused: ThreadOrder::Blocks,
+        repeats: false,
+    };
+    assert_eq!(maps, [&dealt, &ThreadMap::Identity]);
+    let threads =
+        |guard: &&Guard| matches!(guard, Guard::Holds { class, .. } if class == "threads");
+    assert_eq!(group.guards.iter().filter(threads).count(), 3);
 }
 
 /// The plan for two pointwise launches that `change` makes different, and its shape guards.

@@ -6,7 +6,7 @@
 // arguments: 1 33
 // arguments: 0 64
 // orientations: h
-// expect: 19 launches -> 8
+// expect: 19 launches -> 7
 #include <cstdio>
 #include <cstdlib>
 
@@ -148,7 +148,8 @@ static void chains() {
     show("total", sums, 36);
 }
 
-// What one writes the other reads: never side by side.
+// What one writes the other reads: never side by side, but in threads that are dealt over those of the
+// other.
 static void dependent() {
     float *x = floats(640), *sums = floats(10);
     add<<<5, 128>>>(x, 1.0f);

@@ -1,10 +1,11 @@
 //! Members of other shapes than the fused launch.
 
 use super::*;
+use sirius_rs::expression::Condition;
 use sirius_rs::kernel::AccessId;
 use sirius_rs::launch::{MemoryKind, Operation, Touch};
 use sirius_rs::program::OperationKind;
-use sirius_rs::schedule::ThreadMap;
+use sirius_rs::schedule::{ThreadMap, ThreadOrder};
 
 fn mapped(mut plan: FusionPlan, maps: &[ThreadMap]) -> FusionPlan {
     for (member, map) in plan.groups[0].members.iter_mut().zip(maps) {
@@ -209,4 +210,262 @@ fn refuses_sets_that_could_fail() {
         change(&mut scene, &mut plan);
         assert!(refuses_set(&scene, &plan), "change {index}");
     }
+}
+
+const DEALT: ThreadMap = ThreadMap::Dealt {
+    own: ThreadOrder::Blocks,
+    fused: ThreadOrder::Blocks,
+    repeats: false,
+};
+const REPEATED: ThreadMap = ThreadMap::Dealt {
+    own: ThreadOrder::Blocks,
+    fused: ThreadOrder::Blocks,
+    repeats: true,
+};
+
+/// A chain whose second launch has a shape of its own; the first one's is 40 blocks of 256 threads.
+fn of_shapes(second: fn(&mut Scene) -> KernelId, blocks: i64, threads: i64) -> Chain {
+    let mut chain = chain_of(pointwise, second);
+    let (grid, block) = (chain.scene.constant(blocks), chain.scene.constant(threads));
+    let launch = chain.scene.launch_mut(chain.launches[1]);
+    (launch.grid[0], launch.block[0]) = (grid, block);
+    chain
+}
+
+fn pointwise(scene: &mut Scene) -> KernelId {
+    scene.pointwise("first")
+}
+
+fn of_halves(blocks: i64) -> Chain {
+    of_shapes(pointwise, blocks, 128)
+}
+
+#[test]
+fn threads_that_need_no_block_are_dealt() {
+    let chain = of_halves(80);
+    for maps in [[ThreadMap::Identity, DEALT], [DEALT, ThreadMap::Identity]] {
+        assert_passes(&chain.scene, &mapped(chain.plan(), &maps));
+    }
+    let kept = refusals(&chain.scene, &mapped(chain.plan(), &CLIPPED));
+    let shape = |refusal: &Refusal| matches!(refusal, Refusal::DifferentShape { .. });
+    assert!(kept.iter().any(shape), "{kept:#?}");
+    let nobody = mapped(chain.plan(), &[DEALT, DEALT]);
+    assert_refused!(chain.scene, nobody, Refusal::MixedMaps { .. });
+}
+
+#[test]
+fn one_thread_too_many_takes_turns() {
+    for (blocks, maps) in [
+        (81, [ThreadMap::Identity, DEALT]),
+        (79, [DEALT, ThreadMap::Identity]),
+    ] {
+        let chain = of_halves(blocks);
+        let plan = mapped(chain.plan(), &maps);
+        assert_refused!(chain.scene, plan, Refusal::NotDealt { .. });
+        let repeated = maps.map(|map| match map {
+            ThreadMap::Identity => ThreadMap::Identity,
+            _ => REPEATED,
+        });
+        assert_passes(&chain.scene, &mapped(chain.plan(), &repeated));
+    }
+}
+
+#[test]
+fn neighbours_are_other_threads_in_any_order() {
+    let chain = of_shapes(|scene| scene.stencil("stencil"), 80, 128);
+    for map in [DEALT, REPEATED] {
+        let plan = mapped(chain.plan(), &[ThreadMap::Identity, map]);
+        assert_refused!(chain.scene, plan, Refusal::DealtApart { .. });
+    }
+}
+
+#[test]
+fn blocks_of_several_axes_are_counted_x_first() {
+    // 16 by 8 threads are one row of 128, in a kernel that reads x alone of 16.
+    let mut chain = of_halves(80);
+    let [wide, high] = [chain.scene.constant(16), chain.scene.constant(8)];
+    let launch = chain.scene.launch_mut(chain.launches[1]);
+    (launch.block[0], launch.block[1]) = (wide, high);
+    let plan = mapped(chain.plan(), &[ThreadMap::Identity, DEALT]);
+    assert_refused!(chain.scene, plan, Refusal::DealtApart { .. });
+    // The row's number is added; the model's product is with the whole block.
+    let model = &mut chain.scene.kernels[1];
+    for access in &mut model.accesses {
+        let subscript = access.subscript.as_mut().unwrap();
+        *subscript = subscript
+            .add(
+                &Affine::variable(Variable::Thread(Axis::Y))
+                    .scale(64)
+                    .unwrap(),
+            )
+            .unwrap();
+    }
+    let area = Expression::Leaf(KernelSymbol::BlockSize(Axis::X))
+        .multiply(Expression::Leaf(KernelSymbol::BlockSize(Axis::Y)));
+    model.parameters[0] = area;
+    assert_passes(&chain.scene, &plan);
+    // The other order of the same threads, and the wrong one of the fused launch.
+    let exchanged = |own, fused| ThreadMap::Dealt {
+        own,
+        fused,
+        repeats: false,
+    };
+    use ThreadOrder::{Blocks, Rows};
+    let rows = mapped(
+        chain.plan(),
+        &[ThreadMap::Identity, exchanged(Rows, Blocks)],
+    );
+    assert_refused!(chain.scene, rows, Refusal::DealtApart { .. });
+    let line = mapped(
+        chain.plan(),
+        &[ThreadMap::Identity, exchanged(Blocks, Rows)],
+    );
+    assert_passes(&chain.scene, &line);
+    let leads = mapped(
+        chain.plan(),
+        &[exchanged(Blocks, Rows), ThreadMap::Identity],
+    );
+    assert_refused!(chain.scene, leads, Refusal::DealtApart { .. });
+    let leads = mapped(chain.plan(), &[DEALT, ThreadMap::Identity]);
+    assert_passes(&chain.scene, &leads);
+}
+
+#[test]
+fn what_needs_its_block_is_not_dealt() {
+    use AccessKind::{Atomic, Read};
+    type Change = fn(&mut KernelModel);
+    let changes: [Change; 6] = [
+        |model| model.warp_operations = true,
+        |model| model.static_shared_bytes = 4,
+        |model| model.dynamic_shared = true,
+        |model| model.asynchronous_copies = true,
+        |model| model.prints = true,
+        |model| {
+            let mut reads = model.accesses.iter_mut();
+            reads.find(|access| access.kind == Read).unwrap().kind = Atomic;
+        },
+    ];
+    for change in changes {
+        let mut chain = of_halves(80);
+        change(&mut chain.scene.kernels[1]);
+        let plan = mapped(chain.plan(), &[ThreadMap::Identity, DEALT]);
+        let found = refusals(&chain.scene, &plan);
+        let dealt = |refusal: &Refusal| matches!(refusal, Refusal::NotDealt { .. });
+        assert!(found.iter().any(dealt), "{found:#?}");
+    }
+    // Threads in step would be told apart.
+    for kernel in 0..2 {
+        let mut chain = of_halves(80);
+        chain.scene.kernels[kernel].distinguishes_threads = [false; 3];
+        let plan = mapped(chain.plan(), &[ThreadMap::Identity, DEALT]);
+        let found = refusals(&chain.scene, &plan);
+        let step = |refusal: &Refusal| matches!(refusal, Refusal::NotInStep { .. });
+        assert!(found.iter().any(step), "{found:#?}");
+    }
+}
+
+#[test]
+fn a_barrier_stands_between_blocks_of_numbers() {
+    // Sums of 256 elements, which the launch of small blocks fills before.
+    let sum = |scene: &mut Scene| scene.block_sum("sum");
+    let mut chain = of_shapes(sum, 40, 256);
+    let (blocks, threads) = (chain.scene.constant(80), chain.scene.constant(128));
+    let launch = chain.scene.launch_mut(chain.launches[0]);
+    (launch.grid[0], launch.block[0]) = (blocks, threads);
+    let maps = [DEALT, ThreadMap::Identity];
+    assert_passes(&chain.scene, &mapped(chain.plan(), &maps));
+    // Each thread reads its neighbour's in a pair.
+    let model = &mut chain.scene.kernels[1];
+    for access in &mut model.accesses {
+        if access.kind == AccessKind::Read {
+            let thread = Affine::variable(Variable::Thread(Axis::X));
+            let opposite = thread
+                .scale(-2)
+                .unwrap()
+                .add(&Affine::constant(255))
+                .unwrap();
+            let subscript = access.subscript.as_mut().unwrap();
+            *subscript = subscript.add(&opposite.scale(4).unwrap()).unwrap();
+        }
+    }
+    let without = mapped(chain.plan(), &maps);
+    assert_refused!(chain.scene, without, Refusal::DealtApart { .. });
+    let mut with = without.clone();
+    with.groups[0].members[1].barrier_before = true;
+    assert_passes(&chain.scene, &with);
+    // Blocks of 96 threads lie across the border of two of 256.
+    let mut chain = of_shapes(sum, 40, 256);
+    chain.scene.kernels[1] = {
+        let mut model = chain.scene.kernels[1].clone();
+        for access in &mut model.accesses {
+            if access.kind == AccessKind::Read {
+                let subscript = access.subscript.as_mut().unwrap();
+                subscript.constant += 4 * 96;
+            }
+        }
+        model
+    };
+    let (blocks, threads) = (chain.scene.constant(100), chain.scene.constant(96));
+    let launch = chain.scene.launch_mut(chain.launches[0]);
+    (launch.grid[0], launch.block[0]) = (blocks, threads);
+    let mut across = mapped(chain.plan(), &maps);
+    across.groups[0].members[1].barrier_before = true;
+    assert_refused!(chain.scene, across, Refusal::DealtApart { .. });
+}
+
+#[test]
+fn dealt_members_keep_to_their_segment_and_order() {
+    let chain = of_halves(80);
+    let maps = [ThreadMap::Identity, DEALT];
+    let plan = mapped(chain.plan(), &maps);
+    let backwards = segments::in_segments(plan.clone(), &[&[1], &[0]]);
+    assert_refused!(chain.scene, backwards, Refusal::DealtApart { .. });
+    let unison = segments::in_segments(plan, &[&[0, 1]]);
+    let found = refusals(&chain.scene, &unison);
+    let together = |refusal: &Refusal| matches!(refusal, Refusal::NotInUnison { .. });
+    assert!(found.iter().any(together), "{found:#?}");
+}
+
+#[test]
+fn unknown_numbers_of_threads_are_tested() {
+    let mut chain = of_halves(80);
+    let unknown = [chain.scene.unknown(), chain.scene.unknown()];
+    for (launch, grid) in chain.launches.into_iter().zip(unknown) {
+        chain.scene.launch_mut(launch).grid[0] = grid;
+    }
+    let threads =
+        |at: usize, block: i64| Expression::Leaf(unknown[at]).multiply(Expression::Constant(block));
+    let at_most = |left, right| Guard::Holds {
+        class: String::from("threads"),
+        condition: Condition::LessEqual(left, right),
+    };
+    let most = || Expression::Constant((1 << 31) - 1);
+    let guards = vec![
+        at_most(threads(0, 256), most()),
+        at_most(threads(1, 128), most()),
+        at_most(threads(1, 128), threads(0, 256)),
+    ];
+    let mut plan = mapped(chain.plan(), &[ThreadMap::Identity, DEALT]);
+    for launch in chain.launches {
+        plan.groups[0]
+            .guards
+            .push(Guard::ConfigurationValid { launch });
+    }
+    let with = |guards: &[Guard]| {
+        let mut plan = plan.clone();
+        plan.groups[0].guards.extend(guards.iter().cloned());
+        plan
+    };
+    assert_passes(&chain.scene, &with(&guards));
+    assert_refused!(chain.scene, with(&guards[..2]), Refusal::NotDealt { .. });
+    let unbounded = refusals(&chain.scene, &with(&guards[2..]));
+    let too_many = |refusal: &&Refusal| matches!(refusal, Refusal::TooManyThreads { .. });
+    assert!(
+        unbounded.iter().filter(too_many).count() >= 1,
+        "{unbounded:#?}"
+    );
+    // One block more than fits.
+    let more = threads(1, 128).subtract(Expression::Constant(128));
+    let off_by_one = [guards[..2].to_vec(), vec![at_most(more, threads(0, 256))]].concat();
+    assert_refused!(chain.scene, with(&off_by_one), Refusal::NotDealt { .. });
 }

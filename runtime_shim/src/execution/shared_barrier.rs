@@ -64,6 +64,8 @@ pub unsafe extern "C" fn __sirius_shared_barrier_arrive(
         let state = &mut *BlockState::of(context);
         state.vain_rounds = 0;
         if phase != before & PHASE {
+            // Whoever waits comes after whoever arrived, as at any other barrier.
+            state.barriers_passed += 1;
             state.release_from_shared_barrier(Some(barrier as usize));
         }
         before

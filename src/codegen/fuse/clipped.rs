@@ -9,7 +9,6 @@ use super::recipe::{Parameter, SiteReader};
 use crate::affine::Axis;
 use crate::codegen::ir::{Block, Builder, Opcode, Type, Value};
 use crate::codegen::{CodegenError, FusedParameter};
-use crate::kernel::KernelModel;
 use crate::launch::{Launch, LaunchGraph, ValueId};
 use crate::schedule::ThreadMap;
 
@@ -54,8 +53,8 @@ impl SiteReader<'_, '_> {
         };
         members
             .map(|((launch, _), planned)| match planned.map {
-                ThreadMap::Identity | ThreadMap::Blocks { .. } => None,
                 ThreadMap::Clipped => Some(grid(launch)),
+                ThreadMap::Identity | ThreadMap::Dealt { .. } | ThreadMap::Blocks { .. } => None,
             })
             .collect()
     }
@@ -117,14 +116,12 @@ impl GroupBuilder<'_, '_> {
     }
 }
 
-/// The fused grid's extents, where they are known when compiling.
-pub(super) fn largest_extents(
-    graph: &LaunchGraph,
-    members: &[(&Launch, &KernelModel)],
-) -> [Option<u64>; 3] {
+/// The fused grid's extents, where they are known when compiling: the largest of these launches, whose
+/// blocks are those of the fused kernel.
+pub(super) fn largest_extents(graph: &LaunchGraph, members: &[&Launch]) -> [Option<u64>; 3] {
     Axis::ALL.map(|axis| {
         let own = |launch: &Launch| constant_extent(graph, launch.grid[axis.index()]);
-        let mut extents = members.iter().map(|(launch, _)| own(launch));
+        let mut extents = members.iter().map(|launch| own(launch));
         extents.try_fold(1, |largest, extent| Some(largest.max(extent?)))
     })
 }

@@ -13,6 +13,21 @@ pub(super) enum Index {
     Block(Axis),
     /// `gridDim` on an axis.
     GridSize(Axis),
+    /// `threadIdx` on an axis.
+    Thread(Axis),
+    /// `blockDim` on an axis.
+    BlockSize(Axis),
+}
+
+/// What a body does not read by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Given {
+    /// It reads all indices.
+    Nothing,
+    /// `gridDim`.
+    Grid,
+    /// All that tells a thread's place.
+    Place,
 }
 
 impl Index {
@@ -21,10 +36,25 @@ impl Index {
         Axis::ALL.map(Self::GridSize)
     }
 
+    /// All of them.
+    pub(super) fn all() -> [Self; 12] {
+        let [x, y, z] = Axis::ALL.map(|axis| {
+            [
+                Self::Block(axis),
+                Self::GridSize(axis),
+                Self::Thread(axis),
+                Self::BlockSize(axis),
+            ]
+        });
+        std::array::from_fn(|index| [x, y, z][index / 4][index % 4])
+    }
+
     fn intrinsic(self) -> String {
         let (register, axis) = match self {
             Self::Block(axis) => ("ctaid", axis),
             Self::GridSize(axis) => ("nctaid", axis),
+            Self::Thread(axis) => ("tid", axis),
+            Self::BlockSize(axis) => ("ntid", axis),
         };
         format!("llvm.nvvm.read.ptx.sreg.{register}.{}", axis.name())
     }
@@ -34,6 +64,8 @@ impl Index {
         match self {
             Self::Block(_) => &["%ctaid"],
             Self::GridSize(_) => &["%nctaid"],
+            Self::Thread(_) => &["%tid"],
+            Self::BlockSize(_) => &["%ntid"],
         }
     }
 

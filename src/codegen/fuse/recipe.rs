@@ -9,6 +9,7 @@ use super::aliasing::PointerFacts;
 use super::batch::Statement;
 use super::clipped::{self, Grid};
 use super::dead_stores;
+use super::dealt::Dealt;
 use super::host_values::{self, Known};
 use super::segment::Segment;
 use super::strands::{self, StrandPlace};
@@ -40,6 +41,8 @@ pub(super) struct Shape {
     pub(super) strands: Vec<StrandPlace>,
     /// By member, the grid of one that is clipped.
     pub(super) grids: Vec<Option<Grid>>,
+    /// By member, how one is dealt.
+    pub(super) dealt: Vec<Option<Dealt>>,
 }
 
 /// A member of a group.
@@ -181,6 +184,7 @@ impl SiteReader<'_, '_> {
         let (graph, group) = (self.graph, self.group);
         let strands = strands::places(self.module, graph, group, &launches, &mut parameters);
         let grids = self.grids(&mut parameters);
+        let dealt = self.dealt(&mut parameters);
         let sources: Vec<&FusedParameter> = parameters
             .iter()
             .map(|parameter| &parameter.source)
@@ -216,7 +220,7 @@ impl SiteReader<'_, '_> {
             unread: led_to,
             most_threads: self.most_threads(),
             block: self.block_extents(),
-            largest: clipped::largest_extents(graph, self.members),
+            largest: clipped::largest_extents(graph, &self.keepers()),
         };
         let members = self.members.iter().zip(&group.members).zip(places);
         let shape = Shape {
@@ -241,6 +245,7 @@ impl SiteReader<'_, '_> {
                 .collect(),
             strands,
             grids,
+            dealt,
         };
         Site {
             recipe: Recipe { shape, facts },
@@ -344,15 +349,23 @@ impl SiteReader<'_, '_> {
     fn block_extents(&self) -> [Option<u64>; 3] {
         let in_rows = self.group.members.iter().any(|member| match member.map {
             ThreadMap::Blocks { threads, .. } => threads != BlockThreads::Same,
-            ThreadMap::Identity | ThreadMap::Clipped => false,
+            ThreadMap::Identity | ThreadMap::Clipped | ThreadMap::Dealt { .. } => false,
         });
         if in_rows || !self.is_fused() {
             return [None; 3];
         }
+        let keepers = self.keepers();
         std::array::from_fn(|axis| {
-            let mut members = self.members.iter();
-            members.find_map(|(launch, _)| clipped::constant_extent(self.graph, launch.block[axis]))
+            let mut launches = keepers.iter();
+            launches.find_map(|launch| clipped::constant_extent(self.graph, launch.block[axis]))
         })
+    }
+
+    /// The launches whose blocks are those of the fused kernel, or some of them.
+    fn keepers(&self) -> Vec<&Launch> {
+        let members = self.members.iter().zip(&self.group.members);
+        let kept = members.filter(|(_, planned)| !matches!(planned.map, ThreadMap::Dealt { .. }));
+        kept.map(|((launch, _), _)| *launch).collect()
     }
 
     /// A single launch is built for all launches of its kernel: nothing of one site is in it.
@@ -365,9 +378,13 @@ impl SiteReader<'_, '_> {
     fn most_threads(&self) -> u32 {
         let in_rows = |position: &usize| match self.group.members[*position].map {
             ThreadMap::Blocks { threads, .. } => threads != BlockThreads::Same,
-            ThreadMap::Identity | ThreadMap::Clipped => false,
+            ThreadMap::Identity | ThreadMap::Clipped | ThreadMap::Dealt { .. } => false,
         };
-        let all: Vec<usize> = (0..self.members.len()).collect();
+        let dealt =
+            |position: &usize| matches!(self.group.members[*position].map, ThreadMap::Dealt { .. });
+        let all: Vec<usize> = (0..self.members.len())
+            .filter(|position| !dealt(position))
+            .collect();
         // Strands in rows have blocks of their own size each, the others one in common.
         let strands = match all.iter().any(in_rows) {
             true => self.group.strands(),

@@ -18,14 +18,14 @@ use inkwell::module::Module;
 
 /// A number that is known, or a parameter of the fused kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Number {
+pub(super) enum Number {
     Constant(u64),
     Parameter(usize),
 }
 
 impl Number {
     /// The number of a host value; a new parameter when it is not constant.
-    fn of(
+    pub(super) fn of(
         module: &Module,
         expression: &Expression<ValueId>,
         parameters: &mut Vec<Parameter>,
@@ -43,14 +43,15 @@ impl Number {
         }))
     }
 
-    fn value(self, module: &Module, function: Value) -> Value {
+    /// Its value in a function with the kernel's parameters.
+    pub(super) fn value(self, module: &Module, function: Value) -> Value {
         match self {
             Self::Constant(constant) => Type::integer(module, 32).constant(constant),
             Self::Parameter(index) => function.parameters()[index],
         }
     }
 
-    fn is_one(self) -> bool {
+    pub(super) fn is_one(self) -> bool {
         matches!(self, Self::Constant(1))
     }
 }
@@ -265,7 +266,7 @@ impl StrandPlace {
 }
 
 /// A linear index as x, y and z, x fastest.
-fn coordinates(
+pub(super) fn coordinates(
     module: &Module,
     function: Value,
     builder: &Builder,

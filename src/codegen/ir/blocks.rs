@@ -128,6 +128,14 @@ impl Value {
         }
     }
 
+    /// Gives a phi one more value and the block that it comes from.
+    pub(in crate::codegen) fn add_incoming(self, value: Value, from: Block) {
+        // SAFETY: the lists have one element; callers pass a phi and a value of its type.
+        unsafe {
+            LLVMAddIncoming(self.0, [value.0].as_mut_ptr(), [from.0].as_mut_ptr(), 1);
+        }
+    }
+
     /// Replaces a phi by one at the end of the phis of `block` with other incoming values.
     pub(in crate::codegen) fn replace_phi(
         self,

@@ -55,6 +55,18 @@ impl Builder {
         Value(unsafe { LLVMBuildICmp(self.0, less, left.0, right.0, c"".as_ptr()) })
     }
 
+    /// A phi without values.
+    pub(in crate::codegen) fn phi(&self, ty: Type) -> Value {
+        // SAFETY: as above.
+        Value(unsafe { LLVMBuildPhi(self.0, ty.0, c"".as_ptr()) })
+    }
+
+    /// The block where it stands.
+    pub(in crate::codegen) fn block(&self) -> Block {
+        // SAFETY: as above; the builder stands in a block.
+        Block(unsafe { LLVMGetInsertBlock(self.0) })
+    }
+
     /// Ends the block: one of two ways.
     pub(in crate::codegen) fn branch_on(&self, condition: Value, yes: Block, no: Block) {
         // SAFETY: as above; the condition is a truth value.

@@ -54,7 +54,7 @@ struct queue {
     struct span *span;
 };
 
-enum { MOST_RECORDS = 1 << 14, MOST_SPANS = 1 << 14, PROBATION = 1 << 10, ARGUMENTS = 64, BATCH_BYTES = 4096 };
+enum { MOST_RECORDS = 1 << 14, MOST_SPANS = 1 << 14, PROBATION = 1 << 13, ARGUMENTS = 64, BATCH_BYTES = 4096 };
 
 static _Thread_local struct queue queue;
 
@@ -313,7 +313,8 @@ int sirius_wave_submit(struct sirius_wave_kernel *kernel, uint64_t grid_xy, unsi
         memcpy(queue.arguments + queue.bytes + kernel->offsets[i], arguments[i], kernel->sizes[i]);
     queue.bytes += kernel->record_bytes;
     queue.records[queue.count++] = record;
-    /* Launches that all depend on each other gain nothing from waiting. */
+    /* Launches that all depend on each other gain nothing from waiting. What runs beside them may only come
+     * after the whole of a long inner loop, so that is asked late. */
     if (queue.count == PROBATION && queue.waves == queue.count) {
         *patience = 1;
         return sirius_wave_drain();

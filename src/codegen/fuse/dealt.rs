@@ -1,0 +1,288 @@
+//! Members whose threads are counted and dealt to those of the fused launch.
+//!
+//! Invariant: each thread of a dealt member runs once, in the thread of the fused launch that has its number, or
+//! this number less a multiple of how many threads there are; the body is given all indices and extents of
+//! its own launch and reads none of the fused one. Numbers stay below 2³² by the plan's guards.
+
+use super::GroupBuilder;
+use super::clipped::constant_extent;
+use super::indices::Index;
+use super::recipe::{Parameter, SiteReader};
+use super::strands::{Number, coordinates, extent};
+use crate::affine::Axis;
+use crate::codegen::ir::{Block, Builder, Opcode, Type, Value};
+use crate::launch::Launch;
+use crate::schedule::{ThreadMap, ThreadOrder};
+
+/// How a member is dealt.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Dealt {
+    own: ThreadOrder,
+    fused: ThreadOrder,
+    repeats: bool,
+    /// The member has as many threads as the fused launch.
+    fills: bool,
+    grid: [Number; 3],
+    block: [Number; 3],
+    /// The number of the member's threads.
+    total: Number,
+}
+
+/// The place of the member's thread that runs where a builder stands, and what leads on.
+pub(super) struct DealtPlace {
+    /// `blockIdx`, `gridDim`, `threadIdx`, `blockDim`.
+    indices: [[Value; 3]; 4],
+    /// Where threads go on that do not run the member; none when all do.
+    end: Option<Block>,
+    again: Option<Again>,
+}
+
+/// What it takes to run the next of a thread's numbers.
+struct Again {
+    header: Block,
+    number: Value,
+    step: Value,
+    total: Value,
+}
+
+impl SiteReader<'_, '_> {
+    /// How the dealt members are, by member; what is known at run time only becomes a parameter.
+    pub(super) fn dealt(&self, parameters: &mut Vec<Parameter>) -> Vec<Option<Dealt>> {
+        let members = self.members.iter().zip(&self.group.members);
+        members
+            .map(|((launch, _), planned)| {
+                let ThreadMap::Dealt {
+                    own,
+                    fused,
+                    repeats,
+                } = planned.map
+                else {
+                    return None;
+                };
+                let extents = [launch.grid, launch.block]
+                    .map(|extents| extents.map(|value| extent(self.graph, value)));
+                let total = extents.iter().flatten().cloned();
+                let total = total.reduce(|all, extent| all.multiply(extent))?;
+                let mut number = |expression| Number::of(self.module, expression, parameters);
+                let [grid, block] = &extents;
+                Some(Dealt {
+                    own,
+                    fused,
+                    repeats,
+                    fills: self.fills(launch),
+                    grid: std::array::from_fn(|axis| number(&grid[axis])),
+                    block: std::array::from_fn(|axis| number(&block[axis])),
+                    total: number(&total),
+                })
+            })
+            .collect()
+    }
+
+    /// Whether a launch is known to have as many threads as the fused one.
+    fn fills(&self, launch: &Launch) -> bool {
+        let size = |launch: &Launch| {
+            let (mut constant, mut unknown) = (1_u64, Vec::new());
+            for value in launch.grid.iter().chain(&launch.block) {
+                match constant_extent(self.graph, *value) {
+                    Some(extent) => constant = constant.checked_mul(extent)?,
+                    None => unknown.push(*value),
+                }
+            }
+            unknown.sort_unstable();
+            Some((constant, unknown))
+        };
+        let mut members = self.members.iter().zip(&self.group.members);
+        let own = size(launch);
+        members.any(|((other, _), planned)| {
+            planned.map == ThreadMap::Identity && own.is_some() && size(other) == own
+        })
+    }
+}
+
+impl GroupBuilder<'_, '_> {
+    /// Goes on where a thread of the member runs.
+    pub(super) fn deal(&self, function: Value, builder: &Builder, dealt: &Dealt) -> DealtPlace {
+        let module = self.module;
+        let ty = Type::integer(module, 32);
+        let first = self.fused_number(builder, dealt.fused);
+        let total = dealt.total.value(module, function);
+        let (mut number, mut end, mut again) = (first, None, None);
+        if dealt.repeats || !dealt.fills {
+            let [segment, out] = ["dealt", "end"].map(|name| Block::append(function, name));
+            let before = builder.block();
+            let step = dealt.repeats.then(|| self.fused_total(builder));
+            builder.branch_on(builder.is_below(first, total), segment, out);
+            builder.continue_in(segment);
+            end = Some(out);
+            if let Some(step) = step {
+                number = builder.phi(ty);
+                number.add_incoming(first, before);
+                again = Some(Again {
+                    header: segment,
+                    number,
+                    step,
+                    total,
+                });
+            }
+        }
+        let value = |number: Number| number.value(module, function);
+        let [blocks, threads] = match dealt.own {
+            ThreadOrder::Blocks => {
+                let (thread, block) = split(builder, number, product(builder, dealt.block, value));
+                let coordinates =
+                    |linear, shape| coordinates(module, function, builder, linear, shape);
+                [
+                    coordinates(block, dealt.grid),
+                    coordinates(thread, dealt.block),
+                ]
+            }
+            ThreadOrder::Rows => {
+                let zero = ty.constant(0);
+                let (mut blocks, mut threads) = ([zero; 3], [zero; 3]);
+                let mut rest = number;
+                for axis in 0..3 {
+                    let (grid, block) = (dealt.grid[axis], dealt.block[axis]);
+                    let later = axis + 1..3;
+                    let last = later
+                        .clone()
+                        .all(|axis| dealt.grid[axis].is_one() && dealt.block[axis].is_one());
+                    let place = match last {
+                        true => rest,
+                        false => {
+                            let width = builder.binary(Opcode::LLVMMul, value(grid), value(block));
+                            let (place, quotient) = split(builder, rest, width);
+                            rest = quotient;
+                            place
+                        }
+                    };
+                    (threads[axis], blocks[axis]) = match (grid.is_one(), block.is_one()) {
+                        (true, _) => (place, zero),
+                        (_, true) => (zero, place),
+                        _ => split(builder, place, value(block)),
+                    };
+                    if last {
+                        break;
+                    }
+                }
+                [blocks, threads]
+            }
+        };
+        DealtPlace {
+            indices: [
+                blocks,
+                dealt.grid.map(value),
+                threads,
+                dealt.block.map(value),
+            ],
+            end,
+            again,
+        }
+    }
+
+    /// The number of a thread of the fused launch.
+    fn fused_number(&self, builder: &Builder, order: ThreadOrder) -> Value {
+        let block = |axis: Axis| (Index::Block(axis), Index::GridSize(axis));
+        let thread = |axis: Axis| (Index::Thread(axis), Index::BlockSize(axis));
+        let digits: Vec<(Index, Index)> = match order {
+            ThreadOrder::Blocks => Axis::ALL
+                .map(thread)
+                .into_iter()
+                .chain(Axis::ALL.map(block))
+                .collect(),
+            ThreadOrder::Rows => Axis::ALL
+                .into_iter()
+                .flat_map(|axis| [thread(axis), block(axis)])
+                .collect(),
+        };
+        // From the slowest digit on, each time by the next one's extent.
+        let mut number: Option<Value> = None;
+        for (index, size) in digits.into_iter().rev() {
+            if self.fused_extent(size) == Some(1) {
+                continue;
+            }
+            let digit = index.read(self.module, builder);
+            number = Some(match number {
+                None => digit,
+                Some(before) => {
+                    let scaled =
+                        builder.binary(Opcode::LLVMMul, before, self.read_extent(builder, size));
+                    builder.binary(Opcode::LLVMAdd, scaled, digit)
+                }
+            });
+        }
+        number.unwrap_or_else(|| Type::integer(self.module, 32).constant(0))
+    }
+
+    /// How many threads the fused launch has.
+    fn fused_total(&self, builder: &Builder) -> Value {
+        let sizes = Axis::ALL
+            .into_iter()
+            .flat_map(|axis| [Index::GridSize(axis), Index::BlockSize(axis)]);
+        let sizes = sizes.filter(|size| self.fused_extent(*size) != Some(1));
+        let values = sizes.map(|size| self.read_extent(builder, size));
+        values
+            .reduce(|all, extent| builder.binary(Opcode::LLVMMul, all, extent))
+            .unwrap_or_else(|| Type::integer(self.module, 32).constant(1))
+    }
+
+    fn read_extent(&self, builder: &Builder, size: Index) -> Value {
+        match self.fused_extent(size) {
+            Some(extent) => Type::integer(self.module, 32).constant(extent),
+            None => size.read(self.module, builder),
+        }
+    }
+
+    /// An extent of the fused launch, where it is known when compiling.
+    fn fused_extent(&self, size: Index) -> Option<u64> {
+        match size {
+            Index::GridSize(axis) => self.recipe.facts.largest[axis.index()],
+            Index::BlockSize(axis) => self.recipe.facts.block[axis.index()],
+            Index::Block(_) | Index::Thread(_) => None,
+        }
+    }
+}
+
+impl DealtPlace {
+    /// What the member reads of its place.
+    pub(super) fn given(&self, index: Index) -> Value {
+        let [blocks, grid, threads, block] = &self.indices;
+        match index {
+            Index::Block(axis) => blocks[axis.index()],
+            Index::GridSize(axis) => grid[axis.index()],
+            Index::Thread(axis) => threads[axis.index()],
+            Index::BlockSize(axis) => block[axis.index()],
+        }
+    }
+
+    /// Goes on after the member.
+    pub(super) fn leave(self, builder: &Builder) {
+        let Some(end) = self.end else { return };
+        match self.again {
+            None => builder.branch(end),
+            Some(again) => {
+                let next = builder.binary(Opcode::LLVMAdd, again.number, again.step);
+                again.number.add_incoming(next, builder.block());
+                let more = builder.is_below(next, again.total);
+                builder.branch_on(more, again.header, end);
+            }
+        }
+        builder.continue_in(end);
+    }
+}
+
+/// Remainder and quotient.
+fn split(builder: &Builder, number: Value, by: Value) -> (Value, Value) {
+    let quotient = builder.binary(Opcode::LLVMUDiv, number, by);
+    let whole = builder.binary(Opcode::LLVMMul, quotient, by);
+    (builder.binary(Opcode::LLVMSub, number, whole), quotient)
+}
+
+fn product(builder: &Builder, shape: [Number; 3], value: impl Fn(Number) -> Value) -> Value {
+    let [x, y, z] = shape;
+    [y, z]
+        .into_iter()
+        .fold(value(x), |all, extent| match extent.is_one() {
+            true => all,
+            false => builder.binary(Opcode::LLVMMul, all, value(extent)),
+        })
+}

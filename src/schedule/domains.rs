@@ -1,0 +1,539 @@
+//! Which members lead the fused launch with their blocks and threads, and which are dealt over these.
+//!
+//! As long as all members can keep their threads where they are, they do. Else one of them leads: those that
+//! have its block, and depend on each other inside of it, keep their threads; each other one is dealt
+//! anew, which takes threads that need nothing of their block. Barriers lead; of members without any, that with
+//! the most threads leads where all are known, else that with the largest block, since grids are rounded up to
+//! whole blocks, so that its launch has at least as many threads as the others.
+//!
+//! Invariant: for every two members of which one is dealt, each edge stays, under the map of the edge or the
+//! identity, among threads of one number (see [`ThreadOrder`]), or among numbers of one block of the fused
+//! launch, or is absent under guards.
+
+use super::ThreadOrder;
+use super::group::{Judge, orders};
+use super::obstacle::Candidate;
+use crate::affine::Axis;
+use crate::dependence::{Edge, Guard, PlaceSymbol, Width};
+use crate::diagnostics::Rejection;
+use crate::expression::{Condition, Expression};
+use crate::kernel::{AccessKind, Target};
+use crate::launch::{NodeId, ValueId};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// How the members of a group come to the threads of the fused launch.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Domains {
+    /// The members that are dealt.
+    dealt: BTreeMap<NodeId, Deal>,
+    /// Pairs of members, one of them dealt, that need a barrier between.
+    block_wide: BTreeSet<(NodeId, NodeId)>,
+    /// What all of that relies on.
+    pub(super) guards: BTreeSet<Guard>,
+}
+
+/// How a member is dealt, see [`super::ThreadMap::Dealt`].
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Deal {
+    pub(super) own: ThreadOrder,
+    pub(super) fused: ThreadOrder,
+    pub(super) repeats: bool,
+}
+
+impl Domains {
+    /// How the member is dealt; `None` when it keeps its threads.
+    pub(super) fn deal(&self, member: &Candidate) -> Option<Deal> {
+        self.dealt.get(&member.node).copied()
+    }
+
+    /// The members that keep their threads.
+    pub(super) fn kept<'a>(&self, members: &[Candidate<'a>]) -> Vec<Candidate<'a>> {
+        let kept = members.iter().filter(|member| self.deal(member).is_none());
+        kept.copied().collect()
+    }
+
+    /// Whether all members keep their threads.
+    pub(super) fn all_kept(&self) -> bool {
+        self.dealt.is_empty()
+    }
+
+    /// Whether what the later depends on in the earlier is in other threads of its block; `None` where
+    /// both keep their threads.
+    pub(super) fn is_block_wide(&self, earlier: &Candidate, later: &Candidate) -> Option<bool> {
+        let dealt = [earlier, later].map(|member| self.deal(member).is_some());
+        (dealt != [false; 2]).then(|| self.block_wide.contains(&(earlier.node, later.node)))
+    }
+}
+
+impl<'a> Judge<'a> {
+    /// The members' threads as they are in a group of them.
+    pub(super) fn domains(&self, members: &[Candidate<'a>]) -> Domains {
+        let mut dealt = members
+            .iter()
+            .map(|member| self.among_dealt.contains(&member.node));
+        let stay = || {
+            self.same_shapes(members)
+                .and_then(|()| self.widths_allow(&[], members))
+                .and_then(|()| self.fits_block(members))
+        };
+        match dealt.any(|dealt| dealt) && stay().is_err() {
+            true => self.dealt(members).unwrap_or_default(),
+            false => Domains::default(),
+        }
+    }
+
+    /// No two members are known to have blocks of other extents.
+    pub(super) fn same_shapes(&self, members: &[Candidate<'a>]) -> Result<(), Rejection> {
+        let mut pairs = members.windows(2);
+        pairs.try_for_each(|pair| self.same_shape(&pair[0], &pair[1]))
+    }
+
+    /// Every edge stays inside where all threads stay where they are.
+    pub(super) fn widths_allow(
+        &self,
+        groups: &[&[Candidate<'a>]],
+        members: &[Candidate<'a>],
+    ) -> Result<(), Rejection> {
+        let mut group_of = HashMap::new();
+        for (index, group) in groups.iter().enumerate() {
+            group_of.extend(group.iter().map(|member| (member.node, index)));
+        }
+        for (position, source) in members.iter().enumerate() {
+            for sink in &members[position + 1..] {
+                // Pairs of one group were judged when it was made.
+                let groups = (group_of.get(&source.node), group_of.get(&sink.node));
+                let dealt = self.among_dealt.contains(&source.node);
+                if dealt || groups.0.is_none() || groups.0 != groups.1 {
+                    self.width_allows(source, sink)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A way to deal some of the members over the threads of the others; `None` when there is none.
+    pub(super) fn dealt(&self, members: &[Candidate<'a>]) -> Option<Domains> {
+        let tells_apart = |member: &Candidate| {
+            (0..3).all(|axis| {
+                member.model.distinguishes_threads[axis]
+                    || self.extent(member, 3 + axis).as_constant() == Some(1)
+            })
+        };
+        if !self.options.deals_threads || !members.iter().all(tells_apart) {
+            return None;
+        }
+        let is_launch = |member: &&Candidate| self.graph.operation_of(member.launch.id).is_none();
+        let tied = members.iter().find(|member| needs_its_block(member));
+        let mut leaders: Vec<&Candidate> = match tied {
+            Some(tied) => vec![tied],
+            None => members.iter().filter(is_launch).collect(),
+        };
+        let totals: Option<Vec<i64>> = members
+            .iter()
+            .map(|member| self.total(member).as_constant())
+            .collect();
+        leaders.sort_by_key(|leader| {
+            let size = match totals.is_some() {
+                true => self.total(leader),
+                false => self.block_threads(leader),
+            };
+            std::cmp::Reverse(size.as_constant())
+        });
+        let mut tried: Vec<[Expression<ValueId>; 3]> = Vec::new();
+        for leader in leaders {
+            let block = std::array::from_fn(|axis| self.extent(leader, 3 + axis));
+            if tried.contains(&block) {
+                continue;
+            }
+            tried.push(block);
+            for fused in [ThreadOrder::Blocks, ThreadOrder::Rows] {
+                let found = self.led_by(leader, fused, members);
+                if found.is_some() {
+                    return found;
+                }
+            }
+        }
+        None
+    }
+
+    /// The members dealt over the launch of one of them.
+    fn led_by(
+        &self,
+        leader: &Candidate<'a>,
+        fused: ThreadOrder,
+        members: &[Candidate<'a>],
+    ) -> Option<Domains> {
+        let is_operation = |member: &Candidate| self.graph.operation_of(member.launch.id).is_some();
+        let has_its_block = |member: &Candidate| {
+            (3..6).all(|axis| self.extent(member, axis) == self.extent(leader, axis))
+        };
+        let mut kept: Vec<Candidate> = vec![*leader];
+        let others = || members.iter().filter(|member| member.node != leader.node);
+        // Sets and copies stay where a launch of their shape does.
+        let launches = others().filter(|member| !is_operation(member));
+        for member in launches.chain(others().filter(|member| is_operation(member))) {
+            let carried = !is_operation(member)
+                || kept.iter().any(|other| {
+                    (0..6).all(|axis| self.extent(member, axis) == self.extent(other, axis))
+                });
+            let stays = carried
+                && has_its_block(member)
+                && kept.iter().all(|other| {
+                    let [first, second] = match other.node < member.node {
+                        true => [other, member],
+                        false => [member, other],
+                    };
+                    self.width_allows(first, second).is_ok()
+                });
+            match stays {
+                true => kept.push(*member),
+                false if needs_its_block(member) => return None,
+                false => {}
+            }
+        }
+        if kept.len() == members.len() {
+            return None;
+        }
+        kept.sort_by_key(|member| member.node);
+        let guards = BTreeSet::new();
+        let whole = kept
+            .iter()
+            .find(|member| !is_operation(member) && self.fills_grid(member, &kept, &guards));
+        let line = |member: &Candidate| {
+            (1..3).all(|axis| self.extent(member, axis).as_constant() == Some(1))
+        };
+        let reference = match whole {
+            Some(whole) => whole,
+            None if kept.iter().all(line) => leader,
+            None => return None,
+        };
+        let launch = Launched {
+            grid: std::array::from_fn(|axis| self.extent(reference, axis)),
+            total: self.total(reference),
+            threads: self.block_threads(leader).as_constant()?,
+        };
+        let mut domains = Domains::default();
+        let mut add = |condition: Condition<ValueId>| {
+            domains.guards.insert(Guard::Holds {
+                class: String::from("threads"),
+                condition,
+            });
+        };
+        let most = || Expression::Constant(MOST_NUMBERS);
+        for member in &kept {
+            add(Condition::LessEqual(self.total(member), most()));
+        }
+        let dealt = |member: &&Candidate| kept.iter().all(|other| other.node != member.node);
+        let dealt: Vec<Candidate> = members.iter().filter(dealt).copied().collect();
+        let mut repeats = Vec::new();
+        for member in &dealt {
+            let total = self.total(member);
+            let constants = total.as_constant().zip(launch.total.as_constant());
+            add(Condition::LessEqual(total.clone(), most()));
+            repeats.push(match constants {
+                // A few threads would have to do what many did.
+                Some((own, all)) if own > all.saturating_mul(MOST_REPEATS) => return None,
+                Some((own, all)) => own > all,
+                None => {
+                    add(Condition::LessEqual(total, launch.total.clone()));
+                    false
+                }
+            });
+        }
+        let mut numbered: Vec<(Candidate, Sum)> = Vec::new();
+        for member in &kept {
+            numbered.push((*member, self.number(member, fused, Some(&launch.grid))?));
+        }
+        for (member, repeats) in dealt.iter().zip(repeats) {
+            let mut orders = [ThreadOrder::Blocks, ThreadOrder::Rows];
+            if orders[0] != fused {
+                orders.reverse();
+            }
+            let (own, number, found) = orders.into_iter().find_map(|own| {
+                let number = self.number(member, own, None)?;
+                let mut found = Found::default();
+                let goes_with = |other: &(Candidate<'a>, Sum), found: &mut Found| {
+                    let mine = (member, &number);
+                    let other = (&other.0, &other.1);
+                    match other.0.node < member.node {
+                        true => self.stays_inside(other, mine, &launch, found),
+                        false => self.stays_inside(mine, other, &launch, found),
+                    }
+                };
+                let all = numbered.iter().all(|other| goes_with(other, &mut found));
+                all.then_some((own, number, found))
+            })?;
+            domains.guards.extend(found.guards);
+            domains.block_wide.extend(found.block_wide);
+            let deal = Deal {
+                own,
+                fused,
+                repeats,
+            };
+            domains.dealt.insert(member.node, deal);
+            numbered.push((*member, number));
+        }
+        domains.guards.retain(|guard| match guard {
+            Guard::Holds { condition, .. } => condition.decided() != Some(true),
+            _ => true,
+        });
+        let impossible = domains.guards.iter().any(|guard| {
+            matches!(guard, Guard::Holds { condition, .. } if condition.decided() == Some(false))
+        });
+        (!impossible).then_some(domains)
+    }
+
+    /// Whether every edge between two members, one of them dealt, stays among threads of one number, or of
+    /// one block, or can be tested to be absent.
+    fn stays_inside(
+        &self,
+        (source, source_number): (&Candidate, &Sum),
+        (sink, sink_number): (&Candidate, &Sum),
+        launch: &Launched,
+        found: &mut Found,
+    ) -> bool {
+        let edges = self.edges(source.node, sink.node).iter();
+        edges.filter(|edge| orders(edge)).all(|edge| {
+            found.guards.extend(edge.absent_if.iter().cloned());
+            if source_number == sink_number && edge.width == Width::Thread {
+                found.guards.extend(edge.conditions.iter().cloned());
+                return true;
+            }
+            if let Some(mapped) = &edge.mapped
+                && mapped.width == Width::Thread
+                && told_by(
+                    &mapped.map.source,
+                    &mapped.map.sink,
+                    source_number,
+                    sink_number,
+                )
+            {
+                found.guards.extend(mapped.conditions.iter().cloned());
+                return true;
+            }
+            if let Some(conditions) = self.in_one_block(edge, source, sink, launch) {
+                found.guards.extend(conditions.iter().cloned());
+                found.block_wide.insert((source.node, sink.node));
+                return true;
+            }
+            !edge.absent_if.is_empty()
+        })
+    }
+
+    /// What it relies on that an edge stays inside the blocks of the fused launch, where each of them has the
+    /// threads of one or several whole blocks of both; `None` when it does not.
+    fn in_one_block<'b>(
+        &self,
+        edge: &'b Edge,
+        source: &Candidate,
+        sink: &Candidate,
+        launch: &Launched,
+    ) -> Option<&'b [Guard]> {
+        let together = |member: &Candidate| {
+            let own = self.block_threads(member).as_constant()?;
+            (own > 0 && launch.threads % own == 0).then(|| launch.threads / own)
+        };
+        let (many, few) = (together(source)?, together(sink)?);
+        let blocks = [source, sink].map(|member| self.linear_block(member));
+        let [Some(source_block), Some(sink_block)] = blocks else {
+            return None;
+        };
+        if edge.width <= Width::Block && source_block == sink_block && many == few {
+            return Some(&edge.conditions);
+        }
+        let mapped = edge.mapped.as_ref()?;
+        let ([one], [other]) = (mapped.map.source.as_slice(), mapped.map.sink.as_slice()) else {
+            return None;
+        };
+        let is = |coordinate: &Expression<PlaceSymbol>, block: &Sum, together: i64| {
+            let (inner, divisor) = match coordinate {
+                Expression::FloorDivide(inner, divisor) => (&**inner, divisor.as_constant()),
+                other => (other, Some(1)),
+            };
+            divisor == Some(together) && sum_of(inner).as_ref() == Some(block)
+        };
+        (is(one, &source_block, many) && is(other, &sink_block, few))
+            .then_some(mapped.conditions.as_slice())
+    }
+
+    /// The number of a member's thread; `grid` is what its blocks are counted by, if not its own.
+    fn number(
+        &self,
+        member: &Candidate,
+        order: ThreadOrder,
+        grid: Option<&[Expression<ValueId>; 3]>,
+    ) -> Option<Sum> {
+        let block = |axis: Axis| {
+            let own = self.extent(member, axis.index());
+            let digit = (own.as_constant() != Some(1)).then_some(PlaceSymbol::Block(axis));
+            (digit, grid.map_or(own, |grid| grid[axis.index()].clone()))
+        };
+        let thread = |axis: Axis| {
+            let extent = self.extent(member, 3 + axis.index());
+            (Some(PlaceSymbol::Thread(axis)), extent)
+        };
+        let digits: Vec<_> = match order {
+            ThreadOrder::Blocks => {
+                let threads = Axis::ALL.map(thread).into_iter();
+                threads.chain(Axis::ALL.map(block)).collect()
+            }
+            ThreadOrder::Rows => {
+                let axes = Axis::ALL.into_iter();
+                axes.flat_map(|axis| [thread(axis), block(axis)]).collect()
+            }
+        };
+        mixed_radix(digits)
+    }
+
+    /// The number of a member's block in its grid.
+    fn linear_block(&self, member: &Candidate) -> Option<Sum> {
+        mixed_radix(Axis::ALL.map(|axis| {
+            let extent = self.extent(member, axis.index());
+            (Some(PlaceSymbol::Block(axis)), extent)
+        }))
+    }
+
+    /// How many threads a block of the member has.
+    fn block_threads(&self, member: &Candidate) -> Expression<ValueId> {
+        let [x, y, z] = [3, 4, 5].map(|axis| self.extent(member, axis));
+        x.multiply(y).multiply(z)
+    }
+
+    /// How many threads the member has.
+    fn total(&self, member: &Candidate) -> Expression<ValueId> {
+        let [x, y, z] = [0, 1, 2].map(|axis| self.extent(member, axis));
+        x.multiply(y)
+            .multiply(z)
+            .multiply(self.block_threads(member))
+    }
+}
+
+/// The fused launch.
+struct Launched {
+    grid: [Expression<ValueId>; 3],
+    total: Expression<ValueId>,
+    /// Threads a block.
+    threads: i64,
+}
+
+/// What was found out of a member that is dealt.
+#[derive(Default)]
+struct Found {
+    guards: BTreeSet<Guard>,
+    block_wide: BTreeSet<(NodeId, NodeId)>,
+}
+
+/// Whether a member's threads count on others of their block.
+fn needs_its_block(member: &Candidate) -> bool {
+    let model = member.model;
+    let bound = model.accesses.iter().any(|access| {
+        let shared = matches!(access.target, Target::Shared(_) | Target::UnknownShared);
+        shared
+            || match access.kind {
+                AccessKind::Atomic => true,
+                AccessKind::Reduction(update) => update.within_block,
+                AccessKind::Read | AccessKind::Write => false,
+            }
+    });
+    bound
+        || !model.barriers.is_empty()
+        || model.warp_operations
+        || model.asynchronous_copies
+        || model.prints
+        || model.dynamic_shared
+        || model.static_shared_bytes > 0
+}
+
+/// Products of places and host values, with how often each is added.
+type Sum = BTreeMap<Vec<PlaceSymbol>, i64>;
+
+/// The number whose digits these are, the fastest first; a digit that is always zero has no symbol.
+fn mixed_radix(
+    digits: impl IntoIterator<Item = (Option<PlaceSymbol>, Expression<ValueId>)>,
+) -> Option<Sum> {
+    let mut number = Expression::Constant(0);
+    let mut unit = Expression::Constant(1);
+    for (digit, extent) in digits {
+        if extent.as_constant() == Some(1) {
+            continue;
+        }
+        if let Some(digit) = digit {
+            number = number.add(unit.clone().multiply(Expression::Leaf(digit)));
+        }
+        let extent = match extent {
+            Expression::Constant(extent) => Expression::Constant(extent),
+            Expression::Leaf(value) => Expression::Leaf(PlaceSymbol::Value(value)),
+            _ => return None,
+        };
+        unit = unit.multiply(extent);
+    }
+    sum_of(&number)
+}
+
+/// An expression without quotients and extrema, multiplied out.
+fn sum_of(expression: &Expression<PlaceSymbol>) -> Option<Sum> {
+    let both = |a, b| Some((sum_of(a)?, sum_of(b)?));
+    let add = |mut one: Sum, other: Sum, factor: i64| {
+        for (product, count) in other {
+            let entry = one.entry(product).or_insert(0);
+            *entry = entry.checked_add(count.checked_mul(factor)?)?;
+        }
+        one.retain(|_, count| *count != 0);
+        Some(one)
+    };
+    match expression {
+        Expression::Constant(0) => Some(Sum::new()),
+        Expression::Constant(value) => Some(Sum::from([(Vec::new(), *value)])),
+        Expression::Leaf(symbol) => Some(Sum::from([(vec![*symbol], 1)])),
+        Expression::Add(a, b) => both(a, b).and_then(|(a, b)| add(a, b, 1)),
+        Expression::Subtract(a, b) => both(a, b).and_then(|(a, b)| add(a, b, -1)),
+        Expression::Multiply(a, b) => {
+            let (a, b) = both(a, b)?;
+            let mut all = Sum::new();
+            for (left, times) in &a {
+                let mut scaled = Sum::new();
+                for (right, count) in &b {
+                    let mut product = [left.as_slice(), right.as_slice()].concat();
+                    product.sort();
+                    scaled.insert(product, *count);
+                }
+                all = add(all, scaled, *times)?;
+            }
+            Some(all)
+        }
+        _ => None,
+    }
+}
+
+/// Whether a map's coordinates are equal just where two numbers are: both are the numbers, but for what is
+/// added to them.
+fn told_by(
+    source: &[Expression<PlaceSymbol>],
+    sink: &[Expression<PlaceSymbol>],
+    source_number: &Sum,
+    sink_number: &Sum,
+) -> bool {
+    let ([source], [sink]) = (source, sink) else {
+        return false;
+    };
+    let rest = |coordinate: &Expression<PlaceSymbol>, number: &Sum| {
+        let mut rest = sum_of(coordinate)?;
+        for (product, count) in number {
+            let entry = rest.entry(product.clone()).or_insert(0);
+            *entry = entry.checked_sub(*count)?;
+        }
+        rest.retain(|_, count| *count != 0);
+        let uniform = rest
+            .keys()
+            .flatten()
+            .all(|symbol| matches!(symbol, PlaceSymbol::Value(_)));
+        uniform.then_some(rest)
+    };
+    let rests = rest(source, source_number).zip(rest(sink, sink_number));
+    rests.is_some_and(|(source, sink)| source == sink)
+}
+
+/// The most threads of a launch that are counted.
+const MOST_NUMBERS: i64 = (1 << 31) - 1;
+/// At most so often a thread of the fused launch runs a member.
+const MOST_REPEATS: i64 = 8;

@@ -1,0 +1,401 @@
+//! Members whose threads are dealt anew: whether each thread of theirs runs once, needs no other of its
+//! block, and meets what it depends on.
+//!
+//! An order of the threads of a launch is a numeration in mixed radix, which is one-to-one whatever its
+//! digits' order. A dealt member's number n runs in the thread of the fused launch that has number n there,
+//! or n less a multiple of the number of its threads. So two instances of *one number*, each by the order
+//! that its member is dealt by, or by the fused launch's for members that stay where they are, are
+//! in one thread. The converse need not hold. So of a pair of members of which one is dealt, no conflicting
+//! instances may have different numbers; or, where a barrier stands between, numbers in different blocks of
+//! the fused launch, which are runs of as many numbers as a block has threads. The numbers of the threads of
+//! the fused launch are below 2³¹, as are those of the members, so that 32 bits hold them and what is
+//! added to them.
+//!
+//! A thread may leave its block only where it does not count on it: no barrier, no shared memory, no operation
+//! of a warp, no atomic of whose scope the model does not speak.
+
+use super::Refusal;
+use super::conflict::{ConflictSet, Side};
+use super::formula::{Assumptions, Formula};
+use super::member::Member;
+use super::polynomial::Polynomial;
+use crate::affine::{Affine, Axis, Variable};
+use crate::kernel::{AccessKind, Target};
+use crate::schedule::{FusionGroup, ThreadMap, ThreadOrder};
+use std::collections::BTreeMap;
+
+/// The numbers of the threads of a launch.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Numbers {
+    order: ThreadOrder,
+    /// Grid x, y, z; `None` for an extent that is not told.
+    grid: [Option<Polynomial>; 3],
+    block: [Polynomial; 3],
+}
+
+/// What is known of the fused launch of a group with dealt members.
+pub(super) struct Dealing {
+    /// Its grid; `None` on the x axis where only some member's grid is known to have the largest extent.
+    grid: [Option<Polynomial>; 3],
+    block: [Polynomial; 3],
+    /// Each is at most the number of its threads.
+    least_totals: Vec<Polynomial>,
+    /// The largest of these is the number of its threads.
+    totals: Vec<Polynomial>,
+}
+
+impl Dealing {
+    /// `None` for groups without dealt members.
+    ///
+    /// # Errors
+    /// When the shape of the fused launch is not told by members that keep it.
+    pub(super) fn of(
+        group: &FusionGroup,
+        members: &[Member<'_>],
+        is_operation: impl Fn(&Member<'_>) -> bool,
+        assumptions: &Assumptions,
+    ) -> Result<Option<Self>, Refusal> {
+        let planned = || members.iter().zip(&group.members);
+        if !planned().any(|(_, planned)| is_dealt(&planned.map)) {
+            return Ok(None);
+        }
+        let first = members[0].launch.id;
+        let mixed = || Refusal::MixedMaps { first };
+        let keepers: Vec<_> = planned()
+            .filter(|(_, planned)| !is_dealt(&planned.map))
+            .collect();
+        if !keepers
+            .iter()
+            .all(|(_, planned)| planned.map.keeps_indices())
+        {
+            return Err(mixed());
+        }
+        // The shape of a set or a copy is that of a launch, which has to be one that tells the shape.
+        let launches: Vec<&Member<'_>> = keepers
+            .iter()
+            .map(|(member, _)| *member)
+            .filter(|member| !is_operation(member))
+            .collect();
+        let carried = |member: &Member<'_>| {
+            let mut launches = launches.iter();
+            launches.any(|launch| launch.extents == member.extents)
+        };
+        if launches.is_empty() || !keepers.iter().all(|(member, _)| carried(member)) {
+            return Err(mixed());
+        }
+        let total = |member: &Member<'_>| product(&member.extents);
+        let block = |member: &Member<'_>| -> [Polynomial; 3] {
+            std::array::from_fn(|axis| member.extents[3 + axis].clone())
+        };
+        let whole = keepers
+            .iter()
+            .find(|(_, planned)| planned.map == ThreadMap::Identity);
+        if let Some((member, _)) = whole {
+            let all = total(member).ok_or_else(mixed)?;
+            return Ok(Some(Self {
+                grid: std::array::from_fn(|axis| Some(member.extents[axis].clone())),
+                block: block(member),
+                least_totals: vec![all.clone()],
+                totals: vec![all],
+            }));
+        }
+        let one = Polynomial::constant(1);
+        let line = |member: &&Member<'_>| {
+            let mut extents = member.extents[1..3].iter();
+            extents.all(|extent| assumptions.equal(extent, &one))
+        };
+        if !launches.iter().all(line) {
+            return Err(mixed());
+        }
+        let totals = launches.iter().map(|member| total(member));
+        let totals: Vec<Polynomial> = totals.collect::<Option<_>>().ok_or_else(mixed)?;
+        Ok(Some(Self {
+            grid: [None, Some(one.clone()), Some(one)],
+            block: block(launches[0]),
+            least_totals: totals.clone(),
+            totals,
+        }))
+    }
+
+    /// What speaks against the maps of dealt members by themselves.
+    pub(super) fn refusals(
+        &self,
+        group: &FusionGroup,
+        members: &[Member<'_>],
+        assumptions: &Assumptions,
+    ) -> Vec<Refusal> {
+        let mut refusals = Vec::new();
+        let at_most = |left: &Polynomial, right: &Polynomial| {
+            let bound = Formula::less_equal(left, right);
+            bound.is_some_and(|bound| assumptions.imply(&bound))
+        };
+        let most = Polynomial::constant(MOST_NUMBERS);
+        let first = members[0].launch.id;
+        if !self.totals.iter().all(|total| at_most(total, &most)) {
+            refusals.push(Refusal::TooManyThreads { launch: first });
+        }
+        for (member, planned) in members.iter().zip(&group.members) {
+            let launch = member.launch.id;
+            // In the fused launch the threads of all axes are told apart.
+            for (axis, name) in ['x', 'y', 'z'].into_iter().enumerate() {
+                let single = member.extents[3 + axis].as_constant() == Some(1);
+                if !single && !member.model.distinguishes_threads[axis] {
+                    refusals.push(Refusal::NotInStep {
+                        first,
+                        second: launch,
+                        axis: name,
+                    });
+                }
+            }
+            let ThreadMap::Dealt { repeats, .. } = planned.map else {
+                continue;
+            };
+            if let Some(what) = needs_its_block(member) {
+                let what = what.to_owned();
+                refusals.push(Refusal::NotDealt { launch, what });
+            }
+            let Some(total) = product(&member.extents) else {
+                refusals.push(Refusal::TooManyThreads { launch });
+                continue;
+            };
+            if !at_most(&total, &most) {
+                refusals.push(Refusal::TooManyThreads { launch });
+            }
+            let fits = self.least_totals.iter().any(|all| at_most(&total, all));
+            if !repeats && !fits {
+                let what = String::from("perhaps more threads than the fused launch");
+                refusals.push(Refusal::NotDealt { launch, what });
+            }
+        }
+        refusals
+    }
+
+    /// The numbers of the threads of two members, of which one is dealt at least, where equal ones are in
+    /// one thread of the fused launch; `None` when they are counted in different orders.
+    pub(super) fn numbers(
+        &self,
+        members: [&Member<'_>; 2],
+        maps: [&ThreadMap; 2],
+    ) -> Option<[Numbers; 2]> {
+        let fused = maps.map(|map| match map {
+            ThreadMap::Dealt { fused, .. } => Some(*fused),
+            _ => None,
+        });
+        let fused = match fused {
+            [Some(one), Some(other)] => (one == other).then_some(one)?,
+            [one, other] => one.or(other)?,
+        };
+        let numbers = |at: usize| {
+            let extents = &members[at].extents;
+            match maps[at] {
+                ThreadMap::Dealt { own, .. } => Numbers {
+                    order: *own,
+                    grid: std::array::from_fn(|axis| Some(extents[axis].clone())),
+                    block: std::array::from_fn(|axis| extents[3 + axis].clone()),
+                },
+                _ => Numbers {
+                    order: fused,
+                    grid: self.grid.clone(),
+                    block: std::array::from_fn(|axis| extents[3 + axis].clone()),
+                },
+            }
+        };
+        Some([numbers(0), numbers(1)])
+    }
+
+    /// As many numbers follow each other in a block of the fused launch, where all members count so that
+    /// they do and it is known.
+    pub(super) fn block_numbers(&self, maps: [&ThreadMap; 2]) -> Option<i64> {
+        let whole_blocks = |map: &ThreadMap| match map {
+            ThreadMap::Dealt { fused, .. } => *fused == ThreadOrder::Blocks,
+            _ => true,
+        };
+        let threads = self.block.iter().map(Polynomial::as_constant);
+        let threads = threads.product::<Option<i64>>()?;
+        (maps.into_iter().all(whole_blocks) && threads >= 1).then_some(threads)
+    }
+}
+
+/// Whether the member's threads are dealt anew.
+pub(super) fn is_dealt(map: &ThreadMap) -> bool {
+    matches!(map, ThreadMap::Dealt { .. })
+}
+
+/// What a member's threads count on other threads of their block for.
+fn needs_its_block(member: &Member<'_>) -> Option<&'static str> {
+    let model = member.model;
+    if !model.barriers.is_empty() {
+        return Some("barriers");
+    }
+    if model.warp_operations {
+        return Some("warp operations");
+    }
+    if model.asynchronous_copies {
+        return Some("asynchronous copies");
+    }
+    if model.prints {
+        return Some("output");
+    }
+    let shared = model.static_shared_bytes > 0 || model.dynamic_shared;
+    for access in &model.accesses {
+        if matches!(access.target, Target::Shared(_) | Target::UnknownShared) {
+            return Some("shared memory");
+        }
+        match access.kind {
+            AccessKind::Atomic => return Some("atomics of unknown scope"),
+            AccessKind::Reduction(update) if update.within_block => {
+                return Some("atomics within a block");
+            }
+            AccessKind::Read | AccessKind::Write | AccessKind::Reduction(_) => {}
+        }
+    }
+    shared.then_some("shared memory")
+}
+
+fn product(extents: &[Polynomial; 6]) -> Option<Polynomial> {
+    let mut extents = extents.iter();
+    extents.try_fold(Polynomial::constant(1), |all, extent| all.multiply(extent))
+}
+
+/// A part of a number: a sum over blocks and threads, times a unit.
+struct Part {
+    unit: Polynomial,
+    sum: BTreeMap<Variable, i64>,
+}
+
+impl Numbers {
+    /// The number as a sum; neighbouring digits whose units have a known ratio are one part. `None` when it
+    /// needs an extent that is not told.
+    fn parts(&self, assumptions: &Assumptions) -> Option<Vec<Part>> {
+        let block = |axis: Axis| (Variable::Block(axis), self.grid[axis.index()].clone());
+        let thread = |axis: Axis| {
+            (
+                Variable::Thread(axis),
+                Some(self.block[axis.index()].clone()),
+            )
+        };
+        let digits: Vec<_> = match self.order {
+            ThreadOrder::Blocks => Axis::ALL
+                .map(thread)
+                .into_iter()
+                .chain(Axis::ALL.map(block))
+                .collect(),
+            ThreadOrder::Rows => Axis::ALL
+                .into_iter()
+                .flat_map(|axis| [thread(axis), block(axis)])
+                .collect(),
+        };
+        let one = Polynomial::constant(1);
+        let mut parts: Vec<Part> = Vec::new();
+        // The unit of the next digit, and how often it is that of the last part.
+        let (mut unit, mut ratio) = (Some(one.clone()), None);
+        for (variable, extent) in digits {
+            if extent
+                .as_ref()
+                .is_some_and(|extent| assumptions.equal(extent, &one))
+            {
+                continue;
+            }
+            let own = unit.take()?;
+            match (ratio, parts.last_mut()) {
+                (Some(ratio), Some(last)) => {
+                    last.sum.insert(variable, ratio);
+                }
+                _ => {
+                    parts.push(Part {
+                        unit: own.clone(),
+                        sum: BTreeMap::from([(variable, 1)]),
+                    });
+                    ratio = Some(1);
+                }
+            }
+            let constant = extent.as_ref().and_then(Polynomial::as_constant);
+            ratio = match (ratio, constant) {
+                (Some(ratio), Some(constant)) => Some(i64::checked_mul(ratio, constant)?),
+                _ => None,
+            };
+            unit = match extent {
+                Some(extent) => Some(own.multiply(&extent)?),
+                None => None,
+            };
+        }
+        Some(parts)
+    }
+
+    /// The number of an instance's thread in isl's notation. Products that it needs become ones of the
+    /// side.
+    pub(super) fn text(
+        &self,
+        set: &mut ConflictSet,
+        side: &mut Side<'_>,
+        assumptions: &Assumptions,
+    ) -> Option<String> {
+        let mut text = String::from("(0");
+        for part in self.parts(assumptions)? {
+            let Some(unit) = part.unit.as_constant() else {
+                let index = product_of(side.member, &part, assumptions)?;
+                side.mention(index);
+                text.push_str(&format!(" + {}", set.product_name(side, index)));
+                continue;
+            };
+            for (variable, coefficient) in &part.sum {
+                let (kind, axis) = match variable {
+                    Variable::Block(axis) => ('b', axis),
+                    Variable::Thread(axis) => ('t', axis),
+                    _ => return None,
+                };
+                let scaled = coefficient.checked_mul(unit)?;
+                let name = axis.name();
+                text.push_str(&format!(" + {scaled}*{}{kind}{name}", side.letter));
+            }
+        }
+        text.push(')');
+        Some(text)
+    }
+}
+
+/// A product of the member's model that is the part.
+fn product_of(member: &Member<'_>, part: &Part, assumptions: &Assumptions) -> Option<usize> {
+    let mut products = member.model.products.iter();
+    products.position(|product| {
+        let parameter = member.parameters.get(product.parameter);
+        expanded(member, &product.factor).is_some_and(|sum| sum == part.sum)
+            && parameter.is_some_and(|parameter| assumptions.equal(parameter, &part.unit))
+    })
+}
+
+/// A sum over blocks and threads, products with constants multiplied out; `None` for any other.
+fn expanded(member: &Member<'_>, affine: &Affine) -> Option<BTreeMap<Variable, i64>> {
+    let mut sum: BTreeMap<Variable, i64> = BTreeMap::new();
+    if affine.constant != 0 {
+        return None;
+    }
+    for (coefficient, variable) in &affine.terms {
+        let inner = match variable {
+            Variable::Block(_) | Variable::Thread(_) => BTreeMap::from([(variable.clone(), 1)]),
+            Variable::Product(index) => {
+                let product = member.model.products.get(*index)?;
+                let scale = member.parameters.get(product.parameter)?.as_constant()?;
+                let inner = expanded(member, &product.factor)?.into_iter();
+                inner
+                    .map(|(variable, own)| Some((variable, own.checked_mul(scale)?)))
+                    .collect::<Option<_>>()?
+            }
+            _ => return None,
+        };
+        for (variable, own) in inner {
+            let entry = sum.entry(variable).or_insert(0);
+            *entry = entry.checked_add(own.checked_mul(*coefficient)?)?;
+        }
+    }
+    // An axis of one thread or block adds nothing.
+    sum.retain(|variable, _| match variable {
+        Variable::Block(axis) => member.extents[axis.index()].as_constant() != Some(1),
+        Variable::Thread(axis) => member.extents[3 + axis.index()].as_constant() != Some(1),
+        _ => true,
+    });
+    Some(sum)
+}
+
+/// The most threads of a launch that are counted.
+const MOST_NUMBERS: i64 = (1 << 31) - 1;
