@@ -10,6 +10,16 @@ use std::collections::BTreeSet;
 impl Guards<'_> {
     /// When a select, phi, minimum or maximum goes a certain way, as far as a block can tell.
     pub fn choice(&self, space: &mut Space, value: ValueRef, way: usize, at: BlockRef) -> Reach {
+        let key = (value, way, at);
+        if let Some(known) = self.ways.borrow().get(&key) {
+            return known.clone();
+        }
+        let reach = self.choice_anew(space, value, way, at);
+        self.ways.borrow_mut().insert(key, reach.clone());
+        reach
+    }
+
+    fn choice_anew(&self, space: &mut Space, value: ValueRef, way: usize, at: BlockRef) -> Reach {
         let reach = match &self.body.value(value).operation {
             Operation::Select { condition, .. } => self.condition(space, *condition, way == 0, at),
             Operation::Binary {

@@ -12,6 +12,7 @@ use super::ranges::{lower, may_be_required};
 use super::space::Space;
 use super::walk::{Choices, Obligation, Obstacle, Quantity, Reading, Walk};
 use crate::affine::{Affine, Constraint, Variable};
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// A constraint that a branch has tested.
@@ -144,6 +145,9 @@ pub struct Guards<'a> {
     changed_arguments: &'a BTreeSet<usize>,
     levels: BTreeMap<Option<usize>, Level>,
     within_level: HashMap<(Option<usize>, BlockRef), Reach>,
+    /// Networks of selects ask for the same conditions over and over.
+    conditions: RefCell<HashMap<(ValueRef, bool, BlockRef, Choices), Reach>>,
+    pub(super) ways: RefCell<HashMap<(ValueRef, usize, BlockRef), Reach>>,
 }
 
 impl<'a> Guards<'a> {
@@ -159,6 +163,8 @@ impl<'a> Guards<'a> {
             changed_arguments,
             levels,
             within_level: HashMap::new(),
+            conditions: RefCell::default(),
+            ways: RefCell::default(),
         }
     }
 
@@ -305,6 +311,23 @@ impl<'a> Guards<'a> {
     }
 
     fn condition_under(
+        &self,
+        space: &mut Space,
+        value: ValueRef,
+        positive: bool,
+        at: BlockRef,
+        choices: &Choices,
+    ) -> Reach {
+        let key = (value, positive, at, choices.clone());
+        if let Some(known) = self.conditions.borrow().get(&key) {
+            return known.clone();
+        }
+        let reach = self.condition_anew(space, value, positive, at, choices);
+        self.conditions.borrow_mut().insert(key, reach.clone());
+        reach
+    }
+
+    fn condition_anew(
         &self,
         space: &mut Space,
         value: ValueRef,
