@@ -1,6 +1,6 @@
 // Launches of other blocks and grids take over the threads of their neighbours.
 //
-// expect: 29 launches -> 13
+// expect: 30 launches -> 13
 #include <cstdio>
 #include <vector>
 
@@ -14,6 +14,13 @@ __global__ void scale(float *y, const float *x, int n) {
 __global__ void shift(float *y, const float *x, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) y[i] = x[i] + 1.0f;
+}
+
+// Its first instruction reads its place, which is given to it, and it uses a device variable.
+__device__ float weights[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
+__global__ void weigh(float *y, int n) {
+    size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] += weights[i % 16];
 }
 
 // Reads all that a launch tells of a thread's place.
@@ -109,10 +116,12 @@ int main(int argc, char **) {
     scale<<<16, 256>>>(y, x, count);
     add_place<<<20, 96>>>(y);
     add_place<<<7, 192>>>(y);
+    weigh<<<32, 128>>>(y, count);
     for (int i = 0; i < count; i++) {
         expected[i] = 2 * host[i];
         if (i < 1920) expected[i] += 1000 * (i / 96) + i % 96 + 10 + 24;
         if (i < 1344) expected[i] += 1000 * (i / 192) + i % 192 + 3.5f + 48;
+        expected[i] += i % 16 + 1;
     }
     expect("places", y);
 

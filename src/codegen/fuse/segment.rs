@@ -234,14 +234,15 @@ fn take_variables(
     old.move_subprogram_to(new);
     old.replace_uses_with(new);
     old.delete_function();
-    let Some(place) = entry_place(new) else {
-        return Err(CodegenError::Inconsistent(format!("'{name}' has no body")));
-    };
     let own = ty.parameters().len();
     for (position, index) in given.iter().enumerate() {
         let value = new.parameters()[own + variables.len() + position];
         replace_reads(new, *index, value);
     }
+    // A read of an index may have stood there.
+    let Some(place) = entry_place(new) else {
+        return Err(CodegenError::Inconsistent(format!("'{name}' has no body")));
+    };
     let mut replacements = HashMap::new();
     let mut indices = Vec::new();
     for (position, (global, index)) in variables.into_iter().enumerate() {
