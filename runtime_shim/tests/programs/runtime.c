@@ -111,7 +111,7 @@ int main(void) {
     CHECK(cudaMalloc(&large, 1 << 20) == 0 && cudaMemGetInfo(&after, &total) == 0);
     CHECK(before - after == 1 << 20);
     CHECK(cudaMalloc(&large, (size_t)1 << 60) == 2);
-    CHECK(cudaStreamBeginCapture(stream, 0) == 801 && cudaGetLastError() == 801);
+    CHECK(cudaStreamBeginCapture(0, 0) == 900 && cudaGetLastError() == 900);
 
     /* More allocations than the system has mappings for. */
     static void *many[40000];

@@ -223,7 +223,7 @@ fn restrict_does_not_outlive_its_segment() {
 }
 
 #[test]
-fn barriers_stay_and_shared_memory_is_separate() {
+fn barriers_stay_and_shared_memory_is_free_after_them() {
     let nodes = vec![launch(0, 2, &[Ok(1)]), launch(1, 2, &[Ok(1)])];
     fuse(nodes, &[false, true], |module, _, function| {
         assert_eq!(device::count_barriers(module).sites, 3);
@@ -232,7 +232,7 @@ fn barriers_stay_and_shared_memory_is_separate() {
             .into_iter()
             .filter(|global| global.ty().address_space() == 3)
             .count();
-        assert_eq!(shared, 2, "one variable for each segment");
+        assert_eq!(shared, 1, "the barrier between the segments frees it");
 
         assert_eq!(
             count(function, Opcode::LLVMLoad),
