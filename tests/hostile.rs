@@ -174,3 +174,25 @@ fn many_arrays() {
         "{seconds} s"
     );
 }
+
+/// A warp sorts pairs of a number and a flag: each flag is one of two earlier ones, by a comparison of
+/// earlier flags.
+#[test]
+fn a_sorting_network_of_a_warp() {
+    let mut body = String::from("int lane = threadIdx.x % 32, key = n * i; bool flag = k < i;\n");
+    for outer in 0..5 {
+        for inner in (0..=outer).rev() {
+            let _ = writeln!(
+                body,
+                "{{ int k2 = __shfl_xor_sync(~0u, key, {0}); bool f2 = __shfl_xor_sync(~0u, flag, {0});\n\
+                 bool less = key < k2 || (key == k2 && flag < f2);\n\
+                 if (less == (((lane >> {1}) ^ (lane >> {inner})) & 1)) key = k2, flag = f2; }}",
+                1 << inner,
+                outer + 1,
+            );
+        }
+    }
+    body.push_str("if (__any_sync(~0u, flag) && i < n) x[i] = key;\n");
+    let (seconds, _) = analyse("sorting_network", &program("float *x", &body, "4, 32", "x"));
+    assert!(seconds < MOST_SECONDS, "{seconds} s");
+}
