@@ -2,7 +2,7 @@
 //!
 //! `-c` writes a complete object, which any linker takes, and adds to it a section with what clang
 //! made of the source ([`add_record`]). A link of ours takes the object out again and compiles the
-//! bitcode instead, together with that of all others ([`gather`]).
+//! bitcode instead, together with that of all others ([`gather()`]).
 //!
 //! Invariants. An object stands aside for its bitcode only when it is, to the last byte that a linker
 //! looks at, what we wrote: one that was joined with others, or whose symbols were renamed, is linked as
