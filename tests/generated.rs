@@ -18,7 +18,6 @@ mod harness;
 #[path = "harness/seeds.rs"]
 mod seeds;
 
-use libtest_mimic::{Arguments, Trial};
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -26,23 +25,16 @@ use std::time::Instant;
 const CASES: usize = 8;
 
 fn main() -> ExitCode {
-    let arguments = Arguments::from_args();
-    let programs = seeds::trials("generated", 0..3, |seed| generator::program(seed, CASES));
-    let (trials, groups) = match programs.and_then(|trials| Ok((trials, seeds::chosen(0..3)?))) {
-        Ok(found) => found,
+    let groups = match seeds::chosen(0..3) {
+        Ok(seeds) => groups::trials(seeds),
         Err(sentence) => {
             eprintln!("{sentence}");
             return ExitCode::FAILURE;
         }
     };
-    let trials = trials
-        .into_iter()
-        .chain(groups::trials(groups))
-        .chain([Trial::test("oracle", harness::check_oracle)])
-        .collect();
     let start = Instant::now();
-    let conclusion = libtest_mimic::run(&arguments, trials);
-    println!("{}", harness::precision_table());
+    let program = |seed| generator::program(seed, CASES);
+    let status = seeds::run("generated", 0..3, program, groups.collect());
     println!("{}", differential::Totals::so_far().line(start.elapsed()));
-    conclusion.exit_code()
+    status
 }

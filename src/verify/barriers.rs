@@ -6,7 +6,8 @@
 //! the other cannot reach. That is read off the kernel's model, of which the spans tell what stands
 //! next to each barrier.
 
-use crate::kernel::{Access, AccessKind, KernelModel, Target};
+use super::targets::may_meet;
+use crate::kernel::{Access, AccessKind, KernelModel};
 
 /// Whether nothing in a kernel is ordered by the barrier with this number in the function's text alone.
 /// `apart` tells of two arguments that they never lead to a common byte.
@@ -42,28 +43,5 @@ fn conflict(source: &Access, sink: &Access, apart: &impl Fn(usize, usize) -> boo
     if source.kind == AccessKind::Read && sink.kind == AccessKind::Read {
         return false;
     }
-    match (&source.target, &sink.target) {
-        (Target::Shared(one), Target::Shared(other)) => one == other,
-        // Pointers from the host never lead to shared memory.
-        (
-            Target::Shared(_) | Target::UnknownShared,
-            Target::Argument { .. } | Target::Global(_),
-        )
-        | (
-            Target::Argument { .. } | Target::Global(_),
-            Target::Shared(_) | Target::UnknownShared,
-        ) => false,
-        (Target::Global(one), Target::Global(other)) => one == other,
-        (
-            Target::Argument {
-                argument: one,
-                offset_bytes: 0,
-            },
-            Target::Argument {
-                argument: other,
-                offset_bytes: 0,
-            },
-        ) => one == other || !apart(*one, *other),
-        _ => true,
-    }
+    may_meet(&source.target, &sink.target, apart)
 }

@@ -8,8 +8,9 @@
 //! is touched between the two.
 
 use super::iterations::{COUNTER, Reader, Row, Sum, Term};
+use super::targets::may_meet;
 use crate::affine::Variable;
-use crate::kernel::{Access, AccessKind, KernelModel, Target};
+use crate::kernel::{Access, AccessKind, KernelModel};
 use std::collections::BTreeSet;
 
 /// Loops of a kernel, by the [`Access::place`]s of what they touch outside the thread's own memory.
@@ -196,29 +197,4 @@ fn mentions_counter(sum: &Sum) -> bool {
         Term::Variable(variable) => *variable == Variable::Loop(COUNTER),
         Term::Product(factor, _) | Term::Floor(factor, _) => mentions_counter(factor),
     })
-}
-
-/// Whether two targets may have a byte in common.
-fn may_meet(one: &Target, other: &Target, apart: &impl Fn(usize, usize) -> bool) -> bool {
-    let on_chip = |target: &Target| matches!(target, Target::Shared(_) | Target::UnknownShared);
-    match (one, other) {
-        (Target::Shared(one), Target::Shared(other)) => one == other,
-        (
-            Target::Argument {
-                argument: one,
-                offset_bytes: 0,
-            },
-            Target::Argument {
-                argument: other,
-                offset_bytes: 0,
-            },
-        ) => one == other || !apart(*one, *other),
-        (Target::Argument { .. } | Target::Global(_), target)
-        | (target, Target::Argument { .. } | Target::Global(_))
-            if on_chip(target) =>
-        {
-            false
-        }
-        _ => true,
-    }
 }

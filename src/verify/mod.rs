@@ -91,6 +91,7 @@ mod reduction;
 mod refusal;
 mod staging;
 mod strands;
+mod targets;
 mod touched;
 mod waits;
 mod waves;

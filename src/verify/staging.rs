@@ -22,6 +22,7 @@
 //! those of runs in which the model's preconditions hold.
 
 use super::iterations::{COUNTER, Reader, Row, Sum, Term};
+use super::targets::may_meet;
 use crate::affine::{Axis, Variable};
 use crate::expression::Expression;
 use crate::kernel::{Access, AccessKind, KernelModel, KernelSymbol, Target};
@@ -168,7 +169,7 @@ impl<F: Fn(usize, usize) -> bool> Judge<'_, F> {
             self.kernel
                 .accesses
                 .iter()
-                .filter(|other| self.may_meet(&other.target, &first.access.target))
+                .filter(|other| may_meet(&other.target, &first.access.target, &self.apart))
         };
         for other in others() {
             if other.kind == AccessKind::Read || own(other, &mirrored) {
@@ -313,24 +314,6 @@ impl<F: Fn(usize, usize) -> bool> Judge<'_, F> {
             _ => false,
         };
         counter.constant == 0 && *thread == Term::Variable(Variable::Thread(Axis::X)) && wide
-    }
-
-    /// Whether two targets may have a byte in common.
-    fn may_meet(&self, one: &Target, other: &Target) -> bool {
-        match (one, other) {
-            (Target::Shared(_) | Target::UnknownShared, Target::Argument { .. }) => false,
-            (
-                Target::Argument {
-                    argument: one,
-                    offset_bytes: 0,
-                },
-                Target::Argument {
-                    argument: other,
-                    offset_bytes: 0,
-                },
-            ) => one == other || !(self.apart)(*one, *other),
-            _ => true,
-        }
     }
 }
 

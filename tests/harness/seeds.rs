@@ -7,10 +7,6 @@ use std::process::ExitCode;
 
 /// The `main` of a test of random programs: those of [`trials`], then `others`, then the oracle over all of
 /// them.
-#[allow(
-    dead_code,
-    reason = "not every test of random programs has it as its main"
-)]
 pub fn run(
     name: &'static str,
     otherwise: Range<u64>,
@@ -38,7 +34,7 @@ pub fn run(
 ///
 /// # Errors
 /// A sentence, when `SIRIUS_FUZZ_SEEDS` is no range.
-pub fn trials(
+fn trials(
     name: &'static str,
     otherwise: Range<u64>,
     program: fn(u64) -> String,
