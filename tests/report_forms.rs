@@ -247,7 +247,7 @@ fn waves_and_what_overwriting_costs() {
     // Steps + cells - 1 waves, of two launches each.
     assert_eq!(count(&straight["count"]), (Some(8), Some(8)));
     assert_eq!(straight["statements"][0]["wave"], 1);
-    assert_eq!(straight["statements"][11]["wave"], 8);
+    assert_eq!(straight["statements"][9]["wave"], 8);
     let [overwritten] = straight["overwritten"].as_array().unwrap().as_slice() else {
         panic!("{}", straight["overwritten"]);
     };

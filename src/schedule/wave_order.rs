@@ -267,7 +267,7 @@ impl Program<'_> {
         };
         let runs_once = |candidate: &&Candidate| loops(candidate.node) == self.outside_loops;
         let mut pairs = statements.windows(2);
-        if !statements.iter().all(|each| runs_once(each))
+        if !statements.iter().all(runs_once)
             || !pairs.all(|pair| order.in_step(pair[0].node, pair[1].node))
         {
             return None;
