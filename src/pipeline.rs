@@ -31,7 +31,9 @@ use crate::program::{Program, read_program};
 use crate::report::{self, Report};
 use crate::schedule::occupancy::Limits;
 use crate::schedule::resources::GroupOccupancy;
-use crate::schedule::{self, FusionPlan, Missed, Orientation, ScheduleOptions, plan_fusion};
+use crate::schedule::{
+    self, FusionPlan, Missed, Orientation, ScheduleOptions, plan_fusion, wave_orders,
+};
 use crate::verify::{VerifiedPlan, verify};
 use inkwell::context::Context;
 use serde::{Deserialize, Serialize};
@@ -371,6 +373,7 @@ struct Analysis {
     uar: Uar,
     plan: VerifiedPlan,
     missed: Vec<Missed>,
+    options: ScheduleOptions,
     /// By a group's first member, what its fused kernel leaves unwritten.
     unwritten: BTreeMap<LaunchId, Vec<BufferId>>,
     /// By a group's first member, how it fares on each architecture, where ptxas was asked.
@@ -384,6 +387,8 @@ impl Analysis {
         let (graph, models, missed) = (&self.graph, &self.models, &self.missed);
         let mut report =
             report::build_report(graph, models, &self.uar, plan, missed, &self.seconds);
+        let orders = wave_orders(graph, models, &self.uar, &self.options, plan);
+        report.add_waves(&orders);
         let inputs: Vec<PathBuf> = build
             .inputs
             .iter()
@@ -415,6 +420,7 @@ fn without_groups(analysis: Analysis, left_out: &[usize]) -> Result<Analysis, Pi
         uar,
         plan,
         mut missed,
+        options,
         unwritten,
         occupancy,
         seconds,
@@ -445,6 +451,7 @@ fn without_groups(analysis: Analysis, left_out: &[usize]) -> Result<Analysis, Pi
         uar,
         plan,
         missed,
+        options,
         unwritten,
         occupancy,
         seconds,
@@ -567,6 +574,7 @@ fn analyze_program(
         uar,
         plan,
         missed,
+        options,
         unwritten: BTreeMap::new(),
         occupancy: BTreeMap::new(),
         seconds: Vec::new(),
