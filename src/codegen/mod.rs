@@ -23,9 +23,9 @@ mod registration;
 mod shared_functions;
 mod waves;
 
-pub use emit::{Emitted, emit, emit_device_only, link_objects, show_commands};
+pub use emit::{Emitted, emit, emit_device_only, emit_host_only, link_objects, show_commands};
 pub use images::{FusedImage, UnitImages, Workbench, emit_fused, emit_units, try_candidates};
-pub use link::{archive, trace_link};
+pub use link::{archive, compile_host_bitcode, trace_link};
 
 use crate::affine::Axis;
 use crate::expression::Expression;
