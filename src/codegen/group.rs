@@ -99,64 +99,17 @@ pub(super) fn build_group_function<'ctx>(
     let mut holds = context.bool_type().const_all_ones();
     let mut slots = Vec::new();
     for parameter in &kernel.parameters {
-        slots.push(match parameter {
-            FusedParameter::Argument { launch, argument } => {
-                let index = operands
-                    .position(*launch, OPERANDS_BEFORE_ARGUMENTS + argument)
-                    .ok_or_else(|| CodegenError::Inconsistent("missing argument".into()))?;
-                operand_slot(
-                    &builder,
-                    function,
-                    index + 1,
-                    operands.in_memory[index].is_some(),
-                )?
-            }
-            FusedParameter::VariableAddress { variable } => {
-                let (slot, status) = variable_address(program, &builder, *variable)?;
-                let found = builder.build_int_compare(
-                    IntPredicate::EQ,
-                    status,
-                    context.i32_type().const_zero(),
-                    "found",
-                )?;
-                holds = builder.build_and(holds, found, "holds")?;
-                slot
-            }
-            FusedParameter::HostValue { expression } => {
-                let host = &program.host;
-                let value = emit_expression(context, host, &builder, &operands, expression)?;
-                let value = builder.build_int_truncate(value, int, "number")?;
-                let slot = builder.build_alloca(int, "number")?;
-                builder.build_store(slot, value)?;
-                slot
-            }
-            FusedParameter::GridSize { launch, axis } => {
-                let extent = operands
-                    .operand(*launch, Operand::Grid(axis.index() as u8))
-                    .ok_or_else(|| CodegenError::Inconsistent("missing extent".into()))?;
-                let slot = builder.build_alloca(int, "extent")?;
-                let extent = builder.build_int_truncate(extent, int, "extent")?;
-                builder.build_store(slot, extent)?;
-                slot
-            }
-        });
+        slots.push(argument_slot(
+            program, &builder, &operands, parameter, &mut holds,
+        )?);
     }
     let mut record = Vec::new();
     for parameter in waiting.iter().flat_map(|waiting| waiting.parameters()) {
         let mut known = kernel.parameters.iter().zip(&slots);
-        record.push(
-            match (known.find(|(known, _)| *known == parameter), parameter) {
-                (Some((_, slot)), _) => *slot,
-                (None, FusedParameter::Argument { launch, argument }) => {
-                    let index = operands
-                        .position(*launch, OPERANDS_BEFORE_ARGUMENTS + argument)
-                        .ok_or_else(|| CodegenError::Inconsistent("missing argument".into()))?;
-                    let in_memory = operands.in_memory[index].is_some();
-                    operand_slot(&builder, function, index + 1, in_memory)?
-                }
-                _ => return Err(CodegenError::Inconsistent("a wave's number".into())),
-            },
-        );
+        record.push(match known.find(|(known, _)| *known == parameter) {
+            Some((_, slot)) => *slot,
+            None => argument_slot(program, &builder, &operands, parameter, &mut holds)?,
+        });
     }
     let guard = emit_guards(context, &program.host, &builder, &operands, &group.guards)?;
     let guard = builder.build_and(guard, holds, "run.fused")?;
@@ -234,6 +187,54 @@ pub(super) fn build_group_function<'ctx>(
     }
     builder.build_return(Some(&status))?;
     Ok(function)
+}
+
+/// The address of what a fused kernel gets for a parameter; `holds` says whether it can be had.
+fn argument_slot<'ctx>(
+    program: &Program<'ctx>,
+    builder: &Builder<'ctx>,
+    operands: &GroupOperands<'_, 'ctx>,
+    parameter: &FusedParameter,
+    holds: &mut IntValue<'ctx>,
+) -> Result<PointerValue<'ctx>, CodegenError> {
+    let context = program.context;
+    let int = context.i32_type();
+    let block = builder.get_insert_block();
+    let function = block.and_then(inkwell::basic_block::BasicBlock::get_parent);
+    let function =
+        function.ok_or_else(|| CodegenError::Inconsistent("a group without a function".into()))?;
+    Ok(match parameter {
+        FusedParameter::Argument { launch, argument } => {
+            let index = operands
+                .position(*launch, OPERANDS_BEFORE_ARGUMENTS + argument)
+                .ok_or_else(|| CodegenError::Inconsistent("missing argument".into()))?;
+            let in_memory = operands.in_memory[index].is_some();
+            operand_slot(builder, function, index + 1, in_memory)?
+        }
+        FusedParameter::VariableAddress { variable } => {
+            let (slot, status) = variable_address(program, builder, *variable)?;
+            let zero = int.const_zero();
+            let found = builder.build_int_compare(IntPredicate::EQ, status, zero, "found")?;
+            *holds = builder.build_and(*holds, found, "holds")?;
+            slot
+        }
+        FusedParameter::HostValue { expression } => {
+            let value = emit_expression(context, &program.host, builder, operands, expression)?;
+            let value = builder.build_int_truncate(value, int, "number")?;
+            let slot = builder.build_alloca(int, "number")?;
+            builder.build_store(slot, value)?;
+            slot
+        }
+        FusedParameter::GridSize { launch, axis } => {
+            let extent = operands
+                .operand(*launch, Operand::Grid(axis.index() as u8))
+                .ok_or_else(|| CodegenError::Inconsistent("missing extent".into()))?;
+            let slot = builder.build_alloca(int, "extent")?;
+            let extent = builder.build_int_truncate(extent, int, "extent")?;
+            builder.build_store(slot, extent)?;
+            slot
+        }
+    })
 }
 
 /// Shared memory that every block gets, static and dynamic together.
