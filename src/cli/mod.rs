@@ -186,11 +186,13 @@ pub enum Optimisation {
     Waves,
     /// `dealt-threads`: kernels of other blocks and grids take over those of their neighbours.
     DealtThreads,
+    /// `permuted-blocks`: whole blocks of a kernel take over those of a neighbour in another arrangement.
+    PermutedBlocks,
 }
 
 impl Optimisation {
     /// All of them.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::ForwardValues,
         Self::DeadStores,
         Self::CodeMotion,
@@ -205,6 +207,7 @@ impl Optimisation {
         Self::OneBase,
         Self::Waves,
         Self::DealtThreads,
+        Self::PermutedBlocks,
     ];
 
     /// Its name on the command line.
@@ -224,6 +227,7 @@ impl Optimisation {
             Self::OneBase => "one-base",
             Self::Waves => "waves",
             Self::DealtThreads => "dealt-threads",
+            Self::PermutedBlocks => "permuted-blocks",
         }
     }
 }
