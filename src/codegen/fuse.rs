@@ -18,6 +18,7 @@ mod dead_stores;
 mod dealt;
 mod host_values;
 mod indices;
+mod launch_bounds;
 mod loops;
 mod memory;
 mod overlay;
@@ -49,6 +50,7 @@ use clipped::leave;
 use host_values::Known;
 use indices::{Given, Index};
 use inkwell::module::Module;
+use launch_bounds::Demand;
 use memory::KernelFacts;
 use recipe::{Recipe, Site, SiteReader, Wanted};
 use scopes::AliasScopes;
@@ -472,7 +474,14 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         for name in ["memory", "nosync", "nofree", "willreturn", "noreturn"] {
             function.remove_attribute(FUNCTION_ATTRIBUTES, name);
         }
-        function.set_string_attribute("nvvm.maxntid", &facts.most_threads.to_string());
+        let demands = bodies.iter().map(|body| body.demand);
+        let demand = demands.fold(Demand::default(), Demand::and);
+        let models = shape
+            .members
+            .iter()
+            .map(|member| &self.models[member.kernel.0]);
+        let static_shared_bytes = models.map(|model| model.static_shared_bytes).sum();
+        demand.bound(function, facts.most_threads, static_shared_bytes);
         for (index, parameter) in shape.parameters.iter().enumerate() {
             let position = index as u32 + 1;
             if let Some((member, argument)) = parameter.argument {

@@ -19,11 +19,15 @@ mod segments;
 mod sharing;
 mod units;
 mod waiting;
+mod wave_order;
 mod waves;
 
 pub use local::plan_fusion;
 pub use orientation::Orientation;
 pub use regroup::Regrouper;
+pub use wave_order::{
+    OrderingEdge, OverwrittenBuffers, WaitingStatement, WaveCount, WaveOrder, wave_orders,
+};
 pub use waves::plan_waves;
 
 use crate::cli::{Fusion, Optimisation, SiriusOptions};
