@@ -7,6 +7,7 @@
 //! loudly; with `SIRIUS_STRICT` set, as under test, it is fatal.
 
 mod artifacts;
+mod device_code;
 mod fallback;
 mod outcome;
 mod reference;
@@ -143,6 +144,10 @@ fn run_build(build: &Build) -> Result<Outcome, PipelineError> {
             }
         }
         Phase::Library => make_library(build, &toolchain, &mut outcome)?,
+        Phase::DeviceLink => {
+            let output = build.output.as_deref().unwrap_or(Path::new("a_dlink.o"));
+            device_code::link_device_code(build, &toolchain, output, &mut outcome)?;
+        }
         Phase::Preprocess => {
             for input in sources {
                 outcome
@@ -192,6 +197,9 @@ fn compile(
     outcome: &mut Outcome,
 ) -> Result<(), PipelineError> {
     let build = &save::begin(build, toolchain, output)?;
+    if let Some(input) = device_code::relocatable_source(build) {
+        return device_code::compile_relocatable(input, (build, toolchain), output, outcome);
+    }
     let mut attempt = Outcome::default();
     let fused = fallback::caught(|| compile_fused(build, toolchain, output, &mut attempt));
     match fused {
@@ -636,6 +644,9 @@ fn preprocess(
             header,
             format!("--cuda-path={}", toolchain.toolkit.display()),
         ]);
+        if build.relocatable {
+            arguments.push("-fgpu-rdc".to_owned());
+        }
     }
     arguments.push("-Wno-unknown-cuda-version".to_owned());
     // The folder of cub, thrust and libcu++ in CUDA 13; host options hold those of `-M` too.
@@ -656,7 +667,9 @@ fn default_output(build: &Build, input: &Input) -> PathBuf {
         Phase::Ptx => "ptx",
         Phase::Cubin => "cubin",
         Phase::Fatbin => "fatbin",
-        Phase::Link | Phase::Library | Phase::Compile | Phase::Preprocess => "o",
+        Phase::Link | Phase::Library | Phase::Compile | Phase::DeviceLink | Phase::Preprocess => {
+            "o"
+        }
     };
     PathBuf::from(
         input
