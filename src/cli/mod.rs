@@ -199,11 +199,13 @@ pub enum Optimisation {
     Waves,
     /// `dealt-threads`: kernels of other blocks and grids take over those of their neighbours.
     DealtThreads,
+    /// `permuted-blocks`: whole blocks of a kernel take over those of a neighbour in another arrangement.
+    PermutedBlocks,
 }
 
 impl Optimisation {
     /// All of them.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::ForwardValues,
         Self::DeadStores,
         Self::CodeMotion,
@@ -218,6 +220,7 @@ impl Optimisation {
         Self::OneBase,
         Self::Waves,
         Self::DealtThreads,
+        Self::PermutedBlocks,
     ];
 
     /// Its name on the command line.
@@ -237,6 +240,7 @@ impl Optimisation {
             Self::OneBase => "one-base",
             Self::Waves => "waves",
             Self::DealtThreads => "dealt-threads",
+            Self::PermutedBlocks => "permuted-blocks",
         }
     }
 }

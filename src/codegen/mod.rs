@@ -9,6 +9,7 @@ pub mod cpu;
 pub mod device;
 mod emit;
 mod expansion;
+mod frame;
 pub mod fuse;
 mod group;
 mod guard;
@@ -19,6 +20,7 @@ mod launch_call;
 mod link;
 pub mod ptx;
 mod registration;
+mod shared_functions;
 mod waves;
 
 pub use emit::{Emitted, emit, emit_device_only, emit_host_only, link_objects, show_commands};
