@@ -21,7 +21,7 @@ pub mod ptx;
 mod registration;
 mod waves;
 
-pub use emit::{Emitted, emit, emit_device_only, link_objects, show_commands};
+pub use emit::{Emitted, emit, emit_device_only, link_objects};
 pub use images::{FusedImage, UnitImages, Workbench, emit_fused, emit_units, try_candidates};
 pub use link::{archive, trace_link};
 

@@ -25,9 +25,6 @@ pub struct Gathered {
 /// An object was made for the other device; archives of ours are to be linked and the linker fails;
 /// temporary files cannot be written.
 pub fn gather(build: &Build, toolchain: &Toolchain) -> Result<Option<Gathered>, ObjectsError> {
-    if build.dry_run {
-        return Ok(None);
-    }
     let has_sources = build
         .inputs
         .iter()
