@@ -316,7 +316,8 @@ fn default_build(surroundings: &Surroundings<'_>) -> Result<Build, UsageError> {
     })
 }
 
-/// Puts the contents of `--options-file` files in place of the option.
+/// Puts the contents of `--options-file` files in place of the option, and those of `@FILE` in its place:
+/// nvcc refuses that, the host compiler for which CMake takes this program at a link does not.
 fn expand_options_files(words: Vec<String>, depth: usize) -> Result<Vec<String>, UsageError> {
     /// Deep enough for people, and a file that names itself ends.
     const DEEPEST: usize = 16;
@@ -330,6 +331,7 @@ fn expand_options_files(words: Vec<String>, depth: usize) -> Result<Vec<String>,
             _ => match word
                 .strip_prefix("--options-file=")
                 .or(word.strip_prefix("-optf="))
+                .or(word.strip_prefix('@'))
             {
                 Some(files) => files.to_owned(),
                 None => {

@@ -6,7 +6,7 @@
 use super::{CodegenError, DeviceImage};
 use crate::cli::command::{Output, run_tool};
 use crate::cli::toolkit_folder::ToolkitFolder;
-use crate::cli::{Build, Device, Language, Toolchain};
+use crate::cli::{Build, Device, Input, Language, Toolchain};
 use inkwell::module::Module;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -141,6 +141,11 @@ fn run_linker(
     arguments.extend(link_arguments(build).map(OsString::from));
     arguments.extend(runtime_arguments(build, toolchain)?);
     arguments.extend(others.iter().map(OsString::from));
+    // Who links objects with `-v` expects what a host compiler says then: CMake reads it.
+    let is_object = |input: &Input| input.language == Language::Object || input.bitcode.is_some();
+    if build.verbose && build.inputs.iter().all(is_object) {
+        arguments.push("-v".into());
+    }
     Ok(run_tool(linker, &arguments, build)?)
 }
 
