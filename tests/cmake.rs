@@ -22,7 +22,13 @@ fn a_project_with_cxx_and_libraries_is_linked_by_the_cxx_compiler() {
     project.build("Unix Makefiles", |cmake| {
         cmake.arg(format!("-DCMAKE_CUDA_COMPILER={}", compiler.display()))
     });
-    for program in ["with_cxx", "with_static", "with_shared", "with_package"] {
+    for program in [
+        "with_cxx",
+        "with_static",
+        "with_shared",
+        "with_package",
+        "with_device_link",
+    ] {
         project.run(program);
     }
 }

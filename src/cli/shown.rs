@@ -74,7 +74,10 @@ pub fn steps(build: &Build, toolchain: &Toolchain, outputs: &[PathBuf]) -> Strin
     let mut lines = Vec::new();
     let is_source = |language| language != Language::Object;
     let inputs = build.inputs.iter();
-    let alone = !matches!(build.phase, Phase::Link | Phase::Library);
+    let alone = !matches!(
+        build.phase,
+        Phase::Link | Phase::Library | Phase::DeviceLink
+    );
     let groups: Vec<Vec<&Path>> = match alone {
         true => inputs
             .filter(|input| is_source(input.language))

@@ -108,13 +108,27 @@ pub fn emit(
     let said = compile_host(&program.host, build, toolchain, folder.path(), &objects[0])?;
     emitted.messages.push_str(&said);
     objects.extend(image_objects(images.iter().chain(&fused_image)));
-    if build.phase == Phase::Compile {
+    if matches!(build.phase, Phase::Compile | Phase::DeviceLink) {
         join_objects(build, toolchain, &objects, output)?;
     } else {
         let said = link(build, toolchain, &objects, output)?;
         emitted.messages.push_str(&said);
     }
     Ok(emitted)
+}
+
+/// The host side of a program alone, as clang made it, as an object file. Returns what clang said.
+///
+/// # Errors
+/// A tool failed, or a file could not be written.
+pub fn emit_host_only(
+    program: &Program<'_>,
+    build: &Build,
+    toolchain: &Toolchain,
+    output: &Path,
+) -> Result<String, CodegenError> {
+    let bench = Workbench::new(build, toolchain)?;
+    compile_host(&program.host, build, toolchain, bench.path(), output)
 }
 
 /// `-ptx`, `-cubin`, `-fatbin`: the device side of one source as a file; `-` is standard output.
