@@ -10,9 +10,9 @@
 //! identity, among threads of one number (see [`ThreadOrder`]), or among numbers of one block of the fused
 //! launch, or is absent under guards.
 
-use super::ThreadOrder;
 use super::group::{Judge, orders};
 use super::obstacle::Candidate;
+use super::{ThreadMap, ThreadOrder};
 use crate::affine::Axis;
 use crate::dependence::{Edge, Guard, PlaceSymbol, Width};
 use crate::diagnostics::Rejection;
@@ -24,43 +24,56 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 /// How the members of a group come to the threads of the fused launch.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Domains {
-    /// The members that are dealt.
-    dealt: BTreeMap<NodeId, Deal>,
-    /// Pairs of members, one of them dealt, that need a barrier between.
-    block_wide: BTreeSet<(NodeId, NodeId)>,
+    /// The members that do not keep their places.
+    placed: BTreeMap<NodeId, ThreadMap>,
+    /// Pairs of members, one of them placed anew, that need a barrier between.
+    pub(super) block_wide: BTreeSet<(NodeId, NodeId)>,
     /// What all of that relies on.
     pub(super) guards: BTreeSet<Guard>,
 }
 
-/// How a member is dealt, see [`super::ThreadMap::Dealt`].
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Deal {
-    pub(super) own: ThreadOrder,
-    pub(super) fused: ThreadOrder,
-    pub(super) repeats: bool,
-}
-
 impl Domains {
-    /// How the member is dealt; `None` when it keeps its threads.
-    pub(super) fn deal(&self, member: &Candidate) -> Option<Deal> {
-        self.dealt.get(&member.node).copied()
+    /// Where the threads of the member go; `None` when it keeps them.
+    pub(super) fn map(&self, member: &Candidate) -> Option<ThreadMap> {
+        self.placed.get(&member.node).cloned()
+    }
+
+    /// Sends the threads of a member somewhere else.
+    pub(super) fn place(&mut self, member: &Candidate, map: ThreadMap) {
+        self.placed.insert(member.node, map);
+    }
+
+    /// How many members do not keep their places.
+    pub(super) fn placed(&self) -> usize {
+        self.placed.len()
+    }
+
+    /// Leaves guards out that hold anyway. False when one of them never holds.
+    pub(super) fn settle_guards(&mut self) -> bool {
+        self.guards.retain(|guard| match guard {
+            Guard::Holds { condition, .. } => condition.decided() != Some(true),
+            _ => true,
+        });
+        !self.guards.iter().any(|guard| {
+            matches!(guard, Guard::Holds { condition, .. } if condition.decided() == Some(false))
+        })
     }
 
     /// The members that keep their threads.
     pub(super) fn kept<'a>(&self, members: &[Candidate<'a>]) -> Vec<Candidate<'a>> {
-        let kept = members.iter().filter(|member| self.deal(member).is_none());
+        let kept = members.iter().filter(|member| self.map(member).is_none());
         kept.copied().collect()
     }
 
     /// Whether all members keep their threads.
     pub(super) fn all_kept(&self) -> bool {
-        self.dealt.is_empty()
+        self.placed.is_empty()
     }
 
     /// Whether what the later depends on in the earlier is in other threads of its block; `None` where
     /// both keep their threads.
     pub(super) fn is_block_wide(&self, earlier: &Candidate, later: &Candidate) -> Option<bool> {
-        let dealt = [earlier, later].map(|member| self.deal(member).is_some());
+        let dealt = [earlier, later].map(|member| self.map(member).is_some());
         (dealt != [false; 2]).then(|| self.block_wide.contains(&(earlier.node, later.node)))
     }
 }
@@ -77,9 +90,23 @@ impl<'a> Judge<'a> {
                 .and_then(|()| self.fits_block(members))
         };
         match dealt.any(|dealt| dealt) && stay().is_err() {
-            true => self.dealt(members).unwrap_or_default(),
+            true => self.placed_anew(members).unwrap_or_default(),
             false => Domains::default(),
         }
+    }
+
+    /// A way to place the threads of some of the members over those of the others; `None` when there is
+    /// none.
+    pub(super) fn placed_anew(&self, members: &[Candidate<'a>]) -> Option<Domains> {
+        self.rearranged(members).or_else(|| self.dealt(members))
+    }
+
+    /// Whether each thread of a block knows itself from all others.
+    pub(super) fn tells_threads_apart(&self, member: &Candidate) -> bool {
+        (0..3).all(|axis| {
+            member.model.distinguishes_threads[axis]
+                || self.extent(member, 3 + axis).as_constant() == Some(1)
+        })
     }
 
     /// No two members are known to have blocks of other extents.
@@ -112,13 +139,8 @@ impl<'a> Judge<'a> {
     }
 
     /// A way to deal some of the members over the threads of the others; `None` when there is none.
-    pub(super) fn dealt(&self, members: &[Candidate<'a>]) -> Option<Domains> {
-        let tells_apart = |member: &Candidate| {
-            (0..3).all(|axis| {
-                member.model.distinguishes_threads[axis]
-                    || self.extent(member, 3 + axis).as_constant() == Some(1)
-            })
-        };
+    fn dealt(&self, members: &[Candidate<'a>]) -> Option<Domains> {
+        let tells_apart = |member: &Candidate| self.tells_threads_apart(member);
         if !self.options.deals_threads || !members.iter().all(tells_apart) {
             return None;
         }
@@ -265,22 +287,15 @@ impl<'a> Judge<'a> {
             })?;
             domains.guards.extend(found.guards);
             domains.block_wide.extend(found.block_wide);
-            let deal = Deal {
+            let map = ThreadMap::Dealt {
                 own,
                 fused,
                 repeats,
             };
-            domains.dealt.insert(member.node, deal);
+            domains.place(member, map);
             numbered.push((*member, number));
         }
-        domains.guards.retain(|guard| match guard {
-            Guard::Holds { condition, .. } => condition.decided() != Some(true),
-            _ => true,
-        });
-        let impossible = domains.guards.iter().any(|guard| {
-            matches!(guard, Guard::Holds { condition, .. } if condition.decided() == Some(false))
-        });
-        (!impossible).then_some(domains)
+        domains.settle_guards().then_some(domains)
     }
 
     /// Whether every edge between two members, one of them dealt, stays among threads of one number, or of
@@ -357,7 +372,7 @@ impl<'a> Judge<'a> {
     }
 
     /// The number of a member's thread; `grid` is what its blocks are counted by, if not its own.
-    fn number(
+    pub(super) fn number(
         &self,
         member: &Candidate,
         order: ThreadOrder,
@@ -386,7 +401,7 @@ impl<'a> Judge<'a> {
     }
 
     /// The number of a member's block in its grid.
-    fn linear_block(&self, member: &Candidate) -> Option<Sum> {
+    pub(super) fn linear_block(&self, member: &Candidate) -> Option<Sum> {
         mixed_radix(Axis::ALL.map(|axis| {
             let extent = self.extent(member, axis.index());
             (Some(PlaceSymbol::Block(axis)), extent)
@@ -424,7 +439,7 @@ struct Found {
 }
 
 /// Whether a member's threads count on others of their block.
-fn needs_its_block(member: &Candidate) -> bool {
+pub(super) fn needs_its_block(member: &Candidate) -> bool {
     let model = member.model;
     let bound = model.accesses.iter().any(|access| {
         let shared = matches!(access.target, Target::Shared(_) | Target::UnknownShared);
@@ -445,7 +460,7 @@ fn needs_its_block(member: &Candidate) -> bool {
 }
 
 /// Products of places and host values, with how often each is added.
-type Sum = BTreeMap<Vec<PlaceSymbol>, i64>;
+pub(super) type Sum = BTreeMap<Vec<PlaceSymbol>, i64>;
 
 /// The number whose digits these are, the fastest first; a digit that is always zero has no symbol.
 fn mixed_radix(
@@ -471,7 +486,7 @@ fn mixed_radix(
 }
 
 /// An expression without quotients and extrema, multiplied out.
-fn sum_of(expression: &Expression<PlaceSymbol>) -> Option<Sum> {
+pub(super) fn sum_of(expression: &Expression<PlaceSymbol>) -> Option<Sum> {
     let both = |a, b| Some((sum_of(a)?, sum_of(b)?));
     let add = |mut one: Sum, other: Sum, factor: i64| {
         for (product, count) in other {
@@ -507,7 +522,7 @@ fn sum_of(expression: &Expression<PlaceSymbol>) -> Option<Sum> {
 
 /// Whether a map's coordinates are equal just where two numbers are: both are the numbers, but for what is
 /// added to them.
-fn told_by(
+pub(super) fn told_by(
     source: &[Expression<PlaceSymbol>],
     sink: &[Expression<PlaceSymbol>],
     source_number: &Sum,
@@ -534,6 +549,6 @@ fn told_by(
 }
 
 /// The most threads of a launch that are counted.
-const MOST_NUMBERS: i64 = (1 << 31) - 1;
+pub(super) const MOST_NUMBERS: i64 = (1 << 31) - 1;
 /// At most so often a thread of the fused launch runs a member.
 const MOST_REPEATS: i64 = 8;

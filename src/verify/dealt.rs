@@ -222,7 +222,7 @@ pub(super) fn is_dealt(map: &ThreadMap) -> bool {
 }
 
 /// What a member's threads count on other threads of their block for.
-fn needs_its_block(member: &Member<'_>) -> Option<&'static str> {
+pub(super) fn needs_its_block(member: &Member<'_>) -> Option<&'static str> {
     let model = member.model;
     if !model.barriers.is_empty() {
         return Some("barriers");
@@ -258,9 +258,9 @@ fn product(extents: &[Polynomial; 6]) -> Option<Polynomial> {
 }
 
 /// A part of a number: a sum over blocks and threads, times a unit.
-struct Part {
-    unit: Polynomial,
-    sum: BTreeMap<Variable, i64>,
+pub(super) struct Part {
+    pub(super) unit: Polynomial,
+    pub(super) sum: BTreeMap<Variable, i64>,
 }
 
 impl Numbers {
@@ -355,7 +355,11 @@ impl Numbers {
 }
 
 /// A product of the member's model that is the part.
-fn product_of(member: &Member<'_>, part: &Part, assumptions: &Assumptions) -> Option<usize> {
+pub(super) fn product_of(
+    member: &Member<'_>,
+    part: &Part,
+    assumptions: &Assumptions,
+) -> Option<usize> {
     let mut products = member.model.products.iter();
     products.position(|product| {
         let parameter = member.parameters.get(product.parameter);

@@ -39,6 +39,9 @@
 //! of their block. Of a pair with such a member the threads are compared by numbers of theirs, of which equal ones
 //! are in one thread.
 //!
+//! The blocks of a member may be *rearranged* (`rearranged`): they stay whole, and a pair with such a member is
+//! asked for as above, of the blocks and threads of the fused launch.
+//!
 //! *Sets and copies* are members only where the call could fail for a null pointer alone
 //! (`operations`).
 //!
@@ -87,6 +90,7 @@ mod operations;
 mod overlay;
 mod place;
 mod polynomial;
+mod rearranged;
 mod reduction;
 mod refusal;
 mod staging;
@@ -197,8 +201,8 @@ fn members<'a>(
 ) -> Result<Vec<Site<'a>>, Vec<Refusal>> {
     let mut refusals = Vec::new();
     let mut members = Vec::new();
-    if group.members.len() < 2 {
-        refusals.push(Refusal::TooFewMembers { group: index });
+    if group.members.is_empty() {
+        refusals.push(Refusal::NoMembers { group: index });
     }
     for (position, member) in group.members.iter().enumerate() {
         let launch = member.launch;
@@ -207,6 +211,7 @@ fn members<'a>(
             ThreadMap::Identity
             | ThreadMap::Clipped
             | ThreadMap::Dealt { .. }
+            | ThreadMap::Rearranged { .. }
             | ThreadMap::Blocks { .. } => {}
         }
         let segments = &group.segments;
