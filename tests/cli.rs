@@ -142,6 +142,8 @@ fn fields(build: &Build) -> Vec<String> {
         format!("phase: {:?}", build.phase),
         format!("inputs: {}", inputs.join(", ")),
         format!("output: {:?}", build.output),
+        format!("output folder: {:?}", build.output_directory),
+        format!("dependencies: {:?}", build.dependencies),
         format!("device: {:?}", build.device),
         format!("optimisation: {}", build.optimisation),
         format!("host debug: {}", build.host_debug),
