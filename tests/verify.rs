@@ -749,6 +749,8 @@ mod liveness;
 mod reductions;
 #[path = "verify/maps.rs"]
 mod maps;
+#[path = "verify/runs.rs"]
+mod runs;
 #[path = "verify/segments.rs"]
 mod segments;
 #[path = "verify/strands.rs"]

@@ -24,6 +24,7 @@ mod overlay;
 mod recipe;
 mod registers;
 mod rows;
+mod runs;
 mod scopes;
 mod segment;
 mod strands;
@@ -282,7 +283,7 @@ impl<'ctx> Segments<'ctx> {
             let given = match group.members[position].map {
                 ThreadMap::Identity | ThreadMap::Blocks { .. } => Given::Nothing,
                 ThreadMap::Clipped => Given::Grid,
-                ThreadMap::Dealt { .. } => Given::Place,
+                ThreadMap::Dealt { .. } | ThreadMap::Runs { .. } => Given::Place,
             };
             let key = (model.id, form, given);
             if let Entry::Vacant(entry) = self.prepared.entry(key) {

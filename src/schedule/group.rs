@@ -285,11 +285,7 @@ impl<'a> Judge<'a> {
                 launch: member.launch.id,
                 map: match (map, domains.deal(member)) {
                     (Some(range), _) => range,
-                    (None, Some(deal)) => ThreadMap::Dealt {
-                        own: deal.own,
-                        fused: deal.fused,
-                        repeats: deal.repeats,
-                    },
+                    (None, Some(deal)) => deal.map(),
                     (None, None) if self.fills_grid(member, &kept, &guards) => ThreadMap::Identity,
                     (None, None) => ThreadMap::Clipped,
                 },
@@ -781,7 +777,8 @@ const BLOCK_EXTENTS: [&str; 3] = ["blockDim.x", "blockDim.y", "blockDim.z"];
 const MOST_BYTES_OF_A_THREAD: i64 = 256;
 /// Static shared memory of a block.
 const MOST_STATIC_SHARED_BYTES: u64 = 48 * 1024;
-/// What a strand needs to find its place: six extents and the first of its blocks.
-const PLACE_PARAMETER_BYTES: u64 = 4 * (6 + 1);
+/// What a member needs to find its place: six extents, and the first of a strand's blocks, or how many
+/// threads it has and how many of them a block runs.
+const PLACE_PARAMETER_BYTES: u64 = 4 * (6 + 2);
 /// The extents of a grid among the parameters, each at its worst place.
 const GRID_BYTES: u64 = 3 * (4 + 3);

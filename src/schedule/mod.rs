@@ -14,6 +14,7 @@ mod orientation;
 pub mod occupancy;
 mod regroup;
 pub mod resources;
+mod runs;
 mod segments;
 mod sharing;
 mod units;
@@ -53,6 +54,15 @@ pub enum ThreadMap {
         /// n + the number of its threads, and so on. Else the member has at most as many, and those
         /// beyond its own leave it out.
         repeats: bool,
+    },
+    /// The member's threads are counted, and block b of the fused launch, counted x fastest, runs those of
+    /// them that have the numbers from b · `length` on, `length` of them, its threads in turn; the last block
+    /// runs all that are left. The fused launch has the shape of the members with the first two maps.
+    Runs {
+        /// How the member's own threads are counted.
+        own: ThreadOrder,
+        /// How many of its threads a block of the fused launch runs.
+        length: Expression<ValueId>,
     },
     /// The member's blocks in linear order (x fastest) are the blocks from `first` on of a grid of
     /// one dimension, `count` of them. Members with one range are a *strand*: they run one after the
@@ -135,6 +145,11 @@ impl ThreadMap {
     pub fn keeps_indices(&self) -> bool {
         matches!(self, Self::Identity | Self::Clipped)
     }
+
+    /// Whether threads are counted and dealt anew over those of the fused launch.
+    pub fn is_dealt(&self) -> bool {
+        matches!(self, Self::Dealt { .. } | Self::Runs { .. })
+    }
 }
 
 impl FusionGroup {
@@ -152,7 +167,10 @@ impl FusionGroup {
         let mut strands: Vec<Vec<usize>> = Vec::new();
         let first = |member: usize| match &self.members[member].map {
             ThreadMap::Blocks { first, .. } => Some(first),
-            ThreadMap::Identity | ThreadMap::Clipped | ThreadMap::Dealt { .. } => None,
+            ThreadMap::Identity
+            | ThreadMap::Clipped
+            | ThreadMap::Dealt { .. }
+            | ThreadMap::Runs { .. } => None,
         };
         for member in 0..self.members.len() {
             let mut known = strands.iter_mut();

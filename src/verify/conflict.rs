@@ -27,8 +27,8 @@ pub(super) enum Apart {
     Nowhere,
     /// Anyhow: in whatever blocks and threads.
     Anyhow,
-    /// In threads of different numbers, of which so many that follow each other are taken for one.
-    Numbers(i64),
+    /// In threads of different numbers, or in different runs of them.
+    Numbers,
 }
 
 /// What was found out so far. Programs ask the same of many launches, and of many kernels.
@@ -157,27 +157,29 @@ fn never_meet(
     }
     set.require(format!("{first} + {shift} < {second} + {second_size}"));
     set.require(format!("{second} < {first} + {shift} + {first_size}"));
-    let numbers = match (apart, numbers) {
-        (Apart::Numbers(together), Some([one, other])) => {
+    let (numbers, quotients) = match (apart, numbers) {
+        (Apart::Numbers, Some([one, other])) => {
             let one = one.text(&mut set, &mut source, assumptions)?;
             let other = other.text(&mut set, &mut sink, assumptions)?;
-            [one, other].map(|number| match together {
-                1 => number,
-                _ => format!("floor({number}/{together})"),
-            })
+            ([one.0, other.0], [one.1, other.1])
         }
-        (Apart::Numbers(_), None) => return None,
+        (Apart::Numbers, None) => return None,
         _ => Default::default(),
     };
     for member in [&source, &sink] {
         set.products(member)?;
     }
     set.product_pairs(assumptions, &source, &sink)?;
+    for quotient in quotients.iter().flatten() {
+        for side in [&source, &sink] {
+            quotient.lie_to_products(&mut set, assumptions, side)?;
+        }
+    }
     let (equal, different) = match apart {
         Apart::Blocks => ("", "b"),
         Apart::Threads => ("b", "t"),
         Apart::Nowhere => ("bt", ""),
-        Apart::Anyhow | Apart::Numbers(_) => ("", ""),
+        Apart::Anyhow | Apart::Numbers => ("", ""),
     };
     for kind in equal.chars() {
         for axis in Axis::ALL {
@@ -187,7 +189,7 @@ fn never_meet(
     if matches!(apart, Apart::Nowhere | Apart::Anyhow) {
         return is_empty(&set.text(assumptions, "0 = 0"));
     }
-    if matches!(apart, Apart::Numbers(_)) {
+    if apart == Apart::Numbers {
         for order in [" < ", " > "] {
             if !is_empty(&set.text(assumptions, &numbers.join(order)))? {
                 return Some(false);
@@ -232,7 +234,7 @@ pub(super) struct Side<'a> {
     pub(super) letter: &'static str,
     pub(super) member: &'a Member<'a>,
     /// The products that it mentions, directly or through others.
-    products: BTreeSet<usize>,
+    pub(super) products: BTreeSet<usize>,
 }
 
 impl Side<'_> {
@@ -250,7 +252,8 @@ impl Side<'_> {
 }
 
 impl ConflictSet {
-    fn require(&mut self, constraint: String) {
+    /// Adds what holds for every pair.
+    pub(super) fn require(&mut self, constraint: String) {
         self.constraints.push(constraint);
     }
 
@@ -319,7 +322,7 @@ impl ConflictSet {
     }
 
     /// An affine expression of one side in isl's notation.
-    fn affine(&mut self, side: &Side<'_>, affine: &Affine) -> Option<String> {
+    pub(super) fn affine(&mut self, side: &Side<'_>, affine: &Affine) -> Option<String> {
         let mut text = format!("({}", affine.constant);
         for (coefficient, variable) in &affine.terms {
             let sign = if *coefficient < 0 { '-' } else { '+' };
@@ -349,6 +352,17 @@ impl ConflictSet {
         }
         text.push(')');
         Some(text)
+    }
+
+    /// A polynomial in isl's notation.
+    pub(super) fn value(&mut self, polynomial: &Polynomial) -> String {
+        self.names.text(polynomial)
+    }
+
+    /// A variable of its own.
+    pub(super) fn variable(&mut self, name: String) -> String {
+        self.variables.insert(name.clone());
+        name
     }
 
     /// The variable that stands for a product of one side.

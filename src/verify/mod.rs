@@ -37,7 +37,7 @@
 //!
 //! Threads of a member may be *dealt anew* over those of the fused launch (`dealt`), where they need nothing
 //! of their block. Of a pair with such a member the threads are compared by numbers of theirs, of which equal ones
-//! are in one thread.
+//! are in one thread, or by the blocks that run them (`runs`).
 //!
 //! *Sets and copies* are members only where the call could fail for a null pointer alone
 //! (`operations`).
@@ -89,6 +89,7 @@ mod place;
 mod polynomial;
 mod reduction;
 mod refusal;
+mod runs;
 mod staging;
 mod strands;
 mod targets;
@@ -207,6 +208,7 @@ fn members<'a>(
             ThreadMap::Identity
             | ThreadMap::Clipped
             | ThreadMap::Dealt { .. }
+            | ThreadMap::Runs { .. }
             | ThreadMap::Blocks { .. } => {}
         }
         let segments = &group.segments;

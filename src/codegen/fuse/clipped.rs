@@ -54,7 +54,10 @@ impl SiteReader<'_, '_> {
         members
             .map(|((launch, _), planned)| match planned.map {
                 ThreadMap::Clipped => Some(grid(launch)),
-                ThreadMap::Identity | ThreadMap::Dealt { .. } | ThreadMap::Blocks { .. } => None,
+                ThreadMap::Identity
+                | ThreadMap::Dealt { .. }
+                | ThreadMap::Runs { .. }
+                | ThreadMap::Blocks { .. } => None,
             })
             .collect()
     }

@@ -349,7 +349,10 @@ impl SiteReader<'_, '_> {
     fn block_extents(&self) -> [Option<u64>; 3] {
         let in_rows = self.group.members.iter().any(|member| match member.map {
             ThreadMap::Blocks { threads, .. } => threads != BlockThreads::Same,
-            ThreadMap::Identity | ThreadMap::Clipped | ThreadMap::Dealt { .. } => false,
+            ThreadMap::Identity
+            | ThreadMap::Clipped
+            | ThreadMap::Dealt { .. }
+            | ThreadMap::Runs { .. } => false,
         });
         if in_rows || !self.is_fused() {
             return [None; 3];
@@ -364,7 +367,7 @@ impl SiteReader<'_, '_> {
     /// The launches whose blocks are those of the fused kernel, or some of them.
     fn keepers(&self) -> Vec<&Launch> {
         let members = self.members.iter().zip(&self.group.members);
-        let kept = members.filter(|(_, planned)| !matches!(planned.map, ThreadMap::Dealt { .. }));
+        let kept = members.filter(|(_, planned)| !planned.map.is_dealt());
         kept.map(|((launch, _), _)| *launch).collect()
     }
 
@@ -378,10 +381,12 @@ impl SiteReader<'_, '_> {
     fn most_threads(&self) -> u32 {
         let in_rows = |position: &usize| match self.group.members[*position].map {
             ThreadMap::Blocks { threads, .. } => threads != BlockThreads::Same,
-            ThreadMap::Identity | ThreadMap::Clipped | ThreadMap::Dealt { .. } => false,
+            ThreadMap::Identity
+            | ThreadMap::Clipped
+            | ThreadMap::Dealt { .. }
+            | ThreadMap::Runs { .. } => false,
         };
-        let dealt =
-            |position: &usize| matches!(self.group.members[*position].map, ThreadMap::Dealt { .. });
+        let dealt = |position: &usize| self.group.members[*position].map.is_dealt();
         let all: Vec<usize> = (0..self.members.len())
             .filter(|position| !dealt(position))
             .collect();

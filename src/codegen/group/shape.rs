@@ -6,7 +6,7 @@ use crate::codegen::guard::Operands;
 use crate::codegen::host::MemberCall;
 use crate::launch::Operand;
 use crate::program::Program;
-use crate::schedule::{FusionGroup, ThreadMap};
+use crate::schedule::FusionGroup;
 use inkwell::IntPredicate;
 use inkwell::builder::Builder;
 use inkwell::values::BasicValueEnum;
@@ -15,9 +15,7 @@ use inkwell::values::BasicValueEnum;
 /// member, and threads that are dealt anew have none.
 pub(super) fn tells_shape(group: &FusionGroup, member: &MemberCall<'_, '_>) -> bool {
     let mut planned = group.members.iter();
-    let dealt = planned.any(|planned| {
-        planned.launch == member.launch.id && matches!(planned.map, ThreadMap::Dealt { .. })
-    });
+    let dealt = planned.any(|planned| planned.launch == member.launch.id && planned.map.is_dealt());
     !member.is_operation() && !dealt
 }
 
