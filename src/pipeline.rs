@@ -7,6 +7,7 @@
 //! loudly; with `SIRIUS_STRICT` set, as under test, it is fatal.
 
 mod artifacts;
+mod device_code;
 mod fallback;
 mod outcome;
 mod reference;
@@ -30,7 +31,9 @@ use crate::program::{Program, read_program};
 use crate::report::{self, Report};
 use crate::schedule::occupancy::Limits;
 use crate::schedule::resources::GroupOccupancy;
-use crate::schedule::{self, FusionPlan, Missed, Orientation, ScheduleOptions, plan_fusion};
+use crate::schedule::{
+    self, FusionPlan, Missed, Orientation, ScheduleOptions, plan_fusion, wave_orders,
+};
 use crate::verify::{VerifiedPlan, verify};
 use inkwell::context::Context;
 use serde::{Deserialize, Serialize};
@@ -141,6 +144,10 @@ fn run_build(build: &Build) -> Result<Outcome, PipelineError> {
             }
         }
         Phase::Library => make_library(build, &toolchain, &mut outcome)?,
+        Phase::DeviceLink => {
+            let output = build.output.as_deref().unwrap_or(Path::new("a_dlink.o"));
+            device_code::link_device_code(build, &toolchain, output, &mut outcome)?;
+        }
         Phase::Preprocess => {
             for input in sources {
                 outcome
@@ -190,6 +197,9 @@ fn compile(
     outcome: &mut Outcome,
 ) -> Result<(), PipelineError> {
     let build = &save::begin(build, toolchain, output)?;
+    if let Some(input) = device_code::relocatable_source(build) {
+        return device_code::compile_relocatable(input, (build, toolchain), output, outcome);
+    }
     let mut attempt = Outcome::default();
     let fused = fallback::caught(|| compile_fused(build, toolchain, output, &mut attempt));
     match fused {
@@ -363,6 +373,7 @@ struct Analysis {
     uar: Uar,
     plan: VerifiedPlan,
     missed: Vec<Missed>,
+    options: ScheduleOptions,
     /// By a group's first member, what its fused kernel leaves unwritten.
     unwritten: BTreeMap<LaunchId, Vec<BufferId>>,
     /// By a group's first member, how it fares on each architecture, where ptxas was asked.
@@ -376,6 +387,8 @@ impl Analysis {
         let (graph, models, missed) = (&self.graph, &self.models, &self.missed);
         let mut report =
             report::build_report(graph, models, &self.uar, plan, missed, &self.seconds);
+        let orders = wave_orders(graph, models, &self.uar, &self.options, plan);
+        report.add_waves(&orders);
         let inputs: Vec<PathBuf> = build
             .inputs
             .iter()
@@ -407,6 +420,7 @@ fn without_groups(analysis: Analysis, left_out: &[usize]) -> Result<Analysis, Pi
         uar,
         plan,
         mut missed,
+        options,
         unwritten,
         occupancy,
         seconds,
@@ -437,6 +451,7 @@ fn without_groups(analysis: Analysis, left_out: &[usize]) -> Result<Analysis, Pi
         uar,
         plan,
         missed,
+        options,
         unwritten,
         occupancy,
         seconds,
@@ -559,6 +574,7 @@ fn analyze_program(
         uar,
         plan,
         missed,
+        options,
         unwritten: BTreeMap::new(),
         occupancy: BTreeMap::new(),
         seconds: Vec::new(),
@@ -628,6 +644,9 @@ fn preprocess(
             header,
             format!("--cuda-path={}", toolchain.toolkit.display()),
         ]);
+        if build.relocatable {
+            arguments.push("-fgpu-rdc".to_owned());
+        }
     }
     arguments.push("-Wno-unknown-cuda-version".to_owned());
     // The folder of cub, thrust and libcu++ in CUDA 13; host options hold those of `-M` too.
@@ -648,7 +667,9 @@ fn default_output(build: &Build, input: &Input) -> PathBuf {
         Phase::Ptx => "ptx",
         Phase::Cubin => "cubin",
         Phase::Fatbin => "fatbin",
-        Phase::Link | Phase::Library | Phase::Compile | Phase::Preprocess => "o",
+        Phase::Link | Phase::Library | Phase::Compile | Phase::DeviceLink | Phase::Preprocess => {
+            "o"
+        }
     };
     PathBuf::from(
         input

@@ -223,6 +223,7 @@ fn build(inputs: &[PathBuf], numerics: Numerics) -> Build {
         }],
         numerics,
         per_thread_default_stream: false,
+        relocatable: false,
         maximum_registers: None,
         shared_cudart: false,
         host_compiler: None,

@@ -18,7 +18,8 @@ fn analyse(source: &str, form: &str) -> String {
     String::from_utf8(output.stdout).expect("a report is text")
 }
 
-const SOURCES: [&str; 3] = [
+const SOURCES: [&str; 4] = [
+    "tests/report/in_place.cu",
     "test_programs/jacobi_residual.cu",
     "test_programs/bert_qkv.cu",
     "test_programs/offset_alias.cu",
@@ -229,6 +230,43 @@ fn drawings_have_the_nodes_and_edges_of_the_report() {
         }
         assert!(!expected.edges.is_empty(), "{source}");
         assert_eq!(read_dot(&analyse(source, "dot")), expected, "{source}");
+    }
+}
+
+#[test]
+fn waves_and_what_overwriting_costs() {
+    let source = "tests/report/in_place.cu";
+    let report: Value = serde_json::from_str(&analyse(source, "json")).unwrap();
+    let [in_loop, straight] = report["waves"].as_array().unwrap().as_slice() else {
+        panic!("{}", report["waves"]);
+    };
+    let count = |value: &Value| {
+        let figure = |name: &str| value[name].as_u64();
+        (figure("waves"), figure("launches"))
+    };
+    // Steps + cells - 1 waves, of two launches each.
+    assert_eq!(count(&straight["count"]), (Some(8), Some(8)));
+    assert_eq!(straight["statements"][0]["wave"], 1);
+    assert_eq!(straight["statements"][9]["wave"], 8);
+    let [overwritten] = straight["overwritten"].as_array().unwrap().as_slice() else {
+        panic!("{}", straight["overwritten"]);
+    };
+    assert_eq!(overwritten["buffers"], serde_json::json!(["s"]));
+    // A cell a launch, those of a wave side by side; what stands side by side waits for nothing.
+    assert_eq!(count(&overwritten["without"]), (None, Some(4)));
+    assert_eq!(in_loop["count"]["waves"], Value::Null);
+    assert_eq!(in_loop["inside_loops"], 2);
+    let text = analyse(source, "text");
+    for line in [
+        "12 launches wait for their waves: 8 waves, 8 launches",
+        "overwriting `s` costs launches: with a buffer of its own for each version, 4 launches in \
+         place of 8 waves, 8 launches",
+        "    anti on `s`, tests/report/in_place.cu:26 `mix` -> tests/report/in_place.cu:26 `keep`, and ",
+        "`s[32]` is read by block 0, thread 0 (tests/report/in_place.cu:8) and written by block 1, thread 0 \
+         (tests/report/in_place.cu:14)",
+        "in 2 host loops, found when the program runs: ",
+    ] {
+        assert!(text.contains(line), "{line}\n{text}");
     }
 }
 

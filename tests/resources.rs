@@ -294,3 +294,116 @@ fn statistics_tell_how_often_each_side_ran() {
         .find(|entry| entry["kernel"] == *kernel);
     assert_eq!(of_kernel.unwrap()["launches"], 3);
 }
+
+/// Every form of fused kernel goes through ptxas without an error, a warning or a spill, for two
+/// architectures, and has the launch bounds of its members.
+#[test]
+fn every_kind_of_fused_kernel_assembles() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = |name: &str| folder.path().join(name);
+    let report = format!("--sirius-report={}", place("report.json").display());
+    let kept = folder.path().display().to_string();
+    let mut arguments = vec!["-Xptxas", "-v", "--keep", "--keep-dir", &kept, &report];
+    for architecture in ["80", "90"] {
+        arguments.push("-gencode");
+        arguments.push(match architecture {
+            "80" => "arch=compute_80,code=sm_80",
+            _ => "arch=compute_90,code=sm_90",
+        });
+    }
+    arguments.push("tests/resources/every_kind.cu");
+    let built = sirius(&arguments, &place("program"));
+    let said = String::from_utf8_lossy(&built.stderr);
+    assert!(built.status.success(), "{said}");
+    assert!(!said.contains("warning"), "{said}");
+    assert!(said.contains("sirius: 27 launches -> 10"), "{said}");
+    let json: Value =
+        serde_json::from_slice(&std::fs::read(place("report.json")).unwrap()).unwrap();
+    let fusions = json["fusions"].as_array().unwrap();
+    let resources = fusions
+        .iter()
+        .flat_map(|fusion| fusion["resources"].as_array().unwrap());
+    assert_eq!(resources.count(), 2 * fusions.len());
+    // Groups that are equal share a kernel.
+    let mut entries: Vec<(String, [Option<u32>; 2])> = Vec::new();
+    let text = std::fs::read_to_string(place("fused.compute_80.ptx")).unwrap();
+    let number = |line: &str, name: &str| line.strip_prefix(name)?.trim().parse().ok();
+    for line in text.lines() {
+        if let Some((_, name)) = line.split_once(".entry ") {
+            entries.push((name.trim_end_matches('(').to_owned(), [None; 2]));
+        } else if let Some((_, [threads, blocks])) = entries.last_mut() {
+            *threads = threads.or(number(line, ".maxntid"));
+            *blocks = blocks.or(number(line, ".minnctapersm"));
+        }
+    }
+    let shortened = entries.iter().map(|(name, bounds)| {
+        let name = name
+            .trim_start_matches(|letter: char| letter != '_')
+            .trim_start_matches('_');
+        let kind = name.trim_start_matches(|letter: char| !letter.is_ascii_digit());
+        let kind = kind.trim_start_matches(|letter: char| letter.is_ascii_digit() || letter == '_');
+        (kind.split('_').next().unwrap(), *bounds)
+    });
+    let found: Vec<_> = shortened.collect();
+    let expected = [
+        // Loops become one; threads are dealt; named barriers; shared storage; rows kept in shared memory.
+        ("scale", [Some(64), None]),
+        ("one", [Some(256), Some(4)]),
+        ("block", [Some(128), Some(8)]),
+        ("exchange", [Some(64), None]),
+        ("row", [Some(128), None]),
+        // A single group; one by itself; one that others share; what runs several of a wave.
+        ("product", [Some(32), Some(8)]),
+        ("product", [Some(32), Some(8)]),
+        ("product", [Some(32), Some(8)]),
+        ("product", [Some(32), Some(8)]),
+    ];
+    assert_eq!(found, expected);
+    assert!(entries.last().unwrap().0.starts_with("sirius_wave_"));
+    assert!(
+        text.contains("bar.sync \t0, 64;"),
+        "a barrier of half a block"
+    );
+    assert!(
+        text.contains(".extern .shared"),
+        "rows in dynamic shared memory"
+    );
+    // ptxas tells of each kernel for both.
+    let spilled = |line: &&str| line.contains("spill stores");
+    let spills: Vec<&str> = said.lines().filter(spilled).collect();
+    assert!(spills.len() >= 2 * entries.len(), "{said}");
+    for line in spills {
+        assert!(
+            line.contains(" 0 bytes spill stores, 0 bytes spill loads"),
+            "{line}"
+        );
+    }
+}
+
+#[test]
+fn joined_loops_load_each_element_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let loaded = |options: &[&str]| {
+        let (program, statistics) = (folder.path().join("chain"), folder.path().join("stats"));
+        let chain = ["--sirius-device=cpu", "tests/resources/stride_chain.cu"];
+        let built = sirius(&[&chain[..], options].concat(), &program);
+        assert!(built.status.success());
+        let ran = Command::new(&program)
+            .env("SIRIUS_STATS", &statistics)
+            .output()
+            .unwrap();
+        let json: Value = serde_json::from_slice(&std::fs::read(&statistics).unwrap()).unwrap();
+        let kernels = json["kernels"].as_array().unwrap();
+        let sum = |name: &str| {
+            let counts = kernels.iter().map(|kernel| kernel[name].as_u64().unwrap());
+            counts.sum::<u64>()
+        };
+        let launches = json["launches"].as_u64().unwrap();
+        (ran.stdout, launches, sum("global_load_bytes"))
+    };
+    let (output, launches, joined) = loaded(&[]);
+    let (other, apart_launches, apart) = loaded(&["--sirius-opt=all,-join-loops"]);
+    assert_eq!((launches, apart_launches), (1, 1));
+    assert_eq!((joined, apart), (4 * 1000, 4 * 4 * 1000));
+    assert_eq!(output, other);
+}

@@ -747,6 +747,8 @@ mod waves;
 mod liveness;
 #[path = "verify/reductions.rs"]
 mod reductions;
+#[path = "verify/arranged.rs"]
+mod arranged;
 #[path = "verify/maps.rs"]
 mod maps;
 #[path = "verify/runs.rs"]

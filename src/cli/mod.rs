@@ -56,6 +56,8 @@ pub enum Phase {
     Link,
     /// `-c`: one object an input.
     Compile,
+    /// `-dlink`: one object with the device code of all inputs that were compiled with `-rdc=true`.
+    DeviceLink,
     /// `-lib`: an archive of the objects of all inputs.
     Library,
     /// `-ptx`: one PTX file an input.
@@ -101,6 +103,17 @@ pub struct UnitBitcode {
     pub device: Option<PathBuf>,
     /// Under which numeric options.
     pub numerics: Numerics,
+    /// How its device code is linked with that of others; `None`: not at all.
+    pub relocatable: Option<Relocatable>,
+}
+
+/// A unit whose device code is linked with that of others (`-rdc=true`).
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Relocatable {
+    /// A word that no other unit of a program has; part of the names of host symbols.
+    pub name: String,
+    /// Device code of one domain is linked together, that of different ones is not (each `-dlink` makes one).
+    pub domain: usize,
 }
 
 /// One target of `-gencode`/`-arch`.
@@ -186,11 +199,13 @@ pub enum Optimisation {
     Waves,
     /// `dealt-threads`: kernels of other blocks and grids take over those of their neighbours.
     DealtThreads,
+    /// `permuted-blocks`: whole blocks of a kernel take over those of a neighbour in another arrangement.
+    PermutedBlocks,
 }
 
 impl Optimisation {
     /// All of them.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::ForwardValues,
         Self::DeadStores,
         Self::CodeMotion,
@@ -205,6 +220,7 @@ impl Optimisation {
         Self::OneBase,
         Self::Waves,
         Self::DealtThreads,
+        Self::PermutedBlocks,
     ];
 
     /// Its name on the command line.
@@ -224,6 +240,7 @@ impl Optimisation {
             Self::OneBase => "one-base",
             Self::Waves => "waves",
             Self::DealtThreads => "dealt-threads",
+            Self::PermutedBlocks => "permuted-blocks",
         }
     }
 }
@@ -289,6 +306,8 @@ pub struct Build {
     pub architectures: Vec<Architecture>,
     /// The command line names them (`-arch`, `-gencode`); else there is the default one.
     pub architectures_named: bool,
+    /// `-rdc=true`: device code of a unit may use that of others.
+    pub relocatable: bool,
     /// Numeric options.
     pub numerics: Numerics,
     /// `-default-stream per-thread`.

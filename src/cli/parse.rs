@@ -272,6 +272,7 @@ fn default_build(surroundings: &Surroundings<'_>) -> Result<Build, UsageError> {
         ptxas_arguments: Vec::new(),
         architectures: Vec::new(),
         architectures_named: false,
+        relocatable: false,
         numerics: Numerics {
             contract: true,
             fast_math: false,
@@ -460,7 +461,16 @@ fn settle(
         build.phase = Phase::Preprocess;
         build.host_arguments.push(rule.to_owned());
     }
-    let one_output = matches!(build.phase, Phase::Link | Phase::Library);
+    if build.phase == Phase::DeviceLink && sources > 0 {
+        return Err(UsageError::Refused(
+            "-dlink links the device code of objects; compile the sources with -dc first"
+                .to_owned(),
+        ));
+    }
+    let one_output = matches!(
+        build.phase,
+        Phase::Link | Phase::Library | Phase::DeviceLink
+    );
     if !one_output && build.output.is_some() && build.inputs.len() > 1 {
         return Err(UsageError::SeveralInputs);
     }
@@ -486,6 +496,7 @@ fn settle(
         let output = build.output.clone().unwrap_or_else(|| match build.phase {
             Phase::Link => PathBuf::from("a.out"),
             Phase::Library => PathBuf::from("a.a"),
+            Phase::DeviceLink => PathBuf::from("a_dlink.o"),
             _ => Path::new(stem).with_extension("o"),
         });
         let mut words: Vec<String> = Vec::new();
@@ -571,6 +582,7 @@ fn output_in(directory: &Path, build: &Build) -> Result<PathBuf, UsageError> {
     let ending = match build.phase {
         Phase::Link => return Ok(directory.join("a.out")),
         Phase::Library => return Ok(directory.join("a.a")),
+        Phase::DeviceLink => return Ok(directory.join("a_dlink.o")),
         Phase::Compile => "o",
         Phase::Ptx => "ptx",
         Phase::Cubin => "cubin",

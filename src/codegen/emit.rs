@@ -107,12 +107,26 @@ pub fn emit(
     let mut objects = vec![folder.path().join("host.o")];
     compile_host(&program.host, build, toolchain, folder.path(), &objects[0])?;
     objects.extend(image_objects(images.iter().chain(&fused_image)));
-    if build.phase == Phase::Compile {
+    if matches!(build.phase, Phase::Compile | Phase::DeviceLink) {
         join_objects(build, toolchain, &objects, output)?;
     } else {
         link(build, toolchain, &objects, output)?;
     }
     Ok(emitted)
+}
+
+/// The host side of a program alone, as clang made it, as an object file.
+///
+/// # Errors
+/// A tool failed, or a file could not be written.
+pub fn emit_host_only(
+    program: &Program<'_>,
+    build: &Build,
+    toolchain: &Toolchain,
+    output: &Path,
+) -> Result<(), CodegenError> {
+    let bench = Workbench::new(build, toolchain)?;
+    compile_host(&program.host, build, toolchain, bench.path(), output)
 }
 
 /// `-ptx`, `-cubin`, `-fatbin`: the device side of one source as a file; `-` is standard output.

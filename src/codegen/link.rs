@@ -5,7 +5,7 @@
 
 use super::{CodegenError, DeviceImage};
 use crate::cli::command::{Output, run_tool};
-use crate::cli::{Build, Device, Language, Toolchain};
+use crate::cli::{Build, Device, Language, Phase, Toolchain};
 use inkwell::module::Module;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -26,14 +26,28 @@ pub fn compile_host(
     if !module.write_bitcode_to_path(&bitcode) {
         return Err(CodegenError::Write(bitcode));
     }
+    compile_host_bitcode(&bitcode, build, toolchain, object)
+}
+
+/// Compiles a file of the host side's bitcode to an object file.
+///
+/// # Errors
+/// When clang fails.
+pub fn compile_host_bitcode(
+    bitcode: &Path,
+    build: &Build,
+    toolchain: &Toolchain,
+    object: &Path,
+) -> Result<(), CodegenError> {
     let mut arguments: Vec<OsString> = vec!["-x".into(), "ir".into(), "-c".into()];
     arguments.push(format!("-O{}", build.optimisation).into());
     arguments.push("-Wno-unused-command-line-argument".into());
-    if build.shared {
+    // What a device link makes goes into programs and shared libraries alike.
+    if build.shared || build.phase == Phase::DeviceLink {
         arguments.push("-fPIC".into());
     }
     arguments.extend(build.host_arguments.iter().map(OsString::from));
-    arguments.extend([bitcode.into_os_string(), "-o".into(), object.into()]);
+    arguments.extend([bitcode.into(), "-o".into(), object.into()]);
     run_tool(&toolchain.clang, &arguments, build)?;
     Ok(())
 }
@@ -102,19 +116,21 @@ pub fn link(
     Ok(())
 }
 
-/// Links objects and libraries as they are into `output`, and returns what the linker says it takes in: a
-/// line for each object and each member of an archive.
+/// Links `objects` and the objects and libraries of a build as they are into `output`, and returns what
+/// the linker says it takes in: a line for each object and each member of an archive. What is undefined
+/// (a device link, say, that comes later) stays so.
 ///
 /// # Errors
 /// As [`link`].
 pub fn trace_link(
     build: &Build,
     toolchain: &Toolchain,
+    objects: &[PathBuf],
     output: &Path,
 ) -> Result<String, CodegenError> {
     // GNU ld names members of archives only when it is asked twice.
-    let trace = ["-Wl,-t", "-Wl,-t"];
-    let said = run_linker(build, toolchain, &[], output, &trace)?;
+    let trace = ["-Wl,-t", "-Wl,-t", "-Wl,--unresolved-symbols=ignore-all"];
+    let said = run_linker(build, toolchain, objects, output, &trace)?;
     Ok(String::from_utf8_lossy(&said.stdout).into_owned())
 }
 

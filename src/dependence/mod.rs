@@ -54,7 +54,9 @@ mod witness;
 pub use enumerate::build_uar;
 pub use mapped::{MappedWidth, PlaceMap, PlaceSymbol};
 pub use operations::take_domains;
-pub use overlap::{RangeTouch, SharedMemory, launch_conditions, launch_ranges};
+pub use overlap::{
+    KnownSpan, RangeTouch, SharedMemory, known_spans, launch_conditions, launch_ranges,
+};
 
 use crate::diagnostics::{Location, RejectionReason};
 use crate::expression::{Condition, Expression};

@@ -113,6 +113,7 @@ impl PipelineError {
                 | Self::Objects(
                     ObjectsError::Tool(ToolError::Failed { .. })
                         | ObjectsError::Link(CodegenError::Tool(ToolError::Failed { .. }))
+                        | ObjectsError::Program(ProgramError::FrontEnd { .. })
                 )
                 | Self::Program(ProgramError::FrontEnd { .. })
         )

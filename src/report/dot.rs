@@ -3,9 +3,10 @@
 use super::text::{details, qualities};
 use super::{Report, ReportNodeKind, kind_name};
 use crate::dependence::Width;
+use std::collections::HashMap;
 use std::fmt::Write;
 
-/// Launches as boxes, fusions as clusters, dependences by width: solid for thread, dashed for block,
+/// Launches as boxes, with two lines where they wait for their waves, fusions as clusters, dependences by width: solid for thread, dashed for block,
 /// bold red for global.
 pub fn render_dot(report: &Report) -> String {
     let mut text = String::from("digraph sirius {\n  node [fontname=\"sans-serif\"];\n");
@@ -18,6 +19,10 @@ pub fn render_dot(report: &Report) -> String {
         }
         text.push_str("  }\n");
     }
+    let statements = report.waves.iter().flat_map(|region| &region.statements);
+    let waiting: HashMap<usize, Option<usize>> = statements
+        .flat_map(|each| each.members.iter().map(|member| (*member, each.wave)))
+        .collect();
     for node in &report.nodes {
         let shape = match node.kind {
             ReportNodeKind::Launch => "box",
@@ -28,9 +33,14 @@ pub fn render_dot(report: &Report) -> String {
             line => format!("\\n{}:{line}", escape(&node.file)),
         };
         let name = escape(&node.name);
+        let waits = match waiting.get(&node.id) {
+            None => String::new(),
+            Some(None) => ", peripheries=2, tooltip=\"waits for its wave\"".to_owned(),
+            Some(Some(wave)) => format!(", peripheries=2, tooltip=\"wave {wave}\""),
+        };
         let _ = writeln!(
             text,
-            "  n{} [shape={shape}, label=\"{name}{place}\"];",
+            "  n{} [shape={shape}{waits}, label=\"{name}{place}\"];",
             node.id
         );
     }

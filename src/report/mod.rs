@@ -12,10 +12,14 @@ mod effects;
 mod fold;
 mod html;
 mod text;
+mod waves;
 
 pub use dot::render_dot;
 pub use html::render_html;
 pub use text::render_text;
+pub use waves::{
+    ReportOrder, ReportOverwritten, ReportWaitingStatement, ReportWaveCount, ReportWaves,
+};
 
 use crate::cli::ReportFormat;
 use crate::dependence::{DependenceKind, IterationDistance, Uar, Width, Witness, WitnessEnd};
@@ -42,6 +46,9 @@ pub struct Report {
     pub edges: Vec<ReportEdge>,
     /// What becomes one launch.
     pub fusions: Vec<ReportFusion>,
+    /// Parts whose launches are issued by waves.
+    #[serde(default)]
+    pub waves: Vec<ReportWaves>,
     /// Consecutive launches that stay apart.
     pub missed: Vec<ReportMissed>,
     /// The kernels that are launched, and their memory effects.
@@ -331,6 +338,7 @@ pub fn build_report(
             .iter()
             .map(|group| fusion(graph, kernels, &names, group))
             .collect(),
+        waves: Vec::new(),
         missed: missed.collect(),
         kernels: effects::launched_kernels(graph, kernels),
         stages: stages.collect(),
@@ -410,7 +418,9 @@ impl Report {
             .iter_mut()
             .filter_map(|edge| edge.witness.as_mut());
         let missed = self.missed.iter_mut().map(|missed| &mut missed.message);
-        for text in missed.chain(witnesses.map(|witness| &mut witness.text)) {
+        let orders = self.waves.iter_mut().flat_map(ReportWaves::explanations);
+        let texts = missed.chain(witnesses.map(|witness| &mut witness.text));
+        for text in texts.chain(orders) {
             for (file, spelling) in &respelled {
                 *text = text.replace(&format!("({file}:"), &format!("({spelling}:"));
             }

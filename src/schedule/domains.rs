@@ -24,69 +24,56 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 /// How the members of a group come to the threads of the fused launch.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Domains {
-    /// The members that are dealt.
-    dealt: BTreeMap<NodeId, Deal>,
-    /// Pairs of members, one of them dealt, that need a barrier between.
-    block_wide: BTreeSet<(NodeId, NodeId)>,
+    /// The members that do not keep their places.
+    placed: BTreeMap<NodeId, ThreadMap>,
+    /// Pairs of members, one of them placed anew, that need a barrier between.
+    pub(super) block_wide: BTreeSet<(NodeId, NodeId)>,
     /// What all of that relies on.
     pub(super) guards: BTreeSet<Guard>,
 }
 
-/// How a member is dealt, see [`ThreadMap`].
-#[derive(Clone, Debug)]
-pub(super) enum Deal {
-    /// By numbers.
-    Numbers {
-        own: ThreadOrder,
-        fused: ThreadOrder,
-        repeats: bool,
-    },
-    /// By runs of the blocks.
-    Runs {
-        own: ThreadOrder,
-        length: Expression<ValueId>,
-    },
-}
-
-impl Deal {
-    /// As a plan has it.
-    pub(super) fn map(&self) -> ThreadMap {
-        match self.clone() {
-            Self::Numbers {
-                own,
-                fused,
-                repeats,
-            } => ThreadMap::Dealt {
-                own,
-                fused,
-                repeats,
-            },
-            Self::Runs { own, length } => ThreadMap::Runs { own, length },
-        }
-    }
-}
-
 impl Domains {
-    /// How the member is dealt; `None` when it keeps its threads.
-    pub(super) fn deal(&self, member: &Candidate) -> Option<&Deal> {
-        self.dealt.get(&member.node)
+    /// Where the threads of the member go; `None` when it keeps them.
+    pub(super) fn map(&self, member: &Candidate) -> Option<ThreadMap> {
+        self.placed.get(&member.node).cloned()
+    }
+
+    /// Sends the threads of a member somewhere else.
+    pub(super) fn place(&mut self, member: &Candidate, map: ThreadMap) {
+        self.placed.insert(member.node, map);
+    }
+
+    /// How many members do not keep their places.
+    pub(super) fn placed(&self) -> usize {
+        self.placed.len()
+    }
+
+    /// Leaves guards out that hold anyway. False when one of them never holds.
+    pub(super) fn settle_guards(&mut self) -> bool {
+        self.guards.retain(|guard| match guard {
+            Guard::Holds { condition, .. } => condition.decided() != Some(true),
+            _ => true,
+        });
+        !self.guards.iter().any(|guard| {
+            matches!(guard, Guard::Holds { condition, .. } if condition.decided() == Some(false))
+        })
     }
 
     /// The members that keep their threads.
     pub(super) fn kept<'a>(&self, members: &[Candidate<'a>]) -> Vec<Candidate<'a>> {
-        let kept = members.iter().filter(|member| self.deal(member).is_none());
+        let kept = members.iter().filter(|member| self.map(member).is_none());
         kept.copied().collect()
     }
 
     /// Whether all members keep their threads.
     pub(super) fn all_kept(&self) -> bool {
-        self.dealt.is_empty()
+        self.placed.is_empty()
     }
 
     /// Whether what the later depends on in the earlier is in other threads of its block; `None` where
     /// both keep their threads.
     pub(super) fn is_block_wide(&self, earlier: &Candidate, later: &Candidate) -> Option<bool> {
-        let dealt = [earlier, later].map(|member| self.deal(member).is_some());
+        let dealt = [earlier, later].map(|member| self.map(member).is_some());
         (dealt != [false; 2]).then(|| self.block_wide.contains(&(earlier.node, later.node)))
     }
 }
@@ -103,9 +90,23 @@ impl<'a> Judge<'a> {
                 .and_then(|()| self.fits_block(members))
         };
         match dealt.any(|dealt| dealt) && stay().is_err() {
-            true => self.dealt(members).unwrap_or_default(),
+            true => self.placed_anew(members).unwrap_or_default(),
             false => Domains::default(),
         }
+    }
+
+    /// A way to place the threads of some of the members over those of the others; `None` when there is
+    /// none.
+    pub(super) fn placed_anew(&self, members: &[Candidate<'a>]) -> Option<Domains> {
+        self.rearranged(members).or_else(|| self.dealt(members))
+    }
+
+    /// Whether each thread of a block knows itself from all others.
+    pub(super) fn tells_threads_apart(&self, member: &Candidate) -> bool {
+        (0..3).all(|axis| {
+            member.model.distinguishes_threads[axis]
+                || self.extent(member, 3 + axis).as_constant() == Some(1)
+        })
     }
 
     /// No two members are known to have blocks of other extents.
@@ -138,13 +139,8 @@ impl<'a> Judge<'a> {
     }
 
     /// A way to deal some of the members over the threads of the others; `None` when there is none.
-    pub(super) fn dealt(&self, members: &[Candidate<'a>]) -> Option<Domains> {
-        let tells_apart = |member: &Candidate| {
-            (0..3).all(|axis| {
-                member.model.distinguishes_threads[axis]
-                    || self.extent(member, 3 + axis).as_constant() == Some(1)
-            })
-        };
+    fn dealt(&self, members: &[Candidate<'a>]) -> Option<Domains> {
+        let tells_apart = |member: &Candidate| self.tells_threads_apart(member);
         if !self.options.deals_threads || !members.iter().all(tells_apart) {
             return None;
         }
@@ -278,13 +274,13 @@ impl<'a> Judge<'a> {
                 let runs = self.runs(member, &numbered).into_iter();
                 ways.extend(runs.map(|run| (ThreadOrder::Blocks, Some(run))));
             }
-            let (mine, deal, found) = ways.into_iter().find_map(|(own, run)| {
+            let (mine, map, found) = ways.into_iter().find_map(|(own, run)| {
                 let mut found = Found::default();
                 let mut repeats = false;
-                let deal = match &run {
+                let map = match &run {
                     None => {
                         repeats = self.repeats(member, &launch, &mut found)?;
-                        Deal::Numbers {
+                        ThreadMap::Dealt {
                             own,
                             fused,
                             repeats,
@@ -293,7 +289,7 @@ impl<'a> Judge<'a> {
                     Some(length) => {
                         self.run_conditions(member, length, &launch, &mut found)?;
                         let length = length.clone();
-                        Deal::Runs { own, length }
+                        ThreadMap::Runs { own, length }
                     }
                 };
                 let mine = Numbered {
@@ -308,21 +304,14 @@ impl<'a> Judge<'a> {
                         true => self.stays_inside(other, &mine, &launch, &mut found),
                         false => self.stays_inside(&mine, other, &launch, &mut found),
                     });
-                all.then_some((mine, deal, found))
+                all.then_some((mine, map, found))
             })?;
             domains.guards.extend(found.guards);
             domains.block_wide.extend(found.block_wide);
-            domains.dealt.insert(member.node, deal);
+            domains.place(member, map);
             numbered.push(mine);
         }
-        domains.guards.retain(|guard| match guard {
-            Guard::Holds { condition, .. } => condition.decided() != Some(true),
-            _ => true,
-        });
-        let impossible = domains.guards.iter().any(|guard| {
-            matches!(guard, Guard::Holds { condition, .. } if condition.decided() == Some(false))
-        });
-        (!impossible).then_some(domains)
+        domains.settle_guards().then_some(domains)
     }
 
     /// Whether edges lead from one of two members to the other.
@@ -482,7 +471,7 @@ impl Found {
 }
 
 /// Whether a member's threads count on others of their block.
-fn needs_its_block(member: &Candidate) -> bool {
+pub(super) fn needs_its_block(member: &Candidate) -> bool {
     let model = member.model;
     let bound = model.accesses.iter().any(|access| {
         let shared = matches!(access.target, Target::Shared(_) | Target::UnknownShared);
@@ -565,7 +554,7 @@ pub(super) fn sum_of(expression: &Expression<PlaceSymbol>) -> Option<Sum> {
 
 /// Whether a map's coordinates are equal just where two numbers are: both are the numbers, but for what is
 /// added to them.
-fn told_by(
+pub(super) fn told_by(
     source: &[Expression<PlaceSymbol>],
     sink: &[Expression<PlaceSymbol>],
     source_number: &Sum,

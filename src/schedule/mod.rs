@@ -12,6 +12,7 @@ mod local;
 mod obstacle;
 mod orientation;
 pub mod occupancy;
+mod rearranged;
 mod regroup;
 pub mod resources;
 mod runs;
@@ -19,11 +20,15 @@ mod segments;
 mod sharing;
 mod units;
 mod waiting;
+mod wave_order;
 mod waves;
 
 pub use local::plan_fusion;
 pub use orientation::Orientation;
 pub use regroup::Regrouper;
+pub use wave_order::{
+    OrderingEdge, OverwrittenBuffers, WaitingStatement, WaveCount, WaveOrder, wave_orders,
+};
 pub use waves::plan_waves;
 
 use crate::cli::{Fusion, Optimisation, SiriusOptions};
@@ -64,6 +69,15 @@ pub enum ThreadMap {
         /// How many of its threads a block of the fused launch runs.
         length: Expression<ValueId>,
     },
+    /// The member's blocks are those of the fused launch in another arrangement, and the threads of each
+    /// block those of a block of the fused launch: blocks stay whole. The fused launch has the shape of
+    /// the members with [`ThreadMap::Identity`].
+    Rearranged {
+        /// Which blocks are which.
+        blocks: Arrangement,
+        /// Which threads of a block are which.
+        threads: Arrangement,
+    },
     /// The member's blocks in linear order (x fastest) are the blocks from `first` on of a grid of
     /// one dimension, `count` of them. Members with one range are a *strand*: they run one after the
     /// other in the same blocks. The ranges of a group's strands follow each other without a gap.
@@ -84,6 +98,20 @@ pub enum ThreadOrder {
     Blocks,
     /// Row after row of threads along x through all blocks, then y, then z.
     Rows,
+}
+
+/// How the places of a box, a grid of blocks or a block of threads, are those of another one, each
+/// exactly one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Arrangement {
+    /// Each place is the same there; the boxes have equal extents.
+    Same,
+    /// Place (x, y, z) is (y, x, z) there, as are the extents.
+    Transposed,
+    /// Along x the last place is the first there; the boxes have equal extents.
+    Reversed,
+    /// Number n, x fastest, is number n there; the boxes have equally many places.
+    Renumbered,
 }
 
 /// How the threads of a block of a strand become threads of the fused kernel; the same variant for all
@@ -150,6 +178,14 @@ impl ThreadMap {
     pub fn is_dealt(&self) -> bool {
         matches!(self, Self::Dealt { .. } | Self::Runs { .. })
     }
+
+    /// Whether its threads are those of a launch whose shape other members tell.
+    pub fn places_anew(&self) -> bool {
+        matches!(
+            self,
+            Self::Dealt { .. } | Self::Runs { .. } | Self::Rearranged { .. }
+        )
+    }
 }
 
 impl FusionGroup {
@@ -170,7 +206,8 @@ impl FusionGroup {
             ThreadMap::Identity
             | ThreadMap::Clipped
             | ThreadMap::Dealt { .. }
-            | ThreadMap::Runs { .. } => None,
+            | ThreadMap::Runs { .. }
+            | ThreadMap::Rearranged { .. } => None,
         };
         for member in 0..self.members.len() {
             let mut known = strands.iter_mut();
@@ -275,6 +312,8 @@ pub struct ScheduleOptions {
     pub waves: bool,
     /// Members may be dealt over the threads of others.
     pub deals_threads: bool,
+    /// Whole blocks of members may be blocks of others in another arrangement.
+    pub permutes_blocks: bool,
     /// How members of a group are laid out.
     pub orientation: Orientation,
     /// What a fused kernel may need.
@@ -290,6 +329,9 @@ impl From<&SiriusOptions> for ScheduleOptions {
             waves: options.fusion == Fusion::All
                 && options.optimisations.contains(&Optimisation::Waves),
             deals_threads: options.optimisations.contains(&Optimisation::DealtThreads),
+            permutes_blocks: options
+                .optimisations
+                .contains(&Optimisation::PermutedBlocks),
             orientation: Orientation::named(&options.orientation),
             limits: Limits::LEAST,
         }

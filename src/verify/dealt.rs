@@ -247,8 +247,11 @@ impl Dealing {
         let fused = maps.map(|map| match map {
             ThreadMap::Dealt { fused, .. } => Some(*fused),
             ThreadMap::Runs { .. } => Some(ThreadOrder::Blocks),
-            ThreadMap::Identity | ThreadMap::Clipped | ThreadMap::Blocks { .. } => None,
+            _ => None,
         });
+        if !maps.iter().all(|map| is_dealt(map) || map.keeps_indices()) {
+            return None;
+        }
         let fused = match fused {
             [Some(one), Some(other)] => (one == other).then_some(one)?,
             [one, other] => one.or(other)?,
@@ -260,9 +263,7 @@ impl Dealing {
                     let own_grid = |axis: usize| Some(extents[axis].clone());
                     (*own, std::array::from_fn(own_grid))
                 }
-                ThreadMap::Identity | ThreadMap::Clipped | ThreadMap::Blocks { .. } => {
-                    (fused, self.grid.clone())
-                }
+                _ => (fused, self.grid.clone()),
             };
             Numbers {
                 order,
@@ -281,7 +282,7 @@ pub(super) fn is_dealt(map: &ThreadMap) -> bool {
 }
 
 /// What a member's threads count on other threads of their block for.
-fn needs_its_block(member: &Member<'_>) -> Option<&'static str> {
+pub(super) fn needs_its_block(member: &Member<'_>) -> Option<&'static str> {
     let model = member.model;
     if !model.barriers.is_empty() {
         return Some("barriers");
@@ -317,9 +318,9 @@ fn product(extents: &[Polynomial]) -> Option<Polynomial> {
 }
 
 /// A part of a number: a sum over blocks and threads, times a unit.
-struct Part {
-    unit: Polynomial,
-    sum: BTreeMap<Variable, i64>,
+pub(super) struct Part {
+    pub(super) unit: Polynomial,
+    pub(super) sum: BTreeMap<Variable, i64>,
 }
 
 impl Numbers {
@@ -432,7 +433,11 @@ impl Numbers {
 }
 
 /// A product of the member's model that is the part.
-fn product_of(member: &Member<'_>, part: &Part, assumptions: &Assumptions) -> Option<usize> {
+pub(super) fn product_of(
+    member: &Member<'_>,
+    part: &Part,
+    assumptions: &Assumptions,
+) -> Option<usize> {
     let mut products = member.model.products.iter();
     products.position(|product| {
         let parameter = member.parameters.get(product.parameter);

@@ -39,6 +39,9 @@
 //! of their block. Of a pair with such a member the threads are compared by numbers of theirs, of which equal ones
 //! are in one thread, or by the blocks that run them (`runs`).
 //!
+//! The blocks of a member may be *rearranged* (`rearranged`): they stay whole, and a pair with such a member is
+//! asked for as above, of the blocks and threads of the fused launch.
+//!
 //! *Sets and copies* are members only where the call could fail for a null pointer alone
 //! (`operations`).
 //!
@@ -87,6 +90,7 @@ mod operations;
 mod overlay;
 mod place;
 mod polynomial;
+mod rearranged;
 mod reduction;
 mod refusal;
 mod runs;
@@ -209,6 +213,7 @@ fn members<'a>(
             | ThreadMap::Clipped
             | ThreadMap::Dealt { .. }
             | ThreadMap::Runs { .. }
+            | ThreadMap::Rearranged { .. }
             | ThreadMap::Blocks { .. } => {}
         }
         let segments = &group.segments;

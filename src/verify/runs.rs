@@ -76,7 +76,7 @@ impl Quotient {
         };
         let run = set.variable(format!("{}r", side.letter));
         let begin = set.variable(format!("{}m", side.letter));
-        let (length, step) = (set.value(length), set.value(&value));
+        let (length, step) = (set.polynomial(length), set.polynomial(&value));
         set.require(format!("{run} >= 0 and {step} >= 1"));
         set.require(format!(
             "{begin} <= {number} and {number} < {begin} + {length}"
@@ -107,8 +107,8 @@ impl Quotient {
             }
             let product_name = set.product_name(side, index);
             let factor = set.affine(side, &product.factor)?;
-            let step = set.value(&self.value);
-            let length = set.value(&self.value.scale(self.factor)?);
+            let step = set.polynomial(&self.value);
+            let length = set.polynomial(&self.value.scale(self.factor)?);
             let Self {
                 run,
                 begin,

@@ -201,7 +201,8 @@ fn range(group: &FusionGroup, member: usize) -> Option<Range<'_>> {
         ThreadMap::Identity
         | ThreadMap::Clipped
         | ThreadMap::Dealt { .. }
-        | ThreadMap::Runs { .. } => None,
+        | ThreadMap::Runs { .. }
+        | ThreadMap::Rearranged { .. } => None,
     }
 }
 

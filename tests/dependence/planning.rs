@@ -21,6 +21,7 @@ const ALL: ScheduleOptions = ScheduleOptions {
     keep_synchronisations: false,
     waves: false,
     deals_threads: true,
+    permutes_blocks: true,
     // What stands side by side has cases of its own.
     orientation: Orientation::Vertical,
     limits: Limits::LEAST,
@@ -433,6 +434,7 @@ fn other_extents_are_a_shape() {
     this.launch(scale, &y, &z);
     let off = ScheduleOptions {
         deals_threads: false,
+        permutes_blocks: false,
         ..ALL
     };
     let (apart, missed) = plan(&this.world, &off);

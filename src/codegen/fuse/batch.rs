@@ -10,7 +10,7 @@ use super::super::ir::{
     Value,
 };
 use super::super::{CodegenError, WaveKernel, WaveStatementSite};
-use super::{Built, function_of};
+use super::{Built, function_of, launch_bounds};
 use crate::launch::{Launch, LaunchId};
 use crate::schedule::{FusionGroup, FusionPlan, Member, ThreadMap};
 use inkwell::module::Module;
@@ -123,8 +123,6 @@ pub(super) fn build_batches(
         body.set_call_convention(0);
         body.remove_attribute(FUNCTION_ATTRIBUTES, "noinline");
         body.add_attribute(FUNCTION_ATTRIBUTES, "alwaysinline", 0);
-        let threads = body.string_attribute("nvvm.maxntid");
-        body.remove_string_attribute("nvvm.maxntid");
         // Addresses of variables come with the launch of a group.
         let only_arguments = kernel.facts.arguments.iter().all(|argument| *argument);
         let of_groups = statements.iter().all(|statement| statement.group.is_some());
@@ -135,9 +133,8 @@ pub(super) fn build_batches(
             continue;
         };
         let (batch, indices) = build_batch(module, &name, body, &layout);
-        if of_groups && let Some(threads) = threads {
-            batch.set_string_attribute("nvvm.maxntid", &threads);
-        }
+        // The same blocks are launched as by each launch alone.
+        launch_bounds::hand_over(body, batch);
         built.push((batch, indices, (statements, single), layout));
     }
     if built.is_empty() {

@@ -78,9 +78,7 @@ impl SiteReader<'_, '_> {
                         (*own, Some(numbers))
                     }
                     ThreadMap::Runs { own, .. } => (*own, None),
-                    ThreadMap::Identity | ThreadMap::Clipped | ThreadMap::Blocks { .. } => {
-                        return None;
-                    }
+                    _ => return None,
                 };
                 let extents = [launch.grid, launch.block]
                     .map(|extents| extents.map(|value| extent(self.graph, value)));
@@ -277,7 +275,7 @@ impl GroupBuilder<'_, '_> {
             .unwrap_or_else(|| Type::integer(self.module, 32).constant(1))
     }
 
-    fn read_extent(&self, builder: &Builder, size: Index) -> Value {
+    pub(super) fn read_extent(&self, builder: &Builder, size: Index) -> Value {
         match self.fused_extent(size) {
             Some(extent) => Type::integer(self.module, 32).constant(extent),
             None => size.read(self.module, builder),
@@ -285,7 +283,7 @@ impl GroupBuilder<'_, '_> {
     }
 
     /// An extent of the fused launch, where it is known when compiling.
-    fn fused_extent(&self, size: Index) -> Option<u64> {
+    pub(super) fn fused_extent(&self, size: Index) -> Option<u64> {
         match size {
             Index::GridSize(axis) => self.recipe.facts.largest[axis.index()],
             Index::BlockSize(axis) => self.recipe.facts.block[axis.index()],

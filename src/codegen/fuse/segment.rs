@@ -1,6 +1,7 @@
 //! A member's kernel -> a function that a fused kernel calls.
 
 use super::indices::{Index, indices_read, replace_reads};
+use super::launch_bounds::{self, Demand};
 use crate::codegen::CodegenError;
 use crate::codegen::device::{KERNEL_CALL_CONVENTION, device_target_machine, run_passes};
 use crate::codegen::expansion::{collect_constants, constants_in, entry_place, replace_constants};
@@ -20,6 +21,7 @@ pub(super) struct Segment<'ctx> {
     name: String,
     variables: Vec<usize>,
     given: Vec<Index>,
+    demand: Demand,
 }
 
 /// A segment's function in the fused module.
@@ -28,6 +30,8 @@ pub(super) struct Body {
     pub(super) function: Value,
     /// What it is given instead of reading it.
     pub(super) given: Vec<Index>,
+    /// What the member asks for.
+    pub(super) demand: Demand,
 }
 
 impl<'ctx> Segment<'ctx> {
@@ -66,6 +70,7 @@ impl<'ctx> Segment<'ctx> {
         let Some(given) = indices_read(function, given) else {
             return Ok(None);
         };
+        let demand = Demand::of(function);
         let taken = take_variables(program, &module, kernel, function, &given)?;
         let Some((name, variables)) = taken else {
             return Ok(None);
@@ -78,6 +83,7 @@ impl<'ctx> Segment<'ctx> {
             name,
             variables,
             given,
+            demand,
         }))
     }
 
@@ -123,6 +129,7 @@ impl<'ctx> Segment<'ctx> {
         Ok(Body {
             function,
             given: self.given.clone(),
+            demand: self.demand,
         })
     }
 }
@@ -216,9 +223,7 @@ fn take_variables(
     let new = Value::add_function(module, &name, Type::function(ty.result(), &parameters));
     old.copy_attributes(FUNCTION_ATTRIBUTES, new, FUNCTION_ATTRIBUTES);
     old.copy_attributes(RETURN_ATTRIBUTES, new, RETURN_ATTRIBUTES);
-    for attribute in KERNEL_ATTRIBUTES {
-        new.remove_string_attribute(attribute);
-    }
+    launch_bounds::take_away(new);
     for block in old.blocks() {
         block.move_to(new);
     }
@@ -273,16 +278,6 @@ fn is_self_contained(global: Value) -> bool {
     }
     true
 }
-
-/// Attributes that only a kernel has.
-const KERNEL_ATTRIBUTES: [&str; 6] = [
-    "nvvm.maxntid",
-    "nvvm.reqntid",
-    "nvvm.minctasm",
-    "nvvm.maxnreg",
-    "nvvm.cluster_dim",
-    "nvvm.maxclusterrank",
-];
 
 /// Gives all definitions and shared variables names of their own. Functions of the toolkit and of
 /// LLVM keep theirs.

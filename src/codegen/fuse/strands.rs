@@ -5,6 +5,7 @@
 //! makes to find that out stand in its first block. Threads beyond a strand's leave before anything
 //! else, and barriers of a strand that is smaller than the block wait for its own threads by number.
 
+use super::launch_bounds;
 use super::recipe::Parameter;
 use crate::codegen::device::{device_target_machine, is_block_barrier, run_passes};
 use crate::codegen::ir::{
@@ -187,7 +188,7 @@ fn strand_function(module: &Module, kernel: Value, name: &str, place: &StrandPla
     let function = Value::add_function(module, name, ty);
     function.set_linkage(Linkage::LLVMInternalLinkage);
     kernel.copy_attributes(FUNCTION_ATTRIBUTES, function, FUNCTION_ATTRIBUTES);
-    function.remove_string_attribute("nvvm.maxntid");
+    launch_bounds::take_away(function);
     debug_assert!(!place.members.is_empty());
     function
 }

@@ -1,5 +1,6 @@
 //! A fused kernel in two versions: one that may rely on a condition, and the general one.
 
+use super::launch_bounds;
 use crate::codegen::CodegenError;
 use crate::codegen::device::{device_target_machine, run_passes};
 use crate::codegen::ir::{Block, Builder, FUNCTION_ATTRIBUTES, Linkage, Opcode, Type, Value};
@@ -30,7 +31,7 @@ pub(super) fn split(module: &Module, kernel: Value) -> Result<Option<Entry>, Cod
     let add = |suffix: &str| {
         let function = Value::add_function(module, &format!("{}{suffix}", kernel.name()), ty);
         kernel.copy_attributes(FUNCTION_ATTRIBUTES, function, FUNCTION_ATTRIBUTES);
-        function.remove_string_attribute("nvvm.maxntid");
+        launch_bounds::take_away(function);
         function.add_attribute(FUNCTION_ATTRIBUTES, "alwaysinline", 0);
         function
     };
