@@ -162,7 +162,7 @@ impl<'a> LaunchNames<'a> {
     }
 
     /// `strength` is 0 where a sum may stand, 1 where a product, 2 where only a factor.
-    fn expression(&self, expression: &Expression<ValueId>, strength: u8) -> String {
+    pub(super) fn expression(&self, expression: &Expression<ValueId>, strength: u8) -> String {
         let both = |a, b, left, right| (self.expression(a, left), self.expression(b, right));
         let (text, own) = match expression {
             Expression::Constant(value) => (value.to_string(), 2),
