@@ -3,6 +3,7 @@
 //! A plan is edits only, plain data that serialises. Nothing here is trusted: [`crate::verify`]
 //! judges every plan from the models alone.
 
+mod alone;
 mod beside;
 mod domains;
 mod group;
@@ -147,7 +148,7 @@ pub struct Member {
 /// ranges and rows of threads, see [`ThreadMap::Blocks`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FusionGroup {
-    /// At least two members, in host order.
+    /// In host order. One alone is a launch that only takes what the host knows into its kernel.
     pub members: Vec<Member>,
     /// Name of the orientation, see [`Orientation`].
     pub orientation: String,
@@ -312,6 +313,8 @@ pub struct ScheduleOptions {
     pub waves: bool,
     /// Members may be dealt over the threads of others.
     pub deals_threads: bool,
+    /// Pointers into one allocation become one, for which a launch may be a group of its own.
+    pub one_base: bool,
     /// Whole blocks of members may be blocks of others in another arrangement.
     pub permutes_blocks: bool,
     /// How members of a group are laid out.
@@ -329,6 +332,7 @@ impl From<&SiriusOptions> for ScheduleOptions {
             waves: options.fusion == Fusion::All
                 && options.optimisations.contains(&Optimisation::Waves),
             deals_threads: options.optimisations.contains(&Optimisation::DealtThreads),
+            one_base: options.optimisations.contains(&Optimisation::OneBase),
             permutes_blocks: options
                 .optimisations
                 .contains(&Optimisation::PermutedBlocks),

@@ -202,8 +202,8 @@ fn members<'a>(
 ) -> Result<Vec<Site<'a>>, Vec<Refusal>> {
     let mut refusals = Vec::new();
     let mut members = Vec::new();
-    if group.members.len() < 2 {
-        refusals.push(Refusal::TooFewMembers { group: index });
+    if group.members.is_empty() {
+        refusals.push(Refusal::NoMembers { group: index });
     }
     for (position, member) in group.members.iter().enumerate() {
         let launch = member.launch;
