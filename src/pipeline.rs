@@ -405,7 +405,8 @@ impl Analysis {
             .map(|input| input.path.clone())
             .collect();
         report.spell_files_as(&inputs);
-        for (fusion, group) in report.fusions.iter_mut().zip(&plan.groups) {
+        let fused = plan.groups.iter().filter(|group| group.members.len() > 1);
+        for (fusion, group) in report.fusions.iter_mut().zip(fused) {
             let first = group.members.first();
             let buffers = first.and_then(|first| self.unwritten.get(&first.launch));
             let names = buffers.into_iter().flatten();
