@@ -258,6 +258,18 @@ fn a_front_end_error_is_clangs_own_with_status_2() {
 }
 
 #[test]
+fn a_failed_link_is_the_linkers_own_with_status_1() {
+    let source = tempfile::Builder::new().suffix(".c").tempfile().unwrap();
+    let text = "int absent(void); int main(void) { return absent(); }\n";
+    std::fs::write(source.path(), text).unwrap();
+    let path = source.path().to_str().unwrap();
+    let output = program(&[path, "--sirius-device=cpu", "-o", "/dev/null"]);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(stderr.contains("absent"), "{stderr}");
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+}
+
+#[test]
 fn information_goes_to_standard_output() {
     let version = program(&["--version"]);
     let text = String::from_utf8_lossy(&version.stdout).into_owned();
