@@ -18,8 +18,9 @@ fn analyse(source: &str, form: &str) -> String {
     String::from_utf8(output.stdout).expect("a report is text")
 }
 
-const SOURCES: [&str; 4] = [
+const SOURCES: [&str; 5] = [
     "tests/report/in_place.cu",
+    "tests/report/maps.cu",
     "test_programs/jacobi_residual.cu",
     "test_programs/bert_qkv.cu",
     "test_programs/offset_alias.cu",
@@ -125,6 +126,60 @@ fn reports_are_what_the_schema_says() {
         let mut found = Vec::new();
         mistakes(&schema, &schema, &report, "report", &mut found);
         assert!(found.is_empty(), "{}", found.join("\n"));
+    }
+}
+
+#[test]
+fn maps_are_told_in_every_form() {
+    let source = "tests/report/maps.cu";
+    let report: Value = serde_json::from_str(&analyse(source, "json")).expect("a report is JSON");
+    let fusions = report["fusions"].as_array().expect("a list");
+    let maps = fusions.iter().flat_map(|fusion| {
+        let maps = fusion["maps"].as_array().expect("a list");
+        assert_eq!(
+            maps.len(),
+            fusion["members"].as_array().expect("a list").len()
+        );
+        let told = maps.iter().map(|map| {
+            let word = |name: &str| map[name].as_str().expect("a word").to_owned();
+            [word("name"), word("kind"), word("text")]
+        });
+        told.collect::<Vec<_>>()
+    });
+    let maps: Vec<_> = maps.collect();
+    let expected = [
+        ["scale", "identity", "blocks and threads as launched"],
+        [
+            "shift",
+            "dealt",
+            "threads dealt block after block, 4 blocks to one",
+        ],
+        ["transpose", "identity", "blocks and threads as launched"],
+        ["negate", "rearranged", "blocks transposed"],
+        [
+            "shift",
+            "runs",
+            "threads counted block after block, 42 to a block",
+        ],
+        [
+            "subtract_first",
+            "identity",
+            "blocks and threads as launched",
+        ],
+        [
+            "fill",
+            "blocks",
+            "64 blocks of its own from 0 on, in the first threads of each",
+        ],
+        ["count", "blocks", "10 blocks of its own from 64 on"],
+    ];
+    assert_eq!(maps, expected);
+    for form in ["text", "html", "dot"] {
+        let told = analyse(source, form);
+        for [name, kind, text] in expected {
+            let line = format!("`{name}`: {text}");
+            assert_eq!(told.contains(&line), kind != "identity", "{form}: {line}");
+        }
     }
 }
 

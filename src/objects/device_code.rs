@@ -27,7 +27,7 @@ pub fn gather_device_link(build: &Build) -> Result<Gathered, ObjectsError> {
 /// As [`gather_device_link`].
 pub fn unlinked_device_code(build: &Build) -> Result<Option<Gathered>, ObjectsError> {
     let units = Units::of(build);
-    if build.dry_run || units.found.is_empty() {
+    if units.found.is_empty() {
         return Ok(None);
     }
     gathered(build, &units).map(Some)

@@ -55,9 +55,6 @@ pub(super) fn bitcode_file(
 /// An object was made for the other device; archives of ours are to be linked and a source does not
 /// compile or the linker fails; temporary files cannot be written.
 pub fn gather(build: &Build, toolchain: &Toolchain) -> Result<Option<Gathered>, ObjectsError> {
-    if build.dry_run {
-        return Ok(None);
-    }
     let inputs: Vec<Content> = build.inputs.iter().map(Content::of).collect();
     let libraries: BTreeMap<&str, Library> = build
         .link_arguments

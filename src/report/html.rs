@@ -48,13 +48,20 @@ pub fn render_html(report: &Report) -> String {
             format!("fusion {}", index + 1),
             fusion.kernel.clone(),
             fusion.orientation_and_others(),
+            fusion.map_lines().join("\n"),
             guards.join("\n"),
         ]
     });
     table(
         &mut page,
         "Fusions",
-        &["", "kernels", "orientation", "tested at run time"],
+        &[
+            "",
+            "kernels",
+            "orientation",
+            "blocks and threads",
+            "tested at run time",
+        ],
         fusions,
     );
 

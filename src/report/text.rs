@@ -97,6 +97,9 @@ fn said_of(fusion: &ReportFusion) -> String {
             list(&fusion.not_written)
         );
     }
+    for line in fusion.map_lines() {
+        let _ = writeln!(text, "  {line}");
+    }
     for line in &fusion.resources {
         let _ = writeln!(text, "  {}", resources(line));
     }
