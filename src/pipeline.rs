@@ -9,6 +9,7 @@
 mod artifacts;
 mod device_code;
 mod fallback;
+mod link_cache;
 mod outcome;
 mod reference;
 mod resources;
@@ -225,6 +226,7 @@ fn compile(
         {
             attempt = Outcome::default();
             compile_unfused(build, toolchain, output, &mut attempt)?;
+            attempt.objects.clear();
             attempt.warnings.push_str(&format!(
                 "sirius-rs: {error}\nsirius-rs: the program is built without fusion\n"
             ));
@@ -234,6 +236,7 @@ fn compile(
     outcome.warnings.push_str(&attempt.warnings);
     outcome.standard_output.push_str(&attempt.standard_output);
     outcome.summary = attempt.summary;
+    outcome.objects = attempt.objects;
     save::messages(build, outcome)
 }
 
@@ -263,6 +266,7 @@ fn emit_unfused(
     let units = codegen::emit_units(program, &bench)?;
     let emitted = codegen::emit(program, (&graph, &[], &plan), (units, None), &bench, output)?;
     outcome.warnings.push_str(&emitted.messages);
+    outcome.objects = emitted.objects;
     keep_bitcode(program, build, toolchain, output)
 }
 
@@ -324,7 +328,9 @@ fn compile_fused(
     };
     outcome.warnings.push_str(&emitted.messages);
     keep_bitcode(&program, build, toolchain, output)?;
+    outcome.objects = emitted.objects;
     if let Some(reason) = emitted.fusion_failed {
+        outcome.objects.clear();
         outcome::failed_check(
             outcome,
             build,
