@@ -154,7 +154,7 @@ fn made_from(build: &Build, toolchain: &Toolchain) -> Option<Vec<u8>> {
         }
         let bitcode = input.bitcode.as_mut()?;
         for path in [Some(&mut bitcode.host), bitcode.device.as_mut()] {
-            modules.push(path.as_ref().map(|path| std::fs::read(path)));
+            modules.push(path.as_ref().map(std::fs::read));
             // A name of this run.
             path.map(std::mem::take);
         }
