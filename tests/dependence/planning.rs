@@ -22,6 +22,7 @@ const ALL: ScheduleOptions = ScheduleOptions {
     waves: false,
     deals_threads: true,
     permutes_blocks: true,
+    overlays_shared: true,
     // What stands side by side has cases of its own.
     orientation: Orientation::Vertical,
     limits: Limits::LEAST,
@@ -435,6 +436,7 @@ fn other_extents_are_a_shape() {
     let off = ScheduleOptions {
         deals_threads: false,
         permutes_blocks: false,
+        overlays_shared: false,
         ..ALL
     };
     let (apart, missed) = plan(&this.world, &off);
