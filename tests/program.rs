@@ -192,6 +192,7 @@ fn floating_point(device: &Module<'_>, text: &mut String) -> Result<(), Failed> 
 fn build(inputs: &[PathBuf], numerics: Numerics) -> Build {
     Build {
         phase: Phase::Link,
+        options: Vec::new(),
         inputs: inputs
             .iter()
             .map(|path| Input {

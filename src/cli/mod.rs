@@ -10,9 +10,11 @@ mod help;
 mod nvcc_options;
 mod options;
 mod parse;
+pub mod shown;
 mod sirius_options;
 mod spelling;
 pub mod toolchain;
+pub mod toolkit_folder;
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -38,6 +40,13 @@ pub enum Invocation {
     },
     /// Text for standard output (`--version`, `--help`, …), and success.
     Print(String),
+    /// `--sirius-toolkit`: a folder that stands for a CUDA toolkit.
+    LayOut {
+        /// Where.
+        folder: PathBuf,
+        /// For which device its compiler builds by default.
+        device: Device,
+    },
 }
 
 /// For which device the program is built.
@@ -47,6 +56,16 @@ pub enum Device {
     Cuda,
     /// Host code, linked with our own runtime.
     Cpu,
+}
+
+impl Device {
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Cuda => "cuda",
+            Self::Cpu => "cpu",
+        }
+    }
 }
 
 /// Where a build stops.
@@ -277,6 +296,8 @@ pub struct SiriusOptions {
 pub struct Build {
     /// Where it stops.
     pub phase: Phase,
+    /// The options as they were given, spelled out; without inputs and output.
+    pub options: Vec<String>,
     /// Its inputs, in order.
     pub inputs: Vec<Input>,
     /// `-o`.
@@ -360,8 +381,20 @@ pub struct Toolchain {
 }
 
 impl Toolchain {
+    /// The name of [`Toolchain::library_headers`].
+    pub(super) const LIBRARY_HEADERS: &str = "libraries";
+    /// The name of [`Toolchain::clang_view`].
+    pub(super) const CLANG_VIEW: &str = "clang_view";
+
     /// Our headers of libraries that a toolkit may lack (cuBLAS), searched last.
     pub fn library_headers(&self) -> PathBuf {
-        self.compatibility_header.with_file_name("libraries")
+        self.compatibility_header
+            .with_file_name(Self::LIBRARY_HEADERS)
+    }
+
+    /// Our headers in front of those of the toolkit that must see clang where programs see nvcc,
+    /// searched first.
+    pub fn clang_view(&self) -> PathBuf {
+        self.compatibility_header.with_file_name(Self::CLANG_VIEW)
     }
 }

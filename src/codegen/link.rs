@@ -5,13 +5,14 @@
 
 use super::{CodegenError, DeviceImage};
 use crate::cli::command::{Output, run_tool};
-use crate::cli::{Build, Device, Language, Phase, Toolchain};
+use crate::cli::toolkit_folder::ToolkitFolder;
+use crate::cli::{Build, Device, Input, Language, Phase, Toolchain};
 use inkwell::module::Module;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// Compiles the rewritten host module to an object file. The host compiler's own optimiser and
-/// back end do it, so that every `-Xcompiler` option means what it says.
+/// back end do it, so that every `-Xcompiler` option means what it says. Returns what clang said.
 ///
 /// # Errors
 /// When the module cannot be written or clang fails.
@@ -21,7 +22,7 @@ pub fn compile_host(
     toolchain: &Toolchain,
     folder: &Path,
     object: &Path,
-) -> Result<(), CodegenError> {
+) -> Result<String, CodegenError> {
     let bitcode = folder.join("host.bc");
     if !module.write_bitcode_to_path(&bitcode) {
         return Err(CodegenError::Write(bitcode));
@@ -29,7 +30,7 @@ pub fn compile_host(
     compile_host_bitcode(&bitcode, build, toolchain, object)
 }
 
-/// Compiles a file of the host side's bitcode to an object file.
+/// Compiles a file of the host side's bitcode to an object file. Returns what clang said.
 ///
 /// # Errors
 /// When clang fails.
@@ -38,7 +39,7 @@ pub fn compile_host_bitcode(
     build: &Build,
     toolchain: &Toolchain,
     object: &Path,
-) -> Result<(), CodegenError> {
+) -> Result<String, CodegenError> {
     let mut arguments: Vec<OsString> = vec!["-x".into(), "ir".into(), "-c".into()];
     arguments.push(format!("-O{}", build.optimisation).into());
     arguments.push("-Wno-unused-command-line-argument".into());
@@ -48,8 +49,7 @@ pub fn compile_host_bitcode(
     }
     arguments.extend(build.host_arguments.iter().map(OsString::from));
     arguments.extend([bitcode.into(), "-o".into(), object.into()]);
-    run_tool(&toolchain.clang, &arguments, build)?;
-    Ok(())
+    Ok(run_tool(&toolchain.clang, &arguments, build)?.stderr)
 }
 
 /// The objects of CPU device images; none for fat binaries, which are embedded.
@@ -92,7 +92,7 @@ pub fn archive(
 ) -> Result<(), CodegenError> {
     let archiver = toolchain.archiver.as_ref();
     let archiver = archiver.ok_or(CodegenError::NoArchiver)?;
-    if !build.dry_run && output.exists() {
+    if output.exists() {
         std::fs::remove_file(output).map_err(|_| CodegenError::Write(output.to_owned()))?;
     }
     let words = [OsString::from("qcsL"), output.into()];
@@ -102,7 +102,8 @@ pub fn archive(
     Ok(())
 }
 
-/// Links objects, the user's objects and libraries and the device's runtime into `output`.
+/// Links objects, the user's objects and libraries and the device's runtime into `output`. Returns what
+/// the linker said.
 ///
 /// # Errors
 /// When the runtime library is missing or the linker fails.
@@ -111,9 +112,8 @@ pub fn link(
     toolchain: &Toolchain,
     objects: &[PathBuf],
     output: &Path,
-) -> Result<(), CodegenError> {
-    run_linker(build, toolchain, objects, output, &[])?;
-    Ok(())
+) -> Result<String, CodegenError> {
+    Ok(run_linker(build, toolchain, objects, output, &[])?.stderr)
 }
 
 /// Links `objects` and the objects and libraries of a build as they are into `output`, and returns what
@@ -157,6 +157,11 @@ fn run_linker(
     arguments.extend(link_arguments(build).map(OsString::from));
     arguments.extend(runtime_arguments(build, toolchain)?);
     arguments.extend(others.iter().map(OsString::from));
+    // Who links objects with `-v` expects what a host compiler says then: CMake reads it.
+    let is_object = |input: &Input| input.language == Language::Object || input.bitcode.is_some();
+    if build.verbose && build.inputs.iter().all(is_object) {
+        arguments.push("-v".into());
+    }
     Ok(run_tool(linker, &arguments, build)?)
 }
 
@@ -169,11 +174,17 @@ pub fn runtime_arguments(
     toolchain: &Toolchain,
 ) -> Result<Vec<OsString>, CodegenError> {
     let mut arguments: Vec<OsString> = Vec::new();
+    // The folder of a toolkit for the other device has nothing that fits.
+    let of_device = ToolkitFolder::at(&toolchain.toolkit).map_or(Device::Cuda, |of| of.device);
+    if build.device == of_device {
+        for folder in [&toolchain.toolkit_lib, &toolchain.toolkit_lib.join("stubs")] {
+            if folder.is_dir() {
+                arguments.push(format!("-L{}", folder.display()).into());
+            }
+        }
+    }
     match build.device {
         Device::Cuda => {
-            let mut folder = OsString::from("-L");
-            folder.push(&toolchain.toolkit_lib);
-            arguments.push(folder);
             arguments.push(
                 if build.shared_cudart {
                     "-lcudart"

@@ -23,7 +23,7 @@ mod registration;
 mod shared_functions;
 mod waves;
 
-pub use emit::{Emitted, emit, emit_device_only, emit_host_only, link_objects, show_commands};
+pub use emit::{Emitted, emit, emit_device_only, emit_host_only, link_objects};
 pub use images::{FusedImage, UnitImages, Workbench, emit_fused, emit_units, try_candidates};
 pub use link::{archive, compile_host_bitcode, trace_link};
 

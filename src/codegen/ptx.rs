@@ -184,11 +184,7 @@ pub fn emit_fatbin(
         .as_deref()
         .unwrap_or(Path::new("fatbinary"));
     messages += &run_tool(fatbinary, &arguments, build)?.stderr;
-    let bytes = if build.dry_run {
-        Vec::new()
-    } else {
-        std::fs::read(&packed).map_err(|_| CodegenError::Write(packed.clone()))?
-    };
+    let bytes = std::fs::read(&packed).map_err(|_| CodegenError::Write(packed.clone()))?;
     Ok(FatBinary {
         image: DeviceImage::Fatbin(bytes),
         messages,

@@ -34,7 +34,8 @@ pub(super) fn link_program(
     let build = &with_device_link(build, toolchain, folder.path(), outcome)?;
     let is_object = |input: &Input| input.language == Language::Object;
     if build.inputs.iter().all(is_object) {
-        codegen::link_objects(build, toolchain, output)?;
+        let said = codegen::link_objects(build, toolchain, output)?;
+        outcome.warnings.push_str(&said);
         return Ok(());
     }
     compile(build, toolchain, output, outcome)
@@ -104,11 +105,8 @@ pub(super) fn run_afterwards(
     program: &Path,
     arguments: &[String],
 ) -> Result<Option<Command>, PipelineError> {
-    if build.verbose || build.dry_run {
+    if build.verbose {
         eprintln!("#$ {}", command_line(program, arguments));
-    }
-    if build.dry_run {
-        return Ok(None);
     }
     let path = program
         .canonicalize()

@@ -30,10 +30,8 @@ pub(super) fn compile_relocatable(
     let context = Context::create();
     let program = read_relocatable_unit(&context, input, (build, toolchain))?;
     outcome.warnings.push_str(&program.warnings);
-    if build.dry_run {
-        return Ok(codegen::show_commands(build, toolchain, output)?);
-    }
-    codegen::emit_host_only(&program, build, toolchain, output)?;
+    let said = codegen::emit_host_only(&program, build, toolchain, output)?;
+    outcome.warnings.push_str(&said);
     keep_bitcode(&program, build, toolchain, output)
 }
 

@@ -83,16 +83,6 @@ pub(super) fn compile<'ctx>(
         Some(Err(panic)) => std::panic::resume_unwind(panic),
         None => {}
     }
-    if build.dry_run {
-        return Ok(FrontEndUnit {
-            source: input.path.clone(),
-            host: context.create_module("host"),
-            device: device.is_some().then(|| context.create_module("device")),
-            bitcode: None,
-            relocatable: None,
-            warnings,
-        });
-    }
     let device_bitcode = device.map(|_| device_bitcode);
     let is_relocatable = build.relocatable && device_bitcode.is_some();
     let kept = build.phase == Phase::Compile;
@@ -219,14 +209,8 @@ fn host_arguments(
             ]);
             arguments.0.push(image.into());
         }
-        Language::C => {
-            arguments.add(["-x", "c", "-isystem"]);
-            arguments.0.push(toolchain.toolkit_include.clone().into());
-        }
-        Language::Cxx | Language::Object => {
-            arguments.add(["-x", "c++", "-isystem"]);
-            arguments.0.push(toolchain.toolkit_include.clone().into());
-        }
+        Language::C => arguments.plain("c", toolchain),
+        Language::Cxx | Language::Object => arguments.plain("c++", toolchain),
     }
     arguments.add([if build.host_debug {
         "-g"
@@ -287,8 +271,23 @@ impl Arguments {
         self.0.extend(arguments.map(OsString::from));
     }
 
+    /// A source without device code, which sees nvcc all the same.
+    fn plain(&mut self, language: &str, toolchain: &Toolchain) {
+        let (major, minor) = toolchain.version;
+        self.add(["-x", language, "-D__NVCC__=1", "-D__CUDACC_VER_BUILD__=0"]);
+        self.0
+            .push(format!("-D__CUDACC_VER_MAJOR__={major}").into());
+        self.0
+            .push(format!("-D__CUDACC_VER_MINOR__={minor}").into());
+        self.add(["-I"]);
+        self.0.push(toolchain.clang_view().into());
+        self.add(["-isystem"]);
+        self.0.push(toolchain.toolkit_include.clone().into());
+    }
+
     fn cuda(&mut self, input: &Input, build: &Build, toolchain: &Toolchain) {
-        self.add(["-x", "cuda"]);
+        self.add(["-x", "cuda", "-I"]);
+        self.0.push(toolchain.clang_view().into());
         let mut path = OsString::from("--cuda-path=");
         path.push(&toolchain.toolkit);
         self.0.push(path);

@@ -347,6 +347,7 @@ pub fn build_report(
         fusions: plan
             .groups
             .iter()
+            .filter(|group| group.members.len() > 1)
             .map(|group| fusion(graph, kernels, &names, group))
             .collect(),
         waves: Vec::new(),

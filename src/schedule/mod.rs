@@ -3,6 +3,7 @@
 //! A plan is edits only, plain data that serialises. Nothing here is trusted: [`crate::verify`]
 //! judges every plan from the models alone.
 
+mod alone;
 mod beside;
 mod domains;
 mod group;
@@ -15,6 +16,7 @@ pub mod occupancy;
 mod rearranged;
 mod regroup;
 pub mod resources;
+mod runs;
 mod segments;
 mod sharing;
 mod space;
@@ -60,6 +62,15 @@ pub enum ThreadMap {
         /// n + the number of its threads, and so on. Else the member has at most as many, and those
         /// beyond its own leave it out.
         repeats: bool,
+    },
+    /// The member's threads are counted, and block b of the fused launch, counted x fastest, runs those of
+    /// them that have the numbers from b · `length` on, `length` of them, its threads in turn; the last block
+    /// runs all that are left. The fused launch has the shape of the members with the first two maps.
+    Runs {
+        /// How the member's own threads are counted.
+        own: ThreadOrder,
+        /// How many of its threads a block of the fused launch runs.
+        length: Expression<ValueId>,
     },
     /// The member's blocks are those of the fused launch in another arrangement, and the threads of each
     /// block those of a block of the fused launch: blocks stay whole. The fused launch has the shape of
@@ -139,7 +150,7 @@ pub struct Member {
 /// ranges and rows of threads, see [`ThreadMap::Blocks`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FusionGroup {
-    /// At least two members, in host order.
+    /// In host order. One alone is a launch that only takes what the host knows into its kernel.
     pub members: Vec<Member>,
     /// Name of the orientation, see [`Orientation`].
     pub orientation: String,
@@ -166,9 +177,17 @@ impl ThreadMap {
         matches!(self, Self::Identity | Self::Clipped)
     }
 
+    /// Whether threads are counted and dealt anew over those of the fused launch.
+    pub fn is_dealt(&self) -> bool {
+        matches!(self, Self::Dealt { .. } | Self::Runs { .. })
+    }
+
     /// Whether its threads are those of a launch whose shape other members tell.
     pub fn places_anew(&self) -> bool {
-        matches!(self, Self::Dealt { .. } | Self::Rearranged { .. })
+        matches!(
+            self,
+            Self::Dealt { .. } | Self::Runs { .. } | Self::Rearranged { .. }
+        )
     }
 }
 
@@ -190,6 +209,7 @@ impl FusionGroup {
             ThreadMap::Identity
             | ThreadMap::Clipped
             | ThreadMap::Dealt { .. }
+            | ThreadMap::Runs { .. }
             | ThreadMap::Rearranged { .. } => None,
         };
         for member in 0..self.members.len() {
@@ -317,6 +337,8 @@ pub struct ScheduleOptions {
     pub waves: bool,
     /// Members may be dealt over the threads of others.
     pub deals_threads: bool,
+    /// Pointers into one allocation become one, for which a launch may be a group of its own.
+    pub one_base: bool,
     /// Whole blocks of members may be blocks of others in another arrangement.
     pub permutes_blocks: bool,
     /// Shared variables of members that come one after the other share storage.
@@ -336,6 +358,7 @@ impl From<&SiriusOptions> for ScheduleOptions {
             waves: options.fusion == Fusion::All
                 && options.optimisations.contains(&Optimisation::Waves),
             deals_threads: options.optimisations.contains(&Optimisation::DealtThreads),
+            one_base: options.optimisations.contains(&Optimisation::OneBase),
             permutes_blocks: options
                 .optimisations
                 .contains(&Optimisation::PermutedBlocks),

@@ -10,8 +10,8 @@ use thiserror::Error;
     reason = "each variant's sentence says what it is, with its fields"
 )]
 pub enum Refusal {
-    #[error("group {group} has fewer than two members")]
-    TooFewMembers { group: usize },
+    #[error("group {group} has no members")]
+    NoMembers { group: usize },
     #[error("launch {} is in more than one place of the plan", launch.0)]
     DuplicateMember { launch: LaunchId },
     #[error("launch {} is not exactly one node of the launch graph", launch.0)]

@@ -21,6 +21,7 @@ const ALL: ScheduleOptions = ScheduleOptions {
     keep_synchronisations: false,
     waves: false,
     deals_threads: true,
+    one_base: false,
     permutes_blocks: true,
     overlays_shared: true,
     // What stands side by side has cases of its own.
@@ -577,8 +578,15 @@ fn parts_of_one_buffer_do_not_pass_each_other() {
     // Writes another part of x, as far as anyone knows.
     this.launch(scale, &z, &half);
     this.launch(scale, &y, &y);
-    let (plan, _) = plan(&this.world, &ALL);
-    assert_eq!(groups(&plan), Vec::<Vec<u32>>::new());
+    let (apart, _) = plan(&this.world, &ALL);
+    assert_eq!(groups(&apart), Vec::<Vec<u32>>::new());
+    // The last one has one pointer twice.
+    let one_base = ScheduleOptions {
+        one_base: true,
+        ..ALL
+    };
+    let (alone, _) = plan(&this.world, &one_base);
+    assert_eq!(groups(&alone), [[2]]);
 }
 
 /// Two launches that update one place by these; whether they become one, and why not.
