@@ -47,6 +47,7 @@ mod pair;
 mod polynomial;
 mod problem;
 mod relation;
+mod sizes;
 mod targets;
 mod witness;
 
@@ -118,6 +119,13 @@ pub enum Guard {
     NotCapturing {
         /// Whose.
         launch: LaunchId,
+    },
+    /// Two launches are on one stream.
+    SameStream {
+        /// The earlier launch.
+        first: LaunchId,
+        /// The later launch.
+        second: LaunchId,
     },
 }
 

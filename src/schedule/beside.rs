@@ -49,6 +49,7 @@ impl<'a> Judge<'a> {
         for pair in members.windows(2) {
             self.one_after_the_other(&pair[0], &pair[1])?;
         }
+        self.streams_allow(&members)?;
         self.nothing_passed(&[earlier, rest], &members, *last)?;
         self.space(&members)?;
         let strands = by_strand(&members, planned);

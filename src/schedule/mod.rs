@@ -16,6 +16,7 @@ mod regroup;
 pub mod resources;
 mod segments;
 mod sharing;
+mod streams;
 mod units;
 mod waiting;
 mod waves;

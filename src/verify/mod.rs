@@ -91,6 +91,7 @@ mod reduction;
 mod refusal;
 mod staging;
 mod strands;
+mod streams;
 mod targets;
 mod touched;
 mod waits;
@@ -140,8 +141,8 @@ pub fn verify(
         }
     }
     let host = host::Host::new(graph, kernels);
-    for (_, members) in &groups {
-        refusals.extend(host::refusals(&host, members));
+    for (group, members) in &groups {
+        refusals.extend(host::refusals(&host, &group.guards, members));
     }
     // The device side presumes that members run in step, so it is asked only then.
     if refusals.is_empty() {
