@@ -72,13 +72,15 @@ impl Judge<'_> {
     }
 
     fn may_be_one(&self, one: Stream, other: Stream) -> bool {
-        // A stream that was just made is neither the default one nor another that was.
-        let is_new = |stream: Stream| match stream {
-            Stream::Default => true,
-            Stream::Handle(handle) => self.graph.made_streams.contains(&handle),
-            Stream::Unknown => true,
+        // A stream that was just made is neither one that has a name nor another that was.
+        let is_known = |stream: Stream| match stream {
+            Stream::Default | Stream::Unknown => true,
+            Stream::Handle(handle) => {
+                let named = self.graph.values[handle.0].constant.is_some();
+                named || self.graph.made_streams.contains(&handle)
+            }
         };
-        one == other || !is_new(one) || !is_new(other)
+        one == other || !is_known(one) || !is_known(other)
     }
 
     /// Whether between the first and the last member stands what a member of another stream may wait
