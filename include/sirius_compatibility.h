@@ -18,8 +18,9 @@
 #include <cuda_runtime.h>
 
 /*
- * ---- nvcc's version, which programs test. __NVCC__ itself stays undefined: CUDA's own libraries
- * (cub, thrust, libcu++) take it for a compiler with nvcc's built-in functions and do not compile.
+ * ---- nvcc's version, which programs test. Its name, __NVCC__, is defined below: CUDA's own headers
+ * take it for a compiler with nvcc's built-in functions. The folder clang_view keeps it from those of
+ * cub, thrust, libcu++ and cooperative groups that test it.
  */
 
 #ifndef __CUDACC_VER_MAJOR__
@@ -154,6 +155,10 @@ static inline __device__ unsigned __funnelshift_rc(unsigned low, unsigned high, 
   return static_cast<unsigned>(both >> (shift < 32 ? shift : 32));
 }
 #undef SIRIUS_PREFERRED
+
+#ifndef __NVCC__
+#define __NVCC__ 1
+#endif
 
 #endif
 #endif

@@ -55,6 +55,7 @@ use std::process::ExitCode;
 pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.collect();
     let environment = |name: &str| std::env::var(name).ok();
+    eprint!("{}", cli::shown::variables(&arguments, &environment));
     let (invocation, diagnostics) = match cli::parse(&arguments, &environment) {
         Ok(parsed) => parsed,
         Err(error) => {
@@ -62,7 +63,9 @@ pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
             return ExitCode::from(error.exit_status());
         }
     };
-    for diagnostic in diagnostics {
+    let is_shown_only = matches!(&invocation, cli::Invocation::Build(build) if build.dry_run);
+    // Who reads the commands takes every line for one.
+    for diagnostic in diagnostics.iter().filter(|_| !is_shown_only) {
         eprintln!("sirius-rs warning : {}", diagnostic.message);
     }
     match on_deep_stack(|| pipeline::run(&invocation)) {

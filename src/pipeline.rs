@@ -7,6 +7,7 @@
 //! loudly; with `SIRIUS_STRICT` set, as under test, it is fatal.
 
 mod artifacts;
+mod device_code;
 mod fallback;
 mod outcome;
 mod reference;
@@ -17,7 +18,9 @@ pub use outcome::{Outcome, PipelineError};
 
 use artifacts::{link_program, make_library, program_to_run, run_afterwards};
 
+use crate::cli::shown::steps;
 use crate::cli::toolchain::find_toolchain;
+use crate::cli::toolkit_folder::lay_out;
 use crate::cli::{Build, Device, Fusion, Input, Invocation, Language, Phase, Toolchain, run_tool};
 use crate::codegen;
 use crate::dependence::{Uar, build_uar, take_domains};
@@ -30,7 +33,9 @@ use crate::program::{Program, read_program};
 use crate::report::{self, Report};
 use crate::schedule::occupancy::Limits;
 use crate::schedule::resources::GroupOccupancy;
-use crate::schedule::{self, FusionPlan, Missed, Orientation, ScheduleOptions, plan_fusion};
+use crate::schedule::{
+    self, FusionPlan, Missed, Orientation, ScheduleOptions, plan_fusion, wave_orders,
+};
 use crate::verify::{VerifiedPlan, verify};
 use inkwell::context::Context;
 use serde::{Deserialize, Serialize};
@@ -92,6 +97,15 @@ impl Stage {
 pub fn run(invocation: &Invocation) -> Result<Outcome, PipelineError> {
     match invocation {
         Invocation::Print(text) => Ok(Outcome::print(text.clone())),
+        Invocation::LayOut { folder, device } => {
+            let made = lay_out(folder, *device, &|name| std::env::var(name).ok())?;
+            Ok(Outcome::print(format!(
+                "{} stands for the CUDA toolkit in {}, for the device {}\n",
+                made.root.display(),
+                made.underlying.display(),
+                made.device.name()
+            )))
+        }
         Invocation::Build(build) => run_build(build),
         Invocation::Analyze {
             build,
@@ -116,7 +130,13 @@ pub fn run(invocation: &Invocation) -> Result<Outcome, PipelineError> {
 /// Builds what the phase asks for: one program of all inputs, or one file for each.
 fn run_build(build: &Build) -> Result<Outcome, PipelineError> {
     let toolchain = find_toolchain(build)?;
+    if build.verbose || build.dry_run {
+        eprint!("{}", steps(build, &toolchain, &outputs(build)));
+    }
     let mut outcome = Outcome::default();
+    if build.dry_run {
+        return Ok(outcome);
+    }
     if let Some(why) = reference::obstacle(build).filter(|_| build.sirius.reference) {
         let text = format!("sirius-rs: SIRIUS_REFERENCE has no effect here: {why}\n");
         outcome.warnings.push_str(&text);
@@ -141,6 +161,10 @@ fn run_build(build: &Build) -> Result<Outcome, PipelineError> {
             }
         }
         Phase::Library => make_library(build, &toolchain, &mut outcome)?,
+        Phase::DeviceLink => {
+            let output = build.output.as_deref().unwrap_or(Path::new("a_dlink.o"));
+            device_code::link_device_code(build, &toolchain, output, &mut outcome)?;
+        }
         Phase::Preprocess => {
             for input in sources {
                 outcome
@@ -190,6 +214,9 @@ fn compile(
     outcome: &mut Outcome,
 ) -> Result<(), PipelineError> {
     let build = &save::begin(build, toolchain, output)?;
+    if let Some(input) = device_code::relocatable_source(build) {
+        return device_code::compile_relocatable(input, (build, toolchain), output, outcome);
+    }
     let mut attempt = Outcome::default();
     let fused = fallback::caught(|| compile_fused(build, toolchain, output, &mut attempt));
     match fused {
@@ -255,11 +282,6 @@ fn compile_fused(
     output: &Path,
     outcome: &mut Outcome,
 ) -> Result<(), PipelineError> {
-    if build.dry_run {
-        read_program(&Context::create(), build, toolchain)?;
-        codegen::show_commands(build, toolchain, output)?;
-        return Ok(());
-    }
     let context = Context::create();
     let mut clock = Clock::new(build);
     let program = clock.time(Stage::Program, || read_program(&context, build, toolchain))?;
@@ -363,6 +385,7 @@ struct Analysis {
     uar: Uar,
     plan: VerifiedPlan,
     missed: Vec<Missed>,
+    options: ScheduleOptions,
     /// By a group's first member, what its fused kernel leaves unwritten.
     unwritten: BTreeMap<LaunchId, Vec<BufferId>>,
     /// By a group's first member, how it fares on each architecture, where ptxas was asked.
@@ -376,13 +399,16 @@ impl Analysis {
         let (graph, models, missed) = (&self.graph, &self.models, &self.missed);
         let mut report =
             report::build_report(graph, models, &self.uar, plan, missed, &self.seconds);
+        let orders = wave_orders(graph, models, &self.uar, &self.options, plan);
+        report.add_waves(&orders);
         let inputs: Vec<PathBuf> = build
             .inputs
             .iter()
             .map(|input| input.path.clone())
             .collect();
         report.spell_files_as(&inputs);
-        for (fusion, group) in report.fusions.iter_mut().zip(&plan.groups) {
+        let fused = plan.groups.iter().filter(|group| group.members.len() > 1);
+        for (fusion, group) in report.fusions.iter_mut().zip(fused) {
             let first = group.members.first();
             let buffers = first.and_then(|first| self.unwritten.get(&first.launch));
             let names = buffers.into_iter().flatten();
@@ -407,6 +433,7 @@ fn without_groups(analysis: Analysis, left_out: &[usize]) -> Result<Analysis, Pi
         uar,
         plan,
         mut missed,
+        options,
         unwritten,
         occupancy,
         seconds,
@@ -437,6 +464,7 @@ fn without_groups(analysis: Analysis, left_out: &[usize]) -> Result<Analysis, Pi
         uar,
         plan,
         missed,
+        options,
         unwritten,
         occupancy,
         seconds,
@@ -559,6 +587,7 @@ fn analyze_program(
         uar,
         plan,
         missed,
+        options,
         unwritten: BTreeMap::new(),
         occupancy: BTreeMap::new(),
         seconds: Vec::new(),
@@ -620,7 +649,8 @@ fn preprocess(
     toolchain: &Toolchain,
     input: &Input,
 ) -> Result<String, PipelineError> {
-    let mut arguments = vec!["-E".to_owned()];
+    let mut arguments = vec!["-E".to_owned(), "-I".to_owned()];
+    arguments.push(toolchain.clang_view().display().to_string());
     if input.language == Language::Cuda {
         let header = toolchain.compatibility_header.display().to_string();
         arguments.extend(["-x", "cuda", "--cuda-host-only", "-include"].map(str::to_owned));
@@ -628,6 +658,13 @@ fn preprocess(
             header,
             format!("--cuda-path={}", toolchain.toolkit.display()),
         ]);
+        if build.relocatable {
+            arguments.push("-fgpu-rdc".to_owned());
+        }
+    }
+    if input.language != Language::Cuda {
+        arguments.push("-D__NVCC__=1".to_owned());
+        arguments.push(format!("-isystem{}", toolchain.toolkit_include.display()));
     }
     arguments.push("-Wno-unknown-cuda-version".to_owned());
     // The folder of cub, thrust and libcu++ in CUDA 13; host options hold those of `-M` too.
@@ -642,13 +679,31 @@ fn preprocess(
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
+/// The files that a build makes.
+fn outputs(build: &Build) -> Vec<PathBuf> {
+    let sources = build
+        .inputs
+        .iter()
+        .filter(|input| input.language != Language::Object);
+    match (&build.output, build.phase) {
+        (Some(output), _) => vec![output.clone()],
+        (None, Phase::Preprocess) => Vec::new(),
+        (None, Phase::Link) => vec![PathBuf::from("a.out")],
+        (None, Phase::Library) => vec![PathBuf::from("a.a")],
+        (None, Phase::DeviceLink) => vec![PathBuf::from("a_dlink.o")],
+        (None, _) => sources.map(|input| default_output(build, input)).collect(),
+    }
+}
+
 /// `x.cu` gives `./x.o`, `./x.ptx`, ….
 fn default_output(build: &Build, input: &Input) -> PathBuf {
     let extension = match build.phase {
         Phase::Ptx => "ptx",
         Phase::Cubin => "cubin",
         Phase::Fatbin => "fatbin",
-        Phase::Link | Phase::Library | Phase::Compile | Phase::Preprocess => "o",
+        Phase::Link | Phase::Library | Phase::Compile | Phase::DeviceLink | Phase::Preprocess => {
+            "o"
+        }
     };
     PathBuf::from(
         input

@@ -78,6 +78,9 @@ fn meaning(command: &str) -> String {
             facts.push(format!("analyze: {format:?} to {output:?}"));
             (build, facts)
         }
+        Ok((Invocation::LayOut { folder, device }, _)) => {
+            return format!("  toolkit for {device:?}: {}\n", folder.display());
+        }
         Ok((Invocation::Print(text), _)) => {
             let lines: Vec<_> = text.lines().take(2).collect();
             return format!("  print: {}\n", lines.join(" | "));
@@ -106,6 +109,7 @@ fn parse(
         environment: &|name| environment.get(name).cloned(),
         toolkit_version: Some((13, 5)),
         installed_gpus: &|| vec![89],
+        default_device: sirius_rs::cli::Device::Cuda,
         exists: &|path| !path.ends_with("missing.cu"),
     };
     let words: Vec<OsString> = words.iter().map(OsString::from).collect();

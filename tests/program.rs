@@ -192,6 +192,7 @@ fn floating_point(device: &Module<'_>, text: &mut String) -> Result<(), Failed> 
 fn build(inputs: &[PathBuf], numerics: Numerics) -> Build {
     Build {
         phase: Phase::Link,
+        options: Vec::new(),
         inputs: inputs
             .iter()
             .map(|path| Input {
@@ -223,6 +224,7 @@ fn build(inputs: &[PathBuf], numerics: Numerics) -> Build {
         }],
         numerics,
         per_thread_default_stream: false,
+        relocatable: false,
         maximum_registers: None,
         shared_cudart: false,
         host_compiler: None,

@@ -18,7 +18,9 @@ fn analyse(source: &str, form: &str) -> String {
     String::from_utf8(output.stdout).expect("a report is text")
 }
 
-const SOURCES: [&str; 3] = [
+const SOURCES: [&str; 5] = [
+    "tests/report/in_place.cu",
+    "tests/report/maps.cu",
     "test_programs/jacobi_residual.cu",
     "test_programs/bert_qkv.cu",
     "test_programs/offset_alias.cu",
@@ -128,6 +130,60 @@ fn reports_are_what_the_schema_says() {
 }
 
 #[test]
+fn maps_are_told_in_every_form() {
+    let source = "tests/report/maps.cu";
+    let report: Value = serde_json::from_str(&analyse(source, "json")).expect("a report is JSON");
+    let fusions = report["fusions"].as_array().expect("a list");
+    let maps = fusions.iter().flat_map(|fusion| {
+        let maps = fusion["maps"].as_array().expect("a list");
+        assert_eq!(
+            maps.len(),
+            fusion["members"].as_array().expect("a list").len()
+        );
+        let told = maps.iter().map(|map| {
+            let word = |name: &str| map[name].as_str().expect("a word").to_owned();
+            [word("name"), word("kind"), word("text")]
+        });
+        told.collect::<Vec<_>>()
+    });
+    let maps: Vec<_> = maps.collect();
+    let expected = [
+        ["scale", "identity", "blocks and threads as launched"],
+        [
+            "shift",
+            "dealt",
+            "threads dealt block after block, 4 blocks to one",
+        ],
+        ["transpose", "identity", "blocks and threads as launched"],
+        ["negate", "rearranged", "blocks transposed"],
+        [
+            "shift",
+            "runs",
+            "threads counted block after block, 42 to a block",
+        ],
+        [
+            "subtract_first",
+            "identity",
+            "blocks and threads as launched",
+        ],
+        [
+            "fill",
+            "blocks",
+            "64 blocks of its own from 0 on, in the first threads of each",
+        ],
+        ["count", "blocks", "10 blocks of its own from 64 on"],
+    ];
+    assert_eq!(maps, expected);
+    for form in ["text", "html", "dot"] {
+        let told = analyse(source, form);
+        for [name, kind, text] in expected {
+            let line = format!("`{name}`: {text}");
+            assert_eq!(told.contains(&line), kind != "identity", "{form}: {line}");
+        }
+    }
+}
+
+#[test]
 fn the_schema_refuses_what_is_wrong() {
     let schema = schema();
     let report: Value = serde_json::from_str(include_str!("report/example.json")).unwrap();
@@ -229,6 +285,43 @@ fn drawings_have_the_nodes_and_edges_of_the_report() {
         }
         assert!(!expected.edges.is_empty(), "{source}");
         assert_eq!(read_dot(&analyse(source, "dot")), expected, "{source}");
+    }
+}
+
+#[test]
+fn waves_and_what_overwriting_costs() {
+    let source = "tests/report/in_place.cu";
+    let report: Value = serde_json::from_str(&analyse(source, "json")).unwrap();
+    let [in_loop, straight] = report["waves"].as_array().unwrap().as_slice() else {
+        panic!("{}", report["waves"]);
+    };
+    let count = |value: &Value| {
+        let figure = |name: &str| value[name].as_u64();
+        (figure("waves"), figure("launches"))
+    };
+    // Steps + cells - 1 waves, of two launches each.
+    assert_eq!(count(&straight["count"]), (Some(8), Some(8)));
+    assert_eq!(straight["statements"][0]["wave"], 1);
+    assert_eq!(straight["statements"][9]["wave"], 8);
+    let [overwritten] = straight["overwritten"].as_array().unwrap().as_slice() else {
+        panic!("{}", straight["overwritten"]);
+    };
+    assert_eq!(overwritten["buffers"], serde_json::json!(["s"]));
+    // A cell a launch, those of a wave side by side; what stands side by side waits for nothing.
+    assert_eq!(count(&overwritten["without"]), (None, Some(4)));
+    assert_eq!(in_loop["count"]["waves"], Value::Null);
+    assert_eq!(in_loop["inside_loops"], 2);
+    let text = analyse(source, "text");
+    for line in [
+        "12 launches wait for their waves: 8 waves, 8 launches",
+        "overwriting `s` costs launches: with a buffer of its own for each version, 4 launches in \
+         place of 8 waves, 8 launches",
+        "    anti on `s`, tests/report/in_place.cu:26 `mix` -> tests/report/in_place.cu:26 `keep`, and ",
+        "`s[32]` is read by block 0, thread 0 (tests/report/in_place.cu:8) and written by block 1, thread 0 \
+         (tests/report/in_place.cu:14)",
+        "in 2 host loops, found when the program runs: ",
+    ] {
+        assert!(text.contains(line), "{line}\n{text}");
     }
 }
 

@@ -212,10 +212,10 @@ fn refuses_duplicate_member() {
 }
 
 #[test]
-fn refuses_single_member() {
+fn refuses_no_member() {
     let chain = chain_of(scale, shift);
-    let plan = plan(&[(chain.launches[0], false)], Vec::new());
-    assert_refused!(chain.scene, plan, Refusal::TooFewMembers { group: 0 });
+    let none = plan(&[], Vec::new());
+    assert_refused!(chain.scene, none, Refusal::NoMembers { group: 0 });
 }
 
 #[test]
@@ -747,8 +747,12 @@ mod waves;
 mod liveness;
 #[path = "verify/reductions.rs"]
 mod reductions;
+#[path = "verify/arranged.rs"]
+mod arranged;
 #[path = "verify/maps.rs"]
 mod maps;
+#[path = "verify/runs.rs"]
+mod runs;
 #[path = "verify/segments.rs"]
 mod segments;
 #[path = "verify/strands.rs"]

@@ -1,7 +1,7 @@
 //! Runs one tool of a build: clang, ptxas, fatbinary, the linker.
 //!
-//! Invariant: `-v` and `-dryrun` show every command in the same way, as a line that a shell can run,
-//! after `#$ `, on standard error.
+//! Invariant: `-v` shows every command in the same way, as a line that a shell can run, after `#$ `, on
+//! standard error.
 
 use super::Build;
 use std::ffi::OsStr;
@@ -60,8 +60,7 @@ impl ToolError {
     }
 }
 
-/// Runs `program` with `arguments` and waits for it. With `-v` the command is shown first; with
-/// `-dryrun` it is shown and not run, which counts as success without output.
+/// Runs `program` with `arguments` and waits for it. With `-v` the command is shown first.
 ///
 /// # Errors
 /// The tool cannot be started, or its exit status is not 0.
@@ -70,11 +69,8 @@ pub fn run_tool<A: AsRef<OsStr>>(
     arguments: &[A],
     build: &Build,
 ) -> Result<Output, ToolError> {
-    if build.verbose || build.dry_run {
+    if build.verbose {
         eprintln!("#$ {}", command_line(program, arguments));
-    }
-    if build.dry_run {
-        return Ok(Output::default());
     }
     let output = Command::new(program)
         .args(arguments)
@@ -112,7 +108,7 @@ pub fn command_line<A: AsRef<OsStr>>(program: &Path, arguments: &[A]) -> String 
 }
 
 /// A word as a shell reads it back.
-fn quoted(word: &str) -> String {
+pub(super) fn quoted(word: &str) -> String {
     let plain =
         |character: char| character.is_ascii_alphanumeric() || "-_=+./:,@%".contains(character);
     if !word.is_empty() && word.chars().all(plain) {

@@ -62,6 +62,8 @@ pub(super) struct Draft {
     pub keep_directory: Option<PathBuf>,
     /// `-odir`.
     pub output_directory: Option<PathBuf>,
+    /// `--sirius-toolkit`.
+    pub toolkit_folder: Option<PathBuf>,
     /// Print this instead of building.
     pub information: Option<Information>,
     /// `--sirius-opt` was given: it names what is on, in place of the default.
@@ -85,6 +87,7 @@ impl Draft {
             keep: false,
             keep_directory: None,
             output_directory: None,
+            toolkit_folder: None,
             information: None,
             optimisations_listed: false,
             warnings: Vec::new(),

@@ -51,6 +51,10 @@ Options of sirius-rs:
             "write what a stage found to standard error",
         ),
         (
+            "--sirius-toolkit=DIR",
+            "lay out a folder that stands for a CUDA toolkit",
+        ),
+        (
             "--sirius-print-link-flags",
             "print what plain g++ needs to link our objects",
         ),

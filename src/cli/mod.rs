@@ -10,9 +10,11 @@ mod help;
 mod nvcc_options;
 mod options;
 mod parse;
+pub mod shown;
 mod sirius_options;
 mod spelling;
 pub mod toolchain;
+pub mod toolkit_folder;
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -38,6 +40,13 @@ pub enum Invocation {
     },
     /// Text for standard output (`--version`, `--help`, …), and success.
     Print(String),
+    /// `--sirius-toolkit`: a folder that stands for a CUDA toolkit.
+    LayOut {
+        /// Where.
+        folder: PathBuf,
+        /// For which device its compiler builds by default.
+        device: Device,
+    },
 }
 
 /// For which device the program is built.
@@ -49,6 +58,16 @@ pub enum Device {
     Cpu,
 }
 
+impl Device {
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Cuda => "cuda",
+            Self::Cpu => "cpu",
+        }
+    }
+}
+
 /// Where a build stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
@@ -56,6 +75,8 @@ pub enum Phase {
     Link,
     /// `-c`: one object an input.
     Compile,
+    /// `-dlink`: one object with the device code of all inputs that were compiled with `-rdc=true`.
+    DeviceLink,
     /// `-lib`: an archive of the objects of all inputs.
     Library,
     /// `-ptx`: one PTX file an input.
@@ -101,6 +122,17 @@ pub struct UnitBitcode {
     pub device: Option<PathBuf>,
     /// Under which numeric options.
     pub numerics: Numerics,
+    /// How its device code is linked with that of others; `None`: not at all.
+    pub relocatable: Option<Relocatable>,
+}
+
+/// A unit whose device code is linked with that of others (`-rdc=true`).
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Relocatable {
+    /// A word that no other unit of a program has; part of the names of host symbols.
+    pub name: String,
+    /// Device code of one domain is linked together, that of different ones is not (each `-dlink` makes one).
+    pub domain: usize,
 }
 
 /// One target of `-gencode`/`-arch`.
@@ -186,11 +218,13 @@ pub enum Optimisation {
     Waves,
     /// `dealt-threads`: kernels of other blocks and grids take over those of their neighbours.
     DealtThreads,
+    /// `permuted-blocks`: whole blocks of a kernel take over those of a neighbour in another arrangement.
+    PermutedBlocks,
 }
 
 impl Optimisation {
     /// All of them.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::ForwardValues,
         Self::DeadStores,
         Self::CodeMotion,
@@ -205,6 +239,7 @@ impl Optimisation {
         Self::OneBase,
         Self::Waves,
         Self::DealtThreads,
+        Self::PermutedBlocks,
     ];
 
     /// Its name on the command line.
@@ -224,6 +259,7 @@ impl Optimisation {
             Self::OneBase => "one-base",
             Self::Waves => "waves",
             Self::DealtThreads => "dealt-threads",
+            Self::PermutedBlocks => "permuted-blocks",
         }
     }
 }
@@ -260,6 +296,8 @@ pub struct SiriusOptions {
 pub struct Build {
     /// Where it stops.
     pub phase: Phase,
+    /// The options as they were given, spelled out; without inputs and output.
+    pub options: Vec<String>,
     /// Its inputs, in order.
     pub inputs: Vec<Input>,
     /// `-o`.
@@ -289,6 +327,8 @@ pub struct Build {
     pub architectures: Vec<Architecture>,
     /// The command line names them (`-arch`, `-gencode`); else there is the default one.
     pub architectures_named: bool,
+    /// `-rdc=true`: device code of a unit may use that of others.
+    pub relocatable: bool,
     /// Numeric options.
     pub numerics: Numerics,
     /// `-default-stream per-thread`.
@@ -341,8 +381,20 @@ pub struct Toolchain {
 }
 
 impl Toolchain {
+    /// The name of [`Toolchain::library_headers`].
+    pub(super) const LIBRARY_HEADERS: &str = "libraries";
+    /// The name of [`Toolchain::clang_view`].
+    pub(super) const CLANG_VIEW: &str = "clang_view";
+
     /// Our headers of libraries that a toolkit may lack (cuBLAS), searched last.
     pub fn library_headers(&self) -> PathBuf {
-        self.compatibility_header.with_file_name("libraries")
+        self.compatibility_header
+            .with_file_name(Self::LIBRARY_HEADERS)
+    }
+
+    /// Our headers in front of those of the toolkit that must see clang where programs see nvcc,
+    /// searched first.
+    pub fn clang_view(&self) -> PathBuf {
+        self.compatibility_header.with_file_name(Self::CLANG_VIEW)
     }
 }

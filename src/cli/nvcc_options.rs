@@ -55,9 +55,17 @@ pub(super) static NVCC_OPTIONS: &[OptionRow] = &[
     honour("link", &["link"], Arity::Flag, |draft, _| {
         phase(draft, Phase::Link, "-link")
     }),
-    reject("device-c", &["dc"], Arity::Flag, RELOCATABLE),
-    reject("device-w", &["dw"], Arity::Flag, RELOCATABLE),
-    reject("device-link", &["dlink"], Arity::Flag, RELOCATABLE),
+    honour("device-c", &["dc"], Arity::Flag, |draft, _| {
+        draft.build.relocatable = true;
+        phase(draft, Phase::Compile, "-dc")
+    }),
+    honour("device-w", &["dw"], Arity::Flag, |draft, _| {
+        draft.build.relocatable = false;
+        phase(draft, Phase::Compile, "-dw")
+    }),
+    honour("device-link", &["dlink"], Arity::Flag, |draft, _| {
+        phase(draft, Phase::DeviceLink, "-dlink")
+    }),
     honour("lib", &["lib"], Arity::Flag, |draft, _| {
         phase(draft, Phase::Library, "-lib")
     }),
@@ -266,8 +274,9 @@ pub(super) static NVCC_OPTIONS: &[OptionRow] = &[
     ignore("Ofast-compile", &["Ofc"], Arity::Scalar),
     ignore("dopt", &["dopt"], Arity::Scalar),
     ignore("optimization-info", &["opt-info"], Arity::List),
-    reject("dlink-time-opt", &["dlto"], Arity::Flag, RELOCATABLE),
-    reject("lto", &["lto"], Arity::Flag, RELOCATABLE),
+    // What is linked is LLVM IR, which is always optimised afterwards.
+    ignore("dlink-time-opt", &["dlto"], Arity::Flag),
+    ignore("lto", &["lto"], Arity::Flag),
     ignore(
         "extra-device-vectorization",
         &["extra-device-vectorization"],
@@ -478,12 +487,9 @@ pub(super) static NVCC_OPTIONS: &[OptionRow] = &[
         "relocatable-device-code",
         &["rdc"],
         Arity::Scalar,
-        |_, value| {
-            if boolean(value)? {
-                Err(UsageError::Refused(RELOCATABLE.to_owned()))
-            } else {
-                Ok(())
-            }
+        |draft, value| {
+            draft.build.relocatable = boolean(value)?;
+            Ok(())
         },
     ),
     ignore("no-device-link", &["nodlink"], Arity::Flag),
@@ -633,12 +639,7 @@ pub(super) static NVCC_OPTIONS: &[OptionRow] = &[
         Arity::Flag,
         "A relocatable link is not available in this version, use ld -r on the objects",
     ),
-    reject(
-        "extensible-whole-program",
-        &["ewp"],
-        Arity::Flag,
-        RELOCATABLE,
-    ),
+    ignore("extensible-whole-program", &["ewp"], Arity::Flag),
     reject(
         "time",
         &["time"],
@@ -660,9 +661,6 @@ pub(super) static NVCC_OPTIONS: &[OptionRow] = &[
     }),
 ];
 
-/// Why separate compilation is refused.
-const RELOCATABLE: &str = "Separate compilation of device code (-rdc=true, -dc, -dlink, -dlto) is \
-                           not available in this version, give all sources in one command";
 /// Why tile options are refused.
 const TILE: &str = "CUDA Tile is not supported";
 

@@ -10,9 +10,11 @@ use super::draft::{Draft, Information, is_host_option};
 use super::help;
 use super::nvcc_options::host_compiler;
 use super::options::{Arity, Class};
+use super::shown::options_given;
 use super::sirius_options::{device, report_format};
 use super::spelling::{Argument, split_arguments, split_list, split_words};
 use super::toolchain;
+use super::toolkit_folder::ToolkitFolder;
 use super::{
     Build, Device, Fusion, Input, Invocation, Language, Numerics, Optimisation, Phase,
     ReportFormat, SiriusOptions,
@@ -106,6 +108,8 @@ pub struct Surroundings<'a> {
     pub toolkit_version: Option<(u32, u32)>,
     /// The compute capabilities of the GPUs present (80 for 8.0), for `-arch=native`.
     pub installed_gpus: &'a dyn Fn() -> Vec<u32>,
+    /// The device of programs for which none is asked.
+    pub default_device: Device,
     /// Whether a file exists.
     pub exists: &'a dyn Fn(&Path) -> bool,
 }
@@ -127,6 +131,7 @@ pub fn parse(
         environment,
         toolkit_version,
         installed_gpus: &toolchain::installed_gpus,
+        default_device: ToolkitFolder::own().map_or(Device::Cuda, |folder| folder.device),
         exists: &Path::exists,
     };
     parse_command_line(arguments, &surroundings)
@@ -158,13 +163,20 @@ pub fn parse_command_line(
     };
     let mut line = variable("NVCC_PREPEND_FLAGS");
     line.extend(variable("SIRIUS_FLAGS"));
+    let words = expand_options_files(words, 0)?;
+    let options = options_given(&words);
     line.extend(words);
     line.extend(variable("NVCC_APPEND_FLAGS"));
     let line = expand_options_files(line, 0)?;
 
     let mut draft = Draft::new(default_build(surroundings)?);
     draft.build.sirius.command = command_line(Path::new("sirius-rs"), &line);
+    draft.build.options = options;
     let inputs = apply(&mut draft, &line)?;
+    if let Some(folder) = draft.toolkit_folder {
+        let device = draft.build.device;
+        return Ok((Invocation::LayOut { folder, device }, Vec::new()));
+    }
     if let Some(information) = draft.information {
         return Ok((
             Invocation::Print(print(information, &draft, surroundings)),
@@ -244,8 +256,8 @@ const FRONT_END_DEFAULTS: [&str; 2] = ["-Wno-register", "-Wno-unknown-warning-op
 /// The build when no option is given.
 fn default_build(surroundings: &Surroundings<'_>) -> Result<Build, UsageError> {
     let device = match (surroundings.environment)("SIRIUS_DEVICE") {
-        None => Device::Cuda,
-        Some(name) if name.is_empty() => Device::Cuda,
+        None => surroundings.default_device,
+        Some(name) if name.is_empty() => surroundings.default_device,
         Some(name) => device(&name).ok_or_else(|| {
             UsageError::Refused(format!(
                 "The environment variable SIRIUS_DEVICE is '{name}', expected cuda or cpu"
@@ -258,6 +270,7 @@ fn default_build(surroundings: &Surroundings<'_>) -> Result<Build, UsageError> {
     let set = |name: &str| (surroundings.environment)(name).filter(|text| !text.is_empty());
     Ok(Build {
         phase: Phase::Link,
+        options: Vec::new(),
         inputs: Vec::new(),
         output: None,
         device,
@@ -272,6 +285,7 @@ fn default_build(surroundings: &Surroundings<'_>) -> Result<Build, UsageError> {
         ptxas_arguments: Vec::new(),
         architectures: Vec::new(),
         architectures_named: false,
+        relocatable: false,
         numerics: Numerics {
             contract: true,
             fast_math: false,
@@ -303,7 +317,8 @@ fn default_build(surroundings: &Surroundings<'_>) -> Result<Build, UsageError> {
     })
 }
 
-/// Puts the contents of `--options-file` files in place of the option.
+/// Puts the contents of `--options-file` files in place of the option, and those of `@FILE` in its place:
+/// nvcc refuses that, the host compiler for which CMake takes this program at a link does not.
 fn expand_options_files(words: Vec<String>, depth: usize) -> Result<Vec<String>, UsageError> {
     /// Deep enough for people, and a file that names itself ends.
     const DEEPEST: usize = 16;
@@ -317,6 +332,7 @@ fn expand_options_files(words: Vec<String>, depth: usize) -> Result<Vec<String>,
             _ => match word
                 .strip_prefix("--options-file=")
                 .or(word.strip_prefix("-optf="))
+                .or(word.strip_prefix('@'))
             {
                 Some(files) => files.to_owned(),
                 None => {
@@ -460,7 +476,16 @@ fn settle(
         build.phase = Phase::Preprocess;
         build.host_arguments.push(rule.to_owned());
     }
-    let one_output = matches!(build.phase, Phase::Link | Phase::Library);
+    if build.phase == Phase::DeviceLink && sources > 0 {
+        return Err(UsageError::Refused(
+            "-dlink links the device code of objects; compile the sources with -dc first"
+                .to_owned(),
+        ));
+    }
+    let one_output = matches!(
+        build.phase,
+        Phase::Link | Phase::Library | Phase::DeviceLink
+    );
     if !one_output && build.output.is_some() && build.inputs.len() > 1 {
         return Err(UsageError::SeveralInputs);
     }
@@ -486,6 +511,7 @@ fn settle(
         let output = build.output.clone().unwrap_or_else(|| match build.phase {
             Phase::Link => PathBuf::from("a.out"),
             Phase::Library => PathBuf::from("a.a"),
+            Phase::DeviceLink => PathBuf::from("a_dlink.o"),
             _ => Path::new(stem).with_extension("o"),
         });
         let mut words: Vec<String> = Vec::new();
@@ -571,6 +597,7 @@ fn output_in(directory: &Path, build: &Build) -> Result<PathBuf, UsageError> {
     let ending = match build.phase {
         Phase::Link => return Ok(directory.join("a.out")),
         Phase::Library => return Ok(directory.join("a.a")),
+        Phase::DeviceLink => return Ok(directory.join("a_dlink.o")),
         Phase::Compile => "o",
         Phase::Ptx => "ptx",
         Phase::Cubin => "cubin",

@@ -1,7 +1,7 @@
 //! The table of our own options, which all begin with `--sirius-`.
 
 use super::draft::Information;
-use super::options::{Arity, OptionRow, honour, inform, integer, reject, undefined};
+use super::options::{Arity, OptionRow, honour, inform, integer, undefined};
 use super::parse::UsageError;
 use super::{Device, Fusion, Optimisation, ReportFormat};
 use crate::pipeline::Stage;
@@ -98,12 +98,10 @@ pub(super) static SIRIUS_OPTIONS: &[OptionRow] = &[
     honour("sirius-print-link-flags", &[], Arity::Flag, |draft, _| {
         inform(draft, Information::LinkFlags)
     }),
-    reject(
-        "sirius-toolkit",
-        &[],
-        Arity::Scalar,
-        "Making a toolkit folder with --sirius-toolkit is not available in this version, put a link named nvcc to sirius-rs on PATH",
-    ),
+    honour("sirius-toolkit", &[], Arity::Scalar, |draft, value| {
+        draft.toolkit_folder = Some(PathBuf::from(value));
+        Ok(())
+    }),
 ];
 
 /// A device by its name.

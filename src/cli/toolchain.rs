@@ -3,6 +3,7 @@
 //! Invariant: everything is found by looking at given places in a given order, nothing is guessed,
 //! and each missing thing is one sentence that says what to do.
 
+use super::toolkit_folder::ToolkitFolder;
 use super::{Build, Device, Toolchain};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -108,8 +109,9 @@ pub fn find_toolchain(build: &Build) -> Result<Toolchain, ToolchainError> {
     })
 }
 
-/// The root of a CUDA toolkit: CUDA_PATH, CUDA_HOME, the nvcc on PATH (unless that is this
-/// program), `/usr/local/cuda`, then the project's `.venv`.
+/// The root of a CUDA toolkit: for the nvcc of a folder of ours that folder, as for nvcc its own; then
+/// CUDA_PATH, CUDA_HOME, the folder of ours that this program is in, the nvcc on PATH (unless that is
+/// this program), `/usr/local/cuda`, then the project's `.venv`.
 ///
 /// # Errors
 /// [`ToolchainError::MissingToolkit`].
@@ -133,7 +135,15 @@ pub fn find_toolkit(
         let ours = own.as_ref() == Some(&real);
         (!ours).then(|| real.parent().and_then(Path::parent).map(Path::to_owned))?
     });
-    named
+    let folder = ToolkitFolder::own().map(|folder| folder.root);
+    let is_nvcc = own
+        .as_ref()
+        .is_some_and(|own| own.file_name().is_some_and(|name| name == "nvcc"));
+    let as_nvcc = folder.clone().filter(|_| is_nvcc);
+    as_nvcc
+        .into_iter()
+        .chain(named)
+        .chain(folder)
         .chain(on_path)
         .chain([PathBuf::from("/usr/local/cuda")])
         .chain(project_folders().flat_map(|folder| toolkits_of_venv(&folder.join(".venv"))))
@@ -232,18 +242,21 @@ pub(super) fn link_flags(
 }
 
 /// The folder with `cuda_runtime.h`.
-fn toolkit_include(toolkit: &Path) -> Option<PathBuf> {
+pub(super) fn toolkit_include(toolkit: &Path) -> Option<PathBuf> {
     let candidates = ["include", "targets/x86_64-linux/include"];
     let mut folders = candidates.iter().map(|folder| toolkit.join(folder));
     folders.find(|folder| folder.join("cuda_runtime.h").is_file())
 }
 
 /// The folder with the CUDA runtime library; pip's toolkit has `lib` and no `lib64`.
-fn toolkit_lib(toolkit: &Path) -> Option<PathBuf> {
+pub(super) fn toolkit_lib(toolkit: &Path) -> Option<PathBuf> {
     let candidates = ["lib64", "lib", "targets/x86_64-linux/lib"];
     let mut folders = candidates.iter().map(|folder| toolkit.join(folder));
     folders.find(|folder| folder.join("libcudart_static.a").is_file())
 }
+
+/// The CPU device's runtime.
+pub(super) const RUNTIME_LIBRARY: &str = "libsirius_runtime.a";
 
 /// `$SIRIUS_CLANG`, the LLVM that we were built with, then PATH.
 fn find_clang(environment: &dyn Fn(&str) -> Option<String>) -> Result<PathBuf, ToolchainError> {
@@ -261,8 +274,10 @@ fn find_clang(environment: &dyn Fn(&str) -> Option<String>) -> Result<PathBuf, T
 }
 
 /// `$SIRIUS_RUNTIME` (the file or its folder), then beside our executable, then where cargo puts it.
-fn find_runtime_library(environment: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
-    const NAME: &str = "libsirius_runtime.a";
+pub(super) fn find_runtime_library(
+    environment: &dyn Fn(&str) -> Option<String>,
+) -> Option<PathBuf> {
+    const NAME: &str = RUNTIME_LIBRARY;
     if let Some(named) = environment("SIRIUS_RUNTIME").filter(|text| !text.is_empty()) {
         let named = PathBuf::from(named);
         let named = if named.is_dir() {
@@ -290,7 +305,7 @@ fn find_runtime_library(environment: &dyn Fn(&str) -> Option<String>) -> Option<
 }
 
 /// Our header: in `include` of a folder above our executable, or of the sources.
-fn find_compatibility_header() -> Option<PathBuf> {
+pub(super) fn find_compatibility_header() -> Option<PathBuf> {
     project_folders()
         .map(|folder| folder.join("include/sirius_compatibility.h"))
         .find(|path| path.is_file())

@@ -15,7 +15,7 @@ use crate::launch::{BufferId, LaunchGraph};
 use crate::program::Program;
 use crate::verify::VerifiedPlan;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// What came of it.
 #[derive(Clone, Debug, Default)]
@@ -105,14 +105,30 @@ pub fn emit(
         .map_err(|message| CodegenError::Llvm(message.to_string()))?;
 
     let mut objects = vec![folder.path().join("host.o")];
-    compile_host(&program.host, build, toolchain, folder.path(), &objects[0])?;
+    let said = compile_host(&program.host, build, toolchain, folder.path(), &objects[0])?;
+    emitted.messages.push_str(&said);
     objects.extend(image_objects(images.iter().chain(&fused_image)));
-    if build.phase == Phase::Compile {
+    if matches!(build.phase, Phase::Compile | Phase::DeviceLink) {
         join_objects(build, toolchain, &objects, output)?;
     } else {
-        link(build, toolchain, &objects, output)?;
+        let said = link(build, toolchain, &objects, output)?;
+        emitted.messages.push_str(&said);
     }
     Ok(emitted)
+}
+
+/// The host side of a program alone, as clang made it, as an object file. Returns what clang said.
+///
+/// # Errors
+/// A tool failed, or a file could not be written.
+pub fn emit_host_only(
+    program: &Program<'_>,
+    build: &Build,
+    toolchain: &Toolchain,
+    output: &Path,
+) -> Result<String, CodegenError> {
+    let bench = Workbench::new(build, toolchain)?;
+    compile_host(&program.host, build, toolchain, bench.path(), output)
 }
 
 /// `-ptx`, `-cubin`, `-fatbin`: the device side of one source as a file; `-` is standard output.
@@ -164,7 +180,7 @@ pub fn emit_device_only(
     Ok(messages)
 }
 
-/// Links objects and libraries only.
+/// Links objects and libraries only; returns what the linker said.
 ///
 /// # Errors
 /// As [`emit`].
@@ -172,22 +188,6 @@ pub fn link_objects(
     build: &Build,
     toolchain: &Toolchain,
     output: &Path,
-) -> Result<(), CodegenError> {
+) -> Result<String, CodegenError> {
     link(build, toolchain, &[], output)
-}
-
-/// `-dryrun`: shows the commands that would follow the front end.
-///
-/// # Errors
-/// When the runtime library is missing.
-pub fn show_commands(
-    build: &Build,
-    toolchain: &Toolchain,
-    output: &Path,
-) -> Result<(), CodegenError> {
-    let objects = [PathBuf::from("host.o")];
-    match build.phase {
-        Phase::Link => link(build, toolchain, &objects, output),
-        _ => Ok(()),
-    }
 }

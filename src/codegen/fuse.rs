@@ -22,9 +22,11 @@ mod launch_bounds;
 mod loops;
 mod memory;
 mod overlay;
+mod rearranged;
 mod recipe;
 mod registers;
 mod rows;
+mod runs;
 mod scopes;
 mod segment;
 mod strands;
@@ -284,7 +286,9 @@ impl<'ctx> Segments<'ctx> {
             let given = match group.members[position].map {
                 ThreadMap::Identity | ThreadMap::Blocks { .. } => Given::Nothing,
                 ThreadMap::Clipped => Given::Grid,
-                ThreadMap::Dealt { .. } => Given::Place,
+                ThreadMap::Dealt { .. } | ThreadMap::Runs { .. } | ThreadMap::Rearranged { .. } => {
+                    Given::Place
+                }
             };
             let key = (model.id, form, given);
             if let Entry::Vacant(entry) = self.prepared.entry(key) {
@@ -430,10 +434,12 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         for (position, member) in shape.members.iter().enumerate() {
             let prefix = format!("sirius_g{}_m{position}_", self.number);
             let form = form_of(position, &shape.segments, self.optimisations);
-            let given = match (&shape.grids[position], &shape.dealt[position]) {
-                (_, Some(_)) => Given::Place,
-                (Some(_), None) => Given::Grid,
-                (None, None) => Given::Nothing,
+            let placed_anew =
+                shape.dealt[position].is_some() || shape.rearranged[position].is_some();
+            let given = match (&shape.grids[position], placed_anew) {
+                (_, true) => Given::Place,
+                (Some(_), false) => Given::Grid,
+                (None, false) => Given::Nothing,
             };
             let segment = self.segments.get(&(member.kernel, form, given));
             let segment = segment.ok_or_else(|| CodegenError::Inconsistent("no body".into()))?;
@@ -568,6 +574,9 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
                 let grid = grids[*position].as_ref();
                 let dealt = shape.dealt[*position].as_ref();
                 let dealt = dealt.map(|dealt| self.deal(function, builder, dealt));
+                let rearranged = shape.rearranged[*position].as_ref();
+                let rearranged =
+                    rearranged.map(|rearranged| self.rearrange(function, builder, rearranged));
                 let end = self.enter(function, builder, grid);
                 let mut arguments: Vec<Value> = shape.members[*position]
                     .places
@@ -575,9 +584,10 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
                     .map(|index| parameters[*index])
                     .collect();
                 for index in &body.given {
-                    arguments.push(match &dealt {
-                        Some(place) => place.given(*index),
-                        None => self.given(*index, function, grid)?,
+                    arguments.push(match (&dealt, &rearranged) {
+                        (Some(place), _) => place.given(*index),
+                        (_, Some(place)) => place.given(*index),
+                        (None, None) => self.given(*index, function, grid)?,
                     });
                 }
                 let call = builder.call(body.function.value_type(), body.function, &arguments);

@@ -1,19 +1,21 @@
 //! The functions that a fused group adds to the host module.
 //!
 //! Invariant: each member's work is launched exactly once. `sirius.collect.G.I` stands at the old
-//! place of a member: it counts the launch as pending, or issues it and everything pending there
-//! and then. `sirius.group.G` stands at the place of the last member: fused when all others pend and
-//! every guard of the group holds, else what is left, by the original launches in order.
-//! `sirius.flush.G` issues the first `pending` members, unfused.
+//! place of a member: it keeps the launch in the group's frame and counts it as pending, or issues it and
+//! everything pending there and then. `sirius.group.G` stands at the place of the last member: fused when
+//! all others pend and every guard of the group holds, else what is left, by the original launches in
+//! order. `sirius.flush.G` issues the first `pending` members, unfused. Groups that are equal but for
+//! their sites and operands share these functions, which is why sites are operands.
 
 mod shape;
 
 use super::common_shape::common_shape;
+use super::frame::{FrameLayout, Passed};
 use super::guard::{Operands, emit_expression, emit_guards};
 use super::host::MemberCall;
 use super::launch_call::{
     Launcher, OPERANDS_BEFORE_ARGUMENTS, SHARED_BYTES, allow_shared, announce_side, announce_site,
-    launch_kernel, operand_slot, shared_limit, thread_limit, variable_address,
+    launch_kernel, shared_limit, thread_limit, variable_address,
 };
 use super::waves::{Waiting, issue_waiting};
 use super::{CodegenError, FusedKernel, FusedParameter, StagedRows};
@@ -23,108 +25,210 @@ use crate::launch::{LaunchGraph, LaunchId, Operand, ValueId};
 use crate::program::Program;
 use crate::schedule::FusionGroup;
 use inkwell::IntPredicate;
-use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::builder::Builder;
 use inkwell::module::Linkage;
 use inkwell::types::{BasicMetadataTypeEnum, BasicTypeEnum, IntType};
-use inkwell::values::{
-    BasicMetadataValueEnum, BasicValue, BasicValueEnum, FunctionValue, IntValue, PointerValue,
-};
+use inkwell::values::{BasicValue, BasicValueEnum, FunctionValue, IntValue, PointerValue};
 use shape::{largest_grid, tells_shape};
 use std::collections::HashMap;
 
-/// `i32 sirius.group.G(operands of all members)`: fused behind its guard, else the originals.
-#[allow(clippy::too_many_arguments, reason = "all that a group is built from")]
-pub(super) fn build_group_function<'ctx>(
-    (program, graph, models): (&Program<'ctx>, &LaunchGraph, &[KernelModel]),
-    group: &FusionGroup,
-    kernel: &FusedKernel,
-    members: &[MemberCall<'_, 'ctx>],
-    flush_function: FunctionValue<'ctx>,
-    launcher: &Launcher,
-    waiting: Option<&Waiting<'_>>,
-) -> Result<FunctionValue<'ctx>, CodegenError> {
-    let context = program.context;
-    let int = context.i32_type();
-    let function = add_operand_function(
-        program,
-        &format!("sirius.group.{}", kernel.group),
-        members,
-        Some(int.into()),
-        true,
-    );
-    let builder = context.create_builder();
-    let [entry, partial, complete, room, ask, fused, separate] = [
-        "entry", "partial", "complete", "room", "ask", "fused", "separate",
-    ]
-    .map(|name| context.append_basic_block(function, name));
-    builder.position_at_end(entry);
-    let last = members.len() - 1;
-    let pending = function.get_params()[0].into_int_value();
-    let all = int.const_int(last as u64, false);
-    let is_complete = builder.build_int_compare(IntPredicate::EQ, pending, all, "complete")?;
-    builder.build_conditional_branch(is_complete, complete, partial)?;
+/// What the functions of one group are made from.
+pub(super) struct GroupFunctions<'a, 'ctx> {
+    pub(super) program: &'a Program<'ctx>,
+    pub(super) models: &'a [KernelModel],
+    /// For names.
+    pub(super) number: usize,
+    pub(super) members: &'a [MemberCall<'a, 'ctx>],
+    pub(super) layout: &'a FrameLayout<'ctx>,
+}
 
-    // A member was issued at its own place: so are the others, each at its own.
-    builder.position_at_end(partial);
-    // Numbers of operations are no sites.
-    let mut launches = members.iter().filter(|member| !member.is_operation());
-    let first_launch = launches.next().unwrap_or(&members[0]).launch.id.0;
-    let side = |builder: &Builder<'ctx>, fused: bool| match launcher.announce_site {
-        true => announce_side(program, builder, &kernel.name, first_launch, fused),
-        false => Ok(()),
-    };
-    side(&builder, false)?;
-    let before_last: usize = members[..last]
-        .iter()
-        .map(|member| member.operands.len())
-        .sum();
-    let parameters = function.get_params();
-    let arguments: Vec<BasicMetadataValueEnum<'_>> = parameters[..=before_last]
-        .iter()
-        .map(|value| (*value).into())
-        .collect();
-    builder.build_call(flush_function, &arguments, "")?;
-    let status = members[last]
-        .build_call(&builder, &parameters[before_last + 1..])?
-        .try_as_basic_value()
-        .unwrap_basic();
-    builder.build_return(Some(&status))?;
+impl<'ctx> GroupFunctions<'_, 'ctx> {
+    /// The number by which the group is known: that of its first launch. Those of operations are no
+    /// sites.
+    pub(super) fn first_site(&self) -> IntValue<'ctx> {
+        let mut launches = self.members.iter().filter(|member| !member.is_operation());
+        let first = launches.next().unwrap_or(&self.members[0]).launch.id.0;
+        let int = self.program.context.i32_type();
+        int.const_int(first.into(), false)
+    }
 
-    builder.position_at_end(complete);
-    let mut operands = GroupOperands::new(program, models, members, &builder, &parameters[1..])?;
-    operands.take_shapes(program, graph)?;
+    /// `i32 sirius.group.G(ptr frame, i32 first site, operands of the last member)`: fused behind its
+    /// guard, else the originals.
+    pub(super) fn fused_or_not(
+        &self,
+        graph: &LaunchGraph,
+        (group, kernel): (&FusionGroup, &FusedKernel),
+        flush_function: FunctionValue<'ctx>,
+        launcher: &Launcher,
+        waiting: Option<&Waiting<'_>>,
+    ) -> Result<FunctionValue<'ctx>, CodegenError> {
+        let (program, members, layout) = (self.program, self.members, self.layout);
+        let context = program.context;
+        let int = context.i32_type();
+        let last = members.len() - 1;
+        let name = format!("sirius.group.{}", self.number);
+        let first = [
+            context.ptr_type(inkwell::AddressSpace::default()).into(),
+            int.into(),
+        ];
+        let function = add_operand_function(program, &name, &first, &members[last]);
+        let builder = context.create_builder();
+        let [entry, partial, complete, room, ask, fused, separate] = [
+            "entry", "partial", "complete", "room", "ask", "fused", "separate",
+        ]
+        .map(|name| context.append_basic_block(function, name));
+        builder.position_at_end(entry);
+        let parameters = function.get_params();
+        let frame = parameters[0].into_pointer_value();
+        let first_site = parameters[1].into_int_value();
+        let of_last = passed(&parameters[first.len()..], &members[last]);
+        let pending = builder.build_load(int, frame, "pending")?.into_int_value();
+        builder.build_store(frame, int.const_zero())?;
+        let all = int.const_int(last as u64, false);
+        let is_complete = builder.build_int_compare(IntPredicate::EQ, pending, all, "complete")?;
+        builder.build_conditional_branch(is_complete, complete, partial)?;
 
-    // Slots for the arguments of the fused kernel, addresses of device variables among them.
-    let mut holds = context.bool_type().const_all_ones();
-    let mut slots = Vec::new();
-    for parameter in &kernel.parameters {
-        slots.push(match parameter {
+        // A member was issued at its own place: so are the others, each at its own.
+        builder.position_at_end(partial);
+        let side = |builder: &Builder<'ctx>, fused: bool| match launcher.announce_site {
+            true => announce_side(program, builder, &kernel.name, first_site, fused),
+            false => Ok(()),
+        };
+        let issue_all = |builder: &Builder<'ctx>| {
+            side(builder, false)?;
+            builder.build_call(flush_function, &[frame.into(), pending.into()], "")?;
+            let status = members[last].build_call(builder, &of_last)?;
+            builder.build_return(Some(&status))?;
+            Ok::<(), CodegenError>(())
+        };
+        issue_all(&builder)?;
+
+        builder.position_at_end(complete);
+        layout.store(program, &builder, frame, last, &of_last)?;
+        let mut values = Vec::new();
+        for member in 0..members.len() {
+            values.extend(layout.load(program, &builder, frame, member)?.operands);
+        }
+        let mut operands = GroupOperands::new(program, self.models, members, &builder, &values)?;
+        operands.take_shapes(program, graph)?;
+
+        // Slots for the arguments of the fused kernel, addresses of device variables among them.
+        let mut holds = context.bool_type().const_all_ones();
+        let mut slots = Vec::new();
+        for parameter in &kernel.parameters {
+            slots.push(self.argument(&builder, frame, &operands, parameter, &mut holds)?);
+        }
+        let mut record = Vec::new();
+        for parameter in waiting.iter().flat_map(|waiting| waiting.parameters()) {
+            let mut known = kernel.parameters.iter().zip(&slots);
+            record.push(match known.find(|(known, _)| *known == parameter) {
+                Some((_, slot)) => *slot,
+                None => self.argument(&builder, frame, &operands, parameter, &mut holds)?,
+            });
+        }
+        let guard = emit_guards(context, &program.host, &builder, &operands, &group.guards)?;
+        let guard = builder.build_and(guard, holds, "run.fused")?;
+        builder.build_conditional_branch(guard, room, separate)?;
+
+        let key = program
+            .host
+            .get_global(&fused_key(kernel))
+            .ok_or_else(|| CodegenError::Inconsistent("the fused kernel has no key".into()))?;
+        let key: BasicValueEnum<'_> = key.as_pointer_value().into();
+        builder.position_at_end(room);
+        let shared = largest_shared(&builder, &operands)?;
+        let fits = operands.fits_without_asking(&builder, shared.into())?;
+        builder.build_conditional_branch(fits, fused, ask)?;
+        builder.position_at_end(ask);
+        let fixed = operands.static_shared_bytes;
+        let allowed = allow_shared(program, &builder, key, shared, fixed)?;
+        builder.build_conditional_branch(allowed, fused, separate)?;
+
+        builder.position_at_end(fused);
+        side(&builder, true)?;
+        let of_group = int.const_int(1 << 31, false);
+        let site = builder.build_or(first_site, of_group, "site")?;
+        let has_shape = |member: &MemberCall<'_, 'ctx>| tells_shape(group, member);
+        let own = members.iter().rposition(has_shape);
+        let own = own.ok_or_else(|| CodegenError::Inconsistent("nothing has a shape".into()))?;
+        let mut configuration: Vec<BasicValueEnum<'_>> = (0..OPERANDS_BEFORE_ARGUMENTS)
+            .map(|index| operands.parameters[operands.starts[own] + index])
+            .collect();
+        let grid = largest_grid(program, &builder, &operands, group)?;
+        configuration[..grid.len()].copy_from_slice(&grid);
+        // Rows are kept only where they fit without asking.
+        let shared = match &kernel.staged {
+            Some(rows) => with_rows(program, &builder, &operands, kernel, rows, shared)?,
+            None => shared,
+        };
+        configuration[SHARED_BYTES] = shared.into();
+        for (place, extent) in common_shape(graph, group).into_iter().enumerate() {
+            let Some(extent) = extent else { continue };
+            let (host, one) = (&program.host, int.const_int(1, false));
+            let extent = emit_expression(context, host, &builder, &operands, &extent)?;
+            // One row: y is the upper half of the first operand, z the second.
+            let packed = context.i64_type().const_int(1 << 32, false);
+            configuration[2 * place] = builder.build_or(extent, packed, "row")?.into();
+            configuration[2 * place + 1] = one.into();
+        }
+        if let Some(waiting) = waiting {
+            let key = key.into_pointer_value();
+            waiting.submit(
+                program,
+                &builder,
+                &operands,
+                key,
+                &configuration,
+                &record,
+                site,
+            )?;
+        }
+        issue_waiting(program, &builder)?;
+        if launcher.announce_site {
+            announce_site(program, &builder, site)?;
+        }
+        let status = launch_kernel(program, &builder, launcher, key, &configuration, &slots)?;
+        builder.build_return(Some(&status))?;
+
+        builder.position_at_end(separate);
+        issue_all(&builder)?;
+        Ok(function)
+    }
+
+    /// The address of what a fused kernel gets for a parameter; `holds` says whether it can be had.
+    fn argument(
+        &self,
+        builder: &Builder<'ctx>,
+        frame: PointerValue<'ctx>,
+        operands: &GroupOperands<'_, 'ctx>,
+        parameter: &FusedParameter,
+        holds: &mut IntValue<'ctx>,
+    ) -> Result<PointerValue<'ctx>, CodegenError> {
+        let (program, members) = (self.program, self.members);
+        let context = program.context;
+        let int = context.i32_type();
+        let missing = |what: &str| CodegenError::Inconsistent(format!("missing {what}"));
+        Ok(match parameter {
             FusedParameter::Argument { launch, argument } => {
-                let index = operands
-                    .position(*launch, OPERANDS_BEFORE_ARGUMENTS + argument)
-                    .ok_or_else(|| CodegenError::Inconsistent("missing argument".into()))?;
-                operand_slot(
-                    &builder,
-                    function,
-                    index + 1,
-                    operands.in_memory[index].is_some(),
-                )?
+                let member = members
+                    .iter()
+                    .position(|member| member.launch.id == *launch);
+                let operand = OPERANDS_BEFORE_ARGUMENTS + argument;
+                let known = member.filter(|member| operand < members[*member].operands.len());
+                let member = known.ok_or_else(|| missing("argument"))?;
+                self.layout
+                    .address(program, builder, frame, (member, operand))?
             }
             FusedParameter::VariableAddress { variable } => {
-                let (slot, status) = variable_address(program, &builder, *variable)?;
-                let found = builder.build_int_compare(
-                    IntPredicate::EQ,
-                    status,
-                    context.i32_type().const_zero(),
-                    "found",
-                )?;
-                holds = builder.build_and(holds, found, "holds")?;
+                let (slot, status) = variable_address(program, builder, *variable)?;
+                let zero = int.const_zero();
+                let found = builder.build_int_compare(IntPredicate::EQ, status, zero, "found")?;
+                *holds = builder.build_and(*holds, found, "holds")?;
                 slot
             }
             FusedParameter::HostValue { expression } => {
                 let host = &program.host;
-                let value = emit_expression(context, host, &builder, &operands, expression)?;
+                let value = emit_expression(context, host, builder, operands, expression)?;
                 let value = builder.build_int_truncate(value, int, "number")?;
                 let slot = builder.build_alloca(int, "number")?;
                 builder.build_store(slot, value)?;
@@ -133,107 +237,96 @@ pub(super) fn build_group_function<'ctx>(
             FusedParameter::GridSize { launch, axis } => {
                 let extent = operands
                     .operand(*launch, Operand::Grid(axis.index() as u8))
-                    .ok_or_else(|| CodegenError::Inconsistent("missing extent".into()))?;
+                    .ok_or_else(|| missing("extent"))?;
                 let slot = builder.build_alloca(int, "extent")?;
                 let extent = builder.build_int_truncate(extent, int, "extent")?;
                 builder.build_store(slot, extent)?;
                 slot
             }
-        });
+        })
     }
-    let mut record = Vec::new();
-    for parameter in waiting.iter().flat_map(|waiting| waiting.parameters()) {
-        let mut known = kernel.parameters.iter().zip(&slots);
-        record.push(
-            match (known.find(|(known, _)| *known == parameter), parameter) {
-                (Some((_, slot)), _) => *slot,
-                (None, FusedParameter::Argument { launch, argument }) => {
-                    let index = operands
-                        .position(*launch, OPERANDS_BEFORE_ARGUMENTS + argument)
-                        .ok_or_else(|| CodegenError::Inconsistent("missing argument".into()))?;
-                    let in_memory = operands.in_memory[index].is_some();
-                    operand_slot(&builder, function, index + 1, in_memory)?
-                }
-                _ => return Err(CodegenError::Inconsistent("a wave's number".into())),
-            },
-        );
-    }
-    let guard = emit_guards(context, &program.host, &builder, &operands, &group.guards)?;
-    let guard = builder.build_and(guard, holds, "run.fused")?;
-    builder.build_conditional_branch(guard, room, separate)?;
 
-    let key = program
-        .host
-        .get_global(&fused_key(kernel))
-        .ok_or_else(|| CodegenError::Inconsistent("the fused kernel has no key".into()))?;
-    let key: BasicValueEnum<'_> = key.as_pointer_value().into();
-    builder.position_at_end(room);
-    let shared = largest_shared(&builder, &operands)?;
-    let fits = operands.fits_without_asking(&builder, shared.into())?;
-    builder.build_conditional_branch(fits, fused, ask)?;
-    builder.position_at_end(ask);
-    let fixed = operands.static_shared_bytes;
-    let allowed = allow_shared(program, &builder, key, shared, fixed)?;
-    builder.build_conditional_branch(allowed, fused, separate)?;
+    /// `void sirius.flush.G(ptr frame, i32 pending)`: issues the first `pending` members, unfused.
+    pub(super) fn flush(&self) -> Result<FunctionValue<'ctx>, CodegenError> {
+        let (program, layout) = (self.program, self.layout);
+        let context = program.context;
+        let int = context.i32_type();
+        let pointer = context.ptr_type(inkwell::AddressSpace::default());
+        let type_ = context
+            .void_type()
+            .fn_type(&[pointer.into(), int.into()], false);
+        let name = format!("sirius.flush.{}", self.number);
+        let function = program
+            .host
+            .add_function(&name, type_, Some(Linkage::Internal));
+        let parameters = function.get_params();
+        let frame = parameters[0].into_pointer_value();
+        let pending = parameters[1].into_int_value();
+        let builder = context.create_builder();
+        builder.position_at_end(context.append_basic_block(function, "entry"));
+        let done = context.append_basic_block(function, "done");
+        let before_last = &self.members[..self.members.len() - 1];
+        for (index, member) in before_last.iter().enumerate() {
+            let issue = context.append_basic_block(function, "issue");
+            let own = int.const_int(index as u64, false);
+            let more = builder.build_int_compare(IntPredicate::UGT, pending, own, "more")?;
+            builder.build_conditional_branch(more, issue, done)?;
+            builder.position_at_end(issue);
+            let kept = layout.load(program, &builder, frame, index)?;
+            member.build_call(&builder, &kept)?;
+        }
+        builder.build_unconditional_branch(done)?;
+        builder.position_at_end(done);
+        builder.build_return(None)?;
+        Ok(function)
+    }
 
-    builder.position_at_end(fused);
-    side(&builder, true)?;
-    let site = int.const_int(u64::from(first_launch) | 1 << 31, false);
-    let has_shape = |member: &MemberCall<'_, 'ctx>| tells_shape(group, member);
-    let own = members.iter().rposition(has_shape);
-    let own = own.ok_or_else(|| CodegenError::Inconsistent("nothing has a shape".into()))?;
-    let mut configuration: Vec<BasicValueEnum<'_>> = (0..OPERANDS_BEFORE_ARGUMENTS)
-        .map(|index| operands.parameters[operands.starts[own] + index])
-        .collect();
-    let grid = largest_grid(program, &builder, &operands, group)?;
-    configuration[..grid.len()].copy_from_slice(&grid);
-    // Rows are kept only where they fit without asking.
-    let shared = match &kernel.staged {
-        Some(rows) => with_rows(program, &builder, &operands, kernel, rows, shared)?,
-        None => shared,
-    };
-    configuration[SHARED_BYTES] = shared.into();
-    for (place, extent) in common_shape(graph, group).into_iter().enumerate() {
-        let Some(extent) = extent else { continue };
-        let (host, one) = (&program.host, int.const_int(1, false));
-        let extent = emit_expression(context, host, &builder, &operands, &extent)?;
-        // One row: y is the upper half of the first operand, z the second.
-        let packed = context.i64_type().const_int(1 << 32, false);
-        configuration[2 * place] = builder.build_or(extent, packed, "row")?.into();
-        configuration[2 * place + 1] = one.into();
-    }
-    if let Some(waiting) = waiting {
-        let key = key.into_pointer_value();
-        waiting.submit(
-            program,
-            &builder,
-            &operands,
-            key,
-            &configuration,
-            &record,
-            site,
-        )?;
-    }
-    issue_waiting(program, &builder)?;
-    if launcher.announce_site {
-        announce_site(program, &builder, site)?;
-    }
-    let status = launch_kernel(program, &builder, launcher, key, &configuration, &slots)?;
-    builder.build_return(Some(&status))?;
+    /// `i32 sirius.collect.G.I(ptr frame, operands of the member)`: what stands at the place of member
+    /// I. A valid launch pends, as long as all members before it do; one that CUDA would refuse is
+    /// issued here and now, so that the host sees its error where it looks for it.
+    pub(super) fn collect(
+        &self,
+        index: usize,
+        flush_function: FunctionValue<'ctx>,
+    ) -> Result<FunctionValue<'ctx>, CodegenError> {
+        let program = self.program;
+        let context = program.context;
+        let int = context.i32_type();
+        let pointer = context.ptr_type(inkwell::AddressSpace::default());
+        let member = &self.members[index];
+        let name = format!("sirius.collect.{}.{index}", self.number);
+        let function = add_operand_function(program, &name, &[pointer.into()], member);
+        let builder = context.create_builder();
+        let [entry, collect, issue] =
+            ["entry", "collect", "issue"].map(|name| context.append_basic_block(function, name));
+        builder.position_at_end(entry);
+        let parameters = function.get_params();
+        let frame = parameters[0].into_pointer_value();
+        let own = passed(&parameters[1..], member);
+        let one = std::slice::from_ref(member);
+        let operands = GroupOperands::new(program, self.models, one, &builder, &own.operands)?;
+        let valid = [Guard::ConfigurationValid {
+            launch: member.launch.id,
+        }];
+        let valid = emit_guards(context, &program.host, &builder, &operands, &valid)?;
+        let pending = builder.build_load(int, frame, "pending")?.into_int_value();
+        let before = int.const_int(index as u64, false);
+        let in_step = builder.build_int_compare(IntPredicate::EQ, pending, before, "in.step")?;
+        let pends = builder.build_and(valid, in_step, "pends")?;
+        builder.build_conditional_branch(pends, collect, issue)?;
 
-    builder.position_at_end(separate);
-    side(&builder, false)?;
-    let mut status = int.const_zero();
-    for (member, start) in members.iter().zip(&operands.starts) {
-        let arguments = &operands.parameters[*start..*start + member.operands.len()];
-        status = member
-            .build_call(&builder, arguments)?
-            .try_as_basic_value()
-            .unwrap_basic()
-            .into_int_value();
+        builder.position_at_end(collect);
+        self.layout.store(program, &builder, frame, index, &own)?;
+        builder.build_store(frame, int.const_int(index as u64 + 1, false))?;
+        builder.build_return(Some(&int.const_zero()))?;
+
+        builder.position_at_end(issue);
+        builder.build_call(flush_function, &[frame.into(), pending.into()], "")?;
+        builder.build_store(frame, int.const_zero())?;
+        let status = member.build_call(&builder, &own)?;
+        builder.build_return(Some(&status))?;
+        Ok(function)
     }
-    builder.build_return(Some(&status))?;
-    Ok(function)
 }
 
 /// Shared memory that every block gets, static and dynamic together.
@@ -297,144 +390,35 @@ fn with_rows<'ctx>(
         .into_int_value())
 }
 
-/// `void sirius.flush.G(i32 pending, operands of all members but the last)`: issues the first
-/// `pending` members, unfused.
-pub(super) fn build_flush_function<'ctx>(
-    program: &Program<'ctx>,
-    kernel: &FusedKernel,
-    members: &[MemberCall<'_, 'ctx>],
-) -> Result<FunctionValue<'ctx>, CodegenError> {
-    let context = program.context;
-    let int = context.i32_type();
-    let members = &members[..members.len() - 1];
-    let function = add_operand_function(
-        program,
-        &format!("sirius.flush.{}", kernel.group),
-        members,
-        Some(int.into()),
-        false,
-    );
-    let parameters = function.get_params();
-    let pending = parameters[0].into_int_value();
-    let builder = context.create_builder();
-    builder.position_at_end(context.append_basic_block(function, "entry"));
-    let done = context.append_basic_block(function, "done");
-    let mut start = 1;
-    for (index, member) in (0_u64..).zip(members) {
-        let issue = context.append_basic_block(function, "issue");
-        let more = builder.build_int_compare(
-            IntPredicate::UGT,
-            pending,
-            int.const_int(index, false),
-            "more",
-        )?;
-        builder.build_conditional_branch(more, issue, done)?;
-        builder.position_at_end(issue);
-        member.build_call(&builder, &parameters[start..start + member.operands.len()])?;
-        start += member.operands.len();
-    }
-    builder.build_unconditional_branch(done)?;
-    builder.position_at_end(done);
-    builder.build_return(None)?;
-    Ok(function)
-}
-
-/// `i32 sirius.collect.G.I(ptr pending, operands of all members but the last)`: what stands at the
-/// place of member I. A valid launch pends, as long as all members before it do; one that CUDA
-/// would refuse is issued here and now, so that the host sees its error where it looks for it.
-pub(super) fn build_collect_function<'ctx>(
-    program: &Program<'ctx>,
-    models: &[KernelModel],
-    kernel: &FusedKernel,
-    members: &[MemberCall<'_, 'ctx>],
-    index: usize,
-    flush_function: FunctionValue<'ctx>,
-) -> Result<FunctionValue<'ctx>, CodegenError> {
-    let context = program.context;
-    let int = context.i32_type();
-    let pointer = context.ptr_type(inkwell::AddressSpace::default());
-    let function = add_operand_function(
-        program,
-        &format!("sirius.collect.{}.{index}", kernel.group),
-        &members[..members.len() - 1],
-        Some(pointer.into()),
-        true,
-    );
-    let builder = context.create_builder();
-    let [entry, collect, issue] =
-        ["entry", "collect", "issue"].map(|name| context.append_basic_block(function, name));
-    builder.position_at_end(entry);
-    let parameters = function.get_params();
-    let place = parameters[0].into_pointer_value();
-    let member = &members[index];
-    let start = 1 + members[..index]
-        .iter()
-        .map(|member| member.operands.len())
-        .sum::<usize>();
-    let own = &parameters[start..start + member.operands.len()];
-    let operands = GroupOperands::new(program, models, &members[index..=index], &builder, own)?;
-    let valid = [Guard::ConfigurationValid {
-        launch: member.launch.id,
-    }];
-    let valid = emit_guards(context, &program.host, &builder, &operands, &valid)?;
-    let pending = builder.build_load(int, place, "pending")?.into_int_value();
-    let before = int.const_int(index as u64, false);
-    let in_step = builder.build_int_compare(IntPredicate::EQ, pending, before, "in.step")?;
-    let pends = builder.build_and(valid, in_step, "pends")?;
-    builder.build_conditional_branch(pends, collect, issue)?;
-
-    builder.position_at_end(collect);
-    builder.build_store(place, int.const_int(index as u64 + 1, false))?;
-    builder.build_return(Some(&int.const_zero()))?;
-
-    builder.position_at_end(issue);
-    let mut arguments: Vec<BasicMetadataValueEnum<'_>> = vec![pending.into()];
-    arguments.extend(
-        parameters[1..]
-            .iter()
-            .map(|value| BasicMetadataValueEnum::from(*value)),
-    );
-    builder.build_call(flush_function, &arguments, "")?;
-    builder.build_store(place, int.const_zero())?;
-    let status = member
-        .build_call(&builder, own)?
-        .try_as_basic_value()
-        .unwrap_basic();
-    builder.build_return(Some(&status))?;
-    Ok(function)
-}
-
+/// An internal function that takes what a member's call does, after something else, and gives its
+/// status.
 pub(super) fn add_operand_function<'ctx>(
     program: &Program<'ctx>,
     name: &str,
-    members: &[MemberCall<'_, 'ctx>],
-    first: Option<BasicMetadataTypeEnum<'ctx>>,
-    gives_status: bool,
+    first: &[BasicMetadataTypeEnum<'ctx>],
+    member: &MemberCall<'_, 'ctx>,
 ) -> FunctionValue<'ctx> {
-    let context = program.context;
-    let mut types: Vec<_> = first.into_iter().collect();
-    for member in members {
-        types.extend(
-            member
-                .operands
-                .iter()
-                .map(|value| BasicMetadataTypeEnum::from(value.get_type())),
-        );
-    }
-    let type_ = if gives_status {
-        context.i32_type().fn_type(&types, false)
-    } else {
-        context.void_type().fn_type(&types, false)
-    };
-    let function = program
+    let int = program.context.i32_type();
+    let mut types = first.to_vec();
+    types.extend(member.site().map(|_| BasicMetadataTypeEnum::from(int)));
+    let operands = member.operands.iter();
+    types.extend(operands.map(|value| BasicMetadataTypeEnum::from(value.get_type())));
+    let type_ = int.fn_type(&types, false);
+    program
         .host
-        .add_function(name, type_, Some(Linkage::Internal));
-    // Each is called from one place, so that all of them would become part of one large function,
-    // which takes the optimiser more than linear time.
-    let noinline = Attribute::get_named_enum_kind_id("noinline");
-    let noinline = context.create_enum_attribute(noinline, 0);
-    function.add_attribute(AttributeLoc::Function, noinline);
-    function
+        .add_function(name, type_, Some(Linkage::Internal))
+}
+
+/// The parameters of such a function after the first ones.
+pub(super) fn passed<'ctx>(
+    parameters: &[BasicValueEnum<'ctx>],
+    member: &MemberCall<'_, 'ctx>,
+) -> Passed<'ctx> {
+    let sites = usize::from(member.site().is_some());
+    Passed {
+        site: parameters.first().filter(|_| sites == 1).copied(),
+        operands: parameters[sites..].to_vec(),
+    }
 }
 
 /// The operands of a group function, for its guards and its launches.

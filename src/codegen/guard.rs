@@ -9,11 +9,12 @@ use crate::dependence::{Guard, PointerRange};
 use crate::expression::{Condition, Expression};
 use crate::launch::{LaunchId, Operand, ValueId};
 use inkwell::IntPredicate;
+use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::builder::Builder;
 use inkwell::context::Context;
 use inkwell::intrinsics::Intrinsic;
 use inkwell::module::{Linkage, Module};
-use inkwell::values::{FunctionValue, IntValue};
+use inkwell::values::{BasicMetadataValueEnum, FunctionValue, IntValue};
 
 /// Where a guard finds its operands: 64-bit values at the place where the guard is evaluated.
 pub trait Operands<'ctx> {
@@ -130,6 +131,47 @@ fn build_is_free<'ctx>(
     let either = builder.build_or(status, state, "either")?;
     let free = builder.build_int_compare(IntPredicate::EQ, either, int.const_zero(), "free")?;
     builder.build_return(Some(&free))?;
+    Ok(function)
+}
+
+const IS_VALID: &str = "sirius.configuration.is.valid";
+
+/// `i1 sirius.configuration.is.valid(i64 extents of grid and block, i64 most threads, i64 shared bytes,
+/// i64 room for them)`: see [`Emitter::configuration`].
+fn build_is_valid<'ctx>(
+    context: &'ctx Context,
+    module: &Module<'ctx>,
+) -> Result<FunctionValue<'ctx>, CodegenError> {
+    const MOST: [u64; 6] = [0x7fff_ffff, 65_535, 65_535, 1024, 1024, 64];
+    let (long, bit) = (context.i64_type(), context.bool_type());
+    let type_ = bit.fn_type(&[long.into(); MOST.len() + 3], false);
+    let function = module.add_function(IS_VALID, type_, Some(Linkage::Internal));
+    // Called for every member of every group: a copy at each place would be most of the host code.
+    let noinline = Attribute::get_named_enum_kind_id("noinline");
+    let noinline = context.create_enum_attribute(noinline, 0);
+    function.add_attribute(AttributeLoc::Function, noinline);
+    let builder = context.create_builder();
+    builder.position_at_end(context.append_basic_block(function, "entry"));
+    let values = function.get_params();
+    let value = |index: usize| values[index].into_int_value();
+    let mut holds = bit.const_all_ones();
+    let mut both = |one| -> Result<_, CodegenError> {
+        holds = builder.build_and(holds, one, "valid")?;
+        Ok(holds)
+    };
+    for (index, most) in MOST.into_iter().enumerate() {
+        let (extent, one) = (value(index), long.const_int(1, false));
+        let most = long.const_int(most, false);
+        both(builder.build_int_compare(IntPredicate::SGE, extent, one, "low")?)?;
+        both(builder.build_int_compare(IntPredicate::SLE, extent, most, "high")?)?;
+    }
+    // No product leaves 64 bits where each extent is as small as this.
+    let threads = builder.build_int_mul(value(3), value(4), "threads")?;
+    let threads = builder.build_int_mul(threads, value(5), "threads")?;
+    let [most, shared, room] = [6, 7, 8].map(value);
+    both(builder.build_int_compare(IntPredicate::SLE, threads, most, "few")?)?;
+    let holds = both(builder.build_int_compare(IntPredicate::ULE, shared, room, "fits")?)?;
+    builder.build_return(Some(&holds))?;
     Ok(function)
 }
 
@@ -350,40 +392,25 @@ impl<'a, 'ctx> Emitter<'a, 'ctx> {
         if let Some(succeeds) = self.operands.operation_succeeds(launch) {
             return Ok(succeeds);
         }
-        let long = self.context.i64_type();
-        let mut holds = self.context.bool_type().const_all_ones();
-        type Limits = (fn(u8) -> Operand, [u64; 3]);
-        let limits: [Limits; 2] = [
-            (Operand::Grid, [0x7fff_ffff, 65_535, 65_535]),
-            (Operand::Block, [1024, 1024, 64]),
-        ];
-        for (operand, maxima) in limits {
-            for (axis, maximum) in (0_u8..).zip(maxima) {
-                let extent = self.operand(launch, operand(axis))?;
-                let low = self.compare(IntPredicate::SGE, extent, long.const_int(1, false))?;
-                let high =
-                    self.compare(IntPredicate::SLE, extent, long.const_int(maximum, false))?;
-                holds = self.builder.build_and(holds, low, "valid")?;
-                holds = self.builder.build_and(holds, high, "valid")?;
+        let mut arguments: Vec<BasicMetadataValueEnum<'ctx>> = Vec::new();
+        for operand in [Operand::Grid as fn(u8) -> Operand, Operand::Block] {
+            for axis in 0..3 {
+                arguments.push(self.operand(launch, operand(axis))?.into());
             }
-        }
-        let mut threads = long.const_int(1, false);
-        for axis in 0..3 {
-            let extent = self.operand(launch, Operand::Block(axis))?;
-            threads = self.checked_values("llvm.smul.with.overflow", threads, extent)?;
         }
         let most = self.operands.maximum_threads(launch).ok_or_else(|| {
             CodegenError::Inconsistent(format!("launch {} has no limit of threads", launch.0))
         })?;
-        let few = self.compare(IntPredicate::SLE, threads, most)?;
-        holds = self.builder.build_and(holds, few, "valid")?;
-        let shared = self.operand(launch, Operand::SharedBytes)?;
         let room = self.operands.shared_room(launch).ok_or_else(|| {
             CodegenError::Inconsistent(format!("launch {} has no room", launch.0))
         })?;
-        let fits = self
-            .builder
-            .build_int_compare(IntPredicate::ULE, shared, room, "fits")?;
-        Ok(self.builder.build_and(holds, fits, "valid")?)
+        let shared = self.operand(launch, Operand::SharedBytes)?;
+        arguments.extend([most, shared, room].map(BasicMetadataValueEnum::from));
+        let test = match self.module.get_function(IS_VALID) {
+            Some(known) => known,
+            None => build_is_valid(self.context, self.module)?,
+        };
+        let call = self.builder.build_call(test, &arguments, "valid")?;
+        Ok(call.try_as_basic_value().unwrap_basic().into_int_value())
     }
 }

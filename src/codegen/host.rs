@@ -6,8 +6,10 @@
 //! taken at its old place, structs passed in memory by copy. At the last member's place the group
 //! function tests the guards and launches either the fused kernel or the originals in order.
 
-use super::group::{build_collect_function, build_flush_function, build_group_function};
+use super::frame::{FrameLayout, Passed, STACK_ALIGNMENT_BYTES};
+use super::group::GroupFunctions;
 use super::launch_call::{Launcher, OPERANDS_BEFORE_ARGUMENTS, by_value_type, is_launch_function};
+use super::shared_functions::SharedFunctions;
 use super::waves::{self, Waiting};
 use super::{CodegenError, FusedKernel, WaveKernel};
 use crate::kernel::KernelModel;
@@ -18,7 +20,7 @@ use crate::verify::VerifiedPlan;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
-use inkwell::types::{BasicType, BasicTypeEnum};
+use inkwell::types::BasicTypeEnum;
 use inkwell::values::{
     BasicMetadataValueEnum, BasicValueEnum, CallSiteValue, FunctionValue, InstructionOpcode,
     InstructionValue, IntValue, PointerValue,
@@ -54,8 +56,7 @@ pub fn rewrite_launches(
             _ => None,
         })
         .collect();
-    let mut predecessors = HashMap::new();
-    let mut flushes: BTreeMap<(usize, usize), Vec<Flush<'_>>> = BTreeMap::new();
+    let mut moving = Vec::new();
     for kernel in fused {
         let group = &plan.plan().groups[kernel.group];
         let members = group
@@ -72,31 +73,128 @@ pub fn rewrite_launches(
                 }
             })
             .collect::<Result<Vec<_>, _>>()?;
-        let last = members
-            .last()
-            .ok_or_else(|| CodegenError::Inconsistent("empty group".into()))?;
+        let last = group.members.last();
+        let last = last.ok_or_else(|| CodegenError::Inconsistent("empty group".into()))?;
+        moving.push(Moving {
+            group,
+            kernel,
+            layout: FrameLayout::of(program, &members),
+            members,
+            waiting: waiting.iter().find(|each| each.launch() == last.launch),
+        });
+    }
+    let frames = frames(program, &moving)?;
+    let mut predecessors = HashMap::new();
+    let mut flushes: BTreeMap<(usize, usize), Vec<Flush<'_>>> = BTreeMap::new();
+    let mut shared = SharedFunctions::default();
+    for (moving, frame) in moving.iter().zip(frames) {
+        let last = &moving.members[moving.members.len() - 1];
         let place = launches[&last.launch.id].0;
         let host = last.block.get_parent();
         let host = host.ok_or_else(|| detached(last.launch))?;
         let before = predecessors
             .entry(host)
             .or_insert_with(|| predecessors_in(host));
-        let waiting = waiting.iter().find(|each| each.launch() == last.launch.id);
-        let flush = move_group(
-            (program, graph, models),
-            group,
-            kernel,
-            &members,
-            launcher,
-            before,
-            waiting,
-        )?;
+        let stages = (program, graph, models);
+        let flush = move_group(stages, moving, frame, launcher, before, &mut shared)?;
         flushes
-            .entry((place, kernel.group))
+            .entry((place, moving.kernel.group))
             .or_default()
             .extend(flush);
     }
     issue_pending(program, flushes.into_values().flatten().collect())
+}
+
+/// Memory for the frame of every group, in the entry block, so that a group inside a loop does not grow
+/// the stack. Between two places of one block nothing leaves the region, so that there the
+/// frames of groups are used anew where the places of one come after those of the other.
+fn frames<'ctx>(
+    program: &Program<'ctx>,
+    moving: &[Moving<'_, 'ctx>],
+) -> Result<Vec<PointerValue<'ctx>>, CodegenError> {
+    /// A piece of memory of a host function.
+    struct Piece {
+        bytes: u64,
+        align_bytes: u32,
+        /// The number of the last call of the last group that has it.
+        taken_until: usize,
+        groups: Vec<usize>,
+    }
+    let places = places_of_calls(program);
+    let mut order: Vec<(usize, usize, usize)> = Vec::new();
+    for (number, group) in moving.iter().enumerate() {
+        let calls = group.members.iter().map(|member| places.get(&member.call));
+        let calls: Option<Vec<usize>> = calls.map(Option::<&usize>::copied).collect();
+        let calls = calls.ok_or_else(|| detached(group.members[0].launch))?;
+        let (first, last) = (calls.iter().min(), calls.iter().max());
+        order.extend(first.zip(last).map(|(first, last)| (*first, *last, number)));
+    }
+    order.sort_unstable();
+    let mut pieces: HashMap<FunctionValue<'ctx>, Vec<Piece>> = HashMap::new();
+    for (first, last, number) in order {
+        let group = &moving[number];
+        let block = group.members[0].block;
+        let host = block.get_parent();
+        let host = host.ok_or_else(|| detached(group.members[0].launch))?;
+        let one_block = group.members.iter().all(|member| member.block == block);
+        let pieces = pieces.entry(host).or_default();
+        let mut known = pieces.iter_mut();
+        let free = known.find(|piece| one_block && piece.taken_until < first);
+        let (bytes, align_bytes) = (group.layout.bytes, group.layout.align_bytes);
+        let taken_until = if one_block { last } else { usize::MAX };
+        match free {
+            Some(piece) => {
+                piece.bytes = piece.bytes.max(bytes);
+                piece.align_bytes = piece.align_bytes.max(align_bytes);
+                piece.taken_until = taken_until;
+                piece.groups.push(number);
+            }
+            None => pieces.push(Piece {
+                bytes,
+                align_bytes,
+                taken_until,
+                groups: vec![number],
+            }),
+        }
+    }
+    let mut frames = BTreeMap::new();
+    let (byte, int) = (program.context.i8_type(), program.context.i32_type());
+    let builder = program.context.create_builder();
+    for (host, pieces) in pieces {
+        let entry = host.get_first_basic_block();
+        let first = entry.and_then(|entry| entry.get_first_instruction());
+        let first = first.ok_or_else(|| CodegenError::Inconsistent("empty function".into()))?;
+        builder.position_before(&first);
+        for piece in pieces {
+            let bytes = u32::try_from(piece.bytes)
+                .map_err(|_| CodegenError::Inconsistent("too many arguments".into()))?;
+            let frame = builder.build_alloca(byte.array_type(bytes), "sirius.pending")?;
+            if let Some(instruction) = frame.as_instruction() {
+                instruction
+                    .set_alignment(piece.align_bytes)
+                    .map_err(|error| CodegenError::Inconsistent(error.to_string()))?;
+            }
+            builder.build_store(frame, int.const_zero())?;
+            frames.extend(piece.groups.into_iter().map(|number| (number, frame)));
+        }
+    }
+    Ok(frames.into_values().collect())
+}
+
+/// A number for every call of the host module, growing within each block.
+fn places_of_calls<'ctx>(program: &Program<'ctx>) -> HashMap<InstructionValue<'ctx>, usize> {
+    let blocks = program
+        .host
+        .get_functions()
+        .flat_map(FunctionValue::get_basic_blocks);
+    let instructions = blocks.flat_map(|block| block.get_instructions());
+    let calls = instructions.filter(|each| {
+        matches!(
+            each.get_opcode(),
+            InstructionOpcode::Call | InstructionOpcode::Invoke
+        )
+    });
+    calls.zip(0..).collect()
 }
 
 /// The call of every launch site.
@@ -277,8 +375,22 @@ impl<'a, 'ctx> MemberCall<'a, 'ctx> {
         matches!(self.form, Form::Operation(_))
     }
 
-    /// Alignment in bytes of an operand that is passed in memory, at least the stack's.
-    fn by_value_alignment(&self, operand: usize) -> u32 {
+    /// The launch's number, as the call has it; an operation has none there.
+    pub(super) fn site(&self) -> Option<BasicValueEnum<'ctx>> {
+        match &self.form {
+            Form::Launch([site, _]) => Some(*site),
+            Form::Operation(_) => None,
+        }
+    }
+
+    /// What its original is called with.
+    pub(super) fn passed(&self) -> impl Iterator<Item = BasicMetadataValueEnum<'ctx>> {
+        let all = self.site().into_iter().chain(self.operands.iter().copied());
+        all.map(BasicMetadataValueEnum::from)
+    }
+
+    /// Alignment in bytes on which the callee may rely for an operand that is passed in memory.
+    pub(super) fn declared_alignment(&self, operand: usize) -> u32 {
         let kind = Attribute::get_named_enum_kind_id("align");
         let parameter = u32::try_from(operand + 2).unwrap_or(u32::MAX);
         let attribute = self
@@ -298,19 +410,20 @@ impl<'a, 'ctx> MemberCall<'a, 'ctx> {
         }
     }
 
-    /// Calls the original launch with other operands.
+    /// Calls the original launch as it was passed, wherever that is kept; returns its status.
     pub(super) fn build_call(
         &self,
         builder: &Builder<'ctx>,
-        operands: &[BasicValueEnum<'ctx>],
-    ) -> Result<CallSiteValue<'ctx>, CodegenError> {
+        passed: &Passed<'ctx>,
+    ) -> Result<IntValue<'ctx>, CodegenError> {
         let arguments: Vec<BasicMetadataValueEnum<'ctx>> = match &self.form {
-            Form::Launch(fixed) => {
-                let all = fixed.iter().chain(operands);
-                all.map(|value| (*value).into()).collect()
+            Form::Launch([own, stub]) => {
+                let fixed = [passed.site.unwrap_or(*own), *stub];
+                let all = fixed.into_iter().chain(passed.operands.iter().copied());
+                all.map(BasicMetadataValueEnum::from).collect()
             }
             Form::Operation(places) => {
-                let all = places.iter().map(|place| operands[*place]);
+                let all = places.iter().map(|place| passed.operands[*place]);
                 all.map(BasicMetadataValueEnum::from).collect()
             }
         };
@@ -321,176 +434,76 @@ impl<'a, 'ctx> MemberCall<'a, 'ctx> {
                 call.add_attribute(location, attribute);
             }
         }
-        Ok(call)
+        Ok(call.try_as_basic_value().unwrap_basic().into_int_value())
     }
 }
-
-/// What x86-64 gives any argument that is passed in memory.
-const STACK_ALIGNMENT_BYTES: u32 = 16;
 
 /// A place where pending launches of one group are issued.
 struct Flush<'ctx> {
     block: BasicBlock<'ctx>,
-    pending: PointerValue<'ctx>,
-    slots: Vec<Slot<'ctx>>,
+    frame: PointerValue<'ctx>,
     function: FunctionValue<'ctx>,
 }
 
-/// Where an operand of a launch that moves is kept.
-#[derive(Clone, Copy)]
-enum Slot<'ctx> {
-    /// Nowhere: the value itself holds wherever it is needed.
-    Value(BasicValueEnum<'ctx>),
-    /// On the stack.
-    Stored(PointerValue<'ctx>, BasicTypeEnum<'ctx>),
-    /// On the stack, and passed in memory.
-    Copied(PointerValue<'ctx>),
-}
-
-impl<'ctx> Slot<'ctx> {
-    /// What stands for an operand that is not known yet.
-    fn unknown(&self) -> BasicMetadataValueEnum<'ctx> {
-        match self {
-            Self::Value(value) => value.get_type().const_zero().into(),
-            Self::Stored(_, type_) => type_.const_zero().into(),
-            Self::Copied(slot) => (*slot).into(),
-        }
-    }
+/// A group that moves, as the host module has it.
+struct Moving<'a, 'ctx> {
+    group: &'a FusionGroup,
+    kernel: &'a FusedKernel,
+    members: Vec<MemberCall<'a, 'ctx>>,
+    layout: FrameLayout<'ctx>,
+    waiting: Option<&'a Waiting<'a>>,
 }
 
 /// Moves one group; returns where its pending launches have to be issued.
-#[allow(clippy::too_many_arguments, reason = "all that a group is moved with")]
 fn move_group<'ctx>(
     (program, graph, models): (&Program<'ctx>, &LaunchGraph, &[KernelModel]),
-    group: &FusionGroup,
-    kernel: &FusedKernel,
-    members: &[MemberCall<'_, 'ctx>],
+    moving: &Moving<'_, 'ctx>,
+    frame: PointerValue<'ctx>,
     launcher: &Launcher,
     predecessors: &Predecessors<'ctx>,
-    waiting: Option<&Waiting<'_>>,
+    shared: &mut SharedFunctions<'ctx>,
 ) -> Result<Vec<Flush<'ctx>>, CodegenError> {
-    let context = program.context;
-    let host = members[0]
-        .block
-        .get_parent()
-        .ok_or_else(|| detached(members[0].launch))?;
-    let entry = host
-        .get_first_basic_block()
-        .ok_or_else(|| detached(members[0].launch))?;
-    let flush_function = build_flush_function(program, kernel, members)?;
-    let group_function = build_group_function(
-        (program, graph, models),
-        group,
-        kernel,
-        members,
-        flush_function,
-        launcher,
-        waiting,
-    )?;
+    let (members, layout) = (moving.members.as_slice(), &moving.layout);
     let exits = exits_of_region(members, predecessors)?;
-
-    // Slots live in the entry block, so that a group inside a loop does not grow the stack.
-    let builder = context.create_builder();
-    let first = entry
-        .get_first_instruction()
-        .ok_or_else(|| detached(members[0].launch))?;
-    builder.position_before(&first);
-    let int = context.i32_type();
-    let pending = builder.build_alloca(int, "sirius.pending")?;
-    builder.build_store(pending, int.const_zero())?;
-    // Between two places of one block nothing leaves the region, and what holds at the first holds
-    // at the second.
-    let one_block = members
-        .iter()
-        .all(|member| member.block == members[0].block);
-    let mut slots = Vec::new();
-    for member in members {
-        let operands = member.operands.iter().zip(&member.in_memory);
-        for (index, (value, in_memory)) in operands.enumerate() {
-            if one_block && in_memory.is_none() {
-                slots.push(Slot::Value(*value));
-                continue;
-            }
-            let type_ = in_memory.unwrap_or(value.get_type());
-            let slot = builder.build_alloca(type_, "sirius.operand")?;
-            if in_memory.is_none() {
-                slots.push(Slot::Stored(slot, type_));
-                continue;
-            }
-            if let Some(instruction) = slot.as_instruction() {
-                // The callee may rely on the alignment that the parameter declares.
-                let align_bytes = member.by_value_alignment(index);
-                instruction
-                    .set_alignment(align_bytes)
-                    .map_err(|error| CodegenError::Inconsistent(error.to_string()))?;
-            }
-            slots.push(Slot::Copied(slot));
-        }
-    }
-
-    let before_last: usize = members[..members.len() - 1]
-        .iter()
-        .map(|member| member.operands.len())
-        .sum();
-    let mut next_slot = 0;
+    let of_group = GroupFunctions {
+        program,
+        models,
+        number: moving.kernel.group,
+        members,
+        layout,
+    };
+    let flush = shared.one_of(of_group.flush()?);
+    let last = members.len() - 1;
+    let builder = program.context.create_builder();
     for (index, member) in members.iter().enumerate() {
         builder.position_before(&member.call);
-        for (value, in_memory) in member.operands.iter().zip(&member.in_memory) {
-            let slot = slots[next_slot];
-            next_slot += 1;
-            match (slot, in_memory) {
-                (Slot::Value(_), _) => {}
-                (Slot::Stored(slot, _), _) => {
-                    builder.build_store(slot, *value)?;
-                }
-                (Slot::Copied(slot), type_) => {
-                    let bytes = type_
-                        .and_then(|type_| type_.size_of())
-                        .ok_or_else(|| CodegenError::Inconsistent("unsized argument".into()))?;
-                    builder
-                        .build_memcpy(slot, 1, value.into_pointer_value(), 1, bytes)
-                        .map_err(|error| CodegenError::Inconsistent(error.to_string()))?;
-                }
-            }
-        }
-        let is_last = index + 1 == members.len();
-        let (function, visible) = if is_last {
-            (group_function, slots.len())
+        let mut arguments: Vec<BasicMetadataValueEnum<'_>> = vec![frame.into()];
+        let function = if index == last {
+            arguments.push(of_group.first_site().into());
+            let function = of_group.fused_or_not(
+                graph,
+                (moving.group, moving.kernel),
+                flush,
+                launcher,
+                moving.waiting,
+            )?;
+            shared.one_of(function)
         } else {
-            let collect =
-                build_collect_function(program, models, kernel, members, index, flush_function)?;
-            (collect, before_last)
+            shared.one_of(of_group.collect(index, flush)?)
         };
-        let first: BasicMetadataValueEnum<'_> = if is_last {
-            builder.build_load(int, pending, "pending")?.into()
-        } else {
-            pending.into()
-        };
-        let mut arguments = vec![first];
-        // Nobody asks for the operands of members that come later.
-        let known = visible.min(next_slot);
-        arguments.extend(load_slots(&builder, &slots[..known])?);
-        arguments.extend(slots[known..visible].iter().map(Slot::unknown));
+        arguments.extend(member.passed());
         let status = builder
             .build_call(function, &arguments, "sirius.status")?
             .try_as_basic_value()
             .unwrap_basic();
-        if is_last {
-            builder.build_store(pending, int.const_zero())?;
-        }
         replace_status(member.call, status.into_int_value());
     }
-    // The last member never pends, so its slots are not read by a flush.
-    slots.truncate(before_last);
-    Ok(exits
-        .into_iter()
-        .map(|block| Flush {
-            block,
-            pending,
-            slots: slots.clone(),
-            function: flush_function,
-        })
-        .collect())
+    let flush_at = |block| Flush {
+        block,
+        frame,
+        function: flush,
+    };
+    Ok(exits.into_iter().map(flush_at).collect())
 }
 
 fn detached(launch: &Launch) -> CodegenError {
@@ -507,22 +520,6 @@ pub(super) fn replace_status<'ctx>(call: InstructionValue<'ctx>, status: IntValu
         old.replace_all_uses_with(status);
     }
     call.erase_from_basic_block();
-}
-
-fn load_slots<'ctx>(
-    builder: &Builder<'ctx>,
-    slots: &[Slot<'ctx>],
-) -> Result<Vec<BasicMetadataValueEnum<'ctx>>, CodegenError> {
-    slots
-        .iter()
-        .map(|slot| {
-            Ok(match slot {
-                Slot::Value(value) => (*value).into(),
-                Slot::Stored(slot, type_) => builder.build_load(*type_, *slot, "operand")?.into(),
-                Slot::Copied(slot) => (*slot).into(),
-            })
-        })
-        .collect()
 }
 
 /// The blocks from which each block of a function is entered. Groups add instructions only, so that
@@ -630,11 +627,10 @@ fn issue_pending(program: &Program<'_>, flushes: Vec<Flush<'_>>) -> Result<(), C
         builder.position_before(&place);
         let int = program.context.i32_type();
         for flush in flushes {
-            let pending = builder.build_load(int, flush.pending, "pending")?;
-            let mut arguments: Vec<BasicMetadataValueEnum<'_>> = vec![pending.into()];
-            arguments.extend(load_slots(&builder, &flush.slots)?);
+            let pending = builder.build_load(int, flush.frame, "pending")?;
+            let arguments = [flush.frame.into(), pending.into()];
             builder.build_call(flush.function, &arguments, "")?;
-            builder.build_store(flush.pending, int.const_zero())?;
+            builder.build_store(flush.frame, int.const_zero())?;
         }
     }
     Ok(())

@@ -305,6 +305,8 @@ fn sources_hash(build: &Build) -> u64 {
         std::path::absolute(&input.path)
             .unwrap_or_else(|_| input.path.clone())
             .hash(&mut hasher);
+        let relocatable = input.bitcode.as_ref().map(|bitcode| &bitcode.relocatable);
+        relocatable.hash(&mut hasher);
     }
     hasher.finish()
 }

@@ -105,24 +105,19 @@ fn argument_slot<'ctx>(
     function: FunctionValue<'ctx>,
     index: usize,
 ) -> Result<PointerValue<'ctx>, CodegenError> {
-    operand_slot(
-        builder,
-        function,
-        index,
-        by_value_type(function, index).is_some(),
-    )
-}
-
-pub(super) fn operand_slot<'ctx>(
-    builder: &Builder<'ctx>,
-    function: FunctionValue<'ctx>,
-    index: usize,
-    in_memory: bool,
-) -> Result<PointerValue<'ctx>, CodegenError> {
     let value = u32::try_from(index)
         .ok()
         .and_then(|index| function.get_nth_param(index))
         .ok_or_else(|| CodegenError::Inconsistent("missing parameter".into()))?;
+    operand_slot(builder, value, by_value_type(function, index).is_some())
+}
+
+/// The address of an operand, which is itself one where it is passed in memory.
+pub(super) fn operand_slot<'ctx>(
+    builder: &Builder<'ctx>,
+    value: BasicValueEnum<'ctx>,
+    in_memory: bool,
+) -> Result<PointerValue<'ctx>, CodegenError> {
     if in_memory {
         return Ok(value.into_pointer_value());
     }
@@ -302,7 +297,7 @@ pub(super) fn announce_side<'ctx>(
     program: &Program<'ctx>,
     builder: &Builder<'ctx>,
     kernel: &str,
-    site: u32,
+    site: IntValue<'ctx>,
     fused: bool,
 ) -> Result<(), CodegenError> {
     let context = program.context;
@@ -319,7 +314,7 @@ pub(super) fn announce_side<'ctx>(
     };
     let arguments = [
         name.as_pointer_value().into(),
-        int.const_int(site.into(), false).into(),
+        site.into(),
         int.const_int(fused.into(), false).into(),
     ];
     builder.build_call(function, &arguments, "")?;

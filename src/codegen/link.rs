@@ -5,13 +5,14 @@
 
 use super::{CodegenError, DeviceImage};
 use crate::cli::command::{Output, run_tool};
-use crate::cli::{Build, Device, Language, Toolchain};
+use crate::cli::toolkit_folder::ToolkitFolder;
+use crate::cli::{Build, Device, Input, Language, Phase, Toolchain};
 use inkwell::module::Module;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// Compiles the rewritten host module to an object file. The host compiler's own optimiser and
-/// back end do it, so that every `-Xcompiler` option means what it says.
+/// back end do it, so that every `-Xcompiler` option means what it says. Returns what clang said.
 ///
 /// # Errors
 /// When the module cannot be written or clang fails.
@@ -21,21 +22,34 @@ pub fn compile_host(
     toolchain: &Toolchain,
     folder: &Path,
     object: &Path,
-) -> Result<(), CodegenError> {
+) -> Result<String, CodegenError> {
     let bitcode = folder.join("host.bc");
     if !module.write_bitcode_to_path(&bitcode) {
         return Err(CodegenError::Write(bitcode));
     }
+    compile_host_bitcode(&bitcode, build, toolchain, object)
+}
+
+/// Compiles a file of the host side's bitcode to an object file. Returns what clang said.
+///
+/// # Errors
+/// When clang fails.
+pub fn compile_host_bitcode(
+    bitcode: &Path,
+    build: &Build,
+    toolchain: &Toolchain,
+    object: &Path,
+) -> Result<String, CodegenError> {
     let mut arguments: Vec<OsString> = vec!["-x".into(), "ir".into(), "-c".into()];
     arguments.push(format!("-O{}", build.optimisation).into());
     arguments.push("-Wno-unused-command-line-argument".into());
-    if build.shared {
+    // What a device link makes goes into programs and shared libraries alike.
+    if build.shared || build.phase == Phase::DeviceLink {
         arguments.push("-fPIC".into());
     }
     arguments.extend(build.host_arguments.iter().map(OsString::from));
-    arguments.extend([bitcode.into_os_string(), "-o".into(), object.into()]);
-    run_tool(&toolchain.clang, &arguments, build)?;
-    Ok(())
+    arguments.extend([bitcode.into(), "-o".into(), object.into()]);
+    Ok(run_tool(&toolchain.clang, &arguments, build)?.stderr)
 }
 
 /// The objects of CPU device images; none for fat binaries, which are embedded.
@@ -78,7 +92,7 @@ pub fn archive(
 ) -> Result<(), CodegenError> {
     let archiver = toolchain.archiver.as_ref();
     let archiver = archiver.ok_or(CodegenError::NoArchiver)?;
-    if !build.dry_run && output.exists() {
+    if output.exists() {
         std::fs::remove_file(output).map_err(|_| CodegenError::Write(output.to_owned()))?;
     }
     let words = [OsString::from("qcsL"), output.into()];
@@ -88,7 +102,8 @@ pub fn archive(
     Ok(())
 }
 
-/// Links objects, the user's objects and libraries and the device's runtime into `output`.
+/// Links objects, the user's objects and libraries and the device's runtime into `output`. Returns what
+/// the linker said.
 ///
 /// # Errors
 /// When the runtime library is missing or the linker fails.
@@ -97,24 +112,25 @@ pub fn link(
     toolchain: &Toolchain,
     objects: &[PathBuf],
     output: &Path,
-) -> Result<(), CodegenError> {
-    run_linker(build, toolchain, objects, output, &[])?;
-    Ok(())
+) -> Result<String, CodegenError> {
+    Ok(run_linker(build, toolchain, objects, output, &[])?.stderr)
 }
 
-/// Links objects and libraries as they are into `output`, and returns what the linker says it takes in: a
-/// line for each object and each member of an archive.
+/// Links `objects` and the objects and libraries of a build as they are into `output`, and returns what
+/// the linker says it takes in: a line for each object and each member of an archive. What is undefined
+/// (a device link, say, that comes later) stays so.
 ///
 /// # Errors
 /// As [`link`].
 pub fn trace_link(
     build: &Build,
     toolchain: &Toolchain,
+    objects: &[PathBuf],
     output: &Path,
 ) -> Result<String, CodegenError> {
     // GNU ld names members of archives only when it is asked twice.
-    let trace = ["-Wl,-t", "-Wl,-t"];
-    let said = run_linker(build, toolchain, &[], output, &trace)?;
+    let trace = ["-Wl,-t", "-Wl,-t", "-Wl,--unresolved-symbols=ignore-all"];
+    let said = run_linker(build, toolchain, objects, output, &trace)?;
     Ok(String::from_utf8_lossy(&said.stdout).into_owned())
 }
 
@@ -141,6 +157,11 @@ fn run_linker(
     arguments.extend(link_arguments(build).map(OsString::from));
     arguments.extend(runtime_arguments(build, toolchain)?);
     arguments.extend(others.iter().map(OsString::from));
+    // Who links objects with `-v` expects what a host compiler says then: CMake reads it.
+    let is_object = |input: &Input| input.language == Language::Object || input.bitcode.is_some();
+    if build.verbose && build.inputs.iter().all(is_object) {
+        arguments.push("-v".into());
+    }
     Ok(run_tool(linker, &arguments, build)?)
 }
 
@@ -153,11 +174,17 @@ pub fn runtime_arguments(
     toolchain: &Toolchain,
 ) -> Result<Vec<OsString>, CodegenError> {
     let mut arguments: Vec<OsString> = Vec::new();
+    // The folder of a toolkit for the other device has nothing that fits.
+    let of_device = ToolkitFolder::at(&toolchain.toolkit).map_or(Device::Cuda, |of| of.device);
+    if build.device == of_device {
+        for folder in [&toolchain.toolkit_lib, &toolchain.toolkit_lib.join("stubs")] {
+            if folder.is_dir() {
+                arguments.push(format!("-L{}", folder.display()).into());
+            }
+        }
+    }
     match build.device {
         Device::Cuda => {
-            let mut folder = OsString::from("-L");
-            folder.push(&toolchain.toolkit_lib);
-            arguments.push(folder);
             arguments.push(
                 if build.shared_cudart {
                     "-lcudart"

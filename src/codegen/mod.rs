@@ -9,6 +9,7 @@ pub mod cpu;
 pub mod device;
 mod emit;
 mod expansion;
+mod frame;
 pub mod fuse;
 mod group;
 mod guard;
@@ -19,11 +20,12 @@ mod launch_call;
 mod link;
 pub mod ptx;
 mod registration;
+mod shared_functions;
 mod waves;
 
-pub use emit::{Emitted, emit, emit_device_only, link_objects, show_commands};
+pub use emit::{Emitted, emit, emit_device_only, emit_host_only, link_objects};
 pub use images::{FusedImage, UnitImages, Workbench, emit_fused, emit_units, try_candidates};
-pub use link::{archive, trace_link};
+pub use link::{archive, compile_host_bitcode, trace_link};
 
 use crate::affine::Axis;
 use crate::expression::Expression;

@@ -11,7 +11,7 @@ use super::device::{self, optimise_device};
 use super::ir::{FUNCTION_ATTRIBUTES, Value};
 use super::{CodegenError, DeviceImage};
 use crate::cli::command::run_tool;
-use crate::cli::{Build, Toolchain};
+use crate::cli::{Build, Phase, Toolchain};
 use crate::schedule::occupancy::KernelUsage;
 use inkwell::module::Module;
 use inkwell::targets::FileType;
@@ -111,6 +111,10 @@ pub fn assemble(
         arguments.push(format!("--maxrregcount={registers}"));
     }
     arguments.extend(build.ptxas_arguments.iter().cloned());
+    // The device code of one relocatable unit, which uses that of others.
+    if build.relocatable && matches!(build.phase, Phase::Cubin | Phase::Fatbin) {
+        arguments.push("-c".to_owned());
+    }
     let shown = build
         .ptxas_arguments
         .iter()
@@ -180,11 +184,7 @@ pub fn emit_fatbin(
         .as_deref()
         .unwrap_or(Path::new("fatbinary"));
     messages += &run_tool(fatbinary, &arguments, build)?.stderr;
-    let bytes = if build.dry_run {
-        Vec::new()
-    } else {
-        std::fs::read(&packed).map_err(|_| CodegenError::Write(packed.clone()))?
-    };
+    let bytes = std::fs::read(&packed).map_err(|_| CodegenError::Write(packed.clone()))?;
     Ok(FatBinary {
         image: DeviceImage::Fatbin(bytes),
         messages,

@@ -47,6 +47,7 @@ mod pair;
 mod polynomial;
 mod problem;
 mod relation;
+mod runs;
 mod sizes;
 mod targets;
 mod witness;
@@ -54,7 +55,9 @@ mod witness;
 pub use enumerate::build_uar;
 pub use mapped::{MappedWidth, PlaceMap, PlaceSymbol};
 pub use operations::take_domains;
-pub use overlap::{RangeTouch, SharedMemory, launch_conditions, launch_ranges};
+pub use overlap::{
+    KnownSpan, RangeTouch, SharedMemory, known_spans, launch_conditions, launch_ranges,
+};
 
 use crate::diagnostics::{Location, RejectionReason};
 use crate::expression::{Condition, Expression};

@@ -241,6 +241,48 @@ pub fn launch_ranges(
     Ok(ranges)
 }
 
+/// Bytes of an allocation that a launch touches, at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KnownSpan {
+    /// The allocation.
+    pub buffer: BufferId,
+    /// First byte, from the allocation's start.
+    pub low_bytes: i64,
+    /// One past the last byte.
+    pub high_bytes: i64,
+    /// At least one of them may be written.
+    pub writes: bool,
+}
+
+/// What [`launch_ranges`] come to, where every pointer is a known place in a known allocation.
+pub fn known_spans(
+    graph: &LaunchGraph,
+    kernels: &[KernelModel],
+    node: NodeId,
+) -> Option<Vec<KnownSpan>> {
+    let Some(Effect::Modelled(instance)) = Effect::of(graph, kernels, node) else {
+        return None;
+    };
+    let mut spans = Vec::new();
+    for used in &instance.uses {
+        if is_constant_memory(graph, &used.place) {
+            continue;
+        }
+        let Base::Buffer(buffer) = used.place.base else {
+            return None;
+        };
+        let offset = used.place.offset.as_ref()?.as_constant()?;
+        let (low, high) = used.range.as_ref()?;
+        spans.push(KnownSpan {
+            buffer,
+            low_bytes: offset.checked_add(low.as_constant()?)?,
+            high_bytes: offset.checked_add(high.as_constant()?)?,
+            writes: !used.writes.is_empty(),
+        });
+    }
+    Some(spans)
+}
+
 pub(super) fn is_constant_memory(graph: &LaunchGraph, place: &Place) -> bool {
     matches!(place.base, Base::Buffer(buffer)
         if graph.buffers[buffer.0].memory == MemoryKind::Constant)

@@ -410,4 +410,18 @@ impl LaunchGraph {
         let mut operations = self.operations.iter();
         operations.find(|operation| operation.launch == Some(launch))
     }
+
+    /// Where a pointer argument of a launch points: an allocation of which there is one, or a value, and
+    /// so many bytes from it, when that is a constant.
+    pub fn place_of<'a>(&self, launch: &'a Launch, argument: usize) -> Option<(&'a Pointer, i64)> {
+        let mut pieces = launch.arguments.get(argument)?.pieces.iter();
+        let piece = pieces.find(|piece| piece.offset_bytes == 0 && piece.bits == 64)?;
+        let pointer = piece.pointer.as_ref()?;
+        if let Root::Buffer(buffer) = &pointer.root
+            && !self.buffers.get(buffer.0)?.unique
+        {
+            return None;
+        }
+        Some((pointer, pointer.offset_bytes.as_ref()?.as_constant()?))
+    }
 }

@@ -45,15 +45,23 @@ fn read(bytes: &[u8]) -> Option<Vec<Member>> {
 /// it and no shared library of that name.
 pub(super) fn library(argument: &str, build: &Build) -> Option<PathBuf> {
     let name = argument.strip_prefix("-l")?;
+    // `-l:FILE` is the name as it is.
+    let (shared, archive) = match name.strip_prefix(':') {
+        Some(file) => (None, file.to_owned()),
+        None => (Some(format!("lib{name}.so")), format!("lib{name}.a")),
+    };
     let folders = build
         .link_arguments
         .iter()
         .filter_map(|argument| argument.strip_prefix("-L"));
     for folder in folders.map(Path::new) {
-        if folder.join(format!("lib{name}.so")).exists() {
+        if shared
+            .as_ref()
+            .is_some_and(|name| folder.join(name).exists())
+        {
             return None;
         }
-        let library = folder.join(format!("lib{name}.a"));
+        let library = folder.join(&archive);
         if library.is_file() {
             return Some(library);
         }
@@ -61,17 +69,18 @@ pub(super) fn library(argument: &str, build: &Build) -> Option<PathBuf> {
     None
 }
 
-/// By archive, the names of the members that a link of everything as it is takes in: links once, and
-/// reads what the linker says of it.
+/// By archive, the names of the members that a link of everything as it is takes in: links once, with the
+/// sources' objects, and reads what the linker says of it.
 ///
 /// # Errors
 /// What the linker says when the program does not link.
 pub(super) fn chosen(
     build: &Build,
+    sources: &[PathBuf],
     toolchain: &Toolchain,
     folder: &Path,
 ) -> Result<BTreeMap<PathBuf, Vec<String>>, CodegenError> {
-    let said = trace_link(build, toolchain, &folder.join("trial"))?;
+    let said = trace_link(build, toolchain, sources, &folder.join("trial"))?;
     let mut chosen: BTreeMap<PathBuf, Vec<String>> = BTreeMap::new();
     for (archive, member) in said.lines().filter_map(traced_member) {
         let archive = archive.canonicalize().unwrap_or(archive);

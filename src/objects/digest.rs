@@ -37,8 +37,22 @@ pub(super) fn digest(bytes: &[u8]) -> Option<u64> {
 
 /// What an object keeps in the section of records.
 pub(super) fn section_of_records(bytes: &[u8]) -> Option<&[u8]> {
+    section(bytes, SECTION)
+}
+
+/// The section in which an object that `-dlink` made names the units whose device code it holds, a line
+/// each.
+pub(super) const DEVICE_LINK: &str = ".sirius.device_link";
+
+/// The units that an object's device code is of; `None` unless `-dlink` made it.
+pub(super) fn device_link_of(bytes: &[u8]) -> Option<Vec<String>> {
+    let text = std::str::from_utf8(section(bytes, DEVICE_LINK)?).ok()?;
+    Some(text.lines().map(str::to_owned).collect())
+}
+
+fn section<'a>(bytes: &'a [u8], name: &str) -> Option<&'a [u8]> {
     let file = relocatable(bytes)?;
-    file.section_by_name_bytes(SECTION.as_bytes())?.data().ok()
+    file.section_by_name_bytes(name.as_bytes())?.data().ok()
 }
 
 fn relocatable(bytes: &[u8]) -> Option<object::File<'_>> {

@@ -10,10 +10,12 @@
 //! of this the program links and runs as well, only with fewer launches fused.
 
 mod archives;
+mod device_code;
 mod digest;
 mod gather;
 mod record;
 
+pub use device_code::{gather_device_link, unlinked_device_code};
 pub use gather::{Gathered, gather};
 
 use crate::cli::{Build, Input, ToolError, Toolchain, run_tool};
@@ -33,6 +35,16 @@ pub enum ObjectsError {
         /// Its device's name.
         device: &'static str,
     },
+    /// Relocatable device code was compiled for newer architectures than it is to be linked for.
+    #[error("'{}' was compiled for sm_{compiled} and cannot be linked for sm_{linked}", path.display())]
+    NewerArchitecture {
+        /// The object.
+        path: PathBuf,
+        /// Its oldest architecture.
+        compiled: u32,
+        /// That of the link.
+        linked: u32,
+    },
     /// A file cannot be used.
     #[error("{what}: {error}")]
     Files {
@@ -44,6 +56,9 @@ pub enum ObjectsError {
     /// The linker or the object editor failed.
     #[error(transparent)]
     Tool(#[from] ToolError),
+    /// A source does not compile.
+    #[error(transparent)]
+    Program(#[from] crate::program::ProgramError),
     /// The trial link of archives failed.
     #[error(transparent)]
     Link(#[from] crate::codegen::CodegenError),
@@ -55,6 +70,9 @@ impl ObjectsError {
         match self {
             Self::Tool(error) => error.exit_status(),
             Self::Link(error) => error.exit_status(),
+            Self::Program(error) => error.exit_status(),
+            // That of nvlink.
+            Self::NewerArchitecture { .. } => 255,
             Self::OtherDevice { .. } | Self::Files { .. } => 1,
         }
     }
@@ -83,23 +101,61 @@ pub fn add_record(
             language: input.language,
             numerics: build.numerics,
             settings: Settings::of(build),
+            relocatable: bitcode.relocatable.clone(),
             object_digest: digest,
         },
         host: bitcode.host.clone(),
         device: bitcode.device.clone(),
     };
+    add_section(record::SECTION, &record.encode(), (build, editor), object)
+}
+
+/// Notes in the object that `-dlink` made whose device code it holds.
+///
+/// # Errors
+/// As [`add_record`].
+pub fn note_device_link(
+    build: &Build,
+    toolchain: &Toolchain,
+    object: &Path,
+) -> Result<(), ObjectsError> {
+    let Some(editor) = &toolchain.objcopy else {
+        return Ok(());
+    };
+    if !object.is_file() {
+        return Ok(());
+    }
+    let units = build.inputs.iter().filter_map(|input| {
+        let relocatable = input.bitcode.as_ref()?.relocatable.as_ref()?;
+        Some(relocatable.name.as_str())
+    });
+    let text: String = units.map(|name| format!("{name}\n")).collect();
+    add_section(
+        digest::DEVICE_LINK,
+        text.as_bytes(),
+        (build, editor),
+        object,
+    )
+}
+
+/// Adds a section that the final link drops.
+fn add_section(
+    name: &str,
+    contents: &[u8],
+    (build, editor): (&Build, &Path),
+    object: &Path,
+) -> Result<(), ObjectsError> {
     let file = tempfile::NamedTempFile::new().and_then(|file| {
-        std::fs::write(file.path(), record.encode())?;
+        std::fs::write(file.path(), contents)?;
         Ok(file)
     });
     let file = file.map_err(|error| ObjectsError::Files {
         what: "cannot write a temporary file".into(),
         error,
     })?;
-    let mut section = OsString::from(format!("{}=", record::SECTION));
+    let mut section = OsString::from(format!("{name}="));
     section.push(file.path());
-    // The final link drops what is excluded.
-    let flags = format!("{}=exclude", record::SECTION);
+    let flags = format!("{name}=exclude");
     let arguments: [OsString; 5] = [
         "--add-section".into(),
         section,

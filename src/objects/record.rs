@@ -28,6 +28,8 @@ pub(super) struct Header {
     pub(super) language: Language,
     pub(super) numerics: Numerics,
     pub(super) settings: Settings,
+    /// The unit's name in a device link, where it was compiled with `-rdc=true`.
+    pub(super) relocatable: Option<String>,
     /// The digest of the object that the record was added to.
     pub(super) object_digest: u64,
 }
@@ -116,13 +118,31 @@ impl Record {
     }
 
     /// Reads a section that holds one record and nothing else.
-    pub(super) fn decode(section: &[u8]) -> Option<Self> {
-        let mut rest = section.strip_prefix(MAGIC)?;
-        let compiler = part(&mut rest)??;
-        let header = part(&mut rest)??;
-        let host = part(&mut rest)??;
-        let device = part(&mut rest)?;
-        if !rest.is_empty() || compiler != COMPILER.as_bytes() {
+    pub(super) fn decode(mut section: &[u8]) -> Option<Self> {
+        let record = Self::take(&mut section)?;
+        section.is_empty().then_some(record)
+    }
+
+    /// Reads a section with the records of all objects that a linker joined; none where it holds anything
+    /// else.
+    pub(super) fn decode_all(mut section: &[u8]) -> Vec<Self> {
+        let mut records = Vec::new();
+        while !section.is_empty() {
+            match Self::take(&mut section) {
+                Some(record) => records.push(record),
+                None => return Vec::new(),
+            }
+        }
+        records
+    }
+
+    fn take(rest: &mut &[u8]) -> Option<Self> {
+        *rest = rest.strip_prefix(MAGIC)?;
+        let compiler = part(rest)??;
+        let header = part(rest)??;
+        let host = part(rest)??;
+        let device = part(rest)?;
+        if compiler != COMPILER.as_bytes() {
             return None;
         }
         Some(Self {
@@ -177,6 +197,7 @@ mod tests {
                     line_info: true,
                     host_arguments: vec!["-fPIC".into()],
                 },
+                relocatable: None,
                 object_digest: 7,
             },
             host: vec![1, 2, 3],
@@ -195,7 +216,10 @@ mod tests {
     #[test]
     fn a_section_of_two_records_or_half_a_record_is_none() {
         let one = record(Some(vec![4])).encode();
-        assert_eq!(Record::decode(&[one.clone(), one.clone()].concat()), None);
+        let two = [one.clone(), one.clone()].concat();
+        assert_eq!(Record::decode(&two), None);
+        assert_eq!(Record::decode_all(&two).len(), 2);
+        assert!(Record::decode_all(&two[..two.len() - 1]).is_empty());
         for length in 0..one.len() {
             assert_eq!(Record::decode(&one[..length]), None);
         }

@@ -1,9 +1,11 @@
 //! What is made of several inputs at once: programs, libraries, and the run of a program.
 
+use super::device_code::with_device_link;
 use super::outcome::{Outcome, PipelineError};
 use super::{compile, default_output, save};
 use crate::cli::command::command_line;
 use crate::cli::{Build, Input, Language, Phase, Toolchain};
+use crate::program::ProgramError;
 use crate::{codegen, objects};
 use std::path::Path;
 use std::process::Command;
@@ -16,22 +18,42 @@ pub(super) fn link_program(
     output: &Path,
     outcome: &mut Outcome,
 ) -> Result<(), PipelineError> {
+    let folder = temporary_folder()?;
     if let Some(mut gathered) = objects::gather(build, toolchain)? {
         // What is kept of the run are the objects.
         gathered.build.sirius = save::begin(build, toolchain, output)?.sirius;
-        match compile(&gathered.build, toolchain, output, outcome) {
-            Err(PipelineError::Program(error)) => outcome.warnings.push_str(&format!(
-                "sirius-rs: {error}\nsirius-rs: the objects are linked as they are\n"
-            )),
+        outcome.warnings.push_str(&gathered.warnings);
+        let build = with_device_link(&gathered.build, toolchain, folder.path(), outcome)?;
+        match compile(&build, toolchain, output, outcome) {
+            Err(PipelineError::Program(error)) if !is_users(&error) => outcome.warnings.push_str(
+                &format!("sirius-rs: {error}\nsirius-rs: the objects are linked as they are\n"),
+            ),
             result => return result,
         }
     }
+    let build = &with_device_link(build, toolchain, folder.path(), outcome)?;
     let is_object = |input: &Input| input.language == Language::Object;
     if build.inputs.iter().all(is_object) {
-        codegen::link_objects(build, toolchain, output)?;
+        let said = codegen::link_objects(build, toolchain, output)?;
+        outcome.warnings.push_str(&said);
         return Ok(());
     }
     compile(build, toolchain, output, outcome)
+}
+
+fn temporary_folder() -> Result<tempfile::TempDir, PipelineError> {
+    tempfile::tempdir().map_err(|error| PipelineError::Write {
+        path: std::env::temp_dir(),
+        error,
+    })
+}
+
+/// Whether linking objects as they are would fail as well.
+fn is_users(error: &ProgramError) -> bool {
+    matches!(
+        error,
+        ProgramError::FrontEnd { .. } | ProgramError::DeviceLink(_)
+    )
 }
 
 /// `-lib`: compiles the sources as `-c` does, and makes an archive of all objects.
@@ -40,10 +62,7 @@ pub(super) fn make_library(
     toolchain: &Toolchain,
     outcome: &mut Outcome,
 ) -> Result<(), PipelineError> {
-    let folder = tempfile::tempdir().map_err(|error| PipelineError::Write {
-        path: std::env::temp_dir(),
-        error,
-    })?;
+    let folder = temporary_folder()?;
     let mut objects = Vec::new();
     for (index, input) in build.inputs.iter().enumerate() {
         if input.language == Language::Object {
@@ -86,11 +105,8 @@ pub(super) fn run_afterwards(
     program: &Path,
     arguments: &[String],
 ) -> Result<Option<Command>, PipelineError> {
-    if build.verbose || build.dry_run {
+    if build.verbose {
         eprintln!("#$ {}", command_line(program, arguments));
-    }
-    if build.dry_run {
-        return Ok(None);
     }
     let path = program
         .canonicalize()

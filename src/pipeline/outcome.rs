@@ -1,6 +1,7 @@
 //! How a run ends: what it says, and with which status.
 
 use crate::cli::toolchain::ToolchainError;
+use crate::cli::toolkit_folder::ToolkitFolderError;
 use crate::cli::{Build, ToolError};
 use crate::codegen::CodegenError;
 use crate::dependence::Uar;
@@ -52,6 +53,9 @@ pub enum PipelineError {
     /// A tool or folder is missing.
     #[error(transparent)]
     Toolchain(#[from] ToolchainError),
+    /// No toolkit folder could be made.
+    #[error(transparent)]
+    ToolkitFolder(#[from] ToolkitFolderError),
     /// The front end refused the program, or could not run.
     #[error(transparent)]
     Program(#[from] ProgramError),
@@ -86,7 +90,10 @@ impl PipelineError {
             Self::Codegen(error) => error.exit_status(),
             Self::Objects(error) => error.exit_status(),
             Self::Tool(error) => error.exit_status(),
-            Self::Write { .. } | Self::Bug(_) | Self::UnknownOrientation { .. } => 1,
+            Self::ToolkitFolder(_)
+            | Self::Write { .. }
+            | Self::Bug(_)
+            | Self::UnknownOrientation { .. } => 1,
         }
     }
 
@@ -96,6 +103,7 @@ impl PipelineError {
             Self::Codegen(error) | Self::Objects(ObjectsError::Link(error)) => error.is_bug(),
             Self::Bug(_) => true,
             Self::Toolchain(_)
+            | Self::ToolkitFolder(_)
             | Self::Program(_)
             | Self::Objects(_)
             | Self::Tool(_)
@@ -113,6 +121,7 @@ impl PipelineError {
                 | Self::Objects(
                     ObjectsError::Tool(ToolError::Failed { .. })
                         | ObjectsError::Link(CodegenError::Tool(ToolError::Failed { .. }))
+                        | ObjectsError::Program(ProgramError::FrontEnd { .. })
                 )
                 | Self::Program(ProgramError::FrontEnd { .. })
         )

@@ -22,7 +22,11 @@ pub(super) fn obstacle(build: &Build) -> Option<&'static str> {
     } else if objects.next().is_some() {
         Some("objects hold no sources to build it from")
     } else {
-        (build.sirius.stop_after.is_some() || build.dry_run).then_some("nothing is built")
+        build
+            .sirius
+            .stop_after
+            .is_some()
+            .then_some("nothing is built")
     }
 }
 

@@ -18,7 +18,7 @@ use crate::verify::verify;
 /// Whether ptxas has a say in this build.
 pub(super) fn decide(build: &Build, toolchain: &Toolchain) -> bool {
     let wanted = build.device == Device::Cuda || build.architectures_named;
-    wanted && toolchain.ptxas.is_some() && !build.device_debug && !build.dry_run
+    wanted && toolchain.ptxas.is_some() && !build.device_debug
 }
 
 /// Judges the plan by images that are made for this alone: the program is built for another device, or

@@ -67,6 +67,24 @@ pub(super) fn decide_numerics(
     passes::verify(device, "deciding numerics")
 }
 
+/// Inlines what kernels call in device code that was linked together; nobody else calls into it.
+///
+/// # Errors
+/// As [`decide_numerics`].
+pub(super) fn inline_linked(device: &Module<'_>, architecture: u32) -> Result<(), ProgramError> {
+    for function in recursive_functions(device) {
+        function.remove_attribute("alwaysinline");
+    }
+    for function in ir::functions(device) {
+        if !function.is_declaration() && function.calling_convention() != PTX_KERNEL {
+            function.make_internal();
+        }
+    }
+    let pipeline = format!("{DEVICE_INLINING},globaldce");
+    passes::run(device, &pipeline, &passes::device_machine(architecture)?)?;
+    passes::verify(device, "linking device code")
+}
+
 /// Links canonical copies of all units' kernels into one module.
 ///
 /// # Errors

@@ -4,8 +4,9 @@
 //! side, errors of the side that fails first (the host's when both do).
 
 use super::front_end_cache::run_front_end;
+use super::relocatable;
 use super::{ProgramError, SourceBitcode};
-use crate::cli::{Architecture, Build, Input, Language, Phase, ToolError, Toolchain};
+use crate::cli::{Architecture, Build, Input, Language, Phase, Relocatable, ToolError, Toolchain};
 use inkwell::context::Context;
 use inkwell::module::Module;
 use std::ffi::OsString;
@@ -22,6 +23,8 @@ pub(super) struct FrontEndUnit<'ctx> {
     pub(super) device: Option<Module<'ctx>>,
     /// Both as clang wrote them, where an object is to keep them.
     pub(super) bitcode: Option<SourceBitcode>,
+    /// How its device code is linked with that of others.
+    pub(super) relocatable: Option<Relocatable>,
     /// clang's warnings.
     pub(super) warnings: String,
 }
@@ -41,8 +44,11 @@ pub(super) fn compile<'ctx>(
         return Ok(FrontEndUnit {
             source: input.path.clone(),
             host: read(context, input, &bitcode.host)?,
-            device: device.map(|path| read(context, input, path)).transpose()?,
+            device: device
+                .map(|path| read_device(context, input, path, bitcode.relocatable.as_ref()))
+                .transpose()?,
             bitcode: None,
+            relocatable: bitcode.relocatable.clone(),
             warnings: String::new(),
         });
     }
@@ -77,27 +83,29 @@ pub(super) fn compile<'ctx>(
         Some(Err(panic)) => std::panic::resume_unwind(panic),
         None => {}
     }
-    if build.dry_run {
-        return Ok(FrontEndUnit {
-            source: input.path.clone(),
-            host: context.create_module("host"),
-            device: device.is_some().then(|| context.create_module("device")),
-            bitcode: None,
-            warnings,
-        });
-    }
     let device_bitcode = device.map(|_| device_bitcode);
+    let is_relocatable = build.relocatable && device_bitcode.is_some();
     let kept = build.phase == Phase::Compile;
+    let bitcode = (kept || is_relocatable)
+        .then(|| SourceBitcode::read(&host_bitcode, device_bitcode.as_deref()))
+        .transpose()?
+        .map(|bitcode| SourceBitcode {
+            relocatable: is_relocatable.then(|| relocatable::unit_name(&input.path, &bitcode)),
+            ..bitcode
+        });
+    let name = bitcode
+        .as_ref()
+        .and_then(|bitcode| bitcode.relocatable.clone());
+    let relocatable = name.map(|name| Relocatable { name, domain: 0 });
+    let device = device_bitcode.as_deref();
     Ok(FrontEndUnit {
         source: input.path.clone(),
         host: read(context, input, &host_bitcode)?,
-        device: device_bitcode
-            .as_deref()
-            .map(|path| read(context, input, path))
+        device: device
+            .map(|path| read_device(context, input, path, relocatable.as_ref()))
             .transpose()?,
-        bitcode: kept
-            .then(|| SourceBitcode::read(&host_bitcode, device_bitcode.as_deref()))
-            .transpose()?,
+        bitcode: bitcode.filter(|_| kept),
+        relocatable,
         warnings,
     })
 }
@@ -113,6 +121,19 @@ fn read<'ctx>(
     })
 }
 
+fn read_device<'ctx>(
+    context: &'ctx Context,
+    input: &Input,
+    path: &Path,
+    relocatable: Option<&Relocatable>,
+) -> Result<Module<'ctx>, ProgramError> {
+    let device = read(context, input, path)?;
+    if relocatable.is_some() {
+        relocatable::settle_names(&device);
+    }
+    Ok(device)
+}
+
 impl SourceBitcode {
     fn read(host: &Path, device: Option<&Path>) -> Result<Self, ProgramError> {
         let bytes = |path: &Path| {
@@ -124,6 +145,7 @@ impl SourceBitcode {
         Ok(Self {
             host: bytes(host)?,
             device: device.map(bytes).transpose()?,
+            relocatable: None,
         })
     }
 }
@@ -161,6 +183,8 @@ impl ProgramError {
     pub fn exit_status(&self) -> u8 {
         match self {
             Self::FrontEnd { .. } => 2,
+            // That of nvlink.
+            Self::DeviceLink(_) => 255,
             _ => 1,
         }
     }
@@ -176,7 +200,7 @@ fn host_arguments(
     let mut arguments = Arguments::default();
     match input.language {
         Language::Cuda => {
-            arguments.cuda(build, toolchain);
+            arguments.cuda(input, build, toolchain);
             arguments.add([
                 "--cuda-host-only",
                 "-Xclang",
@@ -185,14 +209,8 @@ fn host_arguments(
             ]);
             arguments.0.push(image.into());
         }
-        Language::C => {
-            arguments.add(["-x", "c", "-isystem"]);
-            arguments.0.push(toolchain.toolkit_include.clone().into());
-        }
-        Language::Cxx | Language::Object => {
-            arguments.add(["-x", "c++", "-isystem"]);
-            arguments.0.push(toolchain.toolkit_include.clone().into());
-        }
+        Language::C => arguments.plain("c", toolchain),
+        Language::Cxx | Language::Object => arguments.plain("c++", toolchain),
     }
     arguments.add([if build.host_debug {
         "-g"
@@ -218,7 +236,7 @@ fn device_arguments(
     output: &Path,
 ) -> Vec<OsString> {
     let mut arguments = Arguments::default();
-    arguments.cuda(build, toolchain);
+    arguments.cuda(input, build, toolchain);
     arguments.add(["--cuda-device-only"]);
     // nvcc optimises device code whatever -O says.
     arguments.add([
@@ -253,8 +271,23 @@ impl Arguments {
         self.0.extend(arguments.map(OsString::from));
     }
 
-    fn cuda(&mut self, build: &Build, toolchain: &Toolchain) {
-        self.add(["-x", "cuda"]);
+    /// A source without device code, which sees nvcc all the same.
+    fn plain(&mut self, language: &str, toolchain: &Toolchain) {
+        let (major, minor) = toolchain.version;
+        self.add(["-x", language, "-D__NVCC__=1", "-D__CUDACC_VER_BUILD__=0"]);
+        self.0
+            .push(format!("-D__CUDACC_VER_MAJOR__={major}").into());
+        self.0
+            .push(format!("-D__CUDACC_VER_MINOR__={minor}").into());
+        self.add(["-I"]);
+        self.0.push(toolchain.clang_view().into());
+        self.add(["-isystem"]);
+        self.0.push(toolchain.toolkit_include.clone().into());
+    }
+
+    fn cuda(&mut self, input: &Input, build: &Build, toolchain: &Toolchain) {
+        self.add(["-x", "cuda", "-I"]);
+        self.0.push(toolchain.clang_view().into());
         let mut path = OsString::from("--cuda-path=");
         path.push(&toolchain.toolkit);
         self.0.push(path);
@@ -276,6 +309,12 @@ impl Arguments {
         if libraries.is_dir() {
             self.add(["-isystem"]);
             self.0.push(libraries.into());
+        }
+        if build.relocatable {
+            // The new driver's objects would need clang's own linker.
+            self.add(["--no-offload-new-driver", "-fgpu-rdc"]);
+            self.0
+                .push(format!("-cuid={}", relocatable::compilation_name(input, build)).into());
         }
         if build.per_thread_default_stream {
             self.add([

@@ -30,9 +30,7 @@ pub(super) fn run_front_end(
     let command = folder
         .as_ref()
         .and_then(|_| Command::new(clang, arguments, temporary));
-    let (Some(folder), Some(command), Some(made), false) =
-        (folder, command, temporary.last(), build.dry_run)
-    else {
+    let (Some(folder), Some(command), Some(made)) = (folder, command, temporary.last()) else {
         return run_tool(clang, arguments, build);
     };
     let cache = Cache {

@@ -81,15 +81,26 @@ pub(super) fn function(module: &Module<'_>, name: &str) -> Option<Value> {
         .map(|function| Value(function.as_value_ref()))
 }
 
+/// A module's aliases.
+pub(super) fn aliases(module: &Module<'_>) -> Vec<Value> {
+    let mut found = Vec::new();
+    // SAFETY: walks the alias list of a live module.
+    unsafe {
+        let mut next = LLVMGetFirstGlobalAlias(module.as_mut_ptr());
+        while !next.is_null() {
+            found.push(Value(next));
+            next = LLVMGetNextGlobalAlias(next);
+        }
+    }
+    found
+}
+
 /// Makes calls of an alias calls of the function that it stands for, where no other definition can
 /// take the alias's place.
 pub(super) fn call_through_aliases(module: &Module<'_>) {
-    // SAFETY: walks the alias list of a live module.
-    let mut next = unsafe { LLVMGetFirstGlobalAlias(module.as_mut_ptr()) };
-    while !next.is_null() {
-        let alias = Value(next);
+    for alias in aliases(module) {
         // SAFETY: an alias has an aliasee; it counts only when it is a function itself.
-        let function = wrap(unsafe { LLVMIsAFunction(LLVMAliasGetAliasee(next)) });
+        let function = wrap(unsafe { LLVMIsAFunction(LLVMAliasGetAliasee(alias.0)) });
         if let Some(function) = function
             && !alias.is_interposable()
         {
@@ -99,8 +110,6 @@ pub(super) fn call_through_aliases(module: &Module<'_>) {
                 }
             }
         }
-        // SAFETY: `next` is an alias of a live module.
-        next = unsafe { LLVMGetNextGlobalAlias(next) };
     }
 }
 
@@ -310,6 +319,11 @@ impl Value {
     pub(super) fn is_declaration(self) -> bool {
         // SAFETY: callers pass global values.
         unsafe { LLVMIsDeclaration(self.0) != 0 }
+    }
+
+    /// Whether nothing needs to define it.
+    pub(super) fn is_weak_reference(self) -> bool {
+        self.linkage() == LLVMLinkage::LLVMExternalWeakLinkage
     }
 
     /// Its linkage.

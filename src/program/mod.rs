@@ -27,6 +27,7 @@ mod names;
 mod numerics;
 mod operations;
 mod passes;
+mod relocatable;
 mod remake;
 mod runtime_effects;
 
@@ -37,8 +38,9 @@ pub use operations::{
     DEVICE_TO_DEVICE, ELEMENT_BYTES, OperationKind, operation_call, operation_kernel,
     operation_name,
 };
+pub use relocatable::{DeviceSymbols, read_device_link, read_relocatable_unit};
 
-use crate::cli::{Build, Language, Phase, Toolchain};
+use crate::cli::{Build, Input, Language, Phase, Toolchain};
 use canonicalise_host::Outside;
 use inkwell::context::Context;
 use inkwell::module::Module;
@@ -62,6 +64,7 @@ pub fn read_program<'ctx>(
     let mut hosts = Vec::new();
     let mut units = Vec::new();
     let mut registered = Vec::new();
+    let mut parts = Vec::new();
     let mut bitcode = None;
     let sources: Vec<_> = build
         .inputs
@@ -69,10 +72,15 @@ pub fn read_program<'ctx>(
         .filter(|input| input.language != Language::Object)
         .collect();
     let architecture = front_end::lowest_architecture(build);
+    let alone = [Phase::Ptx, Phase::Cubin, Phase::Fatbin];
+    let links_device_code = !alone.contains(&build.phase);
     for (index, input) in sources.iter().enumerate() {
         let unit = front_end::compile(context, input, build, toolchain)?;
         warnings += &unit.warnings;
         bitcode = unit.bitcode;
+        if let Some(relocatable) = &unit.relocatable {
+            relocatable::expose_registration(&unit.host, &relocatable.name);
+        }
         names::separate_local_symbols(&unit.host, index, sources.len());
         let mut found = names::registrations(&unit.host);
         if let Some(device) = unit.device {
@@ -80,14 +88,28 @@ pub fn read_program<'ctx>(
             let earlier = input.bitcode.as_ref().map(|bitcode| bitcode.numerics);
             let numerics = earlier.unwrap_or(build.numerics);
             canonicalise_device::decide_numerics(&device, numerics, architecture)?;
-            units.push(Unit {
-                source: unit.source,
-                device,
-                image_global: found.image.clone().unwrap_or_default(),
-            });
-            registered.push(found);
+            if let Some(relocatable) = unit.relocatable.filter(|_| links_device_code) {
+                parts.push(relocatable::Part {
+                    source: unit.source,
+                    relocatable,
+                    device,
+                    registrations: found,
+                });
+            } else {
+                units.push(Unit {
+                    source: unit.source,
+                    device,
+                    image_global: found.image.clone().unwrap_or_default(),
+                });
+                registered.push(found);
+            }
         }
         hosts.push(unit.host);
+    }
+    for domain in relocatable::link_domains(parts, architecture)? {
+        hosts.push(domain.registration_module(context, relocatable::Hosts::AllHere)?);
+        units.push(domain.unit);
+        registered.push(domain.registrations);
     }
     let host = link(context, hosts)?;
     let (mut kernels, variables) = names::assign(&registered);
@@ -130,6 +152,28 @@ pub fn read_program<'ctx>(
     })
 }
 
+/// Reads one source of a build as bitcode, with what clang says of it.
+///
+/// # Errors
+/// As [`read_program`].
+pub fn read_source(
+    input: &Input,
+    build: &Build,
+    toolchain: &Toolchain,
+) -> Result<(SourceBitcode, String), ProgramError> {
+    let kept = Build {
+        phase: Phase::Compile,
+        ..build.clone()
+    };
+    let context = Context::create();
+    let unit = front_end::compile(&context, input, &kept, toolchain)?;
+    let bitcode = unit.bitcode.ok_or_else(|| ProgramError::Bitcode {
+        source_file: input.path.clone(),
+        message: "it was read before".into(),
+    })?;
+    Ok((bitcode, unit.warnings))
+}
+
 /// Why a program could not be read.
 #[derive(Debug, Error)]
 pub enum ProgramError {
@@ -165,6 +209,9 @@ pub enum ProgramError {
         /// LLVM's message.
         message: String,
     },
+    /// Relocatable device code does not link.
+    #[error("device link: {0}")]
+    DeviceLink(String),
     /// A check of ours failed, or LLVM refused a pipeline of ours.
     #[error("internal error in {pipeline}: {message}")]
     Pass {
@@ -252,6 +299,8 @@ pub struct SourceBitcode {
     pub host: Vec<u8>,
     /// The device module, of a CUDA source.
     pub device: Option<Vec<u8>>,
+    /// The unit's name in a device link, with `-rdc=true`.
+    pub relocatable: Option<String>,
 }
 
 /// The device side of one translation unit.

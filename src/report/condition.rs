@@ -24,13 +24,16 @@ impl<'a> LaunchNames<'a> {
                 launches.push((launch.id, name, node.location.line));
             }
         }
-        let names = launches.iter().map(|(id, name, line)| {
-            let namesakes = launches.iter().filter(|(_, other, _)| other == name);
-            match namesakes.count() {
+        let mut namesakes: BTreeMap<&str, usize> = BTreeMap::new();
+        for (_, name, _) in &launches {
+            *namesakes.entry(name).or_default() += 1;
+        }
+        let names = launches
+            .iter()
+            .map(|(id, name, line)| match namesakes[name] {
                 1 => (*id, (*name).to_string()),
                 _ => (*id, format!("{name}@{line}")),
-            }
-        });
+            });
         let names = names.collect();
         Self { graph, names }
     }
@@ -170,7 +173,7 @@ impl<'a> LaunchNames<'a> {
     }
 
     /// `strength` is 0 where a sum may stand, 1 where a product, 2 where only a factor.
-    fn expression(&self, expression: &Expression<ValueId>, strength: u8) -> String {
+    pub(super) fn expression(&self, expression: &Expression<ValueId>, strength: u8) -> String {
         let both = |a, b, left, right| (self.expression(a, left), self.expression(b, right));
         let (text, own) = match expression {
             Expression::Constant(value) => (value.to_string(), 2),

@@ -3,21 +3,27 @@
 use super::text::{details, qualities};
 use super::{Report, ReportNodeKind, kind_name};
 use crate::dependence::Width;
+use std::collections::HashMap;
 use std::fmt::Write;
 
-/// Launches as boxes, fusions as clusters, dependences by width: solid for thread, dashed for block,
+/// Launches as boxes, with two lines where they wait for their waves, fusions as clusters, dependences by width: solid for thread, dashed for block,
 /// bold red for global.
 pub fn render_dot(report: &Report) -> String {
     let mut text = String::from("digraph sirius {\n  node [fontname=\"sans-serif\"];\n");
     for (index, fusion) in report.fusions.iter().enumerate() {
         let _ = writeln!(text, "  subgraph cluster_{index} {{");
-        let layout = fusion.orientation_and_others();
-        let _ = writeln!(text, "    label=\"{}\\n{layout}\";", escape(&fusion.kernel));
+        let mut label = vec![escape(&fusion.kernel), fusion.orientation_and_others()];
+        label.extend(fusion.map_lines().iter().map(|line| escape(line)));
+        let _ = writeln!(text, "    label=\"{}\";", label.join("\\n"));
         for member in &fusion.members {
             let _ = writeln!(text, "    n{member};");
         }
         text.push_str("  }\n");
     }
+    let statements = report.waves.iter().flat_map(|region| &region.statements);
+    let waiting: HashMap<usize, Option<usize>> = statements
+        .flat_map(|each| each.members.iter().map(|member| (*member, each.wave)))
+        .collect();
     for node in &report.nodes {
         let shape = match node.kind {
             ReportNodeKind::Launch => "box",
@@ -28,9 +34,14 @@ pub fn render_dot(report: &Report) -> String {
             line => format!("\\n{}:{line}", escape(&node.file)),
         };
         let name = escape(&node.name);
+        let waits = match waiting.get(&node.id) {
+            None => String::new(),
+            Some(None) => ", peripheries=2, tooltip=\"waits for its wave\"".to_owned(),
+            Some(Some(wave)) => format!(", peripheries=2, tooltip=\"wave {wave}\""),
+        };
         let _ = writeln!(
             text,
-            "  n{} [shape={shape}, label=\"{name}{place}\"];",
+            "  n{} [shape={shape}{waits}, label=\"{name}{place}\"];",
             node.id
         );
     }

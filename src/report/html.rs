@@ -1,7 +1,7 @@
 //! The report as one self-contained page.
 
 use super::text::{details, name_at, qualities};
-use super::{Extent, Report, ReportNodeKind, kind_name};
+use super::{Extent, Report, ReportNodeKind, kind_name, waves};
 use std::fmt::Write;
 
 /// A page with the launches, what fuses, what stays apart, the dependences and the times.
@@ -48,14 +48,33 @@ pub fn render_html(report: &Report) -> String {
             format!("fusion {}", index + 1),
             fusion.kernel.clone(),
             fusion.orientation_and_others(),
+            fusion.map_lines().join("\n"),
             guards.join("\n"),
         ]
     });
     table(
         &mut page,
         "Fusions",
-        &["", "kernels", "orientation", "tested at run time"],
+        &[
+            "",
+            "kernels",
+            "orientation",
+            "blocks and threads",
+            "tested at run time",
+        ],
         fusions,
+    );
+
+    let waves = report.waves.iter().map(|region| {
+        let mut lines = waves::lines(report, region).into_iter();
+        let heading = lines.next().unwrap_or_default();
+        vec![heading, lines.collect::<Vec<_>>().join("\n")]
+    });
+    table(
+        &mut page,
+        "Waves",
+        &["launches", "what waits and why"],
+        waves,
     );
 
     let missed = report.missed.iter().map(|missed| {

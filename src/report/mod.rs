@@ -11,11 +11,17 @@ mod dot;
 mod effects;
 mod fold;
 mod html;
+mod maps;
 mod text;
+mod waves;
 
 pub use dot::render_dot;
 pub use html::render_html;
+pub use maps::ReportMap;
 pub use text::render_text;
+pub use waves::{
+    ReportOrder, ReportOverwritten, ReportWaitingStatement, ReportWaveCount, ReportWaves,
+};
 
 use crate::cli::ReportFormat;
 use crate::dependence::{DependenceKind, IterationDistance, Uar, Width, Witness, WitnessEnd};
@@ -42,6 +48,9 @@ pub struct Report {
     pub edges: Vec<ReportEdge>,
     /// What becomes one launch.
     pub fusions: Vec<ReportFusion>,
+    /// Parts whose launches are issued by waves.
+    #[serde(default)]
+    pub waves: Vec<ReportWaves>,
     /// Consecutive launches that stay apart.
     pub missed: Vec<ReportMissed>,
     /// The kernels that are launched, and their memory effects.
@@ -221,6 +230,9 @@ pub struct ReportFusion {
     /// `--sirius-orientation` takes one of them.
     #[serde(default)]
     pub orientations: Vec<String>,
+    /// How the blocks and threads of each member are those of the fused launch.
+    #[serde(default)]
+    pub maps: Vec<ReportMap>,
     /// What is tested at run time.
     pub guards: Vec<ReportGuard>,
     /// Allocations that the members write and the fused kernel does not, because nobody reads them
@@ -234,6 +246,12 @@ pub struct ReportFusion {
 }
 
 impl ReportFusion {
+    /// Of each member whose blocks and threads are not as launched, what is done with them.
+    fn map_lines(&self) -> Vec<String> {
+        let maps = self.maps.iter().filter(|map| map.is_worth_a_line());
+        maps.map(ReportMap::line).collect()
+    }
+
     /// The orientation that was taken, and the others where there are some: `v of v, v2h2, h`.
     fn orientation_and_others(&self) -> String {
         match self.orientations.len() {
@@ -329,8 +347,10 @@ pub fn build_report(
         fusions: plan
             .groups
             .iter()
+            .filter(|group| group.members.len() > 1)
             .map(|group| fusion(graph, kernels, &names, group))
             .collect(),
+        waves: Vec::new(),
         missed: missed.collect(),
         kernels: effects::launched_kernels(graph, kernels),
         stages: stages.collect(),
@@ -410,7 +430,9 @@ impl Report {
             .iter_mut()
             .filter_map(|edge| edge.witness.as_mut());
         let missed = self.missed.iter_mut().map(|missed| &mut missed.message);
-        for text in missed.chain(witnesses.map(|witness| &mut witness.text)) {
+        let orders = self.waves.iter_mut().flat_map(ReportWaves::explanations);
+        let texts = missed.chain(witnesses.map(|witness| &mut witness.text));
+        for text in texts.chain(orders) {
             for (file, spelling) in &respelled {
                 *text = text.replace(&format!("({file}:"), &format!("({spelling}:"));
             }
@@ -580,19 +602,16 @@ fn fusion(
         .iter()
         .filter_map(|member| find_launch(graph, member.launch))
         .collect();
-    let kernel_name = |launch: &Launch| {
-        let model = launch.kernel.and_then(|kernel| kernels.get(kernel.0));
-        model.map_or("?", |model| model.display_name.as_str())
-    };
     let kernel: Vec<_> = members
         .iter()
-        .map(|(_, launch)| kernel_name(launch))
+        .map(|(_, launch)| kernel_name(kernels, launch))
         .collect();
     ReportFusion {
         kernel: kernel.join("+"),
         members: members.iter().map(|(node, _)| node.id.0).collect(),
         orientation: group.orientation.clone(),
         orientations: group.orientations.clone(),
+        maps: maps::maps(graph, kernels, names, group),
         guards: group
             .guards
             .iter()
@@ -601,6 +620,11 @@ fn fusion(
         not_written: Vec::new(),
         resources: Vec::new(),
     }
+}
+
+fn kernel_name<'a>(kernels: &'a [KernelModel], launch: &Launch) -> &'a str {
+    let model = launch.kernel.and_then(|kernel| kernels.get(kernel.0));
+    model.map_or("?", |model| model.display_name.as_str())
 }
 
 fn find_launch(graph: &LaunchGraph, id: LaunchId) -> Option<(&Node, &Launch)> {

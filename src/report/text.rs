@@ -1,7 +1,9 @@
 //! The report for people at a terminal.
 
 use super::fold::{again, fold};
-use super::{Report, ReportEdge, ReportFusion, ReportMissed, ReportNode, kind_name, width_name};
+use super::{
+    Report, ReportEdge, ReportFusion, ReportMissed, ReportNode, kind_name, waves, width_name,
+};
 use crate::schedule::resources::GroupOccupancy;
 use std::fmt::Write;
 
@@ -37,6 +39,10 @@ pub fn render_text(report: &Report) -> String {
         if let Some(line) = again(&places) {
             let _ = writeln!(text, "  {line}");
         }
+    }
+    for region in &report.waves {
+        let lines = waves::lines(report, region);
+        let _ = writeln!(text, "\n{}", lines.join("\n  "));
     }
     if !report.missed.is_empty() {
         text.push('\n');
@@ -90,6 +96,9 @@ fn said_of(fusion: &ReportFusion) -> String {
             "  without writing {}, which nobody reads afterwards",
             list(&fusion.not_written)
         );
+    }
+    for line in fusion.map_lines() {
+        let _ = writeln!(text, "  {line}");
     }
     for line in &fusion.resources {
         let _ = writeln!(text, "  {}", resources(line));
@@ -251,7 +260,7 @@ fn pair(report: &Report, (source, sink): (usize, usize)) -> String {
     }
 }
 
-fn list(parts: &[String]) -> String {
+pub(super) fn list(parts: &[String]) -> String {
     match parts {
         [] => String::new(),
         [one] => one.clone(),

@@ -119,7 +119,7 @@ impl<'a> Judge<'a> {
         let same_shapes = self.same_shapes(&members);
         let mut dealt = None;
         if let Err(found) = &same_shapes {
-            dealt = self.dealt(&members);
+            dealt = self.placed_anew(&members);
             if dealt.is_none() {
                 return Err(found.clone());
             }
@@ -129,7 +129,7 @@ impl<'a> Judge<'a> {
             .and_then(|()| self.widths_allow(groups, &members))
             .and_then(|()| self.fits_block(&members));
         if let Err(found) = kept {
-            let Some(domains) = dealt.or_else(|| self.dealt(&members)) else {
+            let Some(domains) = dealt.or_else(|| self.placed_anew(&members)) else {
                 return Err(found);
             };
             self.fits_block(&domains.kept(&members))?;
@@ -287,13 +287,8 @@ impl<'a> Judge<'a> {
             .zip(barriers)
             .map(|((member, map), barrier_before)| Member {
                 launch: member.launch.id,
-                map: match (map, domains.deal(member)) {
-                    (Some(range), _) => range,
-                    (None, Some(deal)) => ThreadMap::Dealt {
-                        own: deal.own,
-                        fused: deal.fused,
-                        repeats: deal.repeats,
-                    },
+                map: match (map, domains.map(member)) {
+                    (Some(map), _) | (None, Some(map)) => map,
                     (None, None) if self.fills_grid(member, &kept, &guards) => ThreadMap::Identity,
                     (None, None) => ThreadMap::Clipped,
                 },
@@ -671,13 +666,11 @@ impl<'a> Judge<'a> {
         if later.model.warp_operations {
             return true;
         }
-        if let Some(block_wide) = domains.is_block_wide(earlier, later) {
-            return block_wide;
-        }
-        let block_wide = self
-            .edges(earlier.node, later.node)
-            .iter()
-            .any(|edge| edge.width == Width::Block && orders(edge));
+        let block_wide = domains.is_block_wide(earlier, later);
+        let block_wide = block_wide.unwrap_or_else(|| {
+            let mut edges = self.edges(earlier.node, later.node).iter();
+            edges.any(|edge| edge.width == Width::Block && orders(edge))
+        });
         // Each member has static shared memory of its own; the dynamic one is overlaid.
         block_wide || earlier.model.dynamic_shared && later.model.dynamic_shared
     }
@@ -781,7 +774,8 @@ const BLOCK_EXTENTS: [&str; 3] = ["blockDim.x", "blockDim.y", "blockDim.z"];
 const MOST_BYTES_OF_A_THREAD: i64 = 256;
 /// Static shared memory of a block.
 const MOST_STATIC_SHARED_BYTES: u64 = 48 * 1024;
-/// What a strand needs to find its place: six extents and the first of its blocks.
-const PLACE_PARAMETER_BYTES: u64 = 4 * (6 + 1);
+/// What a member needs to find its place: six extents, and the first of a strand's blocks, or how many
+/// threads it has and how many of them a block runs.
+const PLACE_PARAMETER_BYTES: u64 = 4 * (6 + 2);
 /// The extents of a grid among the parameters, each at its worst place.
 const GRID_BYTES: u64 = 3 * (4 + 3);

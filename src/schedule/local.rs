@@ -52,6 +52,16 @@ pub fn plan_fusion(
         let most = options.max_fusions.unwrap_or(usize::MAX);
         plan.waves.truncate(most.saturating_sub(plan.groups.len()));
     }
+    if options.one_base && options.fusion != Fusion::Off {
+        let made = plan.groups.len() + plan.waves.len();
+        let most = options.max_fusions.unwrap_or(usize::MAX);
+        let candidates: Vec<Candidate> = nodes
+            .iter()
+            .filter_map(|node| candidates[node].as_ref().ok().copied())
+            .collect();
+        let alone = judge.alone(&plan, &candidates, most.saturating_sub(made));
+        plan.groups.extend(alone);
+    }
     let Grouping { groups, refusals } = grouping;
     let mut missed = Vec::new();
     // Sets and copies that stay what they are are no launches.

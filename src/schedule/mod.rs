@@ -3,6 +3,7 @@
 //! A plan is edits only, plain data that serialises. Nothing here is trusted: [`crate::verify`]
 //! judges every plan from the models alone.
 
+mod alone;
 mod beside;
 mod domains;
 mod group;
@@ -12,18 +13,24 @@ mod local;
 mod obstacle;
 mod orientation;
 pub mod occupancy;
+mod rearranged;
 mod regroup;
 pub mod resources;
+mod runs;
 mod segments;
 mod sharing;
 mod streams;
 mod units;
 mod waiting;
+mod wave_order;
 mod waves;
 
 pub use local::plan_fusion;
 pub use orientation::Orientation;
 pub use regroup::Regrouper;
+pub use wave_order::{
+    OrderingEdge, OverwrittenBuffers, WaitingStatement, WaveCount, WaveOrder, wave_orders,
+};
 pub use waves::plan_waves;
 
 use crate::cli::{Fusion, Optimisation, SiriusOptions};
@@ -55,6 +62,24 @@ pub enum ThreadMap {
         /// beyond its own leave it out.
         repeats: bool,
     },
+    /// The member's threads are counted, and block b of the fused launch, counted x fastest, runs those of
+    /// them that have the numbers from b · `length` on, `length` of them, its threads in turn; the last block
+    /// runs all that are left. The fused launch has the shape of the members with the first two maps.
+    Runs {
+        /// How the member's own threads are counted.
+        own: ThreadOrder,
+        /// How many of its threads a block of the fused launch runs.
+        length: Expression<ValueId>,
+    },
+    /// The member's blocks are those of the fused launch in another arrangement, and the threads of each
+    /// block those of a block of the fused launch: blocks stay whole. The fused launch has the shape of
+    /// the members with [`ThreadMap::Identity`].
+    Rearranged {
+        /// Which blocks are which.
+        blocks: Arrangement,
+        /// Which threads of a block are which.
+        threads: Arrangement,
+    },
     /// The member's blocks in linear order (x fastest) are the blocks from `first` on of a grid of
     /// one dimension, `count` of them. Members with one range are a *strand*: they run one after the
     /// other in the same blocks. The ranges of a group's strands follow each other without a gap.
@@ -75,6 +100,20 @@ pub enum ThreadOrder {
     Blocks,
     /// Row after row of threads along x through all blocks, then y, then z.
     Rows,
+}
+
+/// How the places of a box, a grid of blocks or a block of threads, are those of another one, each
+/// exactly one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Arrangement {
+    /// Each place is the same there; the boxes have equal extents.
+    Same,
+    /// Place (x, y, z) is (y, x, z) there, as are the extents.
+    Transposed,
+    /// Along x the last place is the first there; the boxes have equal extents.
+    Reversed,
+    /// Number n, x fastest, is number n there; the boxes have equally many places.
+    Renumbered,
 }
 
 /// How the threads of a block of a strand become threads of the fused kernel; the same variant for all
@@ -110,7 +149,7 @@ pub struct Member {
 /// ranges and rows of threads, see [`ThreadMap::Blocks`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FusionGroup {
-    /// At least two members, in host order.
+    /// In host order. One alone is a launch that only takes what the host knows into its kernel.
     pub members: Vec<Member>,
     /// Name of the orientation, see [`Orientation`].
     pub orientation: String,
@@ -136,6 +175,19 @@ impl ThreadMap {
     pub fn keeps_indices(&self) -> bool {
         matches!(self, Self::Identity | Self::Clipped)
     }
+
+    /// Whether threads are counted and dealt anew over those of the fused launch.
+    pub fn is_dealt(&self) -> bool {
+        matches!(self, Self::Dealt { .. } | Self::Runs { .. })
+    }
+
+    /// Whether its threads are those of a launch whose shape other members tell.
+    pub fn places_anew(&self) -> bool {
+        matches!(
+            self,
+            Self::Dealt { .. } | Self::Runs { .. } | Self::Rearranged { .. }
+        )
+    }
 }
 
 impl FusionGroup {
@@ -153,7 +205,11 @@ impl FusionGroup {
         let mut strands: Vec<Vec<usize>> = Vec::new();
         let first = |member: usize| match &self.members[member].map {
             ThreadMap::Blocks { first, .. } => Some(first),
-            ThreadMap::Identity | ThreadMap::Clipped | ThreadMap::Dealt { .. } => None,
+            ThreadMap::Identity
+            | ThreadMap::Clipped
+            | ThreadMap::Dealt { .. }
+            | ThreadMap::Runs { .. }
+            | ThreadMap::Rearranged { .. } => None,
         };
         for member in 0..self.members.len() {
             let mut known = strands.iter_mut();
@@ -258,6 +314,10 @@ pub struct ScheduleOptions {
     pub waves: bool,
     /// Members may be dealt over the threads of others.
     pub deals_threads: bool,
+    /// Pointers into one allocation become one, for which a launch may be a group of its own.
+    pub one_base: bool,
+    /// Whole blocks of members may be blocks of others in another arrangement.
+    pub permutes_blocks: bool,
     /// How members of a group are laid out.
     pub orientation: Orientation,
     /// What a fused kernel may need.
@@ -273,6 +333,10 @@ impl From<&SiriusOptions> for ScheduleOptions {
             waves: options.fusion == Fusion::All
                 && options.optimisations.contains(&Optimisation::Waves),
             deals_threads: options.optimisations.contains(&Optimisation::DealtThreads),
+            one_base: options.optimisations.contains(&Optimisation::OneBase),
+            permutes_blocks: options
+                .optimisations
+                .contains(&Optimisation::PermutedBlocks),
             orientation: Orientation::named(&options.orientation),
             limits: Limits::LEAST,
         }

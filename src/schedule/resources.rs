@@ -15,7 +15,7 @@
 //! It has to pass on every architecture that is built for.
 
 use super::occupancy::{Capability, KernelUsage};
-use super::{FusionGroup, Member, ThreadMap};
+use super::{FusionGroup, Member};
 use crate::kernel::KernelModel;
 use crate::launch::{Launch, LaunchGraph, LaunchId, NodeKind, ValueId};
 use serde::{Deserialize, Serialize};
@@ -86,9 +86,9 @@ impl GroupOccupancy {
             .iter()
             .filter_map(|launch| kernels.get(launch.kernel?.0)?.max_threads)
             .min();
-        // Members that are dealt run in blocks of others.
+        // Members that are placed anew run in blocks of others.
         let own = threads.iter().zip(&group.members);
-        let own = own.filter(|(_, member)| !matches!(member.map, ThreadMap::Dealt { .. }));
+        let own = own.filter(|(_, member)| !member.map.places_anew());
         let known = own.filter_map(|(threads, _)| *threads).max();
         let reckoned = known.unwrap_or(ASSUMED_THREADS.min(bound.unwrap_or(ASSUMED_THREADS)));
         let dynamic: Vec<u64> = launches

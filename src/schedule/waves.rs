@@ -61,18 +61,18 @@ pub fn plan_waves(
 }
 
 /// A launch or group that may wait for its wave.
-struct Candidate {
+pub(super) struct Candidate {
     /// Where it is issued.
-    node: NodeId,
+    pub(super) node: NodeId,
     /// All launches that it is.
-    members: Vec<NodeId>,
+    pub(super) members: Vec<NodeId>,
     /// Equal for equal code.
-    kernels: Vec<KernelId>,
+    pub(super) kernels: Vec<KernelId>,
     statement: WaveStatement,
 }
 
 /// All of them, in host order.
-fn candidates(
+pub(super) fn candidates(
     graph: &LaunchGraph,
     kernels: &[KernelModel],
     groups: &[FusionGroup],
@@ -90,8 +90,9 @@ fn candidates(
     for group in groups {
         let members: Vec<LaunchId> = group.members.iter().map(|member| member.launch).collect();
         grouped.extend(members.iter().copied());
+        // Ranges of blocks are counted in a grid of one dimension, of which a wave makes several.
         let mut maps = group.members.iter().map(|member| &member.map);
-        if maps.all(|map| *map == ThreadMap::Identity) {
+        if maps.all(|map| !matches!(map, ThreadMap::Blocks { .. })) {
             sets.push(members);
         }
     }
@@ -312,15 +313,24 @@ fn may_be_passed(graph: &LaunchGraph, node: NodeId) -> bool {
 }
 
 /// What becomes of a region's launches.
-struct Issued {
+pub(super) struct Issued {
     /// Two launches of equal code may come into one wave.
     saves: bool,
     /// So many are left, those of one wave with equal code being one.
     launches: usize,
+    /// The wave of each member within one iteration, from 0 on, at least.
+    pub(super) waves: Vec<usize>,
+    /// Of each member, whether its runs surely come one after the other.
+    pub(super) serial: Vec<bool>,
 }
 
 /// As far as the dependences that always exist tell.
-fn issued(graph: &LaunchGraph, uar: &Uar, outside: usize, members: &[&Candidate]) -> Issued {
+pub(super) fn issued(
+    graph: &LaunchGraph,
+    uar: &Uar,
+    outside: usize,
+    members: &[&Candidate],
+) -> Issued {
     let mut statement_of = HashMap::new();
     for (index, member) in members.iter().enumerate() {
         statement_of.extend(member.members.iter().map(|node| (*node, index)));
@@ -380,6 +390,8 @@ fn issued(graph: &LaunchGraph, uar: &Uar, outside: usize, members: &[&Candidate]
     Issued {
         saves: in_loops || met.len() < members.len(),
         launches: met.len(),
+        waves,
+        serial,
     }
 }
 

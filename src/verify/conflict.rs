@@ -11,6 +11,7 @@ use super::emptiness::is_empty;
 use super::formula::{Assumptions, Formula, ParameterNames};
 use super::member::Member;
 use super::polynomial::Polynomial;
+use super::rearranged::{self, ArrangedMember};
 use crate::affine::{Affine, Axis, Constraint, Guard, Variable};
 use crate::kernel::{Access, AccessId};
 use crate::program::KernelId;
@@ -27,8 +28,19 @@ pub(super) enum Apart {
     Nowhere,
     /// Anyhow: in whatever blocks and threads.
     Anyhow,
-    /// In threads of different numbers, of which so many that follow each other are taken for one.
-    Numbers(i64),
+    /// In threads of different numbers, or in different runs of them.
+    Numbers,
+}
+
+/// Where the instances of two members are in the fused launch.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Places {
+    /// Where they are in their own launches.
+    Own,
+    /// In the threads of these numbers.
+    Numbers(Box<[Numbers; 2]>),
+    /// In blocks and threads of other arrangements.
+    Arranged(Box<[ArrangedMember; 2]>),
 }
 
 /// What was found out so far. Programs ask the same of many launches, and of many kernels.
@@ -38,7 +50,7 @@ pub(super) struct Answers {
     forms: HashMap<String, usize>,
     form_of: HashMap<(usize, AccessId), usize>,
     assumed: HashMap<Vec<Formula>, usize>,
-    numbers: HashMap<[Numbers; 2], usize>,
+    places: HashMap<Places, usize>,
     known: HashMap<Question, Option<bool>>,
 }
 
@@ -58,8 +70,8 @@ struct Question {
     forms: [usize; 2],
     difference: Polynomial,
     apart: Apart,
-    /// The number of the pair of numerations, where these are asked for.
-    numbers: Option<usize>,
+    /// The number of the places.
+    places: usize,
 }
 
 impl Answers {
@@ -114,8 +126,13 @@ impl Answers {
         (source, first, source_number): (&Member<'_>, &Access, usize),
         (sink, second, sink_number): (&Member<'_>, &Access, usize),
         difference: &Polynomial,
-        (apart, numbers): (Apart, Option<&[Numbers; 2]>),
+        (apart, places): (Apart, &Places),
     ) -> Option<bool> {
+        let next = self.places.len();
+        let number = match self.places.get(places) {
+            Some(number) => *number,
+            None => *self.places.entry(places.clone()).or_insert(next),
+        };
         let question = Question {
             assumptions: assumed,
             forms: [
@@ -124,14 +141,11 @@ impl Answers {
             ],
             difference: difference.clone(),
             apart,
-            numbers: numbers.map(|numbers| {
-                let next = self.numbers.len();
-                *self.numbers.entry(numbers.clone()).or_insert(next)
-            }),
+            places: number,
         };
         *self.known.entry(question).or_insert_with(|| {
             let (source, sink) = ((source, first), (sink, second));
-            never_meet(assumptions, source, sink, difference, (apart, numbers))
+            never_meet(assumptions, source, sink, difference, (apart, places))
         })
     }
 }
@@ -143,7 +157,7 @@ fn never_meet(
     (source, source_access): (&Member<'_>, &Access),
     (sink, sink_access): (&Member<'_>, &Access),
     difference: &Polynomial,
-    (apart, numbers): (Apart, Option<&[Numbers; 2]>),
+    (apart, places): (Apart, &Places),
 ) -> Option<bool> {
     let mut set = ConflictSet::default();
     let mut source = set.side("s", source, source_access)?;
@@ -157,37 +171,52 @@ fn never_meet(
     }
     set.require(format!("{first} + {shift} < {second} + {second_size}"));
     set.require(format!("{second} < {first} + {shift} + {first_size}"));
-    let numbers = match (apart, numbers) {
-        (Apart::Numbers(together), Some([one, other])) => {
+    let (numbers, quotients) = match (apart, places) {
+        (Apart::Numbers, Places::Numbers(numbers)) => {
+            let [one, other] = &**numbers;
             let one = one.text(&mut set, &mut source, assumptions)?;
             let other = other.text(&mut set, &mut sink, assumptions)?;
-            [one, other].map(|number| match together {
-                1 => number,
-                _ => format!("floor({number}/{together})"),
-            })
+            ([one.0, other.0], [one.1, other.1])
         }
-        (Apart::Numbers(_), None) => return None,
+        (Apart::Numbers, _) => return None,
         _ => Default::default(),
+    };
+    // Blocks, and threads of a block, by coordinates of which one differs when they do.
+    let [blocks, threads] = match places {
+        Places::Arranged(arranged) => {
+            let sides = [&mut source, &mut sink];
+            rearranged::coordinates(&mut set, sides, arranged, assumptions)?
+        }
+        Places::Own | Places::Numbers(_) => ["b", "t"].map(|kind| {
+            let name = |letter: &str, axis: Axis| format!("{letter}{kind}{}", axis.name());
+            Axis::ALL
+                .map(|axis| [name("s", axis), name("t", axis)])
+                .to_vec()
+        }),
     };
     for member in [&source, &sink] {
         set.products(member)?;
     }
     set.product_pairs(assumptions, &source, &sink)?;
-    let (equal, different) = match apart {
-        Apart::Blocks => ("", "b"),
-        Apart::Threads => ("b", "t"),
-        Apart::Nowhere => ("bt", ""),
-        Apart::Anyhow | Apart::Numbers(_) => ("", ""),
-    };
-    for kind in equal.chars() {
-        for axis in Axis::ALL {
-            set.require(format!("s{kind}{0} = t{kind}{0}", axis.name()));
+    for quotient in quotients.iter().flatten() {
+        for side in [&source, &sink] {
+            quotient.lie_to_products(&mut set, assumptions, side)?;
         }
+    }
+    let none = Vec::new();
+    let (equal, different) = match apart {
+        Apart::Blocks => (vec![], &blocks),
+        Apart::Threads => (vec![&blocks], &threads),
+        Apart::Nowhere => (vec![&blocks, &threads], &none),
+        Apart::Anyhow | Apart::Numbers => (vec![], &none),
+    };
+    for coordinates in equal.into_iter().flatten() {
+        set.require(coordinates.join(" = "));
     }
     if matches!(apart, Apart::Nowhere | Apart::Anyhow) {
         return is_empty(&set.text(assumptions, "0 = 0"));
     }
-    if matches!(apart, Apart::Numbers(_)) {
+    if apart == Apart::Numbers {
         for order in [" < ", " > "] {
             if !is_empty(&set.text(assumptions, &numbers.join(order)))? {
                 return Some(false);
@@ -198,16 +227,16 @@ fn never_meet(
     // One question for each way of being apart keeps the sets small. On an axis of extent 1 there is
     // no way.
     let first_extent = if apart == Apart::Blocks { 0 } else { 3 };
-    let wide = |axis: &&Axis| {
-        [&source, &sink].into_iter().any(|side| {
-            let extent = &side.member.extents[first_extent + axis.index()];
-            extent.as_constant() != Some(1)
-        })
+    let wide = |at: usize| {
+        *places != Places::Own
+            || [&source, &sink].into_iter().any(|side| {
+                let extent = &side.member.extents[first_extent + at];
+                extent.as_constant() != Some(1)
+            })
     };
     let mut equal_so_far = String::new();
-    for axis in Axis::ALL.iter().filter(wide) {
-        let coordinates = [source.letter, sink.letter]
-            .map(|letter| format!("{letter}{different}{}", axis.name()));
+    let different = different.iter().enumerate();
+    for (_, coordinates) in different.filter(|(at, _)| wide(*at)) {
         for order in [" < ", " > "] {
             let way = format!("{equal_so_far}{}", coordinates.join(order));
             if !is_empty(&set.text(assumptions, &way))? {
@@ -232,7 +261,7 @@ pub(super) struct Side<'a> {
     pub(super) letter: &'static str,
     pub(super) member: &'a Member<'a>,
     /// The products that it mentions, directly or through others.
-    products: BTreeSet<usize>,
+    pub(super) products: BTreeSet<usize>,
 }
 
 impl Side<'_> {
@@ -250,7 +279,13 @@ impl Side<'_> {
 }
 
 impl ConflictSet {
-    fn require(&mut self, constraint: String) {
+    /// A host value in isl's notation.
+    pub(super) fn polynomial(&mut self, polynomial: &Polynomial) -> String {
+        self.names.text(polynomial)
+    }
+
+    /// Adds what holds for every pair.
+    pub(super) fn require(&mut self, constraint: String) {
         self.constraints.push(constraint);
     }
 
@@ -319,7 +354,7 @@ impl ConflictSet {
     }
 
     /// An affine expression of one side in isl's notation.
-    fn affine(&mut self, side: &Side<'_>, affine: &Affine) -> Option<String> {
+    pub(super) fn affine(&mut self, side: &Side<'_>, affine: &Affine) -> Option<String> {
         let mut text = format!("({}", affine.constant);
         for (coefficient, variable) in &affine.terms {
             let sign = if *coefficient < 0 { '-' } else { '+' };
@@ -349,6 +384,12 @@ impl ConflictSet {
         }
         text.push(')');
         Some(text)
+    }
+
+    /// A variable of its own.
+    pub(super) fn variable(&mut self, name: String) -> String {
+        self.variables.insert(name.clone());
+        name
     }
 
     /// The variable that stands for a product of one side.

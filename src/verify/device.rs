@@ -1,11 +1,12 @@
 //! The device side of a group: the fused kernel keeps the order of every conflicting pair.
 
-use super::conflict::{Answers, Apart};
-use super::dealt::{Dealing, is_dealt};
+use super::conflict::{Answers, Apart, Places};
+use super::dealt::{Dealing, Numbers, is_dealt};
 use super::formula::{Assumptions, Formula};
 use super::member::{MAXIMUM_EXTENTS, MAXIMUM_THREADS, Member};
 use super::place::{Overlap, Place, Values};
 use super::polynomial::{Polynomial, normal_form};
+use super::rearranged::{Rearranging, is_rearranged};
 use super::reduction::in_any_order;
 use super::strands::Strands;
 use super::{Refusal, Site};
@@ -64,12 +65,23 @@ pub(super) fn refusals(
         }
     };
     if let Some(dealing) = &dealing {
-        refusals.extend(dealing.refusals(group, &members, &assumptions));
+        refusals.extend(dealing.refusals(group, &members, &values, &assumptions));
+    }
+    let rearranging = match Rearranging::of(group, &members, is_operation) {
+        Ok(rearranging) => rearranging,
+        Err(refusal) => {
+            refusals.push(refusal);
+            return refusals;
+        }
+    };
+    if let Some(rearranging) = &rearranging {
+        refusals.extend(rearranging.refusals(group, &members, &assumptions));
     }
     let judge = Judge {
         graph,
         group,
         dealing,
+        rearranging,
         numbers,
         assumed,
         answers: RefCell::new(answers),
@@ -276,6 +288,8 @@ struct Judge<'a> {
     strands: &'a Strands,
     /// Where some members are dealt anew.
     dealing: Option<Dealing>,
+    /// Where blocks of some members are rearranged.
+    rearranging: Option<Rearranging>,
     /// Numbers of the members and of the assumptions, equal for equal ones.
     numbers: Vec<usize>,
     assumed: usize,
@@ -294,9 +308,12 @@ impl Judge<'_> {
                 extent,
             }
         };
-        let dealt = |member: &usize| is_dealt(&self.group.members[*member].map);
+        let moved = |member: &usize| {
+            let map = &self.group.members[*member].map;
+            is_dealt(map) || is_rearranged(map)
+        };
         let strands = self.strands.members.iter().map(|strand| {
-            let kept = strand.iter().copied().filter(|member| !dealt(member));
+            let kept = strand.iter().copied().filter(|member| !moved(member));
             kept.collect::<Vec<usize>>()
         });
         let strands: Vec<Vec<usize>> = strands.collect();
@@ -327,7 +344,7 @@ impl Judge<'_> {
         // The fused grid is the largest; who is not clipped runs in all of it.
         let planned = self.members.iter().zip(&self.group.members);
         for (member, _) in planned.filter(|(_, planned)| planned.map == ThreadMap::Identity) {
-            let kept = (0..self.members.len()).filter(|member| !dealt(member));
+            let kept = (0..self.members.len()).filter(|member| !moved(member));
             for other in kept.map(|other| &self.members[other]) {
                 for index in 0..3 {
                     let [own, of_other] = [&member.extents[index], &other.extents[index]];
@@ -360,15 +377,21 @@ impl Judge<'_> {
         let in_rows = |member: &crate::schedule::Member| {
             let threads = match member.map {
                 ThreadMap::Blocks { threads, .. } => threads,
-                ThreadMap::Identity | ThreadMap::Clipped | ThreadMap::Dealt { .. } => {
-                    BlockThreads::Same
-                }
+                ThreadMap::Identity
+                | ThreadMap::Clipped
+                | ThreadMap::Dealt { .. }
+                | ThreadMap::Runs { .. }
+                | ThreadMap::Rearranged { .. } => BlockThreads::Same,
             };
             threads != BlockThreads::Same
         };
         // In a row all threads are told apart, which `strands` asks of each member, and `dealt` where
-        // threads are counted.
-        if self.dealing.is_some() || self.group.members.iter().any(in_rows) {
+        // threads are counted, and `rearranged` where they are arranged anew.
+        let rearranged = self
+            .rearranging
+            .as_ref()
+            .is_some_and(|rearranging| !rearranging.threads_keep_their_places(self.group));
+        if rearranged || self.dealing.is_some() || self.group.members.iter().any(in_rows) {
             return refusals;
         }
         for pair in self.members.windows(2) {
@@ -418,7 +441,8 @@ impl Judge<'_> {
             // What runs in unison runs in the same blocks.
             let mut company_of = (0..self.members.len())
                 .filter(|other| order.segment[*other] == order.segment[position]);
-            let alone = is_dealt(&self.group.members[position].map) && order.has_company(position);
+            let map = &self.group.members[position].map;
+            let alone = (is_dealt(map) || is_rearranged(map)) && order.has_company(position);
             if alone || company_of.any(|other| !self.in_same_blocks(position, other)) {
                 refusals.push(Refusal::NotInUnison { launch });
             }
@@ -485,7 +509,10 @@ impl Judge<'_> {
         let ranged = |member: &&crate::schedule::Member| {
             matches!(
                 member.map,
-                ThreadMap::Blocks { .. } | ThreadMap::Dealt { .. }
+                ThreadMap::Blocks { .. }
+                    | ThreadMap::Dealt { .. }
+                    | ThreadMap::Runs { .. }
+                    | ThreadMap::Rearranged { .. }
             )
         };
         bytes += PLACE_PARAMETER_BYTES * self.group.members.iter().filter(ranged).count() as u64;
@@ -574,36 +601,38 @@ impl Judge<'_> {
                 what: what(),
             });
         }
-        let meet_by = |apart, numbers: Option<&_>| {
+        let meet_by = |apart, places: &Places| {
             let [source_number, sink_number] = positions.map(|position| self.numbers[position]);
             let never = self.answers.borrow_mut().never_meet(
                 (self.assumptions, self.assumed),
                 (source, first, source_number),
                 (sink, second, sink_number),
                 &difference,
-                (apart, numbers),
+                (apart, places),
             );
             never != Some(true)
         };
-        let meet = |apart| meet_by(apart, None);
         let maps = positions.map(|position| &self.group.members[position].map);
+        let rearranged = self.rearranging.as_ref();
+        let places = rearranged
+            .and_then(|rearranging| rearranging.of_pair([source, sink], maps))
+            .map_or(Places::Own, |places| Places::Arranged(Box::new(places)));
+        let meet = |apart| meet_by(apart, &places);
         if let Some(dealing) = &self.dealing
             && maps.iter().any(|map| is_dealt(map))
         {
-            let numbers = dealing.numbers([source, sink], maps);
+            let members = [source, sink];
+            let never = |numbers: Option<[Numbers; 2]>| {
+                let places = numbers.map(|numbers| Places::Numbers(Box::new(numbers)));
+                places.is_some_and(|places| !meet_by(Apart::Numbers, &places))
+            };
             let in_one_thread = || {
                 let kept = matches!(kept, Kept::InThreads | Kept::InBlocks);
-                kept && numbers
-                    .as_ref()
-                    .is_some_and(|numbers| !meet_by(Apart::Numbers(1), Some(numbers)))
+                let (values, assumptions) = (self.values, self.assumptions);
+                kept && never(dealing.thread_numbers(members, maps, values, assumptions))
             };
             let in_one_block = || {
-                let threads = dealing.block_numbers(maps);
-                let pair = numbers.as_ref().zip(threads);
-                kept == Kept::InBlocks
-                    && pair.is_some_and(|(numbers, threads)| {
-                        !meet_by(Apart::Numbers(threads), Some(numbers))
-                    })
+                kept == Kept::InBlocks && never(dealing.block_numbers(members, maps, self.values))
             };
             let harmless = in_one_thread() || in_one_block() || !meet(Apart::Anyhow);
             return (!harmless).then(|| Refusal::DealtApart {
@@ -756,7 +785,8 @@ const MAXIMUM_STATIC_SHARED_BYTES: u64 = 48 * 1024;
 const MAXIMUM_SHARED_BYTES: u64 = 227 * 1024;
 /// Of any device; ptxas knows what the one that is built for has.
 const MAXIMUM_PARAMETER_BYTES: u64 = 32_764;
-/// Six extents, and the first block of a strand or the number of a member's threads.
-const PLACE_PARAMETER_BYTES: u64 = 7 * 4;
+/// Six extents, and the first block of a strand, or the number of a member's threads and how many a block
+/// runs of them.
+const PLACE_PARAMETER_BYTES: u64 = 8 * 4;
 /// Three extents, each at its worst place.
 const GRID_BYTES: u64 = 3 * (4 + 3);

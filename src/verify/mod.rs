@@ -37,7 +37,10 @@
 //!
 //! Threads of a member may be *dealt anew* over those of the fused launch (`dealt`), where they need nothing
 //! of their block. Of a pair with such a member the threads are compared by numbers of theirs, of which equal ones
-//! are in one thread.
+//! are in one thread, or by the blocks that run them (`runs`).
+//!
+//! The blocks of a member may be *rearranged* (`rearranged`): they stay whole, and a pair with such a member is
+//! asked for as above, of the blocks and threads of the fused launch.
 //!
 //! *Sets and copies* are members only where the call could fail for a null pointer alone
 //! (`operations`).
@@ -87,8 +90,10 @@ mod operations;
 mod overlay;
 mod place;
 mod polynomial;
+mod rearranged;
 mod reduction;
 mod refusal;
+mod runs;
 mod staging;
 mod strands;
 mod streams;
@@ -198,8 +203,8 @@ fn members<'a>(
 ) -> Result<Vec<Site<'a>>, Vec<Refusal>> {
     let mut refusals = Vec::new();
     let mut members = Vec::new();
-    if group.members.len() < 2 {
-        refusals.push(Refusal::TooFewMembers { group: index });
+    if group.members.is_empty() {
+        refusals.push(Refusal::NoMembers { group: index });
     }
     for (position, member) in group.members.iter().enumerate() {
         let launch = member.launch;
@@ -208,6 +213,8 @@ fn members<'a>(
             ThreadMap::Identity
             | ThreadMap::Clipped
             | ThreadMap::Dealt { .. }
+            | ThreadMap::Runs { .. }
+            | ThreadMap::Rearranged { .. }
             | ThreadMap::Blocks { .. } => {}
         }
         let segments = &group.segments;

@@ -10,8 +10,8 @@ use thiserror::Error;
     reason = "each variant's sentence says what it is, with its fields"
 )]
 pub enum Refusal {
-    #[error("group {group} has fewer than two members")]
-    TooFewMembers { group: usize },
+    #[error("group {group} has no members")]
+    NoMembers { group: usize },
     #[error("launch {} is in more than one place of the plan", launch.0)]
     DuplicateMember { launch: LaunchId },
     #[error("launch {} is not exactly one node of the launch graph", launch.0)]
@@ -111,6 +111,8 @@ pub enum Refusal {
     BlockRange { launch: LaunchId, what: String },
     #[error("launch {} has {what}, and its threads would be dealt anew", launch.0)]
     NotDealt { launch: LaunchId, what: String },
+    #[error("launch {} has {what}, and its blocks would be rearranged", launch.0)]
+    NotRearranged { launch: LaunchId, what: String },
     #[error("nothing tests that launch {} has fewer than 2³¹ threads, which are counted", launch.0)]
     TooManyThreads { launch: LaunchId },
     #[error("launches {} and {} may touch a common byte from threads that the fused kernel does not make one ({what})", first.0, second.0)]

@@ -198,7 +198,11 @@ fn range(group: &FusionGroup, member: usize) -> Option<Range<'_>> {
             count,
             threads: *threads,
         }),
-        ThreadMap::Identity | ThreadMap::Clipped | ThreadMap::Dealt { .. } => None,
+        ThreadMap::Identity
+        | ThreadMap::Clipped
+        | ThreadMap::Dealt { .. }
+        | ThreadMap::Runs { .. }
+        | ThreadMap::Rearranged { .. } => None,
     }
 }
 

@@ -21,6 +21,8 @@ const ALL: ScheduleOptions = ScheduleOptions {
     keep_synchronisations: false,
     waves: false,
     deals_threads: true,
+    one_base: false,
+    permutes_blocks: true,
     // What stands side by side has cases of its own.
     orientation: Orientation::Vertical,
     limits: Limits::LEAST,
@@ -450,6 +452,7 @@ fn other_extents_are_a_shape() {
     this.launch(scale, &y, &z);
     let off = ScheduleOptions {
         deals_threads: false,
+        permutes_blocks: false,
         ..ALL
     };
     let (apart, missed) = plan(&this.world, &off);
@@ -567,8 +570,15 @@ fn parts_of_one_buffer_do_not_pass_each_other() {
     // Writes another part of x, as far as anyone knows.
     this.launch(scale, &z, &half);
     this.launch(scale, &y, &y);
-    let (plan, _) = plan(&this.world, &ALL);
-    assert_eq!(groups(&plan), Vec::<Vec<u32>>::new());
+    let (apart, _) = plan(&this.world, &ALL);
+    assert_eq!(groups(&apart), Vec::<Vec<u32>>::new());
+    // The last one has one pointer twice.
+    let one_base = ScheduleOptions {
+        one_base: true,
+        ..ALL
+    };
+    let (alone, _) = plan(&this.world, &one_base);
+    assert_eq!(groups(&alone), [[2]]);
 }
 
 /// Two launches that update one place by these; whether they become one, and why not.

@@ -9,6 +9,7 @@ pub mod device_functions;
 pub mod fiber;
 pub mod grid;
 pub mod shared_barrier;
+pub mod tiles;
 pub mod warp;
 
 use std::ffi::c_void;

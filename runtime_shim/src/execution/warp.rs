@@ -9,8 +9,10 @@
 //! that wait at the same call: the largest group that hardware could have formed there.
 
 use super::block::{BlockState, Waiting};
+use super::tiles::{self, Tiles};
 use crate::abi::ThreadContext;
 use crate::termination;
+use std::ffi::c_void;
 
 /// Lanes of a warp.
 pub const WARP_LANES: usize = 32;
@@ -26,6 +28,8 @@ pub enum Kind {
     Vote,
     /// `__match_any_sync`, `__match_all_sync`.
     Match,
+    /// A product of tiles that the lanes hold.
+    Product,
 }
 
 /// One lane's part of an operation.
@@ -133,6 +137,16 @@ impl Warp {
                     self.results[lane] = if all && !all_same { 0 } else { same };
                     self.flags[lane] = u32::from(all_same);
                 }
+            }
+            Kind::Product => {
+                let operation = self.operations[lane];
+                let mut held = [None; WARP_LANES];
+                for lane in lanes(participants) {
+                    held[lane] = Some(self.operations[lane].value as usize as *const Tiles);
+                }
+                // SAFETY: each lane waits in `__sirius_multiply_tiles`, whose frame holds its tiles, and
+                // its caller vouches for the fragments.
+                unsafe { tiles::multiply(&held, operation.operand, operation.mode) };
             }
         }
         self.completed += 1;
@@ -369,6 +383,35 @@ pub unsafe extern "C" fn __sirius_match(
         }
         result
     }
+}
+
+/// `wmma.mma` and `mma.sync`: D = A · B + C of fragments that all lanes of the warp hold, with shape and
+/// form as [`tiles::multiply`] has them and how many elements of A, B and C a lane holds, a byte each.
+///
+/// # Safety
+/// As for [`__sirius_warp_barrier`]; the fragments have as many elements as they say.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __sirius_multiply_tiles(
+    context: *mut ThreadContext,
+    a: *const c_void,
+    b: *const c_void,
+    c: *const c_void,
+    d: *mut c_void,
+    shape: u32,
+    form: u32,
+    held: u32,
+) {
+    let tiles = Tiles { a, b, c, d, held };
+    let operation = Operation {
+        kind: Kind::Product,
+        mask: u32::MAX,
+        value: &raw const tiles as usize as u64,
+        operand: shape,
+        clamp_and_segment: 0,
+        mode: form,
+    };
+    // SAFETY: as the caller promises.
+    unsafe { take_part(context, operation) };
 }
 
 /// `__activemask`: passes on the call's own address, which tells one call from another.

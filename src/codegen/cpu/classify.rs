@@ -62,7 +62,9 @@ impl Features {
             "redux",
             "elect",
         ];
-        if is_block_barrier(name) || name.starts_with("llvm.nvvm.mbarrier.") {
+        if name == super::tiles::MULTIPLY {
+            self.warp_operations = true;
+        } else if is_block_barrier(name) || name.starts_with("llvm.nvvm.mbarrier.") {
             self.block_barriers = true;
         } else if name
             .strip_prefix("llvm.nvvm.")
@@ -88,6 +90,8 @@ impl Features {
             "redux.",
             "bar.warp",
             "elect.",
+            "mma.",
+            "matrix.",
         ]);
         self.prints |= has(&["trap", "exit", "brkpt"]);
     }

@@ -1,6 +1,7 @@
 //! What stands in the place of device intrinsics and built-in functions: `threads.ll`,
-//! `arithmetic.ll`, `conversions.ll`, `half.ll` and the table of functions for which the C library has one of the same meaning.
+//! `arithmetic.ll`, `conversions.ll`, `half.ll`, `matrices.ll` and the table of functions for which the C library has one of the same meaning.
 
+use super::matrices::add_products;
 use super::packed::add_packed_arithmetic;
 use super::rounding::add_directed_rounding;
 use crate::codegen::CodegenError;
@@ -32,6 +33,8 @@ impl<'ctx> Library<'ctx> {
         text.push_str(include_str!("arithmetic.ll"));
         text.push_str(include_str!("conversions.ll"));
         text.push_str(include_str!("half.ll"));
+        text.push_str(include_str!("matrices.ll"));
+        add_products(&mut text, module);
         add_c_library_wrappers(&mut text);
         add_directed_rounding(&mut text);
         add_packed_arithmetic(&mut text);

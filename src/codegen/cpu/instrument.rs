@@ -14,52 +14,58 @@ const ATOMIC: u64 = 2;
 /// No access: what follows may write memory and does not report it.
 const UNSEEN: u64 = 3;
 
-/// Makes each basic block add its number of instructions to the counters, and each access to
-/// memory other than a thread's own stack report itself, in all functions of a device module.
-pub(super) fn instrument(module: &Module) {
+/// Makes each basic block add its number of instructions to the counters, in all functions of a device
+/// module.
+pub(super) fn count(module: &Module) {
+    let void = Type::void(module);
+    let i64 = Type::integer(module, 64);
+    let count_type = Type::function(void, &[i64]);
+    let functions = Value::functions(module);
+    let count = Value::add_function(module, COUNT, count_type);
+    for block in functions.into_iter().flat_map(Value::blocks) {
+        let instructions = block.instructions();
+        let counted = instructions
+            .iter()
+            .filter(|instruction| counts(**instruction))
+            .count();
+        let place = instructions
+            .iter()
+            .find(|instruction| instruction.opcode() != Opcode::LLVMPHI)
+            .copied();
+        if let Some(place) = place.filter(|_| counted > 0) {
+            Builder::before(place).call(count_type, count, &[i64.constant(counted as u64)]);
+        }
+    }
+}
+
+/// Makes each access to memory other than a thread's own stack report itself, in all functions of a
+/// device module.
+pub(super) fn report_accesses(module: &Module) {
     let void = Type::void(module);
     let [i32, i64] = [32, 64].map(|bits| Type::integer(module, bits));
     let pointer = Type::pointer(module, 0);
-    let count_type = Type::function(void, &[i64]);
     let access_type = Type::function(void, &[pointer, i64, i32]);
     let functions = Value::functions(module);
-    let count = Value::add_function(module, COUNT, count_type);
     let access = Value::add_function(module, ACCESS, access_type);
-    for function in functions {
-        for block in function.blocks() {
-            let instructions = block.instructions();
-            let counted = instructions
-                .iter()
-                .filter(|instruction| counts(**instruction))
-                .count();
-            let place = instructions
-                .iter()
-                .find(|instruction| instruction.opcode() != Opcode::LLVMPHI)
-                .copied();
-            if let Some(place) = place.filter(|_| counted > 0) {
-                Builder::before(place).call(count_type, count, &[i64.constant(counted as u64)]);
+    for instruction in functions.into_iter().flat_map(Value::instructions) {
+        if hides_writes(instruction) {
+            let (nowhere, none) = (pointer.zero(), i64.constant(0));
+            let arguments = [nowhere, none, i32.constant(UNSEEN)];
+            Builder::before(instruction).call(access_type, access, &arguments);
+        }
+        for touched in touches(module, instruction) {
+            if is_stack(touched.address) {
+                continue;
             }
-            for instruction in instructions {
-                if hides_writes(instruction) {
-                    let (nowhere, none) = (pointer.zero(), i64.constant(0));
-                    let arguments = [nowhere, none, i32.constant(UNSEEN)];
-                    Builder::before(instruction).call(access_type, access, &arguments);
-                }
-                for touched in touches(module, instruction) {
-                    if is_stack(touched.address) {
-                        continue;
-                    }
-                    let builder = Builder::before(instruction);
-                    let address = builder.to_pointer_type(touched.address, pointer);
-                    let bytes = match touched.bytes {
-                        Bytes::Constant(bytes) => i64.constant(bytes),
-                        Bytes::Value(value) if value.ty() == i64 => value,
-                        Bytes::Value(value) => builder.cast(Opcode::LLVMZExt, value, i64),
-                    };
-                    let arguments = [address, bytes, i32.constant(touched.kind)];
-                    builder.call(access_type, access, &arguments);
-                }
-            }
+            let builder = Builder::before(instruction);
+            let address = builder.to_pointer_type(touched.address, pointer);
+            let bytes = match touched.bytes {
+                Bytes::Constant(bytes) => i64.constant(bytes),
+                Bytes::Value(value) if value.ty() == i64 => value,
+                Bytes::Value(value) => builder.cast(Opcode::LLVMZExt, value, i64),
+            };
+            let arguments = [address, bytes, i32.constant(touched.kind)];
+            builder.call(access_type, access, &arguments);
         }
     }
 }

@@ -14,11 +14,13 @@ mod instrument;
 pub(super) mod libdevice;
 mod lower;
 mod masks;
+mod matrices;
 mod packed;
 mod rounding;
 mod shared;
 mod shared_barrier;
 mod statements;
+mod tiles;
 
 use super::ir::{FUNCTION_ATTRIBUTES, Linkage, Opcode, Value};
 use super::{CodegenError, DeviceImage, device};
@@ -123,7 +125,11 @@ fn lowered_copy<'ctx>(
 ) -> Result<Lowered<'ctx>, CodegenError> {
     let module = copy(original)?;
     if variant == Variant::Instrumented {
-        instrument::instrument(&module);
+        instrument::count(&module);
+    }
+    tiles::expand(&module)?;
+    if variant == Variant::Instrumented {
+        instrument::report_accesses(&module);
     }
     let shared = SharedLayout::of(&module);
     let features: BTreeMap<String, Features> = device::kernels(&module)

@@ -5,7 +5,7 @@
 //! Invariant: what is not understood makes the whole template unsupported.
 
 use super::functions::Library;
-use super::shared_barrier;
+use super::{matrices, shared_barrier};
 use crate::codegen::CodegenError;
 use crate::codegen::ir::{Builder, Opcode, Type, Value};
 use crate::kernel::ptx::{Instruction, Operand, Statement, read_template};
@@ -125,6 +125,7 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
                             && matches!(instruction.operands.len(), 3 | 4)
                 }
                 "mov" | "cvta" => true,
+                "ldmatrix" | "stmatrix" | "movmatrix" => matrices::transfer(instruction).is_some(),
                 "cvt" if integer_conversion(instruction).is_some() => true,
                 "shfl" => shuffle(instruction).is_some_and(|name| self.library.has(&name)),
                 _ if computes => true,
@@ -194,6 +195,10 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
                 self.convert(instruction, result, source)
             }
             ("shfl", operands) => self.shuffle(instruction, operands)?,
+            ("mma", operands) => self.multiply(instruction, operands)?,
+            ("ldmatrix" | "stmatrix" | "movmatrix", operands) => {
+                self.transfer_matrices(instruction, operands)?
+            }
             (_, [result, rest @ ..]) => {
                 if let Some((operation, bits)) = integer_operation(instruction) {
                     self.operate(operation, self.integer(bits), result, rest)
@@ -527,7 +532,7 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
 }
 
 /// The elements of a vector operand, or the operand.
-fn parts(operand: &Operand) -> Vec<&Operand> {
+pub(super) fn parts(operand: &Operand) -> Vec<&Operand> {
     match operand {
         Operand::Vector(parts) => parts.iter().collect(),
         other => vec![other],

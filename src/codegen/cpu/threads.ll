@@ -14,6 +14,7 @@ declare void @__sirius_named_barrier(ptr, i32, i32)
 declare void @__sirius_warp_barrier(ptr, i32)
 declare i64 @__sirius_shared_barrier_arrive(ptr, ptr, i32, i32)
 declare i32 @__sirius_shared_barrier_wait(ptr, ptr, i32)
+declare void @__sirius_multiply_tiles(ptr, ptr, ptr, ptr, ptr, i32, i32, i32)
 declare i32 @__sirius_shuffle(ptr, i32, i32, i32, i32, i32, ptr)
 declare i32 @__sirius_vote(ptr, i32, i32, i32)
 declare i32 @__sirius_match(ptr, i32, i64, i32, ptr)
@@ -618,6 +619,11 @@ define internal void @sirius.llvm.nvvm.cp.async.ca.shared.global.16(ptr %c, ptr 
 define internal void @sirius.llvm.nvvm.cp.async.cg.shared.global.16(ptr %c, ptr %to, ptr %from) alwaysinline {
   %v = load i128, ptr %from, align 1
   store i128 %v, ptr %to, align 1
+  ret void
+}
+; A product of tiles that the warp holds.
+define internal void @sirius.__sirius_multiply_tiles(ptr %context, ptr %a, ptr %b, ptr %c, ptr %d, i32 %shape, i32 %form, i32 %held) alwaysinline {
+  call void @__sirius_multiply_tiles(ptr %context, ptr %a, ptr %b, ptr %c, ptr %d, i32 %shape, i32 %form, i32 %held)
   ret void
 }
 ; Shuffles: mode 0 up, 1 down, 2 bfly, 3 idx.

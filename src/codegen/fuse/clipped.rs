@@ -54,7 +54,11 @@ impl SiteReader<'_, '_> {
         members
             .map(|((launch, _), planned)| match planned.map {
                 ThreadMap::Clipped => Some(grid(launch)),
-                ThreadMap::Identity | ThreadMap::Dealt { .. } | ThreadMap::Blocks { .. } => None,
+                ThreadMap::Identity
+                | ThreadMap::Dealt { .. }
+                | ThreadMap::Runs { .. }
+                | ThreadMap::Rearranged { .. }
+                | ThreadMap::Blocks { .. } => None,
             })
             .collect()
     }

@@ -7,7 +7,7 @@
 use crate::codegen::CodegenError;
 use crate::codegen::expansion::entry_place;
 use crate::codegen::ir::{Builder, FUNCTION_ATTRIBUTES, RETURN_ATTRIBUTES, Type, Value};
-use crate::launch::{Launch, LaunchGraph, Pointer, Root, ValueId};
+use crate::launch::{Launch, LaunchGraph, Pointer, ValueId};
 use inkwell::module::Module;
 
 /// What is known of a parameter of a fused kernel.
@@ -44,7 +44,7 @@ pub(super) fn known(
                 constant(graph, launch, *argument, ty.integer_bits())
             }
             Some((launch, argument, ty)) if ty.is_pointer() && one_base => {
-                let place = place(graph, launch, *argument);
+                let place = graph.place_of(launch, *argument);
                 place.and_then(|(pointer, offset)| {
                     let mut before = bases.iter();
                     match before.find(|(_, base, _)| base.root == pointer.root) {
@@ -76,23 +76,6 @@ fn constant(graph: &LaunchGraph, launch: &Launch, argument: usize, bits: u32) ->
     Some(Known::Constant(
         value.cast_unsigned() & (u64::MAX >> (64 - bits)),
     ))
-}
-
-/// Where a pointer argument points: an allocation of which there is one, or a value less a constant.
-fn place<'a>(
-    graph: &LaunchGraph,
-    launch: &'a Launch,
-    argument: usize,
-) -> Option<(&'a Pointer, i64)> {
-    let mut pieces = launch.arguments.get(argument)?.pieces.iter();
-    let piece = pieces.find(|piece| piece.offset_bytes == 0 && piece.bits == 64)?;
-    let pointer = piece.pointer.as_ref()?;
-    if let Root::Buffer(buffer) = &pointer.root
-        && !graph.buffers.get(buffer.0)?.unique
-    {
-        return None;
-    }
-    Some((pointer, pointer.offset_bytes.as_ref()?.as_constant()?))
 }
 
 /// Takes known parameters out of a kernel, which keeps its name. Returns it, and which of its

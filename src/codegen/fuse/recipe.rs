@@ -11,6 +11,7 @@ use super::clipped::{self, Grid};
 use super::dead_stores;
 use super::dealt::Dealt;
 use super::host_values::{self, Known};
+use super::rearranged::Rearranged;
 use super::segment::Segment;
 use super::strands::{self, StrandPlace};
 use crate::cli::Optimisation;
@@ -43,6 +44,8 @@ pub(super) struct Shape {
     pub(super) grids: Vec<Option<Grid>>,
     /// By member, how one is dealt.
     pub(super) dealt: Vec<Option<Dealt>>,
+    /// By member, how one is rearranged.
+    pub(super) rearranged: Vec<Option<Rearranged>>,
 }
 
 /// A member of a group.
@@ -185,6 +188,7 @@ impl SiteReader<'_, '_> {
         let strands = strands::places(self.module, graph, group, &launches, &mut parameters);
         let grids = self.grids(&mut parameters);
         let dealt = self.dealt(&mut parameters);
+        let rearranged = self.rearranged(&mut parameters);
         let sources: Vec<&FusedParameter> = parameters
             .iter()
             .map(|parameter| &parameter.source)
@@ -246,6 +250,7 @@ impl SiteReader<'_, '_> {
             strands,
             grids,
             dealt,
+            rearranged,
         };
         Site {
             recipe: Recipe { shape, facts },
@@ -349,7 +354,11 @@ impl SiteReader<'_, '_> {
     fn block_extents(&self) -> [Option<u64>; 3] {
         let in_rows = self.group.members.iter().any(|member| match member.map {
             ThreadMap::Blocks { threads, .. } => threads != BlockThreads::Same,
-            ThreadMap::Identity | ThreadMap::Clipped | ThreadMap::Dealt { .. } => false,
+            ThreadMap::Identity
+            | ThreadMap::Clipped
+            | ThreadMap::Dealt { .. }
+            | ThreadMap::Runs { .. }
+            | ThreadMap::Rearranged { .. } => false,
         });
         if in_rows || !self.is_fused() {
             return [None; 3];
@@ -364,7 +373,7 @@ impl SiteReader<'_, '_> {
     /// The launches whose blocks are those of the fused kernel, or some of them.
     fn keepers(&self) -> Vec<&Launch> {
         let members = self.members.iter().zip(&self.group.members);
-        let kept = members.filter(|(_, planned)| !matches!(planned.map, ThreadMap::Dealt { .. }));
+        let kept = members.filter(|(_, planned)| !planned.map.places_anew());
         kept.map(|((launch, _), _)| *launch).collect()
     }
 
@@ -378,12 +387,15 @@ impl SiteReader<'_, '_> {
     fn most_threads(&self) -> u32 {
         let in_rows = |position: &usize| match self.group.members[*position].map {
             ThreadMap::Blocks { threads, .. } => threads != BlockThreads::Same,
-            ThreadMap::Identity | ThreadMap::Clipped | ThreadMap::Dealt { .. } => false,
+            ThreadMap::Identity
+            | ThreadMap::Clipped
+            | ThreadMap::Dealt { .. }
+            | ThreadMap::Runs { .. }
+            | ThreadMap::Rearranged { .. } => false,
         };
-        let dealt =
-            |position: &usize| matches!(self.group.members[*position].map, ThreadMap::Dealt { .. });
+        let moved = |position: &usize| self.group.members[*position].map.places_anew();
         let all: Vec<usize> = (0..self.members.len())
-            .filter(|position| !dealt(position))
+            .filter(|position| !moved(position))
             .collect();
         // Strands in rows have blocks of their own size each, the others one in common.
         let strands = match all.iter().any(in_rows) {

@@ -6,19 +6,18 @@ use crate::codegen::guard::Operands;
 use crate::codegen::host::MemberCall;
 use crate::launch::Operand;
 use crate::program::Program;
-use crate::schedule::{FusionGroup, ThreadMap};
+use crate::schedule::FusionGroup;
 use inkwell::IntPredicate;
 use inkwell::builder::Builder;
 use inkwell::values::BasicValueEnum;
 
 /// Whether the fused launch has a member's shape, or part of it: sets and copies have that of another
-/// member, and threads that are dealt anew have none.
+/// member, and threads that are placed anew have none.
 pub(super) fn tells_shape(group: &FusionGroup, member: &MemberCall<'_, '_>) -> bool {
     let mut planned = group.members.iter();
-    let dealt = planned.any(|planned| {
-        planned.launch == member.launch.id && matches!(planned.map, ThreadMap::Dealt { .. })
-    });
-    !member.is_operation() && !dealt
+    let moved =
+        planned.any(|planned| planned.launch == member.launch.id && planned.map.places_anew());
+    !member.is_operation() && !moved
 }
 
 /// The fused grid as a launch takes it: x and y in one number, then z.

@@ -8,12 +8,13 @@
 
 mod region;
 
-use super::group::{GroupOperands, add_operand_function};
+use super::group::{GroupOperands, add_operand_function, passed};
 use super::guard::{emit_guards, emit_ranges};
 use super::host::{MemberCall, launch_calls, replace_status};
 use super::launch_call::{
     Launcher, OPERANDS_BEFORE_ARGUMENTS, SHARED_BYTES, address_array, operand_slot,
 };
+use super::shared_functions::SharedFunctions;
 use super::{CodegenError, FusedParameter, WaveKernel, WaveStatementSite};
 use crate::cli::command::run_tool;
 use crate::cli::{Build, Toolchain};
@@ -295,11 +296,13 @@ pub(super) fn rewrite_regions(
             _ => None,
         })
         .collect();
+    let mut shared = SharedFunctions::default();
     for each in waiting.iter().filter(|each| each.site.group.is_none()) {
         let missing = || CodegenError::Inconsistent(format!("no launch {}", each.launch().0));
         let call = *calls.get(&each.launch()).ok_or_else(missing)?;
         let launch = *launches.get(&each.launch()).ok_or_else(missing)?;
-        wait_alone(program, models, &MemberCall::new(call, launch)?, each)?;
+        let member = MemberCall::new(call, launch)?;
+        wait_alone(program, models, &member, each, &mut shared)?;
     }
     Ok(())
 }
@@ -310,15 +313,16 @@ fn wait_alone<'ctx>(
     models: &[KernelModel],
     member: &MemberCall<'_, 'ctx>,
     waiting: &Waiting<'_>,
+    shared: &mut SharedFunctions<'ctx>,
 ) -> Result<(), CodegenError> {
     let context = program.context;
     let one = std::slice::from_ref(member);
     let name = format!("sirius.wave.{}", member.launch.id.0);
-    let function = add_operand_function(program, &name, one, None, true);
+    let function = add_operand_function(program, &name, &[], member);
     let builder = context.create_builder();
     builder.position_at_end(context.append_basic_block(function, "entry"));
-    let parameters = function.get_params();
-    let operands = GroupOperands::new(program, models, one, &builder, &parameters)?;
+    let own = passed(&function.get_params(), member);
+    let operands = GroupOperands::new(program, models, one, &builder, &own.operands)?;
     let mut slots = Vec::new();
     for parameter in &waiting.site.parameters {
         let FusedParameter::Argument { argument, .. } = parameter else {
@@ -328,14 +332,16 @@ fn wait_alone<'ctx>(
         };
         let index = OPERANDS_BEFORE_ARGUMENTS + argument;
         let in_memory = member.in_memory.get(index).is_some_and(Option::is_some);
-        slots.push(operand_slot(&builder, function, index, in_memory)?);
+        let value = own.operands.get(index);
+        let value = value.ok_or_else(|| CodegenError::Inconsistent("missing argument".into()))?;
+        slots.push(operand_slot(&builder, *value, in_memory)?);
     }
-    let site = u64::from(member.launch.id.0);
-    let site = context.i32_type().const_int(site, false);
+    let site = own.site.map(BasicValueEnum::into_int_value);
+    let site = site.ok_or_else(|| CodegenError::Inconsistent("a launch without site".into()))?;
     let single = member.stub().map(BasicValueEnum::into_pointer_value);
     let single = single
         .ok_or_else(|| CodegenError::Inconsistent("a set or a copy waits in no wave".into()))?;
-    let configuration = &parameters[..OPERANDS_BEFORE_ARGUMENTS];
+    let configuration = &own.operands[..OPERANDS_BEFORE_ARGUMENTS];
     waiting.submit(
         program,
         &builder,
@@ -345,20 +351,13 @@ fn wait_alone<'ctx>(
         &slots,
         site,
     )?;
-    let status = member
-        .build_call(&builder, &parameters)?
-        .try_as_basic_value()
-        .unwrap_basic();
+    let status = member.build_call(&builder, &own)?;
     builder.build_return(Some(&status))?;
 
     builder.position_before(&member.call);
-    let arguments: Vec<BasicMetadataValueEnum<'_>> = member
-        .operands
-        .iter()
-        .map(|value| BasicMetadataValueEnum::from(*value))
-        .collect();
+    let arguments: Vec<_> = member.passed().collect();
     let status = builder
-        .build_call(function, &arguments, "sirius.status")?
+        .build_call(shared.one_of(function), &arguments, "sirius.status")?
         .try_as_basic_value()
         .unwrap_basic();
     replace_status(member.call, status.into_int_value());

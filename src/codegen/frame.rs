@@ -1,0 +1,169 @@
+//! Where the launches of a group wait: memory of the host function that holds their operands.
+//!
+//! Invariant: a frame begins with the number of its group's launches that pend, a 32-bit number, and
+//! holds the site and the operands of at least so many of its first members. While nothing pends it
+//! belongs to nobody, so that groups whose regions do not overlap use the same memory.
+
+use super::CodegenError;
+use super::host::MemberCall;
+use crate::program::Program;
+use inkwell::builder::Builder;
+use inkwell::targets::TargetData;
+use inkwell::types::{BasicType, BasicTypeEnum};
+use inkwell::values::{BasicValueEnum, PointerValue};
+
+/// Where in its frame a group has what.
+pub(super) struct FrameLayout<'ctx> {
+    members: Vec<Member<'ctx>>,
+    /// What it takes in all.
+    pub(super) bytes: u64,
+    /// What the frame is aligned to, at least.
+    pub(super) align_bytes: u32,
+}
+
+struct Member<'ctx> {
+    /// Offset of the launch's number; a set or a copy has none.
+    site: Option<u64>,
+    operands: Vec<Operand<'ctx>>,
+}
+
+struct Operand<'ctx> {
+    offset_bytes: u64,
+    /// Of the value, or of what lies in memory.
+    type_: BasicTypeEnum<'ctx>,
+    /// It is passed as the address of a copy.
+    in_memory: bool,
+}
+
+/// A member's operands as its call takes them.
+pub(super) struct Passed<'ctx> {
+    /// The number of the launch.
+    pub(super) site: Option<BasicValueEnum<'ctx>>,
+    /// Everything after the stub; addresses for what is passed in memory.
+    pub(super) operands: Vec<BasicValueEnum<'ctx>>,
+}
+
+/// Bytes of the number of launches that pend.
+const PENDING_BYTES: u64 = 4;
+
+/// What x86-64 gives any argument that is passed in memory.
+pub(super) const STACK_ALIGNMENT_BYTES: u32 = 16;
+
+impl<'ctx> FrameLayout<'ctx> {
+    /// The layout for these members, in their order.
+    pub(super) fn of(program: &Program<'ctx>, members: &[MemberCall<'_, 'ctx>]) -> Self {
+        let data = program.host.get_data_layout();
+        let data = TargetData::create(&data.as_str().to_string_lossy());
+        let mut layout = Self {
+            members: Vec::new(),
+            bytes: PENDING_BYTES,
+            align_bytes: STACK_ALIGNMENT_BYTES,
+        };
+        for member in members {
+            let site = member.site().map(|_| layout.take(4, 4));
+            let mut operands = Vec::new();
+            let values = member.operands.iter().zip(&member.in_memory);
+            for (index, (value, in_memory)) in values.enumerate() {
+                let type_ = in_memory.unwrap_or(value.get_type());
+                let declared = in_memory.map_or(1, |_| member.declared_alignment(index));
+                let align_bytes = data.get_abi_alignment(&type_).max(declared);
+                operands.push(Operand {
+                    offset_bytes: layout.take(data.get_abi_size(&type_), align_bytes),
+                    type_,
+                    in_memory: in_memory.is_some(),
+                });
+            }
+            layout.members.push(Member { site, operands });
+        }
+        layout
+    }
+
+    /// The offset of the next so many bytes.
+    fn take(&mut self, bytes: u64, align_bytes: u32) -> u64 {
+        self.align_bytes = self.align_bytes.max(align_bytes);
+        let offset = self.bytes.next_multiple_of(align_bytes.max(1).into());
+        self.bytes = offset + bytes;
+        offset
+    }
+
+    /// Keeps what a member was called with.
+    pub(super) fn store(
+        &self,
+        program: &Program<'ctx>,
+        builder: &Builder<'ctx>,
+        frame: PointerValue<'ctx>,
+        member: usize,
+        passed: &Passed<'ctx>,
+    ) -> Result<(), CodegenError> {
+        let own = &self.members[member];
+        if let (Some(offset), Some(site)) = (own.site, passed.site) {
+            let place = field(program, builder, frame, offset)?;
+            builder.build_store(place, site)?;
+        }
+        for (operand, value) in own.operands.iter().zip(&passed.operands) {
+            let place = field(program, builder, frame, operand.offset_bytes)?;
+            if !operand.in_memory {
+                builder.build_store(place, *value)?;
+                continue;
+            }
+            let bytes = operand.type_.size_of();
+            let bytes =
+                bytes.ok_or_else(|| CodegenError::Inconsistent("unsized argument".into()))?;
+            builder
+                .build_memcpy(place, 1, value.into_pointer_value(), 1, bytes)
+                .map_err(|error| CodegenError::Inconsistent(error.to_string()))?;
+        }
+        Ok(())
+    }
+
+    /// What a member that pends was called with.
+    pub(super) fn load(
+        &self,
+        program: &Program<'ctx>,
+        builder: &Builder<'ctx>,
+        frame: PointerValue<'ctx>,
+        member: usize,
+    ) -> Result<Passed<'ctx>, CodegenError> {
+        let own = &self.members[member];
+        let site = match own.site {
+            Some(offset) => {
+                let place = field(program, builder, frame, offset)?;
+                Some(builder.build_load(program.context.i32_type(), place, "site")?)
+            }
+            None => None,
+        };
+        let mut operands = Vec::new();
+        for operand in &own.operands {
+            let place = field(program, builder, frame, operand.offset_bytes)?;
+            operands.push(match operand.in_memory {
+                true => place.into(),
+                false => builder.build_load(operand.type_, place, "operand")?,
+            });
+        }
+        Ok(Passed { site, operands })
+    }
+
+    /// The address of an operand that is kept, or of the copy of what is passed in memory.
+    pub(super) fn address(
+        &self,
+        program: &Program<'ctx>,
+        builder: &Builder<'ctx>,
+        frame: PointerValue<'ctx>,
+        (member, operand): (usize, usize),
+    ) -> Result<PointerValue<'ctx>, CodegenError> {
+        let offset = self.members[member].operands[operand].offset_bytes;
+        field(program, builder, frame, offset)
+    }
+}
+
+fn field<'ctx>(
+    program: &Program<'ctx>,
+    builder: &Builder<'ctx>,
+    frame: PointerValue<'ctx>,
+    offset_bytes: u64,
+) -> Result<PointerValue<'ctx>, CodegenError> {
+    let offset = program.context.i64_type().const_int(offset_bytes, false);
+    let byte = program.context.i8_type();
+    // SAFETY: the offset lies within the frame, whose size is that of the layout at least.
+    Ok(unsafe { builder.build_gep(byte, frame, &[offset], "field")? })
+}

@@ -1,0 +1,92 @@
+//! Relocatable device code: objects without an image of their own, and device links.
+
+use super::keep_bitcode;
+use super::outcome::{Outcome, PipelineError, unfused};
+use crate::cli::{Build, Input, Language, Phase, Toolchain};
+use crate::launch::LaunchGraph;
+use crate::objects::Gathered;
+use crate::program::{read_device_link, read_relocatable_unit};
+use crate::{codegen, objects};
+use inkwell::context::Context;
+use std::path::Path;
+
+/// The source of a build that ends as an object whose device code is linked later.
+pub(super) fn relocatable_source(build: &Build) -> Option<&Input> {
+    match build.inputs.as_slice() {
+        [input] if build.phase == Phase::Compile && build.relocatable => {
+            Some(input).filter(|input| input.language == Language::Cuda)
+        }
+        _ => None,
+    }
+}
+
+/// `-dc`: the host side of a source, and the bitcode of both sides beside it.
+pub(super) fn compile_relocatable(
+    input: &Input,
+    (build, toolchain): (&Build, &Toolchain),
+    output: &Path,
+    outcome: &mut Outcome,
+) -> Result<(), PipelineError> {
+    let context = Context::create();
+    let program = read_relocatable_unit(&context, input, (build, toolchain))?;
+    outcome.warnings.push_str(&program.warnings);
+    let said = codegen::emit_host_only(&program, build, toolchain, output)?;
+    outcome.warnings.push_str(&said);
+    keep_bitcode(&program, build, toolchain, output)
+}
+
+/// `-dlink`: an object with the device code of all relocatable inputs.
+pub(super) fn link_device_code(
+    build: &Build,
+    toolchain: &Toolchain,
+    output: &Path,
+    outcome: &mut Outcome,
+) -> Result<(), PipelineError> {
+    let gathered = objects::gather_device_link(build)?;
+    emit_device_link(&gathered, toolchain, output, outcome)
+}
+
+/// A link that stays as it is: with a device link of what needs one, in `folder`.
+pub(super) fn with_device_link(
+    build: &Build,
+    toolchain: &Toolchain,
+    folder: &Path,
+    outcome: &mut Outcome,
+) -> Result<Build, PipelineError> {
+    let mut build = build.clone();
+    if let Some(gathered) = objects::unlinked_device_code(&build)? {
+        let object = folder.join("device_link.o");
+        emit_device_link(&gathered, toolchain, &object, outcome)?;
+        build.inputs.push(Input {
+            path: object,
+            language: Language::Object,
+            bitcode: None,
+        });
+    }
+    Ok(build)
+}
+
+fn emit_device_link(
+    gathered: &Gathered,
+    toolchain: &Toolchain,
+    output: &Path,
+    outcome: &mut Outcome,
+) -> Result<(), PipelineError> {
+    let build = &gathered.build;
+    let context = Context::create();
+    let program = read_device_link(&context, (build, toolchain))?;
+    outcome.warnings.push_str(&program.warnings);
+    let graph = LaunchGraph::default();
+    let plan = unfused(&graph, &[])?;
+    let bench = codegen::Workbench::new(build, toolchain)?;
+    let units = codegen::emit_units(&program, &bench)?;
+    let emitted = codegen::emit(
+        &program,
+        (&graph, &[], &plan),
+        (units, None),
+        &bench,
+        output,
+    )?;
+    outcome.warnings.push_str(&emitted.messages);
+    Ok(objects::note_device_link(build, toolchain, output)?)
+}

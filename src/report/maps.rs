@@ -1,0 +1,149 @@
+//! How the blocks and threads of each member are those of the fused launch, in words.
+
+use super::condition::LaunchNames;
+use super::{find_launch, kernel_name};
+use crate::kernel::KernelModel;
+use crate::launch::{Launch, LaunchGraph, LaunchId, ValueId};
+use crate::schedule::{Arrangement, BlockThreads, FusionGroup, Member, ThreadMap, ThreadOrder};
+use serde::{Deserialize, Serialize};
+
+/// The map of a member.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReportMap {
+    /// Its kernel.
+    pub name: String,
+    /// `identity`, `clipped`, `dealt`, `runs`, `rearranged` or `blocks`, as [`ThreadMap`] has them.
+    pub kind: String,
+    /// The same in words: `blocks transposed`.
+    pub text: String,
+    /// Whether all threads of a block wait for each other before its segment.
+    pub barrier_before: bool,
+}
+
+impl ReportMap {
+    /// Whether it is more than that all stays as it was.
+    pub(super) fn is_worth_a_line(&self) -> bool {
+        !matches!(self.kind.as_str(), "identity" | "clipped")
+    }
+
+    /// `scale: blocks transposed`.
+    pub(super) fn line(&self) -> String {
+        format!("`{}`: {}", self.name, self.text)
+    }
+}
+
+/// The maps of a group's members, in their order.
+pub(super) fn maps(
+    graph: &LaunchGraph,
+    kernels: &[KernelModel],
+    names: &LaunchNames<'_>,
+    group: &FusionGroup,
+) -> Vec<ReportMap> {
+    let launch = |id: LaunchId| find_launch(graph, id).map(|(_, launch)| launch);
+    let whole = group
+        .members
+        .iter()
+        .find(|member| member.map.keeps_indices());
+    let fused = whole.and_then(|member| launch(member.launch));
+    let described = |member: &Member| {
+        let own = launch(member.launch)?;
+        let (kind, text) = in_words(graph, names, &member.map, own, fused);
+        Some(ReportMap {
+            name: kernel_name(kernels, own).to_owned(),
+            kind: kind.to_owned(),
+            text,
+            barrier_before: member.barrier_before,
+        })
+    };
+    group.members.iter().filter_map(described).collect()
+}
+
+fn in_words(
+    graph: &LaunchGraph,
+    names: &LaunchNames<'_>,
+    map: &ThreadMap,
+    own: &Launch,
+    fused: Option<&Launch>,
+) -> (&'static str, String) {
+    match map {
+        ThreadMap::Identity => ("identity", String::from("blocks and threads as launched")),
+        ThreadMap::Clipped => (
+            "clipped",
+            String::from("blocks and threads as launched, in as many blocks as it has"),
+        ),
+        ThreadMap::Dealt {
+            own: own_order,
+            fused: fused_order,
+            repeats,
+        } => {
+            let rows = |order: &ThreadOrder| *order == ThreadOrder::Rows;
+            let mut text = String::from(match (rows(own_order), rows(fused_order)) {
+                (false, false) => "threads dealt block after block",
+                (true, true) => "threads dealt row after row",
+                (false, true) => "threads dealt block after block, over rows",
+                (true, false) => "threads dealt row after row, over blocks",
+            });
+            if let (Some(few), Some(many)) = (
+                block_threads(graph, own),
+                fused.and_then(|fused| block_threads(graph, fused)),
+            ) {
+                if few < many && many % few == 0 {
+                    text.push_str(&format!(", {} blocks to one", many / few));
+                } else if many < few && few % many == 0 {
+                    text.push_str(&format!(", one block to {}", few / many));
+                }
+            }
+            if *repeats {
+                text.push_str(", several to a thread");
+            }
+            ("dealt", text)
+        }
+        ThreadMap::Runs { own, length } => {
+            let order = match own {
+                ThreadOrder::Blocks => "block after block",
+                ThreadOrder::Rows => "row after row",
+            };
+            let length = names.expression(length, 2);
+            let text = format!("threads counted {order}, {length} to a block");
+            ("runs", text)
+        }
+        ThreadMap::Rearranged { blocks, threads } => {
+            let parts = [("blocks", blocks), ("threads", threads)];
+            let parts = parts.into_iter().filter_map(|(what, arrangement)| {
+                let how = match arrangement {
+                    Arrangement::Same => return None,
+                    Arrangement::Transposed => "transposed",
+                    Arrangement::Reversed => "from the last on",
+                    Arrangement::Renumbered => "counted along other axes",
+                };
+                Some(format!("{what} {how}"))
+            });
+            ("rearranged", parts.collect::<Vec<_>>().join(", "))
+        }
+        ThreadMap::Blocks {
+            first,
+            count,
+            threads,
+        } => {
+            let mut text = format!(
+                "{} blocks of its own from {} on",
+                names.expression(count, 2),
+                names.expression(first, 0)
+            );
+            match threads {
+                BlockThreads::Same | BlockThreads::Row { fills_block: true } => {}
+                BlockThreads::Row { fills_block: false } => {
+                    text.push_str(", in the first threads of each");
+                }
+            }
+            ("blocks", text)
+        }
+    }
+}
+
+/// How many threads a block has, where constant.
+fn block_threads(graph: &LaunchGraph, launch: &Launch) -> Option<i64> {
+    let constant = |value: &ValueId| graph.values.get(value.0)?.constant;
+    let threads: Option<i64> = launch.block.iter().map(constant).product();
+    threads.filter(|threads| *threads > 0)
+}

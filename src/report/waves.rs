@@ -1,0 +1,280 @@
+//! Waves in reports: what waits together, what orders it, and what an overwritten buffer costs.
+
+use super::fold::fold;
+use super::text::{list, name_at};
+use super::{Report, kind_name};
+use crate::dependence::DependenceKind;
+use crate::schedule::{OrderingEdge, WaveCount, WaveOrder};
+use serde::{Deserialize, Serialize};
+use std::fmt::Write;
+
+/// A part of the host program whose launches wait, so that those of one wave with equal code become one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReportWaves {
+    /// What waits, in host order.
+    pub statements: Vec<ReportWaitingStatement>,
+    /// So many host loops are around this part; an iteration of the innermost of them is one run of it.
+    pub outside_loops: usize,
+    /// So many host loops are in it, one in another.
+    pub inside_loops: usize,
+    /// What comes of it.
+    pub count: ReportWaveCount,
+    /// What orders the launches.
+    pub ordered_by: Vec<ReportOrder>,
+    /// Buffers that cost launches by being overwritten.
+    pub overwritten: Vec<ReportOverwritten>,
+}
+
+/// A launch or a fusion that waits.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReportWaitingStatement {
+    /// Ids of the launches that it is.
+    pub members: Vec<usize>,
+    /// The number of its wave, from 1 on; `None` where the program finds it when it runs.
+    pub wave: Option<usize>,
+    /// Each run of it waits for the one before.
+    pub one_after_the_other: bool,
+}
+
+/// What comes of a part's launches; each loop counts once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReportWaveCount {
+    /// The number of waves; `None` where the program finds them when it runs.
+    pub waves: Option<usize>,
+    /// Launches that are left.
+    pub launches: usize,
+    /// Statements whose runs come one after the other.
+    pub one_after_the_other: usize,
+}
+
+/// A dependence that orders two launches of a part.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReportOrder {
+    /// Id of the earlier launch.
+    pub src: usize,
+    /// Id of the later launch.
+    pub dst: usize,
+    /// The buffer, for people.
+    pub buffer: String,
+    /// Flow, anti or output.
+    pub kind: DependenceKind,
+    /// To a later iteration.
+    pub carried: bool,
+    /// It may be absent.
+    pub maybe: bool,
+    /// Who meets, where that is known.
+    pub because: String,
+}
+
+/// Buffers that keep launches apart only because they are overwritten.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReportOverwritten {
+    /// Their names; several where only all of them together matter.
+    pub buffers: Vec<String>,
+    /// The anti and output edges on them.
+    pub edges: Vec<ReportOrder>,
+    /// What would come of the part if each version of these buffers had a buffer of its own.
+    pub without: ReportWaveCount,
+}
+
+impl Report {
+    /// Adds what is known of the plan's waves.
+    pub fn add_waves(&mut self, orders: &[WaveOrder]) {
+        self.waves = orders.iter().map(waves).collect();
+    }
+}
+
+impl ReportWaves {
+    /// Texts that name files.
+    pub(super) fn explanations(&mut self) -> impl Iterator<Item = &mut String> {
+        let overwritten = self.overwritten.iter_mut().flat_map(|each| &mut each.edges);
+        let edges = self.ordered_by.iter_mut().chain(overwritten);
+        edges.map(|edge| &mut edge.because)
+    }
+}
+
+fn waves(order: &WaveOrder) -> ReportWaves {
+    let edges = |edges: &[OrderingEdge]| edges.iter().map(ordering).collect();
+    ReportWaves {
+        statements: order
+            .statements
+            .iter()
+            .map(|statement| ReportWaitingStatement {
+                members: statement.members.iter().map(|node| node.0).collect(),
+                wave: statement.wave,
+                one_after_the_other: statement.one_after_the_other,
+            })
+            .collect(),
+        outside_loops: order.outside_loops,
+        inside_loops: order.inside_loops,
+        count: count(order.count),
+        ordered_by: edges(&order.ordered_by),
+        overwritten: order
+            .overwritten
+            .iter()
+            .map(|overwritten| ReportOverwritten {
+                buffers: overwritten.buffers.clone(),
+                edges: edges(&overwritten.edges),
+                without: count(overwritten.without),
+            })
+            .collect(),
+    }
+}
+
+fn count(count: WaveCount) -> ReportWaveCount {
+    ReportWaveCount {
+        waves: count.waves,
+        launches: count.launches,
+        one_after_the_other: count.serial,
+    }
+}
+
+fn ordering(edge: &OrderingEdge) -> ReportOrder {
+    ReportOrder {
+        src: edge.source.0,
+        dst: edge.sink.0,
+        buffer: edge.buffer.clone(),
+        kind: edge.kind,
+        carried: edge.carried,
+        maybe: edge.maybe,
+        because: edge.explanation.clone(),
+    }
+}
+
+/// `6 waves, 6 launches`, or `2 launches in each iteration`.
+fn figures(region: &ReportWaves, count: ReportWaveCount) -> String {
+    let plural = |number: usize, one: &str, many: &str| match number {
+        1 => format!("1 {one}"),
+        _ => format!("{number} {many}"),
+    };
+    let mut text = match count.waves {
+        Some(waves) => format!("{}, ", plural(waves, "wave", "waves")),
+        None => String::new(),
+    };
+    text.push_str(&plural(count.launches, "launch", "launches"));
+    if region.inside_loops > 0 {
+        text.push_str(" where each loop runs once");
+    }
+    if count.one_after_the_other > 0 {
+        let _ = write!(
+            text,
+            ", {} of them one iteration after the other",
+            count.one_after_the_other
+        );
+    }
+    text
+}
+
+/// What is said of a part's waves, a line each; the first is a heading.
+pub(super) fn lines(report: &Report, region: &ReportWaves) -> Vec<String> {
+    let launches: usize = region
+        .statements
+        .iter()
+        .map(|each| each.members.len())
+        .sum();
+    let found = match (region.count.waves, region.inside_loops) {
+        (Some(_), _) => String::new(),
+        (None, 0) => String::from(", found when the program runs"),
+        (None, 1) => String::from(" in a host loop, found when the program runs"),
+        (None, loops) => format!(" in {loops} host loops, found when the program runs"),
+    };
+    let mut lines = vec![format!(
+        "{launches} launches wait for their waves{found}: {}",
+        figures(region, region.count)
+    )];
+    let name = |id: &usize| report.nodes.get(*id).map_or("", |node| &node.name);
+    let alike = |statement: &ReportWaitingStatement| {
+        let names: Vec<_> = statement.members.iter().map(name).collect();
+        (names, statement.one_after_the_other)
+    };
+    for statements in fold(&region.statements, alike) {
+        let members: Vec<_> = statements[0]
+            .members
+            .iter()
+            .map(|id| name_at(report, *id))
+            .collect();
+        let together = match members.len() {
+            1 => "",
+            _ => " as one",
+        };
+        let mut line = format!("{}{together}", list(&members));
+        if statements[0].one_after_the_other {
+            line.push_str(", one iteration after the other");
+        }
+        let waves: Vec<_> = statements.iter().filter_map(|each| each.wave).collect();
+        if statements.len() > 1 {
+            let _ = write!(line, ", and {} more like it", statements.len() - 1);
+        }
+        if let (Some(first), Some(last)) = (waves.iter().min(), waves.iter().max()) {
+            let _ = match first == last {
+                true => write!(line, ": wave {first}"),
+                false => write!(line, ": waves {first} to {last}"),
+            };
+        }
+        lines.push(line);
+    }
+    let alike = |edge: &ReportOrder| {
+        let ends = [edge.src, edge.dst].map(|id| name(&id));
+        (
+            ends,
+            kind_name(edge.kind),
+            edge.carried,
+            edge.maybe,
+            edge.buffer.clone(),
+        )
+    };
+    let folded = fold(&region.ordered_by, alike);
+    for edges in folded.iter().take(MOST_ORDERS) {
+        lines.push(format!("ordered by {}", order(report, edges)));
+    }
+    if folded.len() > MOST_ORDERS {
+        let rest = folded.len() - MOST_ORDERS;
+        lines.push(format!("and by {rest} more (--format=json lists all)"));
+    }
+    for overwritten in &region.overwritten {
+        let buffers: Vec<_> = overwritten
+            .buffers
+            .iter()
+            .map(|buffer| format!("`{buffer}`"))
+            .collect();
+        lines.push(format!(
+            "overwriting {} costs launches: with a buffer of its own for each version, {} in place of {}",
+            list(&buffers),
+            figures(region, overwritten.without),
+            figures(region, region.count)
+        ));
+        let folded = fold(&overwritten.edges, alike);
+        for edges in folded.iter().take(MOST_ORDERS) {
+            let because = match edges[0].because.is_empty() {
+                true => String::new(),
+                false => format!(": {}", edges[0].because),
+            };
+            lines.push(format!("  {}{because}", order(report, edges)));
+        }
+    }
+    lines
+}
+
+/// Most kinds of edges that are listed.
+const MOST_ORDERS: usize = 8;
+
+/// ``anti on `h`, app.cu:31 `gemv` -> app.cu:32 `solve`, to a later iteration``.
+fn order(report: &Report, edges: &[&ReportOrder]) -> String {
+    let edge = edges[0];
+    let [from, to] = [edge.src, edge.dst].map(|id| name_at(report, id));
+    let mut text = format!(
+        "{} on `{}`, {from} -> {to}",
+        kind_name(edge.kind),
+        edge.buffer
+    );
+    if edge.carried {
+        text.push_str(", to a later iteration");
+    }
+    if edge.maybe {
+        text.push_str(", not surely");
+    }
+    if edges.len() > 1 {
+        let _ = write!(text, ", and {} more like it", edges.len() - 1);
+    }
+    text
+}

@@ -1,0 +1,406 @@
+//! What is known before the program runs of the waves of a region, and what more of them could be had.
+//!
+//! Where host code is written out and every pointer is a known place in a known allocation, the waves
+//! are those that the program will find when it runs. In loops they are found there; what orders the
+//! launches is known, and which edges of a buffer that is overwritten (anti and output edges) keep
+//! launches apart that no value ties together: without them, the buffer being another one each time,
+//! the region is planned once more.
+//!
+//! Invariant: nothing here is part of a plan. Figures of a region count each loop once.
+
+use super::host_order::HostOrder;
+use super::local::plan_fusion;
+use super::waves::{Candidate, candidates, issued};
+use super::{FusionGroup, FusionPlan, ScheduleOptions, WaveRegion};
+use crate::dependence::{DependenceKind, Edge, KnownSpan, Uar, known_spans};
+use crate::kernel::KernelModel;
+use crate::launch::{BufferId, LaunchGraph, LaunchId, NodeId, NodeKind, ValueId};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// The order in which the launches of a region are issued, as far as it is known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WaveOrder {
+    /// What waits, in the plan's order.
+    pub statements: Vec<WaitingStatement>,
+    /// So many host loops are around the region.
+    pub outside_loops: usize,
+    /// So many host loops are in it, one in another, at its deepest statement.
+    pub inside_loops: usize,
+    /// What comes of it.
+    pub count: WaveCount,
+    /// What orders two statements, or the runs of one, in host order of the first end.
+    pub ordered_by: Vec<OrderingEdge>,
+    /// Buffers that cost launches by being overwritten.
+    pub overwritten: Vec<OverwrittenBuffers>,
+}
+
+/// A launch or group that waits for its wave.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WaitingStatement {
+    /// The launches that it is.
+    pub members: Vec<NodeId>,
+    /// The number of its wave from 1 on, where that is known.
+    pub wave: Option<usize>,
+    /// Each run of it waits for the one before, in all loops of the region.
+    pub one_after_the_other: bool,
+}
+
+/// How many launches are left of a region.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WaveCount {
+    /// The number of waves, where that is known.
+    pub waves: Option<usize>,
+    /// Launches, those of one wave with equal code and shape being one; each loop runs once.
+    pub launches: usize,
+    /// Statements whose runs come one after the other.
+    pub serial: usize,
+}
+
+/// An edge between two launches of a region.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OrderingEdge {
+    /// The earlier launch.
+    pub source: NodeId,
+    /// The later launch.
+    pub sink: NodeId,
+    /// The buffer, for people.
+    pub buffer: String,
+    /// What it is.
+    pub kind: DependenceKind,
+    /// To a later iteration.
+    pub carried: bool,
+    /// It may be absent, or not be exact.
+    pub maybe: bool,
+    /// Who meets, for people; may be empty.
+    pub explanation: String,
+}
+
+/// Buffers without whose reuse there were fewer launches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OverwrittenBuffers {
+    /// Their names; several where it takes all of them.
+    pub buffers: Vec<String>,
+    /// The anti and output edges on them, between launches of the region.
+    pub edges: Vec<OrderingEdge>,
+    /// What the region came to, if each version of these buffers were a buffer of its own.
+    pub without: WaveCount,
+}
+
+/// The order of each region of a plan.
+pub fn wave_orders(
+    graph: &LaunchGraph,
+    kernels: &[KernelModel],
+    uar: &Uar,
+    options: &ScheduleOptions,
+    plan: &FusionPlan,
+) -> Vec<WaveOrder> {
+    let of_launch: HashMap<LaunchId, NodeId> = graph
+        .nodes
+        .iter()
+        .filter_map(|node| match &node.kind {
+            NodeKind::Launch(launch) => Some((launch.id, node.id)),
+            _ => None,
+        })
+        .collect();
+    let mut orders = Vec::new();
+    for region in &plan.waves {
+        let statements = members(region, &plan.groups, &of_launch);
+        let nodes: BTreeSet<NodeId> = statements.iter().flatten().copied().collect();
+        let program = Program {
+            graph,
+            kernels,
+            nodes,
+            outside_loops: region.outside_loops,
+        };
+        let (count, facts) = program.count(uar, &plan.groups, &BTreeSet::new());
+        let depth = |node: &NodeId| graph.loops_around(graph.nodes[node.0].block).len();
+        let deepest = program.nodes.iter().map(depth).max().unwrap_or_default();
+        orders.push(WaveOrder {
+            statements: statements
+                .into_iter()
+                .map(|members| {
+                    let fact = members.last().and_then(|last| facts.get(last));
+                    WaitingStatement {
+                        wave: fact.and_then(|fact| fact.wave),
+                        one_after_the_other: fact.is_some_and(|fact| fact.serial),
+                        members,
+                    }
+                })
+                .collect(),
+            outside_loops: region.outside_loops,
+            inside_loops: deepest.saturating_sub(region.outside_loops),
+            count,
+            ordered_by: program.ordering(uar, |_| true),
+            overwritten: program.overwritten(uar, options, count),
+        });
+    }
+    orders
+}
+
+/// The launches of each statement.
+fn members(
+    region: &WaveRegion,
+    groups: &[FusionGroup],
+    of_launch: &HashMap<LaunchId, NodeId>,
+) -> Vec<Vec<NodeId>> {
+    let by_last: HashMap<LaunchId, &FusionGroup> = groups
+        .iter()
+        .filter_map(|group| Some((group.members.last()?.launch, group)))
+        .collect();
+    let statements = region.statements.iter().map(|statement| {
+        let launches = match by_last.get(&statement.launch) {
+            Some(group) => group.members.iter().map(|member| member.launch).collect(),
+            None => vec![statement.launch],
+        };
+        let nodes = launches.iter().filter_map(|launch| of_launch.get(launch));
+        nodes.copied().collect()
+    });
+    statements.collect()
+}
+
+/// A part of a program.
+struct Program<'a> {
+    graph: &'a LaunchGraph,
+    kernels: &'a [KernelModel],
+    /// Its launches.
+    nodes: BTreeSet<NodeId>,
+    outside_loops: usize,
+}
+
+/// What is known of a statement.
+struct Fact {
+    wave: Option<usize>,
+    serial: bool,
+}
+
+impl Program<'_> {
+    /// What comes of the launches under given groups, the buffers of some names being another one at each
+    /// write; and what is known of each statement, by its last member.
+    fn count(
+        &self,
+        uar: &Uar,
+        groups: &[FusionGroup],
+        renamed: &BTreeSet<&str>,
+    ) -> (WaveCount, BTreeMap<NodeId, Fact>) {
+        let all = candidates(self.graph, self.kernels, groups);
+        let own: Vec<&Candidate> = all
+            .iter()
+            .filter(|candidate| self.nodes.contains(&candidate.node))
+            .collect();
+        let issued = issued(self.graph, uar, self.outside_loops, &own);
+        // Groups of other maps do not wait; each is a launch by itself.
+        let waiting: BTreeSet<NodeId> =
+            own.iter().flat_map(|each| &each.members).copied().collect();
+        let other = self.nodes.difference(&waiting);
+        let other: BTreeSet<_> = other.map(|node| self.group_of(groups, *node)).collect();
+        let waves = match other.is_empty() {
+            true => self.known_waves(&own, renamed),
+            false => None,
+        };
+        let mut facts = BTreeMap::new();
+        for (index, candidate) in own.iter().enumerate() {
+            let fact = Fact {
+                wave: waves.as_ref().map(|waves| waves[index]),
+                serial: issued.serial[index],
+            };
+            facts.insert(candidate.node, fact);
+        }
+        let of_waves = waves.as_ref().unwrap_or(&issued.waves).iter();
+        let launches: BTreeSet<_> = own
+            .iter()
+            .zip(of_waves)
+            .map(|(candidate, wave)| {
+                let block = self.graph.nodes[candidate.node.0].block;
+                let around = self.graph.blocks[block.0].innermost_loop;
+                (around, wave, &candidate.kernels, self.shape(candidate.node))
+            })
+            .collect();
+        let count = WaveCount {
+            waves: waves.as_ref().and_then(|waves| waves.iter().max().copied()),
+            // What does not wait is issued after all that waits, each time.
+            launches: match other.len() {
+                0 => launches.len(),
+                others => own.len() + others,
+            },
+            serial: issued.serial.iter().filter(|serial| **serial).count(),
+        };
+        (count, facts)
+    }
+
+    /// The group that a launch is in, or itself.
+    fn group_of(&self, groups: &[FusionGroup], node: NodeId) -> Result<usize, NodeId> {
+        let NodeKind::Launch(launch) = &self.graph.nodes[node.0].kind else {
+            return Err(node);
+        };
+        let has = |group: &FusionGroup| {
+            group
+                .members
+                .iter()
+                .any(|member| member.launch == launch.id)
+        };
+        groups.iter().position(has).ok_or(node)
+    }
+
+    /// Grid and block of a launch: equal ones are equal.
+    fn shape(&self, node: NodeId) -> Vec<Result<i64, ValueId>> {
+        let NodeKind::Launch(launch) = &self.graph.nodes[node.0].kind else {
+            return Vec::new();
+        };
+        let extents = launch.grid.into_iter().chain(launch.block);
+        extents
+            .map(|value| self.graph.values[value.0].constant.ok_or(value))
+            .collect()
+    }
+
+    /// The waves of statements that each run once, in this order, and touch known bytes: as the queue
+    /// finds them. `None` where not all of that is known.
+    fn known_waves(
+        &self,
+        statements: &[&Candidate],
+        renamed: &BTreeSet<&str>,
+    ) -> Option<Vec<usize>> {
+        let mut order = HostOrder::new(self.graph);
+        let loops = |node: NodeId| {
+            self.graph
+                .loops_around(self.graph.nodes[node.0].block)
+                .len()
+        };
+        let runs_once = |candidate: &&Candidate| loops(candidate.node) == self.outside_loops;
+        let mut pairs = statements.windows(2);
+        if !statements.iter().all(runs_once)
+            || !pairs.all(|pair| order.in_step(pair[0].node, pair[1].node))
+        {
+            return None;
+        }
+        let mut touched: HashMap<BufferId, Vec<(KnownSpan, usize)>> = HashMap::new();
+        let mut waves = Vec::new();
+        for statement in statements {
+            let mut spans: Vec<KnownSpan> = Vec::new();
+            for node in &statement.members {
+                for span in known_spans(self.graph, self.kernels, *node)? {
+                    if !spans.contains(&span) {
+                        spans.push(span);
+                    }
+                }
+            }
+            let after = |span: &KnownSpan| {
+                let name = self.graph.buffers[span.buffer.0].name.as_str();
+                let is_renamed = renamed.contains(name);
+                let known = touched.get(&span.buffer).into_iter().flatten();
+                let before = known.filter(|(other, _)| {
+                    let ordered = match is_renamed {
+                        true => other.writes && !span.writes,
+                        false => other.writes || span.writes,
+                    };
+                    ordered
+                        && other.low_bytes < span.high_bytes
+                        && span.low_bytes < other.high_bytes
+                });
+                before.map(|(_, wave)| *wave).max().unwrap_or_default()
+            };
+            let wave = spans.iter().map(after).max().unwrap_or_default() + 1;
+            waves.push(wave);
+            for span in spans {
+                touched.entry(span.buffer).or_default().push((span, wave));
+            }
+        }
+        Some(waves)
+    }
+
+    /// The edges between launches of the region that order them and that are wanted, one of several
+    /// that say the same.
+    fn ordering(&self, uar: &Uar, wanted: impl Fn(&Edge) -> bool) -> Vec<OrderingEdge> {
+        let mut found = BTreeMap::new();
+        for edge in self.edges(uar).filter(|edge| wanted(edge)) {
+            let maybe = !edge.exact || !edge.absent_if.is_empty();
+            let kind = match edge.kind {
+                DependenceKind::Flow => 0,
+                DependenceKind::Anti => 1,
+                DependenceKind::Output => 2,
+                DependenceKind::Reduction => continue,
+            };
+            let key = (edge.source, edge.sink, edge.carried, kind, &edge.buffer);
+            found.entry(key).or_insert_with(|| OrderingEdge {
+                source: edge.source,
+                sink: edge.sink,
+                buffer: edge.buffer.clone(),
+                kind: edge.kind,
+                carried: edge.carried,
+                maybe,
+                explanation: edge.explanation(),
+            });
+        }
+        found.into_values().collect()
+    }
+
+    fn edges<'b>(&'b self, uar: &'b Uar) -> impl Iterator<Item = &'b Edge> {
+        let inside =
+            |edge: &&Edge| self.nodes.contains(&edge.source) && self.nodes.contains(&edge.sink);
+        uar.graph.edge_weights().filter(inside)
+    }
+
+    /// Which buffers would save launches if they were not overwritten: each that does so by itself, else
+    /// all of them together.
+    fn overwritten(
+        &self,
+        uar: &Uar,
+        options: &ScheduleOptions,
+        count: WaveCount,
+    ) -> Vec<OverwrittenBuffers> {
+        if self.graph.nodes.len() > MOST_NODES {
+            return Vec::new();
+        }
+        let reuses =
+            |edge: &&Edge| matches!(edge.kind, DependenceKind::Anti | DependenceKind::Output);
+        let names: BTreeSet<&str> = self
+            .edges(uar)
+            .filter(reuses)
+            .map(|edge| edge.buffer.as_str())
+            .collect();
+        let try_without = |names: &BTreeSet<&str>| {
+            let without = self.without(uar, options, names);
+            let better = (without.launches, without.serial, without.waves)
+                < (count.launches, count.serial, count.waves);
+            better.then(|| OverwrittenBuffers {
+                buffers: names.iter().map(|name| (*name).to_owned()).collect(),
+                edges: self.ordering(uar, |edge| {
+                    reuses(&edge) && names.contains(edge.buffer.as_str())
+                }),
+                without,
+            })
+        };
+        let Some(all) = try_without(&names).filter(|_| !names.is_empty()) else {
+            return Vec::new();
+        };
+        if names.len() > MOST_BUFFERS {
+            return vec![all];
+        }
+        let single: Vec<_> = names
+            .iter()
+            .filter_map(|name| try_without(&BTreeSet::from([*name])))
+            .collect();
+        match single.is_empty() {
+            true => vec![all],
+            false => single,
+        }
+    }
+
+    /// What comes of the region when some buffers are never overwritten.
+    fn without(&self, uar: &Uar, options: &ScheduleOptions, names: &BTreeSet<&str>) -> WaveCount {
+        let mut freed = uar.clone();
+        freed.graph.retain_edges(|graph, edge| {
+            let edge = &graph[edge];
+            let inside = self.nodes.contains(&edge.source) && self.nodes.contains(&edge.sink);
+            let flows = matches!(edge.kind, DependenceKind::Flow | DependenceKind::Reduction);
+            flows || !inside || !names.contains(edge.buffer.as_str())
+        });
+        let (plan, _) = plan_fusion(self.graph, self.kernels, &freed, options);
+        self.count(&freed, &plan.groups, names).0
+    }
+}
+
+/// Programs of more operations are not planned again.
+const MOST_NODES: usize = 3000;
+
+/// So many buffers are tried one by one.
+const MOST_BUFFERS: usize = 12;

@@ -1,0 +1,3 @@
+#include "norm.cuh"
+
+__device__ int distance(int left, int right) { return left < right ? right - left : left - right; }

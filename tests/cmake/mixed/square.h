@@ -1,0 +1,4 @@
+#pragma once
+
+// Squares numbers on the device; returns how many are wrong.
+int square(int count);

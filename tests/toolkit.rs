@@ -1,0 +1,134 @@
+//! Folders that stand for a CUDA toolkit, and what `-v` and `-dryrun` show.
+
+use std::process::{Command, Output};
+
+const SOURCE: &str = "#include <cstdio>\n\
+    __global__ void set(int *place) { *place = 7; }\n\
+    int main() {\n\
+      int *place, value = 0;\n\
+      cudaMalloc(&place, sizeof(int));\n\
+      set<<<1, 1>>>(place);\n\
+      cudaMemcpy(&value, place, sizeof(int), cudaMemcpyDeviceToHost);\n\
+      printf(\"%d\\n\", value);\n\
+    }\n";
+
+#[test]
+fn a_folder_of_ours_is_a_toolkit_and_no_other_folder_is_overwritten() {
+    let place = tempfile::tempdir().unwrap();
+    let folder = place.path().join("toolkit");
+    let name = folder.to_str().unwrap().to_owned();
+    let made = run(compiler().args(["--sirius-toolkit", &name, "--sirius-device=cpu"]));
+    assert!(made.status.success(), "{}", text(&made.stderr));
+    for file in [
+        "bin/nvcc",
+        "bin/ptxas",
+        "include/cuda_runtime.h",
+        "include/crt/host_config.h",
+        "lib64/libcudart_static.a",
+        "lib64/libcudart.so",
+        "nvvm/libdevice/libdevice.10.bc",
+        "version.json",
+    ] {
+        assert!(folder.join(file).exists(), "{file}");
+    }
+    // Its nvcc has its own folder as the toolkit and builds for the device that was asked for.
+    let nvcc = folder.join("bin/nvcc");
+    let variables = run(plain(&mut Command::new(&nvcc)).args(["-v", "__cmake_determine_cuda"]));
+    let said = text(&variables.stderr);
+    assert_eq!(variables.status.code(), Some(1), "{said}");
+    for line in [
+        format!("#$ TOP={name}\n"),
+        format!("#$ NVVMIR_LIBRARY_DIR={name}/nvvm/libdevice\n"),
+        format!("#$ INCLUDES=\"-I{name}/include\"\n"),
+        format!("#$ LIBRARIES=\"-L{name}/lib64\"\n"),
+    ] {
+        assert!(said.contains(&line), "{line} is not in {said}");
+    }
+    // Anew into the same folder, by its own program, and from a folder of ours to another.
+    let other = place.path().join("other");
+    for folder in [&folder, &other] {
+        let folder = folder.to_str().unwrap();
+        let made = run(plain(&mut Command::new(&nvcc)).args(["--sirius-toolkit", folder]));
+        assert!(made.status.success(), "{}", text(&made.stderr));
+        let said = text(&made.stdout);
+        assert!(
+            said.contains("for the device cpu") && !said.contains(&format!("in {name}")),
+            "{said}"
+        );
+    }
+    let foreign = place.path().to_str().unwrap();
+    let refused = run(compiler().args(["--sirius-toolkit", foreign]));
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(text(&refused.stderr).contains("is not empty and was not made by"));
+}
+
+#[test]
+fn a_dry_run_is_a_shell_script_that_builds_the_same() {
+    let place = tempfile::tempdir().unwrap();
+    let source = place.path().join("set value.cu");
+    std::fs::write(&source, SOURCE).unwrap();
+    let mut dry = compiler();
+    dry.env("NVCC_PREPEND_FLAGS", "-DTEXT=\"x\"")
+        .current_dir(place.path());
+    dry.args([
+        "--dryrun",
+        "--keep",
+        "--sirius-device=cpu",
+        "-arch=sm_35",
+        "set value.cu",
+        "-o",
+        "program",
+    ]);
+    let said = run(&mut dry);
+    assert!(said.status.success() && said.stdout.is_empty());
+    assert!(!place.path().join("program").exists());
+    let script = text(&said.stderr);
+    let lines: Vec<_> = script
+        .lines()
+        .map(|line| line.strip_prefix("#$ "))
+        .collect();
+    assert!(lines.iter().all(Option::is_some), "{script}");
+    assert_eq!(
+        lines[0],
+        Some("NVCC_PREPEND_FLAGS=\"-DTEXT=\\\"x\\\"\""),
+        "{script}"
+    );
+    let lines: Vec<_> = lines.into_iter().flatten().collect();
+    let mut shell = Command::new("sh");
+    shell
+        .args(["-ec", &lines.join("\n")])
+        .current_dir(place.path());
+    let ran = run(plain(&mut shell));
+    assert!(ran.status.success(), "{script}\n{}", text(&ran.stderr));
+    let program = run(&mut Command::new(place.path().join("program")));
+    assert_eq!(text(&program.stdout), "7\n");
+}
+
+fn compiler() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sirius-rs"));
+    plain(&mut command);
+    command
+}
+
+/// Without the variables that change what a compiler does.
+fn plain(command: &mut Command) -> &mut Command {
+    for name in [
+        "SIRIUS_FLAGS",
+        "SIRIUS_DEVICE",
+        "NVCC_PREPEND_FLAGS",
+        "NVCC_APPEND_FLAGS",
+    ] {
+        command.env_remove(name);
+    }
+    command
+}
+
+fn run(command: &mut Command) -> Output {
+    command
+        .output()
+        .unwrap_or_else(|error| panic!("{command:?}: {error}"))
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
