@@ -39,19 +39,23 @@ pub(super) fn candidates(
     let of_sink = Sizes::of(sink, to, sink_parameters);
     let mut found = Vec::new();
     let roles = [
-        (&of_source.strides, &of_sink.strides),
-        (&of_source.offsets, &of_sink.offsets),
+        (true, &of_source.strides, &of_sink.strides),
+        (false, &of_source.offsets, &of_sink.offsets),
     ];
     let mut all = EqualSizes {
         images: Vec::new(),
         guards: Vec::new(),
     };
-    for (ours, theirs) in roles {
+    for (are_strides, ours, theirs) in roles {
         let only = |list: &[Polynomial], other: &[Polynomial]| -> Vec<Polynomial> {
             let list = list.iter().filter(|size| !other.contains(size));
             list.cloned().collect()
         };
-        let (ours, theirs) = (only(ours, theirs), only(theirs, ours));
+        let (mut ours, theirs) = (only(ours, theirs), only(theirs, ours));
+        // Many things begin at a literal, and few are as wide as one by chance.
+        if !are_strides {
+            ours.retain(|size| size.as_constant().is_none());
+        }
         let in_order = ours.len() == theirs.len();
         for (first, one) in ours.iter().enumerate() {
             for (second, other) in theirs.iter().enumerate() {
