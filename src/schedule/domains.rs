@@ -168,26 +168,31 @@ impl<'a> Judge<'a> {
                 continue;
             }
             tried.push(shape);
-            for fused in [ThreadOrder::Blocks, ThreadOrder::Rows] {
-                let found = self.led_by(leader, fused, members);
-                if found.is_some() {
-                    return found;
+            // Those that have its block stay, or those alone that have its grid too.
+            for first_extent in [3, 0] {
+                for fused in [ThreadOrder::Blocks, ThreadOrder::Rows] {
+                    let found = self.led_by(leader, first_extent, fused, members);
+                    if found.is_some() {
+                        return found;
+                    }
                 }
             }
         }
         None
     }
 
-    /// The members dealt over the launch of one of them.
+    /// The members dealt over the launch of one of them; those may stay that have its extents from
+    /// `first_extent` on, of the grid and then of the block.
     fn led_by(
         &self,
         leader: &Candidate<'a>,
+        first_extent: usize,
         fused: ThreadOrder,
         members: &[Candidate<'a>],
     ) -> Option<Domains> {
         let is_operation = |member: &Candidate| self.graph.operation_of(member.launch.id).is_some();
-        let has_its_block = |member: &Candidate| {
-            (3..6).all(|axis| self.extent(member, axis) == self.extent(leader, axis))
+        let has_its_shape = |member: &Candidate| {
+            (first_extent..6).all(|axis| self.extent(member, axis) == self.extent(leader, axis))
         };
         let mut kept: Vec<Candidate> = vec![*leader];
         let others = || members.iter().filter(|member| member.node != leader.node);
@@ -199,7 +204,7 @@ impl<'a> Judge<'a> {
                     (0..6).all(|axis| self.extent(member, axis) == self.extent(other, axis))
                 });
             let stays = carried
-                && has_its_block(member)
+                && has_its_shape(member)
                 && kept.iter().all(|other| {
                     let [first, second] = match other.node < member.node {
                         true => [other, member],
