@@ -113,61 +113,18 @@ impl<'ctx> GroupFunctions<'_, 'ctx> {
         operands.take_shapes(program, graph)?;
 
         // Slots for the arguments of the fused kernel, addresses of device variables among them.
-        let kept = |launch: LaunchId, argument: usize| {
-            let member = members.iter().position(|member| member.launch.id == launch);
-            let operand = OPERANDS_BEFORE_ARGUMENTS + argument;
-            let known = member.filter(|member| operand < members[*member].operands.len());
-            let member =
-                known.ok_or_else(|| CodegenError::Inconsistent("missing argument".into()))?;
-            layout.address(program, &builder, frame, (member, operand))
-        };
         let mut holds = context.bool_type().const_all_ones();
         let mut slots = Vec::new();
         for parameter in &kernel.parameters {
-            slots.push(match parameter {
-                FusedParameter::Argument { launch, argument } => kept(*launch, *argument)?,
-                FusedParameter::VariableAddress { variable } => {
-                    let (slot, status) = variable_address(program, &builder, *variable)?;
-                    let found = builder.build_int_compare(
-                        IntPredicate::EQ,
-                        status,
-                        context.i32_type().const_zero(),
-                        "found",
-                    )?;
-                    holds = builder.build_and(holds, found, "holds")?;
-                    slot
-                }
-                FusedParameter::HostValue { expression } => {
-                    let host = &program.host;
-                    let value = emit_expression(context, host, &builder, &operands, expression)?;
-                    let value = builder.build_int_truncate(value, int, "number")?;
-                    let slot = builder.build_alloca(int, "number")?;
-                    builder.build_store(slot, value)?;
-                    slot
-                }
-                FusedParameter::GridSize { launch, axis } => {
-                    let extent = operands
-                        .operand(*launch, Operand::Grid(axis.index() as u8))
-                        .ok_or_else(|| CodegenError::Inconsistent("missing extent".into()))?;
-                    let slot = builder.build_alloca(int, "extent")?;
-                    let extent = builder.build_int_truncate(extent, int, "extent")?;
-                    builder.build_store(slot, extent)?;
-                    slot
-                }
-            });
+            slots.push(self.argument(&builder, frame, &operands, parameter, &mut holds)?);
         }
         let mut record = Vec::new();
         for parameter in waiting.iter().flat_map(|waiting| waiting.parameters()) {
             let mut known = kernel.parameters.iter().zip(&slots);
-            record.push(
-                match (known.find(|(known, _)| *known == parameter), parameter) {
-                    (Some((_, slot)), _) => *slot,
-                    (None, FusedParameter::Argument { launch, argument }) => {
-                        kept(*launch, *argument)?
-                    }
-                    _ => return Err(CodegenError::Inconsistent("a wave's number".into())),
-                },
-            );
+            record.push(match known.find(|(known, _)| *known == parameter) {
+                Some((_, slot)) => *slot,
+                None => self.argument(&builder, frame, &operands, parameter, &mut holds)?,
+            });
         }
         let guard = emit_guards(context, &program.host, &builder, &operands, &group.guards)?;
         let guard = builder.build_and(guard, holds, "run.fused")?;
@@ -236,6 +193,57 @@ impl<'ctx> GroupFunctions<'_, 'ctx> {
         builder.position_at_end(separate);
         issue_all(&builder)?;
         Ok(function)
+    }
+
+    /// The address of what a fused kernel gets for a parameter; `holds` says whether it can be had.
+    fn argument(
+        &self,
+        builder: &Builder<'ctx>,
+        frame: PointerValue<'ctx>,
+        operands: &GroupOperands<'_, 'ctx>,
+        parameter: &FusedParameter,
+        holds: &mut IntValue<'ctx>,
+    ) -> Result<PointerValue<'ctx>, CodegenError> {
+        let (program, members) = (self.program, self.members);
+        let context = program.context;
+        let int = context.i32_type();
+        let missing = |what: &str| CodegenError::Inconsistent(format!("missing {what}"));
+        Ok(match parameter {
+            FusedParameter::Argument { launch, argument } => {
+                let member = members
+                    .iter()
+                    .position(|member| member.launch.id == *launch);
+                let operand = OPERANDS_BEFORE_ARGUMENTS + argument;
+                let known = member.filter(|member| operand < members[*member].operands.len());
+                let member = known.ok_or_else(|| missing("argument"))?;
+                self.layout
+                    .address(program, builder, frame, (member, operand))?
+            }
+            FusedParameter::VariableAddress { variable } => {
+                let (slot, status) = variable_address(program, builder, *variable)?;
+                let zero = int.const_zero();
+                let found = builder.build_int_compare(IntPredicate::EQ, status, zero, "found")?;
+                *holds = builder.build_and(*holds, found, "holds")?;
+                slot
+            }
+            FusedParameter::HostValue { expression } => {
+                let host = &program.host;
+                let value = emit_expression(context, host, builder, operands, expression)?;
+                let value = builder.build_int_truncate(value, int, "number")?;
+                let slot = builder.build_alloca(int, "number")?;
+                builder.build_store(slot, value)?;
+                slot
+            }
+            FusedParameter::GridSize { launch, axis } => {
+                let extent = operands
+                    .operand(*launch, Operand::Grid(axis.index() as u8))
+                    .ok_or_else(|| missing("extent"))?;
+                let slot = builder.build_alloca(int, "extent")?;
+                let extent = builder.build_int_truncate(extent, int, "extent")?;
+                builder.build_store(slot, extent)?;
+                slot
+            }
+        })
     }
 
     /// `void sirius.flush.G(ptr frame, i32 pending)`: issues the first `pending` members, unfused.

@@ -90,8 +90,9 @@ pub(super) fn candidates(
     for group in groups {
         let members: Vec<LaunchId> = group.members.iter().map(|member| member.launch).collect();
         grouped.extend(members.iter().copied());
+        // Ranges of blocks are counted in a grid of one dimension, of which a wave makes several.
         let mut maps = group.members.iter().map(|member| &member.map);
-        if maps.all(|map| *map == ThreadMap::Identity) {
+        if maps.all(|map| !matches!(map, ThreadMap::Blocks { .. })) {
             sets.push(members);
         }
     }
