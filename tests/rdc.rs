@@ -18,13 +18,18 @@ static OBJECTS: LazyLock<tempfile::TempDir> = LazyLock::new(|| {
             "-fPIC",
             &source("main.cu"),
             &source("device.cu"),
+            &source("half.cu"),
         ],
     );
     sirius(
         folder.path(),
-        &["-dlink", "main.o", "device.o", "-o", "linked.o"],
+        &["-dlink", "main.o", "device.o", "half.o", "-o", "linked.o"],
     );
-    tool(folder.path(), "ar", &["rcs", "libdevice.a", "device.o"]);
+    tool(
+        folder.path(),
+        "ar",
+        &["rcs", "libdevice.a", "device.o", "half.o"],
+    );
     folder
 });
 
@@ -94,7 +99,8 @@ fn by_the_host_compiler(folder: &Path, arguments: &[&str]) -> PathBuf {
 #[test]
 fn the_host_compiler_links_what_dlink_linked() {
     let folder = tempfile::tempdir().unwrap();
-    let program = by_the_host_compiler(folder.path(), &["main.o", "device.o", "linked.o"]);
+    let program =
+        by_the_host_compiler(folder.path(), &["main.o", "device.o", "half.o", "linked.o"]);
     assert_eq!(run(&program), PRINTED);
     // Members of libraries are in the device link whether or not the host's linker takes them.
     sirius(
@@ -115,7 +121,7 @@ fn the_host_compiler_links_what_dlink_linked() {
 
 #[test]
 fn without_a_device_link_nothing_links() {
-    let words = ["main.o", "device.o", "-o", "/dev/null"];
+    let words = ["main.o", "device.o", "half.o", "-o", "/dev/null"];
     let flags = link_flags();
     let linked = Command::new("g++")
         .args(
@@ -137,8 +143,8 @@ fn a_link_of_ours_sees_one_program() {
     let program = folder.path().join("program");
     let output = program.to_str().unwrap();
     for inputs in [
-        &["main.o", "device.o"][..],
-        &["main.o", "device.o", "linked.o", "-lcudadevrt"],
+        &["main.o", "device.o", "half.o"][..],
+        &["main.o", "device.o", "half.o", "linked.o", "-lcudadevrt"],
         &["main.o", "-L.", "-ldevice"],
         &[
             "-rdc=true",
@@ -165,7 +171,7 @@ fn objects_that_others_joined_are_linked_as_they_are() {
     tool(
         OBJECTS.path(),
         "ld",
-        &["-r", "main.o", "device.o", "-o", joined],
+        &["-r", "main.o", "device.o", "half.o", "-o", joined],
     );
     let said = sirius(OBJECTS.path(), &[joined, "-o", output]);
     assert_eq!((said.as_str(), run(&program).as_str()), ("", PRINTED));
@@ -248,19 +254,19 @@ const BOTH: &str = "#include <cstdio>
 fn device_links_for_gpus_are_assembled() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path();
-    let (main, device) = (source("main.cu"), source("device.cu"));
+    let (main, device, half) = (source("main.cu"), source("device.cu"), source("half.cu"));
     let gpu = |arguments: &[&str]| {
         let words = [&["--sirius-device=cuda", "-arch=sm_80"], arguments].concat();
         sirius(place, &words)
     };
-    gpu(&["-rdc=true", "-c", &main, &device]);
-    gpu(&["-dlink", "main.o", "device.o", "-o", "linked.o"]);
+    gpu(&["-rdc=true", "-c", &main, &device, &half]);
+    gpu(&["-dlink", "main.o", "device.o", "half.o", "-o", "linked.o"]);
     let flags = attempt(
         place,
         &["--sirius-device=cuda", "--sirius-print-link-flags"],
     );
     let flags = text(&flags.stdout);
-    let mut words = vec!["main.o", "device.o", "linked.o", "-o", "program"];
+    let mut words = vec!["main.o", "device.o", "half.o", "linked.o", "-o", "program"];
     words.extend(flags.split_whitespace());
     tool(place, "g++", &words);
     let sections = tool(place, "readelf", &["-SW", "program"]);
@@ -271,7 +277,7 @@ fn device_links_for_gpus_are_assembled() {
     let symbols = tool(place, "nm", &["linked.o"]);
     assert_eq!(
         symbols.matches("T __cudaRegisterLinkedBinary_").count(),
-        2,
+        3,
         "{symbols}"
     );
     // The device side of one unit alone is assembled as a part.

@@ -157,6 +157,16 @@ fn maps_are_told_in_every_form() {
         ["transpose", "identity", "blocks and threads as launched"],
         ["negate", "rearranged", "blocks transposed"],
         [
+            "shift",
+            "runs",
+            "threads counted block after block, 42 to a block",
+        ],
+        [
+            "subtract_first",
+            "identity",
+            "blocks and threads as launched",
+        ],
+        [
             "fill",
             "blocks",
             "64 blocks of its own from 0 on, in the first threads of each",

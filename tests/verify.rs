@@ -751,6 +751,8 @@ mod reductions;
 mod arranged;
 #[path = "verify/maps.rs"]
 mod maps;
+#[path = "verify/runs.rs"]
+mod runs;
 #[path = "verify/segments.rs"]
 mod segments;
 #[path = "verify/strands.rs"]

@@ -26,6 +26,7 @@ mod rearranged;
 mod recipe;
 mod registers;
 mod rows;
+mod runs;
 mod scopes;
 mod segment;
 mod strands;
@@ -285,7 +286,9 @@ impl<'ctx> Segments<'ctx> {
             let given = match group.members[position].map {
                 ThreadMap::Identity | ThreadMap::Blocks { .. } => Given::Nothing,
                 ThreadMap::Clipped => Given::Grid,
-                ThreadMap::Dealt { .. } | ThreadMap::Rearranged { .. } => Given::Place,
+                ThreadMap::Dealt { .. } | ThreadMap::Runs { .. } | ThreadMap::Rearranged { .. } => {
+                    Given::Place
+                }
             };
             let key = (model.id, form, given);
             if let Entry::Vacant(entry) = self.prepared.entry(key) {

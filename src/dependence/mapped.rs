@@ -1,5 +1,6 @@
 //! Widths under a one-to-one map that is not the identity (paper §3.4): grids of another shape,
-//! transposed blocks, another linearisation, several small blocks for a large one.
+//! transposed blocks, another linearisation, several small blocks for a large one, runs of places for a
+//! block that touches as much ([`runs`]).
 //!
 //! Source and sink are each mapped into common coordinates; a source's and a sink's place belong
 //! together when all coordinates are equal. Candidates come from the shapes, from the subscripts and
@@ -13,7 +14,7 @@ use super::pair::{PairOfTargets, mentions};
 use super::polynomial::{Atom, Monomial, Polynomial};
 use super::relation::{Shape, Side, Solver};
 use super::witness::Example;
-use super::{Guard, Width};
+use super::{Guard, Width, runs};
 use crate::affine::{Affine, Axis, Variable};
 use crate::expression::{Condition, Expression};
 use crate::kernel::{Access, KernelModel};
@@ -40,16 +41,18 @@ pub struct PlaceMap {
     pub source: Vec<Expression<PlaceSymbol>>,
     /// The same coordinates of a place of the sink.
     pub sink: Vec<Expression<PlaceSymbol>>,
-    /// How many blocks of the source share the coordinates, at most.
+    /// How many blocks of the source share the coordinates, at most; 0 where these are told by runs of
+    /// threads that are not whole blocks.
     pub source_blocks: i64,
-    /// How many blocks of the sink share the coordinates, at most. One of both is 1.
+    /// The same of the sink. One of both is 1.
     pub sink_blocks: i64,
 }
 
 /// A width that is smaller than the one under the identity, and the map that makes it so.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MappedWidth {
-    /// Thread: the map is one-to-one on threads. Block: on blocks, or on groups of them.
+    /// Thread: the map is one-to-one on threads. Block: on blocks, or on groups of them, or on runs of
+    /// threads.
     pub width: Width,
     /// The map.
     pub map: PlaceMap,
@@ -67,24 +70,24 @@ impl fmt::Display for PlaceSymbol {
     }
 }
 
-/// One coordinate of one side: `floor((Σ coefficient · axis + constant) / divisor)`.
+/// One coordinate of one side: `floor((Σ coefficient · axis + constant) / divisor)`, the divisor at least 1.
 #[derive(Clone, Debug)]
 pub(super) struct Coordinate {
     /// Axes are blocks and threads.
     pub(super) terms: Vec<(Polynomial, Variable)>,
     pub(super) constant: Polynomial,
-    pub(super) divisor: i64,
+    pub(super) divisor: Polynomial,
     /// The same in bytes, as the kernel writes it, and what is added.
     pub(super) written: Option<(Affine, Polynomial)>,
 }
 
 /// A map that may be right.
-struct Candidate {
-    width: Width,
-    source: Vec<Coordinate>,
-    sink: Vec<Coordinate>,
-    blocks: (i64, i64),
-    conditions: Vec<Guard>,
+pub(super) struct Candidate {
+    pub(super) width: Width,
+    pub(super) source: Vec<Coordinate>,
+    pub(super) sink: Vec<Coordinate>,
+    pub(super) blocks: (i64, i64),
+    pub(super) conditions: Vec<Guard>,
 }
 
 /// Most pairs of accesses for which maps are tried.
@@ -206,7 +209,7 @@ fn flat(
     flat
 }
 
-fn push_condition(conditions: &mut Vec<Guard>, condition: Condition<ValueId>) {
+pub(super) fn push_condition(conditions: &mut Vec<Guard>, condition: Condition<ValueId>) {
     let guard = Guard::Holds {
         class: String::from("map"),
         condition,
@@ -280,12 +283,13 @@ fn candidates(
     for (few, many) in ratios(pair, shapes, widest) {
         let together = || {
             let mut coordinates = (linear_block(source)?, linear_block(sink)?);
-            coordinates.0.divisor = few;
-            coordinates.1.divisor = many;
+            coordinates.0.divisor = Polynomial::constant(few);
+            coordinates.1.divisor = Polynomial::constant(many);
             Some((vec![coordinates.0], vec![coordinates.1]))
         };
         add(Width::Block, together(), (few, many));
     }
+    found.extend(runs::candidates(pair, shapes, widest));
     let by_element = by_element(pair, shapes, widest);
     let at = found
         .iter()
@@ -310,20 +314,20 @@ fn axes(variable: fn(Axis) -> Variable, exchanged: bool) -> (Vec<Coordinate>, Ve
 }
 
 /// Number of a block in its grid.
-fn linear_block(shape: &Shape) -> Option<Coordinate> {
+pub(super) fn linear_block(shape: &Shape) -> Option<Coordinate> {
     let (terms, _) = linear(&shape.grid, Variable::Block, Polynomial::constant(1))?;
     Some(Coordinate::of(terms))
 }
 
 /// Number of a thread in the whole grid, block after block.
-fn linear_place(shape: &Shape) -> Option<Coordinate> {
+pub(super) fn linear_place(shape: &Shape) -> Option<Coordinate> {
     let one = Polynomial::constant(1);
     let (mut terms, threads) = linear(&shape.block, Variable::Thread, one)?;
     terms.extend(linear(&shape.grid, Variable::Block, threads)?.0);
     Some(Coordinate::of(terms))
 }
 
-type Terms = Vec<(Polynomial, Variable)>;
+pub(super) type Terms = Vec<(Polynomial, Variable)>;
 
 /// Mixed-radix digits from `unit` on, and what the next digit counts for.
 fn linear(
@@ -454,7 +458,7 @@ fn by_element(
 }
 
 /// A subscript over blocks and threads alone, products multiplied out, and its constant part.
-fn expand(
+pub(super) fn expand(
     model: &KernelModel,
     affine: &Affine,
     parameters: &[Polynomial],
@@ -494,7 +498,7 @@ fn expand(
 }
 
 /// A polynomial by a number that divides it.
-fn divided(polynomial: &Polynomial, divisor: i64) -> Option<Polynomial> {
+pub(super) fn divided(polynomial: &Polynomial, divisor: i64) -> Option<Polynomial> {
     let mut quotient = Polynomial::default();
     for (monomial, coefficient) in &polynomial.terms {
         if coefficient % divisor != 0 {
@@ -572,7 +576,8 @@ fn refutes(example: &Example, candidate: &Candidate) -> bool {
             let coefficient = example.assignment.evaluate(coefficient)?;
             sum = sum.checked_add(coefficient.checked_mul(at)?)?;
         }
-        Some(sum.div_euclid(coordinate.divisor))
+        let divisor = example.assignment.evaluate(&coordinate.divisor)?;
+        (divisor > 0).then(|| sum.div_euclid(divisor))
     };
     candidate
         .source
@@ -592,7 +597,7 @@ impl Coordinate {
         Self {
             terms,
             constant: Polynomial::default(),
-            divisor: 1,
+            divisor: Polynomial::constant(1),
             written: None,
         }
     }
@@ -610,7 +615,7 @@ impl Coordinate {
             sum = sum.add(term);
         }
         sum = sum.add(place_expression(&self.constant)?);
-        Some(sum.floor_divide(Expression::Constant(self.divisor)))
+        Some(sum.floor_divide(place_expression(&self.divisor)?))
     }
 }
 
@@ -620,7 +625,7 @@ fn place_expression(polynomial: &Polynomial) -> Option<Expression<PlaceSymbol>> 
 }
 
 /// A polynomial over host values as an expression; `None` where it mentions anything else.
-fn host_expression(polynomial: &Polynomial) -> Option<Expression<ValueId>> {
+pub(super) fn host_expression(polynomial: &Polynomial) -> Option<Expression<ValueId>> {
     let mut sum = Expression::Constant(0);
     for (monomial, coefficient) in &polynomial.terms {
         let mut term = Expression::Constant(*coefficient);

@@ -47,6 +47,7 @@ mod pair;
 mod polynomial;
 mod problem;
 mod relation;
+mod runs;
 mod targets;
 mod whole;
 mod witness;

@@ -8,6 +8,7 @@ use super::mapped::Coordinate;
 use super::moving::MovingFactor;
 use super::polynomial::{Atom, Monomial, Polynomial};
 use super::relation::{Facts, Shape, Side};
+use super::runs::Quotient;
 use crate::affine::{Affine, Axis, Constraint, Variable};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write;
@@ -51,9 +52,11 @@ pub(super) struct Builder<'a> {
     sides: [&'a Side<'a>; 2],
     pub(super) monomials: Vec<Monomial>,
     pub(super) monomial_index: HashMap<Monomial, usize>,
-    dimensions: Vec<String>,
-    base: Vec<String>,
+    pub(super) dimensions: Vec<String>,
+    pub(super) base: Vec<String>,
     pub(super) products: Vec<ProductDimension>,
+    /// Quotients by what only a run knows.
+    pub(super) quotients: Vec<Quotient>,
     /// Products whose factors move with counters of host loops.
     pub(super) moving: Vec<MovingFactor>,
     pub(super) counters: &'a BTreeSet<Atom>,
@@ -87,6 +90,7 @@ impl Problem {
             dimensions: Vec::new(),
             base: Vec::new(),
             products: Vec::new(),
+            quotients: Vec::new(),
             moving: Vec::new(),
             counters: &facts.counters,
             product_texts: [HashMap::new(), HashMap::new()],
@@ -168,6 +172,7 @@ impl Problem {
                 _ => choices.push(conjunctions),
             }
         }
+        choices.extend(builder.quotient_axioms()?);
         let mut late_choices = builder.product_axioms(&mut choices)?;
         late_choices.extend(builder.moving_axioms()?);
         late_choices.extend(builder.counter_products(facts));
@@ -346,9 +351,11 @@ impl Builder<'_> {
             let factor = Affine::variable(variable.clone());
             let _ = write!(text, " + {}", self.product_of(side, &factor, coefficient)?);
         }
-        Some(match coordinate.divisor {
-            1 => format!("({text})"),
-            divisor => format!("floor(({text})/{divisor})"),
+        Some(match coordinate.divisor.as_constant() {
+            Some(1) => format!("({text})"),
+            Some(divisor) if divisor > 1 => format!("floor(({text})/{divisor})"),
+            Some(_) => return None,
+            None => self.quotient(side, &text, &coordinate.divisor)?,
         })
     }
 

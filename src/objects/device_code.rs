@@ -7,6 +7,7 @@ use super::gather::{Gathered, bitcode_file, temporary_folder};
 use super::record::{DeviceSettings, Record, Settings};
 use super::{ObjectsError, archives, digest};
 use crate::cli::{Build, Device, Input, Language, Phase, Relocatable, UnitBitcode};
+use crate::program::DeviceSymbols;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -80,6 +81,54 @@ pub(super) fn relocatable_records(bytes: &[u8]) -> Vec<Record> {
     let mut records = Record::decode_all(section);
     records.retain(|record| record.header.relocatable.is_some() && record.device.is_some());
     records
+}
+
+/// A member of a library that its host side alone does not bring into a program.
+pub(super) struct Candidate<'a> {
+    /// The library.
+    pub(super) library: &'a Path,
+    /// The member.
+    pub(super) member: &'a str,
+    pub(super) record: &'a Record,
+}
+
+/// Which members of libraries a device link of `units` (device modules) takes in: those that define what
+/// is undefined, and what they need in turn.
+///
+/// # Errors
+/// When a module is no bitcode.
+pub(super) fn needed_by_device_code<'a>(
+    units: &[(Vec<u8>, PathBuf)],
+    mut candidates: Vec<Candidate<'a>>,
+) -> Result<Vec<Candidate<'a>>, ObjectsError> {
+    let mut needed = Vec::new();
+    if candidates.is_empty() {
+        return Ok(needed);
+    }
+    let mut all = DeviceSymbols::default();
+    for (device, source) in units {
+        let found = DeviceSymbols::of(device, source)?;
+        all.defined.extend(found.defined);
+        all.undefined.extend(found.undefined);
+    }
+    let mut symbols = Vec::new();
+    for candidate in &candidates {
+        let device = candidate.record.device.as_deref().unwrap_or_default();
+        symbols.push(DeviceSymbols::of(device, &candidate.record.header.source)?);
+    }
+    loop {
+        let gives = |found: &DeviceSymbols| {
+            let mut missing = all.undefined.difference(&all.defined);
+            missing.any(|name| found.defined.contains(name))
+        };
+        let Some(next) = symbols.iter().position(gives) else {
+            return Ok(needed);
+        };
+        let found = symbols.remove(next);
+        all.defined.extend(found.defined);
+        all.undefined.extend(found.undefined);
+        needed.push(candidates.remove(next));
+    }
 }
 
 fn gathered(build: &Build, units: &Units) -> Result<Gathered, ObjectsError> {

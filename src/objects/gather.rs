@@ -1,7 +1,9 @@
 //! A link's objects, exchanged for what their records hold.
 
 use super::archives::{self, Member};
-use super::device_code::{check_fits, device_link_settings, relocatable_records};
+use super::device_code::{
+    Candidate, check_fits, device_link_settings, needed_by_device_code, relocatable_records,
+};
 use super::record::{Record, Settings};
 use super::{ObjectsError, digest};
 use crate::cli::{Build, Device, Input, Language, Relocatable, Toolchain, UnitBitcode};
@@ -100,13 +102,14 @@ pub fn gather(build: &Build, toolchain: &Toolchain) -> Result<Option<Gathered>, 
         relocatable: true,
     };
     let mut warnings = String::new();
-    let chosen = match archives().next() {
+    let mut chosen = match archives().next() {
         Some(_) => {
             let compiled = exchange.compile_sources(toolchain, &mut warnings)?;
             archives::chosen(build, &compiled, toolchain, folder.path())?
         }
         None => BTreeMap::new(),
     };
+    choose_for_device_code(&exchange.build, objects.clone(), archives, &mut chosen)?;
     let taking_part: Vec<&Kept> = objects
         .clone()
         .chain(archives().flat_map(|library| library.chosen(&chosen).map(|(_, kept)| kept)))
@@ -142,6 +145,70 @@ pub fn gather(build: &Build, toolchain: &Toolchain) -> Result<Option<Gathered>, 
         warnings,
         _folder: folder,
     }))
+}
+
+/// Adds the members of archives that only device code needs: of a function that kernels of other units
+/// call, the host side knows nothing.
+fn choose_for_device_code<'a, A: Iterator<Item = &'a Library>>(
+    build: &Build,
+    objects: impl Iterator<Item = &'a Kept>,
+    archives: impl Fn() -> A,
+    chosen: &mut BTreeMap<PathBuf, Vec<String>>,
+) -> Result<(), ObjectsError> {
+    let members = |is_chosen: bool| {
+        let chosen = &*chosen;
+        archives().flat_map(move |library| {
+            let names = chosen.get(&library.path).map_or(&[][..], Vec::as_slice);
+            let members = library.members.iter().filter_map(move |(member, kept)| {
+                let record = kept.relocatable()?;
+                (names.contains(&member.name) == is_chosen).then_some((member, record))
+            });
+            members.map(|(member, record)| Candidate {
+                library: &library.path,
+                member: &member.name,
+                record,
+            })
+        })
+    };
+    // What a library has linked itself serves itself only.
+    let linked: BTreeSet<&String> = archives()
+        .flat_map(Library::kept)
+        .filter_map(|kept| kept.linked.as_ref())
+        .flatten()
+        .collect();
+    let candidates: Vec<Candidate<'_>> = members(false)
+        .filter(|candidate| {
+            let name = candidate.record.header.relocatable.as_ref();
+            !name.is_some_and(|name| linked.contains(name))
+        })
+        .collect();
+    if candidates.is_empty() {
+        return Ok(());
+    }
+    let mut units = Vec::new();
+    let records = objects.filter_map(Kept::relocatable);
+    for record in records.chain(members(true).map(|candidate| candidate.record)) {
+        let device = record.device.clone().unwrap_or_default();
+        units.push((device, record.header.source.clone()));
+    }
+    for input in &build.inputs {
+        let bitcode = input.bitcode.as_ref();
+        let bitcode = bitcode.filter(|bitcode| bitcode.relocatable.is_some());
+        if let Some(device) = bitcode.and_then(|bitcode| bitcode.device.as_ref()) {
+            units.push((
+                std::fs::read(device).unwrap_or_default(),
+                input.path.clone(),
+            ));
+        }
+    }
+    let needed: Vec<(PathBuf, String)> = needed_by_device_code(&units, candidates)?
+        .into_iter()
+        .map(|candidate| (candidate.library.to_owned(), candidate.member.to_owned()))
+        .collect();
+    for (library, member) in needed {
+        chosen.entry(library).or_default().push(member);
+    }
+    Ok(())
 }
 
 /// What an input is to a link that looks for records.
@@ -191,6 +258,12 @@ impl Kept {
             linked: digest::device_link_of(bytes),
             record,
         }
+    }
+
+    /// Its record, where device code of others may use it.
+    fn relocatable(&self) -> Option<&Record> {
+        let record = self.record.as_ref();
+        record.filter(|record| record.header.relocatable.is_some() && record.device.is_some())
     }
 
     fn is_ours(&self) -> bool {

@@ -279,6 +279,7 @@ fn inline_drivers(host: &Module<'_>, stubs: &BTreeSet<String>) -> usize {
         drivers: &drivers,
         recursive: &recursive,
         memory: HashMap::new(),
+        decided: HashMap::new(),
     };
     // What drivers call, transitively: only there do helpers matter.
     let mut near = drivers.clone();
@@ -335,11 +336,22 @@ struct Sizes<'a> {
     drivers: &'a BTreeSet<Value>,
     recursive: &'a BTreeSet<Value>,
     memory: HashMap<Value, usize>,
+    /// By function, whether its calls are inlined.
+    decided: HashMap<Value, bool>,
 }
 
 impl Sizes<'_> {
-    /// Whether calls of the function are inlined.
+    /// Whether calls of the function are inlined. It is asked for every call.
     fn inlined(&mut self, function: Value) -> bool {
+        if let Some(inlined) = self.decided.get(&function) {
+            return *inlined;
+        }
+        let inlined = self.decide(function);
+        self.decided.insert(function, inlined);
+        inlined
+    }
+
+    fn decide(&mut self, function: Value) -> bool {
         if self.recursive.contains(&function)
             || !self.calls.contains_key(&function)
             || function.is_interposable()
@@ -371,9 +383,10 @@ impl Sizes<'_> {
         }
         let mut size = function.instructions().len();
         // Recursive functions are never inlined, so this ends.
-        for called in self.calls.get(&function).cloned().unwrap_or_default() {
-            if self.inlined(called) {
-                size = size.saturating_add(self.of(called));
+        let calls = self.calls;
+        for called in calls.get(&function).into_iter().flatten() {
+            if self.inlined(*called) {
+                size = size.saturating_add(self.of(*called));
             }
         }
         self.memory.insert(function, size);

@@ -38,7 +38,7 @@ pub use operations::{
     DEVICE_TO_DEVICE, ELEMENT_BYTES, OperationKind, operation_call, operation_kernel,
     operation_name,
 };
-pub use relocatable::{read_device_link, read_relocatable_unit};
+pub use relocatable::{DeviceSymbols, read_device_link, read_relocatable_unit};
 
 use crate::cli::{Build, Input, Language, Phase, Toolchain};
 use canonicalise_host::Outside;

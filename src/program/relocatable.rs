@@ -94,6 +94,41 @@ pub fn read_device_link<'ctx>(
     Ok(program)
 }
 
+/// What a unit's device code has for others, and what it needs of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DeviceSymbols {
+    /// Names of functions and variables that it defines for all to see.
+    pub defined: BTreeSet<String>,
+    /// Names that it uses and does not define.
+    pub undefined: BTreeSet<String>,
+}
+
+impl DeviceSymbols {
+    /// Those of a device module as clang made it.
+    ///
+    /// # Errors
+    /// [`ProgramError::Bitcode`] when it is none.
+    pub fn of(bitcode: &[u8], source: &Path) -> Result<Self, ProgramError> {
+        let context = Context::create();
+        let buffer = MemoryBuffer::create_from_memory_range_copy(bitcode, "device");
+        let device = Module::parse_bitcode_from_buffer(&buffer, &context).map_err(|error| {
+            ProgramError::Bitcode {
+                source_file: source.to_owned(),
+                message: error.to_string(),
+            }
+        })?;
+        settle_names(&device);
+        let symbols = ir::functions(&device)
+            .into_iter()
+            .chain(ir::globals(&device));
+        let defined = symbols.filter(|symbol| !symbol.is_declaration() && !symbol.is_local());
+        Ok(Self {
+            defined: defined.map(ir::Value::name).collect(),
+            undefined: undefined(&device),
+        })
+    }
+}
+
 fn without_device<'ctx>(context: &'ctx Context, host: Module<'ctx>) -> Program<'ctx> {
     Program {
         context,
@@ -132,7 +167,16 @@ fn absolute(path: &Path) -> PathBuf {
 
 /// Gives what clang makes for nvcc's device linker the names by which ours finds it.
 pub(super) fn expose_registration(host: &Module<'_>, name: &str) {
-    if let Some(register) = host.get_function("__cuda_register_globals") {
+    // A function that does nothing, in a unit that has nothing to register.
+    let register = ir::functions(host)
+        .into_iter()
+        .flat_map(ir::Value::instructions)
+        .filter(|call| {
+            let called = call.called_name();
+            called.is_some_and(|called| called.starts_with(LINKED_BINARY))
+        })
+        .find_map(|call| call.arguments().first().copied());
+    if let Some(register) = register.and_then(|register| host.get_function(&register.name())) {
         let register = register.as_global_value();
         register.set_name(&register_symbol(name));
         register.set_linkage(Linkage::External);
@@ -311,7 +355,10 @@ fn undefined(device: &Module<'_>) -> BTreeSet<String> {
     let symbols = ir::functions(device).into_iter().chain(ir::globals(device));
     symbols
         .filter(|symbol| {
-            symbol.is_declaration() && !symbol.is_weak_reference() && !symbol.users().is_empty()
+            // Dynamic shared memory is only ever declared.
+            let is_shared = symbol.type_of().text() == "ptr addrspace(3)";
+            let is_needed = !symbol.is_weak_reference() && !symbol.users().is_empty();
+            symbol.is_declaration() && !is_shared && is_needed
         })
         .map(ir::Value::name)
         .filter(|name| !name.starts_with("llvm.") && !name.starts_with("__nv_"))

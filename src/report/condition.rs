@@ -24,13 +24,16 @@ impl<'a> LaunchNames<'a> {
                 launches.push((launch.id, name, node.location.line));
             }
         }
-        let names = launches.iter().map(|(id, name, line)| {
-            let namesakes = launches.iter().filter(|(_, other, _)| other == name);
-            match namesakes.count() {
+        let mut namesakes: BTreeMap<&str, usize> = BTreeMap::new();
+        for (_, name, _) in &launches {
+            *namesakes.entry(name).or_default() += 1;
+        }
+        let names = launches
+            .iter()
+            .map(|(id, name, line)| match namesakes[name] {
                 1 => (*id, (*name).to_string()),
                 _ => (*id, format!("{name}@{line}")),
-            }
-        });
+            });
         let names = names.collect();
         Self { graph, names }
     }

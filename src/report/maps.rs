@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub struct ReportMap {
     /// Its kernel.
     pub name: String,
-    /// `identity`, `clipped`, `dealt`, `rearranged` or `blocks`, as [`ThreadMap`] has them.
+    /// `identity`, `clipped`, `dealt`, `runs`, `rearranged` or `blocks`, as [`ThreadMap`] has them.
     pub kind: String,
     /// The same in words: `blocks transposed`.
     pub text: String,
@@ -97,6 +97,15 @@ fn in_words(
                 text.push_str(", several to a thread");
             }
             ("dealt", text)
+        }
+        ThreadMap::Runs { own, length } => {
+            let order = match own {
+                ThreadOrder::Blocks => "block after block",
+                ThreadOrder::Rows => "row after row",
+            };
+            let length = names.expression(length, 2);
+            let text = format!("threads counted {order}, {length} to a block");
+            ("runs", text)
         }
         ThreadMap::Rearranged { blocks, threads } => {
             let parts = [("blocks", blocks), ("threads", threads)];

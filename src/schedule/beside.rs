@@ -204,7 +204,7 @@ impl<'a> Judge<'a> {
     }
 
     /// The number of blocks of a launch.
-    fn blocks(&self, member: &Candidate) -> Expression<ValueId> {
+    pub(super) fn blocks(&self, member: &Candidate) -> Expression<ValueId> {
         let [x, y, z] = [0, 1, 2].map(|axis| self.extent(member, axis));
         x.multiply(y).multiply(z)
     }

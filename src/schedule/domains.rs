@@ -8,13 +8,13 @@
 //!
 //! Invariant: for every two members of which one is dealt, each edge stays, under the map of the edge or the
 //! identity, among threads of one number (see [`ThreadOrder`]), or among numbers of one block of the fused
-//! launch, or is absent under guards.
+//! launch (see `runs`), or is absent under guards.
 
 use super::group::{Judge, orders};
 use super::obstacle::Candidate;
 use super::{ThreadMap, ThreadOrder};
 use crate::affine::Axis;
-use crate::dependence::{Edge, Guard, PlaceSymbol, Width};
+use crate::dependence::{Guard, PlaceSymbol, Width};
 use crate::diagnostics::Rejection;
 use crate::expression::{Condition, Expression};
 use crate::kernel::{AccessKind, Target};
@@ -161,13 +161,13 @@ impl<'a> Judge<'a> {
             };
             std::cmp::Reverse(size.as_constant())
         });
-        let mut tried: Vec<[Expression<ValueId>; 3]> = Vec::new();
+        let mut tried: Vec<[Expression<ValueId>; 6]> = Vec::new();
         for leader in leaders {
-            let block = std::array::from_fn(|axis| self.extent(leader, 3 + axis));
-            if tried.contains(&block) {
+            let shape = std::array::from_fn(|axis| self.extent(leader, axis));
+            if tried.contains(&shape) {
                 continue;
             }
-            tried.push(block);
+            tried.push(shape);
             for fused in [ThreadOrder::Blocks, ThreadOrder::Rows] {
                 let found = self.led_by(leader, fused, members);
                 if found.is_some() {
@@ -230,7 +230,9 @@ impl<'a> Judge<'a> {
             None => return None,
         };
         let launch = Launched {
+            fused,
             grid: std::array::from_fn(|axis| self.extent(reference, axis)),
+            grids: kept.iter().map(|member| self.blocks(member)).collect(),
             total: self.total(reference),
             threads: self.block_threads(leader).as_constant()?,
         };
@@ -246,81 +248,120 @@ impl<'a> Judge<'a> {
             add(Condition::LessEqual(self.total(member), most()));
         }
         let dealt = |member: &&Candidate| kept.iter().all(|other| other.node != member.node);
-        let dealt: Vec<Candidate> = members.iter().filter(dealt).copied().collect();
-        let mut repeats = Vec::new();
+        let mut dealt: Vec<Candidate> = members.iter().filter(dealt).copied().collect();
         for member in &dealt {
-            let total = self.total(member);
-            let constants = total.as_constant().zip(launch.total.as_constant());
-            add(Condition::LessEqual(total.clone(), most()));
-            repeats.push(match constants {
-                // A few threads would have to do what many did.
-                Some((own, all)) if own > all.saturating_mul(MOST_REPEATS) => return None,
-                Some((own, all)) => own > all,
-                None => {
-                    add(Condition::LessEqual(total, launch.total.clone()));
-                    false
-                }
+            add(Condition::LessEqual(self.total(member), most()));
+        }
+        // Who depends on those that lead decides first.
+        let is_near = |member: &Candidate| kept.iter().any(|other| self.meet(member, other));
+        dealt.sort_by_key(|member| !is_near(member));
+        let mut numbered: Vec<Numbered> = Vec::new();
+        for member in &kept {
+            numbered.push(Numbered {
+                member: *member,
+                number: self.number(member, fused, Some(&launch.grid))?,
+                run: None,
+                repeats: false,
             });
         }
-        let mut numbered: Vec<(Candidate, Sum)> = Vec::new();
-        for member in &kept {
-            numbered.push((*member, self.number(member, fused, Some(&launch.grid))?));
-        }
-        for (member, repeats) in dealt.iter().zip(repeats) {
+        for member in &dealt {
             let mut orders = [ThreadOrder::Blocks, ThreadOrder::Rows];
             if orders[0] != fused {
                 orders.reverse();
             }
-            let (own, number, found) = orders.into_iter().find_map(|own| {
-                let number = self.number(member, own, None)?;
+            let mut ways: Vec<_> = orders.map(|own| (own, None)).into();
+            if fused == ThreadOrder::Blocks {
+                let runs = self.runs(member, &numbered).into_iter();
+                ways.extend(runs.map(|run| (ThreadOrder::Blocks, Some(run))));
+            }
+            let (mine, map, found) = ways.into_iter().find_map(|(own, run)| {
                 let mut found = Found::default();
-                let goes_with = |other: &(Candidate<'a>, Sum), found: &mut Found| {
-                    let mine = (member, &number);
-                    let other = (&other.0, &other.1);
-                    match other.0.node < member.node {
-                        true => self.stays_inside(other, mine, &launch, found),
-                        false => self.stays_inside(mine, other, &launch, found),
+                let mut repeats = false;
+                let map = match &run {
+                    None => {
+                        repeats = self.repeats(member, &launch, &mut found)?;
+                        ThreadMap::Dealt {
+                            own,
+                            fused,
+                            repeats,
+                        }
+                    }
+                    Some(length) => {
+                        self.run_conditions(member, length, &launch, &mut found)?;
+                        let length = length.clone();
+                        ThreadMap::Runs { own, length }
                     }
                 };
-                let all = numbered.iter().all(|other| goes_with(other, &mut found));
-                all.then_some((own, number, found))
+                let mine = Numbered {
+                    member: *member,
+                    number: self.number(member, own, None)?,
+                    run,
+                    repeats,
+                };
+                let all = numbered
+                    .iter()
+                    .all(|other| match other.member.node < member.node {
+                        true => self.stays_inside(other, &mine, &launch, &mut found),
+                        false => self.stays_inside(&mine, other, &launch, &mut found),
+                    });
+                all.then_some((mine, map, found))
             })?;
             domains.guards.extend(found.guards);
             domains.block_wide.extend(found.block_wide);
-            let map = ThreadMap::Dealt {
-                own,
-                fused,
-                repeats,
-            };
             domains.place(member, map);
-            numbered.push((*member, number));
+            numbered.push(mine);
         }
         domains.settle_guards().then_some(domains)
+    }
+
+    /// Whether edges lead from one of two members to the other.
+    fn meet(&self, one: &Candidate, other: &Candidate) -> bool {
+        let edges = [
+            self.edges(one.node, other.node),
+            self.edges(other.node, one.node),
+        ];
+        edges.into_iter().flatten().any(|edge| orders(edge))
+    }
+
+    /// Whether the threads of the fused launch have to take turns so that all of a member run; `None` when a
+    /// few would have to do what many did.
+    fn repeats(&self, member: &Candidate, launch: &Launched, found: &mut Found) -> Option<bool> {
+        let total = self.total(member);
+        match total.as_constant().zip(launch.total.as_constant()) {
+            Some((own, all)) if own > all.saturating_mul(MOST_REPEATS) => None,
+            Some((own, all)) => Some(own > all),
+            None => {
+                found.add(Condition::LessEqual(total, launch.total.clone()));
+                Some(false)
+            }
+        }
     }
 
     /// Whether every edge between two members, one of them dealt, stays among threads of one number, or of
     /// one block, or can be tested to be absent.
     fn stays_inside(
         &self,
-        (source, source_number): (&Candidate, &Sum),
-        (sink, sink_number): (&Candidate, &Sum),
+        source: &Numbered,
+        sink: &Numbered,
         launch: &Launched,
         found: &mut Found,
     ) -> bool {
-        let edges = self.edges(source.node, sink.node).iter();
+        let one_thread = source.run == sink.run;
+        let edges = self.edges(source.member.node, sink.member.node).iter();
         edges.filter(|edge| orders(edge)).all(|edge| {
             found.guards.extend(edge.absent_if.iter().cloned());
-            if source_number == sink_number && edge.width == Width::Thread {
+            if one_thread && source.number == sink.number && edge.width == Width::Thread {
                 found.guards.extend(edge.conditions.iter().cloned());
                 return true;
             }
             if let Some(mapped) = &edge.mapped
+                && one_thread
                 && mapped.width == Width::Thread
                 && told_by(
                     &mapped.map.source,
                     &mapped.map.sink,
-                    source_number,
-                    sink_number,
+                    &source.number,
+                    &sink.number,
                 )
             {
                 found.guards.extend(mapped.conditions.iter().cloned());
@@ -328,47 +369,12 @@ impl<'a> Judge<'a> {
             }
             if let Some(conditions) = self.in_one_block(edge, source, sink, launch) {
                 found.guards.extend(conditions.iter().cloned());
-                found.block_wide.insert((source.node, sink.node));
+                let pair = (source.member.node, sink.member.node);
+                found.block_wide.insert(pair);
                 return true;
             }
             !edge.absent_if.is_empty()
         })
-    }
-
-    /// What it relies on that an edge stays inside the blocks of the fused launch, where each of them has the
-    /// threads of one or several whole blocks of both; `None` when it does not.
-    fn in_one_block<'b>(
-        &self,
-        edge: &'b Edge,
-        source: &Candidate,
-        sink: &Candidate,
-        launch: &Launched,
-    ) -> Option<&'b [Guard]> {
-        let together = |member: &Candidate| {
-            let own = self.block_threads(member).as_constant()?;
-            (own > 0 && launch.threads % own == 0).then(|| launch.threads / own)
-        };
-        let (many, few) = (together(source)?, together(sink)?);
-        let blocks = [source, sink].map(|member| self.linear_block(member));
-        let [Some(source_block), Some(sink_block)] = blocks else {
-            return None;
-        };
-        if edge.width <= Width::Block && source_block == sink_block && many == few {
-            return Some(&edge.conditions);
-        }
-        let mapped = edge.mapped.as_ref()?;
-        let ([one], [other]) = (mapped.map.source.as_slice(), mapped.map.sink.as_slice()) else {
-            return None;
-        };
-        let is = |coordinate: &Expression<PlaceSymbol>, block: &Sum, together: i64| {
-            let (inner, divisor) = match coordinate {
-                Expression::FloorDivide(inner, divisor) => (&**inner, divisor.as_constant()),
-                other => (other, Some(1)),
-            };
-            divisor == Some(together) && sum_of(inner).as_ref() == Some(block)
-        };
-        (is(one, &source_block, many) && is(other, &sink_block, few))
-            .then_some(mapped.conditions.as_slice())
     }
 
     /// The number of a member's thread; `grid` is what its blocks are counted by, if not its own.
@@ -409,33 +415,59 @@ impl<'a> Judge<'a> {
     }
 
     /// How many threads a block of the member has.
-    fn block_threads(&self, member: &Candidate) -> Expression<ValueId> {
+    pub(super) fn block_threads(&self, member: &Candidate) -> Expression<ValueId> {
         let [x, y, z] = [3, 4, 5].map(|axis| self.extent(member, axis));
         x.multiply(y).multiply(z)
     }
 
     /// How many threads the member has.
-    fn total(&self, member: &Candidate) -> Expression<ValueId> {
-        let [x, y, z] = [0, 1, 2].map(|axis| self.extent(member, axis));
-        x.multiply(y)
-            .multiply(z)
-            .multiply(self.block_threads(member))
+    pub(super) fn total(&self, member: &Candidate) -> Expression<ValueId> {
+        self.blocks(member).multiply(self.block_threads(member))
     }
 }
 
 /// The fused launch.
-struct Launched {
-    grid: [Expression<ValueId>; 3],
-    total: Expression<ValueId>,
+pub(super) struct Launched {
+    /// How its threads are counted.
+    pub(super) fused: ThreadOrder,
+    pub(super) grid: [Expression<ValueId>; 3],
+    /// How many blocks each member has that keeps its threads.
+    pub(super) grids: Vec<Expression<ValueId>>,
+    pub(super) total: Expression<ValueId>,
     /// Threads a block.
-    threads: i64,
+    pub(super) threads: i64,
+}
+
+/// A member whose threads have numbers.
+pub(super) struct Numbered<'a> {
+    pub(super) member: Candidate<'a>,
+    pub(super) number: Sum,
+    /// How many of them a block runs; none where a number is that of a thread.
+    pub(super) run: Option<Expression<ValueId>>,
+    /// Numbers beyond the last thread begin anew with the first.
+    pub(super) repeats: bool,
 }
 
 /// What was found out of a member that is dealt.
 #[derive(Default)]
-struct Found {
+pub(super) struct Found {
     guards: BTreeSet<Guard>,
     block_wide: BTreeSet<(NodeId, NodeId)>,
+}
+
+impl Found {
+    /// Adds what is tested at run time where it is not known.
+    pub(super) fn add(&mut self, condition: Condition<ValueId>) {
+        self.add_of("threads", condition);
+    }
+
+    /// The same in a class of its own.
+    pub(super) fn add_of(&mut self, class: &str, condition: Condition<ValueId>) {
+        self.guards.insert(Guard::Holds {
+            class: String::from(class),
+            condition,
+        });
+    }
 }
 
 /// Whether a member's threads count on others of their block.

@@ -774,7 +774,8 @@ const BLOCK_EXTENTS: [&str; 3] = ["blockDim.x", "blockDim.y", "blockDim.z"];
 const MOST_BYTES_OF_A_THREAD: i64 = 256;
 /// Static shared memory of a block.
 const MOST_STATIC_SHARED_BYTES: u64 = 48 * 1024;
-/// What a strand needs to find its place: six extents and the first of its blocks.
-const PLACE_PARAMETER_BYTES: u64 = 4 * (6 + 1);
+/// What a member needs to find its place: six extents, and the first of a strand's blocks, or how many
+/// threads it has and how many of them a block runs.
+const PLACE_PARAMETER_BYTES: u64 = 4 * (6 + 2);
 /// The extents of a grid among the parameters, each at its worst place.
 const GRID_BYTES: u64 = 3 * (4 + 3);

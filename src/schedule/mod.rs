@@ -16,6 +16,7 @@ pub mod occupancy;
 mod rearranged;
 mod regroup;
 pub mod resources;
+mod runs;
 mod segments;
 mod sharing;
 mod units;
@@ -59,6 +60,15 @@ pub enum ThreadMap {
         /// n + the number of its threads, and so on. Else the member has at most as many, and those
         /// beyond its own leave it out.
         repeats: bool,
+    },
+    /// The member's threads are counted, and block b of the fused launch, counted x fastest, runs those of
+    /// them that have the numbers from b · `length` on, `length` of them, its threads in turn; the last block
+    /// runs all that are left. The fused launch has the shape of the members with the first two maps.
+    Runs {
+        /// How the member's own threads are counted.
+        own: ThreadOrder,
+        /// How many of its threads a block of the fused launch runs.
+        length: Expression<ValueId>,
     },
     /// The member's blocks are those of the fused launch in another arrangement, and the threads of each
     /// block those of a block of the fused launch: blocks stay whole. The fused launch has the shape of
@@ -165,9 +175,17 @@ impl ThreadMap {
         matches!(self, Self::Identity | Self::Clipped)
     }
 
+    /// Whether threads are counted and dealt anew over those of the fused launch.
+    pub fn is_dealt(&self) -> bool {
+        matches!(self, Self::Dealt { .. } | Self::Runs { .. })
+    }
+
     /// Whether its threads are those of a launch whose shape other members tell.
     pub fn places_anew(&self) -> bool {
-        matches!(self, Self::Dealt { .. } | Self::Rearranged { .. })
+        matches!(
+            self,
+            Self::Dealt { .. } | Self::Runs { .. } | Self::Rearranged { .. }
+        )
     }
 }
 
@@ -189,6 +207,7 @@ impl FusionGroup {
             ThreadMap::Identity
             | ThreadMap::Clipped
             | ThreadMap::Dealt { .. }
+            | ThreadMap::Runs { .. }
             | ThreadMap::Rearranged { .. } => None,
         };
         for member in 0..self.members.len() {

@@ -28,8 +28,8 @@ pub(super) enum Apart {
     Nowhere,
     /// Anyhow: in whatever blocks and threads.
     Anyhow,
-    /// In threads of different numbers, of which so many that follow each other are taken for one.
-    Numbers(i64),
+    /// In threads of different numbers, or in different runs of them.
+    Numbers,
 }
 
 /// Where the instances of two members are in the fused launch.
@@ -171,17 +171,14 @@ fn never_meet(
     }
     set.require(format!("{first} + {shift} < {second} + {second_size}"));
     set.require(format!("{second} < {first} + {shift} + {first_size}"));
-    let numbers = match (apart, places) {
-        (Apart::Numbers(together), Places::Numbers(numbers)) => {
+    let (numbers, quotients) = match (apart, places) {
+        (Apart::Numbers, Places::Numbers(numbers)) => {
             let [one, other] = &**numbers;
             let one = one.text(&mut set, &mut source, assumptions)?;
             let other = other.text(&mut set, &mut sink, assumptions)?;
-            [one, other].map(|number| match together {
-                1 => number,
-                _ => format!("floor({number}/{together})"),
-            })
+            ([one.0, other.0], [one.1, other.1])
         }
-        (Apart::Numbers(_), _) => return None,
+        (Apart::Numbers, _) => return None,
         _ => Default::default(),
     };
     // Blocks, and threads of a block, by coordinates of which one differs when they do.
@@ -201,12 +198,17 @@ fn never_meet(
         set.products(member)?;
     }
     set.product_pairs(assumptions, &source, &sink)?;
+    for quotient in quotients.iter().flatten() {
+        for side in [&source, &sink] {
+            quotient.lie_to_products(&mut set, assumptions, side)?;
+        }
+    }
     let none = Vec::new();
     let (equal, different) = match apart {
         Apart::Blocks => (vec![], &blocks),
         Apart::Threads => (vec![&blocks], &threads),
         Apart::Nowhere => (vec![&blocks, &threads], &none),
-        Apart::Anyhow | Apart::Numbers(_) => (vec![], &none),
+        Apart::Anyhow | Apart::Numbers => (vec![], &none),
     };
     for coordinates in equal.into_iter().flatten() {
         set.require(coordinates.join(" = "));
@@ -214,7 +216,7 @@ fn never_meet(
     if matches!(apart, Apart::Nowhere | Apart::Anyhow) {
         return is_empty(&set.text(assumptions, "0 = 0"));
     }
-    if matches!(apart, Apart::Numbers(_)) {
+    if apart == Apart::Numbers {
         for order in [" < ", " > "] {
             if !is_empty(&set.text(assumptions, &numbers.join(order)))? {
                 return Some(false);
@@ -259,7 +261,7 @@ pub(super) struct Side<'a> {
     pub(super) letter: &'static str,
     pub(super) member: &'a Member<'a>,
     /// The products that it mentions, directly or through others.
-    products: BTreeSet<usize>,
+    pub(super) products: BTreeSet<usize>,
 }
 
 impl Side<'_> {
@@ -282,7 +284,8 @@ impl ConflictSet {
         self.names.text(polynomial)
     }
 
-    fn require(&mut self, constraint: String) {
+    /// Adds what holds for every pair.
+    pub(super) fn require(&mut self, constraint: String) {
         self.constraints.push(constraint);
     }
 
@@ -351,7 +354,7 @@ impl ConflictSet {
     }
 
     /// An affine expression of one side in isl's notation.
-    fn affine(&mut self, side: &Side<'_>, affine: &Affine) -> Option<String> {
+    pub(super) fn affine(&mut self, side: &Side<'_>, affine: &Affine) -> Option<String> {
         let mut text = format!("({}", affine.constant);
         for (coefficient, variable) in &affine.terms {
             let sign = if *coefficient < 0 { '-' } else { '+' };
@@ -381,6 +384,12 @@ impl ConflictSet {
         }
         text.push(')');
         Some(text)
+    }
+
+    /// A variable of its own.
+    pub(super) fn variable(&mut self, name: String) -> String {
+        self.variables.insert(name.clone());
+        name
     }
 
     /// The variable that stands for a product of one side.

@@ -7,7 +7,8 @@
 //! that its member is dealt by, or by the fused launch's for members that stay where they are, are
 //! in one thread. The converse need not hold. So of a pair of members of which one is dealt, no conflicting
 //! instances may have different numbers; or, where a barrier stands between, numbers in different blocks of
-//! the fused launch, which are runs of as many numbers as a block has threads. The numbers of the threads of
+//! the fused launch, which are runs of as many numbers as a block has threads, or as the member's map says
+//! (`runs`). The numbers of the threads of
 //! the fused launch are below 2³¹, as are those of the members, so that 32 bits hold them and what is
 //! added to them.
 //!
@@ -18,7 +19,9 @@ use super::Refusal;
 use super::conflict::{ConflictSet, Side};
 use super::formula::{Assumptions, Formula};
 use super::member::Member;
+use super::place::Values;
 use super::polynomial::Polynomial;
+use super::runs::{self, Quotient};
 use crate::affine::{Affine, Axis, Variable};
 use crate::kernel::{AccessKind, Target};
 use crate::schedule::{FusionGroup, ThreadMap, ThreadOrder};
@@ -31,6 +34,8 @@ pub(super) struct Numbers {
     /// Grid x, y, z; `None` for an extent that is not told.
     grid: [Option<Polynomial>; 3],
     block: [Polynomial; 3],
+    /// So many that follow each other count as one.
+    together: Polynomial,
 }
 
 /// What is known of the fused launch of a group with dealt members.
@@ -42,6 +47,8 @@ pub(super) struct Dealing {
     least_totals: Vec<Polynomial>,
     /// The largest of these is the number of its threads.
     totals: Vec<Polynomial>,
+    /// The largest of these is the number of its blocks.
+    block_counts: Vec<Polynomial>,
 }
 
 impl Dealing {
@@ -84,6 +91,8 @@ impl Dealing {
             return Err(mixed());
         }
         let total = |member: &Member<'_>| product(&member.extents);
+        let block_counts = launches.iter().map(|member| product(&member.extents[..3]));
+        let block_counts = block_counts.collect::<Option<Vec<_>>>().ok_or_else(mixed)?;
         let block = |member: &Member<'_>| -> [Polynomial; 3] {
             std::array::from_fn(|axis| member.extents[3 + axis].clone())
         };
@@ -97,6 +106,7 @@ impl Dealing {
                 block: block(member),
                 least_totals: vec![all.clone()],
                 totals: vec![all],
+                block_counts,
             }));
         }
         let one = Polynomial::constant(1);
@@ -114,6 +124,7 @@ impl Dealing {
             block: block(launches[0]),
             least_totals: totals.clone(),
             totals,
+            block_counts,
         }))
     }
 
@@ -122,6 +133,7 @@ impl Dealing {
         &self,
         group: &FusionGroup,
         members: &[Member<'_>],
+        values: &Values<'_>,
         assumptions: &Assumptions,
     ) -> Vec<Refusal> {
         let mut refusals = Vec::new();
@@ -147,9 +159,9 @@ impl Dealing {
                     });
                 }
             }
-            let ThreadMap::Dealt { repeats, .. } = planned.map else {
+            if !is_dealt(&planned.map) {
                 continue;
-            };
+            }
             if let Some(what) = needs_its_block(member) {
                 let what = what.to_owned();
                 refusals.push(Refusal::NotDealt { launch, what });
@@ -161,64 +173,112 @@ impl Dealing {
             if !at_most(&total, &most) {
                 refusals.push(Refusal::TooManyThreads { launch });
             }
-            let fits = self.least_totals.iter().any(|all| at_most(&total, all));
-            if !repeats && !fits {
+            let once = matches!(planned.map, ThreadMap::Dealt { repeats: false, .. });
+            if once && !self.least_totals.iter().any(|all| at_most(&total, all)) {
                 let what = String::from("perhaps more threads than the fused launch");
                 refusals.push(Refusal::NotDealt { launch, what });
+            }
+            if let ThreadMap::Runs { length, .. } = &planned.map {
+                let length = runs::length(length, values);
+                let counts = &self.block_counts;
+                if !length.is_some_and(|length| runs::fit(&length, counts, &most, assumptions)) {
+                    refusals.push(Refusal::TooManyThreads { launch });
+                }
             }
         }
         refusals
     }
 
     /// The numbers of the threads of two members, of which one is dealt at least, where equal ones are in
-    /// one thread of the fused launch; `None` when they are counted in different orders.
-    pub(super) fn numbers(
+    /// one thread of the fused launch; `None` when they are counted in different orders, or the blocks
+    /// run them by different runs.
+    pub(super) fn thread_numbers(
         &self,
         members: [&Member<'_>; 2],
         maps: [&ThreadMap; 2],
+        values: &Values<'_>,
+        assumptions: &Assumptions,
     ) -> Option<[Numbers; 2]> {
-        let fused = maps.map(|map| match map {
-            ThreadMap::Dealt { fused, .. } => Some(*fused),
+        let lengths = maps.map(|map| match map {
+            ThreadMap::Runs { length, .. } => Some(runs::length(length, values)),
             _ => None,
         });
+        let alike = match lengths {
+            [None, None] => true,
+            [Some(one), Some(other)] => assumptions.equal(&one?, &other?),
+            _ => false,
+        };
+        alike.then(|| self.numbers(members, maps)).flatten()
+    }
+
+    /// The same where all numbers count as one that a block of the fused launch runs; `None` when
+    /// these do not follow each other.
+    pub(super) fn block_numbers(
+        &self,
+        members: [&Member<'_>; 2],
+        maps: [&ThreadMap; 2],
+        values: &Values<'_>,
+    ) -> Option<[Numbers; 2]> {
+        // Beyond the last block one begins anew with the first, the other stays.
+        let repeats = |map: &&ThreadMap| matches!(map, ThreadMap::Dealt { repeats: true, .. });
+        let stays = |map: &&ThreadMap| matches!(map, ThreadMap::Runs { .. });
+        if maps.iter().any(repeats) && maps.iter().any(stays) {
+            return None;
+        }
+        let mut numbers = self.numbers(members, maps)?;
+        for (numbers, map) in numbers.iter_mut().zip(maps) {
+            numbers.together = match map {
+                ThreadMap::Runs { length, .. } => runs::length(length, values)?,
+                ThreadMap::Dealt {
+                    fused: ThreadOrder::Rows,
+                    ..
+                } => return None,
+                _ => {
+                    let threads = self.block.iter().map(Polynomial::as_constant);
+                    let threads = threads.product::<Option<i64>>()?;
+                    Polynomial::constant(Some(threads).filter(|threads| *threads >= 1)?)
+                }
+            };
+        }
+        Some(numbers)
+    }
+
+    fn numbers(&self, members: [&Member<'_>; 2], maps: [&ThreadMap; 2]) -> Option<[Numbers; 2]> {
+        let fused = maps.map(|map| match map {
+            ThreadMap::Dealt { fused, .. } => Some(*fused),
+            ThreadMap::Runs { .. } => Some(ThreadOrder::Blocks),
+            _ => None,
+        });
+        if !maps.iter().all(|map| is_dealt(map) || map.keeps_indices()) {
+            return None;
+        }
         let fused = match fused {
             [Some(one), Some(other)] => (one == other).then_some(one)?,
             [one, other] => one.or(other)?,
         };
         let numbers = |at: usize| {
             let extents = &members[at].extents;
-            match maps[at] {
-                ThreadMap::Dealt { own, .. } => Numbers {
-                    order: *own,
-                    grid: std::array::from_fn(|axis| Some(extents[axis].clone())),
-                    block: std::array::from_fn(|axis| extents[3 + axis].clone()),
-                },
-                _ => Numbers {
-                    order: fused,
-                    grid: self.grid.clone(),
-                    block: std::array::from_fn(|axis| extents[3 + axis].clone()),
-                },
+            let (order, grid) = match maps[at] {
+                ThreadMap::Dealt { own, .. } | ThreadMap::Runs { own, .. } => {
+                    let own_grid = |axis: usize| Some(extents[axis].clone());
+                    (*own, std::array::from_fn(own_grid))
+                }
+                _ => (fused, self.grid.clone()),
+            };
+            Numbers {
+                order,
+                grid,
+                block: std::array::from_fn(|axis| extents[3 + axis].clone()),
+                together: Polynomial::constant(1),
             }
         };
         Some([numbers(0), numbers(1)])
-    }
-
-    /// As many numbers follow each other in a block of the fused launch, where all members count so that
-    /// they do and it is known.
-    pub(super) fn block_numbers(&self, maps: [&ThreadMap; 2]) -> Option<i64> {
-        let whole_blocks = |map: &ThreadMap| match map {
-            ThreadMap::Dealt { fused, .. } => *fused == ThreadOrder::Blocks,
-            _ => true,
-        };
-        let threads = self.block.iter().map(Polynomial::as_constant);
-        let threads = threads.product::<Option<i64>>()?;
-        (maps.into_iter().all(whole_blocks) && threads >= 1).then_some(threads)
     }
 }
 
 /// Whether the member's threads are dealt anew.
 pub(super) fn is_dealt(map: &ThreadMap) -> bool {
-    matches!(map, ThreadMap::Dealt { .. })
+    map.is_dealt()
 }
 
 /// What a member's threads count on other threads of their block for.
@@ -252,7 +312,7 @@ pub(super) fn needs_its_block(member: &Member<'_>) -> Option<&'static str> {
     shared.then_some("shared memory")
 }
 
-fn product(extents: &[Polynomial; 6]) -> Option<Polynomial> {
+fn product(extents: &[Polynomial]) -> Option<Polynomial> {
     let mut extents = extents.iter();
     extents.try_fold(Polynomial::constant(1), |all, extent| all.multiply(extent))
 }
@@ -322,9 +382,27 @@ impl Numbers {
         Some(parts)
     }
 
-    /// The number of an instance's thread in isl's notation. Products that it needs become ones of the
-    /// side.
+    /// The number of an instance's thread in isl's notation, or that of the run that it is in, which may be
+    /// defined by the quotient. Products that it needs become ones of the side.
     pub(super) fn text(
+        &self,
+        set: &mut ConflictSet,
+        side: &mut Side<'_>,
+        assumptions: &Assumptions,
+    ) -> Option<(String, Option<Quotient>)> {
+        let number = self.thread_text(set, side, assumptions)?;
+        match self.together.as_constant() {
+            Some(1) => Some((number, None)),
+            Some(together) if together > 1 => Some((format!("floor({number}/{together})"), None)),
+            Some(_) => None,
+            None => {
+                let quotient = Quotient::of(set, side, &number, &self.together)?;
+                Some((quotient.run.clone(), Some(quotient)))
+            }
+        }
+    }
+
+    fn thread_text(
         &self,
         set: &mut ConflictSet,
         side: &mut Side<'_>,

@@ -1,7 +1,7 @@
 //! The device side of a group: the fused kernel keeps the order of every conflicting pair.
 
 use super::conflict::{Answers, Apart, Places};
-use super::dealt::{Dealing, is_dealt};
+use super::dealt::{Dealing, Numbers, is_dealt};
 use super::formula::{Assumptions, Formula};
 use super::member::{MAXIMUM_EXTENTS, MAXIMUM_THREADS, Member};
 use super::place::{Overlap, Place, Values};
@@ -62,7 +62,7 @@ pub(super) fn refusals(
         }
     };
     if let Some(dealing) = &dealing {
-        refusals.extend(dealing.refusals(group, &members, &assumptions));
+        refusals.extend(dealing.refusals(group, &members, &values, &assumptions));
     }
     let rearranging = match Rearranging::of(group, &members, is_operation) {
         Ok(rearranging) => rearranging,
@@ -377,6 +377,7 @@ impl Judge<'_> {
                 ThreadMap::Identity
                 | ThreadMap::Clipped
                 | ThreadMap::Dealt { .. }
+                | ThreadMap::Runs { .. }
                 | ThreadMap::Rearranged { .. } => BlockThreads::Same,
             };
             threads != BlockThreads::Same
@@ -505,7 +506,10 @@ impl Judge<'_> {
         let ranged = |member: &&crate::schedule::Member| {
             matches!(
                 member.map,
-                ThreadMap::Blocks { .. } | ThreadMap::Dealt { .. } | ThreadMap::Rearranged { .. }
+                ThreadMap::Blocks { .. }
+                    | ThreadMap::Dealt { .. }
+                    | ThreadMap::Runs { .. }
+                    | ThreadMap::Rearranged { .. }
             )
         };
         bytes += PLACE_PARAMETER_BYTES * self.group.members.iter().filter(ranged).count() as u64;
@@ -614,21 +618,18 @@ impl Judge<'_> {
         if let Some(dealing) = &self.dealing
             && maps.iter().any(|map| is_dealt(map))
         {
-            let numbers = dealing.numbers([source, sink], maps);
-            let numbers = numbers.map(|numbers| Places::Numbers(Box::new(numbers)));
+            let members = [source, sink];
+            let never = |numbers: Option<[Numbers; 2]>| {
+                let places = numbers.map(|numbers| Places::Numbers(Box::new(numbers)));
+                places.is_some_and(|places| !meet_by(Apart::Numbers, &places))
+            };
             let in_one_thread = || {
                 let kept = matches!(kept, Kept::InThreads | Kept::InBlocks);
-                kept && numbers
-                    .as_ref()
-                    .is_some_and(|numbers| !meet_by(Apart::Numbers(1), numbers))
+                let (values, assumptions) = (self.values, self.assumptions);
+                kept && never(dealing.thread_numbers(members, maps, values, assumptions))
             };
             let in_one_block = || {
-                let threads = dealing.block_numbers(maps);
-                let pair = numbers.as_ref().zip(threads);
-                kept == Kept::InBlocks
-                    && pair.is_some_and(|(numbers, threads)| {
-                        !meet_by(Apart::Numbers(threads), numbers)
-                    })
+                kept == Kept::InBlocks && never(dealing.block_numbers(members, maps, self.values))
             };
             let harmless = in_one_thread() || in_one_block() || !meet(Apart::Anyhow);
             return (!harmless).then(|| Refusal::DealtApart {
@@ -781,7 +782,8 @@ const MAXIMUM_STATIC_SHARED_BYTES: u64 = 48 * 1024;
 const MAXIMUM_SHARED_BYTES: u64 = 227 * 1024;
 /// Of any device; ptxas knows what the one that is built for has.
 const MAXIMUM_PARAMETER_BYTES: u64 = 32_764;
-/// Six extents, and the first block of a strand or the number of a member's threads.
-const PLACE_PARAMETER_BYTES: u64 = 7 * 4;
+/// Six extents, and the first block of a strand, or the number of a member's threads and how many a block
+/// runs of them.
+const PLACE_PARAMETER_BYTES: u64 = 8 * 4;
 /// Three extents, each at its worst place.
 const GRID_BYTES: u64 = 3 * (4 + 3);

@@ -37,7 +37,7 @@
 //!
 //! Threads of a member may be *dealt anew* over those of the fused launch (`dealt`), where they need nothing
 //! of their block. Of a pair with such a member the threads are compared by numbers of theirs, of which equal ones
-//! are in one thread.
+//! are in one thread, or by the blocks that run them (`runs`).
 //!
 //! The blocks of a member may be *rearranged* (`rearranged`): they stay whole, and a pair with such a member is
 //! asked for as above, of the blocks and threads of the fused launch.
@@ -93,6 +93,7 @@ mod polynomial;
 mod rearranged;
 mod reduction;
 mod refusal;
+mod runs;
 mod staging;
 mod strands;
 mod targets;
@@ -211,6 +212,7 @@ fn members<'a>(
             ThreadMap::Identity
             | ThreadMap::Clipped
             | ThreadMap::Dealt { .. }
+            | ThreadMap::Runs { .. }
             | ThreadMap::Rearranged { .. }
             | ThreadMap::Blocks { .. } => {}
         }

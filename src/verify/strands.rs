@@ -201,6 +201,7 @@ fn range(group: &FusionGroup, member: usize) -> Option<Range<'_>> {
         ThreadMap::Identity
         | ThreadMap::Clipped
         | ThreadMap::Dealt { .. }
+        | ThreadMap::Runs { .. }
         | ThreadMap::Rearranged { .. } => None,
     }
 }

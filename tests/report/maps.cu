@@ -1,4 +1,4 @@
-// Groups whose members keep their blocks and threads, or are dealt, rearranged or side by side.
+// Groups whose members keep their blocks and threads, or are dealt, by runs too, rearranged or side by side.
 
 __global__ void scale(float *y, const float *x, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -25,6 +25,13 @@ __global__ void negate(float *y, int width) {
     y[row * width + column] = -y[row * width + column];
 }
 
+__global__ void subtract_first(float *y) {
+    __shared__ float first;
+    if (threadIdx.x == 0) first = y[blockIdx.x * 42];
+    __syncthreads();
+    for (int j = threadIdx.x; j < 42; j += 32) y[blockIdx.x * 42 + j] -= first;
+}
+
 __global__ void fill(float *y) { y[blockIdx.x * 32 + threadIdx.x] = 3.0f; }
 __global__ void count(int *y) { y[blockIdx.x * 64 + threadIdx.x] = threadIdx.x; }
 
@@ -43,6 +50,9 @@ int main() {
     cudaMemcpy(&first, y, sizeof(float), cudaMemcpyDeviceToHost);
     transpose<<<dim3(8, 2), dim3(16, 16)>>>(y, x, 128, 32);
     negate<<<dim3(2, 8), dim3(16, 16)>>>(y, 32);
+    cudaMemcpy(&first, y, sizeof(float), cudaMemcpyDeviceToHost);
+    shift<<<63, 64>>>(y, 4032);
+    subtract_first<<<96, 32>>>(y);
     cudaMemcpy(&first, y, sizeof(float), cudaMemcpyDeviceToHost);
     fill<<<64, 32>>>(z);
     count<<<10, 64>>>(v);

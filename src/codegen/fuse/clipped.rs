@@ -56,6 +56,7 @@ impl SiteReader<'_, '_> {
                 ThreadMap::Clipped => Some(grid(launch)),
                 ThreadMap::Identity
                 | ThreadMap::Dealt { .. }
+                | ThreadMap::Runs { .. }
                 | ThreadMap::Rearranged { .. }
                 | ThreadMap::Blocks { .. } => None,
             })

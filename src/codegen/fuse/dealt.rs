@@ -1,13 +1,15 @@
 //! Members whose threads are counted and dealt to those of the fused launch.
 //!
 //! Invariant: each thread of a dealt member runs once, in the thread of the fused launch that has its number, or
-//! this number less a multiple of how many threads there are; the body is given all indices and extents of
+//! this number less a multiple of how many threads there are, or in the block whose run has its number; the
+//! body is given all indices and extents of
 //! its own launch and reads none of the fused one. Numbers stay below 2³² by the plan's guards.
 
 use super::GroupBuilder;
 use super::clipped::constant_extent;
 use super::indices::Index;
 use super::recipe::{Parameter, SiteReader};
+use super::runs::Run;
 use super::strands::{Number, coordinates, extent};
 use crate::affine::Axis;
 use crate::codegen::ir::{Block, Builder, Opcode, Type, Value};
@@ -18,14 +20,25 @@ use crate::schedule::{ThreadMap, ThreadOrder};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Dealt {
     own: ThreadOrder,
-    fused: ThreadOrder,
-    repeats: bool,
-    /// The member has as many threads as the fused launch.
-    fills: bool,
+    spread: Spread,
     grid: [Number; 3],
     block: [Number; 3],
     /// The number of the member's threads.
     total: Number,
+}
+
+/// Which numbers a thread of the fused launch runs.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Spread {
+    /// Its own number.
+    Numbers {
+        fused: ThreadOrder,
+        repeats: bool,
+        /// The member has as many threads as the fused launch.
+        fills: bool,
+    },
+    /// Its share of its block's run of so many.
+    Runs(Number),
 }
 
 /// The place of the member's thread that runs where a builder stands, and what leads on.
@@ -42,7 +55,7 @@ struct Again {
     header: Block,
     number: Value,
     step: Value,
-    total: Value,
+    limit: Value,
 }
 
 impl SiteReader<'_, '_> {
@@ -51,13 +64,21 @@ impl SiteReader<'_, '_> {
         let members = self.members.iter().zip(&self.group.members);
         members
             .map(|((launch, _), planned)| {
-                let ThreadMap::Dealt {
-                    own,
-                    fused,
-                    repeats,
-                } = planned.map
-                else {
-                    return None;
+                let (own, mut spread) = match &planned.map {
+                    ThreadMap::Dealt {
+                        own,
+                        fused,
+                        repeats,
+                    } => {
+                        let numbers = Spread::Numbers {
+                            fused: *fused,
+                            repeats: *repeats,
+                            fills: self.fills(launch),
+                        };
+                        (*own, Some(numbers))
+                    }
+                    ThreadMap::Runs { own, .. } => (*own, None),
+                    _ => return None,
                 };
                 let extents = [launch.grid, launch.block]
                     .map(|extents| extents.map(|value| extent(self.graph, value)));
@@ -65,11 +86,12 @@ impl SiteReader<'_, '_> {
                 let total = total.reduce(|all, extent| all.multiply(extent))?;
                 let mut number = |expression| Number::of(self.module, expression, parameters);
                 let [grid, block] = &extents;
+                if let ThreadMap::Runs { length, .. } = &planned.map {
+                    spread = Some(Spread::Runs(number(length)));
+                }
                 Some(Dealt {
                     own,
-                    fused,
-                    repeats,
-                    fills: self.fills(launch),
+                    spread: spread?,
                     grid: std::array::from_fn(|axis| number(&grid[axis])),
                     block: std::array::from_fn(|axis| number(&block[axis])),
                     total: number(&total),
@@ -104,14 +126,28 @@ impl GroupBuilder<'_, '_> {
     pub(super) fn deal(&self, function: Value, builder: &Builder, dealt: &Dealt) -> DealtPlace {
         let module = self.module;
         let ty = Type::integer(module, 32);
-        let first = self.fused_number(builder, dealt.fused);
         let total = dealt.total.value(module, function);
+        let (first, limit, step, everywhere) = match dealt.spread {
+            Spread::Numbers {
+                fused,
+                repeats,
+                fills,
+            } => {
+                let first = self.fused_number(builder, fused);
+                let step = repeats.then(|| self.fused_total(builder));
+                (first, total, step, !repeats && fills)
+            }
+            Spread::Runs(length) => {
+                let length = length.value(module, function);
+                let Run { first, end, step } = self.run(builder, length, total);
+                (first, end, Some(step), false)
+            }
+        };
         let (mut number, mut end, mut again) = (first, None, None);
-        if dealt.repeats || !dealt.fills {
+        if !everywhere {
             let [segment, out] = ["dealt", "end"].map(|name| Block::append(function, name));
             let before = builder.block();
-            let step = dealt.repeats.then(|| self.fused_total(builder));
-            builder.branch_on(builder.is_below(first, total), segment, out);
+            builder.branch_on(builder.is_below(first, limit), segment, out);
             builder.continue_in(segment);
             end = Some(out);
             if let Some(step) = step {
@@ -121,7 +157,7 @@ impl GroupBuilder<'_, '_> {
                     header: segment,
                     number,
                     step,
-                    total,
+                    limit,
                 });
             }
         }
@@ -194,6 +230,11 @@ impl GroupBuilder<'_, '_> {
                 .flat_map(|axis| [thread(axis), block(axis)])
                 .collect(),
         };
+        self.mixed_radix(builder, digits)
+    }
+
+    /// The number that has these digits, the fastest first, each with its extent.
+    pub(super) fn mixed_radix(&self, builder: &Builder, digits: Vec<(Index, Index)>) -> Value {
         // From the slowest digit on, each time by the next one's extent.
         let mut number: Option<Value> = None;
         for (index, size) in digits.into_iter().rev() {
@@ -218,6 +259,15 @@ impl GroupBuilder<'_, '_> {
         let sizes = Axis::ALL
             .into_iter()
             .flat_map(|axis| [Index::GridSize(axis), Index::BlockSize(axis)]);
+        self.product_of(builder, sizes)
+    }
+
+    /// The product of extents of the fused launch.
+    pub(super) fn product_of(
+        &self,
+        builder: &Builder,
+        sizes: impl Iterator<Item = Index>,
+    ) -> Value {
         let sizes = sizes.filter(|size| self.fused_extent(*size) != Some(1));
         let values = sizes.map(|size| self.read_extent(builder, size));
         values
@@ -262,7 +312,7 @@ impl DealtPlace {
             Some(again) => {
                 let next = builder.binary(Opcode::LLVMAdd, again.number, again.step);
                 again.number.add_incoming(next, builder.block());
-                let more = builder.is_below(next, again.total);
+                let more = builder.is_below(next, again.limit);
                 builder.branch_on(more, again.header, end);
             }
         }

@@ -357,6 +357,7 @@ impl SiteReader<'_, '_> {
             ThreadMap::Identity
             | ThreadMap::Clipped
             | ThreadMap::Dealt { .. }
+            | ThreadMap::Runs { .. }
             | ThreadMap::Rearranged { .. } => false,
         });
         if in_rows || !self.is_fused() {
@@ -389,6 +390,7 @@ impl SiteReader<'_, '_> {
             ThreadMap::Identity
             | ThreadMap::Clipped
             | ThreadMap::Dealt { .. }
+            | ThreadMap::Runs { .. }
             | ThreadMap::Rearranged { .. } => false,
         };
         let moved = |position: &usize| self.group.members[*position].map.places_anew();
