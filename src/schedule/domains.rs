@@ -11,7 +11,7 @@
 //! launch (see `runs`), or is absent under guards.
 
 use super::group::{Judge, orders};
-use super::obstacle::Candidate;
+use super::obstacle::{Candidate, rejection};
 use super::{ThreadMap, ThreadOrder};
 use crate::affine::Axis;
 use crate::dependence::{Guard, PlaceSymbol, Width};
@@ -113,6 +113,44 @@ impl<'a> Judge<'a> {
     pub(super) fn same_shapes(&self, members: &[Candidate<'a>]) -> Result<(), Rejection> {
         let mut pairs = members.windows(2);
         pairs.try_for_each(|pair| self.same_shape(&pair[0], &pair[1]))
+    }
+
+    /// Why a launch has no place among `members`, of which others may have been dealt for each other
+    /// before: what speaks against it beside one of them, the nearest first, else `found`, which may be about
+    /// these others.
+    pub(super) fn nowhere_for(
+        &self,
+        last: &Candidate<'a>,
+        members: &[Candidate<'a>],
+        found: &Rejection,
+    ) -> Rejection {
+        let others = members.iter().filter(|member| member.node != last.node);
+        let beside = others.clone().rev().find_map(|other| {
+            let pair = match other.node < last.node {
+                true => [other, last],
+                false => [last, other],
+            };
+            let shape = self.same_shape(pair[0], pair[1]);
+            shape
+                .and_then(|()| self.width_allows(pair[0], pair[1]))
+                .err()
+        });
+        if let Some(beside) = beside {
+            return beside;
+        }
+        if members.len() == 2 {
+            return found.clone();
+        }
+        let names: Vec<String> = others
+            .map(|other| format!("`{}`", other.model.display_name))
+            .collect();
+        let message = format!(
+            "the threads of {} are placed by each other, and no way was found that also suits `{}`",
+            names.join(", "),
+            last.model.display_name
+        );
+        let location = &self.graph.nodes[last.node.0].location;
+        rejection(found.reason, message, location)
     }
 
     /// Every edge stays inside where all threads stay where they are.

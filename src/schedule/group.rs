@@ -119,7 +119,7 @@ impl<'a> Judge<'a> {
         if let Err(found) = &same_shapes {
             dealt = self.placed_anew(&members);
             if dealt.is_none() {
-                return Err(found.clone());
+                return Err(self.nowhere_for(&last, &members, found));
             }
         }
         self.nothing_passed(groups, &members, last)?;
@@ -128,7 +128,7 @@ impl<'a> Judge<'a> {
             .and_then(|()| self.fits_block(&members));
         if let Err(found) = kept {
             let Some(domains) = dealt.or_else(|| self.placed_anew(&members)) else {
-                return Err(found);
+                return Err(self.nowhere_for(&last, &members, &found));
             };
             self.fits_block(&domains.kept(&members))?;
             self.among_dealt
