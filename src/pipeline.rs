@@ -442,7 +442,7 @@ fn without_groups(analysis: Analysis, left_out: &[usize]) -> Result<Analysis, Pi
     };
     for (index, group) in plan.plan().groups.iter().enumerate() {
         if left_out.contains(&index) {
-            missed.extend(schedule::left_out(&graph, group));
+            missed.extend(schedule::left_out(&graph, &models, group));
             let member = |launch| group.members.iter().any(|member| member.launch == launch);
             for region in &mut kept.waves {
                 region
