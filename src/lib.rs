@@ -54,6 +54,13 @@ use std::process::ExitCode;
 /// is to say on standard output and standard error, and gives nvcc's exit status.
 pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.collect();
+    let folder = arguments
+        .iter()
+        .find_map(|word| word.to_str()?.strip_prefix("--sirius-folder="));
+    if let Some(Err(error)) = folder.map(std::env::set_current_dir) {
+        eprintln!("sirius-rs fatal   : --sirius-folder: {error}");
+        return ExitCode::FAILURE;
+    }
     let environment = |name: &str| std::env::var(name).ok();
     eprint!("{}", cli::shown::variables(&arguments, &environment));
     let (invocation, diagnostics) = match cli::parse(&arguments, &environment) {

@@ -10,6 +10,7 @@ mod artifacts;
 mod device_code;
 mod fallback;
 mod outcome;
+mod preprocess;
 mod reference;
 mod resources;
 mod save;
@@ -17,11 +18,12 @@ mod save;
 pub use outcome::{Outcome, PipelineError};
 
 use artifacts::{link_program, make_library, program_to_run, run_afterwards};
+use preprocess::preprocess;
 
 use crate::cli::shown::steps;
 use crate::cli::toolchain::find_toolchain;
 use crate::cli::toolkit_folder::lay_out;
-use crate::cli::{Build, Device, Fusion, Input, Invocation, Language, Phase, Toolchain, run_tool};
+use crate::cli::{Build, Device, Fusion, Input, Invocation, Language, Phase, Toolchain};
 use crate::codegen;
 use crate::dependence::{Uar, build_uar, take_domains};
 use crate::kernel::{KernelModel, model_kernels};
@@ -167,9 +169,8 @@ fn run_build(build: &Build) -> Result<Outcome, PipelineError> {
         }
         Phase::Preprocess => {
             for input in sources {
-                outcome
-                    .standard_output
-                    .push_str(&preprocess(build, &toolchain, input)?);
+                let text = preprocess(&build.of_one(input, None), &toolchain, input)?;
+                outcome.standard_output.push_str(&text);
             }
             if let Some(output) = &build.output {
                 write_report(output, &std::mem::take(&mut outcome.standard_output))?;
@@ -177,14 +178,11 @@ fn run_build(build: &Build) -> Result<Outcome, PipelineError> {
         }
         Phase::Compile | Phase::Ptx | Phase::Cubin | Phase::Fatbin => {
             for input in sources {
-                let single = Build {
-                    inputs: vec![input.clone()],
-                    ..build.clone()
-                };
                 let output = build
                     .output
                     .clone()
                     .unwrap_or_else(|| default_output(build, input));
+                let single = build.of_one(input, Some(&output));
                 compile(&single, &toolchain, &output, &mut outcome)?;
             }
         }
@@ -444,7 +442,7 @@ fn without_groups(analysis: Analysis, left_out: &[usize]) -> Result<Analysis, Pi
     };
     for (index, group) in plan.plan().groups.iter().enumerate() {
         if left_out.contains(&index) {
-            missed.extend(schedule::left_out(&graph, group));
+            missed.extend(schedule::left_out(&graph, &models, group));
             let member = |launch| group.members.iter().any(|member| member.launch == launch);
             for region in &mut kept.waves {
                 region
@@ -643,42 +641,6 @@ impl<'a> Clock<'a> {
     }
 }
 
-/// `-E`, by clang.
-fn preprocess(
-    build: &Build,
-    toolchain: &Toolchain,
-    input: &Input,
-) -> Result<String, PipelineError> {
-    let mut arguments = vec!["-E".to_owned(), "-I".to_owned()];
-    arguments.push(toolchain.clang_view().display().to_string());
-    if input.language == Language::Cuda {
-        let header = toolchain.compatibility_header.display().to_string();
-        arguments.extend(["-x", "cuda", "--cuda-host-only", "-include"].map(str::to_owned));
-        arguments.extend([
-            header,
-            format!("--cuda-path={}", toolchain.toolkit.display()),
-        ]);
-        if build.relocatable {
-            arguments.push("-fgpu-rdc".to_owned());
-        }
-    }
-    if input.language != Language::Cuda {
-        arguments.push("-D__NVCC__=1".to_owned());
-        arguments.push(format!("-isystem{}", toolchain.toolkit_include.display()));
-    }
-    arguments.push("-Wno-unknown-cuda-version".to_owned());
-    // The folder of cub, thrust and libcu++ in CUDA 13; host options hold those of `-M` too.
-    let libraries = toolchain.toolkit_include.join("cccl");
-    arguments.push(format!("-isystem{}", libraries.display()));
-    let library_headers = toolchain.library_headers();
-    arguments.push(format!("-idirafter{}", library_headers.display()));
-    arguments.extend(build.front_end_arguments.iter().cloned());
-    arguments.extend(build.host_arguments.iter().cloned());
-    arguments.push(input.path.display().to_string());
-    let output = run_tool(&toolchain.clang, &arguments, build)?;
-    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
-}
-
 /// The files that a build makes.
 fn outputs(build: &Build) -> Vec<PathBuf> {
     let sources = build
@@ -705,13 +667,9 @@ fn default_output(build: &Build, input: &Input) -> PathBuf {
             "o"
         }
     };
-    PathBuf::from(
-        input
-            .path
-            .with_extension(extension)
-            .file_name()
-            .unwrap_or_default(),
-    )
+    let name = input.path.with_extension(extension);
+    let name = name.file_name().unwrap_or_default();
+    build.output_directory.join(name)
 }
 
 fn write_report(path: &Path, text: &str) -> Result<(), PipelineError> {

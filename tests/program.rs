@@ -193,6 +193,8 @@ fn build(inputs: &[PathBuf], numerics: Numerics) -> Build {
     Build {
         phase: Phase::Link,
         options: Vec::new(),
+        output_directory: PathBuf::new(),
+        dependencies: Default::default(),
         inputs: inputs
             .iter()
             .map(|path| Input {

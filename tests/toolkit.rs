@@ -104,6 +104,92 @@ fn a_dry_run_is_a_shell_script_that_builds_the_same() {
     assert_eq!(text(&program.stdout), "7\n");
 }
 
+#[test]
+fn a_compiler_cache_sees_what_only_the_device_side_includes() {
+    let place = tempfile::tempdir().unwrap();
+    let folder = place.path().join("toolkit");
+    let made = run(compiler()
+        .args(["--sirius-device=cpu", "--sirius-toolkit"])
+        .arg(&folder));
+    assert!(made.status.success(), "{}", text(&made.stderr));
+    let source = format!("#ifdef __CUDA_ARCH__\n#include \"device_only.h\"\n#endif\n{SOURCE}");
+    std::fs::write(place.path().join("set.cu"), source).unwrap();
+    let header = place.path().join("device_only.h");
+    std::fs::write(&header, "static const int seven = 7;\n").unwrap();
+    let ccache = |arguments: &[&std::ffi::OsStr]| {
+        let mut command = Command::new("ccache");
+        command.env("CCACHE_DIR", place.path().join("cache"));
+        command.args(arguments).current_dir(place.path());
+        let output = run(plain(&mut command));
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        text(&output.stdout)
+    };
+    let nvcc = folder.join("bin/nvcc");
+    let compile = [nvcc.as_os_str(), "-c".as_ref(), "set.cu".as_ref()];
+    let count = |name: &str| {
+        let counts = ccache(&["--print-stats".as_ref()]);
+        let lines: Vec<_> = counts
+            .lines()
+            .filter(|line| line.starts_with(name))
+            .collect();
+        let number = |line: &&str| line.rsplit('\t').next()?.parse::<u32>().ok();
+        lines.iter().filter_map(number).sum::<u32>()
+    };
+    for (hits, misses) in [(0, 1), (1, 1)] {
+        ccache(&compile);
+        let seen = (count("direct_cache_hit"), count("cache_miss"));
+        assert_eq!(seen, (hits, misses));
+    }
+    std::fs::write(&header, "static const int seven = 8;\n").unwrap();
+    ccache(&compile);
+    assert_eq!((count("direct_cache_hit"), count("cache_miss")), (1, 2));
+    assert_eq!(count("preprocessed_cache_hit"), 0);
+}
+
+#[test]
+fn the_nvcc_of_a_folder_shows_sccache_what_it_knows() {
+    let place = tempfile::tempdir().unwrap();
+    let folder = place.path().join("toolkit");
+    let made = run(compiler()
+        .args(["--sirius-device=cpu", "--sirius-toolkit"])
+        .arg(&folder));
+    assert!(made.status.success(), "{}", text(&made.stderr));
+    std::fs::write(place.path().join("set.cu"), SOURCE).unwrap();
+    let mut dry = Command::new(folder.join("bin/nvcc"));
+    dry.args(["-c", "set.cu", "-o", "set.o", "--dryrun", "--keep"]);
+    let said = run(plain(&mut dry).current_dir(place.path()));
+    let script = text(&said.stderr);
+    let lines: Vec<_> = script
+        .lines()
+        .map(|line| {
+            line.strip_prefix("#$ ")
+                .unwrap_or_else(|| panic!("{script}"))
+        })
+        .collect();
+    // A run that preprocesses, known by a macro of nvcc's, and one of cicc on what it made.
+    let [.., first, second] = lines.as_slice() else {
+        panic!("{script}")
+    };
+    assert!(
+        first.contains(" -D__NVCC__ -E set.cu -o set.cpp1.ii"),
+        "{first}"
+    );
+    let words: Vec<_> = second.split(' ').collect();
+    assert!(
+        words[0].ends_with("/cicc") && words.contains(&"set.cpp1.ii"),
+        "{second}"
+    );
+    // It is run in another folder.
+    let elsewhere = place.path().join("elsewhere");
+    std::fs::create_dir(&elsewhere).unwrap();
+    for (line, at) in [(first, place.path()), (second, elsewhere.as_path())] {
+        let mut shell = Command::new("sh");
+        let ran = run(plain(shell.args(["-ec", line]).current_dir(at)));
+        assert!(ran.status.success(), "{line}\n{}", text(&ran.stderr));
+    }
+    assert!(place.path().join("set.o").exists());
+}
+
 fn compiler() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sirius-rs"));
     plain(&mut command);

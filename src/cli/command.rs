@@ -41,6 +41,18 @@ pub enum ToolError {
 }
 
 impl ToolError {
+    /// The same failure as one of the linker, whichever program links.
+    pub fn of_linker(self) -> Self {
+        match self {
+            Self::Failed { status, stderr, .. } => Self::Failed {
+                program: "ld".to_owned(),
+                status,
+                stderr,
+            },
+            error => error,
+        }
+    }
+
     /// The exit status that nvcc gives: 2 for the front end, 255 for ptxas, the tool's own for
     /// others, 1 when it could not run.
     pub fn exit_status(&self) -> u8 {

@@ -4,6 +4,7 @@
 //! settled at the end, in [`super::parse()`].
 
 use super::architecture::ArchitectureOptions;
+use super::dependencies::DependencyOptions;
 use super::{Build, Language, Phase};
 use std::path::PathBuf;
 
@@ -20,21 +21,6 @@ pub(super) enum Information {
     RealArchitectures,
     /// `--sirius-print-link-flags`.
     LinkFlags,
-}
-
-/// `-M…`: what is asked of dependency files.
-#[derive(Debug, Default)]
-pub(super) struct DependencyOptions {
-    /// `-M` or `-MM`: the rule instead of a compilation, in clang's spelling.
-    pub only: Option<&'static str>,
-    /// `-MD` or `-MMD`: the rule beside a compilation, in clang's spelling.
-    pub beside: Option<&'static str>,
-    /// `-MF`.
-    pub file: Option<String>,
-    /// `-MT`.
-    pub target: Option<String>,
-    /// `-MP`.
-    pub phony: bool,
 }
 
 /// A build while its command line is read.
@@ -62,6 +48,8 @@ pub(super) struct Draft {
     pub keep_directory: Option<PathBuf>,
     /// `-odir`.
     pub output_directory: Option<PathBuf>,
+    /// `--sirius-source`: the input that a preprocessed one was made of.
+    pub source: Option<String>,
     /// `--sirius-toolkit`.
     pub toolkit_folder: Option<PathBuf>,
     /// Print this instead of building.
@@ -87,6 +75,7 @@ impl Draft {
             keep: false,
             keep_directory: None,
             output_directory: None,
+            source: None,
             toolkit_folder: None,
             information: None,
             optimisations_listed: false,

@@ -5,6 +5,7 @@
 
 pub mod architecture;
 pub mod command;
+pub mod dependencies;
 mod draft;
 mod help;
 mod nvcc_options;
@@ -18,7 +19,9 @@ pub mod toolkit_folder;
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use dependencies::DependencyOptions;
 
 pub use command::{Output, ToolError, run_tool};
 pub use parse::{Surroundings, UsageError, parse, parse_command_line};
@@ -302,6 +305,10 @@ pub struct Build {
     pub inputs: Vec<Input>,
     /// `-o`.
     pub output: Option<PathBuf>,
+    /// `-odir`: where outputs without a name go; empty for the folder of the run.
+    pub output_directory: PathBuf,
+    /// `-M…` where there are several sources; of a single one the host arguments have it already.
+    pub dependencies: DependencyOptions,
     /// `--sirius-device`.
     pub device: Device,
     /// `-O0` to `-O3` (host code; nvcc's device code is always optimised unless `-G`).
@@ -349,6 +356,23 @@ pub struct Build {
     pub keep_directory: Option<PathBuf>,
     /// Our own options.
     pub sirius: SiriusOptions,
+}
+
+impl Build {
+    /// The part of a build that makes `output` of one source, where each source makes one.
+    pub fn of_one(&self, input: &Input, output: Option<&Path>) -> Self {
+        let mut build = Self {
+            inputs: vec![input.clone()],
+            dependencies: DependencyOptions::default(),
+            ..self.clone()
+        };
+        if self.dependencies.is_asked() {
+            let output = output.unwrap_or(&input.path);
+            let words = self.dependencies.arguments(&input.path, output);
+            build.host_arguments.extend(words);
+        }
+        build
+    }
 }
 
 /// The tools and folders of a build, all by absolute path.

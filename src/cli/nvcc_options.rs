@@ -556,8 +556,22 @@ pub(super) static NVCC_OPTIONS: &[OptionRow] = &[
     honour("disable-warnings", &["w"], Arity::Flag, |draft, _| {
         front_end(draft, &["-w"])
     }),
-    // The warnings that these make errors, or number, are those of nvcc's front end, not clang's.
-    ignore("Werror", &["Werror"], Arity::List),
+    // Most warnings that these make errors, or number, are those of nvcc's front end, not clang's.
+    honour(
+        "Werror",
+        &["Werror"],
+        Arity::List,
+        |draft, value| match value {
+            "deprecated-declarations" => front_end(draft, &["-Werror=deprecated-declarations"]),
+            "reorder" => front_end(draft, &["-Werror=reorder"]),
+            "all-warnings"
+            | "cross-execution-space-call"
+            | "default-stream-launch"
+            | "ext-lambda-captures-this"
+            | "missing-launch-bounds" => Ok(()),
+            _ => Err(undefined("Werror", value)),
+        },
+    ),
     ignore("display-error-number", &["err-no"], Arity::Flag),
     ignore("no-display-error-number", &["no-err-no"], Arity::Flag),
     ignore("diag-error", &["diag-error"], Arity::List),

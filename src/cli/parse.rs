@@ -6,6 +6,7 @@
 
 use super::architecture;
 use super::command::command_line;
+use super::dependencies::DependencyOptions;
 use super::draft::{Draft, Information, is_host_option};
 use super::help;
 use super::nvcc_options::host_compiler;
@@ -273,6 +274,8 @@ fn default_build(surroundings: &Surroundings<'_>) -> Result<Build, UsageError> {
         options: Vec::new(),
         inputs: Vec::new(),
         output: None,
+        output_directory: PathBuf::new(),
+        dependencies: DependencyOptions::default(),
         device,
         optimisation: 2,
         host_debug: false,
@@ -427,9 +430,11 @@ fn settle(
         keep,
         keep_directory,
         output_directory,
+        source,
         mut warnings,
         ..
     } = draft;
+    let inputs = source.map_or(inputs, |source| vec![source]);
     if inputs.is_empty() {
         return Err(UsageError::NoInput);
     }
@@ -472,9 +477,8 @@ fn settle(
         .iter()
         .filter(|input| input.language != Language::Object)
         .count();
-    if let Some(rule) = dependencies.only {
+    if dependencies.only.is_some() {
         build.phase = Phase::Preprocess;
-        build.host_arguments.push(rule.to_owned());
     }
     if build.phase == Phase::DeviceLink && sources > 0 {
         return Err(UsageError::Refused(
@@ -489,55 +493,40 @@ fn settle(
     if !one_output && build.output.is_some() && build.inputs.len() > 1 {
         return Err(UsageError::SeveralInputs);
     }
-    if let Some(directory) = output_directory
-        && build.output.is_none()
-    {
-        build.output = Some(output_in(&directory, &build)?);
-    }
-    if dependencies.only.is_some() || dependencies.beside.is_some() {
-        if sources != 1 {
-            return Err(UsageError::Refused(
-                "Dependency files (-M, -MM, -MD, -MMD) need exactly one source file in this version"
-                    .to_owned(),
-            ));
+    if let Some(directory) = output_directory {
+        match (&build.output, one_output || sources == 1) {
+            (Some(_), _) => {}
+            (None, true) => build.output = Some(output_in(&directory, &build)),
+            (None, false) => build.output_directory = directory,
         }
-        let source = build
+    }
+    if dependencies.is_asked() {
+        let mut named = build
             .inputs
             .iter()
-            .find(|input| input.language != Language::Object);
-        let stem = source
-            .and_then(|input| input.path.file_stem())
-            .unwrap_or_default();
-        let output = build.output.clone().unwrap_or_else(|| match build.phase {
-            Phase::Link => PathBuf::from("a.out"),
-            Phase::Library => PathBuf::from("a.a"),
-            Phase::DeviceLink => PathBuf::from("a_dlink.o"),
-            _ => Path::new(stem).with_extension("o"),
-        });
-        let mut words: Vec<String> = Vec::new();
-        let mut file = dependencies.file;
-        if let Some(beside) = dependencies.beside {
-            words.push(beside.to_owned());
-            let beside_output = if output.extension().is_some_and(|ending| ending == "o") {
-                output.with_extension("d")
-            } else {
-                PathBuf::from(format!("{}.d", output.display()))
-            };
-            file.get_or_insert_with(|| beside_output.display().to_string());
+            .filter(|input| input.language != Language::Object);
+        match (named.next(), named.next()) {
+            (Some(source), None) => {
+                let stem = source.path.file_stem().unwrap_or_default();
+                let output = build.output.clone().unwrap_or_else(|| match build.phase {
+                    Phase::Link => PathBuf::from("a.out"),
+                    Phase::Library => PathBuf::from("a.a"),
+                    Phase::DeviceLink => PathBuf::from("a_dlink.o"),
+                    _ => Path::new(stem).with_extension("o"),
+                });
+                let words = dependencies.arguments(&source.path, &output);
+                build.host_arguments.extend(words);
+            }
+            (Some(_), Some(_)) if one_output => {
+                return Err(UsageError::Refused(
+                    "Dependency files beside a link (-MD, -MMD) need exactly one source file in \
+                     this version; compile with -c"
+                        .to_owned(),
+                ));
+            }
+            (Some(_), Some(_)) => build.dependencies = dependencies,
+            (None, _) => {}
         }
-        if let Some(file) = file {
-            words.extend(["-MF".to_owned(), file]);
-        }
-        let target = match dependencies.only {
-            // The rule's target is the object, wherever the rule itself goes.
-            Some(_) => Path::new(stem).with_extension("o").display().to_string(),
-            None => output.display().to_string(),
-        };
-        words.extend(["-MT".to_owned(), dependencies.target.unwrap_or(target)]);
-        if dependencies.phony {
-            words.push("-MP".to_owned());
-        }
-        build.host_arguments.extend(words);
     }
     Ok((build, warnings))
 }
@@ -587,25 +576,22 @@ fn one_phase(phases: &[(Phase, &'static str)]) -> Result<Phase, UsageError> {
     Ok(chosen.map_or(Phase::Link, |(phase, _)| phase))
 }
 
-/// Where `-odir` puts the output.
-fn output_in(directory: &Path, build: &Build) -> Result<PathBuf, UsageError> {
-    let [input] = build.inputs.as_slice() else {
-        return Err(UsageError::Refused(
-            "Option -odir needs exactly one input file in this version".to_owned(),
-        ));
-    };
+/// Where `-odir` puts the only output.
+fn output_in(directory: &Path, build: &Build) -> PathBuf {
+    let is_source = |input: &&Input| input.language != Language::Object;
+    let source = build.inputs.iter().find(is_source);
     let ending = match build.phase {
-        Phase::Link => return Ok(directory.join("a.out")),
-        Phase::Library => return Ok(directory.join("a.a")),
-        Phase::DeviceLink => return Ok(directory.join("a_dlink.o")),
+        Phase::Link => return directory.join("a.out"),
+        Phase::Library => return directory.join("a.a"),
+        Phase::DeviceLink => return directory.join("a_dlink.o"),
         Phase::Compile => "o",
         Phase::Ptx => "ptx",
         Phase::Cubin => "cubin",
         Phase::Fatbin => "fatbin",
         Phase::Preprocess => "ii",
     };
-    let stem = input.path.file_stem().unwrap_or_default();
-    Ok(directory.join(Path::new(stem).with_extension(ending)))
+    let stem = source.and_then(|source| source.path.file_stem());
+    directory.join(Path::new(stem.unwrap_or_default()).with_extension(ending))
 }
 
 /// The text of an informational option.

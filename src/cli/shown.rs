@@ -9,6 +9,7 @@
 use super::command::{command_line, quoted};
 use super::spelling::{Argument, split_arguments, split_words};
 use super::toolchain::{self, find_toolkit};
+use super::toolkit_folder::ToolkitFolder;
 use super::{Build, Language, Phase, Toolchain};
 use std::path::{Path, PathBuf};
 
@@ -63,6 +64,10 @@ pub fn variables(
 
 /// What a build amounts to: the architectures, and a run of this program for each file that is made.
 /// `outputs` are those files, one for each source where each source gives one.
+///
+/// In a folder of ours `-dryrun` shows two runs for each source, as nvcc does: one that preprocesses it,
+/// and one of a program named `cicc` that compiles it. The second reads the source again and takes the
+/// preprocessed text only as that by which sccache knows what it would find.
 pub fn steps(build: &Build, toolchain: &Toolchain, outputs: &[PathBuf]) -> String {
     let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("sirius-rs"));
     let architectures = build.architectures.iter();
@@ -72,6 +77,9 @@ pub fn steps(build: &Build, toolchain: &Toolchain, outputs: &[PathBuf]) -> Strin
     let architectures = in_quotes(&architectures.join(" "));
     let architectures = format!("#$ ARCHITECTURES={architectures}\n");
     let mut lines = Vec::new();
+    let cicc = ToolkitFolder::own()
+        .filter(|_| build.dry_run && build.phase != Phase::Preprocess)
+        .map(|folder| folder.compiler_of_preprocessed());
     let is_source = |language| language != Language::Object;
     let inputs = build.inputs.iter();
     let alone = !matches!(
@@ -86,6 +94,11 @@ pub fn steps(build: &Build, toolchain: &Toolchain, outputs: &[PathBuf]) -> Strin
         false => vec![inputs.map(|input| input.path.as_path()).collect()],
     };
     for (index, inputs) in groups.iter().enumerate() {
+        if let (Some(cicc), [source], true) = (&cicc, inputs.as_slice(), alone) {
+            let output = outputs.get(index).map_or(Path::new(""), PathBuf::as_path);
+            lines.extend(preprocessed_steps(build, (&program, cicc), source, output));
+            continue;
+        }
         let mut words = build.options.clone();
         words.extend(inputs.iter().map(|path| path.display().to_string()));
         if let Some(output) = outputs.get(index) {
@@ -109,6 +122,50 @@ pub fn steps(build: &Build, toolchain: &Toolchain, outputs: &[PathBuf]) -> Strin
     lines.fold(architectures, |text, line| text + before + &line)
 }
 
+fn preprocessed_steps(
+    build: &Build,
+    (program, cicc): (&Path, &Path),
+    source: &Path,
+    output: &Path,
+) -> [String; 2] {
+    let here = std::env::current_dir().unwrap_or_default();
+    let stem = source.file_stem().unwrap_or_default().to_string_lossy();
+    let name = format!("{stem}.cpp1.ii");
+    let text = match &build.keep_directory {
+        Some(folder) if folder == Path::new(".") => PathBuf::from(name),
+        Some(folder) => folder.join(name),
+        None => std::env::temp_dir().join(format!("sirius-{}-{name}", std::process::id())),
+    };
+    let word = |path: &Path| path.display().to_string();
+    let mut first = options_without(&build.options, |long| {
+        NOT_WHEN_PREPROCESSING.contains(&long)
+    });
+    first.extend(["-D__NVCC__".to_owned(), "-E".to_owned(), word(source)]);
+    first.extend(["-o".to_owned(), word(&text)]);
+    let mut second = build.options.clone();
+    second.push(format!("--sirius-folder={}", here.display()));
+    second.push(format!("--sirius-source={}", here.join(source).display()));
+    second.extend([word(&text), "-o".to_owned(), word(&here.join(output))]);
+    [command_line(program, &first), command_line(cicc, &second)]
+}
+
+/// Options that say what is made, or ask for a dependency file beside it.
+const NOT_WHEN_PREPROCESSING: [&str; 13] = [
+    "compile",
+    "device-c",
+    "device-w",
+    "ptx",
+    "cubin",
+    "fatbin",
+    "generate-dependencies-with-compile",
+    "generate-nonsystem-dependencies-with-compile",
+    "dependency-output",
+    "dependency-target-name",
+    "generate-dependency-targets",
+    "run",
+    "run-args",
+];
+
 /// The options of a command line, spelled out, without inputs, the output, and what only shows or keeps
 /// commands.
 pub(super) fn options_given(words: &[String]) -> Vec<String> {
@@ -121,10 +178,14 @@ pub(super) fn options_given(words: &[String]) -> Vec<String> {
         "save-temps",
         "keep-dir",
     ];
+    options_without(words, |long| LEFT_OUT.contains(&long))
+}
+
+fn options_without(words: &[String], is_left_out: impl Fn(&str) -> bool) -> Vec<String> {
     let mut options = Vec::new();
     for argument in split_arguments(words).unwrap_or_default() {
         match argument {
-            Argument::Option { row, .. } if LEFT_OUT.contains(&row.long) => {}
+            Argument::Option { row, .. } if is_left_out(row.long) => {}
             Argument::Option { row, value } => {
                 options.push(format!("--{}", row.long));
                 options.extend(value);

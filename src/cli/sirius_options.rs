@@ -98,6 +98,12 @@ pub(super) static SIRIUS_OPTIONS: &[OptionRow] = &[
     honour("sirius-print-link-flags", &[], Arity::Flag, |draft, _| {
         inform(draft, Information::LinkFlags)
     }),
+    // Of lines that `-dryrun` shows; the folder is entered before anything is read.
+    honour("sirius-folder", &[], Arity::Scalar, |_, _| Ok(())),
+    honour("sirius-source", &[], Arity::Scalar, |draft, value| {
+        draft.source = Some(value.to_owned());
+        Ok(())
+    }),
     honour("sirius-toolkit", &[], Arity::Scalar, |draft, value| {
         draft.toolkit_folder = Some(PathBuf::from(value));
         Ok(())

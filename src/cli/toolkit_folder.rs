@@ -120,6 +120,11 @@ pub fn lay_out(
 }
 
 impl ToolkitFolder {
+    /// The program of this folder that compiles preprocessed sources; see [`super::shown::steps`].
+    pub(super) fn compiler_of_preprocessed(&self) -> PathBuf {
+        self.root.join("libexec/cicc")
+    }
+
     /// `bin`: us as nvcc, and the tools.
     fn make_programs(&self) -> Result<(), ToolkitFolderError> {
         let bin = self.folder("bin")?;
@@ -128,6 +133,7 @@ impl ToolkitFolder {
         for name in ["nvcc", "sirius-rs"] {
             take(&own, &bin.join(name))?;
         }
+        take(&own, &self.folder("libexec")?.join("cicc"))?;
         for tool in entries(&self.underlying.join("bin")) {
             let name = tool.file_name().unwrap_or_default().to_string_lossy();
             if !name.starts_with("nvcc") && name != "sirius-rs" {

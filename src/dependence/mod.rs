@@ -50,6 +50,7 @@ mod relation;
 mod runs;
 mod sizes;
 mod targets;
+mod whole;
 mod witness;
 
 pub use enumerate::build_uar;
@@ -58,6 +59,7 @@ pub use operations::take_domains;
 pub use overlap::{
     KnownSpan, RangeTouch, SharedMemory, known_spans, launch_conditions, launch_ranges,
 };
+pub use whole::{WholeWrite, whole_writes};
 
 use crate::diagnostics::{Location, RejectionReason};
 use crate::expression::{Condition, Expression};

@@ -67,7 +67,7 @@
 //! it tells by ranges of the plan, so these must hold all that its model may touch.
 //!
 //! Barriers of members must be met by whole blocks; inside a segment nothing changes otherwise.
-//! Static shared memory is each member's own; dynamic shared memory, which members overlay, and warp
+//! Static shared memory is each member's own, or another's after a barrier, which code generation sees to; dynamic shared memory, which members overlay, and warp
 //! operations need a barrier before. Anything unknown refuses.
 //!
 //! It recomputes all this from models, launch graph and plan alone, and may not use the algorithms
@@ -94,6 +94,7 @@ mod rearranged;
 mod reduction;
 mod refusal;
 mod runs;
+mod segments;
 mod staging;
 mod strands;
 mod streams;

@@ -23,6 +23,7 @@ const ALL: ScheduleOptions = ScheduleOptions {
     deals_threads: true,
     one_base: false,
     permutes_blocks: true,
+    overlays_shared: true,
     // What stands side by side has cases of its own.
     orientation: Orientation::Vertical,
     limits: Limits::LEAST,
@@ -415,7 +416,7 @@ fn properties_of_launches_decide() {
         });
     });
     assert_eq!(divergent, RejectionReason::DivergentBarrier);
-    let shared = outcome(|world| world.kernels[0].static_shared_bytes = 30_000);
+    let shared = outcome(|world| world.kernels[0].static_shared_bytes = 50_000);
     assert_eq!(shared, RejectionReason::Resources);
     let indirect = outcome(|world| world.kernels[0].accesses[0].subscript = None);
     assert_eq!(indirect, RejectionReason::UnprovenIndex);
@@ -441,6 +442,29 @@ fn a_stream_that_may_be_the_other_is_compared() {
 }
 
 #[test]
+fn a_barrier_lets_members_share_storage() {
+    let (mut world, _) = Uniform::split_by(|_, _| {});
+    let barriers = |world: &World, options: &ScheduleOptions| -> Vec<bool> {
+        let (plan, missed) = plan(world, options);
+        let Some(group) = plan.groups.first() else {
+            assert_eq!(missed[0].rejection.reason, RejectionReason::Resources);
+            return Vec::new();
+        };
+        let members = group.members.iter();
+        members.map(|member| member.barrier_before).collect()
+    };
+    world.kernels[0].static_shared_bytes = 24 << 10;
+    assert_eq!(barriers(&world, &ALL), [false, false]);
+    world.kernels[0].static_shared_bytes = 25 << 10;
+    assert_eq!(barriers(&world, &ALL), [false, true]);
+    let apart = ScheduleOptions {
+        overlays_shared: false,
+        ..ALL
+    };
+    assert!(barriers(&world, &apart).is_empty());
+}
+
+#[test]
 fn other_extents_are_a_shape() {
     let mut this = Uniform::new();
     let scale = this.world.kernel(pointwise("scale", 0));
@@ -453,6 +477,7 @@ fn other_extents_are_a_shape() {
     let off = ScheduleOptions {
         deals_threads: false,
         permutes_blocks: false,
+        overlays_shared: false,
         ..ALL
     };
     let (apart, missed) = plan(&this.world, &off);
