@@ -9,6 +9,7 @@
 mod artifacts;
 mod device_code;
 mod fallback;
+mod link_cache;
 mod outcome;
 mod preprocess;
 mod reference;
@@ -223,6 +224,7 @@ fn compile(
         {
             attempt = Outcome::default();
             compile_unfused(build, toolchain, output, &mut attempt)?;
+            attempt.objects.clear();
             attempt.warnings.push_str(&format!(
                 "sirius-rs: {error}\nsirius-rs: the program is built without fusion\n"
             ));
@@ -232,6 +234,7 @@ fn compile(
     outcome.warnings.push_str(&attempt.warnings);
     outcome.standard_output.push_str(&attempt.standard_output);
     outcome.summary = attempt.summary;
+    outcome.objects = attempt.objects;
     save::messages(build, outcome)
 }
 
@@ -261,6 +264,7 @@ fn emit_unfused(
     let units = codegen::emit_units(program, &bench)?;
     let emitted = codegen::emit(program, (&graph, &[], &plan), (units, None), &bench, output)?;
     outcome.warnings.push_str(&emitted.messages);
+    outcome.objects = emitted.objects;
     keep_bitcode(program, build, toolchain, output)
 }
 
@@ -322,7 +326,9 @@ fn compile_fused(
     };
     outcome.warnings.push_str(&emitted.messages);
     keep_bitcode(&program, build, toolchain, output)?;
+    outcome.objects = emitted.objects;
     if let Some(reason) = emitted.fusion_failed {
+        outcome.objects.clear();
         outcome::failed_check(
             outcome,
             build,
@@ -442,7 +448,7 @@ fn without_groups(analysis: Analysis, left_out: &[usize]) -> Result<Analysis, Pi
     };
     for (index, group) in plan.plan().groups.iter().enumerate() {
         if left_out.contains(&index) {
-            missed.extend(schedule::left_out(&graph, group));
+            missed.extend(schedule::left_out(&graph, &models, group));
             let member = |launch| group.members.iter().any(|member| member.launch == launch);
             for region in &mut kept.waves {
                 region

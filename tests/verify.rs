@@ -325,6 +325,12 @@ fn refuses_too_much_shared_memory() {
     assert_passes(&chain.scene, &chain.plan());
     chain.scene.kernels[1].static_shared_bytes += 4;
     assert_refused!(chain.scene, chain.plan(), Refusal::SharedMemory { .. });
+    // After a barrier the second may have the storage of the first, but not more than there is.
+    assert_passes(&chain.scene, &chain.plan_with(true, Vec::new()));
+    chain.scene.kernels[1].static_shared_bytes = 48 * 1024 + 4;
+    let barrier = refusals(&chain.scene, &chain.plan_with(true, Vec::new()));
+    let too_much = |refusal: &Refusal| matches!(refusal, Refusal::SharedMemory { .. });
+    assert!(barrier.iter().any(too_much), "{barrier:#?}");
 }
 
 #[test]

@@ -221,13 +221,24 @@ fn build_groups<'ctx>(
     if optimisations.contains(&Optimisation::CommonTiles) {
         tiles::merge_tiles(&module);
     }
-    for kernel in built.iter().filter(|kernel| kernel.is_whole) {
+    for kernel in built.iter_mut().filter(|kernel| kernel.is_whole) {
         let function = function_of(&module, kernel)?;
+        let overlays = optimisations.contains(&Optimisation::SharedOverlay);
+        // Where there would be too little, barriers stand only for variables that share storage.
+        let crowded = overlay::shared_bytes(&module, function) > overlay::MOST_SHARED_BYTES;
+        if crowded && overlays {
+            overlay::overlay_shared(&module, function);
+        }
         if optimisations.contains(&Optimisation::RedundantBarriers) {
             barriers::remove_redundant_barriers(&module, function, &kernel.facts);
         }
-        if optimisations.contains(&Optimisation::SharedOverlay) {
+        if overlays {
             overlay::overlay_shared(&module, function);
+        }
+        kernel.static_shared_bytes = overlay::shared_bytes(&module, function);
+        if kernel.static_shared_bytes > overlay::MOST_SHARED_BYTES {
+            function.delete_function();
+            kernel.is_whole = false;
         }
     }
     let mut fused = Vec::new();
@@ -338,6 +349,8 @@ struct Built {
     /// False when it could not be made after all, and was deleted.
     is_whole: bool,
     staged: Option<StagedRows>,
+    /// Static shared memory of a block as it was made.
+    static_shared_bytes: u64,
     /// Those of the recipe's unread allocations, as parameters that lead there, that it leaves
     /// unwritten.
     unwritten: Vec<Vec<usize>>,
@@ -359,6 +372,7 @@ impl Built {
             group,
             parameters: self.parameters(site),
             unwritten: unwritten.map(|(buffer, _)| *buffer).collect(),
+            static_shared_bytes: self.static_shared_bytes,
             staged: self.staged.clone(),
         }
     }
@@ -420,6 +434,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
             kept,
             is_whole: true,
             staged: None,
+            static_shared_bytes: 0,
             unwritten: Vec::new(),
         };
         Ok((built, functions))

@@ -101,6 +101,7 @@ impl<'ctx> GroupFunctions<'_, 'ctx> {
         }
         let mut operands = GroupOperands::new(program, self.models, members, &builder, &values)?;
         operands.take_shapes(program, graph)?;
+        operands.static_shared_bytes = kernel.static_shared_bytes;
 
         // Slots for the arguments of the fused kernel, addresses of device variables among them.
         let mut holds = context.bool_type().const_all_ones();

@@ -112,6 +112,8 @@ pub struct FusedKernel {
     pub parameters: Vec<FusedParameter>,
     /// Allocations that its members write and it does not, because nobody reads them afterwards.
     pub unwritten: Vec<BufferId>,
+    /// Static shared memory of a block, in bytes.
+    pub static_shared_bytes: u64,
     /// What it keeps in dynamic shared memory, beside what its members have there.
     pub staged: Option<StagedRows>,
 }

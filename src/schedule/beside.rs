@@ -8,6 +8,7 @@ use super::group::{Judge, orders};
 use super::obstacle::{Candidate, rejection};
 use super::orientation::{Layouts, Members, Strands};
 use super::sharing::loaded;
+use super::space::MOST_STATIC_SHARED_BYTES;
 use super::{BlockThreads, ThreadMap};
 use crate::dependence::Guard;
 use crate::diagnostics::{Rejection, RejectionReason};
@@ -49,9 +50,10 @@ impl<'a> Judge<'a> {
         for pair in members.windows(2) {
             self.one_after_the_other(&pair[0], &pair[1])?;
         }
+        self.streams_allow(&members)?;
         self.nothing_passed(&[earlier, rest], &members, *last)?;
-        self.space(&members)?;
         let strands = by_strand(&members, planned);
+        self.space(&members, &strands)?;
         for strand in &strands {
             let own: Vec<Candidate> = strand.iter().map(|member| members[*member]).collect();
             if !self.domains(&own).all_kept() {
@@ -263,7 +265,9 @@ impl Members for Group<'_, '_> {
     }
 
     fn is_legal(&self, strands: &Strands) -> bool {
-        strands.len() == 1 || self.judge.threads(self.members, strands).is_ok()
+        let bytes = self.judge.least_static_shared(self.members, strands);
+        bytes <= MOST_STATIC_SHARED_BYTES
+            && (strands.len() == 1 || self.judge.threads(self.members, strands).is_ok())
     }
 }
 

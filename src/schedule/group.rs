@@ -11,14 +11,13 @@ use super::liveness::Readers;
 use super::obstacle::{Candidate, obstacle, rejection};
 use super::orientation::{self, Strands};
 use super::segments::segments;
+use super::space::static_shared;
 use super::waiting::{self, WaitObservers};
 use super::{FusionGroup, Member, ScheduleOptions, ThreadMap};
-use crate::dependence::{
-    DependenceKind, Edge, Guard, LARGEST_GROUP, PointerRange, SharedMemory, Uar, Width,
-};
+use crate::dependence::{DependenceKind, Edge, Guard, PointerRange, SharedMemory, Uar, Width};
 use crate::diagnostics::{Rejection, RejectionReason};
 use crate::expression::{Condition, Expression};
-use crate::kernel::{KernelModel, Target};
+use crate::kernel::KernelModel;
 use crate::launch::{LaunchGraph, NodeId, NodeKind, Operand, ValueId};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -115,12 +114,13 @@ impl<'a> Judge<'a> {
         for pair in members.windows(2) {
             self.one_after_the_other(&pair[0], &pair[1])?;
         }
+        self.streams_allow(&members)?;
         let same_shapes = self.same_shapes(&members);
         let mut dealt = None;
         if let Err(found) = &same_shapes {
             dealt = self.placed_anew(&members);
             if dealt.is_none() {
-                return Err(found.clone());
+                return Err(self.nowhere_for(&last, &members, found));
             }
         }
         self.nothing_passed(groups, &members, last)?;
@@ -129,13 +129,14 @@ impl<'a> Judge<'a> {
             .and_then(|()| self.fits_block(&members));
         if let Err(found) = kept {
             let Some(domains) = dealt.or_else(|| self.placed_anew(&members)) else {
-                return Err(found);
+                return Err(self.nowhere_for(&last, &members, &found));
             };
             self.fits_block(&domains.kept(&members))?;
             self.among_dealt
                 .extend(members.iter().map(|member| member.node));
         }
-        self.space(&members)
+        let all = vec![(0..members.len()).collect()];
+        self.space(&members, &all)
     }
 
     /// Every member's model holds at its launch, or a test can tell.
@@ -242,11 +243,6 @@ impl<'a> Judge<'a> {
             guards.insert(Guard::ConfigurationValid {
                 launch: source.launch.id,
             });
-            // All members are on one stream.
-            if position == 0 && self.graph.is_seen_in_capture(source.node, source.launch) {
-                let launch = source.launch.id;
-                guards.insert(Guard::NotCapturing { launch });
-            }
             if let Some(Ok(conditions)) = self.conditions.get(&source.node) {
                 guards.extend(conditions.iter().cloned());
             }
@@ -266,11 +262,19 @@ impl<'a> Judge<'a> {
             }
         }
         guards.extend(domains.guards.iter().cloned());
+        guards.extend(self.stream_guards(members));
+        // All members are on one stream.
+        let seen = |member: &&Candidate| self.graph.is_seen_in_capture(member.node, member.launch);
+        if let Some(seen) = members.iter().find(seen) {
+            let launch = seen.launch.id;
+            guards.insert(Guard::NotCapturing { launch });
+        }
         guards.retain(|guard| match guard {
             Guard::Holds { condition, .. } => condition.decided() != Some(true),
             Guard::RangesDisjoint { .. }
             | Guard::ConfigurationValid { .. }
-            | Guard::NotCapturing { .. } => true,
+            | Guard::NotCapturing { .. }
+            | Guard::SameStream { .. } => true,
         });
         let guards: BTreeSet<Guard> = guards
             .into_iter()
@@ -315,7 +319,8 @@ impl<'a> Judge<'a> {
         let mut in_host_order = true;
         for strand in strands {
             let own: Vec<Candidate> = strand.iter().map(|member| members[*member]).collect();
-            let (order, before) = self.order(&own, domains);
+            let room = self.shared_room(members, strands, strand);
+            let (order, before) = self.order(&own, domains, room);
             for (member, before) in strand.iter().zip(before) {
                 barriers[*member] = before;
             }
@@ -365,17 +370,22 @@ impl<'a> Judge<'a> {
 
     /// The segments of the fused kernel, none when they are the members in host order, and for each
     /// member whether a barrier stands before.
-    fn order(&self, members: &[Candidate<'a>], domains: &Domains) -> (Vec<Vec<usize>>, Vec<bool>) {
+    fn order(
+        &self,
+        members: &[Candidate<'a>],
+        domains: &Domains,
+        room: u64,
+    ) -> (Vec<Vec<usize>>, Vec<bool>) {
         let in_host_order: Vec<Vec<usize>> =
             (0..members.len()).map(|member| vec![member]).collect();
-        let plain = self.barriers(members, &in_host_order, domains);
+        let plain = self.barriers(members, &in_host_order, domains, room);
         let order = segments(
             members,
             |one, other| !self.edges(one.node, other.node).is_empty(),
             |one, other| self.needs_barrier(one, other, domains),
             |one, other| (0..3).all(|axis| self.extent(one, axis) == self.extent(other, axis)),
         );
-        let barriers = self.barriers(members, &order, domains);
+        let barriers = self.barriers(members, &order, domains, room);
         // Another order has to be worth it.
         let count = |order: &[Vec<usize>], barriers: &[bool]| {
             let waits = order.iter().filter(|segment| barriers[segment[0]]);
@@ -384,29 +394,38 @@ impl<'a> Judge<'a> {
                 .map(|segment| members[segment[0]].model.barriers.len());
             waits.count() + inside.sum::<usize>()
         };
-        match count(&order, &barriers) < count(&in_host_order, &plain) {
+        let has_room = order
+            .iter()
+            .all(|segment| static_shared(members, segment) <= room);
+        match has_room && count(&order, &barriers) < count(&in_host_order, &plain) {
             true => (order, barriers),
             false => (Vec::new(), plain),
         }
     }
 
     /// For each member whether a barrier stands before its segment: as late as possible, which
-    /// makes them as few as possible.
+    /// makes them as few as possible. What stands between two has no more static shared memory than
+    /// there is room, since only what a barrier separates can share storage.
     fn barriers(
         &self,
         members: &[Candidate<'a>],
         order: &[Vec<usize>],
         domains: &Domains,
+        room: u64,
     ) -> Vec<bool> {
         let mut barriers = vec![false; members.len()];
         let mut since: Vec<usize> = Vec::new();
         for (position, segment) in order.iter().enumerate() {
+            let bytes = static_shared(members, &since) + static_shared(members, segment);
+            let crowded = bytes > room && static_shared(members, segment) > 0;
             let needed = position > 0
-                && segment.iter().any(|member| {
-                    let member = &members[*member];
-                    let mut earlier = since.iter();
-                    earlier.any(|earlier| self.needs_barrier(&members[*earlier], member, domains))
-                });
+                && (crowded
+                    || segment.iter().any(|member| {
+                        let member = &members[*member];
+                        let mut earlier = since.iter();
+                        earlier
+                            .any(|earlier| self.needs_barrier(&members[*earlier], member, domains))
+                    }));
             if needed {
                 since.clear();
                 segment.iter().for_each(|member| barriers[*member] = true);
@@ -416,7 +435,7 @@ impl<'a> Judge<'a> {
         barriers
     }
 
-    /// Same stream, and in step.
+    /// In step.
     pub(super) fn one_after_the_other(
         &mut self,
         first: &Candidate,
@@ -430,10 +449,6 @@ impl<'a> Judge<'a> {
                 names.0, names.1
             );
             return Err(rejection(RejectionReason::Shape, message, location));
-        }
-        if first.launch.stream != second.launch.stream {
-            let message = format!("`{}` and `{}` are on different streams", names.0, names.1);
-            return Err(rejection(RejectionReason::Stream, message, location));
         }
         Ok(())
     }
@@ -585,55 +600,6 @@ impl<'a> Judge<'a> {
         Ok(())
     }
 
-    /// Shared memory and parameters of all members fit.
-    pub(super) fn space(&self, members: &[Candidate]) -> Result<(), Rejection> {
-        let constant = |value: ValueId| self.graph.values[value.0].constant;
-        let fixed: u64 = members
-            .iter()
-            .map(|member| member.model.static_shared_bytes)
-            .sum();
-        let dynamic = members
-            .iter()
-            .filter_map(|member| constant(member.launch.shared_bytes))
-            .filter_map(|bytes| u64::try_from(bytes).ok())
-            .max();
-        let shared = fixed.saturating_add(dynamic.unwrap_or(0));
-        let mut parameters = 0u64;
-        let mut variables = BTreeSet::new();
-        for member in members {
-            for formal in &member.model.formals {
-                // At its worst place: which arguments are passed once is not known here.
-                parameters +=
-                    u64::from(formal.size_bytes) + u64::from(formal.align_bytes.max(1)) - 1;
-            }
-            for access in &member.model.accesses {
-                if let Target::Global(name) = &access.target {
-                    variables.insert(name);
-                }
-            }
-        }
-        parameters += (8 + 7) * variables.len() as u64;
-        let no_guards = BTreeSet::new();
-        let clipped = |member: &&Candidate| !self.fills_grid(member, members, &no_guards);
-        parameters += GRID_BYTES * members.iter().filter(clipped).count() as u64;
-        parameters += PLACE_PARAMETER_BYTES * members.len() as u64;
-        let limits = self.options.limits;
-        let too_much = if members.len() > LARGEST_GROUP {
-            format!("{} segments; {LARGEST_GROUP} are allowed", members.len())
-        } else if fixed > MOST_STATIC_SHARED_BYTES {
-            format!("{fixed} bytes of static shared memory; {MOST_STATIC_SHARED_BYTES} are allowed")
-        } else if shared > limits.shared_bytes {
-            let most = limits.shared_bytes;
-            format!("{shared} bytes of shared memory; {most} are allowed")
-        } else if parameters > limits.parameter_bytes {
-            let most = limits.parameter_bytes;
-            format!("{parameters} bytes of parameters; {most} are allowed")
-        } else {
-            return Ok(());
-        };
-        Err(self.too_large(members, &too_much))
-    }
-
     /// The common block is within every member's launch bound.
     pub(super) fn fits_block(&self, members: &[Candidate]) -> Result<(), Rejection> {
         let constant = |value: ValueId| self.graph.values[value.0].constant;
@@ -653,7 +619,7 @@ impl<'a> Judge<'a> {
         Ok(())
     }
 
-    fn too_large(&self, members: &[Candidate], too_much: &str) -> Rejection {
+    pub(super) fn too_large(&self, members: &[Candidate], too_much: &str) -> Rejection {
         let last = members.last().map_or(0, |member| member.node.0);
         rejection(
             RejectionReason::Resources,
@@ -772,10 +738,3 @@ pub(super) fn launches(graph: &LaunchGraph) -> impl Iterator<Item = NodeId> + '_
 const BLOCK_EXTENTS: [&str; 3] = ["blockDim.x", "blockDim.y", "blockDim.z"];
 /// What a thread sets or copies at most, for a launch that does more by itself.
 const MOST_BYTES_OF_A_THREAD: i64 = 256;
-/// Static shared memory of a block.
-const MOST_STATIC_SHARED_BYTES: u64 = 48 * 1024;
-/// What a member needs to find its place: six extents, and the first of a strand's blocks, or how many
-/// threads it has and how many of them a block runs.
-const PLACE_PARAMETER_BYTES: u64 = 4 * (6 + 2);
-/// The extents of a grid among the parameters, each at its worst place.
-const GRID_BYTES: u64 = 3 * (4 + 3);

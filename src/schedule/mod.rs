@@ -19,6 +19,8 @@ pub mod resources;
 mod runs;
 mod segments;
 mod sharing;
+mod space;
+mod streams;
 mod units;
 mod waiting;
 mod wave_order;
@@ -36,7 +38,8 @@ use crate::cli::{Fusion, Optimisation, SiriusOptions};
 use crate::dependence::{Guard, RangeTouch};
 use crate::diagnostics::{Rejection, RejectionReason};
 use crate::expression::Expression;
-use crate::launch::{BufferId, LaunchGraph, LaunchId, NodeId, NodeKind, ValueId};
+use crate::kernel::KernelModel;
+use crate::launch::{BufferId, LaunchGraph, LaunchId, Node, NodeId, NodeKind, ValueId};
 use occupancy::Limits;
 use serde::{Deserialize, Serialize};
 
@@ -271,8 +274,10 @@ pub struct Missed {
     pub rejection: Rejection,
 }
 
-/// The pairs of a group whose kernels could not leave their own image after all.
-pub fn left_out(graph: &LaunchGraph, group: &FusionGroup) -> Vec<Missed> {
+/// The pairs of a group that could not be one kernel after all: its kernels cannot leave their own image,
+/// or their shared variables could not share storage. `kernels` is indexed by
+/// [`KernelId`](crate::program::KernelId).
+pub fn left_out(graph: &LaunchGraph, kernels: &[KernelModel], group: &FusionGroup) -> Vec<Missed> {
     let node_of = |launch: LaunchId| {
         graph.nodes.iter().find(
             |node| matches!(&node.kind, NodeKind::Launch(candidate) if candidate.id == launch),
@@ -283,16 +288,36 @@ pub fn left_out(graph: &LaunchGraph, group: &FusionGroup) -> Vec<Missed> {
         .iter()
         .filter_map(|member| node_of(member.launch))
         .collect();
+    let model = |node: &&Node| match &node.kind {
+        NodeKind::Launch(launch) => kernels.get(launch.kernel?.0),
+        _ => None,
+    };
+    let models = nodes.iter().filter_map(model);
+    let bytes: u64 = models.map(|model| model.static_shared_bytes).sum();
+    let (reason, message) = match bytes > space::MOST_STATIC_SHARED_BYTES {
+        true => (
+            RejectionReason::Resources,
+            format!(
+                "fused, they would need up to {bytes} bytes of static shared memory, too few of which \
+                 could be shared between them"
+            ),
+        ),
+        false => (
+            RejectionReason::OpaqueKernel,
+            String::from(
+                "a kernel depends on something that only its own device image has, such as a table \
+                 of addresses of device variables",
+            ),
+        ),
+    };
     nodes
         .windows(2)
         .map(|pair| Missed {
             source: pair[0].id,
             sink: pair[1].id,
             rejection: Rejection {
-                reason: RejectionReason::OpaqueKernel,
-                message: "a kernel depends on something that only its own device image has, such \
-                          as a table of addresses of device variables"
-                    .to_owned(),
+                reason,
+                message: message.clone(),
                 detail: String::new(),
                 location: pair[1].location.clone(),
             },
@@ -317,6 +342,8 @@ pub struct ScheduleOptions {
     pub one_base: bool,
     /// Whole blocks of members may be blocks of others in another arrangement.
     pub permutes_blocks: bool,
+    /// Shared variables of members that come one after the other share storage.
+    pub overlays_shared: bool,
     /// How members of a group are laid out.
     pub orientation: Orientation,
     /// What a fused kernel may need.
@@ -336,6 +363,7 @@ impl From<&SiriusOptions> for ScheduleOptions {
             permutes_blocks: options
                 .optimisations
                 .contains(&Optimisation::PermutedBlocks),
+            overlays_shared: options.optimisations.contains(&Optimisation::SharedOverlay),
             orientation: Orientation::named(&options.orientation),
             limits: Limits::LEAST,
         }

@@ -8,6 +8,7 @@ use super::place::{Overlap, Place, Values};
 use super::polynomial::{Polynomial, normal_form};
 use super::rearranged::{Rearranging, is_rearranged};
 use super::reduction::in_any_order;
+use super::segments::{Kept, SegmentOrder};
 use super::strands::Strands;
 use super::{Refusal, Site};
 use crate::dependence::{Guard, PointerRange};
@@ -16,7 +17,7 @@ use crate::kernel::{Access, AccessKind, Target};
 use crate::launch::{LaunchGraph, Operand, ValueId};
 use crate::schedule::{BlockThreads, FusionGroup, ThreadMap};
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What speaks against running the members as one kernel.
 pub(super) fn refusals(
@@ -40,7 +41,10 @@ pub(super) fn refusals(
             let range = |range| TestedRange::new(graph, &values, &members, range);
             Some((range(left)?, range(right)?))
         }
-        Guard::Holds { .. } | Guard::ConfigurationValid { .. } | Guard::NotCapturing { .. } => None,
+        Guard::Holds { .. }
+        | Guard::ConfigurationValid { .. }
+        | Guard::NotCapturing { .. }
+        | Guard::SameStream { .. } => None,
     });
     let numbers: Vec<_> = members
         .iter()
@@ -90,12 +94,12 @@ pub(super) fn refusals(
     };
     refusals.extend(judge.shapes());
     refusals.extend(judge.preconditions());
-    refusals.extend(judge.resources());
     let Some(order) = SegmentOrder::of(group, &strands) else {
         let first = members[0].launch.id;
         refusals.push(Refusal::Segments { first });
         return refusals;
     };
+    refusals.extend(judge.resources(&order));
     refusals.extend(judge.synchronisation(&order));
     for (position, source) in members.iter().enumerate() {
         for (distance, sink) in members[position + 1..].iter().enumerate() {
@@ -104,90 +108,6 @@ pub(super) fn refusals(
         }
     }
     refusals
-}
-
-/// How the fused kernel keeps the order of two members, the first of which comes first in host
-/// order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kept {
-    /// In every thread, and a barrier stands between.
-    InBlocks,
-    /// In every thread.
-    InThreads,
-    /// Not at all: in unison, or the other way round.
-    Lost,
-    /// Not at all, and blocks and threads of one are not those of the other.
-    Beside,
-}
-
-/// Where each member stands in the fused kernel.
-struct SegmentOrder {
-    /// By member, the number of its segment.
-    segment: Vec<usize>,
-    /// By segment, how many barriers stand before it or before one before it.
-    barriers: Vec<usize>,
-}
-
-impl SegmentOrder {
-    /// `None` when the segments are not the members, each once, or when members of one segment do
-    /// not agree on a barrier before it or are of several strands.
-    fn of(group: &FusionGroup, strands: &Strands) -> Option<Self> {
-        let mut segment = vec![None; group.members.len()];
-        let mut barriers = Vec::new();
-        let mut count = 0;
-        let mut begun = BTreeSet::new();
-        for (number, members) in group.segments_in_order().iter().enumerate() {
-            let first = *members.first()?;
-            let before = group.members.get(first)?.barrier_before;
-            // What stands before the first segment of a strand would hold nobody back.
-            if begun.insert(strands.of_member(first)) && before {
-                return None;
-            }
-            count += usize::from(before);
-            barriers.push(count);
-            for member in members {
-                let place = segment.get_mut(*member)?;
-                if place.replace(number).is_some() {
-                    return None;
-                }
-                if group.members[*member].barrier_before != before
-                    || !strands.together(*member, first)
-                {
-                    return None;
-                }
-            }
-        }
-        Some(Self {
-            segment: segment.into_iter().collect::<Option<_>>()?,
-            barriers,
-        })
-    }
-
-    fn between(&self, strands: &Strands, members: [usize; 2]) -> Kept {
-        if !strands.together(members[0], members[1]) {
-            return Kept::Beside;
-        }
-        let [first, second] = members.map(|member| self.segment[member]);
-        if first >= second {
-            Kept::Lost
-        } else if self.barriers[first] < self.barriers[second] {
-            Kept::InBlocks
-        } else {
-            Kept::InThreads
-        }
-    }
-
-    /// Whether a member starts when all threads of its block do.
-    fn starts_together(&self, group: &FusionGroup, strand: &[usize], member: usize) -> bool {
-        let first = strand.iter().map(|member| self.segment[*member]).min();
-        Some(self.segment[member]) == first || group.members[member].barrier_before
-    }
-
-    /// Whether a member runs in unison with another.
-    fn has_company(&self, member: usize) -> bool {
-        let mine = self.segment[member];
-        self.segment.iter().filter(|other| **other == mine).count() > 1
-    }
 }
 
 /// Constants, and values that the guards make equal.
@@ -467,13 +387,9 @@ impl Judge<'_> {
         refusals
     }
 
-    fn resources(&self) -> Vec<Refusal> {
+    fn resources(&self, order: &SegmentOrder) -> Vec<Refusal> {
         let first = self.members[0].launch.id;
-        let fixed: u64 = self
-            .members
-            .iter()
-            .map(|member| member.model.static_shared_bytes)
-            .sum();
+        let fixed = self.least_static_shared(order);
         let dynamic = self
             .members
             .iter()
@@ -517,6 +433,24 @@ impl Judge<'_> {
             refusals.push(Refusal::ParameterSpace { first, bytes });
         }
         refusals
+    }
+
+    /// What is used between two barriers of a strand has storage of its own, what a barrier separates may
+    /// share it, and strands beside each other do not. That the kernel as it was made needs no more than
+    /// there is, is known when it is made.
+    fn least_static_shared(&self, order: &SegmentOrder) -> u64 {
+        let mut between: BTreeMap<(usize, usize), u64> = BTreeMap::new();
+        for (position, member) in self.members.iter().enumerate() {
+            let strand = self.strands.of_member(position);
+            let barriers = order.barriers[order.segment[position]];
+            *between.entry((strand, barriers)).or_default() += member.model.static_shared_bytes;
+        }
+        let mut of_strands: BTreeMap<usize, u64> = BTreeMap::new();
+        for ((strand, _), bytes) in between {
+            let most = of_strands.entry(strand).or_default();
+            *most = bytes.max(*most);
+        }
+        of_strands.values().sum()
     }
 
     /// Every pair of conflicting accesses of two members keeps its order.

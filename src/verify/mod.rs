@@ -67,7 +67,7 @@
 //! it tells by ranges of the plan, so these must hold all that its model may touch.
 //!
 //! Barriers of members must be met by whole blocks; inside a segment nothing changes otherwise.
-//! Static shared memory is each member's own; dynamic shared memory, which members overlay, and warp
+//! Static shared memory is each member's own, or another's after a barrier, which code generation sees to; dynamic shared memory, which members overlay, and warp
 //! operations need a barrier before. Anything unknown refuses.
 //!
 //! It recomputes all this from models, launch graph and plan alone, and may not use the algorithms
@@ -94,8 +94,10 @@ mod rearranged;
 mod reduction;
 mod refusal;
 mod runs;
+mod segments;
 mod staging;
 mod strands;
+mod streams;
 mod targets;
 mod touched;
 mod waits;
@@ -145,8 +147,8 @@ pub fn verify(
         }
     }
     let host = host::Host::new(graph, kernels);
-    for (_, members) in &groups {
-        refusals.extend(host::refusals(&host, members));
+    for (group, members) in &groups {
+        refusals.extend(host::refusals(&host, &group.guards, members));
     }
     // The device side presumes that members run in step, so it is asked only then.
     if refusals.is_empty() {

@@ -23,6 +23,7 @@ const ALL: ScheduleOptions = ScheduleOptions {
     deals_threads: true,
     one_base: false,
     permutes_blocks: true,
+    overlays_shared: true,
     // What stands side by side has cases of its own.
     orientation: Orientation::Vertical,
     limits: Limits::LEAST,
@@ -394,7 +395,10 @@ fn properties_of_launches_decide() {
     let stream = outcome(|world| {
         let handle = world.unknown();
         second(world).stream = Stream::Handle(handle);
+        world.graph.made_streams.insert(handle);
     });
+    assert_eq!(stream, RejectionReason::Stream);
+    let stream = outcome(|world| second(world).stream = Stream::Unknown);
     assert_eq!(stream, RejectionReason::Stream);
     let cooperative = outcome(|world| second(world).special = true);
     assert_eq!(cooperative, RejectionReason::OpaqueKernel);
@@ -412,7 +416,7 @@ fn properties_of_launches_decide() {
         });
     });
     assert_eq!(divergent, RejectionReason::DivergentBarrier);
-    let shared = outcome(|world| world.kernels[0].static_shared_bytes = 30_000);
+    let shared = outcome(|world| world.kernels[0].static_shared_bytes = 50_000);
     assert_eq!(shared, RejectionReason::Resources);
     let indirect = outcome(|world| world.kernels[0].accesses[0].subscript = None);
     assert_eq!(indirect, RejectionReason::UnprovenIndex);
@@ -421,6 +425,43 @@ fn properties_of_launches_decide() {
         second(world).grid[0] = zero;
     });
     assert_eq!(empty, RejectionReason::Resources);
+}
+
+#[test]
+fn a_stream_that_may_be_the_other_is_compared() {
+    let (mut world, _) = Uniform::split_by(|_, _| {});
+    let handle = world.unknown();
+    let NodeKind::Launch(second) = &mut world.graph.nodes[1].kind else {
+        panic!("a launch");
+    };
+    second.stream = Stream::Handle(handle);
+    let (plan, _) = plan(&world, &ALL);
+    let compared = |guard: &&Guard| matches!(guard, Guard::SameStream { .. });
+    assert_eq!(plan.groups.len(), 1);
+    assert_eq!(plan.groups[0].guards.iter().filter(compared).count(), 1);
+}
+
+#[test]
+fn a_barrier_lets_members_share_storage() {
+    let (mut world, _) = Uniform::split_by(|_, _| {});
+    let barriers = |world: &World, options: &ScheduleOptions| -> Vec<bool> {
+        let (plan, missed) = plan(world, options);
+        let Some(group) = plan.groups.first() else {
+            assert_eq!(missed[0].rejection.reason, RejectionReason::Resources);
+            return Vec::new();
+        };
+        let members = group.members.iter();
+        members.map(|member| member.barrier_before).collect()
+    };
+    world.kernels[0].static_shared_bytes = 24 << 10;
+    assert_eq!(barriers(&world, &ALL), [false, false]);
+    world.kernels[0].static_shared_bytes = 25 << 10;
+    assert_eq!(barriers(&world, &ALL), [false, true]);
+    let apart = ScheduleOptions {
+        overlays_shared: false,
+        ..ALL
+    };
+    assert!(barriers(&world, &apart).is_empty());
 }
 
 #[test]
@@ -436,6 +477,7 @@ fn other_extents_are_a_shape() {
     let off = ScheduleOptions {
         deals_threads: false,
         permutes_blocks: false,
+        overlays_shared: false,
         ..ALL
     };
     let (apart, missed) = plan(&this.world, &off);

@@ -21,6 +21,8 @@ pub enum Manner {
     Sharing,
     /// Loops over steps and cells launch over rows of buffers.
     Waves,
+    /// Whole blocks of each are those of the next in another arrangement.
+    Arranged,
 }
 
 /// Elements between the first ones of two rows.
@@ -29,11 +31,12 @@ const ROW: usize = 256;
 impl Case<'_> {
     /// How the group at hand is made.
     pub fn manner(&mut self) -> Manner {
-        use Manner::{Any, Chain, Sharing, Waves};
+        use Manner::{Any, Arranged, Chain, Sharing, Waves};
         match self.pool.is_empty() {
             true => Any,
             false => self.pick(&[
-                Any, Any, Chain, Chain, Chain, Chain, Chain, Sharing, Sharing, Waves,
+                Any, Any, Chain, Chain, Chain, Chain, Chain, Sharing, Sharing, Waves, Arranged,
+                Arranged,
             ]),
         }
     }
@@ -56,6 +59,7 @@ impl Case<'_> {
             Manner::Chain => self.chain(text, scene),
             Manner::Sharing => self.sharing(text, scene),
             Manner::Waves => self.waves(text, scene),
+            Manner::Arranged => self.arranged(text, scene),
         }
     }
 

@@ -94,6 +94,74 @@ fn refuses_strands_that_depend_on_each_other() {
     assert_refused!(chain.scene, others, Refusal::DependentStrands { .. });
 }
 
+/// Two chains side by side, each of a launch and one that reads its neighbours' elements of a block.
+fn two_chains() -> (Scene, [LaunchId; 4]) {
+    let mut scene = Scene::new();
+    let shape = scene.known_shape();
+    let size = scene.unknown();
+    let kernels = [scene.pointwise("scale"), scene.block_sum("sum")];
+    let mut launches = Vec::new();
+    for chain in ["first", "second"] {
+        let [a, b, c] = ["a", "b", "c"].map(|name| scene.buffer(&format!("{chain}.{name}")));
+        for (kernel, passed) in kernels.into_iter().zip([[a, b], [b, c]]) {
+            let [from, to] = passed.map(Pass::To);
+            launches.push(scene.launch(kernel, shape, &[from, to, Pass::Integer(size)]));
+        }
+    }
+    let launches = launches.try_into().expect("there are four");
+    (scene, launches)
+}
+
+#[test]
+fn barriers_and_storage_are_those_of_a_strand() {
+    let (mut scene, [one, two, three, four]) = two_chains();
+    // The sum reads elements of its whole block.
+    let read = &mut scene.kernels[1].accesses[0];
+    read.subscript = Some(
+        Affine::variable(Variable::Product(0))
+            .subtract(&Affine::variable(Variable::Thread(Axis::X)))
+            .and_then(|sum| sum.add(&Affine::constant(255)))
+            .and_then(|sum| sum.scale(4))
+            .unwrap(),
+    );
+    read.domain = vec![Vec::new()];
+    scene.kernels[0].accesses[1].domain = vec![Vec::new()];
+    let chains = |barriers: [bool; 2]| {
+        let members = [
+            (one, false),
+            (two, barriers[0]),
+            (three, false),
+            (four, barriers[1]),
+        ];
+        let places = [(0, 40), (0, 40), (40, 40), (40, 40)];
+        ranges(plan(&members, Vec::new()), &places, BlockThreads::Same)
+    };
+    assert_passes(&scene, &chains([true, true]));
+    // In between there is a barrier, which the blocks of the first strand never meet.
+    for plan in [
+        chains([false, true]),
+        in_segments(chains([false, true]), &[&[0], &[2], &[3], &[1]]),
+    ] {
+        assert_refused!(scene, plan, Refusal::MissingBarrier { .. });
+    }
+    let mixed = in_segments(chains([true, true]), &[&[0], &[2], &[3], &[1]]);
+    assert_passes(&scene, &mixed);
+    // Each strand needs as much as one of its members, and both what they need together.
+    for (kibibytes, barriers, fits) in [
+        (24, [true, true], true),
+        (25, [true, true], false),
+        (16, [true, true], true),
+    ] {
+        for kernel in &mut scene.kernels {
+            kernel.static_shared_bytes = kibibytes << 10;
+        }
+        let found = refusals(&scene, &chains(barriers));
+        let too_much = |refusal: &Refusal| matches!(refusal, Refusal::SharedMemory { .. });
+        assert_eq!(found.is_empty(), fits, "{kibibytes}: {found:#?}");
+        assert!(found.iter().all(too_much), "{kibibytes}: {found:#?}");
+    }
+}
+
 #[test]
 fn members_of_one_strand_depend_as_in_any_group() {
     let chain = chain_of(scale, shift);

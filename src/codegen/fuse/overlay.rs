@@ -13,6 +13,7 @@
 
 use super::control_flow::{ControlFlow, is_barrier};
 use super::memory::is_remark;
+use crate::codegen::expansion::constants_in;
 use crate::codegen::ir::{Linkage, Opcode, Type, Value};
 use crate::kernel::{KernelModel, model_kernel};
 use crate::program::KernelId;
@@ -66,6 +67,22 @@ pub(super) fn overlay_shared(module: &Module, kernel: Value) -> u64 {
         );
     }
     before.saturating_sub(after)
+}
+
+/// The static shared memory of a kernel, in bytes, each variable at its worst place.
+pub(super) fn shared_bytes(module: &Module, kernel: Value) -> u64 {
+    let used = constants_in(kernel);
+    let shared = Value::globals(module).into_iter().filter(|global| {
+        let internal = !global.is_declaration();
+        global.ty().address_space() == SHARED_ADDRESS_SPACE && internal && used.contains(global)
+    });
+    let bytes = shared.map(|global| {
+        let ty = global.value_type();
+        let alignment = global.alignment().max(ty.alignment(module)).max(1);
+        ty.allocation_bytes(module)
+            .next_multiple_of(u64::from(alignment))
+    });
+    bytes.sum()
 }
 
 /// A static shared variable of which every use is known.
@@ -313,4 +330,6 @@ impl Storage {
     }
 }
 
+/// Static shared memory of a block.
+pub(super) const MOST_SHARED_BYTES: u64 = 48 * 1024;
 const SHARED_ADDRESS_SPACE: u32 = 3;

@@ -1,0 +1,121 @@
+//! What a fused kernel needs of each block's shared memory and of its parameters.
+//!
+//! Static shared variables of members of which one comes after the other share storage where a barrier
+//! stands between (`shared-overlay`). So the members of a strand need as much as the hungriest of
+//! them, at the price of a barrier each, and barriers are put there where otherwise there would be too little;
+//! strands side by side need what they need together.
+
+use super::group::Judge;
+use super::obstacle::Candidate;
+use super::orientation::Strands;
+use crate::dependence::LARGEST_GROUP;
+use crate::diagnostics::Rejection;
+use crate::kernel::Target;
+use crate::launch::ValueId;
+use std::collections::BTreeSet;
+
+impl<'a> Judge<'a> {
+    /// Shared memory and parameters of all members fit.
+    ///
+    /// # Errors
+    /// What there is too much of.
+    pub(super) fn space(&self, members: &[Candidate], strands: &Strands) -> Result<(), Rejection> {
+        let constant = |value: ValueId| self.graph.values[value.0].constant;
+        let fixed = self.least_static_shared(members, strands);
+        let dynamic = members
+            .iter()
+            .filter_map(|member| constant(member.launch.shared_bytes))
+            .filter_map(|bytes| u64::try_from(bytes).ok())
+            .max();
+        let shared = fixed.saturating_add(dynamic.unwrap_or(0));
+        let mut parameters = 0u64;
+        let mut variables = BTreeSet::new();
+        for member in members {
+            for formal in &member.model.formals {
+                // At its worst place: which arguments are passed once is not known here.
+                parameters +=
+                    u64::from(formal.size_bytes) + u64::from(formal.align_bytes.max(1)) - 1;
+            }
+            for access in &member.model.accesses {
+                if let Target::Global(name) = &access.target {
+                    variables.insert(name);
+                }
+            }
+        }
+        parameters += (8 + 7) * variables.len() as u64;
+        let no_guards = BTreeSet::new();
+        let clipped = |member: &&Candidate| !self.fills_grid(member, members, &no_guards);
+        parameters += GRID_BYTES * members.iter().filter(clipped).count() as u64;
+        parameters += PLACE_PARAMETER_BYTES * members.len() as u64;
+        let limits = self.options.limits;
+        let too_much = if members.len() > LARGEST_GROUP {
+            format!("{} segments; {LARGEST_GROUP} are allowed", members.len())
+        } else if fixed > MOST_STATIC_SHARED_BYTES {
+            format!("{fixed} bytes of static shared memory; {MOST_STATIC_SHARED_BYTES} are allowed")
+        } else if shared > limits.shared_bytes {
+            let most = limits.shared_bytes;
+            format!("{shared} bytes of shared memory; {most} are allowed")
+        } else if parameters > limits.parameter_bytes {
+            let most = limits.parameter_bytes;
+            format!("{parameters} bytes of parameters; {most} are allowed")
+        } else {
+            return Ok(());
+        };
+        Err(self.too_large(members, &too_much))
+    }
+
+    /// The static shared memory that members need at least, in bytes.
+    pub(super) fn least_static_shared(&self, members: &[Candidate], strands: &Strands) -> u64 {
+        let needs = strands
+            .iter()
+            .map(|strand| match self.options.overlays_shared {
+                true => hungriest(members, strand),
+                false => static_shared(members, strand),
+            });
+        needs.sum()
+    }
+
+    /// How much of it the members of one of the strands may have between two barriers.
+    pub(super) fn shared_room(
+        &self,
+        members: &[Candidate],
+        strands: &Strands,
+        strand: &[usize],
+    ) -> u64 {
+        let all: u64 = strands
+            .iter()
+            .map(|strand| static_shared(members, strand))
+            .sum();
+        if all <= MOST_STATIC_SHARED_BYTES || !self.options.overlays_shared {
+            return u64::MAX;
+        }
+        match strands.len() {
+            1 => MOST_STATIC_SHARED_BYTES,
+            _ => hungriest(members, strand),
+        }
+    }
+}
+
+/// The static shared memory of some members together, in bytes.
+pub(super) fn static_shared(members: &[Candidate], some: &[usize]) -> u64 {
+    let bytes = some
+        .iter()
+        .map(|member| members[*member].model.static_shared_bytes);
+    bytes.sum()
+}
+
+/// The static shared memory of the member with most of it, in bytes.
+fn hungriest(members: &[Candidate], some: &[usize]) -> u64 {
+    let bytes = some
+        .iter()
+        .map(|member| members[*member].model.static_shared_bytes);
+    bytes.max().unwrap_or(0)
+}
+
+/// Static shared memory of a block.
+pub(super) const MOST_STATIC_SHARED_BYTES: u64 = 48 * 1024;
+/// What a member needs to find its place: six extents, and the first of a strand's blocks, or how many
+/// threads it has and how many of them a block runs.
+const PLACE_PARAMETER_BYTES: u64 = 4 * (6 + 2);
+/// The extents of a grid among the parameters, each at its worst place.
+const GRID_BYTES: u64 = 3 * (4 + 3);
