@@ -59,24 +59,24 @@ pub fn emit(
     let groups = plan.plan().groups.len();
     let (fused, waves, fused_image) = match fused {
         None => (Vec::new(), Vec::new(), None),
-        Some(Ok(FusedImage {
-            kernels,
-            waves,
-            image,
-            messages,
-            ..
-        })) => {
+        Some(Ok(fused)) => {
+            emitted.left_out = fused.left_out(groups);
+            let FusedImage {
+                kernels,
+                waves,
+                image,
+                messages,
+                ..
+            } = fused;
             emitted.messages.push_str(&messages);
             (kernels, waves, Some(image))
         }
         Some(Err(error)) => {
             emitted.fusion_failed = Some(error.to_string());
+            emitted.left_out = (0..groups).collect();
             (Vec::new(), Vec::new(), None)
         }
     };
-    emitted.left_out = (0..groups)
-        .filter(|group| fused.iter().all(|kernel| kernel.group != *group))
-        .collect();
     emitted.unwritten = fused
         .iter()
         .map(|kernel| (kernel.group, kernel.unwritten.clone()))
