@@ -156,6 +156,15 @@ static inline __device__ unsigned __funnelshift_rc(unsigned low, unsigned high, 
 }
 #undef SIRIUS_PREFERRED
 
+/*
+ * ---- clang ignores this attribute with a warning, and host and device would each have a variable of
+ * their own.
+ */
+
+#undef __managed__
+#define __managed__                                                                                \
+  _Pragma("GCC error \"__managed__ variables are not supported, use cudaMallocManaged\"") __device__
+
 #ifndef __NVCC__
 #define __NVCC__ 1
 #endif

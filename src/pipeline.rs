@@ -7,8 +7,10 @@
 //! loudly; with `SIRIUS_STRICT` set, as under test, it is fatal.
 
 mod artifacts;
+mod crowded;
 mod device_code;
 mod fallback;
+mod link_cache;
 mod outcome;
 mod preprocess;
 mod reference;
@@ -24,7 +26,7 @@ use crate::cli::shown::steps;
 use crate::cli::toolchain::find_toolchain;
 use crate::cli::toolkit_folder::lay_out;
 use crate::cli::{Build, Device, Fusion, Input, Invocation, Language, Phase, Toolchain};
-use crate::codegen;
+use crate::codegen::{self, CodegenError, FusedImage};
 use crate::dependence::{Uar, build_uar, take_domains};
 use crate::kernel::{KernelModel, model_kernels};
 use crate::launch::{
@@ -223,6 +225,7 @@ fn compile(
         {
             attempt = Outcome::default();
             compile_unfused(build, toolchain, output, &mut attempt)?;
+            attempt.objects.clear();
             attempt.warnings.push_str(&format!(
                 "sirius-rs: {error}\nsirius-rs: the program is built without fusion\n"
             ));
@@ -232,6 +235,7 @@ fn compile(
     outcome.warnings.push_str(&attempt.warnings);
     outcome.standard_output.push_str(&attempt.standard_output);
     outcome.summary = attempt.summary;
+    outcome.objects = attempt.objects;
     save::messages(build, outcome)
 }
 
@@ -261,6 +265,7 @@ fn emit_unfused(
     let units = codegen::emit_units(program, &bench)?;
     let emitted = codegen::emit(program, (&graph, &[], &plan), (units, None), &bench, output)?;
     outcome.warnings.push_str(&emitted.messages);
+    outcome.objects = emitted.objects;
     keep_bitcode(program, build, toolchain, output)
 }
 
@@ -322,7 +327,9 @@ fn compile_fused(
     };
     outcome.warnings.push_str(&emitted.messages);
     keep_bitcode(&program, build, toolchain, output)?;
+    outcome.objects = emitted.objects;
     if let Some(reason) = emitted.fusion_failed {
+        outcome.objects.clear();
         outcome::failed_check(
             outcome,
             build,
@@ -350,22 +357,12 @@ fn generate(
 ) -> Result<(Analysis, codegen::Emitted), PipelineError> {
     let bench = codegen::Workbench::new(build, toolchain)?;
     let units = codegen::emit_units(program, &bench)?;
-    let own_images = build.device == Device::Cuda && resources::decide(build, toolchain);
-    let plan = analysis.plan.plan();
-    let (analysis, fused) = if plan.groups.is_empty() && plan.waves.is_empty() {
-        (analysis, None)
-    } else if own_images {
-        let (analysis, fused) = resources::judge_images(program, analysis, build, &bench, &units)?;
-        (analysis, Some(fused))
-    } else {
-        let analysis = match resources::decide(build, toolchain) {
-            true => resources::judge(program, analysis, build, toolchain)?,
-            false => analysis,
-        };
-        let (graph, models, plan) = (&analysis.graph, &analysis.models, &analysis.plan);
-        let fused = codegen::emit_fused(program, graph, models, plan, &bench);
-        (analysis, Some(fused))
-    };
+    let (mut analysis, mut fused) = fuse(program, analysis, build, (&bench, &units))?;
+    if let Some(Ok(image)) = &fused
+        && crowded::plan_without_turns(&mut analysis, image)
+    {
+        (analysis, fused) = fuse(program, analysis, build, (&bench, &units))?;
+    }
     let emitted = codegen::emit(
         program,
         (&analysis.graph, &analysis.models, &analysis.plan),
@@ -374,6 +371,32 @@ fn generate(
         output,
     )?;
     Ok((analysis, emitted))
+}
+
+/// The image of the fused kernels, and the plan that is left after ptxas had its say.
+fn fuse(
+    program: &Program<'_>,
+    analysis: Analysis,
+    build: &Build,
+    (bench, units): (&codegen::Workbench<'_>, &codegen::UnitImages),
+) -> Result<(Analysis, Option<Result<FusedImage, CodegenError>>), PipelineError> {
+    let toolchain = bench.toolchain();
+    let plan = analysis.plan.plan();
+    if plan.groups.is_empty() && plan.waves.is_empty() {
+        return Ok((analysis, None));
+    }
+    let decide = resources::decide(build, toolchain);
+    if build.device == Device::Cuda && decide {
+        let (analysis, fused) = resources::judge_images(program, analysis, build, bench, units)?;
+        return Ok((analysis, Some(fused)));
+    }
+    let analysis = match decide {
+        true => resources::judge(program, analysis, build, toolchain)?,
+        false => analysis,
+    };
+    let (graph, models, plan) = (&analysis.graph, &analysis.models, &analysis.plan);
+    let fused = codegen::emit_fused(program, graph, models, plan, bench);
+    Ok((analysis, Some(fused)))
 }
 
 /// What the stages before code generation found out.

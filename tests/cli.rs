@@ -258,6 +258,20 @@ fn a_front_end_error_is_clangs_own_with_status_2() {
 }
 
 #[test]
+fn managed_variables_are_refused_in_one_sentence() {
+    let source = tempfile::Builder::new().suffix(".cu").tempfile().unwrap();
+    // clang alone would give host and device a variable each.
+    let text = "__device__ __managed__ int shared[2] = {1, 2};\nint main() { return shared[0]; }\n";
+    std::fs::write(source.path(), text).unwrap();
+    let path = source.path().to_str().unwrap();
+    let output = program(&[path, "--sirius-device=cpu", "-o", "/dev/null"]);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    let sentence = "error: __managed__ variables are not supported, use cudaMallocManaged";
+    assert!(stderr.contains(sentence), "{stderr}");
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+}
+
+#[test]
 fn a_failed_link_is_the_linkers_own_with_status_1() {
     let source = tempfile::Builder::new().suffix(".c").tempfile().unwrap();
     let text = "int absent(void); int main(void) { return absent(); }\n";

@@ -2,6 +2,7 @@
 //! program in it.
 
 use std::ffi::OsStr;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::LazyLock;
@@ -44,6 +45,7 @@ fn sirius<A: AsRef<OsStr>>(arguments: impl IntoIterator<Item = A>) -> Output {
         .arg("--sirius-device=cpu")
         .args(arguments)
         .env("SIRIUS_STRICT", "1")
+        .env("SIRIUS_CACHE", "off")
         .output()
         .unwrap()
 }
@@ -226,4 +228,51 @@ fn an_object_for_the_other_device_is_refused_in_a_sentence() {
         said.contains("main.o' was compiled for the cpu device"),
         "{said}"
     );
+}
+
+/// What a link of the same objects made before is linked again; nothing else is.
+#[test]
+fn unchanged_links_come_from_the_cache() {
+    let folder = tempfile::tempdir().unwrap();
+    let cache = folder.path().join("cache");
+    let program = folder.path().join("program");
+    let link = |options: &[&str]| {
+        let built = Command::new(env!("CARGO_BIN_EXE_sirius-rs"))
+            .arg("--sirius-device=cpu")
+            .args(options)
+            .args(objects(&CHAIN))
+            .arg("-o")
+            .arg(&program)
+            .env("SIRIUS_CACHE", &cache)
+            .output()
+            .unwrap();
+        assert!(built.status.success(), "{}", text(&built.stderr));
+        let run = Command::new(&program).output().unwrap();
+        assert_eq!(text(&run.stdout), expected());
+        text(&built.stderr)
+    };
+    let entries = || {
+        let mut entries: Vec<PathBuf> = std::fs::read_dir(&cache)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .collect();
+        entries.sort();
+        entries
+    };
+    assert_eq!(link(&[]), FUSED);
+    let [entry] = entries().try_into().unwrap();
+    let kept = std::fs::read(&entry).unwrap();
+    // What is made anew is a new file.
+    let number = || std::fs::metadata(&entry).unwrap().ino();
+    let first = number();
+    std::fs::remove_file(&program).unwrap();
+    assert_eq!(link(&[]), FUSED);
+    assert_eq!((entries(), number()), (vec![entry.clone()], first));
+    // A damaged one is made again, and other options have an entry of their own.
+    std::fs::write(&entry, &kept[..kept.len() - 1]).unwrap();
+    assert_eq!(link(&[]), FUSED);
+    assert_ne!(number(), first);
+    assert_eq!(std::fs::read(&entry).unwrap().len(), kept.len());
+    assert_eq!(link(&["--sirius-fusion=off"]), "");
+    assert_eq!(entries().len(), 2);
 }

@@ -309,6 +309,8 @@ fn waves_and_what_overwriting_costs() {
     assert_eq!(overwritten["buffers"], serde_json::json!(["s"]));
     // A cell a launch, those of a wave side by side; what stands side by side waits for nothing.
     assert_eq!(count(&overwritten["without"]), (None, Some(4)));
+    assert_eq!(overwritten["whole"], true);
+    assert_eq!(in_loop["overwritten"][0]["whole"], true);
     assert_eq!(in_loop["count"]["waves"], Value::Null);
     assert_eq!(in_loop["inside_loops"], 2);
     let text = analyse(source, "text");

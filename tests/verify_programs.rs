@@ -6,6 +6,7 @@ use inkwell::context::Context;
 use rayon::prelude::*;
 use sirius_rs::cli::{Invocation, find_toolchain, parse};
 use sirius_rs::dependence::{Guard, build_uar, take_domains};
+use sirius_rs::expression::{Condition, Expression};
 use sirius_rs::kernel::{KernelModel, model_kernels};
 use sirius_rs::launch::{LaunchGraph, build_launch_graph, fold_launches_by_handles};
 use sirius_rs::program::read_program;
@@ -162,6 +163,64 @@ fn misjudged(analysed: &Analysed) -> Vec<String> {
         }
     }
     wrong
+}
+
+/// Every test of a size or of a stream is needed, and so is each of its operands.
+#[test]
+fn tests_of_sizes_and_streams_are_needed() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/run/runtime_conditions.cu");
+    let analysed = analyse(&source);
+    let judge = |plan: FusionPlan| verify(&analysed.graph, &analysed.models, plan).is_ok();
+    assert!(judge(analysed.plan.clone()));
+    let (mut sizes, mut streams) = (0, 0);
+    for (index, group) in analysed.plan.groups.iter().enumerate() {
+        for (position, guard) in group.guards.iter().enumerate() {
+            let wrong = match guard {
+                Guard::Holds { class, condition } if class == "size" => {
+                    sizes += 1;
+                    let Condition::Equal(size, known) = condition else {
+                        panic!("sizes are compared");
+                    };
+                    let other = known.clone().add(Expression::Constant(1));
+                    [
+                        Condition::Equal(size.clone(), other),
+                        Condition::LessEqual(size.clone(), known.clone()),
+                        Condition::Equal(known.clone(), known.clone()),
+                    ]
+                    .map(|condition| Guard::Holds {
+                        class: class.clone(),
+                        condition,
+                    })
+                    .to_vec()
+                }
+                Guard::SameStream { first, second } => {
+                    streams += 1;
+                    let (first, second) = (*first, *second);
+                    vec![
+                        Guard::SameStream {
+                            first,
+                            second: first,
+                        },
+                        Guard::SameStream {
+                            first: second,
+                            second,
+                        },
+                        Guard::NotCapturing { launch: first },
+                    ]
+                }
+                _ => continue,
+            };
+            let mut without = analysed.plan.clone();
+            without.groups[index].guards.remove(position);
+            assert!(!judge(without), "passes without {guard:?}");
+            for other in wrong {
+                let mut worse = analysed.plan.clone();
+                worse.groups[index].guards[position] = other.clone();
+                assert!(!judge(worse), "passes with {other:?} for {guard:?}");
+            }
+        }
+    }
+    assert_eq!((sizes, streams), (3, 2));
 }
 
 fn sources() -> Vec<PathBuf> {

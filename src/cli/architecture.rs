@@ -161,10 +161,12 @@ impl Resolver {
         }
     }
 
-    /// The number of `sm_80` or `compute_80`, mapped up, and whether it is a real architecture.
+    /// The number of `sm_80` or `compute_80`, mapped up, and whether it is a real architecture; so is
+    /// `lto_80`, device code that is to be optimised when it is linked, as all of ours is.
     fn number(&mut self, name: &str) -> Result<(u32, bool), UsageError> {
         let unsupported = || UsageError::UnsupportedArchitecture(name.to_owned());
-        let (digits, real) = match (name.strip_prefix("sm_"), name.strip_prefix("compute_")) {
+        let real = name.strip_prefix("sm_").or(name.strip_prefix("lto_"));
+        let (digits, real) = match (real, name.strip_prefix("compute_")) {
             (Some(digits), _) => (digits, true),
             (None, Some(digits)) => (digits, false),
             (None, None) => return Err(unsupported()),
@@ -309,6 +311,10 @@ mod tests {
         assert_eq!(
             targets(None, &[], &["arch=compute_80,code=\"sm_80,compute_80\""]),
             "80mp"
+        );
+        assert_eq!(
+            targets(None, &[], &["arch=compute_90,code=[compute_90,lto_90]"]),
+            "90mp"
         );
         assert_eq!(targets(Some("native"), &[], &[]), "80mp warning");
         assert!(targets(Some("all"), &[], &[]).ends_with("120mp 121m"));

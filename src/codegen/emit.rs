@@ -31,6 +31,8 @@ pub struct Emitted {
     pub unwritten: Vec<(usize, Vec<BufferId>)>,
     /// What the device tools said (`-Xptxas -v`), for standard error.
     pub messages: String,
+    /// The objects that were linked, where their sources were compiled before.
+    pub objects: Vec<Vec<u8>>,
 }
 
 /// Builds `output`, a program, shared library or object file, from `program` under a plan and with
@@ -57,24 +59,24 @@ pub fn emit(
     let groups = plan.plan().groups.len();
     let (fused, waves, fused_image) = match fused {
         None => (Vec::new(), Vec::new(), None),
-        Some(Ok(FusedImage {
-            kernels,
-            waves,
-            image,
-            messages,
-            ..
-        })) => {
+        Some(Ok(fused)) => {
+            emitted.left_out = fused.left_out(groups);
+            let FusedImage {
+                kernels,
+                waves,
+                image,
+                messages,
+                ..
+            } = fused;
             emitted.messages.push_str(&messages);
             (kernels, waves, Some(image))
         }
         Some(Err(error)) => {
             emitted.fusion_failed = Some(error.to_string());
+            emitted.left_out = (0..groups).collect();
             (Vec::new(), Vec::new(), None)
         }
     };
-    emitted.left_out = (0..groups)
-        .filter(|group| fused.iter().all(|kernel| kernel.group != *group))
-        .collect();
     emitted.unwritten = fused
         .iter()
         .map(|kernel| (kernel.group, kernel.unwritten.clone()))
@@ -112,6 +114,11 @@ pub fn emit(
         join_objects(build, toolchain, &objects, output)?;
     } else {
         let said = link(build, toolchain, &objects, output)?;
+        // What the linker says it says again.
+        if said.is_empty() && build.inputs.iter().any(|input| input.bitcode.is_some()) {
+            let read = objects.iter().map(std::fs::read).collect::<Result<_, _>>();
+            emitted.objects = read.unwrap_or_default();
+        }
         emitted.messages.push_str(&said);
     }
     Ok(emitted)
@@ -180,14 +187,23 @@ pub fn emit_device_only(
     Ok(messages)
 }
 
-/// Links objects and libraries only; returns what the linker said.
+/// Links objects and libraries only: `made` (the contents of objects that [`emit`] made), and those of the
+/// build. Returns what the linker said.
 ///
 /// # Errors
 /// As [`emit`].
 pub fn link_objects(
+    made: &[Vec<u8>],
     build: &Build,
     toolchain: &Toolchain,
     output: &Path,
 ) -> Result<String, CodegenError> {
-    link(build, toolchain, &[], output)
+    let bench = Workbench::new(build, toolchain)?;
+    let mut objects = Vec::new();
+    for (index, contents) in made.iter().enumerate() {
+        let path = bench.path().join(format!("made{index}.o"));
+        std::fs::write(&path, contents).map_err(|_| CodegenError::Write(path.clone()))?;
+        objects.push(path);
+    }
+    link(build, toolchain, &objects, output)
 }

@@ -15,13 +15,32 @@ use inkwell::values::{BasicValueEnum, PointerValue};
 /// Where in its frame a group has what.
 pub(super) struct FrameLayout<'ctx> {
     members: Vec<Member<'ctx>>,
-    /// What it takes in all.
+    /// Of the frame.
+    pub(super) extent: Extent,
+}
+
+/// Memory, and what it is aligned to at least.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Extent {
     pub(super) bytes: u64,
-    /// What the frame is aligned to, at least.
     pub(super) align_bytes: u32,
 }
 
+impl Extent {
+    /// The offset of the next so many bytes.
+    fn take(&mut self, bytes: u64, align_bytes: u32) -> u64 {
+        self.align_bytes = self.align_bytes.max(align_bytes);
+        let offset = self.bytes.next_multiple_of(align_bytes.max(1).into());
+        self.bytes = offset + bytes;
+        offset
+    }
+}
+
+/// What is kept of a member. Its offsets count from its own place, so that they are the same in every
+/// group.
 struct Member<'ctx> {
+    /// Its place in the frame.
+    start: u64,
     /// Offset of the launch's number; a set or a copy has none.
     site: Option<u64>,
     operands: Vec<Operand<'ctx>>,
@@ -56,11 +75,14 @@ impl<'ctx> FrameLayout<'ctx> {
         let data = TargetData::create(&data.as_str().to_string_lossy());
         let mut layout = Self {
             members: Vec::new(),
-            bytes: PENDING_BYTES,
-            align_bytes: STACK_ALIGNMENT_BYTES,
+            extent: Extent {
+                bytes: PENDING_BYTES,
+                align_bytes: STACK_ALIGNMENT_BYTES,
+            },
         };
         for member in members {
-            let site = member.site().map(|_| layout.take(4, 4));
+            let mut own = Extent::default();
+            let site = member.site().map(|_| own.take(4, 4));
             let mut operands = Vec::new();
             let values = member.operands.iter().zip(&member.in_memory);
             for (index, (value, in_memory)) in values.enumerate() {
@@ -68,40 +90,48 @@ impl<'ctx> FrameLayout<'ctx> {
                 let declared = in_memory.map_or(1, |_| member.declared_alignment(index));
                 let align_bytes = data.get_abi_alignment(&type_).max(declared);
                 operands.push(Operand {
-                    offset_bytes: layout.take(data.get_abi_size(&type_), align_bytes),
+                    offset_bytes: own.take(data.get_abi_size(&type_), align_bytes),
                     type_,
                     in_memory: in_memory.is_some(),
                 });
             }
-            layout.members.push(Member { site, operands });
+            let start = layout.extent.take(own.bytes, own.align_bytes);
+            layout.members.push(Member {
+                start,
+                site,
+                operands,
+            });
         }
         layout
     }
 
-    /// The offset of the next so many bytes.
-    fn take(&mut self, bytes: u64, align_bytes: u32) -> u64 {
-        self.align_bytes = self.align_bytes.max(align_bytes);
-        let offset = self.bytes.next_multiple_of(align_bytes.max(1).into());
-        self.bytes = offset + bytes;
-        offset
-    }
-
-    /// Keeps what a member was called with.
-    pub(super) fn store(
+    /// The place of a member.
+    pub(super) fn place(
         &self,
         program: &Program<'ctx>,
         builder: &Builder<'ctx>,
         frame: PointerValue<'ctx>,
         member: usize,
+    ) -> Result<PointerValue<'ctx>, CodegenError> {
+        field(program, builder, frame, self.members[member].start)
+    }
+
+    /// Keeps what a member was called with at its place.
+    pub(super) fn store(
+        &self,
+        program: &Program<'ctx>,
+        builder: &Builder<'ctx>,
+        place_of_member: PointerValue<'ctx>,
+        member: usize,
         passed: &Passed<'ctx>,
     ) -> Result<(), CodegenError> {
         let own = &self.members[member];
         if let (Some(offset), Some(site)) = (own.site, passed.site) {
-            let place = field(program, builder, frame, offset)?;
+            let place = field(program, builder, place_of_member, offset)?;
             builder.build_store(place, site)?;
         }
         for (operand, value) in own.operands.iter().zip(&passed.operands) {
-            let place = field(program, builder, frame, operand.offset_bytes)?;
+            let place = field(program, builder, place_of_member, operand.offset_bytes)?;
             if !operand.in_memory {
                 builder.build_store(place, *value)?;
                 continue;
@@ -125,16 +155,17 @@ impl<'ctx> FrameLayout<'ctx> {
         member: usize,
     ) -> Result<Passed<'ctx>, CodegenError> {
         let own = &self.members[member];
+        let start = self.place(program, builder, frame, member)?;
         let site = match own.site {
             Some(offset) => {
-                let place = field(program, builder, frame, offset)?;
+                let place = field(program, builder, start, offset)?;
                 Some(builder.build_load(program.context.i32_type(), place, "site")?)
             }
             None => None,
         };
         let mut operands = Vec::new();
         for operand in &own.operands {
-            let place = field(program, builder, frame, operand.offset_bytes)?;
+            let place = field(program, builder, start, operand.offset_bytes)?;
             operands.push(match operand.in_memory {
                 true => place.into(),
                 false => builder.build_load(operand.type_, place, "operand")?,
@@ -151,7 +182,8 @@ impl<'ctx> FrameLayout<'ctx> {
         frame: PointerValue<'ctx>,
         (member, operand): (usize, usize),
     ) -> Result<PointerValue<'ctx>, CodegenError> {
-        let offset = self.members[member].operands[operand].offset_bytes;
+        let own = &self.members[member];
+        let offset = own.start + own.operands[operand].offset_bytes;
         field(program, builder, frame, offset)
     }
 }

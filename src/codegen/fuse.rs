@@ -655,7 +655,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
 
     /// Waits for all asynchronous copies of the calling thread.
     fn wait_for_copies(&self, builder: &Builder) {
-        let name = "llvm.nvvm.cp.async.wait.all";
+        let name = overlay::WAIT_FOR_COPIES;
         let ty = Type::function(Type::void(self.module), &[]);
         let intrinsic = Value::function(self.module, name)
             .unwrap_or_else(|| Value::add_function(self.module, name, ty));

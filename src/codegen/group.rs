@@ -73,10 +73,9 @@ impl<'ctx> GroupFunctions<'_, 'ctx> {
         ];
         let function = add_operand_function(program, &name, &first, &members[last]);
         let builder = context.create_builder();
-        let [entry, partial, complete, room, ask, fused, separate] = [
-            "entry", "partial", "complete", "room", "ask", "fused", "separate",
-        ]
-        .map(|name| context.append_basic_block(function, name));
+        let [entry, complete, room, ask, fused, separate] =
+            ["entry", "complete", "room", "ask", "fused", "separate"]
+                .map(|name| context.append_basic_block(function, name));
         builder.position_at_end(entry);
         let parameters = function.get_params();
         let frame = parameters[0].into_pointer_value();
@@ -86,25 +85,16 @@ impl<'ctx> GroupFunctions<'_, 'ctx> {
         builder.build_store(frame, int.const_zero())?;
         let all = int.const_int(last as u64, false);
         let is_complete = builder.build_int_compare(IntPredicate::EQ, pending, all, "complete")?;
-        builder.build_conditional_branch(is_complete, complete, partial)?;
+        builder.build_conditional_branch(is_complete, complete, separate)?;
 
-        // A member was issued at its own place: so are the others, each at its own.
-        builder.position_at_end(partial);
         let side = |builder: &Builder<'ctx>, fused: bool| match launcher.announce_site {
             true => announce_side(program, builder, &kernel.name, first_site, fused),
             false => Ok(()),
         };
-        let issue_all = |builder: &Builder<'ctx>| {
-            side(builder, false)?;
-            builder.build_call(flush_function, &[frame.into(), pending.into()], "")?;
-            let status = members[last].build_call(builder, &of_last)?;
-            builder.build_return(Some(&status))?;
-            Ok::<(), CodegenError>(())
-        };
-        issue_all(&builder)?;
 
         builder.position_at_end(complete);
-        layout.store(program, &builder, frame, last, &of_last)?;
+        let place = layout.place(program, &builder, frame, last)?;
+        layout.store(program, &builder, place, last, &of_last)?;
         let mut values = Vec::new();
         for member in 0..members.len() {
             values.extend(layout.load(program, &builder, frame, member)?.operands);
@@ -191,8 +181,12 @@ impl<'ctx> GroupFunctions<'_, 'ctx> {
         let status = launch_kernel(program, &builder, launcher, key, &configuration, &slots)?;
         builder.build_return(Some(&status))?;
 
+        // Where a member was issued at its own place the others are, too, each at its own.
         builder.position_at_end(separate);
-        issue_all(&builder)?;
+        side(&builder, false)?;
+        builder.build_call(flush_function, &[frame.into(), pending.into()], "")?;
+        let status = members[last].build_call(&builder, &of_last)?;
+        builder.build_return(Some(&status))?;
         Ok(function)
     }
 
@@ -282,28 +276,29 @@ impl<'ctx> GroupFunctions<'_, 'ctx> {
         Ok(function)
     }
 
-    /// `i32 sirius.collect.G.I(ptr frame, operands of the member)`: what stands at the place of member
-    /// I. A valid launch pends, as long as all members before it do; one that CUDA would refuse is
-    /// issued here and now, so that the host sees its error where it looks for it.
-    pub(super) fn collect(
-        &self,
-        index: usize,
-        flush_function: FunctionValue<'ctx>,
-    ) -> Result<FunctionValue<'ctx>, CodegenError> {
+    /// `i32 sirius.collect.G.I(ptr frame, ptr place of the member, i32 I, ptr flush function, operands of
+    /// the member)`: what stands at the place of member I. A valid launch pends, as long as all members
+    /// before it do; one that CUDA would refuse is issued here and now, so that the host sees its error
+    /// where it looks for it. It is the same for all members that launch the same kernel.
+    pub(super) fn collect(&self, index: usize) -> Result<FunctionValue<'ctx>, CodegenError> {
         let program = self.program;
         let context = program.context;
         let int = context.i32_type();
         let pointer = context.ptr_type(inkwell::AddressSpace::default());
         let member = &self.members[index];
         let name = format!("sirius.collect.{}.{index}", self.number);
-        let function = add_operand_function(program, &name, &[pointer.into()], member);
+        let first = [pointer.into(), pointer.into(), int.into(), pointer.into()];
+        let function = add_operand_function(program, &name, &first, member);
         let builder = context.create_builder();
         let [entry, collect, issue] =
             ["entry", "collect", "issue"].map(|name| context.append_basic_block(function, name));
         builder.position_at_end(entry);
         let parameters = function.get_params();
         let frame = parameters[0].into_pointer_value();
-        let own = passed(&parameters[1..], member);
+        let place = parameters[1].into_pointer_value();
+        let number = parameters[2].into_int_value();
+        let flush_function = parameters[3].into_pointer_value();
+        let own = passed(&parameters[first.len()..], member);
         let one = std::slice::from_ref(member);
         let operands = GroupOperands::new(program, self.models, one, &builder, &own.operands)?;
         let valid = [Guard::ConfigurationValid {
@@ -311,18 +306,21 @@ impl<'ctx> GroupFunctions<'_, 'ctx> {
         }];
         let valid = emit_guards(context, &program.host, &builder, &operands, &valid)?;
         let pending = builder.build_load(int, frame, "pending")?.into_int_value();
-        let before = int.const_int(index as u64, false);
-        let in_step = builder.build_int_compare(IntPredicate::EQ, pending, before, "in.step")?;
+        let in_step = builder.build_int_compare(IntPredicate::EQ, pending, number, "in.step")?;
         let pends = builder.build_and(valid, in_step, "pends")?;
         builder.build_conditional_branch(pends, collect, issue)?;
 
         builder.position_at_end(collect);
-        self.layout.store(program, &builder, frame, index, &own)?;
-        builder.build_store(frame, int.const_int(index as u64 + 1, false))?;
+        self.layout.store(program, &builder, place, index, &own)?;
+        let with_it = builder.build_int_add(number, int.const_int(1, false), "with.it")?;
+        builder.build_store(frame, with_it)?;
         builder.build_return(Some(&int.const_zero()))?;
 
         builder.position_at_end(issue);
-        builder.build_call(flush_function, &[frame.into(), pending.into()], "")?;
+        let type_ = [pointer.into(), int.into()];
+        let type_ = context.void_type().fn_type(&type_, false);
+        let arguments = [frame.into(), pending.into()];
+        builder.build_indirect_call(type_, flush_function, &arguments, "")?;
         builder.build_store(frame, int.const_zero())?;
         let status = member.build_call(&builder, &own)?;
         builder.build_return(Some(&status))?;

@@ -211,6 +211,11 @@ impl<'a, 'ctx> Emitter<'a, 'ctx> {
                 Ok(self.builder.build_or(before, after, "disjoint")?)
             }
             Guard::ConfigurationValid { launch } => self.configuration(*launch),
+            Guard::SameStream { first, second } => {
+                let first = self.operand(*first, Operand::Stream)?;
+                let second = self.operand(*second, Operand::Stream)?;
+                self.compare(IntPredicate::EQ, first, second)
+            }
             Guard::NotCapturing { launch } => {
                 let stream = self.operand(*launch, Operand::Stream)?;
                 let ask = match self.module.get_function(IS_FREE) {

@@ -6,7 +6,7 @@
 //! taken at its old place, structs passed in memory by copy. At the last member's place the group
 //! function tests the guards and launches either the fused kernel or the originals in order.
 
-use super::frame::{FrameLayout, Passed, STACK_ALIGNMENT_BYTES};
+use super::frame::{Extent, FrameLayout, Passed, STACK_ALIGNMENT_BYTES};
 use super::group::GroupFunctions;
 use super::launch_call::{Launcher, OPERANDS_BEFORE_ARGUMENTS, by_value_type, is_launch_function};
 use super::shared_functions::SharedFunctions;
@@ -140,7 +140,7 @@ fn frames<'ctx>(
         let pieces = pieces.entry(host).or_default();
         let mut known = pieces.iter_mut();
         let free = known.find(|piece| one_block && piece.taken_until < first);
-        let (bytes, align_bytes) = (group.layout.bytes, group.layout.align_bytes);
+        let Extent { bytes, align_bytes } = group.layout.extent;
         let taken_until = if one_block { last } else { usize::MAX };
         match free {
             Some(piece) => {
@@ -474,6 +474,7 @@ fn move_group<'ctx>(
     };
     let flush = shared.one_of(of_group.flush()?);
     let last = members.len() - 1;
+    let int = program.context.i32_type();
     let builder = program.context.create_builder();
     for (index, member) in members.iter().enumerate() {
         builder.position_before(&member.call);
@@ -489,7 +490,13 @@ fn move_group<'ctx>(
             )?;
             shared.one_of(function)
         } else {
-            shared.one_of(of_group.collect(index, flush)?)
+            let place = layout.place(program, &builder, frame, index)?;
+            let number = int.const_int(index as u64, false);
+            let flush = flush.as_global_value().as_pointer_value();
+            let of_member: [BasicMetadataValueEnum<'_>; 3] =
+                [place.into(), number.into(), flush.into()];
+            arguments.extend(of_member);
+            shared.one_of(of_group.collect(index)?)
         };
         arguments.extend(member.passed());
         let status = builder

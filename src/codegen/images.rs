@@ -173,6 +173,12 @@ pub fn try_candidates(
 }
 
 impl FusedImage {
+    /// Which of so many groups of the plan have no kernel in it.
+    pub fn left_out(&self, groups: usize) -> Vec<usize> {
+        let has_kernel = |group: &usize| self.kernels.iter().any(|kernel| kernel.group == *group);
+        (0..groups).filter(|group| !has_kernel(group)).collect()
+    }
+
     /// For each group of the plan, what its fused kernel and its members need, by architecture; empty
     /// for a group that was left out, and on the CPU device.
     pub fn usage(

@@ -161,7 +161,8 @@ impl<'a> Effect<'a> {
                     Guard::Holds { condition, .. } => condition.decided() == Some(true),
                     Guard::RangesDisjoint { .. }
                     | Guard::ConfigurationValid { .. }
-                    | Guard::NotCapturing { .. } => false,
+                    | Guard::NotCapturing { .. }
+                    | Guard::SameStream { .. } => false,
                 };
                 instance.broken.is_none() && instance.conditions.iter().all(decided)
             }

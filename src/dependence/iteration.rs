@@ -100,7 +100,8 @@ impl<'a> Later<'a> {
             Guard::Holds { condition, .. } => self.follows(&facts, condition),
             Guard::RangesDisjoint { .. }
             | Guard::ConfigurationValid { .. }
-            | Guard::NotCapturing { .. } => false,
+            | Guard::NotCapturing { .. }
+            | Guard::SameStream { .. } => false,
         };
         guards
             .iter()

@@ -48,7 +48,9 @@ mod polynomial;
 mod problem;
 mod relation;
 mod runs;
+mod sizes;
 mod targets;
+mod whole;
 mod witness;
 
 pub use enumerate::build_uar;
@@ -57,6 +59,7 @@ pub use operations::take_domains;
 pub use overlap::{
     KnownSpan, RangeTouch, SharedMemory, known_spans, launch_conditions, launch_ranges,
 };
+pub use whole::{WholeWrite, whole_writes};
 
 use crate::diagnostics::{Location, RejectionReason};
 use crate::expression::{Condition, Expression};
@@ -121,6 +124,13 @@ pub enum Guard {
     NotCapturing {
         /// Whose.
         launch: LaunchId,
+    },
+    /// Two launches are on one stream.
+    SameStream {
+        /// The earlier launch.
+        first: LaunchId,
+        /// The later launch.
+        second: LaunchId,
     },
 }
 

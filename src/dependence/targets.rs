@@ -14,6 +14,7 @@ use super::pair::{
 };
 use super::polynomial::Polynomial;
 use super::relation::Shape;
+use super::sizes;
 use super::{DependenceKind, Edge, Guard, Width};
 use crate::diagnostics::RejectionReason;
 use crate::launch::ValueId;
@@ -26,6 +27,14 @@ pub(super) struct Structure {
     forms: [usize; 2],
     distance: Polynomial,
     run: Run,
+}
+
+/// Whether some accesses meet across blocks.
+fn is_global(decision: &Decision) -> bool {
+    match decision {
+        Decision::Meet(meeting) => meeting.width == Width::Global,
+        Decision::TooMany | Decision::ApartIf(_) => false,
+    }
 }
 
 impl Builder<'_> {
@@ -134,6 +143,27 @@ impl Builder<'_> {
             equality: &of_blocks,
             ..pair
         });
+        // What sizes are taken to be equal, the sink's values then, and what it relies on.
+        let shape_guards = match &equality {
+            ShapeEquality::Always => Some(Vec::new()),
+            ShapeEquality::If(guards) => Some(guards.clone()),
+            ShapeEquality::Never => None,
+        };
+        let tried = shape_guards.filter(|_| later.is_none()).map(|shapes| {
+            let likely = sizes::candidates(
+                (source, from, &source_parameters),
+                (sink, to, &sink_parameters),
+            );
+            let likely = likely.into_iter().filter_map(|sizes| {
+                let own = assumed_parameters.as_ref().unwrap_or(&sink_parameters);
+                let parameters = own.iter().map(|value| sizes.applied(value));
+                let parameters: Vec<_> = parameters.collect::<Option<_>>()?;
+                let guards = [&shapes[..], &sizes.guards].concat();
+                Some((parameters, ShapeEquality::If(guards)))
+            });
+            likely.collect::<Vec<_>>()
+        });
+        let tried = tried.unwrap_or_default();
         let kinds = [
             DependenceKind::Flow,
             DependenceKind::Anti,
@@ -157,7 +187,24 @@ impl Builder<'_> {
                     decision => return Some((kind, decision?)),
                 }
             }
-            Some((kind, decide(&pair)?))
+            let decision = decide(&pair)?;
+            if is_global(&decision) {
+                for (parameters, equality) in &tried {
+                    let of_sizes = PairOfTargets {
+                        assumed_parameters: Some(parameters),
+                        equality,
+                        ..pair
+                    };
+                    if let (Some(Decision::Meet(mut better)), Decision::Meet(plain)) =
+                        (decide(&of_sizes), &decision)
+                        && better.width < Width::Global
+                    {
+                        better.mapped.clone_from(&plain.mapped);
+                        return Some((kind, Decision::Meet(better)));
+                    }
+                }
+            }
+            Some((kind, decision))
         });
         decisions.collect()
     }

@@ -34,6 +34,7 @@ use crate::diagnostics::Location;
 use crate::expression::Expression;
 use crate::program::{KernelId, OperationKind, Program};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// Reads the host side of a program: never fails, because whatever is not understood is in the
 /// graph as [`NodeKind::Opaque`] or as a pointer that may point anywhere.
@@ -381,6 +382,9 @@ pub struct LaunchGraph {
     /// Who may capture launches.
     #[serde(default)]
     pub capture: StreamCapture,
+    /// Streams that a call which is seen has just made: none of them is another one.
+    #[serde(default)]
+    pub made_streams: BTreeSet<ValueId>,
 }
 
 /// A node that is a set or a copy within the device.

@@ -1,6 +1,7 @@
 //! What is made of several inputs at once: programs, libraries, and the run of a program.
 
 use super::device_code::with_device_link;
+use super::link_cache::LinkCache;
 use super::outcome::{Outcome, PipelineError};
 use super::{compile, default_output, save};
 use crate::cli::command::command_line;
@@ -24,7 +25,7 @@ pub(super) fn link_program(
         gathered.build.sirius = save::begin(build, toolchain, output)?.sirius;
         outcome.warnings.push_str(&gathered.warnings);
         let build = with_device_link(&gathered.build, toolchain, folder.path(), outcome)?;
-        match compile(&build, toolchain, output, outcome) {
+        match link_bitcode(&build, toolchain, output, outcome) {
             Err(PipelineError::Program(error)) if !is_users(&error) => outcome.warnings.push_str(
                 &format!("sirius-rs: {error}\nsirius-rs: the objects are linked as they are\n"),
             ),
@@ -34,7 +35,7 @@ pub(super) fn link_program(
     let build = &with_device_link(build, toolchain, folder.path(), outcome)?;
     let is_object = |input: &Input| input.language == Language::Object;
     if build.inputs.iter().all(is_object) {
-        let said = codegen::link_objects(build, toolchain, output)?;
+        let said = codegen::link_objects(&[], build, toolchain, output)?;
         outcome.warnings.push_str(&said);
         return Ok(());
     }
@@ -46,6 +47,31 @@ fn temporary_folder() -> Result<tempfile::TempDir, PipelineError> {
         path: std::env::temp_dir(),
         error,
     })
+}
+
+/// Compiles a program of which all is bitcode, or takes what came of the same before.
+fn link_bitcode(
+    build: &Build,
+    toolchain: &Toolchain,
+    output: &Path,
+    outcome: &mut Outcome,
+) -> Result<(), PipelineError> {
+    let Some(cache) = LinkCache::of(build, toolchain) else {
+        return compile(build, toolchain, output, outcome);
+    };
+    if let Some(linked) = cache.take() {
+        let said = codegen::link_objects(&linked.objects, build, toolchain, output)?;
+        outcome.warnings.push_str(&linked.warnings);
+        outcome.warnings.push_str(&said);
+        outcome.summary = linked.summary;
+        return Ok(());
+    }
+    let mut compiled = Outcome::default();
+    compile(build, toolchain, output, &mut compiled)?;
+    cache.keep(&compiled);
+    outcome.warnings.push_str(&compiled.warnings);
+    outcome.summary = compiled.summary;
+    Ok(())
 }
 
 /// Whether linking objects as they are would fail as well.

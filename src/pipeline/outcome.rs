@@ -25,6 +25,8 @@ pub struct Outcome {
     pub warnings: String,
     /// `sirius: 9 launches -> 3`, when something fused.
     pub summary: Option<String>,
+    /// The objects that were linked, where a link of the same may use them again.
+    pub(super) objects: Vec<Vec<u8>>,
     /// `-run`: what is to be run when all is said; its status is the run's.
     pub then_run: Option<std::process::Command>,
 }

@@ -56,6 +56,14 @@ impl<'a> LaunchNames<'a> {
                 kind: "capture".to_string(),
                 condition: format!("the stream of {} is not captured", self.launch(*launch)),
             },
+            Guard::SameStream { first, second } => ReportGuard {
+                kind: "stream".to_string(),
+                condition: format!(
+                    "{} and {} are on one stream",
+                    self.launch(*first),
+                    self.launch(*second)
+                ),
+            },
             Guard::ConfigurationValid { launch } => ReportGuard {
                 kind: "configuration".to_string(),
                 condition: match self.graph.operation_of(*launch) {

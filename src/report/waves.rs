@@ -73,6 +73,8 @@ pub struct ReportOverwritten {
     pub buffers: Vec<String>,
     /// The anti and output edges on them.
     pub edges: Vec<ReportOrder>,
+    /// Every launch that overwrites them is known to replace all bytes of a range and to read none of them.
+    pub whole: bool,
     /// What would come of the part if each version of these buffers had a buffer of its own.
     pub without: ReportWaveCount,
 }
@@ -115,6 +117,7 @@ fn waves(order: &WaveOrder) -> ReportWaves {
             .map(|overwritten| ReportOverwritten {
                 buffers: overwritten.buffers.clone(),
                 edges: edges(&overwritten.edges),
+                whole: overwritten.whole,
                 without: count(overwritten.without),
             })
             .collect(),
@@ -243,6 +246,10 @@ pub(super) fn lines(report: &Report, region: &ReportWaves) -> Vec<String> {
             figures(region, overwritten.without),
             figures(region, region.count)
         ));
+        lines.push(String::from(match overwritten.whole {
+            true => "  each launch that writes it replaces a whole range, so that nothing would have to be copied",
+            false => "  it is not known that each launch that writes it replaces a whole range",
+        }));
         let folded = fold(&overwritten.edges, alike);
         for edges in folded.iter().take(MOST_ORDERS) {
             let because = match edges[0].because.is_empty() {

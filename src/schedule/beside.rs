@@ -50,6 +50,7 @@ impl<'a> Judge<'a> {
         for pair in members.windows(2) {
             self.one_after_the_other(&pair[0], &pair[1])?;
         }
+        self.streams_allow(&members)?;
         self.nothing_passed(&[earlier, rest], &members, *last)?;
         let strands = by_strand(&members, planned);
         self.space(&members, &strands)?;

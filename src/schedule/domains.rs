@@ -11,7 +11,7 @@
 //! launch (see `runs`), or is absent under guards.
 
 use super::group::{Judge, orders};
-use super::obstacle::Candidate;
+use super::obstacle::{Candidate, rejection};
 use super::{ThreadMap, ThreadOrder};
 use crate::affine::Axis;
 use crate::dependence::{Guard, PlaceSymbol, Width};
@@ -120,6 +120,44 @@ impl<'a> Judge<'a> {
         pairs.try_for_each(|pair| self.same_shape(&pair[0], &pair[1]))
     }
 
+    /// Why a launch has no place among `members`, of which others may have been dealt for each other
+    /// before: what speaks against it beside one of them, the nearest first, else `found`, which may be about
+    /// these others.
+    pub(super) fn nowhere_for(
+        &self,
+        last: &Candidate<'a>,
+        members: &[Candidate<'a>],
+        found: &Rejection,
+    ) -> Rejection {
+        let others = members.iter().filter(|member| member.node != last.node);
+        let beside = others.clone().rev().find_map(|other| {
+            let pair = match other.node < last.node {
+                true => [other, last],
+                false => [last, other],
+            };
+            let shape = self.same_shape(pair[0], pair[1]);
+            shape
+                .and_then(|()| self.width_allows(pair[0], pair[1]))
+                .err()
+        });
+        if let Some(beside) = beside {
+            return beside;
+        }
+        if members.len() == 2 {
+            return found.clone();
+        }
+        let names: Vec<String> = others
+            .map(|other| format!("`{}`", other.model.display_name))
+            .collect();
+        let message = format!(
+            "the threads of {} are placed by each other, and no way was found that also suits `{}`",
+            names.join(", "),
+            last.model.display_name
+        );
+        let location = &self.graph.nodes[last.node.0].location;
+        rejection(found.reason, message, location)
+    }
+
     /// Every edge stays inside where all threads stay where they are.
     pub(super) fn widths_allow(
         &self,
@@ -175,26 +213,31 @@ impl<'a> Judge<'a> {
                 continue;
             }
             tried.push(shape);
-            for fused in [ThreadOrder::Blocks, ThreadOrder::Rows] {
-                match self.led_by(leader, fused, members) {
-                    Some(found) if found.cost.is_none() => return Some(found),
-                    found => dear = dear.or(found),
+            // Those that have its block stay, or those alone that have its grid too.
+            for first_extent in [3, 0] {
+                for fused in [ThreadOrder::Blocks, ThreadOrder::Rows] {
+                    match self.led_by(leader, first_extent, fused, members) {
+                        Some(found) if found.cost.is_none() => return Some(found),
+                        found => dear = dear.or(found),
+                    }
                 }
             }
         }
         dear
     }
 
-    /// The members dealt over the launch of one of them.
+    /// The members dealt over the launch of one of them; those may stay that have its extents from
+    /// `first_extent` on, of the grid and then of the block.
     fn led_by(
         &self,
         leader: &Candidate<'a>,
+        first_extent: usize,
         fused: ThreadOrder,
         members: &[Candidate<'a>],
     ) -> Option<Domains> {
         let is_operation = |member: &Candidate| self.graph.operation_of(member.launch.id).is_some();
-        let has_its_block = |member: &Candidate| {
-            (3..6).all(|axis| self.extent(member, axis) == self.extent(leader, axis))
+        let has_its_shape = |member: &Candidate| {
+            (first_extent..6).all(|axis| self.extent(member, axis) == self.extent(leader, axis))
         };
         let mut kept: Vec<Candidate> = vec![*leader];
         let others = || members.iter().filter(|member| member.node != leader.node);
@@ -206,7 +249,7 @@ impl<'a> Judge<'a> {
                     (0..6).all(|axis| self.extent(member, axis) == self.extent(other, axis))
                 });
             let stays = carried
-                && has_its_block(member)
+                && has_its_shape(member)
                 && kept.iter().all(|other| {
                     let [first, second] = match other.node < member.node {
                         true => [other, member],

@@ -114,12 +114,13 @@ impl<'a> Judge<'a> {
         for pair in members.windows(2) {
             self.one_after_the_other(&pair[0], &pair[1])?;
         }
+        self.streams_allow(&members)?;
         let same_shapes = self.same_shapes(&members);
         let mut dealt = None;
         if let Err(found) = &same_shapes {
             dealt = self.placed_anew(&members);
             if dealt.is_none() {
-                return Err(found.clone());
+                return Err(self.nowhere_for(&last, &members, found));
             }
         }
         self.nothing_passed(groups, &members, last)?;
@@ -128,7 +129,7 @@ impl<'a> Judge<'a> {
             .and_then(|()| self.fits_block(&members));
         if let Err(found) = kept {
             let Some(domains) = dealt.or_else(|| self.placed_anew(&members)) else {
-                return Err(found);
+                return Err(self.nowhere_for(&last, &members, &found));
             };
             if let Some(cost) = domains.cost {
                 let location = &self.graph.nodes[last.node.0].location;
@@ -246,11 +247,6 @@ impl<'a> Judge<'a> {
             guards.insert(Guard::ConfigurationValid {
                 launch: source.launch.id,
             });
-            // All members are on one stream.
-            if position == 0 && self.graph.is_seen_in_capture(source.node, source.launch) {
-                let launch = source.launch.id;
-                guards.insert(Guard::NotCapturing { launch });
-            }
             if let Some(Ok(conditions)) = self.conditions.get(&source.node) {
                 guards.extend(conditions.iter().cloned());
             }
@@ -270,11 +266,19 @@ impl<'a> Judge<'a> {
             }
         }
         guards.extend(domains.guards.iter().cloned());
+        guards.extend(self.stream_guards(members));
+        // All members are on one stream.
+        let seen = |member: &&Candidate| self.graph.is_seen_in_capture(member.node, member.launch);
+        if let Some(seen) = members.iter().find(seen) {
+            let launch = seen.launch.id;
+            guards.insert(Guard::NotCapturing { launch });
+        }
         guards.retain(|guard| match guard {
             Guard::Holds { condition, .. } => condition.decided() != Some(true),
             Guard::RangesDisjoint { .. }
             | Guard::ConfigurationValid { .. }
-            | Guard::NotCapturing { .. } => true,
+            | Guard::NotCapturing { .. }
+            | Guard::SameStream { .. } => true,
         });
         let guards: BTreeSet<Guard> = guards
             .into_iter()
@@ -435,7 +439,7 @@ impl<'a> Judge<'a> {
         barriers
     }
 
-    /// Same stream, and in step.
+    /// In step.
     pub(super) fn one_after_the_other(
         &mut self,
         first: &Candidate,
@@ -449,10 +453,6 @@ impl<'a> Judge<'a> {
                 names.0, names.1
             );
             return Err(rejection(RejectionReason::Shape, message, location));
-        }
-        if first.launch.stream != second.launch.stream {
-            let message = format!("`{}` and `{}` are on different streams", names.0, names.1);
-            return Err(rejection(RejectionReason::Stream, message, location));
         }
         Ok(())
     }

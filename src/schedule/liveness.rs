@@ -231,7 +231,7 @@ fn same_outcome_each_time(
                     }
                 }
             }
-            Guard::NotCapturing { .. } => return false,
+            Guard::NotCapturing { .. } | Guard::SameStream { .. } => return false,
             // Grid, block and shared memory were taken above.
             Guard::ConfigurationValid { .. } => {}
         }

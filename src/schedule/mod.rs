@@ -20,6 +20,7 @@ mod runs;
 mod segments;
 mod sharing;
 mod space;
+mod streams;
 mod units;
 mod waiting;
 mod wave_order;

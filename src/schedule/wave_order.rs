@@ -12,7 +12,7 @@ use super::host_order::HostOrder;
 use super::local::plan_fusion;
 use super::waves::{Candidate, candidates, issued};
 use super::{FusionGroup, FusionPlan, ScheduleOptions, WaveRegion};
-use crate::dependence::{DependenceKind, Edge, KnownSpan, Uar, known_spans};
+use crate::dependence::{DependenceKind, Edge, KnownSpan, Uar, known_spans, whole_writes};
 use crate::kernel::KernelModel;
 use crate::launch::{BufferId, LaunchGraph, LaunchId, NodeId, NodeKind, ValueId};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -82,6 +82,9 @@ pub struct OverwrittenBuffers {
     pub buffers: Vec<String>,
     /// The anti and output edges on them, between launches of the region.
     pub edges: Vec<OrderingEdge>,
+    /// Every launch that overwrites them is known to replace all bytes of a range without reading any: what
+    /// it leaves is a version of its own, of which nothing would have to be copied from the one before.
+    pub whole: bool,
     /// What the region came to, if each version of these buffers were a buffer of its own.
     pub without: WaveCount,
 }
@@ -362,6 +365,7 @@ impl Program<'_> {
             let better = (without.launches, without.serial, without.waves)
                 < (count.launches, count.serial, count.waves);
             better.then(|| OverwrittenBuffers {
+                whole: self.written_whole(uar, names),
                 buffers: names.iter().map(|name| (*name).to_owned()).collect(),
                 edges: self.ordering(uar, |edge| {
                     reuses(&edge) && names.contains(edge.buffer.as_str())
@@ -383,6 +387,25 @@ impl Program<'_> {
             true => vec![all],
             false => single,
         }
+    }
+
+    /// Whether the sinks of all anti and output edges on some buffers write whole ranges of them.
+    fn written_whole(&self, uar: &Uar, names: &BTreeSet<&str>) -> bool {
+        let of_names = |edge: &&Edge| {
+            let reuses = matches!(edge.kind, DependenceKind::Anti | DependenceKind::Output);
+            reuses && names.contains(edge.buffer.as_str())
+        };
+        let sinks = self.edges(uar).filter(of_names);
+        let sinks: BTreeSet<(NodeId, &str)> = sinks
+            .map(|edge| (edge.sink, edge.buffer.as_str()))
+            .collect();
+        let mut written = BTreeMap::new();
+        sinks.iter().all(|(sink, buffer)| {
+            let ranges = written
+                .entry(*sink)
+                .or_insert_with(|| whole_writes(self.graph, self.kernels, *sink));
+            ranges.iter().any(|range| range.buffer == *buffer)
+        })
     }
 
     /// What comes of the region when some buffers are never overwritten.

@@ -41,7 +41,10 @@ pub(super) fn refusals(
             let range = |range| TestedRange::new(graph, &values, &members, range);
             Some((range(left)?, range(right)?))
         }
-        Guard::Holds { .. } | Guard::ConfigurationValid { .. } | Guard::NotCapturing { .. } => None,
+        Guard::Holds { .. }
+        | Guard::ConfigurationValid { .. }
+        | Guard::NotCapturing { .. }
+        | Guard::SameStream { .. } => None,
     });
     let numbers: Vec<_> = members
         .iter()

@@ -2,9 +2,11 @@
 
 use super::host_order::HostOrder;
 use super::place::Values;
+use super::streams;
 use super::touched::Touched;
 use super::waits::waits_passed;
 use super::{Refusal, Site};
+use crate::dependence::Guard;
 use crate::kernel::{KernelModel, Target};
 use crate::launch::{Launch, LaunchGraph, MemoryKind, Node, NodeId, NodeKind, Stream, Touch};
 use std::cell::OnceCell;
@@ -52,7 +54,7 @@ pub(super) fn stream_of(node: &Node) -> Option<Stream> {
 }
 
 /// What speaks against the place of a group in the host program.
-pub(super) fn refusals(host: &Host<'_>, members: &[Site<'_>]) -> Vec<Refusal> {
+pub(super) fn refusals(host: &Host<'_>, guards: &[Guard], members: &[Site<'_>]) -> Vec<Refusal> {
     let mut refusals = Vec::new();
     let [first, .., last] = members else {
         return refusals;
@@ -64,11 +66,6 @@ pub(super) fn refusals(host: &Host<'_>, members: &[Site<'_>]) -> Vec<Refusal> {
         } else if !host.order.in_step(pair[0].node, pair[1].node) {
             refusals.push(Refusal::NotOnOnePath { earlier, later });
         }
-        let streams = (pair[0].launch.stream, pair[1].launch.stream);
-        if streams.0 == Stream::Unknown || streams.0 != streams.1 {
-            let (first, second) = (earlier, later);
-            refusals.push(Refusal::DifferentStream { first, second });
-        }
     }
     let mut printing = members.iter().filter(|member| member.model.prints);
     if let (Some(one), Some(two)) = (printing.next(), printing.next()) {
@@ -78,10 +75,10 @@ pub(super) fn refusals(host: &Host<'_>, members: &[Site<'_>]) -> Vec<Refusal> {
     if !refusals.is_empty() {
         return refusals;
     }
-    let Some(mut between) = host.order.nodes_between(first.node, last.node) else {
-        return refusals;
-    };
-    between.retain(|node| members.iter().all(|other| other.node != *node));
+    let between = host.order.nodes_between(first.node, last.node);
+    let is_other = |node: &NodeId| members.iter().all(|other| other.node != *node);
+    let between: Vec<NodeId> = between.into_iter().flatten().filter(is_other).collect();
+    refusals.extend(streams::refusals(host, guards, members, &between));
     for member in &members[..members.len() - 1] {
         // Each member is on every way from the first to the last, so that a node between these two
         // is either before the member or after it.

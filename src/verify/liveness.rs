@@ -213,7 +213,7 @@ fn decides_the_same(graph: &LaunchGraph, group: &FusionGroup, members: &[Site<'_
     for guard in &group.guards {
         match guard {
             Guard::ConfigurationValid { .. } => {}
-            Guard::NotCapturing { .. } => return false,
+            Guard::NotCapturing { .. } | Guard::SameStream { .. } => return false,
             Guard::Holds { condition, .. } => {
                 condition.substitute(&mut |value| {
                     compared.insert(Some(*value));

@@ -97,6 +97,7 @@ mod runs;
 mod segments;
 mod staging;
 mod strands;
+mod streams;
 mod targets;
 mod touched;
 mod waits;
@@ -146,8 +147,8 @@ pub fn verify(
         }
     }
     let host = host::Host::new(graph, kernels);
-    for (_, members) in &groups {
-        refusals.extend(host::refusals(&host, members));
+    for (group, members) in &groups {
+        refusals.extend(host::refusals(&host, &group.guards, members));
     }
     // The device side presumes that members run in step, so it is asked only then.
     if refusals.is_empty() {

@@ -20,17 +20,7 @@ pub(super) fn waits_passed(
     let own = member.launch.stream;
     let foreign =
         |node: &NodeId| stream_of(&graph.nodes[node.0]).is_some_and(|stream| stream != own);
-    let ordering = |node: &NodeId| {
-        foreign(node)
-            || match &graph.nodes[node.0].kind {
-                NodeKind::Synchronise | NodeKind::Allocation { .. } | NodeKind::Free { .. } => true,
-                NodeKind::Copy { host_side, .. } | NodeKind::Library { host_side, .. } => {
-                    *host_side
-                }
-                _ => false,
-            }
-    };
-    if !between.iter().any(ordering) {
+    if !between.iter().any(|node| may_order(host, member, *node)) {
         return None;
     }
     let visible = reaches_host_memory(graph, member);
@@ -97,6 +87,17 @@ pub(super) fn waits_passed(
         }
     }
     None
+}
+
+/// Whether the host or another stream may wait for a launch by way of a node behind it.
+pub(super) fn may_order(host: &Host<'_>, member: &Site<'_>, node: NodeId) -> bool {
+    let node = &host.graph.nodes[node.0];
+    stream_of(node).is_some_and(|stream| stream != member.launch.stream)
+        || match &node.kind {
+            NodeKind::Synchronise | NodeKind::Allocation { .. } | NodeKind::Free { .. } => true,
+            NodeKind::Copy { host_side, .. } | NodeKind::Library { host_side, .. } => *host_side,
+            _ => false,
+        }
 }
 
 /// Input, output, clocks and the end of the program: they know nothing of the device.

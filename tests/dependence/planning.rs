@@ -395,7 +395,10 @@ fn properties_of_launches_decide() {
     let stream = outcome(|world| {
         let handle = world.unknown();
         second(world).stream = Stream::Handle(handle);
+        world.graph.made_streams.insert(handle);
     });
+    assert_eq!(stream, RejectionReason::Stream);
+    let stream = outcome(|world| second(world).stream = Stream::Unknown);
     assert_eq!(stream, RejectionReason::Stream);
     let cooperative = outcome(|world| second(world).special = true);
     assert_eq!(cooperative, RejectionReason::OpaqueKernel);
@@ -422,6 +425,20 @@ fn properties_of_launches_decide() {
         second(world).grid[0] = zero;
     });
     assert_eq!(empty, RejectionReason::Resources);
+}
+
+#[test]
+fn a_stream_that_may_be_the_other_is_compared() {
+    let (mut world, _) = Uniform::split_by(|_, _| {});
+    let handle = world.unknown();
+    let NodeKind::Launch(second) = &mut world.graph.nodes[1].kind else {
+        panic!("a launch");
+    };
+    second.stream = Stream::Handle(handle);
+    let (plan, _) = plan(&world, &ALL);
+    let compared = |guard: &&Guard| matches!(guard, Guard::SameStream { .. });
+    assert_eq!(plan.groups.len(), 1);
+    assert_eq!(plan.groups[0].guards.iter().filter(compared).count(), 1);
 }
 
 #[test]

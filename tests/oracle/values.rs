@@ -163,7 +163,9 @@ impl Operands {
                 }
             }
             // What is not valid does not run.
-            Guard::ConfigurationValid { .. } | Guard::NotCapturing { .. } => Some(true),
+            Guard::ConfigurationValid { .. }
+            | Guard::NotCapturing { .. }
+            | Guard::SameStream { .. } => Some(true),
         }
     }
 

@@ -1,6 +1,6 @@
 // Streams, events, callbacks and capture between launches.
 //
-// expect: 25 launches -> 24
+// expect: 25 launches -> 23
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>

@@ -1,6 +1,6 @@
 // Elementwise launches before and after one whose blocks work on whole rows: each block runs them for its rows.
 //
-// expect: 29 launches -> 8
+// expect: 33 launches -> 9
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
@@ -150,6 +150,15 @@ int main(int argc, char **argv) {
         expected[i] = sum / 8;
     }
     expect("means", means);
+
+    // The same before a row kernel of the few blocks.
+    scale<<<256, 32>>>(y, x, 8192);
+    add_column<<<256, 32>>>(y, x, 8192, 32);
+    mean_of_eight<<<32, 32>>>(means, y);
+    subtract_first<<<32, 32>>>(means, 32);
+    for (int row = 0; row < 32; row++)
+        for (int j = 31; j >= 0; j--) expected[row * 32 + j] -= expected[row * 32];
+    expect("means of rows", means);
 
     // Lengths that only the run knows: as they should be, and of fewer or more than are touched.
     int columns = 47 + argc;

@@ -34,6 +34,58 @@ fn refuses_different_streams() {
 }
 
 #[test]
+fn streams_that_a_test_finds_equal_are_one() {
+    let mut chain = chain_of(scale, shift);
+    let [first, second] = chain.launches;
+    let streams = [chain.scene.unknown(), chain.scene.unknown()];
+    for (launch, stream) in [first, second].into_iter().zip(streams) {
+        chain.scene.launch_mut(launch).stream = Stream::Handle(stream);
+    }
+    let plan = |chain: &Chain, first, second| {
+        let mut plan = chain.plan();
+        plan.groups[0]
+            .guards
+            .push(Guard::SameStream { first, second });
+        plan
+    };
+    assert_refused!(chain.scene, chain.plan(), Refusal::DifferentStream { .. });
+    assert_passes(&chain.scene, &plan(&chain, first, second));
+    assert_passes(&chain.scene, &plan(&chain, second, first));
+    // A test of a launch with itself, or with one outside, says nothing.
+    let nobody = LaunchId(99);
+    for (one, other) in [(first, first), (first, nobody), (nobody, second)] {
+        assert_refused!(
+            chain.scene,
+            plan(&chain, one, other),
+            Refusal::DifferentStream { .. }
+        );
+    }
+    chain.scene.launch_mut(first).stream = Stream::Unknown;
+    assert_refused!(
+        chain.scene,
+        plan(&chain, first, second),
+        Refusal::DifferentStream { .. }
+    );
+}
+
+#[test]
+fn what_streams_wait_for_each_other_by_is_not_passed() {
+    let between = |scene: &mut Scene, _: [BufferId; 3]| {
+        scene.node(NodeKind::Synchronise);
+    };
+    let mut chain = chain_with(scale, between, shift);
+    let [first, second] = chain.launches;
+    assert_passes(&chain.scene, &chain.plan());
+    let stream = chain.scene.unknown();
+    chain.scene.launch_mut(second).stream = Stream::Handle(stream);
+    let mut plan = chain.plan();
+    plan.groups[0]
+        .guards
+        .push(Guard::SameStream { first, second });
+    assert_refused!(chain.scene, plan, Refusal::PassesWait { .. });
+}
+
+#[test]
 fn refuses_fences() {
     let what = "puts".to_string();
     for fence in [

@@ -478,7 +478,7 @@ fn product(symbol: &str, shape: TileShape, words: &[&str]) -> Option<String> {
                 "row" | "col" | "satfinite" | "rn" | "xor" | "and" | "popc"
             )
     };
-    if !words.iter().all(|word| known(word)) {
+    if !words.iter().all(known) {
         return None;
     }
     let (input, c, d) = match named.as_slice() {

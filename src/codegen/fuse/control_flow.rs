@@ -190,6 +190,30 @@ impl ControlFlow {
         until_barrier(self.blocks[0], None)
     }
 
+    /// The first instructions of a kind on the ways from an instruction.
+    pub(super) fn until(&self, from: Value, kind: impl Fn(&Value) -> bool) -> Vec<Value> {
+        let mut found = Vec::new();
+        let mut seen = HashSet::new();
+        let mut work = vec![(from.block(), Some(from))];
+        while let Some((block, start)) = work.pop() {
+            let list = block.instructions();
+            let start = start.and_then(|start| list.iter().position(|each| *each == start));
+            let rest = &list[start.map_or(0, |start| start + 1)..];
+            match rest.iter().find(|at| kind(at)) {
+                Some(first) => found.push(*first),
+                None => {
+                    let successors = block.successors().into_iter();
+                    work.extend(
+                        successors
+                            .filter(|to| seen.insert(*to))
+                            .map(|to| (to, None)),
+                    );
+                }
+            }
+        }
+        found
+    }
+
     /// What a thread may do after one of these instructions.
     pub(super) fn reached_from(&self, places: &[Value]) -> HashSet<Value> {
         let mut found = HashSet::new();

@@ -8,7 +8,8 @@
 //! beginning, or the end) that are the same ones for all threads; and no way leads from a use of the one
 //! to a use of the other and, perhaps by another way, back again. Then, in whatever threads, all uses of the
 //! one come before all of the other. What the other finds before it writes is undefined in its member,
-//! too. A barrier between the two is kept from then on, since both are one variable for whoever asks. The
+//! too. What an asynchronous copy writes is in use until the thread has waited for all its copies, which it does
+//! at the end of each segment, or ends. A barrier between the two is kept from then on, since both are one variable for whoever asks. The
 //! verifier judges each pair and the layout as a whole, by a model of the kernel that is read anew.
 
 use super::control_flow::{ControlFlow, is_barrier};
@@ -23,18 +24,18 @@ use std::collections::{HashMap, HashSet};
 
 /// Lets the shared variables of a kernel share storage. Returns how many bytes less it needs.
 pub(super) fn overlay_shared(module: &Module, kernel: Value) -> u64 {
-    let variables: Vec<Variable> = Value::globals(module)
-        .into_iter()
-        .filter_map(|variable| Variable::of(module, kernel, variable))
-        .collect();
-    if variables.len() < 2 {
-        return 0;
-    }
     let (Some(flow), Some(function)) =
         (ControlFlow::of(kernel), module.get_function(&kernel.name()))
     else {
         return 0;
     };
+    let variables: Vec<Variable> = Value::globals(module)
+        .into_iter()
+        .filter_map(|variable| Variable::of(module, (kernel, &flow), variable))
+        .collect();
+    if variables.len() < 2 {
+        return 0;
+    }
     let model = model_kernel(function, KernelId(0), &kernel.name());
     let lifetimes = Lifetimes::of(&flow, &variables);
     let apart = |one: usize, other: usize| {
@@ -96,7 +97,7 @@ struct Variable {
 
 impl Variable {
     /// `None` for one that is not used by the kernel alone, or whose address goes astray.
-    fn of(module: &Module, kernel: Value, global: Value) -> Option<Self> {
+    fn of(module: &Module, (kernel, flow): (Value, &ControlFlow), global: Value) -> Option<Self> {
         let shared = global.ty().address_space() == SHARED_ADDRESS_SPACE
             && !global.is_declaration()
             && global.is_local();
@@ -106,6 +107,11 @@ impl Variable {
         let ty = global.value_type();
         let mut uses = HashSet::new();
         note_uses(global, &mut uses, &mut HashSet::new())?;
+        let copies = uses.iter().copied().filter(|at| copies_asynchronously(*at));
+        let copies: Vec<Value> = copies.collect();
+        for copy in copies {
+            uses.extend(ends_of_copy(flow, copy));
+        }
         let own = |at: &Value| at.function_of_instruction() == kernel;
         (!uses.is_empty() && uses.iter().all(own)).then(|| Self {
             global,
@@ -157,6 +163,19 @@ fn note_uses(address: Value, uses: &mut HashSet<Value>, seen: &mut HashSet<Value
                 }
                 uses.insert(user);
             }
+            // An address in shared memory as a number, for inline PTX.
+            Opcode::LLVMPtrToInt | Opcode::LLVMTrunc => {
+                if seen.insert(user) {
+                    note_uses(user, uses, seen)?;
+                }
+            }
+            Opcode::LLVMCall if copies_asynchronously(user) => {
+                let arguments = user.call_arguments();
+                if arguments[1..].contains(&address) {
+                    return None;
+                }
+                uses.insert(user);
+            }
             Opcode::LLVMCall if is_remark(user) => {}
             Opcode::LLVMCall if touches_at_once(user) => {
                 uses.insert(user);
@@ -165,6 +184,37 @@ fn note_uses(address: Value, uses: &mut HashSet<Value>, seen: &mut HashSet<Value
         }
     }
     Some(())
+}
+
+/// Whether a call begins a copy that its thread must wait for, to the place that its first argument names.
+fn copies_asynchronously(at: Value) -> bool {
+    const NAMES: [&str; 2] = ["cp.async.ca.shared", "cp.async.cg.shared"];
+    if at.opcode() != Opcode::LLVMCall {
+        return false;
+    }
+    let text = match at.called().inline_assembly() {
+        // The destination is the first operand, and nothing else is in the template.
+        Some((template, _)) if template.contains("[$0]") && !template.contains('{') => template,
+        Some(_) => return false,
+        None => match at.called_name() {
+            Some(name) => name.replacen("llvm.nvvm.", "", 1),
+            None => return false,
+        },
+    };
+    let instruction = text.trim();
+    let alone = instruction.matches(';').count() <= 1;
+    alone && NAMES.iter().any(|name| instruction.starts_with(name))
+}
+
+/// Where a copy that has begun is complete at last: the first waits for all copies on the ways from it, and the
+/// ends of the kernel that are reached without.
+fn ends_of_copy(flow: &ControlFlow, copy: Value) -> Vec<Value> {
+    let waits = |at: &Value| {
+        at.opcode() == Opcode::LLVMRet
+            || at.opcode() == Opcode::LLVMCall
+                && at.called_name().is_some_and(|name| name == WAIT_FOR_COPIES)
+    };
+    flow.until(copy, waits)
 }
 
 /// A call that is done with the memory that its pointers lead to when it returns, and keeps none.
@@ -330,6 +380,8 @@ impl Storage {
     }
 }
 
+/// Waits for all asynchronous copies of the calling thread.
+pub(super) const WAIT_FOR_COPIES: &str = "llvm.nvvm.cp.async.wait.all";
 /// Static shared memory of a block.
 pub(super) const MOST_SHARED_BYTES: u64 = 48 * 1024;
 const SHARED_ADDRESS_SPACE: u32 = 3;

@@ -1,6 +1,7 @@
 //! Launches: their shapes, arguments and places.
 
 use super::*;
+use crate::launch::values::Definition;
 
 impl Builder<'_> {
     /// First pass: all launches give their operands numbers, so that every other value can be
@@ -85,13 +86,16 @@ impl Builder<'_> {
             // The legacy and the per-thread stream have handles of their own; which of the
             // two is the default stream is the compiler's option.
             Some(0) => Stream::Default,
-            _ => Stream::Handle(self.table.register(
-                &self.numbering,
-                symbols[7],
-                64,
-                false,
-                (id, Operand::Stream),
-            )),
+            _ => {
+                let witness = (id, Operand::Stream);
+                let stream = self
+                    .table
+                    .register(&self.numbering, symbols[7], 64, false, witness);
+                if self.is_made_stream(symbols[7]) {
+                    self.graph.made_streams.insert(stream);
+                }
+                Stream::Handle(stream)
+            }
         };
         let mut arguments = Vec::new();
         let mut pointers = Vec::new();
@@ -201,5 +205,20 @@ impl Builder<'_> {
             special: false,
         };
         Some(PendingLaunch { launch, pointers })
+    }
+
+    /// Whether a handle was written by the call that makes its stream.
+    fn is_made_stream(&self, handle: Symbol) -> bool {
+        let Definition::Load { version, .. } = self.numbering.definition(handle) else {
+            return false;
+        };
+        let Definition::WriteVersion(function, at) = self.numbering.definition(*version) else {
+            return false;
+        };
+        let host = self.facts.host;
+        self.callee(&host.functions[*function].instructions[*at])
+            .is_some_and(|name| {
+                name.starts_with("cudaStreamCreate") || name.starts_with("cuStreamCreate")
+            })
     }
 }
