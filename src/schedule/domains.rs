@@ -30,6 +30,8 @@ pub(super) struct Domains {
     pub(super) block_wide: BTreeSet<(NodeId, NodeId)>,
     /// What all of that relies on.
     pub(super) guards: BTreeSet<Guard>,
+    /// Why it takes longer than the launches by themselves, where it would.
+    pub(super) cost: Option<String>,
 }
 
 impl Domains {
@@ -90,7 +92,10 @@ impl<'a> Judge<'a> {
                 .and_then(|()| self.fits_block(members))
         };
         match dealt.any(|dealt| dealt) && stay().is_err() {
-            true => self.placed_anew(members).unwrap_or_default(),
+            true => self
+                .placed_anew(members)
+                .filter(|found| found.cost.is_none())
+                .unwrap_or_default(),
             false => Domains::default(),
         }
     }
@@ -200,6 +205,8 @@ impl<'a> Judge<'a> {
             std::cmp::Reverse(size.as_constant())
         });
         let mut tried: Vec<[Expression<ValueId>; 6]> = Vec::new();
+        // Legal, but not worth it.
+        let mut dear = None;
         for leader in leaders {
             let shape = std::array::from_fn(|axis| self.extent(leader, axis));
             if tried.contains(&shape) {
@@ -209,14 +216,14 @@ impl<'a> Judge<'a> {
             // Those that have its block stay, or those alone that have its grid too.
             for first_extent in [3, 0] {
                 for fused in [ThreadOrder::Blocks, ThreadOrder::Rows] {
-                    let found = self.led_by(leader, first_extent, fused, members);
-                    if found.is_some() {
-                        return found;
+                    match self.led_by(leader, first_extent, fused, members) {
+                        Some(found) if found.cost.is_none() => return Some(found),
+                        found => dear = dear.or(found),
                     }
                 }
             }
         }
-        None
+        dear
     }
 
     /// The members dealt over the launch of one of them; those may stay that have its extents from
@@ -317,12 +324,13 @@ impl<'a> Judge<'a> {
                 let runs = self.runs(member, &numbered).into_iter();
                 ways.extend(runs.map(|run| (ThreadOrder::Blocks, Some(run))));
             }
-            let (mine, map, found) = ways.into_iter().find_map(|(own, run)| {
+            let mut dear = None;
+            let cheap = ways.into_iter().find_map(|(own, run)| {
                 let mut found = Found::default();
                 let mut repeats = false;
                 let map = match &run {
                     None => {
-                        repeats = self.repeats(member, &launch, &mut found)?;
+                        repeats = self.repeats(member, (leader, &launch), &mut found);
                         ThreadMap::Dealt {
                             own,
                             fused,
@@ -347,8 +355,17 @@ impl<'a> Judge<'a> {
                         true => self.stays_inside(other, &mine, &launch, &mut found),
                         false => self.stays_inside(&mine, other, &launch, &mut found),
                     });
-                all.then_some((mine, map, found))
-            })?;
+                let way = all.then_some((mine, map, found))?;
+                match way.2.cost.is_none() {
+                    true => Some(way),
+                    false => {
+                        dear.get_or_insert(way);
+                        None
+                    }
+                }
+            });
+            let (mine, map, found) = cheap.or(dear)?;
+            domains.cost = domains.cost.or(found.cost);
             domains.guards.extend(found.guards);
             domains.block_wide.extend(found.block_wide);
             domains.place(member, map);
@@ -366,18 +383,27 @@ impl<'a> Judge<'a> {
         edges.into_iter().flatten().any(|edge| orders(edge))
     }
 
-    /// Whether the threads of the fused launch have to take turns so that all of a member run; `None` when a
-    /// few would have to do what many did.
-    fn repeats(&self, member: &Candidate, launch: &Launched, found: &mut Found) -> Option<bool> {
+    /// Whether the threads of the fused launch have to take turns so that all of a member run. It costs too
+    /// much when a few would have to do what many did.
+    fn repeats(
+        &self,
+        member: &Candidate,
+        (leader, launch): (&Candidate, &Launched),
+        found: &mut Found,
+    ) -> bool {
         let total = self.total(member);
-        match total.as_constant().zip(launch.total.as_constant()) {
-            Some((own, all)) if own > all.saturating_mul(MOST_REPEATS) => None,
-            Some((own, all)) => Some(own > all),
-            None => {
-                found.add(Condition::LessEqual(total, launch.total.clone()));
-                Some(false)
-            }
+        let Some((own, all)) = total.as_constant().zip(launch.total.as_constant()) else {
+            found.add(Condition::LessEqual(total, launch.total.clone()));
+            return false;
+        };
+        if own > all.saturating_mul(MOST_REPEATS) {
+            found.cost = Some(format!(
+                "fused, the {own} threads of `{}` would be {all} of `{}`, each in the place of more \
+                 than {MOST_REPEATS}, so that most of the device would stand idle",
+                member.model.display_name, leader.model.display_name
+            ));
         }
+        own > all
     }
 
     /// Whether every edge between two members, one of them dealt, stays among threads of one number, or of
@@ -496,6 +522,8 @@ pub(super) struct Numbered<'a> {
 pub(super) struct Found {
     guards: BTreeSet<Guard>,
     block_wide: BTreeSet<(NodeId, NodeId)>,
+    /// See [`Domains::cost`].
+    cost: Option<String>,
 }
 
 impl Found {

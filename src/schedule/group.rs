@@ -131,6 +131,10 @@ impl<'a> Judge<'a> {
             let Some(domains) = dealt.or_else(|| self.placed_anew(&members)) else {
                 return Err(self.nowhere_for(&last, &members, &found));
             };
+            if let Some(cost) = domains.cost {
+                let location = &self.graph.nodes[last.node.0].location;
+                return Err(rejection(RejectionReason::Resources, cost, location));
+            }
             self.fits_block(&domains.kept(&members))?;
             self.among_dealt
                 .extend(members.iter().map(|member| member.node));

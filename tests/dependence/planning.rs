@@ -465,6 +465,39 @@ fn a_barrier_lets_members_share_storage() {
 }
 
 #[test]
+fn a_few_threads_do_not_do_what_many_did() {
+    let outcome = |blocks: i64| {
+        let mut this = Uniform::new();
+        let location = sirius_rs::diagnostics::Location::default();
+        let mut waits = pointwise("waits", 0);
+        waits.barriers.push(Barrier {
+            uniform: true,
+            loops: Vec::new(),
+            place: 0,
+            location,
+        });
+        let waits = this.world.kernel(waits);
+        let scale = this.world.kernel(pointwise("scale", 0));
+        let [x, y, z] = ["x", "y", "z"].map(|name| this.world.buffer(name));
+        (this.grid[0], this.block[0]) = (this.world.number(2), this.world.number(128));
+        this.launch(waits, &x, &y);
+        (this.grid[0], this.block[0]) = (this.world.number(blocks), this.world.number(64));
+        this.launch(scale, &y, &z);
+        let (plan, missed) = plan(&this.world, &ALL);
+        assert_eq!(plan.groups.len() + missed.len(), 1);
+        missed.first().map(|missed| missed.rejection.clone())
+    };
+    assert_eq!(outcome(32), None);
+    let found = outcome(33).expect("it costs too much");
+    assert_eq!(found.reason, RejectionReason::Resources);
+    assert!(
+        found
+            .message
+            .contains("the 2112 threads of `scale` would be 256 of `waits`")
+    );
+}
+
+#[test]
 fn other_extents_are_a_shape() {
     let mut this = Uniform::new();
     let scale = this.world.kernel(pointwise("scale", 0));
