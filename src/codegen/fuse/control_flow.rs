@@ -192,26 +192,7 @@ impl ControlFlow {
 
     /// The first instructions of a kind on the ways from an instruction.
     pub(super) fn until(&self, from: Value, kind: impl Fn(&Value) -> bool) -> Vec<Value> {
-        let mut found = Vec::new();
-        let mut seen = HashSet::new();
-        let mut work = vec![(from.block(), Some(from))];
-        while let Some((block, start)) = work.pop() {
-            let list = block.instructions();
-            let start = start.and_then(|start| list.iter().position(|each| *each == start));
-            let rest = &list[start.map_or(0, |start| start + 1)..];
-            match rest.iter().find(|at| kind(at)) {
-                Some(first) => found.push(*first),
-                None => {
-                    let successors = block.successors().into_iter();
-                    work.extend(
-                        successors
-                            .filter(|to| seen.insert(*to))
-                            .map(|to| (to, None)),
-                    );
-                }
-            }
-        }
-        found
+        ways_until(from.block(), Some(from), kind).1
     }
 
     /// What a thread may do after one of these instructions.
@@ -237,30 +218,38 @@ impl ControlFlow {
 
 /// What a thread may do before it comes to a barrier, from behind `start` or from the begin of a block.
 fn until_barrier(block: Block, start: Option<Value>) -> Vec<Value> {
-    let mut found = Vec::new();
+    ways_until(block, start, |at| is_barrier(*at)).0
+}
+
+/// What a thread may do before it comes to an instruction of a kind, from behind `start` or from the begin
+/// of a block, and those that it may come to first.
+fn ways_until(
+    block: Block,
+    start: Option<Value>,
+    kind: impl Fn(&Value) -> bool,
+) -> (Vec<Value>, Vec<Value>) {
+    let (mut passed, mut ends) = (Vec::new(), Vec::new());
     let mut seen = HashSet::new();
     let mut work = vec![(block, start)];
     while let Some((block, start)) = work.pop() {
         let list = block.instructions();
         let start = start.and_then(|start| list.iter().position(|each| *each == start));
         let rest = &list[start.map_or(0, |start| start + 1)..];
-        let open: Vec<Value> = rest
-            .iter()
-            .copied()
-            .take_while(|at| !is_barrier(*at))
-            .collect();
-        let whole = open.len() == rest.len();
-        found.extend(open);
-        if whole {
-            let successors = block.successors().into_iter();
-            work.extend(
-                successors
-                    .filter(|to| seen.insert(*to))
-                    .map(|to| (to, None)),
-            );
+        let open = rest.iter().position(&kind);
+        passed.extend(&rest[..open.unwrap_or(rest.len())]);
+        match open {
+            Some(end) => ends.push(rest[end]),
+            None => {
+                let successors = block.successors().into_iter();
+                work.extend(
+                    successors
+                        .filter(|to| seen.insert(*to))
+                        .map(|to| (to, None)),
+                );
+            }
         }
     }
-    found
+    (passed, ends)
 }
 
 /// Whether an instruction is a barrier of all threads of the block. Those of fewer threads are not.
