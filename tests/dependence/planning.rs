@@ -24,6 +24,7 @@ const ALL: ScheduleOptions = ScheduleOptions {
     one_base: false,
     permutes_blocks: true,
     overlays_shared: true,
+    reserves_memory: true,
     // What stands side by side has cases of its own.
     orientation: Orientation::Vertical,
     limits: Limits::LEAST,
