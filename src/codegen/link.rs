@@ -224,5 +224,11 @@ fn link_arguments(build: &Build) -> impl Iterator<Item = &str> {
         .iter()
         .map(String::as_str)
         .filter(|argument| build.device == Device::Cuda || !RUNTIMES.contains(argument))
-        .map(|argument| if argument == "-lgomp" { "-lomp" } else { argument })
+        .map(|argument| {
+            if argument == "-lgomp" {
+                "-lomp"
+            } else {
+                argument
+            }
+        })
 }

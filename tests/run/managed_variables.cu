@@ -58,6 +58,8 @@ int main() {
     follow<<<1, 1>>>();
     cudaDeviceSynchronize();
     check(*chosen == 42, "a pointer and a structure");
+    cudaFree(chosen);
+    chosen = nullptr;
 
     from_host<<<1, 1>>>(&pair.first);
     cudaDeviceSynchronize();
