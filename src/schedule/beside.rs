@@ -7,13 +7,14 @@
 use super::group::{Judge, orders};
 use super::obstacle::{Candidate, rejection};
 use super::orientation::{Layouts, Members, Strands};
-use super::sharing::loaded;
+use super::sharing::{Loaded, loaded};
 use super::space::MOST_STATIC_SHARED_BYTES;
 use super::{BlockThreads, ThreadMap};
 use crate::dependence::Guard;
 use crate::diagnostics::{Rejection, RejectionReason};
 use crate::expression::{Condition, Expression};
 use crate::launch::ValueId;
+use std::collections::BTreeSet;
 
 impl<'a> Judge<'a> {
     /// Whether two groups may run side by side at the place of the later one. `planned` are the
@@ -76,10 +77,12 @@ impl<'a> Judge<'a> {
         members: &[Candidate<'a>],
         planned: impl Fn(&Candidate) -> usize,
     ) -> Layouts {
+        let loads = |member: usize| loaded(&members[member..=member]);
         Layouts::of(&Group {
             judge: self,
             members,
             planned: members.iter().map(planned).collect(),
+            loads: (0..members.len()).map(loads).collect(),
         })
     }
 
@@ -234,6 +237,7 @@ struct Group<'a, 'b> {
     judge: &'b Judge<'a>,
     members: &'b [Candidate<'a>],
     planned: Vec<usize>,
+    loads: Vec<BTreeSet<Loaded>>,
 }
 
 impl Members for Group<'_, '_> {
@@ -259,9 +263,12 @@ impl Members for Group<'_, '_> {
             && self.judge.threads_in_step(one, other).is_ok()
     }
 
+    fn equal_code(&self, one: usize, other: usize) -> bool {
+        self.members[one].model.id == self.members[other].model.id && self.alike(one, other)
+    }
+
     fn shared(&self, one: usize, other: usize) -> usize {
-        let [one, other] = [one, other].map(|member| loaded(&self.members[member..=member]));
-        one.intersection(&other).count()
+        self.loads[one].intersection(&self.loads[other]).count()
     }
 
     fn is_legal(&self, strands: &Strands) -> bool {
