@@ -6,7 +6,7 @@
 
 use super::group::{Judge, orders};
 use super::obstacle::{Candidate, rejection};
-use super::orientation::{Layouts, Members, Strands};
+use super::orientation::{Layouts, Members, Orientation, Strands};
 use super::sharing::{Loaded, loaded};
 use super::space::MOST_STATIC_SHARED_BYTES;
 use super::{BlockThreads, ThreadMap};
@@ -68,7 +68,44 @@ impl<'a> Judge<'a> {
             }
         }
         self.threads(&members, &strands)?;
-        Ok(())
+        match self.options.orientation {
+            Orientation::Vertical => self.may_be_one_strand(&members),
+            Orientation::Auto | Orientation::Horizontal | Orientation::Mixed { .. } => Ok(()),
+        }
+    }
+
+    /// Whether members may also run one after the other in the same blocks.
+    ///
+    /// # Errors
+    /// Why they can only stand side by side.
+    fn may_be_one_strand(&self, members: &[Candidate<'a>]) -> Result<(), Rejection> {
+        let one = vec![(0..members.len()).collect()];
+        let group = self.group(members, |_| 0);
+        let unlike = (1..members.len()).find(|member| !group.alike(0, *member));
+        let Some(last) = unlike.or_else(|| (!group.is_legal(&one)).then(|| members.len() - 1))
+        else {
+            return Ok(());
+        };
+        let message = format!(
+            "`{}` and `{}` could only stand side by side, and vertical orientation was asked for",
+            members[0].model.display_name, members[last].model.display_name
+        );
+        let location = &self.graph.nodes[members[last].node.0].location;
+        Err(rejection(RejectionReason::NotSimilar, message, location))
+    }
+
+    fn group<'b>(
+        &'b self,
+        members: &'b [Candidate<'a>],
+        planned: impl Fn(&Candidate) -> usize,
+    ) -> Group<'a, 'b> {
+        let loads = |member: usize| loaded(&members[member..=member]);
+        Group {
+            judge: self,
+            members,
+            planned: members.iter().map(planned).collect(),
+            loads: (0..members.len()).map(loads).collect(),
+        }
     }
 
     /// All layouts of a group.
@@ -77,13 +114,7 @@ impl<'a> Judge<'a> {
         members: &[Candidate<'a>],
         planned: impl Fn(&Candidate) -> usize,
     ) -> Layouts {
-        let loads = |member: usize| loaded(&members[member..=member]);
-        Layouts::of(&Group {
-            judge: self,
-            members,
-            planned: members.iter().map(planned).collect(),
-            loads: (0..members.len()).map(loads).collect(),
-        })
+        Layouts::of(&self.group(members, planned))
     }
 
     /// The maps of the members of a group; `None` where they keep their block indices.

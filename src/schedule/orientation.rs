@@ -32,7 +32,7 @@ pub enum Orientation {
     /// What the cost model says.
     #[default]
     Auto,
-    /// The fewest strands. Launches that could only stand side by side stay apart.
+    /// One strand. Launches that could only stand side by side stay apart.
     Vertical,
     /// The most strands.
     Horizontal,

@@ -4,6 +4,7 @@
 //
 // arguments: 6
 // orientations: all
+// orientations differ
 // expect: 5 launches -> 2
 #include <cstdio>
 #include <cstdlib>
