@@ -37,6 +37,7 @@ pub fn check(source: &Path) -> Result<(), Failed> {
         false => None,
     };
     let layouts = expectations.layouts(&report);
+    let mut work: BTreeMap<String, &String> = BTreeMap::new();
     for layout in &layouts {
         let name = format!("--sirius-orientation={layout}");
         let more = [name.as_str(), KEEP_ALL_STORES[0]];
@@ -46,6 +47,12 @@ pub fn check(source: &Path) -> Result<(), Failed> {
                 let what = format!("orientation {layout} with arguments {arguments:?}");
                 format!("{what}: {}", message_of(&error))
             })?;
+        }
+        let first = expectations.runs().next().unwrap_or_default();
+        if expectations.layouts_differ
+            && let Some(same) = work.insert(laid_out.work(first, folder.path())?, layout)
+        {
+            return Err(format!("orientations {same} and {layout} execute the same").into());
         }
     }
     for arguments in expectations.runs() {
@@ -286,6 +293,8 @@ struct Expectations {
     arguments: Vec<Vec<String>>,
     /// Orientations to try beside the default one; `all` stands for each that the report lists.
     orientations: Vec<String>,
+    /// Each orientation executes other blocks, barriers or instructions than the others.
+    layouts_differ: bool,
 }
 
 impl Expectations {
@@ -295,6 +304,7 @@ impl Expectations {
             missed: None,
             arguments: Vec::new(),
             orientations: Vec::new(),
+            layouts_differ: false,
             executed: Vec::new(),
             memory: Vec::new(),
         };
@@ -327,6 +337,8 @@ impl Expectations {
             } else if let Some(rest) = line.strip_prefix("// orientations:") {
                 let names = rest.split_whitespace().map(str::to_owned);
                 expectations.orientations.extend(names);
+            } else if line.starts_with("// orientations differ") {
+                expectations.layouts_differ = true;
             } else if let Some(rest) = line.strip_prefix("// arguments:") {
                 let words = rest.split_whitespace().map(str::to_owned).collect();
                 expectations.arguments.push(words);
@@ -485,6 +497,31 @@ impl Built {
         Ok(statistics["launches"].as_u64().ok_or("no launches")?)
     }
 
+    /// What all kernels together execute.
+    fn work(&self, arguments: &[String], folder: &Path) -> Result<String, Failed> {
+        let statistics = self.statistics(arguments, folder)?;
+        let kernels = statistics["kernels"].as_array().ok_or("no kernels")?;
+        let counters = [
+            "launches",
+            "blocks",
+            "barriers",
+            "instructions",
+            "global_load_bytes",
+        ];
+        let sums = counters.map(|counter| {
+            let of_kernels = kernels.iter().filter_map(|kernel| kernel[counter].as_u64());
+            format!("{} {counter}", of_kernels.sum::<u64>())
+        });
+        Ok(sums.join(", "))
+    }
+
+    fn statistics(&self, arguments: &[String], folder: &Path) -> Result<Value, Failed> {
+        let path = folder.join("executed.json");
+        let file = path.to_string_lossy().into_owned();
+        self.run(arguments, &[("SIRIUS_STATS", &file)])?;
+        Ok(serde_json::from_str(&std::fs::read_to_string(&path)?)?)
+    }
+
     /// Bytes that a run allocates, and bytes of which it takes only the addresses.
     fn memory(&self, arguments: &[String], folder: &Path) -> Result<[u64; 2], Failed> {
         let statistics = self.statistics(arguments, folder)?;
@@ -492,12 +529,5 @@ impl Built {
         let both = bytes("allocated_bytes").zip(bytes("reserved_bytes"));
         let (allocated, reserved) = both.ok_or("no memory")?;
         Ok([allocated, reserved])
-    }
-
-    fn statistics(&self, arguments: &[String], folder: &Path) -> Result<Value, Failed> {
-        let path = folder.join("statistics.json");
-        let file = path.to_string_lossy().into_owned();
-        self.run(arguments, &[("SIRIUS_STATS", &file)])?;
-        Ok(serde_json::from_str(&std::fs::read_to_string(&path)?)?)
     }
 }
