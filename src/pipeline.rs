@@ -438,6 +438,10 @@ impl Analysis {
                 .collect();
             let figures = first.and_then(|first| self.occupancy.get(&first.launch));
             fusion.resources = figures.cloned().unwrap_or_default();
+            let asked = &build.sirius.orientation;
+            let there =
+                ["auto", "v", "h"].contains(&asked.as_str()) || fusion.orientations.contains(asked);
+            fusion.orientation_not_there = (!there).then(|| asked.clone());
         }
         report
     }

@@ -11,7 +11,7 @@ use super::obstacle::{Candidate, candidate, rejection};
 use super::sharing::{Sharers, loaded};
 use super::units::Units;
 use super::waves::plan_waves;
-use super::{FusionPlan, Missed, Orientation, ScheduleOptions};
+use super::{FusionPlan, Missed, ScheduleOptions};
 use crate::cli::Fusion;
 use crate::dependence::Uar;
 use crate::diagnostics::{Rejection, RejectionReason};
@@ -279,7 +279,7 @@ fn join_sharers<'a>(groups: &mut Groups<'a>, judge: &mut Judge<'a>, units: Optio
 
 /// Whether launches that share nothing may run side by side.
 fn stand_beside(options: &ScheduleOptions) -> bool {
-    options.fusion == Fusion::All && options.orientation != Orientation::Vertical
+    options.fusion == Fusion::All
 }
 
 /// Joins whole groups that do not depend on each other, side by side: the later of two takes in the

@@ -37,6 +37,7 @@ pub fn check(source: &Path) -> Result<(), Failed> {
         false => None,
     };
     let layouts = expectations.layouts(&report);
+    let mut work: BTreeMap<String, &String> = BTreeMap::new();
     for layout in &layouts {
         let name = format!("--sirius-orientation={layout}");
         let more = [name.as_str(), KEEP_ALL_STORES[0]];
@@ -46,6 +47,12 @@ pub fn check(source: &Path) -> Result<(), Failed> {
                 let what = format!("orientation {layout} with arguments {arguments:?}");
                 format!("{what}: {}", message_of(&error))
             })?;
+        }
+        let first = expectations.runs().next().unwrap_or_default();
+        if expectations.layouts_differ
+            && let Some(same) = work.insert(laid_out.work(first, folder.path())?, layout)
+        {
+            return Err(format!("orientations {same} and {layout} execute the same").into());
         }
     }
     for arguments in expectations.runs() {
@@ -267,6 +274,8 @@ struct Expectations {
     arguments: Vec<Vec<String>>,
     /// Orientations to try beside the default one; `all` stands for each that the report lists.
     orientations: Vec<String>,
+    /// Each orientation executes other blocks, barriers or instructions than the others.
+    layouts_differ: bool,
 }
 
 impl Expectations {
@@ -276,6 +285,7 @@ impl Expectations {
             missed: None,
             arguments: Vec::new(),
             orientations: Vec::new(),
+            layouts_differ: false,
             executed: Vec::new(),
         };
         for line in text.lines() {
@@ -300,6 +310,8 @@ impl Expectations {
             } else if let Some(rest) = line.strip_prefix("// orientations:") {
                 let names = rest.split_whitespace().map(str::to_owned);
                 expectations.orientations.extend(names);
+            } else if line.starts_with("// orientations differ") {
+                expectations.layouts_differ = true;
             } else if let Some(rest) = line.strip_prefix("// arguments:") {
                 let words = rest.split_whitespace().map(str::to_owned).collect();
                 expectations.arguments.push(words);
@@ -454,10 +466,32 @@ impl Built {
 
     /// How many launches a run executes.
     fn executed(&self, arguments: &[String], folder: &Path) -> Result<u64, Failed> {
+        let statistics = self.statistics(arguments, folder)?;
+        Ok(statistics["launches"].as_u64().ok_or("no launches")?)
+    }
+
+    /// What all kernels together execute.
+    fn work(&self, arguments: &[String], folder: &Path) -> Result<String, Failed> {
+        let statistics = self.statistics(arguments, folder)?;
+        let kernels = statistics["kernels"].as_array().ok_or("no kernels")?;
+        let counters = [
+            "launches",
+            "blocks",
+            "barriers",
+            "instructions",
+            "global_load_bytes",
+        ];
+        let sums = counters.map(|counter| {
+            let of_kernels = kernels.iter().filter_map(|kernel| kernel[counter].as_u64());
+            format!("{} {counter}", of_kernels.sum::<u64>())
+        });
+        Ok(sums.join(", "))
+    }
+
+    fn statistics(&self, arguments: &[String], folder: &Path) -> Result<Value, Failed> {
         let path = folder.join("executed.json");
         let file = path.to_string_lossy().into_owned();
         self.run(arguments, &[("SIRIUS_STATS", &file)])?;
-        let statistics: Value = serde_json::from_str(&std::fs::read_to_string(&path)?)?;
-        Ok(statistics["launches"].as_u64().ok_or("no launches")?)
+        Ok(serde_json::from_str(&std::fs::read_to_string(&path)?)?)
     }
 }
