@@ -47,12 +47,11 @@ int main(int argc, char **) {
     for (int i = 0; i < 2 * count; i++) host[i] = i;
     // From one buffer into another; in place, where the second kernel finds what the first one wrote; and the
     // real parts into the imaginary ones.
-    struct { const char *what; float *into; float factor; } ways[] = {
-        {"two buffers", b, 3}, {"in place", a, 4}, {"side by side", a + argc, 3}};
-    for (auto &way : ways) {
+    for (int way = 0; way < 3; way++) {
+        float *into = way == 0 ? b : way == 1 ? a : a + argc;
         cudaMemcpy(a, host.data(), bytes + sizeof(float), cudaMemcpyHostToDevice);
-        thrice(way.into, a, count);
-        expect(way.what, way.into, way.factor);
+        thrice(into, a, count);
+        expect(way == 0 ? "two buffers" : way == 1 ? "in place" : "side by side", into, way == 1 ? 4 : 3);
     }
     puts(wrong ? "FAIL" : "PASS");
     return wrong != 0;
