@@ -62,6 +62,7 @@ mod uniformity;
 mod walk;
 
 pub use alone::Alone;
+pub use assembly::only_computes;
 pub use effects::BlockSet;
 pub use intervals::{Hazard, Intervals, LocalDependence, Span, Statement};
 pub use reduction::{Reduction, ReductionOperator};
