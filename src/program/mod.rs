@@ -21,6 +21,7 @@ mod contexts;
 mod front_end;
 mod front_end_cache;
 mod handles;
+mod inlining;
 mod ir;
 mod launches;
 mod names;
