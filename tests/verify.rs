@@ -749,6 +749,8 @@ fn passes_null_pointer() {
 mod host;
 #[path = "verify/waves.rs"]
 mod waves;
+#[path = "verify/dead_buffers.rs"]
+mod dead_buffers;
 #[path = "verify/liveness.rs"]
 mod liveness;
 #[path = "verify/reductions.rs"]

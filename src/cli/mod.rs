@@ -195,6 +195,9 @@ pub enum Optimisation {
     ForwardValues,
     /// `dead-stores`: allocations that nobody reads after a group are not written by its kernel.
     DeadStores,
+    /// `dead-buffers`: allocations that fused kernels have no access to left, and nobody else, take no
+    /// memory before original launches need it.
+    DeadBuffers,
     /// `code-motion`: members that do not depend on each other wait at common barriers, and loops of
     /// theirs that run equally often become one.
     CodeMotion,
@@ -209,7 +212,8 @@ pub enum Optimisation {
     RedundantBarriers,
     /// `staged-rows`: rows that a block walks over several times stay in shared memory.
     StagedRows,
-    /// `shared-overlay`: shared variables that are in use one after the other share storage.
+    /// `shared-overlay`: shared variables that are in use one after the other, or in other blocks, share
+    /// storage.
     SharedOverlay,
     /// `join-loops`: loops of segments that follow each other and run equally often become one.
     JoinLoops,
@@ -227,9 +231,10 @@ pub enum Optimisation {
 
 impl Optimisation {
     /// All of them.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::ForwardValues,
         Self::DeadStores,
+        Self::DeadBuffers,
         Self::CodeMotion,
         Self::AliasScopes,
         Self::CommonTiles,
@@ -250,6 +255,7 @@ impl Optimisation {
         match self {
             Self::ForwardValues => "forward-values",
             Self::DeadStores => "dead-stores",
+            Self::DeadBuffers => "dead-buffers",
             Self::CodeMotion => "code-motion",
             Self::AliasScopes => "alias-scopes",
             Self::CommonTiles => "common-tiles",

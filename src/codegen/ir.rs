@@ -6,6 +6,7 @@
 //! [`Module`] from which it was taken lives, and not after the object was erased; nothing here
 //! stores one beyond a transformation.
 
+mod atomics;
 mod attributes;
 mod blocks;
 mod builder;
@@ -13,6 +14,7 @@ mod debug;
 mod metadata;
 mod passes;
 
+pub(super) use atomics::AtomicOperation;
 pub(super) use builder::Builder;
 pub(super) use debug::DebugScope;
 pub(super) use metadata::Metadata;

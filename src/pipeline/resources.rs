@@ -12,7 +12,7 @@ use crate::codegen::{
 };
 use crate::program::Program;
 use crate::schedule::resources::{GroupOccupancy, GroupUsage, cuts};
-use crate::schedule::{FusionGroup, FusionPlan, Missed, Regrouper, plan_waves};
+use crate::schedule::{FusionGroup, FusionPlan, Missed, Regrouper, find_dead_buffers, plan_waves};
 use crate::verify::verify;
 
 /// Whether ptxas has a say in this build.
@@ -262,7 +262,14 @@ impl Analysis {
                 true => plan_waves(&self.graph, &self.models, &self.uar, &groups).0,
                 false => Vec::new(),
             };
-            let plan = FusionPlan { groups, waves };
+            let mut plan = FusionPlan {
+                groups,
+                waves,
+                ..FusionPlan::default()
+            };
+            if self.options.reserves_memory {
+                plan.dead_buffers = find_dead_buffers(&self.graph, &self.models, &plan);
+            }
             if let Ok(plan) = verify(&self.graph, &self.models, plan) {
                 self.plan = plan;
                 return Ok(());

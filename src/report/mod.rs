@@ -12,12 +12,14 @@ mod effects;
 mod fold;
 mod html;
 mod maps;
+mod reservations;
 mod text;
 mod waves;
 
 pub use dot::render_dot;
 pub use html::render_html;
 pub use maps::ReportMap;
+pub use reservations::ReportReservation;
 pub use text::render_text;
 pub use waves::{
     ReportOrder, ReportOverwritten, ReportWaitingStatement, ReportWaveCount, ReportWaves,
@@ -51,6 +53,9 @@ pub struct Report {
     /// Parts whose launches are issued by waves.
     #[serde(default)]
     pub waves: Vec<ReportWaves>,
+    /// Allocations that take no memory while only fused kernels run; known once code was generated.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reservations: Vec<ReportReservation>,
     /// Consecutive launches that stay apart.
     pub missed: Vec<ReportMissed>,
     /// The kernels that are launched, and their memory effects.
@@ -359,6 +364,7 @@ pub fn build_report(
             .map(|group| fusion(graph, kernels, &names, group))
             .collect(),
         waves: Vec::new(),
+        reservations: Vec::new(),
         missed: missed.collect(),
         kernels: effects::launched_kernels(graph, kernels),
         stages: stages.collect(),

@@ -6,6 +6,7 @@
 //! edges come from: all of them when that is legal, else the latest that is. Groups therefore only
 //! grow at their end, and what a member has already moved past never has to be asked again.
 
+use super::dead_buffers::find_dead_buffers;
 use super::group::{Judge, launches, may_be_inside};
 use super::obstacle::{Candidate, candidate, rejection};
 use super::sharing::{Sharers, loaded};
@@ -62,6 +63,9 @@ pub fn plan_fusion(
         let alone = judge.alone(&plan, &candidates, most.saturating_sub(made));
         plan.groups.extend(alone);
     }
+    if options.reserves_memory && options.fusion != Fusion::Off {
+        plan.dead_buffers = find_dead_buffers(graph, kernels, &plan);
+    }
     let Grouping { groups, refusals } = grouping;
     let mut missed = Vec::new();
     // Sets and copies that stay what they are are no launches.
@@ -113,7 +117,7 @@ impl Grouping<'_> {
                 .into_iter()
                 .map(|members| judge.finish(members, strand))
                 .collect(),
-            waves: Vec::new(),
+            ..FusionPlan::default()
         }
     }
 }

@@ -50,13 +50,14 @@
 //! threads. That each member sees the blocks and threads of its own launch is asked first.
 //!
 //! *Afterwards*, an allocation that a plan calls unread is touched by nobody who would read what the
-//! fused kernel does not store (`liveness`).
+//! fused kernel does not store (`liveness`); and one that it calls dead is touched by members of such
+//! groups alone, so that it may have no memory while no original of theirs runs (`dead_buffers`).
 //!
 //! *In a capture*, launches become nodes of a graph, which somebody may look into (`capture`).
 //!
 //! *Inside* a fused kernel a barrier may only be left out when [`is_redundant`] finds in the model of that
 //! kernel that it orders nothing alone; and shared variables may only share storage when
-//! [`overlay_conflict`] finds there that they are in use one after the other, and loads only be served
+//! [`overlay_conflict`] finds there that they are in use one after the other or in other blocks, and loads only be served
 //! from a copy in shared memory when [`staging_conflict`] finds that the thread itself brought the same
 //! value there. Two loops may only become one when [`join_conflict`] finds that each iteration meets its
 //! counterpart at most.
@@ -67,7 +68,7 @@
 //! it tells by ranges of the plan, so these must hold all that its model may touch.
 //!
 //! Barriers of members must be met by whole blocks; inside a segment nothing changes otherwise.
-//! Static shared memory is each member's own, or another's after a barrier, which code generation sees to; dynamic shared memory, which members overlay, and warp
+//! Static shared memory is each member's own, or another's after a barrier or in another strand, which code generation sees to; dynamic shared memory, which members overlay, and warp
 //! operations need a barrier before. Anything unknown refuses.
 //!
 //! It recomputes all this from models, launch graph and plan alone, and may not use the algorithms
@@ -76,6 +77,7 @@
 mod barriers;
 mod capture;
 mod conflict;
+mod dead_buffers;
 mod dealt;
 mod device;
 mod emptiness;
@@ -162,6 +164,7 @@ pub fn verify(
         }
     }
     refusals.extend(waves::refusals(graph, kernels, &sites, &plan));
+    refusals.extend(dead_buffers::refusals(graph, kernels, &sites, &plan));
     match refusals.is_empty() {
         true => Ok(VerifiedPlan { plan }),
         false => Err(refusals),

@@ -25,6 +25,7 @@ const ALL: ScheduleOptions = ScheduleOptions {
     one_base: false,
     permutes_blocks: true,
     overlays_shared: true,
+    reserves_memory: true,
     orientation: Orientation::Auto,
     limits: Limits::LEAST,
 };

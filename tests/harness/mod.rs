@@ -74,6 +74,19 @@ pub fn check(source: &Path) -> Result<(), Failed> {
             return Err(format!("with arguments {arguments:?}: {what}").into());
         }
     }
+    if !expectations.memory.is_empty() {
+        let without = Built::with(source, folder.path(), "all", WITHOUT_RESERVATIONS)?;
+        for (arguments, memory) in expectations.runs().zip(&expectations.memory) {
+            let [allocated, reserved] = *memory;
+            for (built, expected) in [(&on, *memory), (&without, [allocated + reserved, 0])] {
+                let found = built.memory(arguments, folder.path())?;
+                if found != expected {
+                    let what = format!("allocates and reserves {found:?} bytes, not {expected:?}");
+                    return Err(format!("with arguments {arguments:?}: it {what}").into());
+                }
+            }
+        }
+    }
     Ok(())
 }
 
@@ -225,6 +238,9 @@ const KEEP_ALL_STORES: &[&str] = &["--sirius-opt=all,-dead-stores"];
 /// What a program says whose float atomics never meet in one place.
 const ORDERED_ATOMICS: &str = "// float atomics do not meet";
 
+/// A fused program that allocates what its kernels do not need.
+const WITHOUT_RESERVATIONS: &[&str] = &["--sirius-opt=all,-dead-buffers"];
+
 type Environment<'a> = &'a [(&'a str, &'a str)];
 
 fn same_memory(expected: &Run, found: &Run, what: &str) -> Result<(), Failed> {
@@ -270,6 +286,9 @@ struct Expectations {
     missed: Option<Vec<String>>,
     /// Launches that the fused program executes, by run; empty when the file does not say.
     executed: Vec<u64>,
+    /// Bytes that the fused program allocates, and bytes of which it takes only the addresses, by run; empty
+    /// when the file does not say.
+    memory: Vec<[u64; 2]>,
     /// Command lines to run the program with; none: once without arguments.
     arguments: Vec<Vec<String>>,
     /// Orientations to try beside the default one; `all` stands for each that the report lists.
@@ -287,6 +306,7 @@ impl Expectations {
             orientations: Vec::new(),
             layouts_differ: false,
             executed: Vec::new(),
+            memory: Vec::new(),
         };
         for line in text.lines() {
             if let Some(rest) = line.strip_prefix("// expect:") {
@@ -307,6 +327,13 @@ impl Expectations {
             } else if let Some(rest) = line.strip_prefix("// executes:") {
                 let numbers = rest.split_whitespace().map(str::parse::<u64>);
                 expectations.executed.extend(numbers.filter_map(Result::ok));
+            } else if let Some(rest) = line.strip_prefix("// allocates:") {
+                let numbers = rest.split_whitespace().map(str::parse::<u64>);
+                let numbers: Vec<u64> = numbers.filter_map(Result::ok).collect();
+                let memory = numbers.try_into();
+                expectations
+                    .memory
+                    .push(memory.map_err(|_| format!("cannot read {line:?}"))?);
             } else if let Some(rest) = line.strip_prefix("// orientations:") {
                 let names = rest.split_whitespace().map(str::to_owned);
                 expectations.orientations.extend(names);
@@ -493,5 +520,14 @@ impl Built {
         let file = path.to_string_lossy().into_owned();
         self.run(arguments, &[("SIRIUS_STATS", &file)])?;
         Ok(serde_json::from_str(&std::fs::read_to_string(&path)?)?)
+    }
+
+    /// Bytes that a run allocates, and bytes of which it takes only the addresses.
+    fn memory(&self, arguments: &[String], folder: &Path) -> Result<[u64; 2], Failed> {
+        let statistics = self.statistics(arguments, folder)?;
+        let bytes = |name: &str| statistics["memory"][name].as_u64();
+        let both = bytes("allocated_bytes").zip(bytes("reserved_bytes"));
+        let (allocated, reserved) = both.ok_or("no memory")?;
+        Ok([allocated, reserved])
     }
 }
