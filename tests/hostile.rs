@@ -252,3 +252,42 @@ int main(int argc, char **) {
     let placed = |text: &&str| text.contains("by block (0, 0, 1), thread (1, 1, 0)");
     assert!(texts.len() > 8 && texts.iter().all(placed), "{texts:?}");
 }
+
+/// Functions that call each other eight times at each of eight depths would be sixteen million copies
+/// in their kernel.
+#[test]
+fn calls_within_calls() {
+    let source = r"#include <cuda_runtime.h>
+template <int DEPTH> __device__ unsigned mix(unsigned a, unsigned b) {
+  if constexpr (DEPTH == 0) {
+    return a * 2654435761u + (b >> 7);
+  } else {
+    unsigned sum = 0;
+    for (unsigned part : {mix<DEPTH - 1>(a, b), mix<DEPTH - 1>(b, a + 1), mix<DEPTH - 1>(a ^ b, 3), mix<DEPTH - 1>(b, b),
+                          mix<DEPTH - 1>(a, 9), mix<DEPTH - 1>(7, b), mix<DEPTH - 1>(a + b, a), mix<DEPTH - 1>(1, a)})
+      sum = (sum << 1 | sum >> 31) ^ part;
+    return sum;
+  }
+}
+__global__ void first(unsigned *x, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) x[i] = mix<8>(x[i], i);
+}
+__global__ void second(unsigned *x, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) x[i] += i;
+}
+int main() {
+  unsigned *x;
+  cudaMalloc(&x, 64 * sizeof(unsigned));
+  cudaMemset(x, 3, 64 * sizeof(unsigned));
+  first<<<2, 32>>>(x, 64);
+  second<<<2, 32>>>(x, 64);
+  return cudaDeviceSynchronize();
+}
+";
+    let (seconds, reasons) = analyse("calls_within_calls", source);
+    assert!(seconds < MOST_SECONDS, "{seconds} s");
+    // The memory of a kernel that calls what is not looked into is any.
+    assert!(!reasons.is_empty());
+}

@@ -22,6 +22,7 @@ mod front_end;
 mod front_end_cache;
 mod globals;
 mod handles;
+mod inlining;
 mod ir;
 mod launches;
 mod managed;

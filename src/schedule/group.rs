@@ -323,7 +323,7 @@ impl<'a> Judge<'a> {
         let mut in_host_order = true;
         for strand in strands {
             let own: Vec<Candidate> = strand.iter().map(|member| members[*member]).collect();
-            let room = self.shared_room(members, strands, strand);
+            let room = self.shared_room(members, strand);
             let (order, before) = self.order(&own, domains, room);
             for (member, before) in strand.iter().zip(before) {
                 barriers[*member] = before;

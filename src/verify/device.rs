@@ -441,7 +441,7 @@ impl Judge<'_> {
     }
 
     /// What is used between two barriers of a strand has storage of its own, what a barrier separates may
-    /// share it, and strands beside each other do not. That the kernel as it was made needs no more than
+    /// share it, and strands beside each other may, since a block runs one of them. That the kernel as it was made needs no more than
     /// there is, is known when it is made.
     fn least_static_shared(&self, order: &SegmentOrder) -> u64 {
         let mut between: BTreeMap<(usize, usize), u64> = BTreeMap::new();
@@ -455,7 +455,7 @@ impl Judge<'_> {
             let most = of_strands.entry(strand).or_default();
             *most = bytes.max(*most);
         }
-        of_strands.values().sum()
+        of_strands.into_values().max().unwrap_or(0)
     }
 
     /// Every pair of conflicting accesses of two members keeps its order.
