@@ -21,6 +21,8 @@ pub(super) struct PairOfTargets<'a> {
     pub(super) source_parameters: &'a [Polynomial],
     pub(super) sink_parameters: &'a [Polynomial],
     pub(super) sink_shape: &'a Shape,
+    /// The source's values where sizes are taken to be multiples of others.
+    pub(super) assumed_source: Option<&'a [Polynomial]>,
     /// The sink's values and shape where extents are taken to be equal that only a run can tell.
     pub(super) assumed_parameters: Option<&'a [Polynomial]>,
     pub(super) assumed_shape: &'a Shape,
@@ -61,7 +63,7 @@ impl PairOfTargets<'_> {
                 let assumed = self.solve(
                     solver,
                     accesses,
-                    (self.source_parameters, &self.source.shape),
+                    (self.compared_source(), &self.source.shape),
                     (parameters, self.assumed_shape),
                 );
                 if assumed.width.is_none() {
@@ -96,7 +98,7 @@ impl PairOfTargets<'_> {
         let narrower = self.solve(
             solver,
             accesses,
-            (self.source_parameters, &source_shape),
+            (self.compared_source(), &source_shape),
             (sink_parameters, &flat_sink_shape),
         );
         if narrower.width >= conflict.width {
@@ -140,7 +142,7 @@ impl PairOfTargets<'_> {
         let source = Side {
             model: self.source.model,
             access: accesses.0,
-            parameters: self.source_parameters,
+            parameters: self.compared_source(),
             shape: &self.source.shape,
         };
         let sink = Side {
@@ -157,6 +159,14 @@ impl PairOfTargets<'_> {
             width,
             &mut solver.samples,
         )
+    }
+
+    /// The source's values, those for sizes that only a run can tell.
+    fn compared_source(&self) -> &[Polynomial] {
+        let assumed = self
+            .assumed_source
+            .filter(|_| self.assumed_parameters.is_some());
+        assumed.unwrap_or(self.source_parameters)
     }
 
     /// The sink's values and shape, those for equal shapes where only a run can tell.

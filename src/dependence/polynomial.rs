@@ -114,6 +114,25 @@ impl Polynomial {
         (content, Self { terms })
     }
 
+    /// `floor(a / b)`; without a floor where a constant divides every coefficient.
+    fn floor_divide(a: Self, b: Self) -> Self {
+        match (a.as_constant(), b.as_constant()) {
+            (Some(a), Some(b)) if b > 0 => return Self::constant(a.div_euclid(b)),
+            (None, Some(divisor)) if divisor > 0 => {
+                let divides = |coefficient: &i64| coefficient % divisor == 0;
+                if a.terms.values().all(divides) {
+                    let terms = a.terms.into_iter();
+                    let terms = terms.map(|(monomial, factor)| (monomial, factor / divisor));
+                    return Self {
+                        terms: terms.collect(),
+                    };
+                }
+            }
+            _ => {}
+        }
+        Self::atom(Atom::FloorDivide(Box::new(a), Box::new(b)))
+    }
+
     /// The polynomial of a host expression, each leaf through `leaf`.
     pub(super) fn from_expression<L>(
         expression: &Expression<L>,
@@ -133,10 +152,7 @@ impl Polynomial {
             Expression::Multiply(a, b) => both(a, b).and_then(|(a, b)| a.multiply(&b))?,
             Expression::FloorDivide(a, b) => {
                 let (a, b) = both(a, b)?;
-                match (a.as_constant(), b.as_constant()) {
-                    (Some(a), Some(b)) if b > 0 => Self::constant(a.div_euclid(b)),
-                    _ => Self::atom(Atom::FloorDivide(Box::new(a), Box::new(b))),
-                }
+                Self::floor_divide(a, b)
             }
             Expression::Minimum(a, b) => {
                 let (a, b) = both(a, b)?;
@@ -218,12 +234,7 @@ impl Atom {
             Self::Private(..) | Self::SinkSide(_) => self.clone(),
             Self::FloorDivide(a, b) => {
                 let (a, b) = both(a, b)?;
-                match (a.as_constant(), b.as_constant()) {
-                    (Some(a), Some(b)) if b > 0 => {
-                        return Some(Polynomial::constant(a.div_euclid(b)));
-                    }
-                    _ => Self::FloorDivide(a, b),
-                }
+                return Some(Polynomial::floor_divide(*a, *b));
             }
             Self::Minimum(a, b) => {
                 let (a, b) = both(a, b)?;

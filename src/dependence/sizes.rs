@@ -2,7 +2,8 @@
 //!
 //! A buffer has one layout, so that two launches that walk over it in rows have been told the same
 //! width, though perhaps by two arguments, or by an argument and a literal. Where the pair is of global width as
-//! it is, it is looked at again as if these were equal, which then is a condition of the edge.
+//! it is, it is looked at again as if these were equal, which then is a condition of the edge. So it is where
+//! the one is that of elements and the other that of vectors, and the number of elements divides evenly.
 
 use super::Guard;
 use super::instance::{Instance, TargetUse};
@@ -11,16 +12,16 @@ use crate::affine::{Affine, Variable};
 use crate::expression::{Condition, Expression};
 use crate::launch::ValueId;
 
-/// Sizes of the sink that are taken to be sizes of the source.
+/// Sizes of one launch that are taken to be sizes of the other.
 pub(super) struct EqualSizes {
-    /// What each value of the sink's is taken to be.
+    /// What each value is taken to be.
     images: Vec<(ValueId, Polynomial)>,
     /// That it is so.
     pub(super) guards: Vec<Guard>,
 }
 
 impl EqualSizes {
-    /// A polynomial over the sink's values with these replaced; `None` where it leaves 64 bits.
+    /// A polynomial over host values with these replaced; `None` where it leaves 64 bits.
     pub(super) fn applied(&self, polynomial: &Polynomial) -> Option<Polynomial> {
         polynomial.substitute(&|value| {
             let mut images = self.images.iter();
@@ -76,7 +77,37 @@ pub(super) fn candidates(
     if all.images.len() > 1 {
         found.insert(0, all);
     }
+    found.splice(0..0, multiples(&of_source.scaled, &of_sink.scaled));
     found.truncate(MOST_TRIED);
+    found
+}
+
+/// Strides that are equal in bytes where one size is a multiple of the other: the rows of a matrix by single
+/// elements and by vectors of them, whose number the host or the kernel found by a division that may leave
+/// something over.
+fn multiples(ours: &[(i64, Polynomial)], theirs: &[(i64, Polynomial)]) -> Vec<EqualSizes> {
+    let mut found = Vec::new();
+    for (bytes, size) in ours {
+        for (other_bytes, other) in theirs {
+            let ((small_bytes, small), (large_bytes, large)) = match bytes < other_bytes {
+                true => ((*bytes, size), (*other_bytes, other)),
+                false => ((*other_bytes, other), (*bytes, size)),
+            };
+            if small_bytes <= 0 || small_bytes == large_bytes || large_bytes % small_bytes != 0 {
+                continue;
+            }
+            let image = large.scale(large_bytes / small_bytes);
+            let multiple = single_value(small).zip(image).and_then(|(value, image)| {
+                let condition = Condition::Equal(Expression::Leaf(value), expression(&image)?);
+                let class = String::from("divisible");
+                Some(EqualSizes {
+                    images: vec![(value, image)],
+                    guards: vec![Guard::Holds { class, condition }],
+                })
+            });
+            found.extend(multiple);
+        }
+    }
     found
 }
 
@@ -88,6 +119,8 @@ const MOST_TRIED: usize = 4;
 struct Sizes {
     /// What something that differs between threads or iterations is multiplied by.
     strides: Vec<Polynomial>,
+    /// The same of what differs between blocks, each with how many bytes one of it is.
+    scaled: Vec<(i64, Polynomial)>,
     /// What is added.
     offsets: Vec<Polynomial>,
 }
@@ -98,9 +131,32 @@ impl Sizes {
         for access in used.reads.iter().chain(&used.writes) {
             if let Some(subscript) = &instance.model.accesses[*access].subscript {
                 sizes.collect(instance, subscript, parameters);
+                sizes.collect_scaled(instance, subscript, parameters);
             }
         }
         sizes
+    }
+
+    fn collect_scaled(
+        &mut self,
+        instance: &Instance,
+        subscript: &Affine,
+        parameters: &[Polynomial],
+    ) {
+        for (bytes, variable) in &subscript.terms {
+            let Variable::Product(index) = variable else {
+                continue;
+            };
+            let product = &instance.model.products[*index];
+            let is_block = |(_, variable): &(i64, Variable)| matches!(variable, Variable::Block(_));
+            let size = parameters.get(product.parameter);
+            if let Some(size) = size.filter(|_| product.factor.terms.iter().any(is_block)) {
+                let scaled = (*bytes, size.clone());
+                if !self.scaled.contains(&scaled) {
+                    self.scaled.push(scaled);
+                }
+            }
+        }
     }
 
     fn collect(&mut self, instance: &Instance, affine: &Affine, parameters: &[Polynomial]) {
@@ -154,7 +210,7 @@ fn single_value(size: &Polynomial) -> Option<ValueId> {
     }
 }
 
-/// A literal, or a product of values, as a guard would write it.
+/// A literal, or a product of values and quotients by literals, as a guard would write it.
 fn expression(size: &Polynomial) -> Option<Expression<ValueId>> {
     if let Some(constant) = size.as_constant() {
         return Some(Expression::Constant(constant));
@@ -165,10 +221,15 @@ fn expression(size: &Polynomial) -> Option<Expression<ValueId>> {
     };
     let mut product = Expression::Constant(*factor);
     for atom in monomial {
-        let Atom::Value(value) = atom else {
-            return None;
+        let factor = match atom {
+            Atom::Value(value) => Expression::Leaf(*value),
+            Atom::FloorDivide(size, divisor) => {
+                let divisor = divisor.as_constant().filter(|divisor| *divisor > 0)?;
+                expression(size)?.floor_divide(Expression::Constant(divisor))
+            }
+            _ => return None,
         };
-        product = product.multiply(Expression::Leaf(*value));
+        product = product.multiply(factor);
     }
     Some(product)
 }

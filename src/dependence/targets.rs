@@ -109,6 +109,7 @@ impl Builder<'_> {
             source_parameters: &source_parameters,
             sink_parameters: &sink_parameters,
             sink_shape: &sink_shape,
+            assumed_source: None,
             assumed_parameters: assumed_parameters.as_deref(),
             assumed_shape: &source.shape,
             equality: &equality,
@@ -158,8 +159,10 @@ impl Builder<'_> {
                 let own = assumed_parameters.as_ref().unwrap_or(&sink_parameters);
                 let parameters = own.iter().map(|value| sizes.applied(value));
                 let parameters: Vec<_> = parameters.collect::<Option<_>>()?;
+                let of_source = source_parameters.iter().map(|value| sizes.applied(value));
+                let of_source: Vec<_> = of_source.collect::<Option<_>>()?;
                 let guards = [&shapes[..], &sizes.guards].concat();
-                Some((parameters, ShapeEquality::If(guards)))
+                Some((of_source, parameters, ShapeEquality::If(guards)))
             });
             likely.collect::<Vec<_>>()
         });
@@ -189,8 +192,9 @@ impl Builder<'_> {
             }
             let decision = decide(&pair)?;
             if is_global(&decision) {
-                for (parameters, equality) in &tried {
+                for (of_source, parameters, equality) in &tried {
                     let of_sizes = PairOfTargets {
+                        assumed_source: Some(of_source),
                         assumed_parameters: Some(parameters),
                         equality,
                         ..pair

@@ -487,14 +487,29 @@ impl ConflictSet {
                 let known = left_parameter.as_constant().is_some()
                     || left.factor.as_constant().is_some()
                     || right.factor.as_constant().is_some();
-                if known || !assumptions.equal(left_parameter, right_parameter) {
+                if known {
                     continue;
                 }
-                let step = self.names.text(left_parameter);
-                let (q, r) = (
+                let (mut q, mut r) = (
                     self.product_name(source, first),
                     self.product_name(sink, second),
                 );
+                let step = if assumptions.equal(left_parameter, right_parameter) {
+                    self.names.text(left_parameter)
+                } else {
+                    // Multiples of one step are so many times what the step itself makes.
+                    let (own, step) = left_parameter.split_content();
+                    let (other, same) = right_parameter.split_content();
+                    if step != same {
+                        continue;
+                    }
+                    for (name, times) in [(&mut q, own), (&mut r, other)] {
+                        let single = self.variable(format!("{name}p{first}p{second}"));
+                        self.require(format!("{name} = {times}*{single}"));
+                        *name = single;
+                    }
+                    self.names.text(&step)
+                };
                 let e = self.affine(source, &left.factor)?;
                 let f = self.affine(sink, &right.factor)?;
                 self.require(format!(

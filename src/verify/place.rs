@@ -58,9 +58,19 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// Takes two values, given as polynomials, for equal where one is a plain unknown.
+    /// Takes two values, given as polynomials, for equal where one is a plain unknown and the other is, too,
+    /// or a multiple of one thing.
     pub(super) fn unite(&mut self, left: &Polynomial, right: &Polynomial) {
         let plain = |p: &Polynomial| p.as_constant().is_some() || single_value(p).is_some();
+        // A multiple of one thing, such as a quotient that leaves nothing over.
+        if let (Some(value), [(monomial, _)]) = (single_value(left), &terms_of(right)[..])
+            && left != right
+            && monomial.len() == 1
+            && !plain(right)
+        {
+            self.known.insert(value, right.clone());
+            return;
+        }
         if left == right || !plain(left) || !plain(right) {
             return;
         }
@@ -289,6 +299,10 @@ impl Place {
             _ => Overlap::Unknown { same_buffer: true },
         }
     }
+}
+
+fn terms_of(polynomial: &Polynomial) -> Vec<(&Vec<Atom>, &i64)> {
+    polynomial.terms.iter().collect()
 }
 
 fn single_value(polynomial: &Polynomial) -> Option<ValueId> {

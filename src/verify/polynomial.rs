@@ -111,11 +111,38 @@ impl Polynomial {
         Some(product)
     }
 
+    /// The greatest number that divides every coefficient, and what is left; 1 for a constant.
+    pub(super) fn split_content(&self) -> (i64, Self) {
+        let mut content = 0_i64;
+        for coefficient in self.terms.values() {
+            let (mut one, mut other) = (content, coefficient.checked_abs().unwrap_or(1));
+            while other != 0 {
+                (one, other) = (other, one % other);
+            }
+            content = one;
+        }
+        match self.as_constant().is_some() || content <= 1 {
+            true => (1, self.clone()),
+            false => (content, self.divide_exactly(content)),
+        }
+    }
+
+    fn divide_exactly(&self, divisor: i64) -> Self {
+        let terms = self.terms.iter();
+        let terms = terms.map(|(monomial, factor)| (monomial.clone(), factor / divisor));
+        Self {
+            terms: terms.collect(),
+        }
+    }
+
     fn floor_divide(&self, divisor: &Self) -> Option<Self> {
         match (self.as_constant(), divisor.as_constant()) {
             (_, Some(1)) => Some(self.clone()),
             (Some(a), Some(b)) if b > 0 => Some(Self::constant(a.div_euclid(b))),
             (_, Some(b)) if b <= 0 => None,
+            (_, Some(b)) if self.terms.values().all(|coefficient| coefficient % b == 0) => {
+                Some(self.divide_exactly(b))
+            }
             _ => Some(Self::atom(Atom::Floor(self.clone(), divisor.clone()))),
         }
     }
