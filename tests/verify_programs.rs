@@ -165,23 +165,37 @@ fn misjudged(analysed: &Analysed) -> Vec<String> {
     wrong
 }
 
-/// Every test of a size or of a stream is needed, and so is each of its operands.
+/// Every test of a size, of a stream or of equal pointers is needed, and so is each of its operands.
 #[test]
-fn tests_of_sizes_and_streams_are_needed() {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/run/runtime_conditions.cu");
-    let analysed = analyse(&source);
+fn tests_of_what_only_a_run_tells_are_needed() {
+    assert_eq!(needed_tests("runtime_conditions.cu"), (3, 2, 0));
+    assert_eq!(needed_tests("divisible.cu"), (2, 0, 0));
+    assert_eq!(needed_tests("equal_pointers.cu"), (0, 0, 1));
+}
+
+/// How many tests of sizes, streams and equal pointers the plan of a program has, without any of which it is
+/// refused.
+fn needed_tests(name: &str) -> (usize, usize, usize) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/run");
+    let analysed = analyse(&folder.join(name));
     let judge = |plan: FusionPlan| verify(&analysed.graph, &analysed.models, plan).is_ok();
     assert!(judge(analysed.plan.clone()));
-    let (mut sizes, mut streams) = (0, 0);
+    let (mut sizes, mut streams, mut pointers) = (0, 0, 0);
     for (index, group) in analysed.plan.groups.iter().enumerate() {
         for (position, guard) in group.guards.iter().enumerate() {
             let wrong = match guard {
-                Guard::Holds { class, condition } if class == "size" => {
+                Guard::Holds { class, condition } if class == "size" || class == "divisible" => {
                     sizes += 1;
                     let Condition::Equal(size, known) = condition else {
                         panic!("sizes are compared");
                     };
-                    let other = known.clone().add(Expression::Constant(1));
+                    // Steps of twice the grid stay in their threads, too, and nothing but zero is twice itself.
+                    let other = match known {
+                        Expression::Multiply(_, size) if matches!(**size, Expression::Leaf(_)) => {
+                            known.clone().multiply(Expression::Constant(2))
+                        }
+                        _ => known.clone().add(Expression::Constant(1)),
+                    };
                     [
                         Condition::Equal(size.clone(), other),
                         Condition::LessEqual(size.clone(), known.clone()),
@@ -208,6 +222,15 @@ fn tests_of_sizes_and_streams_are_needed() {
                         Guard::NotCapturing { launch: first },
                     ]
                 }
+                Guard::SameOrDisjoint { left, right } => {
+                    pointers += 1;
+                    [left, right]
+                        .map(|side| Guard::SameOrDisjoint {
+                            left: side.clone(),
+                            right: side.clone(),
+                        })
+                        .to_vec()
+                }
                 _ => continue,
             };
             let mut without = analysed.plan.clone();
@@ -220,7 +243,7 @@ fn tests_of_sizes_and_streams_are_needed() {
             }
         }
     }
-    assert_eq!((sizes, streams), (3, 2));
+    (sizes, streams, pointers)
 }
 
 fn sources() -> Vec<PathBuf> {
