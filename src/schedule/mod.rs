@@ -5,6 +5,7 @@
 
 mod alone;
 mod beside;
+mod beside_cost;
 mod dead_buffers;
 mod domains;
 mod group;
