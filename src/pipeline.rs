@@ -40,7 +40,7 @@ use crate::schedule::resources::GroupOccupancy;
 use crate::schedule::{
     self, FusionPlan, Missed, Orientation, ScheduleOptions, plan_fusion, wave_orders,
 };
-use crate::verify::{VerifiedPlan, verify};
+use crate::verify::{Refusal, VerifiedPlan, verify};
 use inkwell::context::Context;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -564,8 +564,8 @@ fn analyze_program(
     if clock.stops_after(Stage::Dependence) {
         return Ok(None);
     }
-    let options = schedule_options(build, toolchain);
-    let (plan, missed) = clock.time(Stage::Schedule, || {
+    let mut options = schedule_options(build, toolchain);
+    let (mut plan, mut missed) = clock.time(Stage::Schedule, || {
         plan_fusion(&graph, &models, &uar, &options)
     });
     let names = plan.groups.iter().flat_map(|group| &group.orientations);
@@ -584,7 +584,16 @@ fn analyze_program(
     if clock.stops_after(Stage::Schedule) {
         return Ok(None);
     }
-    let verified = clock.time(Stage::Verify, || verify(&graph, &models, plan.clone()));
+    let mut verified = clock.time(Stage::Verify, || verify(&graph, &models, plan.clone()));
+    // Whether all of a range is written may be more than the verifier can show.
+    let unshown = |refusal: &Refusal| matches!(refusal, Refusal::NotReplaced { .. });
+    if let Err(refusals) = &verified
+        && refusals.iter().all(unshown)
+    {
+        options.expands_buffers = false;
+        (plan, missed) = plan_fusion(&graph, &models, &uar, &options);
+        verified = verify(&graph, &models, plan.clone());
+    }
     let plan = match verified {
         Ok(plan) => plan,
         Err(refusals) => {

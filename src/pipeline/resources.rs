@@ -12,7 +12,7 @@ use crate::codegen::{
 };
 use crate::program::Program;
 use crate::schedule::resources::{GroupOccupancy, GroupUsage, cuts};
-use crate::schedule::{FusionGroup, FusionPlan, Missed, Regrouper, plan_waves};
+use crate::schedule::{FusionGroup, FusionPlan, Missed, Regrouper, plan_waves, without_homeless};
 use crate::verify::verify;
 
 /// Whether ptxas has a say in this build.
@@ -259,10 +259,14 @@ impl Analysis {
         let by_waves = !self.plan.plan().waves.is_empty();
         for groups in [groups, kept] {
             let waves = match by_waves {
-                true => plan_waves(&self.graph, &self.models, &self.uar, &groups).0,
+                true => {
+                    let expands = self.options.expands_buffers;
+                    plan_waves(&self.graph, &self.models, &self.uar, &groups, expands).0
+                }
                 false => Vec::new(),
             };
             let plan = FusionPlan { groups, waves };
+            let plan = without_homeless(&self.graph, &self.models, &self.uar, plan);
             if let Ok(plan) = verify(&self.graph, &self.models, plan) {
                 self.plan = plan;
                 return Ok(());

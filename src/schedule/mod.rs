@@ -6,6 +6,7 @@
 mod alone;
 mod beside;
 mod domains;
+mod expansion;
 mod group;
 mod host_order;
 mod liveness;
@@ -26,6 +27,7 @@ mod waiting;
 mod wave_order;
 mod waves;
 
+pub use expansion::without_homeless;
 pub use local::plan_fusion;
 pub use orientation::Orientation;
 pub use regroup::Regrouper;
@@ -261,6 +263,14 @@ pub struct WaveStatement {
     /// What must hold so that `touches` is all; else what waits is issued, and then the originals.
     /// The guards of a group are tested besides.
     pub guards: Vec<Guard>,
+    /// Which of `touches`, by position, are ranges that one launch writes wholly and reads nothing of, under the
+    /// guards: the queue may give them other memory, so that nobody has to wait for who still uses what was
+    /// there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub replaced: Vec<usize>,
+    /// The group is only right where what it replaces is not where its earlier segments find it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub must_replace: bool,
 }
 
 /// Two consecutive launches in host order that stay apart.
@@ -342,6 +352,8 @@ pub struct ScheduleOptions {
     pub one_base: bool,
     /// Whole blocks of members may be blocks of others in another arrangement.
     pub permutes_blocks: bool,
+    /// Launches that wait may get other memory for what they replace.
+    pub expands_buffers: bool,
     /// Shared variables of members that come one after the other share storage.
     pub overlays_shared: bool,
     /// How members of a group are laid out.
@@ -363,6 +375,7 @@ impl From<&SiriusOptions> for ScheduleOptions {
             permutes_blocks: options
                 .optimisations
                 .contains(&Optimisation::PermutedBlocks),
+            expands_buffers: options.optimisations.contains(&Optimisation::ExpandBuffers),
             overlays_shared: options.optimisations.contains(&Optimisation::SharedOverlay),
             orientation: Orientation::named(&options.orientation),
             limits: Limits::LEAST,

@@ -12,7 +12,7 @@ use super::host_order::HostOrder;
 use super::local::plan_fusion;
 use super::waves::{Candidate, candidates, issued};
 use super::{FusionGroup, FusionPlan, ScheduleOptions, WaveRegion};
-use crate::dependence::{DependenceKind, Edge, KnownSpan, Uar, known_spans, whole_writes};
+use crate::dependence::{DependenceKind, Edge, KnownSpan, Uar, WholeWrites, known_spans};
 use crate::kernel::KernelModel;
 use crate::launch::{BufferId, LaunchGraph, LaunchId, NodeId, NodeKind, ValueId};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -114,6 +114,7 @@ pub fn wave_orders(
             kernels,
             nodes,
             outside_loops: region.outside_loops,
+            expands: options.expands_buffers,
         };
         let (count, facts) = program.count(uar, &plan.groups, &BTreeSet::new());
         let depth = |node: &NodeId| graph.loops_around(graph.nodes[node.0].block).len();
@@ -168,6 +169,8 @@ struct Program<'a> {
     /// Its launches.
     nodes: BTreeSet<NodeId>,
     outside_loops: usize,
+    /// Launches may get other memory for what they replace.
+    expands: bool,
 }
 
 /// What is known of a statement.
@@ -185,7 +188,7 @@ impl Program<'_> {
         groups: &[FusionGroup],
         renamed: &BTreeSet<&str>,
     ) -> (WaveCount, BTreeMap<NodeId, Fact>) {
-        let all = candidates(self.graph, self.kernels, groups);
+        let all = candidates(self.graph, self.kernels, groups, self.expands);
         let own: Vec<&Candidate> = all
             .iter()
             .filter(|candidate| self.nodes.contains(&candidate.node))
@@ -400,10 +403,9 @@ impl Program<'_> {
             .map(|edge| (edge.sink, edge.buffer.as_str()))
             .collect();
         let mut written = BTreeMap::new();
+        let mut whole = WholeWrites::new(self.graph, self.kernels);
         sinks.iter().all(|(sink, buffer)| {
-            let ranges = written
-                .entry(*sink)
-                .or_insert_with(|| whole_writes(self.graph, self.kernels, *sink));
+            let ranges = written.entry(*sink).or_insert_with(|| whole.of(*sink));
             ranges.iter().any(|range| range.buffer == *buffer)
         })
     }

@@ -23,6 +23,7 @@ const ALL: ScheduleOptions = ScheduleOptions {
     deals_threads: true,
     one_base: false,
     permutes_blocks: true,
+    expands_buffers: false,
     overlays_shared: true,
     // What stands side by side has cases of its own.
     orientation: Orientation::Vertical,
