@@ -48,7 +48,7 @@ use crate::cli::Optimisation;
 use crate::kernel::KernelModel;
 use crate::launch::{Launch, LaunchGraph, LaunchId, NodeKind};
 use crate::program::{KernelId, Program};
-use crate::schedule::{FusionGroup, FusionPlan, ThreadMap};
+use crate::schedule::{FusionGroup, FusionPlan, ThreadMap, WaveStatement};
 use crate::verify::VerifiedPlan;
 use clipped::leave;
 use host_values::Known;
@@ -136,15 +136,20 @@ fn build_groups<'ctx>(
     let mut of_moved = optimisations.clone();
     of_moved.remove(&Optimisation::OneBase);
     let waiting = || plan.waves.iter().flat_map(|region| &region.statements);
-    let moves = waiting().any(|statement| !statement.replaced.is_empty());
+    let moved: BTreeSet<(LaunchId, usize)> = waiting()
+        .flat_map(WaveStatement::replaced_arguments)
+        .collect();
     let waits = |group: &FusionGroup| {
         let last = group.members.last().map(|member| member.launch);
         waiting().any(|statement| Some(statement.launch) == last)
     };
-    let groups = plan.groups.iter().map(|group| match moves && waits(group) {
-        true => (group, &of_moved),
-        false => (group, optimisations),
-    });
+    let groups = plan
+        .groups
+        .iter()
+        .map(|group| match !moved.is_empty() && waits(group) {
+            true => (group, &of_moved),
+            false => (group, optimisations),
+        });
     let alone = statements.iter().filter_map(batch::Statement::alone);
     for (group, optimisations) in groups.chain(alone.map(|group| (group, &of_all_sites))) {
         let members = group
@@ -174,6 +179,7 @@ fn build_groups<'ctx>(
             members: &members,
             bodies: &bodies,
             optimisations,
+            moved: &moved,
         };
         sites.push(Some(reader.read()));
     }

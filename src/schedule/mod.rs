@@ -41,7 +41,7 @@ use crate::dependence::{Guard, RangeTouch};
 use crate::diagnostics::{Rejection, RejectionReason};
 use crate::expression::Expression;
 use crate::kernel::KernelModel;
-use crate::launch::{BufferId, LaunchGraph, LaunchId, Node, NodeId, NodeKind, ValueId};
+use crate::launch::{BufferId, LaunchGraph, LaunchId, Node, NodeId, NodeKind, Operand, ValueId};
 use occupancy::Limits;
 use serde::{Deserialize, Serialize};
 
@@ -271,6 +271,22 @@ pub struct WaveStatement {
     /// The group is only right where what it replaces is not where its earlier segments find it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub must_replace: bool,
+}
+
+impl WaveStatement {
+    /// The launches and arguments behind which the replaced ranges are.
+    pub fn replaced_arguments(&self) -> impl Iterator<Item = (LaunchId, usize)> + '_ {
+        let touches = self.replaced.iter().filter_map(|at| self.touches.get(*at));
+        touches.filter_map(|touch| match touch.range.operand {
+            Operand::Argument {
+                argument,
+                offset_bytes: 0,
+                bits: 64,
+                ..
+            } => Some((touch.range.launch, argument)),
+            _ => None,
+        })
+    }
 }
 
 /// Two consecutive launches in host order that stay apart.
