@@ -15,6 +15,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <math.h>
+#include <time.h>
 #include <cuda_runtime.h>
 
 /*
@@ -157,13 +158,12 @@ static inline __device__ unsigned __funnelshift_rc(unsigned low, unsigned high, 
 #undef SIRIUS_PREFERRED
 
 /*
- * ---- clang ignores this attribute with a warning, and host and device would each have a variable of
- * their own.
+ * ---- clang ignores this attribute with a warning. The section is a mark, from which sirius-rs makes one
+ * variable of the host's and the device's.
  */
 
 #undef __managed__
-#define __managed__                                                                                \
-  _Pragma("GCC error \"__managed__ variables are not supported, use cudaMallocManaged\"") __device__
+#define __managed__ __attribute__((device, section("sirius_managed")))
 
 #ifndef __NVCC__
 #define __NVCC__ 1

@@ -38,7 +38,8 @@ use crate::report::{self, Report};
 use crate::schedule::occupancy::Limits;
 use crate::schedule::resources::GroupOccupancy;
 use crate::schedule::{
-    self, FusionPlan, Missed, Orientation, ScheduleOptions, plan_fusion, wave_orders,
+    self, FusionPlan, Missed, Orientation, ScheduleOptions, find_dead_buffers, plan_fusion,
+    wave_orders,
 };
 use crate::verify::{Refusal, VerifiedPlan, verify};
 use inkwell::context::Context;
@@ -322,6 +323,7 @@ fn compile_fused(
         .collect();
     let analysis = Analysis {
         unwritten,
+        reserved: emitted.reserved.clone(),
         seconds: clock.seconds,
         ..analysis
     };
@@ -409,6 +411,8 @@ struct Analysis {
     options: ScheduleOptions,
     /// By a group's first member, what its fused kernel leaves unwritten.
     unwritten: BTreeMap<LaunchId, Vec<BufferId>>,
+    /// Allocations that take no memory before an original launch needs it.
+    reserved: Vec<BufferId>,
     /// By a group's first member, how it fares on each architecture, where ptxas was asked.
     occupancy: BTreeMap<LaunchId, Vec<GroupOccupancy>>,
     seconds: Vec<(Stage, f64)>,
@@ -422,6 +426,7 @@ impl Analysis {
             report::build_report(graph, models, &self.uar, plan, missed, &self.seconds);
         let orders = wave_orders(graph, models, &self.uar, &self.options, plan);
         report.add_waves(&orders);
+        report.add_reservations(graph, &self.reserved);
         let inputs: Vec<PathBuf> = build
             .inputs
             .iter()
@@ -438,6 +443,10 @@ impl Analysis {
                 .collect();
             let figures = first.and_then(|first| self.occupancy.get(&first.launch));
             fusion.resources = figures.cloned().unwrap_or_default();
+            let asked = &build.sirius.orientation;
+            let there =
+                ["auto", "v", "h"].contains(&asked.as_str()) || fusion.orientations.contains(asked);
+            fusion.orientation_not_there = (!there).then(|| asked.clone());
         }
         report
     }
@@ -456,6 +465,7 @@ fn without_groups(analysis: Analysis, left_out: &[usize]) -> Result<Analysis, Pi
         mut missed,
         options,
         unwritten,
+        reserved,
         occupancy,
         seconds,
     } = analysis;
@@ -477,6 +487,9 @@ fn without_groups(analysis: Analysis, left_out: &[usize]) -> Result<Analysis, Pi
         }
     }
     missed.sort_by_key(|missed| missed.source);
+    if options.reserves_memory {
+        kept.dead_buffers = find_dead_buffers(&graph, &models, &kept);
+    }
     let plan = verify(&graph, &models, kept)
         .map_err(|_| PipelineError::Bug("the verifier refuses a part of a plan".into()))?;
     Ok(Analysis {
@@ -487,6 +500,7 @@ fn without_groups(analysis: Analysis, left_out: &[usize]) -> Result<Analysis, Pi
         missed,
         options,
         unwritten,
+        reserved,
         occupancy,
         seconds,
     })
@@ -619,6 +633,7 @@ fn analyze_program(
         missed,
         options,
         unwritten: BTreeMap::new(),
+        reserved: Vec::new(),
         occupancy: BTreeMap::new(),
         seconds: Vec::new(),
     }))

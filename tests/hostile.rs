@@ -6,9 +6,8 @@ use std::process::Command;
 /// Far above what the analysis takes on a busy machine, and far below what it takes without bounds.
 const MOST_SECONDS: f64 = 240.0;
 
-/// What the analysis of a program says: seconds of the stages after the front end, and why each edge
-/// is as wide as it is.
-fn analyse(name: &str, source: &str) -> (f64, Vec<String>) {
+/// What the analysis of a program says, and the seconds of the stages after the front end.
+fn report(name: &str, source: &str) -> (serde_json::Value, f64) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join(name).with_extension("cu");
     std::fs::write(&path, source).expect("the source is written");
@@ -22,14 +21,23 @@ fn analyse(name: &str, source: &str) -> (f64, Vec<String>) {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{name}: {said}");
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("a report");
-    let list = |name: &str| report[name].as_array().cloned().unwrap_or_default();
-    let stages = list("stages");
-    let seconds = stages
+    let seconds = list(&report, "stages")
         .iter()
         .filter(|stage| stage["name"] != "program")
         .filter_map(|stage| stage["seconds"].as_f64())
         .sum();
-    let reasons = list("edges")
+    (report, seconds)
+}
+
+/// A list of a report.
+fn list(report: &serde_json::Value, name: &str) -> Vec<serde_json::Value> {
+    report[name].as_array().cloned().unwrap_or_default()
+}
+
+/// The seconds of the stages after the front end, and why each edge is as wide as it is.
+fn analyse(name: &str, source: &str) -> (f64, Vec<String>) {
+    let (report, seconds) = report(name, source);
+    let reasons = list(&report, "edges")
         .iter()
         .map(|edge| edge["because"].as_str().unwrap_or_default().to_owned())
         .collect();
@@ -195,4 +203,91 @@ fn a_sorting_network_of_a_warp() {
     body.push_str("if (__any_sync(~0u, flag) && i < n) x[i] = key;\n");
     let (seconds, _) = analyse("sorting_network", &program("float *x", &body, "4, 32", "x"));
     assert!(seconds < MOST_SECONDS, "{seconds} s");
+}
+
+/// A stencil over a box, each way with its own bounds: the pairs of threads that show why blocks meet
+/// are points of wide problems, which took half a minute to find, and some were not found at all.
+#[test]
+fn witnesses_in_a_box() {
+    let source = r"#include <cuda_runtime.h>
+#define N 400
+typedef double Box[N][N];
+__global__ void spread(Box *to, Box *from) {
+  unsigned z = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y,
+           x = blockIdx.z * blockDim.z + threadIdx.z;
+  if (x < N - 1 && y < N - 1 && z < N - 1 && x > 0 && y > 0 && z > 0)
+    to[x][y][z] = from[x + 1][y][z] + from[x - 1][y][z] + from[x][y + 1][z] + from[x][y - 1][z] +
+                  from[x][y][z + 1] + from[x][y][z - 1];
+  else
+    to[x][y][z] = 0;
+}
+__global__ void swap(Box *a, Box *b) {
+  unsigned z = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y,
+           x = blockIdx.z * blockDim.z + threadIdx.z;
+  if (z >= N || y >= N || x >= N) return;
+  double t = a[x][y][z];
+  a[x][y][z] = b[x][y][z];
+  b[x][y][z] = t;
+}
+int main(int argc, char **) {
+  Box *a, *b;
+  cudaMalloc(&a, sizeof(Box) * N);
+  cudaMalloc(&b, sizeof(Box) * N);
+  dim3 grid((N + 7) / 8, (N + 7) / 8, (N + 3) / 4), block(8, 8, 4);
+  for (int t = 0; t < argc; t++) {
+    spread<<<grid, block>>>(a, b);
+    spread<<<grid, block>>>(b, a);
+    swap<<<grid, block>>>(a, b);
+  }
+  return cudaDeviceSynchronize();
+}
+";
+    let (report, seconds) = report("box", source);
+    assert!(seconds < MOST_SECONDS / 8.0, "{seconds} s");
+    let edges = list(&report, "edges");
+    let global = edges.iter().filter(|edge| edge["width"] == "global");
+    let texts: Vec<_> = global
+        .map(|edge| edge["witness"]["text"].as_str().unwrap_or_default())
+        .collect();
+    let placed = |text: &&str| text.contains("by block (0, 0, 1), thread (1, 1, 0)");
+    assert!(texts.len() > 8 && texts.iter().all(placed), "{texts:?}");
+}
+
+/// Functions that call each other eight times at each of eight depths would be sixteen million copies
+/// in their kernel.
+#[test]
+fn calls_within_calls() {
+    let source = r"#include <cuda_runtime.h>
+template <int DEPTH> __device__ unsigned mix(unsigned a, unsigned b) {
+  if constexpr (DEPTH == 0) {
+    return a * 2654435761u + (b >> 7);
+  } else {
+    unsigned sum = 0;
+    for (unsigned part : {mix<DEPTH - 1>(a, b), mix<DEPTH - 1>(b, a + 1), mix<DEPTH - 1>(a ^ b, 3), mix<DEPTH - 1>(b, b),
+                          mix<DEPTH - 1>(a, 9), mix<DEPTH - 1>(7, b), mix<DEPTH - 1>(a + b, a), mix<DEPTH - 1>(1, a)})
+      sum = (sum << 1 | sum >> 31) ^ part;
+    return sum;
+  }
+}
+__global__ void first(unsigned *x, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) x[i] = mix<8>(x[i], i);
+}
+__global__ void second(unsigned *x, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) x[i] += i;
+}
+int main() {
+  unsigned *x;
+  cudaMalloc(&x, 64 * sizeof(unsigned));
+  cudaMemset(x, 3, 64 * sizeof(unsigned));
+  first<<<2, 32>>>(x, 64);
+  second<<<2, 32>>>(x, 64);
+  return cudaDeviceSynchronize();
+}
+";
+    let (seconds, reasons) = analyse("calls_within_calls", source);
+    assert!(seconds < MOST_SECONDS, "{seconds} s");
+    // The memory of a kernel that calls what is not looked into is any.
+    assert!(!reasons.is_empty());
 }

@@ -747,8 +747,12 @@ fn passes_null_pointer() {
 // Behind the macro that they use.
 #[path = "verify/host.rs"]
 mod host;
+#[path = "verify/expansion.rs"]
+mod expansion;
 #[path = "verify/waves.rs"]
 mod waves;
+#[path = "verify/dead_buffers.rs"]
+mod dead_buffers;
 #[path = "verify/liveness.rs"]
 mod liveness;
 #[path = "verify/reductions.rs"]

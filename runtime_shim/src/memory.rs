@@ -15,6 +15,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::RwLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::{CudaError, CudaResult};
 use crate::{check, memory_dump, trace};
 
@@ -74,6 +76,17 @@ impl MemoryKind {
     }
 }
 
+/// Device memory of a whole run, for the statistics.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MemoryStatistics {
+    /// Bytes of all allocations that had memory, one after the other.
+    pub allocated_bytes: u64,
+    /// Bytes of those that never had any: only their addresses were taken.
+    pub reserved_bytes: u64,
+    /// The most bytes that were allocated at once.
+    pub peak_bytes: u64,
+}
+
 /// An allocation as others see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AllocationView {
@@ -89,6 +102,8 @@ pub struct AllocationView {
     pub name: Option<String>,
     /// Flags of `cudaHostAlloc` and `cudaHostRegister`.
     pub flags: u32,
+    /// False while only its addresses are taken, see [`reserve`].
+    pub has_memory: bool,
 }
 
 /// The place of an address in an allocation; cheap to copy and keep for as long as [`generation`]
@@ -142,7 +157,7 @@ fn allocate_as(
         .or_else(|| unguarded(bytes))
         .ok_or(CudaError::MEMORY_ALLOCATION)?;
     table.guarded += usize::from(matches!(backing, Backing::Guarded { .. }));
-    table.used_bytes += bytes as u64;
+    table.count_allocated(bytes, kind);
     let next = ordinals(&mut table);
     let ordinal = *next;
     *next += 1;
@@ -153,10 +168,95 @@ fn allocate_as(
         kind,
         name: None,
         flags,
+        has_memory: true,
     };
     trace::allocation(&view);
     table.insert(view, backing);
     Ok(base)
+}
+
+/// Takes the addresses of an allocation of `bytes` bytes and no memory: what touches them faults before
+/// [`make_real`] is called. What there would be no memory for now is refused as [`allocate`] does. Where the
+/// system refuses, it is an ordinary allocation.
+///
+/// # Errors
+/// As [`allocate`].
+pub fn reserve(bytes: usize) -> CudaResult<usize> {
+    let kind = MemoryKind::Device;
+    let mut table = write();
+    if bytes as u64 > total_bytes().saturating_sub(table.used_bytes) {
+        return Err(CudaError::MEMORY_ALLOCATION);
+    }
+    let room = (table.guarded < GUARDED_LIMIT)
+        .then(|| reserved(bytes))
+        .flatten();
+    let Some((base, backing)) = room else {
+        drop(table);
+        return allocate(bytes, kind, 0);
+    };
+    table.guarded += 1;
+    table.statistics.reserved_bytes += bytes as u64;
+    let ordinal = table.next_ordinal;
+    table.next_ordinal += 1;
+    let view = AllocationView {
+        base,
+        bytes,
+        ordinal,
+        kind,
+        name: None,
+        flags: 0,
+        has_memory: false,
+    };
+    trace::allocation(&view);
+    table.insert(view, backing);
+    Ok(base)
+}
+
+/// Gives an allocation memory that has none; zero bytes, as [`allocate`] does. Others, and addresses that
+/// are in none, stay as they are.
+///
+/// # Errors
+/// `cudaErrorMemoryAllocation` when the machine has less, or the system refuses.
+pub fn make_real(address: usize) -> CudaResult {
+    let lacks_memory = |table: &Table| {
+        let entry = table.containing(address);
+        entry.is_some_and(|entry| !entry.view.has_memory)
+    };
+    let known = TABLE
+        .read()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    if !lacks_memory(&known) {
+        return Ok(());
+    }
+    drop(known);
+    let mut table = write();
+    if !lacks_memory(&table) {
+        return Ok(());
+    }
+    let room = total_bytes().saturating_sub(table.used_bytes);
+    let mut before = table.by_base.range_mut(..=address);
+    let Some((_, entry)) = before.next_back() else {
+        return Ok(());
+    };
+    let bytes = entry.view.bytes;
+    let Backing::Guarded { mapping } = &entry.backing else {
+        return Ok(());
+    };
+    if bytes as u64 > room || !mapping.open() {
+        return Err(CudaError::MEMORY_ALLOCATION);
+    }
+    entry.view.has_memory = true;
+    table.statistics.reserved_bytes -= bytes as u64;
+    table.count_allocated(bytes, MemoryKind::Device);
+    Ok(())
+}
+
+/// Device memory of the run so far.
+pub fn statistics() -> MemoryStatistics {
+    TABLE
+        .read()
+        .unwrap_or_else(std::sync::PoisonError::into_inner)
+        .statistics
 }
 
 /// Frees what [`allocate`] gave. Errors: `cudaErrorInvalidValue` when `base` is not the start of a
@@ -202,6 +302,7 @@ pub fn register_host(base: usize, bytes: usize, flags: u32) -> CudaResult {
         kind,
         name: None,
         flags,
+        has_memory: true,
     };
     trace::allocation(&view);
     table.insert(view, Backing::Foreign);
@@ -234,6 +335,7 @@ pub fn register_variable(base: usize, bytes: usize, kind: MemoryKind, name: &str
         kind,
         name: Some(name.to_owned()),
         flags: 0,
+        has_memory: true,
     };
     trace::allocation(&view);
     table.insert(view, Backing::Foreign);
@@ -313,7 +415,7 @@ pub fn page_bytes() -> usize {
     usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096)
 }
 
-/// A mapping of at least `bytes` zero bytes between two inaccessible pages.
+/// A mapping of at least so many zero bytes between two inaccessible pages.
 #[derive(Debug)]
 pub struct GuardedMapping {
     mapping: usize,
@@ -325,6 +427,12 @@ pub struct GuardedMapping {
 impl GuardedMapping {
     /// Maps it; `None` when the system refuses.
     pub fn new(bytes: usize) -> Option<Self> {
+        // On failure the value is dropped here, which unmaps it.
+        Self::closed(bytes).filter(Self::open)
+    }
+
+    /// As [`GuardedMapping::new`], but all of it is inaccessible, and takes no memory.
+    pub fn closed(bytes: usize) -> Option<Self> {
         let page = page_bytes();
         let inner = bytes.max(1).checked_next_multiple_of(page)?;
         let mapping_bytes = inner.checked_add(2 * page)?;
@@ -342,22 +450,25 @@ impl GuardedMapping {
         if mapping == libc::MAP_FAILED {
             return None;
         }
-        let this = Self {
+        Some(Self {
             mapping: mapping as usize,
             mapping_bytes,
             start: mapping as usize + page,
             end: mapping as usize + page + inner,
-        };
-        // SAFETY: the range lies within the mapping that was just made.
+        })
+    }
+
+    /// Makes what lies between the two pages accessible; false when the system refuses.
+    pub fn open(&self) -> bool {
+        // SAFETY: the range lies within this value's own mapping.
         let protected = unsafe {
             libc::mprotect(
-                this.start as *mut libc::c_void,
-                inner,
+                self.start as *mut libc::c_void,
+                self.end - self.start,
                 libc::PROT_READ | libc::PROT_WRITE,
             )
         };
-        // On failure the value is dropped here, which unmaps it.
-        (protected == 0).then_some(this)
+        protected == 0
     }
 
     /// Takes its contents away and makes all of it inaccessible, while no other mapping can take its
@@ -425,7 +536,11 @@ struct Table {
     next_version: u32,
     variables: u32,
     guarded: usize,
+    /// Of all allocations that have memory.
     used_bytes: u64,
+    /// The same of those that are the device's.
+    used_on_device_bytes: u64,
+    statistics: MemoryStatistics,
 }
 
 static TABLE: RwLock<Table> = RwLock::new(Table {
@@ -437,6 +552,12 @@ static TABLE: RwLock<Table> = RwLock::new(Table {
     variables: 0,
     guarded: 0,
     used_bytes: 0,
+    used_on_device_bytes: 0,
+    statistics: MemoryStatistics {
+        allocated_bytes: 0,
+        reserved_bytes: 0,
+        peak_bytes: 0,
+    },
 });
 
 static GENERATION: AtomicU64 = AtomicU64::new(1);
@@ -505,6 +626,28 @@ impl Table {
                 .is_some()
     }
 
+    fn count_allocated(&mut self, bytes: usize, kind: MemoryKind) {
+        self.used_bytes += bytes as u64;
+        if kind.on_device() {
+            self.used_on_device_bytes += bytes as u64;
+            let statistics = &mut self.statistics;
+            statistics.allocated_bytes += bytes as u64;
+            statistics.peak_bytes = statistics.peak_bytes.max(self.used_on_device_bytes);
+        }
+    }
+
+    fn count_freed(&mut self, view: &AllocationView) {
+        let bytes = if view.has_memory {
+            view.bytes as u64
+        } else {
+            0
+        };
+        self.used_bytes -= bytes;
+        if view.kind.on_device() {
+            self.used_on_device_bytes -= bytes;
+        }
+    }
+
     fn insert(&mut self, view: AllocationView, backing: Backing) {
         // An address that lives again is no longer one that was freed.
         self.freed
@@ -524,7 +667,7 @@ impl Table {
         match entry.backing {
             Backing::Guarded { mapping } => {
                 self.guarded -= 1;
-                self.used_bytes -= entry.view.bytes as u64;
+                self.count_freed(&entry.view);
                 mapping.seal();
                 if self.sealed.len() == SEALED_LIMIT {
                     self.sealed.pop_front();
@@ -532,7 +675,7 @@ impl Table {
                 self.sealed.push_back(mapping);
             }
             Backing::Unguarded { layout } => {
-                self.used_bytes -= entry.view.bytes as u64;
+                self.count_freed(&entry.view);
                 // SAFETY: `unguarded` allocated it with this layout, and its entry is gone.
                 unsafe { std::alloc::dealloc(base as *mut u8, layout) };
             }
@@ -552,6 +695,12 @@ fn guarded(bytes: usize) -> Option<(usize, Backing)> {
     Some((mapping.end() - rounded, Backing::Guarded { mapping }))
 }
 
+fn reserved(bytes: usize) -> Option<(usize, Backing)> {
+    let rounded = bytes.checked_next_multiple_of(ALIGNMENT)?;
+    let mapping = GuardedMapping::closed(rounded)?;
+    Some((mapping.end() - rounded, Backing::Guarded { mapping }))
+}
+
 fn unguarded(bytes: usize) -> Option<(usize, Backing)> {
     let layout = Layout::from_size_align(bytes.max(1), ALIGNMENT).ok()?;
     // SAFETY: the layout's size is not zero.
@@ -560,6 +709,14 @@ fn unguarded(bytes: usize) -> Option<(usize, Backing)> {
 }
 
 fn title(view: &AllocationView) -> String {
+    let title = title_with_memory(view);
+    match view.has_memory {
+        true => title,
+        false => format!("{title}, for which no memory was needed"),
+    }
+}
+
+fn title_with_memory(view: &AllocationView) -> String {
     match &view.name {
         Some(name) => format!("{} {name} ({} bytes)", view.kind.name(), view.bytes),
         None => format!(
@@ -604,6 +761,45 @@ mod tests {
         free(base, any).unwrap();
         assert_eq!(free(base, any), Err(CudaError::INVALID_VALUE));
         assert_eq!(free(base + 8, any), Err(CudaError::INVALID_VALUE));
+    }
+
+    #[test]
+    fn reserved_memory_counts_when_it_is_made_real() {
+        let bytes = 1_000_000;
+        let reserved = || statistics().reserved_bytes;
+        let base = reserve(bytes).unwrap();
+        let view = find(base + bytes - 1).unwrap();
+        assert_eq!(
+            (view.base, view.bytes, view.has_memory),
+            (base, bytes, false)
+        );
+        assert!(reserved() >= bytes as u64);
+        make_real(base + 4).unwrap();
+        make_real(base).unwrap();
+        assert!(find(base).unwrap().has_memory);
+        assert_eq!(reserved(), 0);
+        // SAFETY: the bytes have memory now.
+        let contents = unsafe { std::slice::from_raw_parts_mut(base as *mut u8, bytes) };
+        assert!(contents.iter().all(|byte| *byte == 0));
+        contents.fill(7);
+        make_real(base).unwrap();
+        assert_eq!(contents[bytes - 1], 7);
+        free(base, any).unwrap();
+        // What is in no allocation has what it has.
+        make_real(base).unwrap();
+        free(reserve(bytes).unwrap(), any).unwrap();
+        assert_eq!(reserved(), bytes as u64);
+
+        // Two of which the machine has memory for one.
+        let bytes = usize::try_from(total_bytes() / 8 * 5).unwrap();
+        let two = [(); 2].map(|()| reserve(bytes).unwrap());
+        make_real(two[0]).unwrap();
+        assert_eq!(make_real(two[1]), Err(CudaError::MEMORY_ALLOCATION));
+        assert!(!find(two[1]).unwrap().has_memory);
+        assert_eq!(reserve(bytes), Err(CudaError::MEMORY_ALLOCATION));
+        for base in two {
+            free(base, any).unwrap();
+        }
     }
 
     #[test]

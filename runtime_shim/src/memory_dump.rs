@@ -47,8 +47,14 @@ fn append(views: &[AllocationView]) {
     let mut text = String::new();
     let is_dumped = |view: &&AllocationView| view.kind.on_device() && !is_version(view.ordinal);
     for view in views.iter().filter(is_dumped) {
-        // SAFETY: the view is of a live allocation, which is readable for all its bytes.
-        let contents = unsafe { std::slice::from_raw_parts(view.base as *const u8, view.bytes) };
+        // Memory that was never needed is as it would be if nobody had written it.
+        let nothing = if view.has_memory { 0 } else { view.bytes };
+        let nothing = vec![0; nothing];
+        let contents = match view.has_memory {
+            // SAFETY: the view is of a live allocation, which is readable for all its bytes.
+            true => unsafe { std::slice::from_raw_parts(view.base as *const u8, view.bytes) },
+            false => nothing.as_slice(),
+        };
         text += &line(view, contents);
         text.push('\n');
     }
@@ -94,6 +100,7 @@ mod tests {
             kind: MemoryKind::Device,
             name: None,
             flags: 0,
+            has_memory: true,
         };
         let value: serde_json::Value = serde_json::from_str(&line(&view, b"a")).unwrap();
         // FNV-1a's published value for "a".

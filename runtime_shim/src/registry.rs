@@ -150,7 +150,11 @@ pub fn register_variable(handle: &ImageHandle, shadow: usize, name: &CStr) -> Op
         address: variable.address as usize,
         bytes: usize::try_from(variable.bytes).unwrap_or(0),
     };
-    write().variables.insert(shadow, record);
+    let mut registry = write();
+    registry.variables.insert(shadow, record);
+    if variable.managed != 0 {
+        registry.managed.insert(record.address, record);
+    }
     Some(record.address)
 }
 
@@ -159,15 +163,19 @@ pub fn kernel(stub: usize) -> Option<&'static KernelRecord> {
     read().kernels.get(&stub).copied()
 }
 
-/// The variable of a host shadow.
+/// The variable of a host shadow; a managed one is named by its own address as well.
 pub fn variable(shadow: usize) -> Option<VariableRecord> {
-    read().variables.get(&shadow).copied()
+    let registry = read();
+    let managed = || registry.managed.get(&shadow).copied();
+    registry.variables.get(&shadow).copied().or_else(managed)
 }
 
 #[derive(Default)]
 struct Registry {
     kernels: HashMap<usize, &'static KernelRecord>,
     variables: HashMap<usize, VariableRecord>,
+    /// Managed variables, by their addresses.
+    managed: HashMap<usize, VariableRecord>,
 }
 
 static REGISTRY: LazyLock<RwLock<Registry>> = LazyLock::new(RwLock::default);

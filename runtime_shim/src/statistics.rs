@@ -2,12 +2,14 @@
 //!
 //! `{"launches": n, "kernels": [{"name", "kernel", "launches", "blocks", "threads", "instructions",
 //! "global_load_bytes", "global_store_bytes", "shared_load_bytes", "shared_store_bytes",
-//! "barriers"}], "groups": [{"kernel", "site", "fused", "originals"}]}`, in order of first launch; `name` is for people, `kernel` is mangled. Launches that
+//! "barriers"}], "groups": [{"kernel", "site", "fused", "originals"}], "memory": {"allocated_bytes",
+//! "reserved_bytes", "peak_bytes"}}`, in order of first launch; `name` is for people, `kernel` is mangled. Launches that
 //! CUDA would refuse are not counted. Global bytes are those of device, managed and pinned memory and
 //! of `__device__` variables; `__constant__` variables and a thread's own stack are not counted. An
 //! atomic update counts as a load and a store. `groups` says of each group of launches that the
 //! compiler made one, in order of first arrival, how often its guards held, so that the fused `kernel`
-//! was launched, and how often its launches ran as they were written; `site` is the first launch's.
+//! was launched, and how often its launches ran as they were written; `site` is the first launch's. `memory` is device and managed memory, see
+//! [`MemoryStatistics`].
 
 use std::ffi::{CStr, c_char};
 use std::sync::Mutex;
@@ -16,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::abi::Counters;
 use crate::environment::settings;
+use crate::memory::{self, MemoryStatistics};
 use crate::registry::KernelRecord;
 use crate::termination;
 
@@ -29,6 +32,9 @@ pub struct Statistics {
     /// How often each side of a guarded launch ran, in order of first arrival.
     #[serde(default)]
     pub groups: Vec<GroupStatistics>,
+    /// Device memory.
+    #[serde(default)]
+    pub memory: MemoryStatistics,
 }
 
 /// The two sides of one guarded launch.
@@ -155,9 +161,10 @@ pub fn at_exit() {
     let Some(path) = &settings().statistics else {
         return;
     };
-    let total = TOTAL
+    let mut total = TOTAL
         .lock()
         .unwrap_or_else(std::sync::PoisonError::into_inner);
+    total.memory = memory::statistics();
     let written = serde_json::to_string_pretty(&*total)
         .map_err(std::io::Error::from)
         .and_then(|text| std::fs::write(path, text + "\n"));
@@ -170,4 +177,9 @@ static TOTAL: Mutex<Statistics> = Mutex::new(Statistics {
     launches: 0,
     kernels: Vec::new(),
     groups: Vec::new(),
+    memory: MemoryStatistics {
+        allocated_bytes: 0,
+        reserved_bytes: 0,
+        peak_bytes: 0,
+    },
 });

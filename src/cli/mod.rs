@@ -195,6 +195,9 @@ pub enum Optimisation {
     ForwardValues,
     /// `dead-stores`: allocations that nobody reads after a group are not written by its kernel.
     DeadStores,
+    /// `dead-buffers`: allocations that fused kernels have no access to left, and nobody else, take no
+    /// memory before original launches need it.
+    DeadBuffers,
     /// `code-motion`: members that do not depend on each other wait at common barriers, and loops of
     /// theirs that run equally often become one.
     CodeMotion,
@@ -230,9 +233,10 @@ pub enum Optimisation {
 
 impl Optimisation {
     /// All of them.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::ForwardValues,
         Self::DeadStores,
+        Self::DeadBuffers,
         Self::CodeMotion,
         Self::AliasScopes,
         Self::CommonTiles,
@@ -254,6 +258,7 @@ impl Optimisation {
         match self {
             Self::ForwardValues => "forward-values",
             Self::DeadStores => "dead-stores",
+            Self::DeadBuffers => "dead-buffers",
             Self::CodeMotion => "code-motion",
             Self::AliasScopes => "alias-scopes",
             Self::CommonTiles => "common-tiles",

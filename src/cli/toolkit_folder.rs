@@ -222,6 +222,8 @@ impl ToolkitFolder {
                 .display()
         );
         for name in [
+            // There is no driver that would bring the first.
+            "libcuda.so",
             "libcudart.so",
             "libcublas.so",
             "libcublasLt.so",

@@ -7,6 +7,7 @@ use super::launch_call::{Launcher, define_launch_functions};
 use super::link::{compile_host, image_objects, join_objects, link};
 use super::ptx::{assemble, emit_fatbin, emit_ptx};
 use super::registration::{add_fused_keys, embed_unit_images, register_fused_image};
+use super::reserve::Reservations;
 use super::waves::link_queue;
 use super::{CodegenError, DeviceImage};
 use crate::cli::{Build, Device, Phase, Toolchain};
@@ -29,6 +30,8 @@ pub struct Emitted {
     /// For groups of the plan, by index: allocations that the fused kernel does not write although
     /// its members do, because nobody reads them afterwards.
     pub unwritten: Vec<(usize, Vec<BufferId>)>,
+    /// Allocations that take no memory before an original launch needs it.
+    pub reserved: Vec<BufferId>,
     /// What the device tools said (`-Xptxas -v`), for standard error.
     pub messages: String,
     /// The objects that were linked, where their sources were compiled before.
@@ -90,11 +93,14 @@ pub fn emit(
         },
         announce_site: build.device == Device::Cpu,
     };
+    let reservations = Reservations::new(plan.plan(), &fused, build.device);
+    emitted.reserved = reservations.buffers().collect();
+    reservations.redirect(program, graph, (build, toolchain), folder.path())?;
     add_fused_keys(program, &fused, &waves);
     if !waves.is_empty() {
         link_queue(program, build, toolchain, &launcher, folder.path())?;
     }
-    let kernels = (fused.as_slice(), waves.as_slice());
+    let kernels = (fused.as_slice(), waves.as_slice(), &reservations);
     rewrite_launches(program, graph, models, plan, kernels, &launcher)?;
     define_launch_functions(program, &launcher)?;
     embed_unit_images(program, &images)?;

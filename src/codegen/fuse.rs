@@ -235,7 +235,7 @@ fn build_groups<'ctx>(
             versions.extend(staged.general);
         }
         if optimisations.contains(&Optimisation::DeadStores) {
-            kernel.unwritten = remove_dead_stores(&versions, facts);
+            dead_stores::leave_out(&versions, kernel);
         }
     }
     tidy(&module)?;
@@ -394,6 +394,8 @@ struct Built {
     /// Those of the recipe's unread allocations, as parameters that lead there, that it leaves
     /// unwritten.
     unwritten: Vec<Vec<usize>>,
+    /// Those to which it has no access.
+    untouched: Vec<Vec<usize>>,
 }
 
 impl Built {
@@ -436,13 +438,17 @@ impl Built {
 
     /// As the kernel of a group.
     fn at(&self, group: usize, site: &Site) -> FusedKernel {
-        let unwritten = site.unread.iter();
-        let unwritten = unwritten.filter(|(_, leading)| self.unwritten.contains(leading));
+        let among = |known: &[Vec<usize>]| {
+            let unread = site.unread.iter();
+            let among = unread.filter(|(_, leading)| known.contains(leading));
+            among.map(|(buffer, _)| *buffer).collect()
+        };
         FusedKernel {
             name: self.name.clone(),
             group,
             parameters: self.parameters(site),
-            unwritten: unwritten.map(|(buffer, _)| *buffer).collect(),
+            unwritten: among(&self.unwritten),
+            untouched: among(&self.untouched),
             static_shared_bytes: self.static_shared_bytes,
             staged: self.staged.clone(),
         }
@@ -516,6 +522,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
             staged: None,
             static_shared_bytes: 0,
             unwritten: Vec::new(),
+            untouched: Vec::new(),
         };
         Ok((built, functions))
     }
@@ -811,21 +818,6 @@ fn join_loops(
         true => forward_values(module, &[]),
         false => Ok(()),
     }
-}
-
-/// Leaves stores out whose values nobody reads, in all versions of a kernel, of which the first calls
-/// the others. Returns the allocations that they went to, as [`KernelFacts::unread`] tells them.
-fn remove_dead_stores(versions: &[Value], facts: &KernelFacts) -> Vec<Vec<usize>> {
-    let mut unwritten = Vec::new();
-    for (leading, parameters) in &facts.unread {
-        for version in versions {
-            let removed = dead_stores::remove_dead_stores(*version, versions, parameters);
-            if removed && !unwritten.contains(leading) {
-                unwritten.push(leading.clone());
-            }
-        }
-    }
-    unwritten
 }
 
 /// Inlines the versions of kernels, and removes what only computed values that are not needed any more.

@@ -9,6 +9,7 @@
 use super::frame::{Extent, FrameLayout, Passed, STACK_ALIGNMENT_BYTES};
 use super::group::GroupFunctions;
 use super::launch_call::{Launcher, OPERANDS_BEFORE_ARGUMENTS, by_value_type, is_launch_function};
+use super::reserve::Reservations;
 use super::shared_functions::SharedFunctions;
 use super::waves::{self, Waiting};
 use super::{CodegenError, FusedKernel, WaveKernel};
@@ -28,7 +29,7 @@ use inkwell::values::{
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Rewrites the launches of every group of `plan` in [`Program::host`]. `fused` names the fused
-/// kernel of each group; `keys` the host symbols under which they are registered, by group.
+/// kernel of each group; `reservations` the allocations that originals have to make real.
 ///
 /// # Errors
 /// When the plan and the host module do not fit together: our bug.
@@ -37,7 +38,7 @@ pub fn rewrite_launches(
     graph: &LaunchGraph,
     models: &[KernelModel],
     plan: &VerifiedPlan,
-    (fused, waves): (&[FusedKernel], &[WaveKernel]),
+    (fused, waves, reservations): (&[FusedKernel], &[WaveKernel], &Reservations),
     launcher: &Launcher,
 ) -> Result<(), CodegenError> {
     let waiting = Waiting::all(plan.plan(), waves);
@@ -67,10 +68,11 @@ pub fn rewrite_launches(
                     || CodegenError::Inconsistent(format!("no launch {}", member.launch.0));
                 let call = *calls.get(&member.launch).ok_or_else(missing)?;
                 let (_, launch) = *launches.get(&member.launch).ok_or_else(missing)?;
-                match graph.operation_of(member.launch) {
+                let call = match graph.operation_of(member.launch) {
                     Some(_) => MemberCall::of_operation(program, call, launch),
                     None => MemberCall::new(call, launch),
-                }
+                };
+                call?.with_memory(program, reservations)
             })
             .collect::<Result<Vec<_>, _>>()?;
         let last = group.members.last();
@@ -368,6 +370,35 @@ impl<'a, 'ctx> MemberCall<'a, 'ctx> {
             in_memory: vec![None; operands.len()],
             operands,
         })
+    }
+
+    /// The same, after what it touches and may have no memory yet has some.
+    fn with_memory(
+        mut self,
+        program: &Program<'ctx>,
+        reservations: &Reservations,
+    ) -> Result<Self, CodegenError> {
+        let operands = reservations.operands(self.launch);
+        // A pointer inside a structure that is never followed leads nowhere.
+        let plain = operands.into_iter().filter(|operand| {
+            let known = self.operands.get(*operand);
+            let is_plain = |value: &BasicValueEnum<'_>| {
+                value.is_pointer_value()
+                    || value.is_int_value()
+                        && value.into_int_value().get_type().get_bit_width() == 64
+            };
+            known.is_some_and(is_plain) && self.in_memory[*operand].is_none()
+        });
+        let pointers: Vec<usize> = plain
+            .filter_map(|operand| match &self.form {
+                Form::Launch(fixed) => Some(fixed.len() + operand),
+                Form::Operation(places) => places.iter().position(|place| *place == operand),
+            })
+            .collect();
+        if !pointers.is_empty() {
+            self.callee = reservations.with_memory(program, self.callee, &pointers)?;
+        }
+        Ok(self)
     }
 
     /// It is a set or a copy, whose configuration is that of the others.

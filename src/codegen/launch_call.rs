@@ -140,6 +140,12 @@ pub(super) fn variable_address<'ctx>(
         .ok_or_else(missing)?;
     let pointer = program.context.ptr_type(inkwell::AddressSpace::default());
     let slot = builder.build_alloca(pointer, "address")?;
+    if variable.managed {
+        // The runtime has set the host's pointer when the program started.
+        let address = builder.build_load(pointer, shadow.as_pointer_value(), "managed")?;
+        builder.build_store(slot, address)?;
+        return Ok((slot, program.context.i32_type().const_zero()));
+    }
     let type_ = program
         .context
         .i32_type()

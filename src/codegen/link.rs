@@ -206,8 +206,9 @@ pub fn runtime_arguments(
     Ok(arguments)
 }
 
-/// The user's link arguments; the CPU device is its own CUDA runtime, driver and cuBLAS.
-fn link_arguments(build: &Build) -> impl Iterator<Item = &String> {
+/// The user's link arguments; the CPU device is its own CUDA runtime, driver and cuBLAS. Host code is
+/// clang's, whose OpenMP library has GNU's functions as well as those that it calls.
+fn link_arguments(build: &Build) -> impl Iterator<Item = &str> {
     const RUNTIMES: [&str; 8] = [
         "-lcudart",
         "-lcudart_static",
@@ -221,5 +222,13 @@ fn link_arguments(build: &Build) -> impl Iterator<Item = &String> {
     build
         .link_arguments
         .iter()
-        .filter(|argument| build.device == Device::Cuda || !RUNTIMES.contains(&argument.as_str()))
+        .map(String::as_str)
+        .filter(|argument| build.device == Device::Cuda || !RUNTIMES.contains(argument))
+        .map(|argument| {
+            if argument == "-lgomp" {
+                "-lomp"
+            } else {
+                argument
+            }
+        })
 }

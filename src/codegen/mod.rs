@@ -14,12 +14,14 @@ pub mod fuse;
 mod group;
 mod guard;
 mod host;
+mod host_library;
 mod images;
 mod ir;
 mod launch_call;
 mod link;
 pub mod ptx;
 mod registration;
+mod reserve;
 mod shared_functions;
 mod waves;
 
@@ -112,6 +114,8 @@ pub struct FusedKernel {
     pub parameters: Vec<FusedParameter>,
     /// Allocations that its members write and it does not, because nobody reads them afterwards.
     pub unwritten: Vec<BufferId>,
+    /// Allocations that its members touch and it does not.
+    pub untouched: Vec<BufferId>,
     /// Static shared memory of a block, in bytes.
     pub static_shared_bytes: u64,
     /// What it keeps in dynamic shared memory, beside what its members have there.

@@ -26,13 +26,16 @@ pub(super) struct Lowered {
     late_choices: Vec<Vec<Conjunction>>,
     /// In operations times numbers in the matrices that they went through.
     spent: Cell<u64>,
+    /// Most that is spent on all questions.
+    most_spent: u64,
 }
 
 /// What an answer is taken to cost that came with the fewest operations.
 const OPERATIONS_TAKEN: u64 = 200;
 /// Elementary operations with which a question is tried; proofs take hundreds.
 const OPERATIONS_TRIED: [u64; 3] = [800, 6_000, 60_000];
-/// Most that is spent on all questions about a problem, in operations times numbers in a matrix.
+/// Most that is spent on all questions about a problem, in operations times numbers in a matrix, where
+/// nothing else is said.
 const MOST_SPENT: u64 = 150_000_000;
 /// How many calls of isl may use up what is left.
 const SHARES: u64 = 4;
@@ -63,6 +66,7 @@ impl Problem {
             choices,
             late_choices,
             spent: Cell::new(0),
+            most_spent: MOST_SPENT,
         })
     }
 }
@@ -86,11 +90,16 @@ impl Lowered {
         self.spent.get()
     }
 
+    /// The same with less, or more, to spend on all questions.
+    pub(super) fn with_most_spent(self, most_spent: u64) -> Self {
+        Self { most_spent, ..self }
+    }
+
     /// Does other work about the problem, each call of isl with as many operations as one question may
     /// take.
     pub(super) fn within_budget<T>(&self, work: impl FnOnce() -> isl::Result<T>) -> isl::Result<T> {
         let cells = self.cells(&[&self.base]);
-        let left = MOST_SPENT.saturating_sub(self.spent.get()) / SHARES / cells;
+        let left = self.most_spent.saturating_sub(self.spent.get()) / SHARES / cells;
         let [.., most] = OPERATIONS_TRIED;
         isl::with_operation_budget(most.min(left).max(1), work)
     }
@@ -104,7 +113,7 @@ impl Lowered {
         let cells = self.cells(chosen);
         let mut taken = OPERATIONS_TAKEN;
         for tried in OPERATIONS_TRIED {
-            let left = MOST_SPENT.saturating_sub(self.spent.get()) / cells;
+            let left = self.most_spent.saturating_sub(self.spent.get()) / cells;
             let operations = tried.min(left);
             if operations == 0 {
                 break;
@@ -154,21 +163,26 @@ impl Lowered {
         Ok(leaves)
     }
 
-    /// The first point in the order of dimensions that satisfies `conditions`, which give each
-    /// parameter one value, in the first way to choose that has one; late choices do not count. `None`
-    /// too where more than `most_explored` partial choices are looked into.
+    /// A point that satisfies `conditions`, which give each parameter one value, in the first way to
+    /// choose that has one; late choices do not count. Each of the dimensions `least`, none of which is
+    /// negative, is as small as it can be given those before it, as far as what may be spent allows.
+    /// `None` too where more than `most_explored` partial choices are looked into.
     ///
     /// # Errors
-    /// Quota.
+    /// What isl refuses; where the quota ends there is no point.
     pub(super) fn first_point(
         &self,
         conditions: &[&Conjunction],
+        least: &[usize],
         most_explored: usize,
     ) -> isl::Result<Option<Vec<i64>>> {
         let choices: Vec<_> = self.choices.iter().collect();
         let mut point = None;
         let explored = self.explore(conditions, &choices, most_explored, &mut |chosen| {
-            point = self.system.first(chosen)?;
+            if let Found::Point(any) = self.find(chosen)? {
+                let any = self.system.without_parameters(&any).to_vec();
+                point = Some(self.smallest(any, chosen, least));
+            }
             Ok(point.is_none())
         });
         match explored {
@@ -176,6 +190,34 @@ impl Lowered {
             Err(error) => Err(error),
             Ok(()) => Ok(point),
         }
+    }
+
+    /// Goes from one point of what was chosen to the one that is smallest in some dimensions, one after
+    /// the other, by halving; isl's own search for it would go through all of them at once, which no
+    /// number of operations bounds well.
+    fn smallest(&self, mut point: Vec<i64>, chosen: &[&Conjunction], order: &[usize]) -> Vec<i64> {
+        let mut fixed: Vec<Conjunction> = Vec::new();
+        for dimension in order {
+            let mut low = 0;
+            // Most are 0.
+            let mut tried = 0;
+            while low < point[*dimension] {
+                let bound = self.system.at_most(*dimension, tried);
+                let mut asked = chosen.to_vec();
+                asked.extend(&fixed);
+                asked.push(&bound);
+                match self.find(&asked) {
+                    Ok(Found::Point(smaller)) => {
+                        point = self.system.without_parameters(&smaller).to_vec();
+                    }
+                    Ok(Found::Nothing) => low = tried + 1,
+                    Ok(Found::TooLarge) | Err(_) => break,
+                }
+                tried = low + (point[*dimension] - low) / 2;
+            }
+            fixed.push(self.system.exactly(*dimension, point[*dimension]));
+        }
+        point
     }
 
     /// Calls `leaf` with each way to choose that has a point, until it says no.

@@ -230,6 +230,15 @@ impl Problem {
         )
     }
 
+    /// Positions of the dimensions that blocks, threads and loops are, none of which is negative; the
+    /// others, which are products and quotients, follow from them.
+    pub(super) fn places(&self) -> Vec<usize> {
+        let place = |name: &String| name[1..].starts_with(['b', 't', 'i']);
+        let named = self.dimensions.iter().enumerate();
+        let places = named.filter(|(_, name)| place(name));
+        places.map(|(position, _)| position).collect()
+    }
+
     /// Canonical names of the parameters.
     pub(super) fn parameters(&self) -> Vec<String> {
         (0..self.monomials.len()).map(|n| format!("p{n}")).collect()

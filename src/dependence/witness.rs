@@ -9,6 +9,7 @@
 //! explains and decides nothing.
 
 use super::Width;
+use super::lowered::Lowered;
 use super::polynomial::{Atom, Polynomial};
 use super::problem::Problem;
 use super::relation::{Facts, Shape, Side};
@@ -44,6 +45,8 @@ pub(super) struct KnownSamples {
     samples: HashMap<String, Option<(Sample, usize)>>,
     /// Values tried in vain.
     fruitless: usize,
+    /// What all searches took, as [`super::lowered::Lowered::spent`] measures it.
+    spent: u64,
 }
 
 /// Numbers for host values.
@@ -59,8 +62,13 @@ const MOST_ATTEMPTS: usize = 12;
 /// After so many values tried in vain in a program, only the likeliest are tried for each problem: a
 /// witness explains, and may not cost more than the analysis.
 const MOST_FRUITLESS_ATTEMPTS: usize = 10 * MOST_ATTEMPTS;
-/// Budget of one isl call in search of a witness.
-const WITNESS_BUDGET: u64 = 20_000;
+/// Most that is spent in search of one witness, as [`super::lowered::Lowered::spent`] measures it; a
+/// tenth of what decides an edge.
+const MOST_SPENT: u64 = 15_000_000;
+/// What a whole program may spend after which its witnesses get little each.
+const MUCH_SPENT: u64 = 300_000_000;
+/// What a search may always take; an ordinary one takes a tenth of it.
+const LEAST_SPENT: u64 = 500_000;
 /// Most alternatives that are looked into for one assignment.
 const MOST_ALTERNATIVES: usize = 60;
 
@@ -190,21 +198,28 @@ pub(super) fn sample(
         key.push('\n');
         key.push_str(fixed);
     }
-    let fruitless = &mut known.fruitless;
+    let (fruitless, spent) = (&mut known.fruitless, &mut known.spent);
     let found = known.samples.entry(key).or_insert_with(|| {
         let tried = if *fruitless < MOST_FRUITLESS_ATTEMPTS {
             attempts.len()
         } else {
             1
         };
+        let share = MUCH_SPENT.saturating_sub(*spent) / (MUCH_SPENT / MOST_SPENT);
+        let mut search = WitnessSearch {
+            problem: &problem,
+            width,
+            left: share.max(LEAST_SPENT),
+        };
+        let allowed = search.left;
         let mut tried = attempts.iter().take(tried).enumerate();
-        tried.find_map(|(index, (_, fixed))| {
-            let found =
-                isl::with_operation_budget(WITNESS_BUDGET, || first_point(&problem, fixed, width));
-            let point = found.ok().flatten();
+        let found = tried.find_map(|(index, (_, fixed))| {
+            let point = search.first_point(fixed).ok().flatten();
             *fruitless += usize::from(point.is_none());
             Some((point?, index))
-        })
+        });
+        *spent += allowed - search.left;
+        found
     });
     let (sample, index) = found.as_ref()?;
     Some(Example {
@@ -214,26 +229,44 @@ pub(super) fn sample(
     })
 }
 
-/// The first point of a problem for the values of an assignment.
-fn first_point(problem: &Problem, fixed: &str, width: Width) -> isl::Result<Option<Sample>> {
-    let mut lowered = problem.lowered()?;
-    let fixed_values = lowered.read(fixed)?;
-    let kind = match width {
-        Width::Thread => return Ok(None),
-        Width::Block => "t",
-        Width::Global => "b",
-    };
-    for axis in Axis::ALL {
-        for order in ["<", ">"] {
-            let name = axis.name();
-            let apart = lowered.read(&format!("s{kind}{name} {order} t{kind}{name}"))?;
-            let conditions = [&apart, &fixed_values];
-            if let Some(point) = lowered.first_point(&conditions, MOST_ALTERNATIVES)? {
-                return Ok(read_point(problem, fixed, &point));
+/// A search under way.
+struct WitnessSearch<'p> {
+    problem: &'p Problem,
+    width: Width,
+    /// What may still be spent.
+    left: u64,
+}
+
+impl WitnessSearch<'_> {
+    /// The first point of the problem for the values of an assignment.
+    fn first_point(&mut self, fixed: &str) -> isl::Result<Option<Sample>> {
+        let mut lowered = self.problem.lowered()?.with_most_spent(self.left);
+        let point = self.first_point_of(&mut lowered, fixed);
+        self.left = self.left.saturating_sub(lowered.spent());
+        Ok(point?.and_then(|point| read_point(self.problem, fixed, &point)))
+    }
+
+    fn first_point_of(&self, lowered: &mut Lowered, fixed: &str) -> isl::Result<Option<Vec<i64>>> {
+        let fixed_values = lowered.read(fixed)?;
+        let kind = match self.width {
+            Width::Thread => return Ok(None),
+            Width::Block => "t",
+            Width::Global => "b",
+        };
+        let least = self.problem.places();
+        for axis in Axis::ALL {
+            for order in ["<", ">"] {
+                let name = axis.name();
+                let apart = lowered.read(&format!("s{kind}{name} {order} t{kind}{name}"))?;
+                let conditions = [&apart, &fixed_values];
+                let point = lowered.first_point(&conditions, &least, MOST_ALTERNATIVES)?;
+                if point.is_some() {
+                    return Ok(point);
+                }
             }
         }
+        Ok(None)
     }
-    Ok(None)
 }
 
 /// Each parameter and each product as what it is for these values.

@@ -115,17 +115,28 @@ impl System {
         Set::from_constraints([0, self.parameters + self.dimensions], &matrices)?.find()
     }
 
-    /// The first point of the dimensions, in lexicographic order, for which all of the conjunctions
-    /// hold, where they hold for one value of each parameter; `None` when there is none or a number
-    /// leaves 64 bits.
-    ///
-    /// # Errors
-    /// Quota, or no first point.
-    pub fn first(&self, conjunctions: &[&Conjunction]) -> Result<Option<Vec<i64>>> {
-        let matrices = self.matrices(conjunctions);
-        let set = Set::from_constraints([0, self.parameters + self.dimensions], &matrices)?;
-        let point = set.lexmin()?.sample()?;
-        Ok(point.map(|point| point[self.parameters..].to_vec()))
+    /// That a dimension, counted without the parameters, is no more than a value.
+    pub fn at_most(&self, dimension: usize, value: i64) -> Conjunction {
+        let linear = Linear {
+            terms: vec![(self.parameters + dimension, -1)],
+            constant: value,
+        };
+        let equality = false;
+        Conjunction {
+            rows: vec![Row { linear, equality }],
+        }
+    }
+
+    /// That a dimension, counted without the parameters, is a value.
+    pub fn exactly(&self, dimension: usize, value: i64) -> Conjunction {
+        let mut equal = self.at_most(dimension, value);
+        equal.rows[0].equality = true;
+        equal
+    }
+
+    /// The values of the dimensions at a point, without those of the parameters.
+    pub fn without_parameters<'p>(&self, point: &'p [i64]) -> &'p [i64] {
+        &point[self.parameters..]
     }
 
     /// Numbers in the matrix of so many conjunctions: what each step of isl's solver goes through.
@@ -480,10 +491,13 @@ mod tests {
         let read =
             system.read(&["a > b + 3 >= floor((c)/2) and p0 = 7 and p1 = 0 and b >= -1 and c = 9"]);
         let (read, definitions) = (read.unwrap(), system.definitions());
-        assert_eq!(
-            system.first(&[&read, definitions]).unwrap(),
-            Some(vec![5, 1, 9, 4])
-        );
+        let (least, point) = (system.at_most(0, 5), [7, 0, 5, 1, 9, 4]);
+        let found = system.find(&[&read, definitions, &least]).unwrap();
+        assert_eq!(found, Found::Point(point.to_vec()));
+        assert_eq!(system.without_parameters(&point), [5, 1, 9, 4]);
+        let less = system.find(&[&read, definitions, &system.at_most(0, 4)]);
+        assert_eq!(less.unwrap(), Found::Nothing);
+        assert!(system.exactly(1, 1).holds_at(&point) && !system.exactly(1, 0).holds_at(&point));
         assert!(!read.holds_at(&[7, 0, 3, 1, 9, 4]));
         assert_eq!(system.cells(&[&read, definitions]), 8 * 7);
     }

@@ -1,8 +1,10 @@
 //! Bitwise combinations with a literal, as digits of a number.
 
+use super::KernelSymbol;
 use super::body::BinaryOperator;
+use super::polynomial::symbol_range;
 use super::walk::{OVERFLOW, Obstacle, Outcome, Quantity};
-use crate::affine::Affine;
+use crate::affine::{Affine, Variable};
 
 /// More runs of ones in a mask are given up.
 const RUNS: usize = 4;
@@ -51,12 +53,37 @@ fn masked(affine: &Affine, mask: i64) -> Option<Affine> {
         if low + length > 62 {
             return None;
         }
-        let digit = affine
-            .floor_divide(1 << low)
-            .modulo(1 << length)?
-            .scale(1 << low)?;
-        sum = sum.add(&digit)?;
+        let above = affine.floor_divide(1 << low);
+        // Above the digit there is nothing where the number is known to be small.
+        let is_digit =
+            thread_range(&above).is_some_and(|(least, most)| least >= 0 && most < 1 << length);
+        let digit = if is_digit {
+            above
+        } else {
+            above.modulo(1 << length)?
+        };
+        sum = sum.add(&digit.scale(1 << low)?)?;
         rest &= !(((1 << length) - 1) << low);
     }
     (rest == 0).then_some(sum)
+}
+
+/// The range of an expression of nothing but thread indices, in any launch that CUDA allows.
+fn thread_range(affine: &Affine) -> Option<(i128, i128)> {
+    let mut range = (i128::from(affine.constant), i128::from(affine.constant));
+    for (coefficient, variable) in &affine.terms {
+        let (least, most) = match variable {
+            Variable::Thread(axis) => (0, symbol_range(&KernelSymbol::BlockSize(*axis)).1 - 1),
+            Variable::Floor(inner, divisor) => {
+                let (least, most) = thread_range(inner)?;
+                let divisor = i128::from(*divisor);
+                (least.div_euclid(divisor), most.div_euclid(divisor))
+            }
+            _ => return None,
+        };
+        let coefficient = i128::from(*coefficient);
+        let ends = (coefficient * least, coefficient * most);
+        range = (range.0 + ends.0.min(ends.1), range.1 + ends.0.max(ends.1));
+    }
+    Some(range)
 }

@@ -2,7 +2,7 @@
 //! effects summed bottom-up (paper §3), from threads over blocks to the kernel.
 
 use super::polynomial::Polynomial;
-use super::ranges::{Level, block_index, lower_at, upper_at};
+use super::ranges::{Level, block_index, tight_at};
 use super::space::Space;
 use super::{Access, AccessKind, BlockEffect, BlockSymbol, Footprint, KernelSymbol, Target};
 use crate::affine::{Affine, Axis};
@@ -84,16 +84,11 @@ fn bound(
             subscript.clone()
         };
         for facts in &access.domain {
-            let mut bounds = if from_above {
-                upper_at(level, space, &edge, facts)
-            } else {
-                lower_at(level, space, &edge, facts)
-            };
+            let bounds = tight_at(level, space, &edge, facts, from_above);
             if bounds.is_empty() {
                 return None;
             }
             // Constants of bounds that have the same symbols compare, the rest is left to run time.
-            bounds.truncate(2);
             if !loosest.contains(&bounds) {
                 absorb(&mut loosest, bounds, from_above);
             }

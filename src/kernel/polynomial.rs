@@ -131,7 +131,50 @@ impl Polynomial {
                 .collect();
             return Self { terms };
         }
+        if let Some(literal) = divisor.as_constant()
+            && literal > 0
+        {
+            let (least, most) = self.range();
+            let quotient = least.div_euclid(literal.into());
+            if quotient == most.div_euclid(literal.into())
+                && let Ok(quotient) = i64::try_from(quotient)
+            {
+                return Self::constant(quotient);
+            }
+        }
         Self::compound(self.expression().floor_divide(divisor.expression()))
+    }
+
+    /// Values at least as large, each with one division by a literal less, where that costs less
+    /// than one divisor: `c·floor(e / d) <= (c/d)·e` and `-c·floor(e / d) <= (c/d)·(d - 1 - e)`.
+    pub fn without_a_division(&self) -> impl Iterator<Item = Self> + '_ {
+        self.terms.iter().filter_map(|(factors, coefficient)| {
+            let [Atom::Compound(Expression::FloorDivide(dividend, divisor))] = factors.as_slice()
+            else {
+                return None;
+            };
+            let divisor = divisor.as_constant()?;
+            if divisor <= 0 || coefficient % divisor != 0 {
+                return None;
+            }
+            let mut dividend = Self::of(dividend)?;
+            if *coefficient < 0 {
+                dividend = dividend.subtract(&Self::constant(divisor - 1))?;
+            }
+            let whole = Self::monomial(factors.clone(), *coefficient);
+            self.subtract(&whole)?
+                .add(&dividend.scale(coefficient / divisor)?)
+        })
+    }
+
+    /// The normal form of an expression. `None` when a coefficient leaves 64 bits.
+    fn of(expression: &Expression<KernelSymbol>) -> Option<Self> {
+        match expression {
+            Expression::Add(a, b) => Self::of(a)?.add(&Self::of(b)?),
+            Expression::Subtract(a, b) => Self::of(a)?.subtract(&Self::of(b)?),
+            Expression::Multiply(a, b) => Self::of(a)?.multiply(&Self::of(b)?),
+            other => Some(Self::compound(other.clone())),
+        }
     }
 
     /// The smaller of two.

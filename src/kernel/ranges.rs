@@ -46,14 +46,55 @@ const VISITS: usize = 160;
 const ALL_VISITS: usize = 2_000;
 /// How many bounds are worth testing at run time.
 const CANDIDATES: usize = 3;
+/// How many relaxations of a bound are looked at.
+const RELAXATIONS: usize = 8;
 
 /// Bounds from above for all threads; each holds, none: no bound was found.
 pub fn upper(space: &Space, affine: &Affine, facts: &[Constraint]) -> Vec<Polynomial> {
-    upper_at(Level::Kernel, space, affine, facts)
+    let mut bounds = all_upper(Level::Kernel, space, affine, facts);
+    bounds.truncate(CANDIDATES);
+    bounds
 }
 
-/// Bounds from above.
-pub fn upper_at(
+/// Bounds from above (from below) as tight as those that were found: the two simplest, and one that
+/// never exceeds (falls below) one of them. In place of a bound by the launch's shape the latter
+/// stands alone, since at the launch both are numbers.
+pub fn tight_at(
+    level: Level,
+    space: &Space,
+    affine: &Affine,
+    facts: &[Constraint],
+    from_above: bool,
+) -> Vec<Polynomial> {
+    let sign = if from_above { 1 } else { -1 };
+    let Some(signed) = affine.scale(sign) else {
+        return Vec::new();
+    };
+    let all = all_upper(level, space, &signed, facts);
+    let mut chosen: Vec<_> = all.iter().take(2).cloned().collect();
+    let tighter = all.iter().skip(1).rev().find(|bound| {
+        let larger = relaxed(bound);
+        chosen
+            .iter()
+            .any(|each| each != *bound && exceeds_one(each, &larger))
+    });
+    if let Some(tighter) = tighter {
+        let larger = relaxed(tighter);
+        chosen.retain(|each| {
+            each != tighter
+                && !(exceeds_one(each, &larger)
+                    && each.monomials().all(|(_, each)| of_shape(&each)))
+        });
+        chosen.push(tighter.clone());
+    }
+    chosen
+        .into_iter()
+        .filter_map(|bound| bound.scale(sign))
+        .collect()
+}
+
+/// All bounds from above that were found, simple ones first.
+fn all_upper(
     level: Level,
     space: &Space,
     affine: &Affine,
@@ -136,20 +177,10 @@ fn search_upper(
 
 /// Bounds from below for all threads; each holds, none: no bound was found.
 pub fn lower(space: &Space, affine: &Affine, facts: &[Constraint]) -> Vec<Polynomial> {
-    lower_at(Level::Kernel, space, affine, facts)
-}
-
-/// Bounds from below.
-pub fn lower_at(
-    level: Level,
-    space: &Space,
-    affine: &Affine,
-    facts: &[Constraint],
-) -> Vec<Polynomial> {
     let Some(negated) = affine.scale(-1) else {
         return Vec::new();
     };
-    upper_at(level, space, &negated, facts)
+    upper(space, &negated, facts)
         .into_iter()
         .filter_map(|bound| bound.scale(-1))
         .collect()
@@ -179,28 +210,66 @@ fn rank(found: BTreeSet<Polynomial>) -> Vec<Polynomial> {
     }
     let mut bounds: Vec<_> = tightest.into_iter().collect();
     bounds.sort_by_key(|(symbols, _)| (mentions_shape(&symbols.expression()), symbols.len()));
-    bounds.truncate(CANDIDATES);
     bounds
         .into_iter()
         .filter_map(|(symbols, constant)| symbols.add(&Polynomial::constant(constant)))
         .collect()
 }
 
+/// Values that are at least as large as one: it without some of its divisions.
+fn relaxed(bound: &Polynomial) -> Vec<Polynomial> {
+    let mut found: Vec<Polynomial> = bound.without_a_division().collect();
+    let mut at = 0;
+    while at < found.len() && found.len() < RELAXATIONS {
+        let more: Vec<_> = found[at].without_a_division().collect();
+        found.extend(
+            more.into_iter()
+                .filter(|each| !found.contains(each))
+                .collect::<Vec<_>>(),
+        );
+        at += 1;
+    }
+    found
+}
+
+/// Whether a bound is at least as large as one of others wherever the launch's values lie.
+fn exceeds_one(bound: &Polynomial, others: &[Polynomial]) -> bool {
+    others.iter().any(|other| {
+        bound
+            .subtract(other)
+            .and_then(|difference| difference.as_constant())
+            .is_some_and(|difference| difference >= 0)
+    })
+}
+
+/// Whether nothing but the launch's shape and the block's indices is in an expression.
+fn of_shape(polynomial: &Polynomial) -> bool {
+    !mentions(&polynomial.expression(), &|symbol| {
+        !is_shape(symbol) && Axis::ALL.iter().all(|axis| block_index(*axis) != *symbol)
+    })
+}
+
 fn mentions_shape(expression: &Expression<KernelSymbol>) -> bool {
+    mentions(expression, &is_shape)
+}
+
+fn is_shape(symbol: &KernelSymbol) -> bool {
+    matches!(
+        symbol,
+        KernelSymbol::GridSize(_) | KernelSymbol::BlockSize(_)
+    )
+}
+
+fn mentions(expression: &Expression<KernelSymbol>, wanted: &dyn Fn(&KernelSymbol) -> bool) -> bool {
     match expression {
         Expression::Constant(_) => false,
-        Expression::Leaf(symbol) => {
-            matches!(
-                symbol,
-                KernelSymbol::GridSize(_) | KernelSymbol::BlockSize(_)
-            )
-        }
+        Expression::Leaf(symbol) => wanted(symbol),
         Expression::Add(a, b)
         | Expression::Subtract(a, b)
         | Expression::Multiply(a, b)
         | Expression::FloorDivide(a, b)
         | Expression::Minimum(a, b)
-        | Expression::Maximum(a, b) => mentions_shape(a) || mentions_shape(b),
+        | Expression::Maximum(a, b) => mentions(a, wanted) || mentions(b, wanted),
     }
 }
 

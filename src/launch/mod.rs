@@ -174,6 +174,11 @@ pub struct Buffer {
     pub escapes: bool,
     /// Its size, where known.
     pub bytes: Option<Expression<ValueId>>,
+    /// Which of the host module's calls of `cudaMalloc` makes it, in their order, where the graph shows all
+    /// uses of pointers into it by CUDA: launches, sets and copies within the device that are
+    /// [operations](LaunchGraph::operations), and `cudaFree`.
+    #[serde(default)]
+    pub plain_call: Option<usize>,
     /// The device variable's name in the device module, for variables.
     pub variable: Option<String>,
     /// Place of the allocation.

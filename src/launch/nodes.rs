@@ -1,5 +1,6 @@
 //! The launch graph put together: functions, blocks, loops, nodes.
 
+mod allocations;
 mod launches;
 mod libraries;
 mod operations;
@@ -63,6 +64,7 @@ pub fn assemble(
     builder.launch_operands(&functions);
     builder.buffers(&functions, variables);
     builder.nodes(&functions);
+    builder.plain_allocations();
     builder.iterations(&functions);
     let analysed: Vec<usize> = functions.iter().map(|analysed| analysed.function).collect();
     builder.graph.capture = StreamCapture::of(host, &analysed);
@@ -261,6 +263,7 @@ impl Builder<'_> {
                     unique: once,
                     escapes: self.facts.points_to.objects[object].leaked,
                     bytes,
+                    plain_call: None,
                     variable: None,
                     location: instruction.location.clone(),
                 });
@@ -290,6 +293,7 @@ impl Builder<'_> {
                 unique: true,
                 escapes: true,
                 bytes: i64::try_from(variable.bytes).ok().map(Expression::Constant),
+                plain_call: None,
                 variable: Some(variable.unique_name.clone()),
                 location: Location::default(),
             });

@@ -12,7 +12,9 @@ use crate::codegen::{
 };
 use crate::program::Program;
 use crate::schedule::resources::{GroupOccupancy, GroupUsage, cuts};
-use crate::schedule::{FusionGroup, FusionPlan, Missed, Regrouper, plan_waves, without_homeless};
+use crate::schedule::{
+    FusionGroup, FusionPlan, Missed, Regrouper, find_dead_buffers, plan_waves, without_homeless,
+};
 use crate::verify::verify;
 
 /// Whether ptxas has a say in this build.
@@ -265,8 +267,15 @@ impl Analysis {
                 }
                 false => Vec::new(),
             };
-            let plan = FusionPlan { groups, waves };
-            let plan = without_homeless(&self.graph, &self.models, &self.uar, plan);
+            let mut plan = FusionPlan {
+                groups,
+                waves,
+                ..FusionPlan::default()
+            };
+            plan = without_homeless(&self.graph, &self.models, &self.uar, plan);
+            if self.options.reserves_memory {
+                plan.dead_buffers = find_dead_buffers(&self.graph, &self.models, &plan);
+            }
             if let Ok(plan) = verify(&self.graph, &self.models, plan) {
                 self.plan = plan;
                 return Ok(());

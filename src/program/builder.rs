@@ -26,6 +26,17 @@ impl Builder {
         }
     }
 
+    /// Builds right after `instruction`, which does not end its block, with its source place.
+    pub(super) fn after(instruction: Value) -> Self {
+        // SAFETY: a live instruction that another follows.
+        Self::before(Value(unsafe { LLVMGetNextInstruction(instruction.0) }))
+    }
+
+    /// For what LLVM builds and this has no call for.
+    pub(super) fn raw(&self) -> LLVMBuilderRef {
+        self.0
+    }
+
     /// Builds at the end of a block of `function`.
     pub(super) fn at_end(function: Value, block: Block) -> Self {
         // SAFETY: a live block of a live function; the builder is disposed in `drop`.

@@ -1,12 +1,13 @@
 //! Device modules: numerics decided in each unit, then one canonical copy of all kernels.
 //!
 //! What the pipelines guarantee: [`DEVICE_INLINING`] puts everything that a kernel calls directly
-//! and without recursion into the kernel (unless `__noinline__`), so that numerics are decided for
-//! whole kernels; it leaves the rest as clang made it. [`DEVICE_PIPELINE`] turns memory of a thread
-//! into SSA values, folds, removes loads that repeat a load or store of the same thread, and puts
+//! and without recursion into the kernel (unless `__noinline__`, and as far as [`inlined_functions`]
+//! goes), so that numerics are decided for whole kernels; it leaves the rest as clang made it.
+//! [`DEVICE_PIPELINE`] turns memory of a thread into SSA values, folds, removes loads that repeat a load or store of the same thread, and puts
 //! loops into simplified, closed form; no loop is rotated, unrolled or vectorised, no access to
 //! memory is added, and none is moved out of its loop.
 
+use super::inlining::inlined_functions;
 use super::ir::{self, Place, Value};
 use super::names;
 use super::numerics;
@@ -14,8 +15,6 @@ use super::{DeviceVariable, Kernel, ProgramError, Unit, passes};
 use crate::cli::Numerics;
 use inkwell::module::Module;
 use llvm_sys::LLVMOpcode;
-use petgraph::graph::DiGraph;
-use std::collections::{BTreeSet, HashMap};
 
 /// What runs on each unit's device module before numerics are decided.
 pub const DEVICE_INLINING: &str = "always-inline,function(sroa,early-cse)";
@@ -47,17 +46,11 @@ pub(super) fn decide_numerics(
     numerics: Numerics,
     architecture: u32,
 ) -> Result<(), ProgramError> {
-    let recursive = recursive_functions(device);
-    for function in ir::functions(device) {
-        let inlined = !function.is_declaration()
-            && function.calling_convention() != PTX_KERNEL
+    mark_inlined(device, |function| {
+        function.calling_convention() != PTX_KERNEL
             && !function.has_attribute("noinline")
             && !function.has_attribute("optnone")
-            && !recursive.contains(&function);
-        if inlined {
-            function.add_attribute(Place::Function, "alwaysinline", 0);
-        }
-    }
+    });
     passes::run(
         device,
         DEVICE_INLINING,
@@ -72,9 +65,7 @@ pub(super) fn decide_numerics(
 /// # Errors
 /// As [`decide_numerics`].
 pub(super) fn inline_linked(device: &Module<'_>, architecture: u32) -> Result<(), ProgramError> {
-    for function in recursive_functions(device) {
-        function.remove_attribute("alwaysinline");
-    }
+    mark_inlined(device, |function| function.has_attribute("alwaysinline"));
     for function in ir::functions(device) {
         if !function.is_declaration() && function.calling_convention() != PTX_KERNEL {
             function.make_internal();
@@ -119,16 +110,9 @@ pub(super) fn analysis_module<'ctx>(
     }
     analysis.set_name("analysis");
     // A helper that is called as a whole in the original (`__noinline__`) is looked into here.
-    let recursive = recursive_functions(&analysis);
-    for function in ir::functions(&analysis) {
-        if !function.is_declaration()
-            && function.calling_convention() != PTX_KERNEL
-            && !recursive.contains(&function)
-        {
-            function.remove_attribute("noinline");
-            function.add_attribute(Place::Function, "alwaysinline", 0);
-        }
-    }
+    mark_inlined(&analysis, |function| {
+        function.calling_convention() != PTX_KERNEL
+    });
     if !units.is_empty() {
         let machine = passes::device_machine(architecture)?;
         passes::run(&analysis, DEVICE_FLATTENING, &machine)?;
@@ -139,6 +123,20 @@ pub(super) fn analysis_module<'ctx>(
     }
     passes::verify(&analysis, "the device pipeline")?;
     Ok(analysis)
+}
+
+/// Has those functions of a module that [`inlined_functions`] names put into their callers, and no
+/// others.
+fn mark_inlined(module: &Module<'_>, may_be: impl Fn(Value) -> bool) {
+    let inlined = inlined_functions(module, may_be);
+    for function in ir::functions(module) {
+        if inlined.contains(&function) {
+            function.remove_attribute("noinline");
+            function.add_attribute(Place::Function, "alwaysinline", 0);
+        } else {
+            function.remove_attribute("alwaysinline");
+        }
+    }
 }
 
 /// Keeps passes from removing stores, other than those to the thread's own variables.
@@ -164,30 +162,4 @@ fn is_local(pointer: Value) -> bool {
             .is_some_and(|base| is_local(*base)),
         _ => false,
     }
-}
-
-/// Functions that can call themselves through direct calls.
-pub(super) fn recursive_functions(module: &Module<'_>) -> BTreeSet<Value> {
-    let mut graph = DiGraph::<Value, ()>::new();
-    let nodes: HashMap<Value, _> = ir::functions(module)
-        .into_iter()
-        .map(|function| (function, graph.add_node(function)))
-        .collect();
-    let mut recursive = BTreeSet::new();
-    for (function, node) in &nodes {
-        for call in function.instructions() {
-            if let Some(called) = call.called_function() {
-                if called == *function {
-                    recursive.insert(called);
-                }
-                graph.update_edge(*node, nodes[&called], ());
-            }
-        }
-    }
-    for component in petgraph::algo::tarjan_scc(&graph) {
-        if component.len() > 1 {
-            recursive.extend(component.into_iter().map(|node| graph[node]));
-        }
-    }
-    recursive
 }

@@ -8,7 +8,7 @@
 //! simplified, closed form; none is rotated, unrolled or vectorised, and no launch is duplicated,
 //! hoisted or sunk. Functions that neither launch nor call the runtime stay as clang made them.
 
-use super::canonicalise_device::recursive_functions;
+use super::inlining::recursive_functions;
 use super::ir::{self, Place, Value};
 use super::launches;
 use super::runtime_effects;

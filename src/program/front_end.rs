@@ -4,8 +4,7 @@
 //! side, errors of the side that fails first (the host's when both do).
 
 use super::front_end_cache::run_front_end;
-use super::relocatable;
-use super::{ProgramError, SourceBitcode};
+use super::{ProgramError, SourceBitcode, managed, relocatable};
 use crate::cli::{Architecture, Build, Input, Language, Phase, Relocatable, ToolError, Toolchain};
 use inkwell::context::Context;
 use inkwell::module::Module;
@@ -43,7 +42,7 @@ pub(super) fn compile<'ctx>(
         let device = bitcode.device.as_deref();
         return Ok(FrontEndUnit {
             source: input.path.clone(),
-            host: read(context, input, &bitcode.host)?,
+            host: read_host(context, input, &bitcode.host)?,
             device: device
                 .map(|path| read_device(context, input, path, bitcode.relocatable.as_ref()))
                 .transpose()?,
@@ -100,7 +99,7 @@ pub(super) fn compile<'ctx>(
     let device = device_bitcode.as_deref();
     Ok(FrontEndUnit {
         source: input.path.clone(),
-        host: read(context, input, &host_bitcode)?,
+        host: read_host(context, input, &host_bitcode)?,
         device: device
             .map(|path| read_device(context, input, path, relocatable.as_ref()))
             .transpose()?,
@@ -121,6 +120,16 @@ fn read<'ctx>(
     })
 }
 
+fn read_host<'ctx>(
+    context: &'ctx Context,
+    input: &Input,
+    path: &Path,
+) -> Result<Module<'ctx>, ProgramError> {
+    let host = read(context, input, path)?;
+    managed::settle_host(&host, &input.path)?;
+    Ok(host)
+}
+
 fn read_device<'ctx>(
     context: &'ctx Context,
     input: &Input,
@@ -128,6 +137,7 @@ fn read_device<'ctx>(
     relocatable: Option<&Relocatable>,
 ) -> Result<Module<'ctx>, ProgramError> {
     let device = read(context, input, path)?;
+    managed::settle_device(&device);
     if relocatable.is_some() {
         relocatable::settle_names(&device);
     }
@@ -222,6 +232,11 @@ fn host_arguments(
         .0
         .push(format!("-O{}", build.optimisation.clamp(1, 3)).into());
     arguments.shared(build, toolchain);
+    if input.language == Language::C {
+        // C is compiled by its own default, as with nvcc, whose host compiler only warns.
+        let is_of_other = |argument: &OsString| argument.to_string_lossy().starts_with("-std=");
+        arguments.0.retain(|argument| !is_of_other(argument));
+    }
     arguments
         .0
         .extend(build.host_arguments.iter().map(OsString::from));

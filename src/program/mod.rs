@@ -20,9 +20,12 @@ mod canonicalise_host;
 mod contexts;
 mod front_end;
 mod front_end_cache;
+mod globals;
 mod handles;
+mod inlining;
 mod ir;
 mod launches;
+mod managed;
 mod names;
 mod numerics;
 mod operations;
@@ -202,6 +205,18 @@ pub enum ProgramError {
         source_file: PathBuf,
         /// LLVM's message.
         message: String,
+    },
+    /// The address of a managed variable is the initial value of another variable.
+    #[error(
+        "{}: the address of the __managed__ variable {variable} is the initial value of another variable; \
+         it is known only once the program runs, so assign it there",
+        source_file.display()
+    )]
+    ManagedAddress {
+        /// As on the command line.
+        source_file: PathBuf,
+        /// The managed variable, as the linker knows it.
+        variable: String,
     },
     /// The units define a symbol twice, or differ in how they were compiled.
     #[error("the translation units do not link: {message}")]

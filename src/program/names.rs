@@ -109,7 +109,7 @@ pub(super) fn registrations(host: &Module<'_>) -> Registrations {
                         found.variables.push(RegisteredVariable {
                             shadow: arguments[1].name(),
                             name,
-                            bytes: integer(4).unsigned_abs(),
+                            bytes: integer(5).unsigned_abs(),
                             constant: false,
                             managed: true,
                         });

@@ -433,9 +433,16 @@ impl Domain<'_> {
                 ),
             };
         }
+        // Sets the host's pointers to managed variables.
+        let mut managed = "";
+        if (self.registrations.variables.iter()).any(|variable| variable.managed) {
+            text.insert_str(0, "declare i8 @__cudaInitModule(ptr)\n");
+            managed = "  %managed = call i8 @__cudaInitModule(ptr %handle)\n";
+        }
         let _ = writeln!(
             text,
             "  call void @__cudaRegisterFatBinaryEnd(ptr %handle)\n\
+             {managed}\
              \x20 %unused = call i32 @atexit(ptr @\"{image}.destructor\")\n\
              \x20 ret void\n\
              }}"

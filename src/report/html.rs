@@ -77,6 +77,12 @@ pub fn render_html(report: &Report) -> String {
         waves,
     );
 
+    if !report.reservations.is_empty() {
+        let reservations = report.reservations.iter();
+        let lines = reservations.map(|reservation| vec![reservation.line(report)]);
+        table(&mut page, "Memory", &["not allocated"], lines);
+    }
+
     let missed = report.missed.iter().map(|missed| {
         vec![
             name_at(report, missed.src),

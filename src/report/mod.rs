@@ -12,12 +12,14 @@ mod effects;
 mod fold;
 mod html;
 mod maps;
+mod reservations;
 mod text;
 mod waves;
 
 pub use dot::render_dot;
 pub use html::render_html;
 pub use maps::ReportMap;
+pub use reservations::ReportReservation;
 pub use text::render_text;
 pub use waves::{
     ReportOrder, ReportOverwritten, ReportWaitingStatement, ReportWaveCount, ReportWaves,
@@ -51,6 +53,9 @@ pub struct Report {
     /// Parts whose launches are issued by waves.
     #[serde(default)]
     pub waves: Vec<ReportWaves>,
+    /// Allocations that take no memory while only fused kernels run; known once code was generated.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reservations: Vec<ReportReservation>,
     /// Consecutive launches that stay apart.
     pub missed: Vec<ReportMissed>,
     /// The kernels that are launched, and their memory effects.
@@ -230,6 +235,9 @@ pub struct ReportFusion {
     /// `--sirius-orientation` takes one of them.
     #[serde(default)]
     pub orientations: Vec<String>,
+    /// The orientation that was asked for, where these launches do not have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub orientation_not_there: Option<String>,
     /// How the blocks and threads of each member are those of the fused launch.
     #[serde(default)]
     pub maps: Vec<ReportMap>,
@@ -252,12 +260,17 @@ impl ReportFusion {
         maps.map(ReportMap::line).collect()
     }
 
-    /// The orientation that was taken, and the others where there are some: `v of v, v2h2, h`.
+    /// The orientation that was taken, and the others where there are some: `v of v, v2h2, h`; and the
+    /// one that was asked for, where it is not among them.
     fn orientation_and_others(&self) -> String {
-        match self.orientations.len() {
+        let mut text = match self.orientations.len() {
             0 | 1 => self.orientation.clone(),
             _ => format!("{} of {}", self.orientation, self.orientations.join(", ")),
+        };
+        if let Some(asked) = &self.orientation_not_there {
+            text.push_str(&format!("; there is no {asked} here"));
         }
+        text
     }
 }
 
@@ -351,6 +364,7 @@ pub fn build_report(
             .map(|group| fusion(graph, kernels, &names, group))
             .collect(),
         waves: Vec::new(),
+        reservations: Vec::new(),
         missed: missed.collect(),
         kernels: effects::launched_kernels(graph, kernels),
         stages: stages.collect(),
@@ -611,6 +625,7 @@ fn fusion(
         members: members.iter().map(|(node, _)| node.id.0).collect(),
         orientation: group.orientation.clone(),
         orientations: group.orientations.clone(),
+        orientation_not_there: None,
         maps: maps::maps(graph, kernels, names, group),
         guards: group
             .guards

@@ -44,6 +44,12 @@ pub fn render_text(report: &Report) -> String {
         let lines = waves::lines(report, region);
         let _ = writeln!(text, "\n{}", lines.join("\n  "));
     }
+    if !report.reservations.is_empty() {
+        text.push('\n');
+    }
+    for reservation in &report.reservations {
+        let _ = writeln!(text, "{}", reservation.line(report));
+    }
     if !report.missed.is_empty() {
         text.push('\n');
     }
@@ -239,7 +245,7 @@ fn bare_name(report: &Report, id: usize) -> &str {
 }
 
 /// `app.cu:31`, or `node 7` where it is not known.
-fn place(report: &Report, id: Option<&usize>) -> String {
+pub(super) fn place(report: &Report, id: Option<&usize>) -> String {
     let node = id.and_then(|id| report.nodes.get(*id));
     match node.filter(|node| node.line != 0) {
         Some(node) => format!("{}:{}", node.file, node.line),

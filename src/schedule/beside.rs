@@ -6,14 +6,15 @@
 
 use super::group::{Judge, orders};
 use super::obstacle::{Candidate, rejection};
-use super::orientation::{Layouts, Members, Strands};
-use super::sharing::loaded;
+use super::orientation::{Layouts, Members, Orientation, Strands};
+use super::sharing::{Loaded, loaded};
 use super::space::MOST_STATIC_SHARED_BYTES;
 use super::{BlockThreads, ThreadMap};
 use crate::dependence::Guard;
 use crate::diagnostics::{Rejection, RejectionReason};
 use crate::expression::{Condition, Expression};
 use crate::launch::ValueId;
+use std::collections::BTreeSet;
 
 impl<'a> Judge<'a> {
     /// Whether two groups may run side by side at the place of the later one. `planned` are the
@@ -67,7 +68,44 @@ impl<'a> Judge<'a> {
             }
         }
         self.threads(&members, &strands)?;
-        Ok(())
+        match self.options.orientation {
+            Orientation::Vertical => self.may_be_one_strand(&members),
+            Orientation::Auto | Orientation::Horizontal | Orientation::Mixed { .. } => Ok(()),
+        }
+    }
+
+    /// Whether members may also run one after the other in the same blocks.
+    ///
+    /// # Errors
+    /// Why they can only stand side by side.
+    fn may_be_one_strand(&self, members: &[Candidate<'a>]) -> Result<(), Rejection> {
+        let one = vec![(0..members.len()).collect()];
+        let group = self.group(members, |_| 0);
+        let unlike = (1..members.len()).find(|member| !group.alike(0, *member));
+        let Some(last) = unlike.or_else(|| (!group.is_legal(&one)).then(|| members.len() - 1))
+        else {
+            return Ok(());
+        };
+        let message = format!(
+            "`{}` and `{}` could only stand side by side, and vertical orientation was asked for",
+            members[0].model.display_name, members[last].model.display_name
+        );
+        let location = &self.graph.nodes[members[last].node.0].location;
+        Err(rejection(RejectionReason::NotSimilar, message, location))
+    }
+
+    fn group<'b>(
+        &'b self,
+        members: &'b [Candidate<'a>],
+        planned: impl Fn(&Candidate) -> usize,
+    ) -> Group<'a, 'b> {
+        let loads = |member: usize| loaded(&members[member..=member]);
+        Group {
+            judge: self,
+            members,
+            planned: members.iter().map(planned).collect(),
+            loads: (0..members.len()).map(loads).collect(),
+        }
     }
 
     /// All layouts of a group.
@@ -76,11 +114,7 @@ impl<'a> Judge<'a> {
         members: &[Candidate<'a>],
         planned: impl Fn(&Candidate) -> usize,
     ) -> Layouts {
-        Layouts::of(&Group {
-            judge: self,
-            members,
-            planned: members.iter().map(planned).collect(),
-        })
+        Layouts::of(&self.group(members, planned))
     }
 
     /// The maps of the members of a group; `None` where they keep their block indices.
@@ -234,6 +268,7 @@ struct Group<'a, 'b> {
     judge: &'b Judge<'a>,
     members: &'b [Candidate<'a>],
     planned: Vec<usize>,
+    loads: Vec<BTreeSet<Loaded>>,
 }
 
 impl Members for Group<'_, '_> {
@@ -259,9 +294,12 @@ impl Members for Group<'_, '_> {
             && self.judge.threads_in_step(one, other).is_ok()
     }
 
+    fn equal_code(&self, one: usize, other: usize) -> bool {
+        self.members[one].model.id == self.members[other].model.id && self.alike(one, other)
+    }
+
     fn shared(&self, one: usize, other: usize) -> usize {
-        let [one, other] = [one, other].map(|member| loaded(&self.members[member..=member]));
-        one.intersection(&other).count()
+        self.loads[one].intersection(&self.loads[other]).count()
     }
 
     fn is_legal(&self, strands: &Strands) -> bool {

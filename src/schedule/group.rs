@@ -9,7 +9,7 @@ use super::domains::Domains;
 use super::host_order::HostOrder;
 use super::liveness::Readers;
 use super::obstacle::{Candidate, obstacle, rejection};
-use super::orientation::{self, Strands};
+use super::orientation::{Layouts, Strands};
 use super::segments::segments;
 use super::space::static_shared;
 use super::waiting::{self, WaitObservers};
@@ -213,17 +213,13 @@ impl<'a> Judge<'a> {
         planned: impl Fn(&Candidate) -> usize,
     ) -> FusionGroup {
         let domains = self.domains(members);
-        let (orientations, strands) = match domains.all_kept() {
-            true => {
-                let layouts = self.layouts(members, &planned);
-                (layouts.names(), layouts.take(self.options.orientation))
-            }
+        let layouts = match domains.all_kept() {
+            true => self.layouts(members, &planned),
             // Over the threads of one launch, one after the other.
-            false => {
-                let strands = vec![(0..members.len()).collect()];
-                (vec![orientation::name(&strands)], strands)
-            }
+            false => Layouts::single(members.len()),
         };
+        let orientations = layouts.names();
+        let (orientation, strands) = layouts.take(self.options.orientation);
         let mut strand_of = vec![0; members.len()];
         for (number, strand) in strands.iter().enumerate() {
             strand.iter().for_each(|member| strand_of[*member] = number);
@@ -303,7 +299,7 @@ impl<'a> Judge<'a> {
         let unread_afterwards = self.readers.unread_after(self.graph, members, &guards);
         FusionGroup {
             members: planned,
-            orientation: orientation::name(&strands),
+            orientation,
             orientations,
             guards,
             unread_afterwards,

@@ -6,13 +6,14 @@
 //! edges come from: all of them when that is legal, else the latest that is. Groups therefore only
 //! grow at their end, and what a member has already moved past never has to be asked again.
 
+use super::dead_buffers::find_dead_buffers;
 use super::expansion::Expansion;
 use super::group::{Judge, launches, may_be_inside};
 use super::obstacle::{Candidate, candidate, rejection};
 use super::sharing::{Sharers, loaded};
 use super::units::Units;
 use super::waves::plan_waves;
-use super::{FusionPlan, Missed, Orientation, ScheduleOptions};
+use super::{FusionPlan, Missed, ScheduleOptions};
 use crate::cli::Fusion;
 use crate::dependence::Uar;
 use crate::diagnostics::{Rejection, RejectionReason};
@@ -98,6 +99,9 @@ fn plan_by(
         let alone = judge.alone(&plan, &candidates, most.saturating_sub(made));
         plan.groups.extend(alone);
     }
+    if options.reserves_memory && options.fusion != Fusion::Off {
+        plan.dead_buffers = find_dead_buffers(graph, kernels, &plan);
+    }
     let Grouping { groups, refusals } = grouping;
     let mut missed = Vec::new();
     // Sets and copies that stay what they are are no launches.
@@ -149,7 +153,7 @@ impl Grouping<'_> {
                 .into_iter()
                 .map(|members| judge.finish(members, strand))
                 .collect(),
-            waves: Vec::new(),
+            ..FusionPlan::default()
         }
     }
 }
@@ -315,7 +319,7 @@ fn join_sharers<'a>(groups: &mut Groups<'a>, judge: &mut Judge<'a>, units: Optio
 
 /// Whether launches that share nothing may run side by side.
 fn stand_beside(options: &ScheduleOptions) -> bool {
-    options.fusion == Fusion::All && options.orientation != Orientation::Vertical
+    options.fusion == Fusion::All
 }
 
 /// Joins whole groups that do not depend on each other, side by side: the later of two takes in the

@@ -5,6 +5,7 @@
 
 mod alone;
 mod beside;
+mod dead_buffers;
 mod domains;
 mod expansion;
 mod group;
@@ -27,6 +28,7 @@ mod waiting;
 mod wave_order;
 mod waves;
 
+pub use dead_buffers::find_dead_buffers;
 pub use expansion::without_homeless;
 pub use local::plan_fusion;
 pub use orientation::Orientation;
@@ -234,6 +236,10 @@ pub struct FusionPlan {
     /// Parts of the host program whose launches are issued by waves.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waves: Vec<WaveRegion>,
+    /// Allocations that nothing touches but members of groups that call them unread afterwards. Where the
+    /// fused kernels have no access to one left, only the originals need its memory.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dead_buffers: Vec<BufferId>,
 }
 
 /// A part of a host function whose launches are put off and issued by waves, each launch of a
@@ -372,6 +378,8 @@ pub struct ScheduleOptions {
     pub expands_buffers: bool,
     /// Shared variables of members that come one after the other share storage.
     pub overlays_shared: bool,
+    /// Allocations that fused kernels do not touch take no memory before somebody does.
+    pub reserves_memory: bool,
     /// How members of a group are laid out.
     pub orientation: Orientation,
     /// What a fused kernel may need.
@@ -393,6 +401,9 @@ impl From<&SiriusOptions> for ScheduleOptions {
                 .contains(&Optimisation::PermutedBlocks),
             expands_buffers: options.optimisations.contains(&Optimisation::ExpandBuffers),
             overlays_shared: options.optimisations.contains(&Optimisation::SharedOverlay),
+            reserves_memory: [Optimisation::DeadStores, Optimisation::DeadBuffers]
+                .iter()
+                .all(|needed| options.optimisations.contains(needed)),
             orientation: Orientation::named(&options.orientation),
             limits: Limits::LEAST,
         }

@@ -5,14 +5,17 @@
 //! A group is a list of *strands* side by side; the members of a strand run one after the other. One
 //! strand is `v` (vertical), strands of one member each are `h` (horizontal), and what lies between is
 //! told by its longest strand and the number of strands: `v2h3` has three strands, of which the longest
-//! has two members.
+//! has two members. Of several of which that is true the one whose strands load most in common has the name
+//! alone, and the others follow with a number: `v2h3.2`, `v2h3.3`.
 //!
 //! # Which there are
 //! Members that depend on each other stay in one strand, so the finest layout has a strand for each
-//! connected part of the group. From there two strands at a time become one: first those that the
-//! planner brought together, for data that flows or that both load, then those of equal shape that load most in
-//! common, until no two are left that may. A group of n parts thus has at most n layouts, with
-//! different numbers of strands and therefore with different names.
+//! connected part of the group. Parts may be in one strand when the planner brought them together, for data that
+//! flows or that both load, or when they have equal shapes. A layout is every split of the parts into such
+//! strands that fits the device, up to [`MOST_PARTS`] parts; of layouts in which only equal launches change
+//! places one stands for all. Groups of more parts have one sequence of layouts: two strands at a time become
+//! one, first those that the planner brought together, then those of equal shape that load most in common,
+//! until no two are left that may. No group lists more than [`MOST_LAYOUTS`].
 //!
 //! # Which is taken
 //! By default the layout in which strands are what the planner brought together: vertical where data
@@ -21,7 +24,7 @@
 //! paper), where it only fills the device better and saves the launch.
 
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What the user asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -29,7 +32,7 @@ pub enum Orientation {
     /// What the cost model says.
     #[default]
     Auto,
-    /// The fewest strands. Launches that could only stand side by side stay apart.
+    /// One strand. Launches that could only stand side by side stay apart.
     Vertical,
     /// The most strands.
     Horizontal,
@@ -39,6 +42,8 @@ pub enum Orientation {
         longest: usize,
         /// Number of strands.
         strands: usize,
+        /// Which of several such layouts, from 1 on.
+        number: usize,
     },
 }
 
@@ -47,10 +52,15 @@ impl Orientation {
     /// such a layout is known when the groups are.
     pub fn named(name: &str) -> Self {
         let mixed = || {
-            let (longest, strands) = name.strip_prefix('v')?.split_once('h')?;
+            let (shape, number) = match name.split_once('.') {
+                Some((shape, number)) => (shape, number.parse().ok().filter(|number| *number > 1)?),
+                None => (name, 1),
+            };
+            let (longest, strands) = shape.strip_prefix('v')?.split_once('h')?;
             Some(Self::Mixed {
                 longest: longest.parse().ok()?,
                 strands: strands.parse().ok()?,
+                number,
             })
         };
         match name {
@@ -69,21 +79,28 @@ impl Orientation {
 /// Strands, each as ascending positions of members, by their first ones.
 pub(super) type Strands = Vec<Vec<usize>>;
 
-/// The name of a layout.
-pub(super) fn name(strands: &Strands) -> String {
+/// The name of a layout, the `number`th of its kind.
+pub(super) fn name(strands: &Strands, number: usize) -> String {
     let longest = strands.iter().map(Vec::len).max().unwrap_or(0);
-    match (strands.len(), longest) {
-        (1, _) => String::from("v"),
-        (_, 1) => String::from("h"),
-        (count, longest) => format!("v{longest}h{count}"),
+    match (strands.len(), longest, number) {
+        (1, ..) => String::from("v"),
+        (_, 1, _) => String::from("h"),
+        (count, longest, 1) => format!("v{longest}h{count}"),
+        (count, longest, number) => format!("v{longest}h{count}.{number}"),
     }
 }
 
 /// The layouts of a group, the most vertical first.
 pub(super) struct Layouts {
-    all: Vec<Strands>,
+    all: Vec<Layout>,
     /// Which one the cost model takes.
     planned: usize,
+}
+
+/// One of them.
+struct Layout {
+    name: String,
+    strands: Strands,
 }
 
 /// What is known of the members of a group.
@@ -96,103 +113,281 @@ pub(super) trait Members {
     fn planned(&self, member: usize) -> usize;
     /// Whether two have one shape.
     fn alike(&self, one: usize, other: usize) -> bool;
+    /// Whether two of one shape run the same code.
+    fn equal_code(&self, one: usize, other: usize) -> bool;
     /// How much memory both load.
     fn shared(&self, one: usize, other: usize) -> usize;
     /// Whether a layout can be carried out.
     fn is_legal(&self, strands: &Strands) -> bool;
 }
 
+/// Groups of more connected parts have one sequence of layouts instead of every split; seven parts have 877.
+pub(super) const MOST_PARTS: usize = 7;
+
+/// No group has more layouts.
+pub(super) const MOST_LAYOUTS: usize = 64;
+
 impl Layouts {
     pub(super) fn of(members: &impl Members) -> Self {
-        let mut strands = parts(members);
-        let mut all = vec![strands.clone()];
-        let planned = |strand: &[usize]| members.planned(strand[0]);
-        while merge(members, &mut strands, |one, other| {
-            planned(one) == planned(other)
+        let parts = Parts::of(members);
+        let mut splits: Vec<Split> =
+            vec![(0..parts.members.len()).map(|part| vec![part]).collect()];
+        let mut split = splits[0].clone();
+        while parts.merge(&mut split, |one, other| {
+            parts.planned[one] == parts.planned[other]
         }) {
-            all.push(strands.clone());
+            splits.push(split.clone());
         }
-        let from_planned = all.len() - 1;
-        while merge(members, &mut strands, |one, other| {
-            members.alike(one[0], other[0])
-        }) {
-            all.push(strands.clone());
+        let wanted = split.clone();
+        while parts.merge(&mut split, |one, other| parts.alike[one][other]) {
+            splits.push(split.clone());
         }
-        let wanted = all[from_planned].clone();
-        all.retain(|strands| *strands == wanted || members.is_legal(strands));
-        all.reverse();
-        let planned = all.iter().position(|strands| *strands == wanted);
+        if (3..=MOST_PARTS).contains(&parts.members.len()) {
+            parts.every_split(&mut splits);
+        }
+        let mut seen = BTreeSet::new();
+        splits.retain(|split| seen.insert(parts.up_to_equals(split)));
+        let mut ranked: Vec<(Rank, Split, Strands)> = splits
+            .into_iter()
+            .map(|split| (parts.rank(&split), parts.strands(&split), split))
+            .filter(|(_, strands, split)| *split == wanted || members.is_legal(strands))
+            .map(|(rank, strands, split)| (rank, split, strands))
+            .collect();
+        ranked.sort();
+        let last = ranked.len() - 1;
+        let mut numbers: BTreeMap<(usize, Reverse<usize>), usize> = BTreeMap::new();
+        let mut numbered = Vec::new();
+        for (place, (rank, split, strands)) in ranked.into_iter().enumerate() {
+            let number = numbers.entry((rank.strands, rank.longest)).or_default();
+            *number += 1;
+            let name = name(&strands, *number);
+            // The first of each kind before the second of any.
+            let optional = split != wanted && place != 0 && place != last;
+            numbered.push(((optional, *number, place), Layout { name, strands }));
+        }
+        numbered.sort_by_key(|(worth, _)| *worth);
+        numbered.truncate(MOST_LAYOUTS);
+        numbered.sort_by_key(|((.., place), _)| *place);
+        let all: Vec<Layout> = numbered.into_iter().map(|(_, layout)| layout).collect();
+        let wanted = parts.strands(&wanted);
+        let planned = all.iter().position(|layout| layout.strands == wanted);
         Self {
             planned: planned.unwrap_or(0),
             all,
         }
     }
 
-    pub(super) fn names(&self) -> Vec<String> {
-        self.all.iter().map(name).collect()
+    /// The one layout of members that have no other.
+    pub(super) fn single(members: usize) -> Self {
+        let strands = vec![(0..members).collect()];
+        let name = name(&strands, 1);
+        Self {
+            all: vec![Layout { name, strands }],
+            planned: 0,
+        }
     }
 
-    pub(super) fn take(mut self, orientation: Orientation) -> Strands {
+    pub(super) fn names(&self) -> Vec<String> {
+        let layouts = self.all.iter();
+        layouts.map(|layout| layout.name.clone()).collect()
+    }
+
+    /// The layout of an orientation, and its name.
+    pub(super) fn take(mut self, orientation: Orientation) -> (String, Strands) {
         let taken = match orientation {
             Orientation::Auto => None,
             Orientation::Vertical => Some(0),
             Orientation::Horizontal => Some(self.all.len() - 1),
-            Orientation::Mixed { longest, strands } => {
-                let wanted = format!("v{longest}h{strands}");
-                self.all.iter().position(|layout| name(layout) == wanted)
+            Orientation::Mixed { .. } => {
+                let named = |layout: &Layout| Orientation::named(&layout.name) == orientation;
+                self.all.iter().position(named)
             }
         };
-        self.all.swap_remove(taken.unwrap_or(self.planned))
+        let Layout { name, strands } = self.all.swap_remove(taken.unwrap_or(self.planned));
+        (name, strands)
     }
 }
 
-/// The connected parts.
-fn parts(members: &impl Members) -> Strands {
-    let mut parts: Strands = Vec::new();
-    for member in 0..members.count() {
-        let (own, others): (Vec<_>, Vec<_>) = parts.into_iter().partition(|part| {
-            let mut earlier = part.iter();
-            earlier.any(|earlier| members.tied(*earlier, member))
+/// Strands as ascending numbers of parts, by their first ones.
+type Split = Vec<Vec<usize>>;
+
+/// The order of layouts: the most vertical first, and of several of one kind the one whose strands load
+/// most in common.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Rank {
+    strands: usize,
+    longest: Reverse<usize>,
+    shared: Reverse<usize>,
+}
+
+/// The connected parts of a group, by their first members.
+struct Parts {
+    /// Positions of members, ascending.
+    members: Vec<Vec<usize>>,
+    /// By part, the strand in which the planner brought it together with others.
+    planned: Vec<usize>,
+    /// By part, the first one that does the same.
+    kinds: Vec<usize>,
+    /// For each two, whether they have one shape.
+    alike: Vec<Vec<bool>>,
+    /// For each two, how much memory both load.
+    shared: Vec<Vec<usize>>,
+}
+
+impl Parts {
+    fn of(known: &impl Members) -> Self {
+        let mut members: Vec<Vec<usize>> = Vec::new();
+        for member in 0..known.count() {
+            let (own, others): (Vec<_>, Vec<_>) = members.into_iter().partition(|part| {
+                let mut earlier = part.iter();
+                earlier.any(|earlier| known.tied(*earlier, member))
+            });
+            members = others;
+            let mut part = own.concat();
+            part.push(member);
+            part.sort_unstable();
+            members.push(part);
+        }
+        members.sort_unstable();
+        let does_the_same = |one: &Vec<usize>, other: &Vec<usize>| {
+            let mut pairs = one.iter().zip(other);
+            one.len() == other.len() && pairs.all(|(one, other)| known.equal_code(*one, *other))
+        };
+        let kinds = members.iter().enumerate().map(|(part, own)| {
+            let mut earlier = members[..part].iter();
+            earlier
+                .position(|other| does_the_same(other, own))
+                .unwrap_or(part)
         });
-        parts = others;
-        let mut part = own.concat();
-        part.push(member);
-        part.sort_unstable();
-        parts.push(part);
-    }
-    parts.sort_unstable();
-    parts
-}
-
-/// Makes one strand of the two that share most; of equal ones of the shortest, then of the first.
-fn merge(
-    members: &impl Members,
-    strands: &mut Strands,
-    may: impl Fn(&[usize], &[usize]) -> bool,
-) -> bool {
-    let mut best: Option<((usize, Reverse<usize>), usize, usize)> = None;
-    for (place, one) in strands.iter().enumerate() {
-        for (distance, other) in strands[place + 1..].iter().enumerate() {
-            if !may(one, other) {
-                continue;
-            }
+        let shared = |one: &[usize], other: &[usize]| -> usize {
             let pairs = one.iter().flat_map(|a| other.iter().map(move |b| (*a, *b)));
-            let shared: usize = pairs.map(|(a, b)| members.shared(a, b)).sum();
-            let length = Reverse(one.len() + other.len());
-            let worth = (shared, length);
-            if best.is_none_or(|(found, ..)| worth > found) {
-                best = Some((worth, place, place + 1 + distance));
-            }
+            pairs.map(|(a, b)| known.shared(a, b)).sum()
+        };
+        let table = |part: &Vec<usize>| -> Vec<usize> {
+            members.iter().map(|other| shared(part, other)).collect()
+        };
+        let shapes = |part: &Vec<usize>| -> Vec<bool> {
+            let others = members.iter();
+            others.map(|other| known.alike(part[0], other[0])).collect()
+        };
+        Self {
+            planned: members.iter().map(|part| known.planned(part[0])).collect(),
+            kinds: kinds.collect(),
+            alike: members.iter().map(shapes).collect(),
+            shared: members.iter().map(table).collect(),
+            members,
         }
     }
-    let Some((_, one, other)) = best else {
-        return false;
-    };
-    let taken = strands.remove(other);
-    strands[one].extend(taken);
-    strands[one].sort_unstable();
-    strands.sort_unstable();
-    true
+
+    fn strands(&self, split: &Split) -> Strands {
+        let members = |strand: &Vec<usize>| {
+            let mut members: Vec<usize> = Vec::new();
+            strand
+                .iter()
+                .for_each(|part| members.extend(&self.members[*part]));
+            members.sort_unstable();
+            members
+        };
+        let mut strands: Strands = split.iter().map(members).collect();
+        strands.sort_unstable();
+        strands
+    }
+
+    fn rank(&self, split: &Split) -> Rank {
+        let longest = split.iter().map(|strand| self.length(strand)).max();
+        Rank {
+            strands: split.len(),
+            longest: Reverse(longest.unwrap_or(0)),
+            shared: Reverse(split.iter().map(|strand| self.shared_within(strand)).sum()),
+        }
+    }
+
+    fn length(&self, strand: &[usize]) -> usize {
+        strand.iter().map(|part| self.members[*part].len()).sum()
+    }
+
+    fn shared_within(&self, strand: &[usize]) -> usize {
+        let pairs = strand.iter().enumerate();
+        let pairs =
+            pairs.flat_map(|(place, one)| strand[place + 1..].iter().map(|other| (*one, *other)));
+        pairs.map(|(one, other)| self.shared[one][other]).sum()
+    }
+
+    /// What does not change when equal parts change places.
+    fn up_to_equals(&self, split: &Split) -> Vec<(Vec<usize>, usize)> {
+        let of_strand = |strand: &Vec<usize>| {
+            let mut kinds: Vec<usize> = strand.iter().map(|part| self.kinds[*part]).collect();
+            kinds.sort_unstable();
+            (kinds, self.shared_within(strand))
+        };
+        let mut all: Vec<_> = split.iter().map(of_strand).collect();
+        all.sort_unstable();
+        all
+    }
+
+    /// Adds every split of the parts into strands.
+    fn every_split(&self, splits: &mut Vec<Split>) {
+        let mut work: Vec<Split> = vec![Vec::new()];
+        for part in 0..self.members.len() {
+            let mut longer = Vec::new();
+            for split in work {
+                for strand in 0..=split.len() {
+                    let mut split = split.clone();
+                    match split.get_mut(strand) {
+                        Some(strand) => strand.push(part),
+                        None => split.push(vec![part]),
+                    }
+                    longer.push(split);
+                }
+            }
+            work = longer;
+        }
+        work.retain(|split| split.iter().all(|strand| self.may_be_one(strand)));
+        splits.extend(work);
+    }
+
+    /// Whether each part of a strand came to the others for a reason.
+    fn may_be_one(&self, strand: &[usize]) -> bool {
+        let mut found = vec![strand[0]];
+        let mut next = 0;
+        while let Some(part) = found.get(next).copied() {
+            for other in strand {
+                let together = self.planned[part] == self.planned[*other];
+                if (together || self.alike[part][*other]) && !found.contains(other) {
+                    found.push(*other);
+                }
+            }
+            next += 1;
+        }
+        found.len() == strand.len()
+    }
+
+    /// Makes one strand of the two that share most; of equal ones of the shortest, then of the first.
+    fn merge(&self, split: &mut Split, may: impl Fn(usize, usize) -> bool) -> bool {
+        let mut best: Option<((usize, Reverse<usize>), usize, usize)> = None;
+        for (place, one) in split.iter().enumerate() {
+            for (distance, other) in split[place + 1..].iter().enumerate() {
+                if !may(one[0], other[0]) {
+                    continue;
+                }
+                let pairs = one.iter().flat_map(|a| other.iter().map(move |b| (*a, *b)));
+                let shared: usize = pairs.map(|(a, b)| self.shared[a][b]).sum();
+                let length = Reverse(self.length(one) + self.length(other));
+                let worth = (shared, length);
+                if best.is_none_or(|(found, ..)| worth > found) {
+                    best = Some((worth, place, place + 1 + distance));
+                }
+            }
+        }
+        let Some((_, one, other)) = best else {
+            return false;
+        };
+        let taken = split.remove(other);
+        split[one].extend(taken);
+        split[one].sort_unstable();
+        split.sort_unstable();
+        true
+    }
 }
 
 #[cfg(test)]
@@ -205,6 +400,21 @@ mod tests {
         planned: Vec<usize>,
         loads: Vec<usize>,
         shapes: Vec<usize>,
+        codes: Vec<usize>,
+        least_strands: usize,
+    }
+
+    /// Independent launches of one shape.
+    fn independent(codes: Vec<usize>, loads: Vec<usize>) -> Made {
+        let count = codes.len();
+        Made {
+            chains: (0..count).collect(),
+            planned: vec![0; count],
+            shapes: vec![0; count],
+            codes,
+            loads,
+            least_strands: 0,
+        }
     }
 
     impl Members for Made {
@@ -220,29 +430,91 @@ mod tests {
         fn alike(&self, one: usize, other: usize) -> bool {
             self.shapes[one] == self.shapes[other]
         }
+        fn equal_code(&self, one: usize, other: usize) -> bool {
+            self.codes[one] == self.codes[other] && self.alike(one, other)
+        }
         fn shared(&self, one: usize, other: usize) -> usize {
             usize::from(self.loads[one] == self.loads[other])
         }
-        fn is_legal(&self, _: &Strands) -> bool {
-            true
+        fn is_legal(&self, strands: &Strands) -> bool {
+            strands.len() > self.least_strands
         }
     }
 
     #[test]
-    fn layouts_go_from_one_strand_to_a_strand_for_each_part() {
+    fn layouts_are_every_split_of_the_parts() {
         let made = Made {
             chains: vec![0, 1, 0, 2, 3],
             planned: vec![0, 1, 0, 0, 1],
             loads: vec![7, 8, 7, 7, 9],
             shapes: vec![0; 5],
+            codes: (0..5).collect(),
+            least_strands: 0,
         };
         let layouts = Layouts::of(&made);
-        assert_eq!(layouts.names(), ["v", "v3h2", "v3h3", "v2h4"]);
-        assert_eq!(layouts.all[layouts.planned], [vec![0, 2, 3], vec![1, 4]]);
-        let finest = Layouts::of(&made).take(Orientation::Horizontal);
-        assert_eq!(finest, [vec![0, 2], vec![1], vec![3], vec![4]]);
-        let mixed = Layouts::of(&made).take(Orientation::named("v3h3"));
-        assert_eq!(mixed.len(), 3);
+        // Four parts have fifteen splits.
+        let names = [
+            "v", "v4h2", "v4h2.2", "v4h2.3", "v3h2", "v3h2.2", "v3h2.3", "v3h2.4", "v3h3",
+            "v3h3.2", "v3h3.3", "v2h3", "v2h3.2", "v2h3.3", "v2h4",
+        ];
+        assert_eq!(layouts.names(), names);
+        let planned = &layouts.all[layouts.planned];
+        assert_eq!(planned.strands, [vec![0, 2, 3], vec![1, 4]]);
+        let take = |name| Layouts::of(&made).take(Orientation::named(name)).1;
+        assert_eq!(take("h"), [vec![0, 2], vec![1], vec![3], vec![4]]);
+        // Those that load the same come first.
+        assert_eq!(take("v3h3"), [vec![0, 2, 3], vec![1], vec![4]]);
+        assert_eq!(take("v3h3.2"), [vec![0, 1, 2], vec![3], vec![4]]);
+        for (name, layout) in names.iter().zip(&layouts.all) {
+            let found = Layouts::of(&made).take(Orientation::named(name));
+            assert_eq!(found, (name.to_string(), layout.strands.clone()));
+        }
+        assert_eq!(take("v2h7"), planned.strands, "not there");
+    }
+
+    #[test]
+    fn equal_launches_may_change_places() {
+        let names = |made: &Made| Layouts::of(made).names();
+        let six = independent(vec![0; 6], vec![0; 6]);
+        // The partitions of the number six.
+        let partitions = [
+            "v", "v5h2", "v4h2", "v3h2", "v4h3", "v3h3", "v2h3", "v3h4", "v2h4", "v2h5", "h",
+        ];
+        assert_eq!(names(&six), partitions);
+        // Which of them load the same is a difference.
+        let three = independent(vec![0; 3], vec![0, 0, 1]);
+        assert_eq!(names(&three), ["v", "v2h2", "v2h2.2", "h"]);
+    }
+
+    #[test]
+    fn there_is_a_bound_to_layouts() {
+        let seven = independent((0..7).collect(), vec![0; 7]);
+        let layouts = Layouts::of(&seven);
+        assert_eq!(layouts.all.len(), MOST_LAYOUTS);
+        let names = layouts.names();
+        assert_eq!(
+            (names[0].as_str(), names[MOST_LAYOUTS - 1].as_str()),
+            ("v", "h")
+        );
+        // Every kind is there.
+        assert!(names.contains(&String::from("v3h3")) && names.contains(&String::from("v2h4")));
+        let many = independent((0..MOST_PARTS + 1).collect(), vec![0; MOST_PARTS + 1]);
+        let sequence = ["v", "v7h2", "v6h3", "v5h4", "v4h5", "v3h6", "v2h7", "h"];
+        assert_eq!(names_of(&many), sequence);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_no_layout() {
+        let mut three = independent(vec![0, 1, 2], vec![0; 3]);
+        three.planned = vec![0, 1, 2];
+        three.least_strands = 1;
+        assert_eq!(names_of(&three), ["v2h2", "v2h2.2", "v2h2.3", "h"]);
+        let vertical = Layouts::of(&three).take(Orientation::Vertical);
+        assert_eq!(vertical.1, [vec![0], vec![1, 2]]);
+    }
+
+    fn names_of(made: &Made) -> Vec<String> {
+        Layouts::of(made).names()
     }
 
     #[test]
@@ -252,12 +524,14 @@ mod tests {
             planned: vec![0, 1, 2],
             loads: vec![0, 0, 0],
             shapes: vec![0, 1, 0],
+            codes: vec![0; 3],
+            least_strands: 0,
         };
         let layouts = Layouts::of(&made);
         assert_eq!(layouts.names(), ["v2h2", "h"]);
-        assert_eq!(Layouts::of(&made).take(Orientation::Auto).len(), 3);
+        assert_eq!(Layouts::of(&made).take(Orientation::Auto).1.len(), 3);
         assert_eq!(
-            Layouts::of(&made).take(Orientation::Vertical),
+            Layouts::of(&made).take(Orientation::Vertical).1,
             [vec![0, 2], vec![1]]
         );
     }
@@ -265,13 +539,16 @@ mod tests {
     #[test]
     fn names_are_read_back() {
         assert_eq!(Orientation::named("auto"), Orientation::Auto);
-        assert_eq!(
-            Orientation::named("v12h3"),
-            Orientation::Mixed {
-                longest: 12,
-                strands: 3
-            }
-        );
+        let mixed = |longest, strands, number| Orientation::Mixed {
+            longest,
+            strands,
+            number,
+        };
+        assert_eq!(Orientation::named("v12h3"), mixed(12, 3, 1));
+        assert_eq!(Orientation::named("v12h3.4"), mixed(12, 3, 4));
+        for wrong in ["v2h2.1", "v2h2.0", "v2h2.x", "v2h", "h2", ".2"] {
+            assert_eq!(Orientation::named(wrong), Orientation::Auto, "{wrong}");
+        }
         let layouts = BTreeSet::from(["v2h3"]);
         let known = |name| Orientation::is_known(name, &layouts);
         assert!(known("h") && known("v2h3") && !known("v2h4") && !known("x"));

@@ -110,7 +110,7 @@ pub(super) fn refusals(
 }
 
 /// The allocations to which a launch passes a pointer that its kernel may store; `None`: any.
-fn kept_by(kernels: &[KernelModel], launch: &Launch) -> Option<Vec<BufferId>> {
+pub(super) fn kept_by(kernels: &[KernelModel], launch: &Launch) -> Option<Vec<BufferId>> {
     let model = launch.kernel.and_then(|kernel| kernels.get(kernel.0));
     let mut kept = Vec::new();
     for (index, known) in launch.arguments.iter().enumerate() {

@@ -50,7 +50,8 @@
 //! threads. That each member sees the blocks and threads of its own launch is asked first.
 //!
 //! *Afterwards*, an allocation that a plan calls unread is touched by nobody who would read what the
-//! fused kernel does not store (`liveness`).
+//! fused kernel does not store (`liveness`); and one that it calls dead is touched by members of such
+//! groups alone, so that it may have no memory while no original of theirs runs (`dead_buffers`).
 //!
 //! *In a capture*, launches become nodes of a graph, which somebody may look into (`capture`).
 //!
@@ -77,6 +78,7 @@
 mod barriers;
 mod capture;
 mod conflict;
+mod dead_buffers;
 mod dealt;
 mod device;
 mod emptiness;
@@ -165,6 +167,7 @@ pub fn verify(
         }
     }
     refusals.extend(waves::refusals(graph, kernels, &sites, &plan));
+    refusals.extend(dead_buffers::refusals(graph, kernels, &sites, &plan));
     match refusals.is_empty() {
         true => Ok(VerifiedPlan { plan }),
         false => Err(refusals),

@@ -65,6 +65,8 @@ pub enum Refusal {
         buffer: BufferId,
         what: String,
     },
+    #[error("buffer {} is called dead and {what}", buffer.0)]
+    NotDead { buffer: BufferId, what: String },
     #[error("launches {} and {} are neither known nor tested to have the same {extent}", first.0, second.0)]
     DifferentShape {
         first: LaunchId,

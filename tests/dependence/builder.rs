@@ -113,6 +113,7 @@ impl World {
     pub fn buffer(&mut self, name: &str) -> Pointer {
         self.graph.buffers.push(Buffer {
             escapes: false,
+            plain_call: None,
             name: name.to_owned(),
             memory: MemoryKind::Device,
             unique: true,

@@ -16,7 +16,8 @@ use sirius_rs::schedule::{
 use sirius_rs::verify::verify;
 
 const ALL: ScheduleOptions = ScheduleOptions {
-    fusion: Fusion::All,
+    // What stands side by side has cases of its own.
+    fusion: Fusion::Local,
     max_fusions: None,
     keep_synchronisations: false,
     waves: false,
@@ -25,8 +26,8 @@ const ALL: ScheduleOptions = ScheduleOptions {
     permutes_blocks: true,
     expands_buffers: false,
     overlays_shared: true,
-    // What stands side by side has cases of its own.
-    orientation: Orientation::Vertical,
+    reserves_memory: true,
+    orientation: Orientation::Auto,
     limits: Limits::LEAST,
 };
 

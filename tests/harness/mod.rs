@@ -37,6 +37,7 @@ pub fn check(source: &Path) -> Result<(), Failed> {
         false => None,
     };
     let layouts = expectations.layouts(&report);
+    let mut work: BTreeMap<String, &String> = BTreeMap::new();
     for layout in &layouts {
         let name = format!("--sirius-orientation={layout}");
         let more = [name.as_str(), KEEP_ALL_STORES[0]];
@@ -46,6 +47,12 @@ pub fn check(source: &Path) -> Result<(), Failed> {
                 let what = format!("orientation {layout} with arguments {arguments:?}");
                 format!("{what}: {}", message_of(&error))
             })?;
+        }
+        let first = expectations.runs().next().unwrap_or_default();
+        if expectations.layouts_differ
+            && let Some(same) = work.insert(laid_out.work(first, folder.path())?, layout)
+        {
+            return Err(format!("orientations {same} and {layout} execute the same").into());
         }
     }
     for arguments in expectations.runs() {
@@ -65,6 +72,19 @@ pub fn check(source: &Path) -> Result<(), Failed> {
         if executed != *expected {
             let what = format!("{executed} launches are executed, not {expected}");
             return Err(format!("with arguments {arguments:?}: {what}").into());
+        }
+    }
+    if !expectations.memory.is_empty() {
+        let without = Built::with(source, folder.path(), "all", WITHOUT_RESERVATIONS)?;
+        for (arguments, memory) in expectations.runs().zip(&expectations.memory) {
+            let [allocated, reserved] = *memory;
+            for (built, expected) in [(&on, *memory), (&without, [allocated + reserved, 0])] {
+                let found = built.memory(arguments, folder.path())?;
+                if found != expected {
+                    let what = format!("allocates and reserves {found:?} bytes, not {expected:?}");
+                    return Err(format!("with arguments {arguments:?}: it {what}").into());
+                }
+            }
         }
     }
     Ok(())
@@ -218,6 +238,9 @@ const KEEP_ALL_STORES: &[&str] = &["--sirius-opt=all,-dead-stores"];
 /// What a program says whose float atomics never meet in one place.
 const ORDERED_ATOMICS: &str = "// float atomics do not meet";
 
+/// A fused program that allocates what its kernels do not need.
+const WITHOUT_RESERVATIONS: &[&str] = &["--sirius-opt=all,-dead-buffers"];
+
 type Environment<'a> = &'a [(&'a str, &'a str)];
 
 fn same_memory(expected: &Run, found: &Run, what: &str) -> Result<(), Failed> {
@@ -263,10 +286,15 @@ struct Expectations {
     missed: Option<Vec<String>>,
     /// Launches that the fused program executes, by run; empty when the file does not say.
     executed: Vec<u64>,
+    /// Bytes that the fused program allocates, and bytes of which it takes only the addresses, by run; empty
+    /// when the file does not say.
+    memory: Vec<[u64; 2]>,
     /// Command lines to run the program with; none: once without arguments.
     arguments: Vec<Vec<String>>,
     /// Orientations to try beside the default one; `all` stands for each that the report lists.
     orientations: Vec<String>,
+    /// Each orientation executes other blocks, barriers or instructions than the others.
+    layouts_differ: bool,
 }
 
 impl Expectations {
@@ -276,7 +304,9 @@ impl Expectations {
             missed: None,
             arguments: Vec::new(),
             orientations: Vec::new(),
+            layouts_differ: false,
             executed: Vec::new(),
+            memory: Vec::new(),
         };
         for line in text.lines() {
             if let Some(rest) = line.strip_prefix("// expect:") {
@@ -297,9 +327,18 @@ impl Expectations {
             } else if let Some(rest) = line.strip_prefix("// executes:") {
                 let numbers = rest.split_whitespace().map(str::parse::<u64>);
                 expectations.executed.extend(numbers.filter_map(Result::ok));
+            } else if let Some(rest) = line.strip_prefix("// allocates:") {
+                let numbers = rest.split_whitespace().map(str::parse::<u64>);
+                let numbers: Vec<u64> = numbers.filter_map(Result::ok).collect();
+                let memory = numbers.try_into();
+                expectations
+                    .memory
+                    .push(memory.map_err(|_| format!("cannot read {line:?}"))?);
             } else if let Some(rest) = line.strip_prefix("// orientations:") {
                 let names = rest.split_whitespace().map(str::to_owned);
                 expectations.orientations.extend(names);
+            } else if line.starts_with("// orientations differ") {
+                expectations.layouts_differ = true;
             } else if let Some(rest) = line.strip_prefix("// arguments:") {
                 let words = rest.split_whitespace().map(str::to_owned).collect();
                 expectations.arguments.push(words);
@@ -454,10 +493,41 @@ impl Built {
 
     /// How many launches a run executes.
     fn executed(&self, arguments: &[String], folder: &Path) -> Result<u64, Failed> {
+        let statistics = self.statistics(arguments, folder)?;
+        Ok(statistics["launches"].as_u64().ok_or("no launches")?)
+    }
+
+    /// What all kernels together execute.
+    fn work(&self, arguments: &[String], folder: &Path) -> Result<String, Failed> {
+        let statistics = self.statistics(arguments, folder)?;
+        let kernels = statistics["kernels"].as_array().ok_or("no kernels")?;
+        let counters = [
+            "launches",
+            "blocks",
+            "barriers",
+            "instructions",
+            "global_load_bytes",
+        ];
+        let sums = counters.map(|counter| {
+            let of_kernels = kernels.iter().filter_map(|kernel| kernel[counter].as_u64());
+            format!("{} {counter}", of_kernels.sum::<u64>())
+        });
+        Ok(sums.join(", "))
+    }
+
+    fn statistics(&self, arguments: &[String], folder: &Path) -> Result<Value, Failed> {
         let path = folder.join("executed.json");
         let file = path.to_string_lossy().into_owned();
         self.run(arguments, &[("SIRIUS_STATS", &file)])?;
-        let statistics: Value = serde_json::from_str(&std::fs::read_to_string(&path)?)?;
-        Ok(statistics["launches"].as_u64().ok_or("no launches")?)
+        Ok(serde_json::from_str(&std::fs::read_to_string(&path)?)?)
+    }
+
+    /// Bytes that a run allocates, and bytes of which it takes only the addresses.
+    fn memory(&self, arguments: &[String], folder: &Path) -> Result<[u64; 2], Failed> {
+        let statistics = self.statistics(arguments, folder)?;
+        let bytes = |name: &str| statistics["memory"][name].as_u64();
+        let both = bytes("allocated_bytes").zip(bytes("reserved_bytes"));
+        let (allocated, reserved) = both.ok_or("no memory")?;
+        Ok([allocated, reserved])
     }
 }

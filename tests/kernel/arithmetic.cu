@@ -36,7 +36,7 @@ __global__ void clamp(float *o, const float *a, int n) {
 //>   must write arg0[32bx + 4*floor((tx)/32) .. +4] : true
 //>   must read arg1[256bx + 4tx - 12*floor((tx)/4) .. +4] : true
 //>   must write arg0[1024bx + 32*floor((tx)/8) .. +4] : true
-//>   writes arg0 within [0, max(32*gridDim.x + 4*floor((blockDim.x - 1)/32) - 28, min(1024*gridDim.x + 4*blockDim.x - 1024, 1024*gridDim.x + 32*floor((blockDim.x - 1)/8) - 1020)))
+//>   writes arg0 within [0, max(32*gridDim.x + 4*floor((blockDim.x - 1)/32) - 28, 1024*gridDim.x + 32*floor((blockDim.x - 1)/8) - 1020))
 //>   reads arg1 within [min(max(0, -64*floor((blockDim.x - 1)/16)), max(0, -12*floor((blockDim.x - 1)/4))), max(min(64, 4*blockDim.x), min(256*gridDim.x + blockDim.x - 244, 256*gridDim.x + 4*blockDim.x - 256)))
 //>   requires 256*gridDim.x + blockDim.x - 257 <= 2147483647
 //>

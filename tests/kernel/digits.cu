@@ -70,6 +70,15 @@ __global__ void nested_floor(float *o, const float *a, int n) {
     if (i < n) o[i] = a[(i / 4) * 4 + (i % 4) / 2];
 }
 
+// A warp takes 32 rows of a block's vector, and eight blocks a vector: the bounds of what is read are
+// exact although two numbers are divided.
+__global__ void rows_of_warps(const float *x, float *out) {
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, vector = blockIdx.x / 8;
+    float sum = 0.0f;
+    for (int row = 32 * warp; row < 32 * warp + 32; ++row) sum += x[256 * vector + row];
+    atomicAdd(&out[(blockIdx.x % 8) * 32 + lane], sum);
+}
+
 //> kernel flip
 //>   must read arg1[256bx - 4tx + 16*floor((tx)/2) + 4 .. +4] : true
 //>   must write arg0[256bx + 4tx .. +4] : true
@@ -82,7 +91,7 @@ __global__ void nested_floor(float *o, const float *a, int n) {
 //>   must read arg1[256bx + 4tx - 128*floor((tx)/16) + 256*floor((tx)/32) + 64 .. +4] : true
 //>   must write arg0[256bx + 4tx .. +4] : true
 //>   writes arg0 within [0, 256*gridDim.x + 4*blockDim.x - 256)
-//>   reads arg1 within [max(-184, -4*blockDim.x + 68), min(256*gridDim.x + 4*blockDim.x - 72, 256*gridDim.x + 12*blockDim.x - 200))
+//>   reads arg1 within [max(-184, -4*blockDim.x + 68), min(256*gridDim.x + 4*blockDim.x - 72, 256*gridDim.x + 4*blockDim.x + 256*floor((blockDim.x - 1)/32) - 192))
 //>   requires 64*gridDim.x + blockDim.x - 19 <= 2147483647 or 64*gridDim.x + 3*blockDim.x - 51 <= 2147483647 or 64*gridDim.x + 64*floor((blockDim.x - 1)/32) - 18 <= 2147483647
 //>   requires 64*gridDim.x + blockDim.x - 65 <= 2147483647
 //>
@@ -95,7 +104,7 @@ __global__ void nested_floor(float *o, const float *a, int n) {
 //> kernel fields
 //>   must read arg1[16bx + 64tx - 1020*floor((tx)/16) - 64*floor((4bx + floor((tx)/16))/16) .. +4] : true
 //>   must write arg0[256bx + 4ty + 64*floor((tx)/16) - 64*floor((ty)/16) .. +4] : true
-//>   writes arg0 within [max(0, -64*floor((blockDim.y - 1)/16)), min(256*gridDim.x + 4*blockDim.x - 196, 256*gridDim.x + 64*floor((blockDim.x - 1)/16) - 192))
+//>   writes arg0 within [max(0, -64*floor((blockDim.y - 1)/16)), 256*gridDim.x + 64*floor((blockDim.x - 1)/16) - 192)
 //>   reads arg1 within [max(0, -1024*floor((blockDim.x - 1)/16)), min(1024, 64*blockDim.x))
 //>   requires 64*gridDim.x + blockDim.x - 65 <= 4294967295
 //>   requires 64*gridDim.x + blockDim.x - 50 <= 4294967295 or 64*gridDim.x + 16*floor((blockDim.x - 1)/16) - 49 <= 4294967295 or 64*gridDim.x + blockDim.x + blockDim.y - 66 <= 4294967295
@@ -104,7 +113,7 @@ __global__ void nested_floor(float *o, const float *a, int n) {
 //>   must read arg1[16*floor((tx)/4) - 128*floor((tx)/32) .. +4] : true
 //>   must write arg0[4tx .. +4] : true
 //>   writes arg0 within [0, 4*blockDim.x)
-//>   reads arg1 within [max(-12, -4*blockDim.x + 4), min(128, 4*blockDim.x))
+//>   reads arg1 within [max(-12, -128*floor((blockDim.x - 1)/32)), min(128, 16*floor((blockDim.x - 1)/4) + 4))
 //>
 //> kernel row_major
 //>   p0 = blockDim.x
@@ -288,5 +297,12 @@ __global__ void nested_floor(float *o, const float *a, int n) {
 //>   must read arg1[4*floor((tx + q0)/2) + 8*floor((tx + q0)/4) .. +4] : -tx - q0 + p1 - 1 >= 0
 //>   must write arg0[4tx + 4q0 .. +4] : -tx - q0 + p1 - 1 >= 0
 //>   writes arg0 within [0, min(4*arg2, 4*gridDim.x*blockDim.x))
-//>   reads arg1 within [0, min(4*arg2, 2*arg2 + 4*floor((arg2 - 1)/2) + 2))
+//>   reads arg1 within [0, min(min(4*arg2, 2*arg2 + 4*floor((arg2 - 1)/2) + 2), 4*floor((arg2 - 1)/2) + 8*floor((arg2 - 1)/4) + 4))
 //>   requires gridDim.x*blockDim.x - 1 <= 2147483647
+//>
+//> kernel rows_of_warps
+//>   loop i0 divergent
+//>   must read arg0[4i0 + 1024*floor((bx)/8) - 8589934592*floor((bx)/67108864) + 128*floor((tx)/32) .. +4] : -i0 + 31 >= 0 in i0
+//>   must reduction (floating add) arg1[128bx + 4tx - 1024*floor((bx)/8) - 128*floor((tx)/32) .. +4] : true
+//>   reads arg0 within [max(-896, -8589934592*floor((gridDim.x - 1)/67108864)), 128*floor((blockDim.x - 1)/32) + 8589934592)
+//>   writes arg1 within [max(0, -1024*floor((gridDim.x - 1)/8)), min(1024, 128*gridDim.x))

@@ -215,7 +215,7 @@ __global__ void local_array(float *o, int n) {
 //>   p0 = arg1
 //>   p1 = arg2
 //>   must write arg0[4tx - 4p0 .. +4] : (-tx + p0 + 2*floor((tx - p0)/2) - 2147483648*floor((tx - p0)/2147483648) = 0 and -tx + p0 + p1 - 1 >= 0 and -tx + p0 + 3 >= 0) or (-tx + p0 + 2*floor((tx - p0)/2) - 2147483648*floor((tx - p0)/2147483648) = 0 and -tx + p0 + p1 - 1 >= 0 and tx - p0 - 5 >= 0) or (-tx + p0 + 2*floor((tx - p0)/2) - 2147483648*floor((tx - p0)/2147483648) = 0 and -tx + p0 + p1 - 1 >= 0 and -tx + p0 + 4 = 0 and -p1 + 3 >= 0)
-//>   writes arg0 within [max(-4, -4*arg1), max(min(8589934592, 4*arg2), min(20, 4*arg1 + 8589934608)))
+//>   writes arg0 within [max(-4, -4*arg1), max(min(min(8589934592, 4*arg2), 8*floor((arg2 - 1)/2) + 4), min(min(20, 4*arg1 + 8589934608), -8589934592*floor((-1*arg1)/2147483648) + 20)))
 //>   requires 2147483648*floor((blockDim.x - arg1 - 1)/2147483648) + 1 <= 2147483647 or blockDim.x - arg1 <= 2147483647 or 2*blockDim.x - 2*arg1 - 2*floor((-1*arg1)/2) - 2 <= 2147483647
 //>
 //> kernel nested_exits
@@ -229,7 +229,7 @@ __global__ void local_array(float *o, int n) {
 //>   must write arg0[4tx + 4q0 .. +4] : tx + q0 - p1 >= 0 and -tx - q0 + 2p1 - 1 >= 0
 //>   may write arg0[4i0 .. +4] : (tx + q0 - p1 >= 0 and -tx - q0 + 2p1 - 1 >= 0 and -i0 + 2 >= 0 and tx - i0 + q0 - 1 >= 0) or (tx + q0 - p1 >= 0 and -tx - q0 + 2p1 - 1 >= 0 and -i0 + 2 >= 0 and -tx + i0 - q0 - 1 >= 0) in i0 (it is in a loop whose end is not affine)
 //>   may write arg0[4tx + 4q0 + 28 .. +4] : (-tx - q0 + p1 - 1 >= 0 and -tx - q0 + floor((p1)/2) - 1 >= 0) or (-tx - q0 + p1 - 1 >= 0 and tx + q0 - floor((p1)/2) >= 0 and -tx - q0 + 3*floor((tx + q0)/3) >= 0) or (-tx - q0 + p1 - 1 >= 0 and tx + q0 - floor((p1)/2) >= 0 and tx + q0 - 3*floor((tx + q0)/3) - 2 >= 0) or (-tx - q0 + p1 - 1 >= 0 and tx + q0 - floor((p1)/2) >= 0 and -tx - q0 + 3*floor((tx + q0)/3) + 1 = 0) or (tx + q0 - p1 >= 0 and tx + q0 - 2p1 >= 0) or (tx + q0 - p1 >= 0 and -tx - q0 + 2p1 - 1 >= 0) (its condition is not affine)
-//>   writes arg0 within [min(min(min(0, max(8, 2*arg2 + 2)), max(0, 4*arg2)), max(28, 8*arg2 + 28)), max(max(max(max(max(max(min(12, 8*arg2 - 4), 12), min(2*arg2 + 28, 4*arg2 + 28)), min(4*arg2 + 28, 4*gridDim.x*blockDim.x + 28)), min(4*arg2 + 28, 12*floor((arg2 - 1)/3) + 36)), 4*gridDim.x*blockDim.x + 28), min(8*arg2 + 28, 4*gridDim.x*blockDim.x + 28)))
+//>   writes arg0 within [min(min(min(0, max(max(8, 2*arg2 + 2), 4*floor((arg2)/2) + 4)), max(0, 4*arg2)), max(28, 8*arg2 + 28)), max(max(max(max(max(max(min(12, 8*arg2 - 4), 12), min(min(2*arg2 + 28, 4*arg2 + 28), 4*floor((arg2)/2) + 28)), min(4*arg2 + 28, 4*gridDim.x*blockDim.x + 28)), min(4*arg2 + 28, 12*floor((arg2 - 1)/3) + 36)), 4*gridDim.x*blockDim.x + 28), min(8*arg2 + 28, 4*gridDim.x*blockDim.x + 28)))
 //>   reads arg1 within [0, min(4*arg2, 4*gridDim.x*blockDim.x))
 //>   requires gridDim.x*blockDim.x - 1 <= 2147483647
 //>   requires 0 <= arg2

@@ -50,7 +50,7 @@ __global__ void bytes(const signed char *a, int *b) {
 //>   may write arg2[64i4 + 1024*floor((tx)/32) .. +64] : i4 >= 0 and -i4 + 15 >= 0 in i4 (which part of the tile each thread touches is not known)
 //>   reads arg0 within [0, 32*gridDim.x*arg3 + 30)
 //>   reads arg1 within [0, 32*arg3 + 32*arg3*floor((blockDim.x - 1)/32) + 30)
-//>   writes arg2 within [0, min(32*blockDim.x + 992, 1024*floor((blockDim.x - 1)/32) + 1024))
+//>   writes arg2 within [0, 1024*floor((blockDim.x - 1)/32) + 1024)
 //>   requires 0 <= arg3
 //>   requires 16*gridDim.x*arg3 - 16*arg3 <= 4294967295
 //>   warp operations

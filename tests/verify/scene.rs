@@ -93,6 +93,7 @@ impl Scene {
     pub fn buffer(&mut self, name: &str) -> BufferId {
         self.graph.buffers.push(Buffer {
             escapes: false,
+            plain_call: None,
             name: name.to_string(),
             memory: MemoryKind::Device,
             unique: true,

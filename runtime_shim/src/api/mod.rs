@@ -55,6 +55,7 @@ pub mod launch;
 pub mod memory;
 pub mod pool;
 pub mod registration;
+pub mod reserved;
 pub mod stream;
 pub mod symbol;
 pub mod unsupported;

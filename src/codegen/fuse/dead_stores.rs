@@ -6,6 +6,7 @@
 //! the models every access to the allocation goes through known parameters, and all that is done
 //! with these is to compute addresses and to store there.
 
+use super::Built;
 use crate::codegen::ir::Value;
 use crate::kernel::{KernelModel, Target};
 use crate::launch::{BufferId, Launch};
@@ -49,23 +50,38 @@ pub(super) fn parameters_into(
         .collect()
 }
 
-/// Removes the stores through `parameters` when nothing else is done with them; false when
-/// something is. They may be passed on to `versions` of the kernel, which are looked at by themselves.
-pub(super) fn remove_dead_stores(kernel: Value, versions: &[Value], parameters: &[usize]) -> bool {
+/// Leaves stores out whose values nobody reads, in all versions of a kernel, of which the first calls
+/// the others. Notes the allocations that they went to, and those that no version touches any more.
+pub(super) fn leave_out(versions: &[Value], kernel: &mut Built) {
+    for (leading, parameters) in &kernel.facts.unread {
+        let stores: Vec<Option<usize>> = versions
+            .iter()
+            .map(|version| remove_stores(*version, versions, parameters))
+            .collect();
+        if stores.iter().flatten().any(|removed| *removed > 0) {
+            kernel.unwritten.push(leading.clone());
+        }
+        if stores.iter().all(Option::is_some) {
+            kernel.untouched.push(leading.clone());
+        }
+    }
+}
+
+/// Removes the stores through `parameters` when nothing else is done with them, and returns how many there
+/// were: no access is left then. `None` when something else is done. They may be passed on to `versions` of
+/// the kernel, which are looked at by themselves.
+fn remove_stores(kernel: Value, versions: &[Value], parameters: &[usize]) -> Option<usize> {
     let all = kernel.parameters();
     let mut stores = Vec::new();
     for parameter in parameters {
-        let Some(parameter) = all.get(*parameter) else {
-            return false;
-        };
-        if !only_stored_to(*parameter, versions, &mut stores) {
-            return false;
+        if !only_stored_to(*all.get(*parameter)?, versions, &mut stores) {
+            return None;
         }
     }
     for store in &stores {
         store.erase();
     }
-    !stores.is_empty()
+    Some(stores.len())
 }
 
 /// Where an access goes.

@@ -102,6 +102,7 @@ fn launch(id: u32, kernel: usize, arguments: &[Result<usize, usize>]) -> Node {
 fn graph(nodes: Vec<Node>) -> LaunchGraph {
     let buffer = |name: &str| Buffer {
         escapes: false,
+        plain_call: None,
         name: name.to_owned(),
         memory: MemoryKind::Device,
         unique: true,

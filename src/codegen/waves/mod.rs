@@ -16,12 +16,12 @@ mod region;
 use super::group::{GroupOperands, add_operand_function, passed};
 use super::guard::{emit_guards, emit_ranges};
 use super::host::{MemberCall, launch_calls, replace_status};
+use super::host_library::HostLibrary;
 use super::launch_call::{
     Launcher, OPERANDS_BEFORE_ARGUMENTS, SHARED_BYTES, address_array, operand_slot,
 };
 use super::shared_functions::SharedFunctions;
 use super::{CodegenError, FusedParameter, WaveKernel, WaveStatementSite};
-use crate::cli::command::run_tool;
 use crate::cli::{Build, Toolchain};
 use crate::dependence::RangeTouch;
 use crate::kernel::KernelModel;
@@ -30,10 +30,9 @@ use crate::program::Program;
 use crate::schedule::{FusionPlan, WaveStatement};
 use inkwell::IntPredicate;
 use inkwell::builder::Builder;
-use inkwell::module::{Linkage, Module};
+use inkwell::module::Linkage;
 use inkwell::values::{BasicMetadataValueEnum, BasicValueEnum, IntValue, PointerValue};
 use std::collections::HashMap;
-use std::ffi::OsString;
 use std::path::Path;
 
 /// Puts the queue into the host module.
@@ -47,13 +46,7 @@ pub fn link_queue(
     launcher: &Launcher,
     folder: &Path,
 ) -> Result<(), CodegenError> {
-    let source = folder.join("sirius_waves.c");
-    std::fs::write(&source, QUEUE).map_err(|_| CodegenError::Write(source.clone()))?;
-    let bitcode = folder.join("sirius_waves.bc");
-    let mut arguments: Vec<OsString> = ["-x", "c", "-std=c11", "-O2", "-c", "-emit-llvm", "-fPIC"]
-        .map(OsString::from)
-        .to_vec();
-    arguments.push(format!("-DSIRIUS_LAUNCH={}", launcher.launch_function).into());
+    let mut macros = vec![format!("SIRIUS_LAUNCH={}", launcher.launch_function)];
     // Copies and memory for versions belong to the stream that the launches are in.
     let suffix = match launcher.launch_function.ends_with("_ptsz") {
         true => "_ptsz",
@@ -64,25 +57,18 @@ pub fn link_queue(
         ("ALLOCATE", "cudaMallocAsync"),
         ("FREE", "cudaFreeAsync"),
     ] {
-        arguments.push(format!("-DSIRIUS_{name}={function}{suffix}").into());
+        macros.push(format!("SIRIUS_{name}={function}{suffix}"));
     }
     if launcher.announce_site {
-        arguments.push("-DSIRIUS_ANNOUNCE".into());
+        macros.push("SIRIUS_ANNOUNCE".to_owned());
     }
-    arguments.extend([source.into(), "-o".into(), bitcode.clone().into()]);
-    run_tool(&toolchain.clang, &arguments, build)?;
-    let llvm = |error: inkwell::support::LLVMString| CodegenError::Llvm(error.to_string());
-    let queue = Module::parse_bitcode_from_path(&bitcode, program.context).map_err(llvm)?;
-    queue.set_triple(&program.host.get_triple());
-    queue.set_data_layout(&program.host.get_data_layout());
-    program.host.link_in_module(queue).map_err(llvm)?;
-    for name in [DRAIN, SUBMIT] {
-        let function = program.host.get_function(name);
-        let function = function
-            .ok_or_else(|| CodegenError::Inconsistent(format!("the queue lacks {name}")))?;
-        function.set_linkage(Linkage::Internal);
-    }
-    Ok(())
+    let queue = HostLibrary {
+        name: "sirius_waves",
+        source: QUEUE,
+        macros,
+        functions: &[DRAIN, SUBMIT],
+    };
+    queue.link_into(program, (build, toolchain), folder)
 }
 
 const QUEUE: &str = include_str!("queue.c");

@@ -1,0 +1,126 @@
+//! Global variables and what constants are made of them.
+
+use super::builder::Builder;
+use super::ir::{Block, Type, Value};
+use inkwell::module::Module;
+use llvm_sys::LLVMOpcode;
+use llvm_sys::core::*;
+use std::ffi::CString;
+
+impl Value {
+    /// Adds a variable without a name; it is defined elsewhere as long as it has no initial value.
+    pub(super) fn add_global(module: &Module<'_>, value_type: Type) -> Self {
+        // SAFETY: a live module and a type of its context.
+        Self(unsafe { LLVMAddGlobal(module.as_mut_ptr(), value_type.0, c"".as_ptr()) })
+    }
+
+    /// Gives a variable its initial value, of its own type.
+    pub(super) fn set_initializer(self, value: Self) {
+        // SAFETY: a live variable and a constant of its context.
+        unsafe { LLVMSetInitializer(self.0, value.0) }
+    }
+
+    /// Deletes a variable that has no uses.
+    pub(super) fn delete_global(self) {
+        // SAFETY: callers pass variables and do not use them afterwards.
+        unsafe { LLVMDeleteGlobal(self.0) }
+    }
+
+    /// The section of a variable, empty when it is in no special one.
+    pub(super) fn section(self) -> String {
+        // SAFETY: a live variable; the string is its own.
+        unsafe {
+            let section = LLVMGetSection(self.0);
+            if section.is_null() {
+                return String::new();
+            }
+            std::ffi::CStr::from_ptr(section)
+                .to_string_lossy()
+                .into_owned()
+        }
+    }
+
+    /// Takes a variable out of its section.
+    pub(super) fn clear_section(self) {
+        // SAFETY: a live variable.
+        unsafe { LLVMSetSection(self.0, c"".as_ptr()) }
+    }
+
+    /// Adds a mark of a variable to those that the back end for PTX reads.
+    pub(super) fn annotate(self, module: &Module<'_>, mark: &str) {
+        let name = CString::new(mark).unwrap_or_default();
+        // SAFETY: all metadata is made in the module's own context.
+        unsafe {
+            let context = LLVMGetModuleContext(module.as_mut_ptr());
+            let mut parts = [
+                LLVMValueAsMetadata(self.0),
+                LLVMMDStringInContext2(context, name.as_ptr(), mark.len()),
+                LLVMValueAsMetadata(Type::integer(module, 32).constant(1).0),
+            ];
+            let node = LLVMMDNodeInContext2(context, parts.as_mut_ptr(), parts.len());
+            let node = LLVMMetadataAsValue(context, node);
+            LLVMAddNamedMetadataOperand(module.as_mut_ptr(), c"nvvm.annotations".as_ptr(), node);
+        }
+    }
+
+    /// Whether it is an instruction.
+    pub(super) fn is_instruction(self) -> bool {
+        // SAFETY: a live value.
+        unsafe { !LLVMIsAInstruction(self.0).is_null() }
+    }
+
+    /// Whether it is an operation on constants.
+    pub(super) fn is_constant_expression(self) -> bool {
+        // SAFETY: a live value.
+        unsafe { !LLVMIsAConstantExpr(self.0).is_null() }
+    }
+
+    /// Where an operand of a phi comes from.
+    pub(super) fn incoming_block(self, operand: u32) -> Option<Block> {
+        // SAFETY: a live phi has as many blocks as operands.
+        unsafe {
+            (!LLVMIsAPHINode(self.0).is_null())
+                .then(|| Block(LLVMGetIncomingBlock(self.0, operand)))
+        }
+    }
+}
+
+impl Builder {
+    /// The instruction that does what a constant expression does, with these operands in place of its
+    /// own; none for an operation that no constant expression of a front end has.
+    pub(super) fn expression(&self, expression: Value, operands: &[Value]) -> Option<Value> {
+        let (&first, rest) = operands.split_first()?;
+        let name = c"".as_ptr();
+        // SAFETY: a live constant expression, whose operands have the types of those given.
+        unsafe {
+            let kind = LLVMGetConstOpcode(expression.0);
+            let made = match kind {
+                LLVMOpcode::LLVMGetElementPtr => {
+                    let mut indices: Vec<_> = rest.iter().map(|index| index.0).collect();
+                    let source = LLVMGetGEPSourceElementType(expression.0);
+                    let count = indices.len() as u32;
+                    LLVMBuildGEP2(
+                        self.raw(),
+                        source,
+                        first.0,
+                        indices.as_mut_ptr(),
+                        count,
+                        name,
+                    )
+                }
+                LLVMOpcode::LLVMAddrSpaceCast
+                | LLVMOpcode::LLVMPtrToInt
+                | LLVMOpcode::LLVMIntToPtr
+                | LLVMOpcode::LLVMTrunc
+                | LLVMOpcode::LLVMBitCast => {
+                    LLVMBuildCast(self.raw(), kind, first.0, LLVMTypeOf(expression.0), name)
+                }
+                LLVMOpcode::LLVMAdd | LLVMOpcode::LLVMSub | LLVMOpcode::LLVMXor => {
+                    LLVMBuildBinOp(self.raw(), kind, first.0, rest.first()?.0, name)
+                }
+                _ => return None,
+            };
+            Some(Value(made))
+        }
+    }
+}
