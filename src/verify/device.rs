@@ -2,6 +2,7 @@
 
 use super::conflict::{Answers, Apart, Places};
 use super::dealt::{Dealing, Numbers, is_dealt};
+use super::expansion::Moved;
 use super::formula::{Assumptions, Formula};
 use super::member::{MAXIMUM_EXTENTS, MAXIMUM_THREADS, Member};
 use super::place::{Overlap, Place, Values};
@@ -24,6 +25,7 @@ pub(super) fn refusals(
     graph: &LaunchGraph,
     group: &FusionGroup,
     sites: &[Site<'_>],
+    moved: &Moved,
     answers: &mut Answers,
 ) -> Vec<Refusal> {
     let values = guarded_values(graph, &group.guards, sites);
@@ -36,15 +38,17 @@ pub(super) fn refusals(
         .filter_map(|member| configuration(&group.guards, member))
         .collect();
     let assumptions = assumptions(&group.guards, &values, &members);
+    let tested = |left, right| {
+        let range = |range| TestedRange::new(graph, &values, &members, range);
+        Some((range(left)?, range(right)?))
+    };
     let ranges = group.guards.iter().filter_map(|guard| match guard {
-        Guard::RangesDisjoint { left, right } => {
-            let range = |range| TestedRange::new(graph, &values, &members, range);
-            Some((range(left)?, range(right)?))
-        }
-        Guard::Holds { .. }
-        | Guard::ConfigurationValid { .. }
-        | Guard::NotCapturing { .. }
-        | Guard::SameStream { .. } => None,
+        Guard::RangesDisjoint { left, right } => tested(left, right),
+        _ => None,
+    });
+    let equal_or_apart = group.guards.iter().filter_map(|guard| match guard {
+        Guard::SameOrDisjoint { left, right } => tested(left, right),
+        _ => None,
     });
     let numbers: Vec<_> = members
         .iter()
@@ -79,6 +83,7 @@ pub(super) fn refusals(
         refusals.extend(rearranging.refusals(group, &members, &assumptions));
     }
     let judge = Judge {
+        moved,
         graph,
         group,
         dealing,
@@ -87,6 +92,7 @@ pub(super) fn refusals(
         assumed,
         answers: RefCell::new(answers),
         ranges: ranges.collect(),
+        equal_or_apart: equal_or_apart.collect(),
         values: &values,
         assumptions: &assumptions,
         members: &members,
@@ -104,7 +110,9 @@ pub(super) fn refusals(
     for (position, source) in members.iter().enumerate() {
         for (distance, sink) in members[position + 1..].iter().enumerate() {
             let pair = [position, position + 1 + distance];
-            refusals.extend(judge.pair(source, sink, pair, order.between(&strands, pair)));
+            let segments = pair.map(|member| order.segment[member]);
+            let kept = order.between(&strands, pair);
+            refusals.extend(judge.pair(source, sink, (pair, segments), kept));
         }
     }
     refusals
@@ -195,10 +203,14 @@ pub(super) fn configuration(guards: &[Guard], member: &Member<'_>) -> Option<Ref
 }
 
 struct Judge<'a> {
+    /// What is replaced elsewhere than earlier segments find it.
+    moved: &'a Moved,
     graph: &'a LaunchGraph,
     group: &'a FusionGroup,
     /// The pairs of ranges that guards compare.
     ranges: Vec<(TestedRange, TestedRange)>,
+    /// Those that they compare where the pointers are not equal.
+    equal_or_apart: Vec<(TestedRange, TestedRange)>,
     values: &'a Values<'a>,
     assumptions: &'a Assumptions,
     members: &'a [Member<'a>],
@@ -458,12 +470,19 @@ impl Judge<'_> {
         &self,
         source: &Member<'_>,
         sink: &Member<'_>,
-        positions: [usize; 2],
+        (positions, segments): ([usize; 2], [usize; 2]),
         kept: Kept,
     ) -> Vec<Refusal> {
         let mut refusals = Vec::new();
         for first in global_accesses(source) {
             for second in global_accesses(sink) {
+                let late = match segments[0] < segments[1] {
+                    true => Some((sink, second)),
+                    false => Some((source, first)).filter(|_| segments[1] < segments[0]),
+                };
+                if late.is_some_and(|(member, access)| self.is_moved(member, access)) {
+                    continue;
+                }
                 if first.kind == AccessKind::Read && second.kind == AccessKind::Read {
                     continue;
                 }
@@ -481,6 +500,16 @@ impl Judge<'_> {
         refusals
     }
 
+    fn is_moved(&self, member: &Member<'_>, access: &Access) -> bool {
+        match access.target {
+            Target::Argument {
+                argument,
+                offset_bytes: 0,
+            } => self.moved.contains(&(member.launch.id, argument)),
+            _ => false,
+        }
+    }
+
     fn accesses(
         &self,
         (source, first): (&Member<'_>, &Access),
@@ -490,39 +519,36 @@ impl Judge<'_> {
     ) -> Option<Refusal> {
         let what = || format!("{} and {}", first.location, second.location);
         let (one, two) = (source.launch.id, sink.launch.id);
+        let pair = [(source, first), (sink, second)];
         let places = (&source.places[first.id.0], &sink.places[second.id.0]);
         if places.0.is_constant_memory(self.graph) || places.1.is_constant_memory(self.graph) {
             return None;
         }
         let difference = match places.0.overlap_in_one_iteration(places.1) {
             Overlap::Disjoint => return None,
+            Overlap::Unknown { .. } if self.disjoint(&self.ranges, pair) => return None,
+            // Where they are not equal they are apart, and nothing has to be kept in order.
+            Overlap::Unknown { .. } if self.disjoint(&self.equal_or_apart, pair) => {
+                Polynomial::default()
+            }
             Overlap::Unknown { same_buffer: true } => {
-                return match self.ranges_disjoint(source, first, sink, second) {
-                    true => None,
-                    false => Some(Refusal::UnprovenIndex {
-                        first: one,
-                        second: two,
-                        what: what(),
-                    }),
-                };
+                return Some(Refusal::UnprovenIndex {
+                    first: one,
+                    second: two,
+                    what: what(),
+                });
             }
             Overlap::Unknown { same_buffer: false } => {
-                return match self.ranges_disjoint(source, first, sink, second) {
-                    true => None,
-                    false => Some(Refusal::MayAlias {
-                        first: one,
-                        second: two,
-                        what: what(),
-                    }),
-                };
+                return Some(Refusal::MayAlias {
+                    first: one,
+                    second: two,
+                    what: what(),
+                });
             }
             Overlap::SameBase(difference) => difference,
         };
-        let footprints = [(source, first), (sink, second)]
-            .map(|(member, access)| member.footprint(self.values, &access.target));
-        if self.ranges_disjoint(source, first, sink, second)
-            || constantly_apart(&difference, &footprints)
-        {
+        let footprints = pair.map(|(member, access)| member.footprint(self.values, &access.target));
+        if self.disjoint(&self.ranges, pair) || constantly_apart(&difference, &footprints) {
             return None;
         }
         if first.subscript.is_none() || second.subscript.is_none() {
@@ -600,13 +626,11 @@ impl Judge<'_> {
         })
     }
 
-    /// A guard tests that what the two accesses' targets may touch does not overlap.
-    fn ranges_disjoint(
+    /// Some of the compared ranges are what the two accesses' targets may touch.
+    fn disjoint(
         &self,
-        source: &Member<'_>,
-        first: &Access,
-        sink: &Member<'_>,
-        second: &Access,
+        ranges: &[(TestedRange, TestedRange)],
+        [(source, first), (sink, second)]: [(&Member<'_>, &Access); 2],
     ) -> bool {
         let one = &source.places[first.id.0].value;
         let two = &sink.places[second.id.0].value;
@@ -619,7 +643,7 @@ impl Judge<'_> {
                 && self.covers(left, source, first)
                 && self.covers(right, sink, second)
         };
-        let mut ranges = self.ranges.iter();
+        let mut ranges = ranges.iter();
         ranges.any(|(left, right)| covers(left, right) || covers(right, left))
     }
 

@@ -25,6 +25,7 @@ pub const ALL: ScheduleOptions = ScheduleOptions {
     deals_threads: true,
     one_base: false,
     permutes_blocks: true,
+    expands_buffers: false,
     overlays_shared: true,
     reserves_memory: true,
     orientation: Orientation::Auto,
