@@ -106,5 +106,5 @@ fn scalar_load_bytes(instruction: &Instruction) -> Option<u64> {
         && instruction.predicate.is_none()
         && modifiers.iter().all(known);
     let bits: u64 = last.trim_start_matches(['b', 'u', 's', 'f']).parse().ok()?;
-    (ordinary && bits % 8 == 0).then_some(bits / 8)
+    (ordinary && bits.is_multiple_of(8)).then_some(bits / 8)
 }
