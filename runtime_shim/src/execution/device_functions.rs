@@ -174,9 +174,6 @@ unsafe extern "C" fn counted_access(
 ) {
     // SAFETY: nothing else refers into the state while this function runs.
     let (state, thread) = unsafe { (&mut *BlockState::of(context), (*context).linear_index) };
-    if kind == access::UNSEEN {
-        return check::unseen();
-    }
     let address = address as usize;
     let within = |(low, high): (usize, usize)| (low..high).contains(&address);
     if within(state.local_bounds) {
