@@ -6,6 +6,10 @@
 #ifndef SIRIUS_CUBLAS_V2_H
 #define SIRIUS_CUBLAS_V2_H
 
+/* By these, programs and other headers know that it is there. */
+#define CUBLAS_V2_H_
+#define CUBLAS_API_H_
+
 #include <cuda_runtime_api.h>
 #include <library_types.h>
 #include <stdint.h>

@@ -48,8 +48,10 @@ pub struct Checked {
     pub address: usize,
     /// Bytes.
     pub bytes: usize,
-    /// One of [`abi::access`].
+    /// [`abi::access::LOAD`], [`abi::access::STORE`] or [`abi::access::ATOMIC`].
     pub kind: u32,
+    /// Whether it may meet others of its kind at one place: an update, or an atomic load or store.
+    pub atomic: bool,
     /// The allocation, unless it is shared memory or no allocation's.
     pub place: Option<Place>,
     /// Whether it is the block's shared memory.
@@ -67,10 +69,6 @@ impl Checked {
 
     fn writes(&self) -> bool {
         self.kind != abi::access::LOAD
-    }
-
-    fn is_atomic(&self) -> bool {
-        self.kind == abi::access::ATOMIC
     }
 
     fn verb(&self) -> &'static str {

@@ -51,6 +51,8 @@ impl CudaError {
     pub const HOST_MEMORY_NOT_REGISTERED: Self = Self(713);
     /// `cudaErrorLaunchFailure`.
     pub const LAUNCH_FAILURE: Self = Self(719);
+    /// `cudaErrorCooperativeLaunchTooLarge`.
+    pub const COOPERATIVE_LAUNCH_TOO_LARGE: Self = Self(720);
     /// `cudaErrorNotSupported`.
     pub const NOT_SUPPORTED: Self = Self(801);
 }

@@ -39,7 +39,8 @@ pub const VERSION: u32 = 2;
 /// Site of a launch that has none.
 pub const NO_SITE: u32 = u32::MAX;
 
-/// The site of a launch that a graph runs again: host code shows a call of the graph there.
+/// The site of a launch that host code shows as a call and a fence: of a graph that runs again, or of
+/// blocks that wait for each other.
 pub const REPLAYED: u32 = u32::MAX - 1;
 
 /// Ordinal of what is no allocation.

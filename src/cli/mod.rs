@@ -212,7 +212,8 @@ pub enum Optimisation {
     RedundantBarriers,
     /// `staged-rows`: rows that a block walks over several times stay in shared memory.
     StagedRows,
-    /// `shared-overlay`: shared variables that are in use one after the other share storage.
+    /// `shared-overlay`: shared variables that are in use one after the other, or in other blocks, share
+    /// storage.
     SharedOverlay,
     /// `join-loops`: loops of segments that follow each other and run equally often become one.
     JoinLoops,

@@ -9,6 +9,7 @@
 //! the write (`!invariant.load`, non-coherent loads).
 
 mod aliasing;
+mod assembly;
 mod barriers;
 mod batch;
 mod broadcasts;

@@ -203,12 +203,13 @@ impl<'a, 'ctx> Emitter<'a, 'ctx> {
     fn guard(&mut self, guard: &Guard) -> Result<IntValue<'ctx>, CodegenError> {
         match guard {
             Guard::Holds { condition, .. } => self.condition(condition),
-            Guard::RangesDisjoint { left, right } => {
-                let (left_low, left_high) = self.range(left)?;
-                let (right_low, right_high) = self.range(right)?;
-                let before = self.compare(IntPredicate::SLE, left_high, right_low)?;
-                let after = self.compare(IntPredicate::SLE, right_high, left_low)?;
-                Ok(self.builder.build_or(before, after, "disjoint")?)
+            Guard::RangesDisjoint { left, right } => self.disjoint(left, right),
+            Guard::SameOrDisjoint { left, right } => {
+                let disjoint = self.disjoint(left, right)?;
+                let [one, other] =
+                    [left, right].map(|side| self.operand(side.launch, side.operand));
+                let same = self.compare(IntPredicate::EQ, one?, other?)?;
+                Ok(self.builder.build_or(same, disjoint, "same.or.disjoint")?)
             }
             Guard::ConfigurationValid { launch } => self.configuration(*launch),
             Guard::SameStream { first, second } => {
@@ -226,6 +227,18 @@ impl<'a, 'ctx> Emitter<'a, 'ctx> {
                 Ok(call.try_as_basic_value().unwrap_basic().into_int_value())
             }
         }
+    }
+
+    fn disjoint(
+        &mut self,
+        left: &PointerRange,
+        right: &PointerRange,
+    ) -> Result<IntValue<'ctx>, CodegenError> {
+        let (left_low, left_high) = self.range(left)?;
+        let (right_low, right_high) = self.range(right)?;
+        let before = self.compare(IntPredicate::SLE, left_high, right_low)?;
+        let after = self.compare(IntPredicate::SLE, right_high, left_low)?;
+        Ok(self.builder.build_or(before, after, "disjoint")?)
     }
 
     fn condition(

@@ -6,6 +6,7 @@
 //! [`Module`] from which it was taken lives, and not after the object was erased; nothing here
 //! stores one beyond a transformation.
 
+mod atomics;
 mod attributes;
 mod blocks;
 mod builder;
@@ -13,6 +14,7 @@ mod debug;
 mod metadata;
 mod passes;
 
+pub(super) use atomics::AtomicOperation;
 pub(super) use builder::Builder;
 pub(super) use debug::DebugScope;
 pub(super) use metadata::Metadata;
@@ -607,6 +609,12 @@ impl Value {
         Value(unsafe { LLVMGetCalledValue(self.0) })
     }
 
+    /// Makes a call without operand bundles call something else of the same type.
+    pub(super) fn set_called(self, callee: Value) {
+        // SAFETY: as above; what is called is the last operand of a call.
+        unsafe { LLVMSetOperand(self.0, LLVMGetNumArgOperands(self.0), callee.0) }
+    }
+
     pub(super) fn called_type(self) -> Type {
         // SAFETY: as above.
         Type(unsafe { LLVMGetCalledFunctionType(self.0) })
@@ -648,8 +656,13 @@ impl Value {
         }
     }
 
-    /// Inline assembly without side effects, to be called.
-    pub(super) fn pure_assembly(ty: Type, template: &str, constraints: &str) -> Value {
+    /// Inline assembly, to be called.
+    pub(super) fn assembly(
+        ty: Type,
+        template: &str,
+        constraints: &str,
+        side_effects: bool,
+    ) -> Value {
         // SAFETY: LLVM copies both texts; callers match the constraints to the type.
         Value(unsafe {
             LLVMGetInlineAsm(
@@ -658,7 +671,7 @@ impl Value {
                 template.len(),
                 constraints.as_ptr().cast(),
                 constraints.len(),
-                0,
+                side_effects.into(),
                 0,
                 LLVMInlineAsmDialect::LLVMInlineAsmDialectATT,
                 0,

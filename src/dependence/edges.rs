@@ -56,9 +56,9 @@ pub(super) struct Question {
     pub(super) uses: [usize; 2],
     pub(super) distance: Polynomial,
     /// Of the sink's target.
-    offset: Option<Polynomial>,
+    pub(super) offset: Option<Polynomial>,
     /// The name, where it is a description.
-    name: Option<String>,
+    pub(super) name: Option<String>,
     pub(super) run: Run,
 }
 
@@ -352,6 +352,9 @@ impl Builder<'_> {
                     continue;
                 }
                 let Some(distances) = self.distances(from, to, compared) else {
+                    if self.may_be_equal((source, sink, from, to), [first, second], compared) {
+                        continue;
+                    }
                     let found = self.may_alias_edges((source, from), (sink, to), &kinds, carried);
                     link = link.max(found.min(separates));
                     continue;
@@ -603,7 +606,7 @@ impl Builder<'_> {
     }
 
     /// The number of a launch among those that differ from it.
-    fn number(&mut self, instance: &Instance) -> usize {
+    pub(super) fn number(&mut self, instance: &Instance) -> usize {
         if let Some(known) = self.alike_of.get(&instance.node) {
             return *known;
         }
@@ -621,7 +624,7 @@ impl Builder<'_> {
         number
     }
 
-    fn add(&mut self, edge: Edge) {
+    pub(super) fn add(&mut self, edge: Edge) {
         let (source, sink) = (NodeIndex::new(edge.source.0), NodeIndex::new(edge.sink.0));
         self.uar.graph.add_edge(source, sink, edge);
     }

@@ -160,6 +160,7 @@ impl<'a> Effect<'a> {
                 let decided = |guard: &Guard| match guard {
                     Guard::Holds { condition, .. } => condition.decided() == Some(true),
                     Guard::RangesDisjoint { .. }
+                    | Guard::SameOrDisjoint { .. }
                     | Guard::ConfigurationValid { .. }
                     | Guard::NotCapturing { .. }
                     | Guard::SameStream { .. } => false,

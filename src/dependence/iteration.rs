@@ -99,6 +99,7 @@ impl<'a> Later<'a> {
         let holds = |guard: &Guard| match guard {
             Guard::Holds { condition, .. } => self.follows(&facts, condition),
             Guard::RangesDisjoint { .. }
+            | Guard::SameOrDisjoint { .. }
             | Guard::ConfigurationValid { .. }
             | Guard::NotCapturing { .. }
             | Guard::SameStream { .. } => false,

@@ -34,6 +34,7 @@ mod describe;
 mod edges;
 mod effect;
 mod enumerate;
+mod equal_pointers;
 mod instance;
 mod iteration;
 mod kinds;
@@ -109,6 +110,14 @@ pub enum Guard {
     },
     /// The bytes `[pointer + low, pointer + high)` of two pointer operands do not overlap.
     RangesDisjoint {
+        /// One side.
+        left: PointerRange,
+        /// The other side.
+        right: PointerRange,
+    },
+    /// The two pointers are equal, or the bytes behind them do not overlap: launches that work in place do
+    /// the one, others the other.
+    SameOrDisjoint {
         /// One side.
         left: PointerRange,
         /// The other side.
@@ -228,6 +237,13 @@ pub struct Edge {
 }
 
 impl Edge {
+    /// Whether its width holds where its pointers are equal, and what it relies on is tested also where they
+    /// lead apart.
+    pub fn allows_equal_pointers(&self) -> bool {
+        let allows = |guard: &Guard| matches!(guard, Guard::SameOrDisjoint { .. });
+        self.conditions.iter().any(allows)
+    }
+
     /// Why the edge is as wide as it is, with its witness: one line for people.
     pub fn explanation(&self) -> String {
         match &self.witness {

@@ -31,8 +31,6 @@ pub enum Alone {
     EscapingAddress,
     /// A cycle of its control flow has several entries.
     IrreducibleLoop,
-    /// Inline assembly that accesses memory behind the compiler's back.
-    AssemblyAccess(String),
 }
 
 impl Alone {
@@ -51,7 +49,6 @@ impl Alone {
             Self::Allocation => "allocation",
             Self::EscapingAddress => "escaping_address",
             Self::IrreducibleLoop => "irreducible_loop",
-            Self::AssemblyAccess(_) => "assembly_access",
         }
     }
 }
@@ -74,12 +71,6 @@ impl fmt::Display for Alone {
             Self::Allocation => "allocates device memory",
             Self::EscapingAddress => "lets the address of a local variable escape",
             Self::IrreducibleLoop => "has a cycle with several entries",
-            Self::AssemblyAccess(what) => {
-                return write!(
-                    formatter,
-                    "accesses memory through `{what}` in inline assembly that does not say so"
-                );
-            }
         };
         formatter.write_str(clause)
     }

@@ -110,12 +110,23 @@ const WARP: &[&str] = &[
     "vote",
 ];
 
-/// The effects of an inline assembly.
+/// Whether an inline assembly surely touches no memory.
+pub fn only_computes(template: &str) -> bool {
+    read_template(template).is_some_and(|statements| {
+        statements.iter().all(|statement| match statement {
+            Statement::Registers { .. } | Statement::Label(_) => true,
+            Statement::Instruction(instruction) => {
+                let name = instruction.opcode[0].as_str();
+                COMPUTES.contains(&name) || WARP.contains(&name)
+            }
+        })
+    })
+}
+
+/// The effects of an inline assembly. What it touches without telling LLVM so is told when kernels
+/// are fused.
 pub fn assembly(body: &Body, value: ValueRef) -> Vec<Effect> {
-    let Operation::Assembly {
-        text, side_effects, ..
-    } = &body.value(value).operation
-    else {
+    let Operation::Assembly { text, .. } = &body.value(value).operation else {
         return Vec::new();
     };
     let Some(mut reader) = Reader::new(body, value) else {
@@ -139,11 +150,6 @@ pub fn assembly(body: &Body, value: ValueRef) -> Vec<Effect> {
                             touch.why_inexact = "a predicate decides";
                         }
                     }
-                }
-                // LLVM may move or drop what is not said to have side effects.
-                let touched = |effect: &Effect| matches!(effect, Effect::Touch(_));
-                if !side_effects && all[first..].iter().any(touched) {
-                    all.push(Effect::Alone(Alone::AssemblyAccess(instruction.name())));
                 }
             }
         }
@@ -454,10 +460,6 @@ impl<'a> Reader<'a> {
             .any(|order| instruction.has(order))
         {
             all.push(Effect::Alone(Alone::AtomicOrder));
-        }
-        // In a fused kernel the data may have been written just before.
-        if invariant {
-            all.push(Effect::Alone(Alone::AssemblyAccess(instruction.name())));
         }
     }
 

@@ -226,11 +226,10 @@ pub enum Operation {
     /// Memory of this thread alone.
     Alloca,
     Call(Call),
-    /// Inline assembly: its text, constraints, and whether LLVM must assume side effects.
+    /// Inline assembly: its text and constraints.
     Assembly {
         text: String,
         constraints: String,
-        side_effects: bool,
         arguments: Vec<ValueRef>,
     },
     /// Anything else; computes a value from its operands without touching memory, unless

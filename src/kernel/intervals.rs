@@ -13,7 +13,7 @@
 
 use super::body::{BlockRef, Body, Terminator};
 use super::cfg::Flow;
-use super::{Access, AccessId, AccessKind, KernelModel, KernelSymbol, Target};
+use super::{Access, AccessId, AccessKind, KernelModel, KernelSymbol, Side, Target};
 use crate::affine::{Affine, Axis, Constraint, Variable};
 use crate::expression::Expression;
 use crate::isl::{Set, with_operation_budget};
@@ -44,6 +44,9 @@ pub struct Intervals {
     pub accesses: Vec<Span>,
     /// By barrier: the intervals that it may end, and the barriers that may follow it.
     pub barriers: Vec<Span>,
+    /// By access: on which sides of branches that send whole blocks one way it stands.
+    #[serde(default)]
+    pub sides: Vec<BTreeSet<Side>>,
 }
 
 /// What a block does, in order.
@@ -68,6 +71,7 @@ pub fn intervals(
     let mut result = Intervals {
         accesses: vec![Span::default(); accesses.len()],
         barriers: vec![Span::default(); barriers],
+        sides: Vec::new(),
     };
     let of = |block: BlockRef| events.get(&block).map(Vec::as_slice).unwrap_or_default();
     let barrier = |event: &Event| match event {

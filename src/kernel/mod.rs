@@ -54,6 +54,7 @@ pub mod ptx;
 mod ranges;
 mod read;
 mod reduction;
+mod sides;
 #[cfg(test)]
 mod soundness;
 mod space;
@@ -62,9 +63,11 @@ mod uniformity;
 mod walk;
 
 pub use alone::Alone;
+pub use assembly::only_computes;
 pub use effects::BlockSet;
 pub use intervals::{Hazard, Intervals, LocalDependence, Span, Statement};
 pub use reduction::{Reduction, ReductionOperator};
+pub use sides::Side;
 
 use crate::affine::{Affine, Axis, Guard};
 use crate::diagnostics::Location;

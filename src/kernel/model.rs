@@ -9,13 +9,14 @@ use super::features::{Effect, effects};
 use super::footprint::{block_effects, footprints};
 use super::intervals::{Event, Intervals, intervals};
 use super::privacy;
+use super::sides::sides_of;
 use super::space::Space;
 use super::uniformity::Uniformity;
 use super::{Alone, Barrier, KernelModel, KernelParameter, Loop, Quotient, Unknown};
 use crate::diagnostics::Location;
 use crate::expression::{Condition, Expression};
 use crate::program::KernelId;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Models a body; `name` is the mangled name that the user's program has for it.
 pub fn model_body(body: &Body, id: KernelId, name: &str) -> KernelModel {
@@ -130,7 +131,16 @@ pub fn model_body(body: &Body, id: KernelId, name: &str) -> KernelModel {
         std::mem::take(&mut collector.conditions),
     );
     collector.finish();
-    let intervals = intervals(body, &flow, &events, &collector.accesses, barriers.len());
+    let mut intervals = intervals(body, &flow, &events, &collector.accesses, barriers.len());
+    intervals.sides = vec![BTreeSet::new(); collector.accesses.len()];
+    for (block, events) in &events {
+        let sides = sides_of(body, &flow, &uniformity, *block);
+        for event in events {
+            if let Event::Access(access) = event {
+                intervals.sides[*access].clone_from(&sides);
+            }
+        }
+    }
     let footprints = footprints(&collector.space, &collector.accesses);
     let block_effects = block_effects(&collector.space, &collector.accesses);
     let loops = flow

@@ -533,7 +533,6 @@ impl Reader {
                 return Operation::Assembly {
                     text: assembly,
                     constraints: text(constraints, length),
-                    side_effects: LLVMGetInlineAsmHasSideEffects(callee) != 0,
                     arguments,
                 };
             }

@@ -16,6 +16,8 @@ pub struct Uniformity {
     pub divergent_blocks: BTreeSet<BlockRef>,
     /// For each loop: all threads run it equally often.
     pub uniform_loops: Vec<bool>,
+    /// Blocks that send threads of a thread block different ways.
+    pub divergent_branches: BTreeSet<BlockRef>,
 }
 
 impl Uniformity {
@@ -71,6 +73,7 @@ impl Uniformity {
         Self {
             divergent_blocks: blocks,
             uniform_loops,
+            divergent_branches: branches,
         }
     }
 }

@@ -52,6 +52,14 @@ impl<'a> LaunchNames<'a> {
                     self.range(right)
                 ),
             },
+            Guard::SameOrDisjoint { left, right } => ReportGuard {
+                kind: "alias".to_string(),
+                condition: format!(
+                    "{} and {} do not overlap, or the two are equal",
+                    self.range(left),
+                    self.range(right)
+                ),
+            },
             Guard::NotCapturing { launch } => ReportGuard {
                 kind: "capture".to_string(),
                 condition: format!("the stream of {} is not captured", self.launch(*launch)),

@@ -254,10 +254,13 @@ impl<'a> Judge<'a> {
                 let edges = self.edges(source.node, sink.node);
                 for edge in edges.iter().filter(|edge| orders(edge)) {
                     // Side by side there is no dependence, and nothing that its width relies on.
-                    if strand_of[position] == strand_of[later] {
+                    let in_turn = strand_of[position] == strand_of[later];
+                    if in_turn {
                         guards.extend(edge.conditions.iter().cloned());
                     }
-                    guards.extend(edge.absent_if.iter().cloned());
+                    if !(in_turn && edge.allows_equal_pointers()) {
+                        guards.extend(edge.absent_if.iter().cloned());
+                    }
                 }
             }
         }
@@ -272,6 +275,7 @@ impl<'a> Judge<'a> {
         guards.retain(|guard| match guard {
             Guard::Holds { condition, .. } => condition.decided() != Some(true),
             Guard::RangesDisjoint { .. }
+            | Guard::SameOrDisjoint { .. }
             | Guard::ConfigurationValid { .. }
             | Guard::NotCapturing { .. }
             | Guard::SameStream { .. } => true,
@@ -319,7 +323,7 @@ impl<'a> Judge<'a> {
         let mut in_host_order = true;
         for strand in strands {
             let own: Vec<Candidate> = strand.iter().map(|member| members[*member]).collect();
-            let room = self.shared_room(members, strands, strand);
+            let room = self.shared_room(members, strand);
             let (order, before) = self.order(&own, domains, room);
             for (member, before) in strand.iter().zip(before) {
                 barriers[*member] = before;
@@ -664,26 +668,32 @@ pub(super) fn orders(edge: &Edge) -> bool {
 /// Whether one launch can hold both ends of an edge and keep what it orders, under some map.
 pub(super) fn may_be_inside(edge: &Edge) -> bool {
     let mapped = edge.mapped.is_some() && edge.absent_if.is_empty();
-    edge.width != Width::Global || mapped || !orders(edge)
+    // What is there only where pointers happen to be equal is no reason.
+    let narrow = edge.width != Width::Global && !edge.allows_equal_pointers();
+    narrow || mapped || !orders(edge)
 }
 
 /// The same test with each pointer taken from the first member that has it, so that equal tests of
 /// several pairs are one.
 fn told_by_first(members: &[Candidate], guard: Guard) -> Guard {
-    let Guard::RangesDisjoint { left, right } = guard else {
-        return guard;
-    };
-    let (left, right) = (
-        range_of_first(members, left),
-        range_of_first(members, right),
-    );
-    if left <= right {
-        Guard::RangesDisjoint { left, right }
-    } else {
-        Guard::RangesDisjoint {
-            left: right,
-            right: left,
+    let in_order = |left: PointerRange, right: PointerRange| {
+        let [left, right] = [left, right].map(|side| range_of_first(members, side));
+        if left <= right {
+            (left, right)
+        } else {
+            (right, left)
         }
+    };
+    match guard {
+        Guard::RangesDisjoint { left, right } => {
+            let (left, right) = in_order(left, right);
+            Guard::RangesDisjoint { left, right }
+        }
+        Guard::SameOrDisjoint { left, right } => {
+            let (left, right) = in_order(left, right);
+            Guard::SameOrDisjoint { left, right }
+        }
+        guard => guard,
     }
 }
 

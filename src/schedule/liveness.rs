@@ -220,7 +220,7 @@ fn same_outcome_each_time(
             Guard::Holds { condition, .. } => {
                 condition.substitute(&mut |value| leaf(*value, &mut tested));
             }
-            Guard::RangesDisjoint { left, right } => {
+            Guard::RangesDisjoint { left, right } | Guard::SameOrDisjoint { left, right } => {
                 for range in [left, right] {
                     let Some(pointer) = pointer_value(members, range) else {
                         return false;

@@ -3,7 +3,8 @@
 //! Static shared variables of members of which one comes after the other share storage where a barrier
 //! stands between (`shared-overlay`). So the members of a strand need as much as the hungriest of
 //! them, at the price of a barrier each, and barriers are put there where otherwise there would be too little;
-//! strands side by side need what they need together.
+//! strands side by side, of which each block runs one, as much as the hungriest of them. Dynamic shared memory
+//! is one piece, as large as the largest that a member asks for, in whatever strand.
 
 use super::group::Judge;
 use super::obstacle::Candidate;
@@ -66,32 +67,22 @@ impl<'a> Judge<'a> {
 
     /// The static shared memory that members need at least, in bytes.
     pub(super) fn least_static_shared(&self, members: &[Candidate], strands: &Strands) -> u64 {
-        let needs = strands
-            .iter()
-            .map(|strand| match self.options.overlays_shared {
-                true => hungriest(members, strand),
-                false => static_shared(members, strand),
-            });
-        needs.sum()
+        let strands = strands.iter();
+        match self.options.overlays_shared {
+            true => strands
+                .map(|strand| hungriest(members, strand))
+                .max()
+                .unwrap_or(0),
+            false => strands.map(|strand| static_shared(members, strand)).sum(),
+        }
     }
 
     /// How much of it the members of one of the strands may have between two barriers.
-    pub(super) fn shared_room(
-        &self,
-        members: &[Candidate],
-        strands: &Strands,
-        strand: &[usize],
-    ) -> u64 {
-        let all: u64 = strands
-            .iter()
-            .map(|strand| static_shared(members, strand))
-            .sum();
-        if all <= MOST_STATIC_SHARED_BYTES || !self.options.overlays_shared {
-            return u64::MAX;
-        }
-        match strands.len() {
-            1 => MOST_STATIC_SHARED_BYTES,
-            _ => hungriest(members, strand),
+    pub(super) fn shared_room(&self, members: &[Candidate], strand: &[usize]) -> u64 {
+        let fits = static_shared(members, strand) <= MOST_STATIC_SHARED_BYTES;
+        match fits || !self.options.overlays_shared {
+            true => u64::MAX,
+            false => MOST_STATIC_SHARED_BYTES,
         }
     }
 }

@@ -36,15 +36,17 @@ pub(super) fn refusals(
         .filter_map(|member| configuration(&group.guards, member))
         .collect();
     let assumptions = assumptions(&group.guards, &values, &members);
+    let tested = |left, right| {
+        let range = |range| TestedRange::new(graph, &values, &members, range);
+        Some((range(left)?, range(right)?))
+    };
     let ranges = group.guards.iter().filter_map(|guard| match guard {
-        Guard::RangesDisjoint { left, right } => {
-            let range = |range| TestedRange::new(graph, &values, &members, range);
-            Some((range(left)?, range(right)?))
-        }
-        Guard::Holds { .. }
-        | Guard::ConfigurationValid { .. }
-        | Guard::NotCapturing { .. }
-        | Guard::SameStream { .. } => None,
+        Guard::RangesDisjoint { left, right } => tested(left, right),
+        _ => None,
+    });
+    let equal_or_apart = group.guards.iter().filter_map(|guard| match guard {
+        Guard::SameOrDisjoint { left, right } => tested(left, right),
+        _ => None,
     });
     let numbers: Vec<_> = members
         .iter()
@@ -87,6 +89,7 @@ pub(super) fn refusals(
         assumed,
         answers: RefCell::new(answers),
         ranges: ranges.collect(),
+        equal_or_apart: equal_or_apart.collect(),
         values: &values,
         assumptions: &assumptions,
         members: &members,
@@ -199,6 +202,8 @@ struct Judge<'a> {
     group: &'a FusionGroup,
     /// The pairs of ranges that guards compare.
     ranges: Vec<(TestedRange, TestedRange)>,
+    /// Those that they compare where the pointers are not equal.
+    equal_or_apart: Vec<(TestedRange, TestedRange)>,
     values: &'a Values<'a>,
     assumptions: &'a Assumptions,
     members: &'a [Member<'a>],
@@ -436,7 +441,7 @@ impl Judge<'_> {
     }
 
     /// What is used between two barriers of a strand has storage of its own, what a barrier separates may
-    /// share it, and strands beside each other do not. That the kernel as it was made needs no more than
+    /// share it, and strands beside each other may, since a block runs one of them. That the kernel as it was made needs no more than
     /// there is, is known when it is made.
     fn least_static_shared(&self, order: &SegmentOrder) -> u64 {
         let mut between: BTreeMap<(usize, usize), u64> = BTreeMap::new();
@@ -450,7 +455,7 @@ impl Judge<'_> {
             let most = of_strands.entry(strand).or_default();
             *most = bytes.max(*most);
         }
-        of_strands.values().sum()
+        of_strands.into_values().max().unwrap_or(0)
     }
 
     /// Every pair of conflicting accesses of two members keeps its order.
@@ -490,39 +495,36 @@ impl Judge<'_> {
     ) -> Option<Refusal> {
         let what = || format!("{} and {}", first.location, second.location);
         let (one, two) = (source.launch.id, sink.launch.id);
+        let pair = [(source, first), (sink, second)];
         let places = (&source.places[first.id.0], &sink.places[second.id.0]);
         if places.0.is_constant_memory(self.graph) || places.1.is_constant_memory(self.graph) {
             return None;
         }
         let difference = match places.0.overlap_in_one_iteration(places.1) {
             Overlap::Disjoint => return None,
+            Overlap::Unknown { .. } if self.disjoint(&self.ranges, pair) => return None,
+            // Where they are not equal they are apart, and nothing has to be kept in order.
+            Overlap::Unknown { .. } if self.disjoint(&self.equal_or_apart, pair) => {
+                Polynomial::default()
+            }
             Overlap::Unknown { same_buffer: true } => {
-                return match self.ranges_disjoint(source, first, sink, second) {
-                    true => None,
-                    false => Some(Refusal::UnprovenIndex {
-                        first: one,
-                        second: two,
-                        what: what(),
-                    }),
-                };
+                return Some(Refusal::UnprovenIndex {
+                    first: one,
+                    second: two,
+                    what: what(),
+                });
             }
             Overlap::Unknown { same_buffer: false } => {
-                return match self.ranges_disjoint(source, first, sink, second) {
-                    true => None,
-                    false => Some(Refusal::MayAlias {
-                        first: one,
-                        second: two,
-                        what: what(),
-                    }),
-                };
+                return Some(Refusal::MayAlias {
+                    first: one,
+                    second: two,
+                    what: what(),
+                });
             }
             Overlap::SameBase(difference) => difference,
         };
-        let footprints = [(source, first), (sink, second)]
-            .map(|(member, access)| member.footprint(self.values, &access.target));
-        if self.ranges_disjoint(source, first, sink, second)
-            || constantly_apart(&difference, &footprints)
-        {
+        let footprints = pair.map(|(member, access)| member.footprint(self.values, &access.target));
+        if self.disjoint(&self.ranges, pair) || constantly_apart(&difference, &footprints) {
             return None;
         }
         if first.subscript.is_none() || second.subscript.is_none() {
@@ -600,13 +602,11 @@ impl Judge<'_> {
         })
     }
 
-    /// A guard tests that what the two accesses' targets may touch does not overlap.
-    fn ranges_disjoint(
+    /// Some of the compared ranges are what the two accesses' targets may touch.
+    fn disjoint(
         &self,
-        source: &Member<'_>,
-        first: &Access,
-        sink: &Member<'_>,
-        second: &Access,
+        ranges: &[(TestedRange, TestedRange)],
+        [(source, first), (sink, second)]: [(&Member<'_>, &Access); 2],
     ) -> bool {
         let one = &source.places[first.id.0].value;
         let two = &sink.places[second.id.0].value;
@@ -619,7 +619,7 @@ impl Judge<'_> {
                 && self.covers(left, source, first)
                 && self.covers(right, sink, second)
         };
-        let mut ranges = self.ranges.iter();
+        let mut ranges = ranges.iter();
         ranges.any(|(left, right)| covers(left, right) || covers(right, left))
     }
 

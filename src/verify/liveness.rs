@@ -220,7 +220,7 @@ fn decides_the_same(graph: &LaunchGraph, group: &FusionGroup, members: &[Site<'_
                     Some(crate::expression::Expression::Leaf(*value))
                 });
             }
-            Guard::RangesDisjoint { left, right } => {
+            Guard::RangesDisjoint { left, right } | Guard::SameOrDisjoint { left, right } => {
                 for range in [left, right] {
                     compared.insert(passed_pointer(members, range));
                     expressions.extend([&range.low_bytes, &range.high_bytes]);

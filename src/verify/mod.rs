@@ -57,7 +57,7 @@
 //!
 //! *Inside* a fused kernel a barrier may only be left out when [`is_redundant`] finds in the model of that
 //! kernel that it orders nothing alone; and shared variables may only share storage when
-//! [`overlay_conflict`] finds there that they are in use one after the other, and loads only be served
+//! [`overlay_conflict`] finds there that they are in use one after the other or in other blocks, and loads only be served
 //! from a copy in shared memory when [`staging_conflict`] finds that the thread itself brought the same
 //! value there. Two loops may only become one when [`join_conflict`] finds that each iteration meets its
 //! counterpart at most.
@@ -68,7 +68,7 @@
 //! it tells by ranges of the plan, so these must hold all that its model may touch.
 //!
 //! Barriers of members must be met by whole blocks; inside a segment nothing changes otherwise.
-//! Static shared memory is each member's own, or another's after a barrier, which code generation sees to; dynamic shared memory, which members overlay, and warp
+//! Static shared memory is each member's own, or another's after a barrier or in another strand, which code generation sees to; dynamic shared memory, which members overlay, and warp
 //! operations need a barrier before. Anything unknown refuses.
 //!
 //! It recomputes all this from models, launch graph and plan alone, and may not use the algorithms

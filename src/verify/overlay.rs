@@ -7,8 +7,11 @@
 //! barrier began and the next one will end. Uses that are never in one interval are in different ones;
 //! and where the block can come from the intervals of the one to those of the other, but not back, all
 //! of the one come first.
+//!
+//! Or no block uses both, as no block runs two strands that stand side by side: each use of the one stands on
+//! another side of a branch, which sends whole blocks one way, than each use of the other.
 
-use crate::kernel::{KernelModel, Span, Target};
+use crate::kernel::{Alone, KernelModel, Span, Target};
 use std::collections::BTreeSet;
 
 /// Where a shared variable is put.
@@ -39,7 +42,11 @@ pub fn overlay_conflict(kernel: &KernelModel, places: &[SharedPlace]) -> Option<
     for (index, one) in places.iter().enumerate() {
         for other in &places[index + 1..] {
             let equal = one.name == other.name;
-            if (equal || one.meets(other)) && !is_one_by_one(kernel, &one.name, &other.name) {
+            let apart = || {
+                is_in_other_blocks(kernel, &one.name, &other.name)
+                    || is_one_by_one(kernel, &one.name, &other.name)
+            };
+            if equal || one.meets(other) && !apart() {
                 return Some((one.name.clone(), other.name.clone()));
             }
         }
@@ -47,11 +54,44 @@ pub fn overlay_conflict(kernel: &KernelModel, places: &[SharedPlace]) -> Option<
     None
 }
 
+/// Whether nothing but barriers of some threads, which order these besides, makes a kernel run alone.
+fn only_barriers_of_some(kernel: &KernelModel) -> bool {
+    let mut reasons = kernel.alone.iter();
+    reasons.all(|(reason, _)| *reason == Alone::NamedBarrier)
+}
+
+/// Whether no block uses both variables.
+fn is_in_other_blocks(kernel: &KernelModel, one: &str, other: &str) -> bool {
+    let sides = &kernel.intervals.sides;
+    let known = kernel.opaque.is_empty()
+        && only_barriers_of_some(kernel)
+        && sides.len() == kernel.accesses.len()
+        && !(kernel.accesses.iter()).any(|access| access.target == Target::UnknownShared);
+    let of = |name: &str| {
+        let uses = kernel.accesses.iter().zip(sides);
+        let named = uses.filter(
+            move |(access, _)| matches!(&access.target, Target::Shared(own) if own == name),
+        );
+        let sides: Vec<_> = named.map(|(_, sides)| sides).collect();
+        sides
+    };
+    let (first, second) = (of(one), of(other));
+    known
+        && first.iter().all(|here| {
+            second.iter().all(|there| {
+                let mut pairs = here
+                    .iter()
+                    .flat_map(|a| there.iter().map(move |b| (*a, *b)));
+                pairs.any(|(a, b)| a.excludes(b))
+            })
+        })
+}
+
 /// Whether all uses of one of two variables come before those of the other, a barrier between.
 fn is_one_by_one(kernel: &KernelModel, one: &str, other: &str) -> bool {
     let known = one != other
         && kernel.opaque.is_empty()
-        && kernel.alone.is_empty()
+        && only_barriers_of_some(kernel)
         && kernel.barriers.iter().all(|barrier| barrier.uniform)
         && kernel.intervals.accesses.len() == kernel.accesses.len()
         && kernel.intervals.barriers.len() == kernel.barriers.len()

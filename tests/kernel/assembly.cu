@@ -124,7 +124,6 @@ __global__ void integers(unsigned long long p, int v) {
 //>   must write arg1[4tx .. +4] : true
 //>   reads arg0 within [0, 4*blockDim.x)
 //>   writes arg1 within [0, 4*blockDim.x)
-//>   runs alone: accesses memory through `ld.global.nc.f32` in inline assembly that does not say so (assembly_access)
 //>
 //> kernel addresses
 //>   must read arg0[4tx .. +4] : true in interval 0

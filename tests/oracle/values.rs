@@ -162,6 +162,25 @@ impl Operands {
                     _ => None,
                 }
             }
+            Guard::SameOrDisjoint { left, right } => {
+                let disjoint = Guard::RangesDisjoint {
+                    left: left.clone(),
+                    right: right.clone(),
+                };
+                let pointer = |range: &PointerRange| {
+                    let start = PointerRange {
+                        low_bytes: Expression::Constant(0),
+                        high_bytes: Expression::Constant(0),
+                        ..range.clone()
+                    };
+                    let place = self.range(&start, values, pair);
+                    place.ok().map(|(address, _)| address)
+                };
+                match (pointer(left), pointer(right)) {
+                    (Some(left), Some(right)) if left == right => Some(true),
+                    _ => self.holds(&disjoint, values, pair),
+                }
+            }
             // What is not valid does not run.
             Guard::ConfigurationValid { .. }
             | Guard::NotCapturing { .. }

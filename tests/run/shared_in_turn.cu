@@ -1,7 +1,7 @@
 // Kernels that together have more static shared memory than a block may: barriers between them let
-// them have it one after the other.
+// them have it one after the other, and side by side each block needs only what its own kernel has.
 //
-// expect: 9 launches -> 4
+// expect: 12 launches -> 4
 #include <cstdio>
 #include <vector>
 
@@ -17,6 +17,15 @@ template <int Rows, int Turn> __global__ void exchange(float *y, const float *x)
     float sum = 0;
     for (int row = 0; row < Rows; row++) sum += tile[row][(threadIdx.x + Turn) % threads] * (row % 3);
     y[i] = sum * 0.0625f;
+}
+
+// Blocks of half as many threads, with a tile of 25 KiB.
+__global__ void mirror(float *y, const float *x) {
+    __shared__ float tile[100][threads / 2];
+    int t = threadIdx.x, i = blockIdx.x * (threads / 2) + t;
+    for (int row = 0; row < 100; row++) tile[row][threads / 2 - 1 - t] = x[i] + row;
+    __syncthreads();
+    y[i] = tile[i % 100][t];
 }
 
 static void on_host(std::vector<float> &values, int rows, int turn) {
@@ -62,11 +71,27 @@ int main() {
     for (int turn : {0, 0, 5, 0}) on_host(host, 60, turn);
     expect("four", x);
 
-    // Side by side each needs its own, and that is too much.
+    // Side by side, 55 KiB together.
     exchange<60, 1><<<blocks, threads>>>(y, x);
     exchange<50, 1><<<blocks / 2, threads>>>(z, u);
     on_host(host, 60, 1);
     expect("beside", y);
+
+    std::vector<float> numbers(count);
+    for (int i = 0; i < count; i++) numbers[i] = i % 31;
+    cudaMemcpy(u, numbers.data(), count * sizeof(float), cudaMemcpyHostToDevice);
+
+    // A chain of two that take turns beside one with blocks of another size, 85 KiB together.
+    exchange<60, 0><<<blocks, threads>>>(x, y);
+    mirror<<<blocks * 2, threads / 2>>>(z, u);
+    exchange<60, 2><<<blocks, threads>>>(y, x);
+    for (int turn : {0, 2}) on_host(host, 60, turn);
+    expect("chain beside", y);
+    for (int i = 0; i < count; i++) {
+        int t = i % (threads / 2);
+        host[i] = numbers[i - t + threads / 2 - 1 - t] + i % 100;
+    }
+    expect("mirror", z);
 
     std::printf(wrong ? "FAIL\n" : "PASS\n");
     cudaFree(x);

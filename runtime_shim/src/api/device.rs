@@ -309,6 +309,7 @@ fn properties() -> DeviceProperties {
     properties.shared_mem_per_multiprocessor = SHARED_BYTES_PER_MULTIPROCESSOR as usize;
     properties.regs_per_multiprocessor = REGISTERS;
     properties.managed_memory = 1;
+    properties.cooperative_launch = 1;
     properties.host_native_atomic_supported = 1;
     properties.concurrent_managed_access = 1;
     properties.can_use_host_pointer_for_registered_mem = 1;
@@ -353,6 +354,7 @@ pub fn attribute(number: u32) -> Option<c_int> {
         81 => signed(SHARED_BYTES_PER_MULTIPROCESSOR),
         82 => all.regs_per_multiprocessor,
         83 => all.managed_memory,
+        95 => all.cooperative_launch,
         86 => all.host_native_atomic_supported,
         87 => 2,
         89 => all.concurrent_managed_access,

@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 
 use super::{device, launch, store};
 use crate::error::{CudaError, CudaResult};
+use crate::execution::fiber;
 use crate::registry::{self, KernelRecord};
 
 /// `cudaFuncAttributes`.
@@ -198,7 +199,12 @@ pub fn resident_blocks(
         .saturating_add(u64::from(RESERVED_SHARED_BYTES));
     let by_threads = device::THREADS_PER_MULTIPROCESSOR / threads.next_multiple_of(32);
     let by_shared = u64::from(device::SHARED_BYTES_PER_MULTIPROCESSOR) / shared;
-    let blocks = by_threads.min(device::BLOCKS_PER_MULTIPROCESSOR);
+    // Blocks that wait for each other have a fiber for each thread.
+    let fibers_of_blocks = threads.saturating_mul(device::multiprocessors().unsigned_abs());
+    let by_fibers = (fiber::STACK_LIMIT as u32 / fibers_of_blocks.max(1)).max(1);
+    let blocks = by_threads
+        .min(device::BLOCKS_PER_MULTIPROCESSOR)
+        .min(by_fibers);
     Ok(whole(
         blocks.min(u32::try_from(by_shared).unwrap_or(u32::MAX)),
     ))

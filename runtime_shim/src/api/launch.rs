@@ -9,9 +9,9 @@ use std::ffi::c_void;
 use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::{Dim3, graph, registration, stream};
+use super::{Dim3, device, function, graph, registration, stream};
 use crate::error::{CudaError, CudaResult, set_device_failure};
-use crate::execution::{Failure, Launch, grid};
+use crate::execution::{Failure, Launch, fiber, grid};
 use crate::registry::{self, KernelRecord};
 use crate::{check, statistics, termination, trace};
 
@@ -116,12 +116,14 @@ cuda_functions! {
         }
         // SAFETY: the program passes a configuration with as many attributes as it says.
         let configuration = unsafe { &*configuration };
+        let mut blocks = Blocks::Independent;
         for index in 0..configuration.attribute_count as usize {
             // SAFETY: as above.
             let attribute = unsafe { &*configuration.attributes.add(index) };
-            accept(attribute)?;
+            blocks = accept(attribute)?.unwrap_or(blocks);
         }
-        launch(
+        launch_as(
+            blocks,
             stub,
             configuration.grid,
             configuration.block,
@@ -131,19 +133,26 @@ cuda_functions! {
         )
     }
 
-    /// Cooperative launches need all blocks to run at once, which this device does not do yet.
+    /// Runs a kernel whose blocks wait for each other.
     fn cudaLaunchCooperativeKernel = cudaLaunchCooperativeKernel_ptsz (
-        _stub: *const c_void,
-        _grid: Dim3,
-        _block: Dim3,
-        _arguments: *const *const c_void,
-        _shared_bytes: usize,
-        _stream: *mut c_void,
+        stub: *const c_void,
+        grid: Dim3,
+        block: Dim3,
+        arguments: *const *const c_void,
+        shared_bytes: usize,
+        stream: *mut c_void,
     ) {
-        termination::notice("the CPU device has no cooperative launches yet \
-                             (cudaLaunchCooperativeKernel)");
-        Err(CudaError::NOT_SUPPORTED)
+        launch_as(Blocks::Cooperative, stub, grid, block, arguments, shared_bytes, stream)
     }
+}
+
+/// What the blocks of a launch may expect of each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Blocks {
+    /// Nothing: they run in any order.
+    Independent,
+    /// To be there at the same time.
+    Cooperative,
 }
 
 /// Grid, block, dynamic shared memory in bytes, stream handle.
@@ -167,10 +176,38 @@ pub fn launch(
     shared_bytes: usize,
     stream: *mut c_void,
 ) -> CudaResult {
-    let site = SITE.replace(trace::NO_SITE);
+    launch_as(
+        Blocks::Independent,
+        stub,
+        grid,
+        block,
+        arguments,
+        shared_bytes,
+        stream,
+    )
+}
+
+/// [`launch`], with what the blocks may expect of each other.
+pub fn launch_as(
+    blocks: Blocks,
+    stub: *const c_void,
+    grid: Dim3,
+    block: Dim3,
+    arguments: *const *const c_void,
+    shared_bytes: usize,
+    stream: *mut c_void,
+) -> CudaResult {
+    let site = match (SITE.replace(trace::NO_SITE), blocks) {
+        // The compiler takes the call for a fence.
+        (trace::NO_SITE, Blocks::Cooperative) => trace::REPLAYED,
+        (site, _) => site,
+    };
     let record = registry::kernel(stub as usize).ok_or(CudaError::INVALID_DEVICE_FUNCTION)?;
     let (grid, block) = (grid.extents(), block.extents());
     let dynamic_shared_bytes = check(record, grid, block, shared_bytes)?;
+    if blocks == Blocks::Cooperative {
+        check_residence(record, grid, block, shared_bytes)?;
+    }
     if graph::is_captured(stream) {
         let values = argument_bytes(record, arguments);
         let (stub, again) = (stub as usize, (grid, block));
@@ -178,7 +215,8 @@ pub fn launch(
             let addresses: Vec<*const c_void> =
                 values.iter().map(|value| value.as_ptr().cast()).collect();
             SITE.set(trace::REPLAYED);
-            launch(
+            launch_as(
+                blocks,
                 stub as *const c_void,
                 Dim3::from(again.0),
                 Dim3::from(again.1),
@@ -209,6 +247,8 @@ pub fn launch(
         dynamic_shared_bytes,
         arguments,
         ordinal,
+        cooperative: blocks == Blocks::Cooperative,
+        workspace: [AtomicU32::new(8), AtomicU32::new(0)],
     };
     let (counters, failure) = grid::run(&launch);
     let blocks = launch.block_count();
@@ -266,6 +306,24 @@ fn check(
     u32::try_from(shared_bytes).map_err(|_| CudaError::INVALID_VALUE)
 }
 
+/// Whether all blocks of a cooperative launch are there at once.
+fn check_residence(
+    record: &KernelRecord,
+    grid: [u32; 3],
+    block: [u32; 3],
+    shared_bytes: usize,
+) -> CudaResult {
+    let blocks: u64 = grid.iter().map(|extent| u64::from(*extent)).product();
+    let threads: u32 = block.iter().product();
+    let on_one = function::resident_blocks(record, threads as i32, shared_bytes)?;
+    let most = i64::from(on_one) * i64::from(device::multiprocessors());
+    let fibers = blocks.saturating_mul(u64::from(threads));
+    if blocks > most.unsigned_abs() || fibers > fiber::STACK_LIMIT as u64 {
+        return Err(CudaError::COOPERATIVE_LAUNCH_TOO_LARGE);
+    }
+    Ok(())
+}
+
 /// Dynamic shared memory that a launch of the kernel may ask for, in bytes.
 pub fn dynamic_shared_limit(record: &KernelRecord) -> u32 {
     let used = u32::try_from(record.kernel.static_shared_bytes).unwrap_or(u32::MAX);
@@ -274,8 +332,9 @@ pub fn dynamic_shared_limit(record: &KernelRecord) -> u32 {
         .max(record.dynamic_shared_opt_in.load(Ordering::Relaxed))
 }
 
-/// Accepts a hint and refuses what changes the meaning of a launch.
-pub fn accept(attribute: &LaunchAttribute) -> CudaResult {
+/// Accepts a hint, says what an attribute makes of the launch's blocks, and refuses what changes the
+/// meaning of a launch in other ways.
+pub fn accept(attribute: &LaunchAttribute) -> CudaResult<Option<Blocks>> {
     /// `cudaLaunchAttributeCooperative`.
     const COOPERATIVE: u32 = 2;
     /// `cudaLaunchAttributeClusterDimension`.
@@ -284,9 +343,9 @@ pub fn accept(attribute: &LaunchAttribute) -> CudaResult {
         // Ignore, access policy window, synchronisation policy, cluster scheduling preference,
         // programmatic stream serialisation, priority, memory domains, carve-out: hints where all runs
         // in order.
-        0 | 1 | 3 | 5 | 6 | 8 | 9 | 10 | 14 => return Ok(()),
-        COOPERATIVE if attribute.value[0] as u32 == 0 => return Ok(()),
-        COOPERATIVE => "cooperative launches",
+        0 | 1 | 3 | 5 | 6 | 8 | 9 | 10 | 14 => return Ok(None),
+        COOPERATIVE if attribute.value[0] as u32 == 0 => return Ok(None),
+        COOPERATIVE => return Ok(Some(Blocks::Cooperative)),
         CLUSTER_DIMENSION => {
             let [x, y, z] = [
                 attribute.value[0] as u32,
@@ -294,7 +353,7 @@ pub fn accept(attribute: &LaunchAttribute) -> CudaResult {
                 attribute.value[1] as u32,
             ];
             if [x, y, z] == [1, 1, 1] {
-                return Ok(());
+                return Ok(None);
             }
             "clusters of blocks"
         }

@@ -10,6 +10,7 @@ use std::ptr;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 
 use super::barrier::{Barrier, NAMED_BARRIERS};
+use super::cooperative::Turn;
 use super::fiber::{FiberStack, Loan};
 use super::shared_barrier::VAIN_ROUNDS;
 use super::warp::{WARP_LANES, Warp};
@@ -80,6 +81,8 @@ pub enum Waiting {
     ActiveMask,
     /// A barrier in shared memory at that address.
     SharedBarrier(usize),
+    /// Memory to change, which it reads again and again.
+    Memory,
     /// It returned.
     Returned,
 }
@@ -231,15 +234,8 @@ impl<'a> BlockRunner<'a> {
 
     /// Runs one block. Returns how the kernel failed, if it did; its threads are then abandoned.
     pub fn run(&mut self, block_index: [u32; 3]) -> Option<Failure> {
-        self.state.context.block_index = block_index;
-        self.state.interval = 0;
-        self.state.barriers_passed = 0;
-        check::block_begins();
-        self.state.current = ptr::null();
-        let marker = 0_u8;
-        // What lies above is the host program's own stack, where it may have registered memory.
-        self.state.local_bounds = (worker_stack_bounds().0, &raw const marker as usize);
-        RUNNING.set(&raw const *self.state);
+        self.enter_block(block_index);
+        self.resume();
         match self.state.method {
             Method::BlockLoop => self.run_loop(),
             Method::Calls => {
@@ -252,6 +248,54 @@ impl<'a> BlockRunner<'a> {
         RUNNING.set(ptr::null());
         self.state.flush_accesses();
         self.state.failure
+    }
+
+    /// Prepares a block whose threads wait for other blocks; [`Self::take_turn`] runs it.
+    pub fn begin(&mut self, block_index: [u32; 3]) {
+        self.enter_block(block_index);
+        self.start_lanes();
+    }
+
+    /// Runs a block that was begun until it can do nothing more by itself.
+    pub fn take_turn(&mut self) -> Turn {
+        self.resume();
+        self.state.release_readers();
+        while self.state.live > 0 && self.state.failure.is_none() {
+            if self.round() {
+                continue;
+            }
+            if (self.state.lanes.iter()).any(|lane| lane.waiting == Waiting::Memory) {
+                RUNNING.set(ptr::null());
+                return Turn::Waits;
+            }
+            self.answer_in_vain();
+        }
+        RUNNING.set(ptr::null());
+        Turn::Over
+    }
+
+    /// Ends a block that was begun: what it counted, and how it failed, if it did.
+    pub fn end(mut self) -> (Counters, Option<Failure>) {
+        self.abandon_lanes();
+        self.state.flush_accesses();
+        let failure = self.state.failure;
+        (self.finish(), failure)
+    }
+
+    fn enter_block(&mut self, block_index: [u32; 3]) {
+        self.state.context.block_index = block_index;
+        self.state.interval = 0;
+        self.state.barriers_passed = 0;
+        check::block_begins();
+    }
+
+    /// The worker goes on with this block.
+    fn resume(&mut self) {
+        self.state.current = ptr::null();
+        let marker = 0_u8;
+        // What lies above is the host program's own stack, where it may have registered memory.
+        self.state.local_bounds = (worker_stack_bounds().0, &raw const marker as usize);
+        RUNNING.set(&raw const *self.state);
     }
 
     /// Ends the worker's part of the launch and returns what its blocks counted.
@@ -303,35 +347,49 @@ impl<'a> BlockRunner<'a> {
 
     fn run_fibers(&mut self) {
         self.start_lanes();
+        while self.state.live > 0 && self.state.failure.is_none() {
+            if !self.round() && self.state.release_readers() == 0 {
+                self.answer_in_vain();
+            }
+        }
+        self.abandon_lanes();
+    }
+
+    /// Lets every thread that can go on do so, as far as it comes; false when none can.
+    fn round(&mut self) -> bool {
         let state: *mut BlockState = &raw mut *self.state;
+        let mut progressed = false;
         // SAFETY: references into the state end before each switch to a fiber; fibers do the same.
         unsafe {
-            while (*state).live > 0 && (*state).failure.is_none() {
-                let mut progressed = false;
-                (*state).all_released = false;
-                'warps: for warp in 0..(*state).warp_count() {
-                    loop {
-                        let ready = (&(*state).warps)[warp].ready;
-                        if ready == 0 && !(*state).release_active_mask(warp) {
-                            break;
-                        }
-                        progressed = true;
-                        self.run_ready(state, warp, ready);
-                        if (*state).failure.is_some() || (*state).all_released {
-                            break 'warps;
-                        }
+            (*state).all_released = false;
+            'warps: for warp in 0..(*state).warp_count() {
+                loop {
+                    let ready = (&(*state).warps)[warp].ready;
+                    if ready == 0 && !(*state).release_active_mask(warp) {
+                        break;
                     }
-                }
-                if !progressed && !(&mut *state).complete_barriers() {
-                    (*state).vain_rounds += 1;
-                    if (*state).vain_rounds > VAIN_ROUNDS
-                        || (*state).release_from_shared_barrier(None) == 0
-                    {
-                        (*state).report_deadlock();
+                    progressed = true;
+                    self.run_ready(state, warp, ready);
+                    if (*state).failure.is_some() || (*state).all_released {
+                        break 'warps;
                     }
                 }
             }
+            progressed || (&mut *state).complete_barriers()
         }
+    }
+
+    /// Answers the threads that ask a barrier in shared memory, as often as there is a point in that.
+    fn answer_in_vain(&mut self) {
+        self.state.vain_rounds += 1;
+        if self.state.vain_rounds > VAIN_ROUNDS || self.state.release_from_shared_barrier(None) == 0
+        {
+            self.state.report_deadlock();
+        }
+    }
+
+    /// Drops the threads of a block that failed.
+    fn abandon_lanes(&mut self) {
         if self.state.failure.is_some() {
             for lane in &mut self.state.lanes {
                 if let Some(mut coroutine) = lane.coroutine.take() {

@@ -13,7 +13,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::block::{BlockRunner, Method};
 use super::fiber::{self, Loan};
-use super::{Failure, Launch};
+use super::{Failure, Launch, cooperative};
 use crate::abi::Counters;
 use crate::environment::settings;
 use crate::statistics::accumulate;
@@ -22,6 +22,9 @@ use crate::{fault, termination};
 /// Runs all blocks and returns what instrumented code counted, and how the kernel failed if it did.
 pub fn run(launch: &Launch) -> (Counters, Option<Failure>) {
     let method = Method::choose(launch);
+    if cooperative::waits_for_blocks(launch, method) {
+        return cooperative::run(launch, method);
+    }
     let workers = worker_count(launch);
     let progress = Progress {
         next: AtomicU64::new(0),
@@ -105,7 +108,7 @@ fn work(launch: &Launch, method: Method, progress: &Progress, stacks: Loan, shar
 }
 
 /// `blockIdx` of a block's linear index: x runs fastest.
-fn index(linear: u64, grid: [u32; 3]) -> [u32; 3] {
+pub fn index(linear: u64, grid: [u32; 3]) -> [u32; 3] {
     let (x, y) = (u64::from(grid[0]), u64::from(grid[1]));
     // Each component is less than its extent, which has 32 bits.
     [

@@ -5,6 +5,7 @@
 
 pub mod barrier;
 pub mod block;
+pub mod cooperative;
 pub mod device_functions;
 pub mod fiber;
 pub mod grid;
@@ -13,6 +14,7 @@ pub mod tiles;
 pub mod warp;
 
 use std::ffi::c_void;
+use std::sync::atomic::AtomicU32;
 
 use crate::registry::KernelRecord;
 
@@ -31,6 +33,11 @@ pub struct Launch {
     pub arguments: *const *const c_void,
     /// Number of the launch, from 0.
     pub ordinal: u32,
+    /// Whether all blocks are there at once and may wait for each other.
+    pub cooperative: bool,
+    /// What the driver gives to the blocks of a cooperative launch: its size in bytes, and the word of
+    /// their barrier.
+    pub workspace: [AtomicU32; 2],
 }
 
 // SAFETY: the arguments are only read while the launch runs, which the launching thread waits for.

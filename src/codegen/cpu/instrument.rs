@@ -11,7 +11,9 @@ const COUNT: &str = "__sirius_count";
 /// Kinds of accesses, as the runtime numbers them.
 pub(super) const LOAD: u64 = 0;
 pub(super) const STORE: u64 = 1;
-const ATOMIC: u64 = 2;
+pub(super) const ATOMIC: u64 = 2;
+pub(super) const ATOMIC_LOAD: u64 = 3;
+pub(super) const ATOMIC_STORE: u64 = 4;
 
 /// Makes each basic block add its number of instructions to the counters, in all functions of a device
 /// module.
@@ -100,8 +102,14 @@ fn touches(module: &Module, instruction: Value) -> Vec<Touch> {
         }]
     };
     match instruction.opcode() {
-        Opcode::LLVMLoad => fixed(instruction.operand(0), instruction.ty(), LOAD),
-        Opcode::LLVMStore => fixed(instruction.operand(1), instruction.operand(0).ty(), STORE),
+        Opcode::LLVMLoad => {
+            let kind = [LOAD, ATOMIC_LOAD][usize::from(instruction.is_atomic())];
+            fixed(instruction.operand(0), instruction.ty(), kind)
+        }
+        Opcode::LLVMStore => {
+            let kind = [STORE, ATOMIC_STORE][usize::from(instruction.is_atomic())];
+            fixed(instruction.operand(1), instruction.operand(0).ty(), kind)
+        }
         Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg => {
             fixed(instruction.operand(0), instruction.operand(1).ty(), ATOMIC)
         }

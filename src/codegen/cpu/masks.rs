@@ -78,7 +78,7 @@ fn is_cut(module: &Module, value: Value) -> bool {
 fn make_all_ones(module: &Module, function: Value, bits: u32) -> Value {
     let ty = Type::integer(module, bits);
     let entry = function.blocks()[0].instructions()[0];
-    let opaque = Value::pure_assembly(Type::function(ty, &[ty]), "", "=r,0");
+    let opaque = Value::assembly(Type::function(ty, &[ty]), "", "=r,0", false);
     let builder = Builder::before(entry);
     let call = builder.call(Type::function(ty, &[ty]), opaque, &[ty.constant(u64::MAX)]);
     call.add_call_attribute(crate::codegen::ir::FUNCTION_ATTRIBUTES, "nounwind");

@@ -5,6 +5,7 @@
 //! threads, never by changing the order of one thread's operations.
 
 mod assembly;
+mod atomics;
 mod classify;
 mod entry;
 mod functions;

@@ -5,7 +5,7 @@
 //! Invariant: what is not understood makes the whole template unsupported.
 
 use super::functions::Library;
-use super::{instrument, matrices, shared_barrier};
+use super::{atomics, instrument, matrices, shared_barrier};
 use crate::codegen::CodegenError;
 use crate::codegen::ir::{Builder, Opcode, Type, Value};
 use crate::kernel::ptx::{Instruction, Operand, Statement, read_template};
@@ -115,6 +115,7 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
                         && !elsewhere.iter().any(|space| instruction.has(space))
                 }
                 "prefetch" | "prefetchu" => true,
+                "atom" | "red" => atomics::update(instruction).is_some(),
                 "mbarrier" => shared_barrier::operation(instruction).is_some(),
                 "selp" => bits(instruction).is_some(),
                 "cp" => {
@@ -184,6 +185,7 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
             ("cp", [destination, source, size, told]) => {
                 self.copy(destination, source, [size, told])?
             }
+            ("atom" | "red", operands) => self.update_memory(instruction, operands)?,
             ("ld", [result, address]) => self.load(instruction, result, address)?,
             ("st", [address, value]) => self.store(instruction, address, value)?,
             ("mov", [result, source]) => self.move_value(instruction, result, source),
@@ -327,7 +329,7 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
     }
 
     /// Tells of an access that comes next.
-    fn report(&self, address: Value, bytes: u64, kind: u64) -> Result<(), CodegenError> {
+    pub(super) fn report(&self, address: Value, bytes: u64, kind: u64) -> Result<(), CodegenError> {
         let access = (address, bytes, kind);
         self.library
             .report_access(self.module, &self.builder, self.context, access)
@@ -346,12 +348,23 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
             .opcode
             .last()
             .is_some_and(|name| name.starts_with('s'));
+        let ordered = atomics::is_ordered(instruction);
+        if ordered {
+            self.give_way()?;
+        }
         let results = parts(result);
         let bytes = results.len() as u64 * u64::from(bits) / 8;
-        self.report(pointer, bytes, instrument::LOAD)?;
+        let kind = match atomics::is_atomic(instruction) {
+            true => instrument::ATOMIC_LOAD,
+            false => instrument::LOAD,
+        };
+        self.report(pointer, bytes, kind)?;
         for (position, part) in results.into_iter().enumerate() {
             let at = self.further(pointer, position as u64 * u64::from(bits) / 8);
             let mut value = self.builder.load(self.integer(bits), at, 1);
+            if ordered {
+                self.order(value, bits);
+            }
             // Registers are wider than bytes; the sign fills them.
             if signed && bits < 32 {
                 value = self.builder.cast(Opcode::LLVMSExt, value, self.integer(32));
@@ -374,14 +387,21 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
         };
         let values = parts(value);
         let bytes = values.len() as u64 * u64::from(bits) / 8;
-        self.report(pointer, bytes, instrument::STORE)?;
+        let kind = match atomics::is_atomic(instruction) {
+            true => instrument::ATOMIC_STORE,
+            false => instrument::STORE,
+        };
+        self.report(pointer, bytes, kind)?;
         for (position, part) in values.into_iter().enumerate() {
             let value = self.value(part, bits);
             let Some(value) = value.and_then(|value| self.fit(value, self.integer(bits))) else {
                 return Ok(None);
             };
             let at = self.further(pointer, position as u64 * u64::from(bits) / 8);
-            self.builder.store(value, at, 1);
+            let store = self.builder.store(value, at, 1);
+            if atomics::is_ordered(instruction) {
+                self.order(store, bits);
+            }
         }
         Ok(Some(()))
     }

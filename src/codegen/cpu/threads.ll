@@ -19,6 +19,8 @@ declare i32 @__sirius_shuffle(ptr, i32, i32, i32, i32, i32, ptr)
 declare i32 @__sirius_vote(ptr, i32, i32, i32)
 declare i32 @__sirius_match(ptr, i32, i64, i32, ptr)
 declare i32 @__sirius_active_mask(ptr)
+declare void @__sirius_give_way(ptr)
+declare i64 @__sirius_grid_workspace(ptr) nounwind willreturn memory(none)
 declare void @__sirius_trap(ptr) noreturn
 declare void @__sirius_assert_fail(ptr, ptr, ptr, i32, ptr) noreturn
 declare i32 @__sirius_vprintf(ptr, ptr, ptr)
@@ -286,12 +288,17 @@ define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.smid(ptr %c) alwaysinline {
 define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.nsmid(ptr %c) alwaysinline {
   ret i32 1
 }
-; The driver hands a cooperative launch its workspace in these; there is none.
+; The driver hands a cooperative launch the address of its workspace in these: upper half, lower half.
 define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.envreg1(ptr %c) alwaysinline {
-  ret i32 0
+  %all = call i64 @__sirius_grid_workspace(ptr %c)
+  %upper = lshr i64 %all, 32
+  %v = trunc i64 %upper to i32
+  ret i32 %v
 }
 define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.envreg2(ptr %c) alwaysinline {
-  ret i32 0
+  %all = call i64 @__sirius_grid_workspace(ptr %c)
+  %v = trunc i64 %all to i32
+  ret i32 %v
 }
 ; Barriers.
 define internal void @sirius.llvm.nvvm.barrier.cta.sync.aligned.all(ptr %c, i32 %id) alwaysinline {

@@ -191,6 +191,13 @@ fn variables_share_storage_one_after_the_other() {
         ("part_waits", 0),
         ("two_in_one", 224),
         ("two_too_large", 160),
+        // Of 64, 48 and 72 floats the most is 72.
+        ("beside", 4 * (64 + 48 + 72 - 72)),
+        ("parted", 0),
+        ("meets_again", 0),
+        ("in_rounds", 0),
+        ("fixed_rounds", 0),
+        ("reads_choice", 0),
     ] {
         let kernel = Value::function(&module, name).expect("the case has it");
         assert_eq!(overlay_shared(&module, kernel), saved, "{name}");
@@ -228,6 +235,15 @@ fn the_verifier_refuses_wrong_overlays() {
         ("threads_apart", vec![at("a", 0), at("b", 0)], false),
         ("read_at_the_end", vec![at("a", 0), at("b", 0)], false),
         ("part_waits", vec![at("a", 0), at("b", 0)], false),
+        ("beside", vec![at("a", 0), at("b", 0)], true),
+        ("beside", vec![at("a", 0), at("b", 64), at("d", 128)], true),
+        ("beside", vec![at("c", 0), at("d", 128)], false),
+        ("beside", vec![at("c", 0), at("d", 256)], true),
+        ("parted", vec![at("a", 0), at("b", 0)], false),
+        ("meets_again", vec![at("a", 0), at("b", 0)], false),
+        ("in_rounds", vec![at("a", 0), at("b", 0)], false),
+        ("fixed_rounds", vec![at("a", 0), at("b", 0)], false),
+        ("reads_choice", vec![at("a", 0), at("b", 0)], false),
     ] {
         let function = module.get_function(name).expect("the case has it");
         let model = model_kernel(function, KernelId(0), name);

@@ -69,6 +69,11 @@ impl ControlFlow {
         })
     }
 
+    /// All blocks that are reached.
+    pub(super) fn blocks(&self) -> impl Iterator<Item = Block> {
+        self.blocks.iter().copied()
+    }
+
     /// All instructions that are reached.
     pub(super) fn instructions(&self) -> impl Iterator<Item = Value> {
         self.blocks.iter().flat_map(|block| block.instructions())

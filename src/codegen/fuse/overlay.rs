@@ -9,13 +9,16 @@
 //! to a use of the other and, perhaps by another way, back again. Then, in whatever threads, all uses of the
 //! one come before all of the other. What the other finds before it writes is undefined in its member,
 //! too. What an asynchronous copy writes is in use until the thread has waited for all its copies, which it does
-//! at the end of each segment, or ends. A barrier between the two is kept from then on, since both are one variable for whoever asks. The
+//! at the end of each segment, or ends. Or no block uses both, as no block runs two strands that stand side by
+//! side: a branch by the block's number, met once, leads to the uses of the one on one side and to those of the
+//! other on the other. Variables of strands are laid out for each strand alone, and the layouts put on
+//! top of each other. A barrier between the two is kept from then on, since both are one variable for whoever asks. The
 //! verifier judges each pair and the layout as a whole, by a model of the kernel that is read anew.
 
 use super::control_flow::{ControlFlow, is_barrier};
 use super::memory::is_remark;
 use crate::codegen::expansion::constants_in;
-use crate::codegen::ir::{Linkage, Opcode, Type, Value};
+use crate::codegen::ir::{Block, Linkage, Opcode, Type, Value};
 use crate::kernel::{KernelModel, model_kernel};
 use crate::program::KernelId;
 use crate::verify::{SharedPlace, overlay_conflict};
@@ -38,11 +41,18 @@ pub(super) fn overlay_shared(module: &Module, kernel: Value) -> u64 {
     }
     let model = model_kernel(function, KernelId(0), &kernel.name());
     let lifetimes = Lifetimes::of(&flow, &variables);
+    let beside = |one: usize, other: usize| {
+        in_other_blocks(&flow, &variables[one], &variables[other])
+            && is_confirmed(&model, &[&variables[one], &variables[other]])
+    };
     let apart = |one: usize, other: usize| {
         lifetimes.one_by_one(one, other)
             && is_confirmed(&model, &[&variables[one], &variables[other]])
     };
-    let storages = storages(&variables, apart);
+    let of_strands = strands_of(variables.len(), beside)
+        .into_iter()
+        .map(|strand| storages(&variables, strand, apart));
+    let storages = on_top_of_each_other(of_strands.collect());
     let places: Vec<SharedPlace> = storages
         .iter()
         .enumerate()
@@ -293,6 +303,121 @@ impl<'a> Lifetimes<'a> {
     }
 }
 
+/// Whether no block uses both of two variables.
+fn in_other_blocks(flow: &ControlFlow, one: &Variable, other: &Variable) -> bool {
+    let uses = |variable: &Variable| -> HashSet<Block> {
+        variable.uses.iter().map(|at| at.block()).collect()
+    };
+    let (one, other) = (uses(one), uses(other));
+    flow.blocks().any(|branch| {
+        let targets = branch.successors();
+        let [first, second] = targets[..] else {
+            return false;
+        };
+        let condition = branch.terminator().and_then(Value::branch_condition);
+        let whole = condition.is_some_and(|condition| is_of_block(condition, MOST_OPERANDS));
+        let leads = |to: Block, uses: &HashSet<Block>| {
+            let mut from = flow.predecessors(to).iter().filter(|from| **from != branch);
+            uses.iter().all(|at| flow.dominates(to, *at))
+                && from.all(|from| flow.dominates(to, *from))
+        };
+        whole
+            && first != second
+            && !flow.repeats(branch)
+            && (leads(first, &one) && leads(second, &other)
+                || leads(first, &other) && leads(second, &one))
+    })
+}
+
+/// Whether a value is the same in all threads of a block: made of its number, the grid and what the launch
+/// gives to the kernel.
+fn is_of_block(value: Value, depth: usize) -> bool {
+    if !value.is_instruction() {
+        return value.constant_integer().is_some() || value.is_parameter();
+    }
+    match value.opcode() {
+        Opcode::LLVMCall => value.called_name().is_some_and(|name| {
+            let register = name.strip_prefix("llvm.nvvm.read.ptx.sreg.");
+            register.is_some_and(|name| name.starts_with("ctaid.") || name.starts_with("nctaid."))
+        }),
+        Opcode::LLVMICmp
+        | Opcode::LLVMAdd
+        | Opcode::LLVMSub
+        | Opcode::LLVMMul
+        | Opcode::LLVMAnd
+        | Opcode::LLVMOr
+        | Opcode::LLVMXor
+        | Opcode::LLVMZExt
+        | Opcode::LLVMSExt
+        | Opcode::LLVMTrunc => {
+            let operands = value.operands();
+            depth > 0
+                && operands
+                    .into_iter()
+                    .all(|operand| is_of_block(operand, depth - 1))
+        }
+        _ => false,
+    }
+}
+
+/// The condition of a branch by the block's number is made of few operations.
+const MOST_OPERANDS: usize = 6;
+
+/// Variables that some block may use together, in one list each.
+fn strands_of(variables: usize, beside: impl Fn(usize, usize) -> bool) -> Vec<Vec<usize>> {
+    let mut strands: Vec<Vec<usize>> = Vec::new();
+    for variable in 0..variables {
+        let (own, others): (Vec<_>, Vec<_>) = strands
+            .into_iter()
+            .partition(|strand| strand.iter().any(|other| !beside(*other, variable)));
+        strands = others;
+        let mut strand = own.concat();
+        strand.push(variable);
+        strand.sort_unstable();
+        strands.push(strand);
+    }
+    strands
+}
+
+/// Storage that serves for each of several layouts, of which a block uses one. The largest stand on top of each
+/// other, so that what was apart stays so, unless one after the other in one storage takes less.
+fn on_top_of_each_other(mut layouts: Vec<Vec<Storage>>) -> Vec<Storage> {
+    if layouts.len() == 1 {
+        return layouts.remove(0);
+    }
+    let mut paired: Vec<Storage> = Vec::new();
+    let mut most = 0;
+    for layout in &mut layouts {
+        layout.sort_by_key(|storage| std::cmp::Reverse(storage.bytes));
+        for (number, storage) in layout.iter().enumerate() {
+            match paired.get_mut(number) {
+                Some(known) => known.take_in(storage, 0),
+                None => paired.push(storage.clone()),
+            }
+        }
+        most = most.max(one_after_the_other(layout).bytes);
+    }
+    let bytes: u64 = paired.iter().map(|storage| storage.bytes).sum();
+    if bytes <= most {
+        return paired;
+    }
+    let mut layouts = layouts.iter().map(|layout| one_after_the_other(layout));
+    let mut storage = layouts.next().unwrap_or_default();
+    layouts.for_each(|layout| storage.take_in(&layout, 0));
+    vec![storage]
+}
+
+fn one_after_the_other(layout: &[Storage]) -> Storage {
+    let mut whole = Storage::default();
+    for storage in layout {
+        let offset = whole
+            .bytes
+            .next_multiple_of(u64::from(storage.alignment.max(1)));
+        whole.take_in(storage, offset);
+    }
+    whole
+}
+
 /// Whether the verifier finds, too, that these can begin at the same byte.
 fn is_confirmed(model: &KernelModel, variables: &[&Variable]) -> bool {
     let places: Vec<SharedPlace> = variables
@@ -303,6 +428,7 @@ fn is_confirmed(model: &KernelModel, variables: &[&Variable]) -> bool {
 }
 
 /// Memory for variables.
+#[derive(Clone, Default)]
 struct Storage {
     bytes: u64,
     alignment: u32,
@@ -310,10 +436,13 @@ struct Storage {
     variables: Vec<(usize, u64)>,
 }
 
-/// Places for all variables: at one begin only such that are apart. Where pieces of the storage of a large
+/// Places for the variables of `order`: at one begin only such that are apart. Where pieces of the storage of a large
 /// one can hold several small ones, these stand beside each other there.
-fn storages(variables: &[Variable], apart: impl Fn(usize, usize) -> bool) -> Vec<Storage> {
-    let mut order: Vec<usize> = (0..variables.len()).collect();
+fn storages(
+    variables: &[Variable],
+    mut order: Vec<usize>,
+    apart: impl Fn(usize, usize) -> bool,
+) -> Vec<Storage> {
     order.sort_by_key(|index| std::cmp::Reverse(variables[*index].bytes));
     let mut found: Vec<Storage> = Vec::new();
     for index in order {
@@ -364,6 +493,15 @@ impl Storage {
                 |other: &&(usize, u64)| end(other) <= *offset || offset + variable.bytes <= other.1;
             offset + variable.bytes <= self.bytes && in_use.iter().all(free)
         })
+    }
+
+    /// Puts another one's variables here, too.
+    fn take_in(&mut self, other: &Self, offset: u64) {
+        self.bytes = self.bytes.max(offset + other.bytes);
+        self.alignment = self.alignment.max(other.alignment);
+        let variables = other.variables.iter();
+        self.variables
+            .extend(variables.map(|(index, own)| (*index, offset + own)));
     }
 
     fn carry_out(&self, module: &Module, variables: &[Variable], name: &str) {

@@ -1,5 +1,6 @@
 //! A member's kernel -> a function that a fused kernel calls.
 
+use super::assembly::declare_memory_accesses;
 use super::indices::{Index, indices_read, replace_reads};
 use super::launch_bounds::{self, Demand};
 use crate::codegen::CodegenError;
@@ -67,6 +68,7 @@ impl<'ctx> Segment<'ctx> {
             return Ok(None);
         }
         strip_stale_reads(function);
+        declare_memory_accesses(&module, function);
         let Some(given) = indices_read(function, given) else {
             return Ok(None);
         };

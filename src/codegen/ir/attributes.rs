@@ -80,6 +80,12 @@ impl Value {
         unsafe { LLVMRemoveEnumAttributeAtIndex(self.0, position, attribute_kind(name)) }
     }
 
+    /// Whether this is a parameter of a function.
+    pub(in crate::codegen) fn is_parameter(self) -> bool {
+        // SAFETY: as above.
+        unsafe { !LLVMIsAArgument(self.0).is_null() }
+    }
+
     /// Whether this is a parameter that is passed in memory.
     pub(in crate::codegen) fn is_by_value_parameter(self) -> bool {
         // SAFETY: as above; the parent of an argument is a function.

@@ -107,9 +107,13 @@ impl Builder {
         }
     }
 
-    pub(in crate::codegen) fn store(&self, value: Value, pointer: Value, alignment: u32) {
+    pub(in crate::codegen) fn store(&self, value: Value, pointer: Value, alignment: u32) -> Value {
         // SAFETY: as above.
-        unsafe { LLVMSetAlignment(LLVMBuildStore(self.0, value.0, pointer.0), alignment) }
+        unsafe {
+            let store = LLVMBuildStore(self.0, value.0, pointer.0);
+            LLVMSetAlignment(store, alignment);
+            Value(store)
+        }
     }
 
     pub(in crate::codegen) fn alloca(&self, ty: Type) -> Value {

@@ -63,6 +63,7 @@ pub(super) fn call(name: &str) -> Option<RuntimeCall> {
             &[],
         ),
         "cuLaunchKernelEx" => (Action::Launch { arguments: &[2, 3] }, &[]),
+        "cuLaunchCooperativeKernel" => (Action::Launch { arguments: &[9] }, &[]),
         "cuCtxSynchronize" | "cuStreamSynchronize" | "cuEventSynchronize" => {
             (Action::Synchronise, &[])
         }

@@ -188,6 +188,7 @@ pub(super) fn call(name: &str) -> Option<RuntimeCall> {
         "cudaGetFuncBySymbol" | "cudaGetKernel" => (Action::Handle { slot: 0, kernel: 1 }, &[]),
         "cudaLaunchKernel" => (Action::Launch { arguments: &[5] }, &[]),
         "cudaLaunchKernelExC" => (Action::Launch { arguments: &[2] }, &[]),
+        "cudaLaunchCooperativeKernel" => (Action::Launch { arguments: &[3] }, &[]),
         "cudaGetDriverEntryPoint" => (Action::Check, &[(1, 8), (3, 4)]),
         "cudaGetDriverEntryPointByVersion" => (Action::Check, &[(1, 8), (4, 4)]),
         _ => return None,

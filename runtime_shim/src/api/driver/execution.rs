@@ -4,11 +4,10 @@ use std::ffi::{c_char, c_int, c_void};
 
 use super::context::{initialised, required};
 use super::passed_on;
-use crate::api::launch::{self, LaunchAttribute, THREADS_PER_BLOCK};
+use crate::api::launch::{self, Blocks, LaunchAttribute, THREADS_PER_BLOCK};
 use crate::api::{Dim3, device, function, store};
 use crate::error::{CudaError, CudaResult};
 use crate::registry::{self, KernelRecord};
-use crate::termination;
 
 /// `CUlaunchConfig`.
 #[repr(C)]
@@ -48,7 +47,9 @@ driver_functions! {
         let grid = Dim3 { x: grid_x, y: grid_y, z: grid_z };
         let block = Dim3 { x: block_x, y: block_y, z: block_z };
         // SAFETY: the program passes arguments in one of the two ways.
-        unsafe { run(function, grid, block, shared_bytes, stream, arguments, extra) }
+        unsafe {
+            run(Blocks::Independent, function, (grid, block), shared_bytes, stream, arguments, extra)
+        }
     }
 
     /// Runs a function. Attributes that change what a launch means are refused; hints are accepted.
@@ -62,20 +63,36 @@ driver_functions! {
         // SAFETY: the program passes a configuration with as many attributes as it says, or null.
         unsafe {
             let configuration = configuration.as_ref().ok_or(CudaError::INVALID_VALUE)?;
+            let mut blocks = Blocks::Independent;
             for index in 0..configuration.attribute_count as usize {
-                launch::accept(&*configuration.attributes.add(index))?;
+                let attribute = &*configuration.attributes.add(index);
+                blocks = launch::accept(attribute)?.unwrap_or(blocks);
             }
             let LaunchConfiguration { grid, block, dynamic_shared_bytes, stream, .. } = *configuration;
-            run(function, grid, block, dynamic_shared_bytes, stream, arguments, extra)
+            run(blocks, function, (grid, block), dynamic_shared_bytes, stream, arguments, extra)
         }
     }
 
-    /// Cooperative launches need all blocks to run at once, which this device does not do yet.
-    fn cuLaunchCooperativeKernel = cuLaunchCooperativeKernel_ptsz () {
-        required()?;
-        termination::notice("the CPU device has no cooperative launches yet \
-                             (cuLaunchCooperativeKernel)");
-        Err(CudaError::NOT_SUPPORTED)
+    /// Runs a function whose blocks wait for each other.
+    fn cuLaunchCooperativeKernel = cuLaunchCooperativeKernel_ptsz (
+        function: *const c_void,
+        grid_x: u32,
+        grid_y: u32,
+        grid_z: u32,
+        block_x: u32,
+        block_y: u32,
+        block_z: u32,
+        shared_bytes: u32,
+        stream: *mut c_void,
+        arguments: *const *const c_void,
+    ) {
+        let grid = Dim3 { x: grid_x, y: grid_y, z: grid_z };
+        let block = Dim3 { x: block_x, y: block_y, z: block_z };
+        let extra = std::ptr::null();
+        // SAFETY: the program passes as many arguments as the function has.
+        unsafe {
+            run(Blocks::Cooperative, function, (grid, block), shared_bytes, stream, arguments, extra)
+        }
     }
 
     /// A function's attribute.
@@ -210,9 +227,9 @@ fn find(function: *const c_void) -> CudaResult<&'static KernelRecord> {
 /// `arguments` is null or points to an address for each argument; `extra` is null or a list that ends
 /// with [`END`] and describes a parameter buffer.
 unsafe fn run(
+    blocks: Blocks,
     function: *const c_void,
-    grid: Dim3,
-    block: Dim3,
+    (grid, block): (Dim3, Dim3),
     shared_bytes: u32,
     stream: *mut c_void,
     arguments: *const *const c_void,
@@ -225,7 +242,15 @@ unsafe fn run(
         if !extra.is_null() || (arguments.is_null() && record.kernel.argument_count > 0) {
             return Err(CudaError::INVALID_VALUE);
         }
-        return launch::launch(function, grid, block, arguments, shared_bytes, stream);
+        return launch::launch_as(
+            blocks,
+            function,
+            grid,
+            block,
+            arguments,
+            shared_bytes,
+            stream,
+        );
     }
     // SAFETY: as the caller promises.
     let (buffer, bytes) = unsafe { buffer(extra) }?;
@@ -236,7 +261,8 @@ unsafe fn run(
         }
         addresses.push((buffer + start) as *const c_void);
     }
-    launch::launch(
+    launch::launch_as(
+        blocks,
         function,
         grid,
         block,

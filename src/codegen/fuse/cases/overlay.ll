@@ -3,6 +3,7 @@ target datalayout = "e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64
 target triple = "nvptx64-nvidia-cuda"
 
 declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
 declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)
 declare void @unknown(i64)
 
@@ -386,5 +387,165 @@ entry:
   %v6 = load float, ptr %p6
   %o6 = getelementptr float, ptr %out, i64 %t64
   store float %v6, ptr %o6
+  ret void
+}
+
+@beside_a = internal addrspace(3) global [64 x float] undef, align 4
+@beside_b = internal addrspace(3) global [48 x float] undef, align 4
+@beside_c = internal addrspace(3) global [32 x float] undef, align 4
+@beside_d = internal addrspace(3) global [40 x float] undef, align 4
+
+; The first blocks use a; the others b, then c and d, or c and d.
+define ptx_kernel void @beside(ptr %out, i32 %n, i32 %m) {
+entry:
+  %b = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %t64 = zext i32 %t to i64
+  %c = icmp ult i32 %b, %n
+  br i1 %c, label %first, label %rest
+first:
+  %p1 = getelementptr float, ptr addrspacecast (ptr addrspace(3) @beside_a to ptr), i64 %t64
+  store float 1.0, ptr %p1
+  ret void
+rest:
+  %c2 = icmp ult i32 %b, %m
+  br i1 %c2, label %second, label %third
+second:
+  %i = phi i64 [ 0, %rest ], [ %j, %second ]
+  %p2 = getelementptr float, ptr addrspacecast (ptr addrspace(3) @beside_b to ptr), i64 %i
+  store float 1.0, ptr %p2
+  %j = add i64 %i, 1
+  %more = icmp slt i64 %j, %t64
+  br i1 %more, label %second, label %end
+third:
+  %p3 = getelementptr float, ptr addrspacecast (ptr addrspace(3) @beside_c to ptr), i64 %t64
+  store float 1.0, ptr %p3
+  %p4 = getelementptr float, ptr addrspacecast (ptr addrspace(3) @beside_d to ptr), i64 %t64
+  %v4 = load float, ptr %p4
+  store float %v4, ptr %out
+  br label %end
+end:
+  ret void
+}
+
+@parted_a = internal addrspace(3) global [64 x float] undef, align 4
+@parted_b = internal addrspace(3) global [64 x float] undef, align 4
+
+; Threads of one block go different ways.
+define ptx_kernel void @parted(ptr %out, i32 %n) {
+entry:
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %t64 = zext i32 %t to i64
+  %c = icmp ult i32 %t, %n
+  br i1 %c, label %first, label %second
+first:
+  %p1 = getelementptr float, ptr addrspacecast (ptr addrspace(3) @parted_a to ptr), i64 %t64
+  store float 1.0, ptr %p1
+  ret void
+second:
+  %p2 = getelementptr float, ptr addrspacecast (ptr addrspace(3) @parted_b to ptr), i64 %t64
+  store float 1.0, ptr %p2
+  ret void
+}
+
+@meets_again_a = internal addrspace(3) global [64 x float] undef, align 4
+@meets_again_b = internal addrspace(3) global [64 x float] undef, align 4
+
+; The first blocks use both.
+define ptx_kernel void @meets_again(ptr %out, i32 %n) {
+entry:
+  %b = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %t64 = zext i32 %t to i64
+  %c = icmp ult i32 %b, %n
+  br i1 %c, label %first, label %second
+first:
+  %p1 = getelementptr float, ptr addrspacecast (ptr addrspace(3) @meets_again_a to ptr), i64 %t64
+  store float 1.0, ptr %p1
+  br label %second
+second:
+  %p2 = getelementptr float, ptr addrspacecast (ptr addrspace(3) @meets_again_b to ptr), i64 %t64
+  store float 1.0, ptr %p2
+  ret void
+}
+
+@in_rounds_a = internal addrspace(3) global [64 x float] undef, align 4
+@in_rounds_b = internal addrspace(3) global [64 x float] undef, align 4
+
+; A block goes one way and then the other.
+define ptx_kernel void @in_rounds(ptr %out, i32 %n) {
+entry:
+  %b = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %t64 = zext i32 %t to i64
+  br label %round
+round:
+  %i = phi i32 [ %b, %entry ], [ %next, %again ]
+  %c = icmp ult i32 %i, %n
+  br i1 %c, label %first, label %second
+first:
+  %p1 = getelementptr float, ptr addrspacecast (ptr addrspace(3) @in_rounds_a to ptr), i64 %t64
+  store float 1.0, ptr %p1
+  br label %again
+second:
+  %p2 = getelementptr float, ptr addrspacecast (ptr addrspace(3) @in_rounds_b to ptr), i64 %t64
+  store float 1.0, ptr %p2
+  br label %again
+again:
+  %next = add i32 %i, 7
+  %more = icmp ult i32 %next, 100
+  br i1 %more, label %round, label %end
+end:
+  ret void
+}
+
+@fixed_rounds_a = internal addrspace(3) global [64 x float] undef, align 4
+@fixed_rounds_b = internal addrspace(3) global [64 x float] undef, align 4
+
+; The block's number decides in each round, and the round does besides.
+define ptx_kernel void @fixed_rounds(ptr %out, i32 %n) {
+entry:
+  %b = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %t64 = zext i32 %t to i64
+  br label %round
+round:
+  %i = phi i32 [ 0, %entry ], [ %next, %again ]
+  %c = icmp ult i32 %b, %i
+  br i1 %c, label %first, label %second
+first:
+  %p1 = getelementptr float, ptr addrspacecast (ptr addrspace(3) @fixed_rounds_a to ptr), i64 %t64
+  store float 1.0, ptr %p1
+  br label %again
+second:
+  %p2 = getelementptr float, ptr addrspacecast (ptr addrspace(3) @fixed_rounds_b to ptr), i64 %t64
+  store float 1.0, ptr %p2
+  br label %again
+again:
+  %next = add i32 %i, 1
+  %more = icmp ult i32 %next, 100
+  br i1 %more, label %round, label %end
+end:
+  ret void
+}
+
+@reads_choice_a = internal addrspace(3) global [64 x float] undef, align 4
+@reads_choice_b = internal addrspace(3) global [64 x float] undef, align 4
+
+; What decides may change between the threads of a block.
+define ptx_kernel void @reads_choice(ptr %out, ptr %choice) {
+entry:
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %t64 = zext i32 %t to i64
+  %n = load i32, ptr %choice
+  %c = icmp ult i32 %n, 5
+  br i1 %c, label %first, label %second
+first:
+  %p1 = getelementptr float, ptr addrspacecast (ptr addrspace(3) @reads_choice_a to ptr), i64 %t64
+  store float 1.0, ptr %p1
+  ret void
+second:
+  %p2 = getelementptr float, ptr addrspacecast (ptr addrspace(3) @reads_choice_b to ptr), i64 %t64
+  store float 1.0, ptr %p2
   ret void
 }

@@ -1,0 +1,95 @@
+//! Operations on memory that several threads share.
+
+use super::*;
+use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMAtomicRMWBinOp};
+
+/// What an atomic operation does with the value in memory and its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::codegen) enum AtomicOperation {
+    Add,
+    FloatAdd,
+    Exchange,
+    And,
+    Or,
+    Xor,
+    Min,
+    Max,
+    UnsignedMin,
+    UnsignedMax,
+    /// One more, or 0 where that would be above its own value.
+    IncrementWrapping,
+    /// One less, or its own value where that is out of its range.
+    DecrementWrapping,
+}
+
+impl Builder {
+    /// An atomic operation on memory that is so aligned, in bytes; the value that was there.
+    pub(in crate::codegen) fn atomic(
+        &self,
+        operation: AtomicOperation,
+        pointer: Value,
+        value: Value,
+        alignment: u32,
+    ) -> Value {
+        use LLVMAtomicRMWBinOp::*;
+        let operation = match operation {
+            AtomicOperation::Add => LLVMAtomicRMWBinOpAdd,
+            AtomicOperation::FloatAdd => LLVMAtomicRMWBinOpFAdd,
+            AtomicOperation::Exchange => LLVMAtomicRMWBinOpXchg,
+            AtomicOperation::And => LLVMAtomicRMWBinOpAnd,
+            AtomicOperation::Or => LLVMAtomicRMWBinOpOr,
+            AtomicOperation::Xor => LLVMAtomicRMWBinOpXor,
+            AtomicOperation::Min => LLVMAtomicRMWBinOpMin,
+            AtomicOperation::Max => LLVMAtomicRMWBinOpMax,
+            AtomicOperation::UnsignedMin => LLVMAtomicRMWBinOpUMin,
+            AtomicOperation::UnsignedMax => LLVMAtomicRMWBinOpUMax,
+            AtomicOperation::IncrementWrapping => LLVMAtomicRMWBinOpUIncWrap,
+            AtomicOperation::DecrementWrapping => LLVMAtomicRMWBinOpUDecWrap,
+        };
+        // SAFETY: as in `Value`; callers give a value that the operation takes.
+        unsafe {
+            let made = LLVMBuildAtomicRMW(self.0, operation, pointer.0, value.0, STRICTEST, 0);
+            LLVMSetAlignment(made, alignment);
+            Value(made)
+        }
+    }
+
+    /// Stores `new` where memory that is so aligned, in bytes, has `expected`; the value that was there.
+    pub(in crate::codegen) fn compare_and_swap(
+        &self,
+        pointer: Value,
+        expected: Value,
+        new: Value,
+        alignment: u32,
+    ) -> Value {
+        // SAFETY: as above; both values have one type.
+        unsafe {
+            let made = LLVMBuildAtomicCmpXchg(
+                self.0, pointer.0, expected.0, new.0, STRICTEST, STRICTEST, 0,
+            );
+            LLVMSetAlignment(made, alignment);
+            Value(LLVMBuildExtractValue(self.0, made, 0, c"".as_ptr()))
+        }
+    }
+}
+
+impl Value {
+    /// Makes a load or store one that is never left out and that other threads see in order; of one that
+    /// is wider than the processor's atomic ones, only the first.
+    pub(in crate::codegen) fn make_ordered(self, bits: u32) {
+        // SAFETY: as above; callers give a load or store of so many bits.
+        unsafe {
+            LLVMSetVolatile(self.0, 1);
+            if bits <= 64 {
+                let ordering = match self.opcode() {
+                    Opcode::LLVMStore => LLVMAtomicOrdering::LLVMAtomicOrderingRelease,
+                    _ => LLVMAtomicOrdering::LLVMAtomicOrderingAcquire,
+                };
+                LLVMSetAlignment(self.0, bits / 8);
+                LLVMSetOrdering(self.0, ordering);
+            }
+        }
+    }
+}
+
+const STRICTEST: LLVMAtomicOrdering = LLVMAtomicOrdering::LLVMAtomicOrderingSequentiallyConsistent;
