@@ -165,6 +165,84 @@ static inline __device__ unsigned __funnelshift_rc(unsigned low, unsigned high, 
 #undef __managed__
 #define __managed__ __attribute__((device, section("sirius_managed")))
 
+/*
+ * ---- nvcc's built-in atomic functions. They take any type of 1 to 8 bytes, so that they are macros here
+ * over clang's, which have the same orders; scopes are numbered in another way.
+ */
+
+#define __NV_ATOMIC_RELAXED 0
+#define __NV_ATOMIC_CONSUME 1
+#define __NV_ATOMIC_ACQUIRE 2
+#define __NV_ATOMIC_RELEASE 3
+#define __NV_ATOMIC_ACQ_REL 4
+#define __NV_ATOMIC_SEQ_CST 5
+#define __NV_THREAD_SCOPE_THREAD 0
+#define __NV_THREAD_SCOPE_BLOCK 1
+#define __NV_THREAD_SCOPE_CLUSTER 2
+#define __NV_THREAD_SCOPE_DEVICE 3
+#define __NV_THREAD_SCOPE_SYSTEM 4
+
+/* A cluster's scope is the device's here, which is more. */
+#define SIRIUS_SCOPE_NUMBER(scope, ...)                                                            \
+  ((scope) == __NV_THREAD_SCOPE_THREAD   ? __MEMORY_SCOPE_SINGLE                                   \
+   : (scope) == __NV_THREAD_SCOPE_BLOCK  ? __MEMORY_SCOPE_WRKGRP                                   \
+   : (scope) == __NV_THREAD_SCOPE_SYSTEM ? __MEMORY_SCOPE_SYSTEM                                   \
+                                         : __MEMORY_SCOPE_DEVICE)
+#define SIRIUS_SCOPE(...) SIRIUS_SCOPE_NUMBER(__VA_ARGS__)
+
+#define __nv_atomic_load_n(pointer, order, ...)                                                    \
+  __scoped_atomic_load_n(pointer, order, SIRIUS_SCOPE(__VA_ARGS__ __VA_OPT__(, ) 4))
+#define __nv_atomic_load(pointer, result, order, ...)                                              \
+  __scoped_atomic_load(pointer, result, order, SIRIUS_SCOPE(__VA_ARGS__ __VA_OPT__(, ) 4))
+#define __nv_atomic_store_n(pointer, value, order, ...)                                            \
+  __scoped_atomic_store_n(pointer, value, order, SIRIUS_SCOPE(__VA_ARGS__ __VA_OPT__(, ) 4))
+#define __nv_atomic_store(pointer, value, order, ...)                                              \
+  __scoped_atomic_store(pointer, value, order, SIRIUS_SCOPE(__VA_ARGS__ __VA_OPT__(, ) 4))
+#define __nv_atomic_exchange_n(pointer, value, order, ...)                                         \
+  __scoped_atomic_exchange_n(pointer, value, order, SIRIUS_SCOPE(__VA_ARGS__ __VA_OPT__(, ) 4))
+#define __nv_atomic_exchange(pointer, value, result, order, ...)                                   \
+  __scoped_atomic_exchange(pointer, value, result, order,                                          \
+                           SIRIUS_SCOPE(__VA_ARGS__ __VA_OPT__(, ) 4))
+#define __nv_atomic_compare_exchange_n(pointer, expected, value, weak, success, failure, ...)      \
+  __scoped_atomic_compare_exchange_n(pointer, expected, value, weak, success, failure,             \
+                                     SIRIUS_SCOPE(__VA_ARGS__ __VA_OPT__(, ) 4))
+#define __nv_atomic_compare_exchange(pointer, expected, value, weak, success, failure, ...)        \
+  __scoped_atomic_compare_exchange(pointer, expected, value, weak, success, failure,               \
+                                   SIRIUS_SCOPE(__VA_ARGS__ __VA_OPT__(, ) 4))
+#define SIRIUS_ATOMIC_UPDATE(operation, pointer, value, order, ...)                                \
+  __scoped_atomic_fetch_##operation(pointer, value, order,                                         \
+                                    SIRIUS_SCOPE(__VA_ARGS__ __VA_OPT__(, ) 4))
+#define __nv_atomic_fetch_add(pointer, value, ...)                                                 \
+  SIRIUS_ATOMIC_UPDATE(add, pointer, value, __VA_ARGS__)
+#define __nv_atomic_add(pointer, value, ...)                                                       \
+  (void)SIRIUS_ATOMIC_UPDATE(add, pointer, value, __VA_ARGS__)
+#define __nv_atomic_fetch_sub(pointer, value, ...)                                                 \
+  SIRIUS_ATOMIC_UPDATE(sub, pointer, value, __VA_ARGS__)
+#define __nv_atomic_sub(pointer, value, ...)                                                       \
+  (void)SIRIUS_ATOMIC_UPDATE(sub, pointer, value, __VA_ARGS__)
+#define __nv_atomic_fetch_and(pointer, value, ...)                                                 \
+  SIRIUS_ATOMIC_UPDATE(and, pointer, value, __VA_ARGS__)
+#define __nv_atomic_and(pointer, value, ...)                                                       \
+  (void)SIRIUS_ATOMIC_UPDATE(and, pointer, value, __VA_ARGS__)
+#define __nv_atomic_fetch_or(pointer, value, ...)                                                  \
+  SIRIUS_ATOMIC_UPDATE(or, pointer, value, __VA_ARGS__)
+#define __nv_atomic_or(pointer, value, ...)                                                        \
+  (void)SIRIUS_ATOMIC_UPDATE(or, pointer, value, __VA_ARGS__)
+#define __nv_atomic_fetch_xor(pointer, value, ...)                                                 \
+  SIRIUS_ATOMIC_UPDATE(xor, pointer, value, __VA_ARGS__)
+#define __nv_atomic_xor(pointer, value, ...)                                                       \
+  (void)SIRIUS_ATOMIC_UPDATE(xor, pointer, value, __VA_ARGS__)
+#define __nv_atomic_fetch_min(pointer, value, ...)                                                 \
+  SIRIUS_ATOMIC_UPDATE(min, pointer, value, __VA_ARGS__)
+#define __nv_atomic_min(pointer, value, ...)                                                       \
+  (void)SIRIUS_ATOMIC_UPDATE(min, pointer, value, __VA_ARGS__)
+#define __nv_atomic_fetch_max(pointer, value, ...)                                                 \
+  SIRIUS_ATOMIC_UPDATE(max, pointer, value, __VA_ARGS__)
+#define __nv_atomic_max(pointer, value, ...)                                                       \
+  (void)SIRIUS_ATOMIC_UPDATE(max, pointer, value, __VA_ARGS__)
+#define __nv_atomic_thread_fence(order, ...)                                                       \
+  __scoped_atomic_thread_fence(order, SIRIUS_SCOPE(__VA_ARGS__ __VA_OPT__(, ) 4))
+
 #ifndef __NVCC__
 #define __NVCC__ 1
 #endif

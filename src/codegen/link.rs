@@ -209,7 +209,7 @@ pub fn runtime_arguments(
 /// The user's link arguments; the CPU device is its own CUDA runtime, driver and cuBLAS. Host code is
 /// clang's, whose OpenMP library has GNU's functions as well as those that it calls.
 fn link_arguments(build: &Build) -> impl Iterator<Item = &str> {
-    const RUNTIMES: [&str; 8] = [
+    const RUNTIMES: [&str; 10] = [
         "-lcudart",
         "-lcudart_static",
         "-lcudadevrt",
@@ -218,6 +218,8 @@ fn link_arguments(build: &Build) -> impl Iterator<Item = &str> {
         "-lcublas_static",
         "-lcublasLt",
         "-lcublasLt_static",
+        "-lcurand",
+        "-lcurand_static",
     ];
     build
         .link_arguments

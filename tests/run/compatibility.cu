@@ -1,6 +1,6 @@
 // What programs may rely on although clang and CUDA 13 do not give it: the compatibility header.
 //
-// expect: 1 launches -> 1
+// expect: 2 launches -> 2
 #include <cstdio>
 
 struct Results {
@@ -23,8 +23,49 @@ __global__ void device_side(Results *results, const float4 *input) {
     results->finite = isfinite(input->w) ? 1 : 0;
 }
 
+// nvcc's built-in atomic functions, and the older ones of another scope.
+__global__ void meet(unsigned *words, unsigned long long *wide, float *numbers) {
+    __nv_atomic_fetch_add(words, 2u, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE);
+    __nv_atomic_add(wide, 1ULL << 33, __NV_ATOMIC_RELAXED);
+    __nv_atomic_add(numbers, 0.5f, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_BLOCK);
+    __nv_atomic_max(words + 1, threadIdx.x, __NV_ATOMIC_ACQ_REL, __NV_THREAD_SCOPE_SYSTEM);
+    unsigned now = __nv_atomic_load_n(words + 2, __NV_ATOMIC_RELAXED), next;
+    do next = now * 2 + 1;
+    while (!__nv_atomic_compare_exchange_n(words + 2, &now, next, false, __NV_ATOMIC_SEQ_CST,
+                                           __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE));
+    float one = 1, before;
+    __nv_atomic_exchange(numbers + 1, &one, &before, __NV_ATOMIC_RELAXED);
+    __nv_atomic_thread_fence(__NV_ATOMIC_SEQ_CST, __NV_THREAD_SCOPE_DEVICE);
+    atomicInc_system(words + 3, 5);
+    atomicAdd_system(words + 4, 3u);
+    atomicCAS_system(words + 5, 0u, 9u);
+    atomicOr_block(words + 6, 1u << threadIdx.x);
+}
+
+static int meet_wrongly() {
+    unsigned *words, found[7];
+    unsigned long long *wide, found_wide;
+    float *numbers, found_numbers[2];
+    cudaMalloc(&words, sizeof found);
+    cudaMalloc(&wide, sizeof found_wide);
+    cudaMalloc(&numbers, sizeof found_numbers);
+    cudaMemset(words, 0, sizeof found);
+    cudaMemset(wide, 0, sizeof found_wide);
+    cudaMemset(numbers, 0, sizeof found_numbers);
+    meet<<<1, 20>>>(words, wide, numbers);
+    cudaMemcpy(found, words, sizeof found, cudaMemcpyDeviceToHost);
+    cudaMemcpy(&found_wide, wide, sizeof found_wide, cudaMemcpyDeviceToHost);
+    cudaMemcpy(found_numbers, numbers, sizeof found_numbers, cudaMemcpyDeviceToHost);
+    cudaFree(words);
+    cudaFree(wide);
+    cudaFree(numbers);
+    return (found[0] != 40) + (found[1] != 19) + (found[2] != 0xfffff) + (found[3] != 20 % 6) +
+           (found[4] != 60) + (found[5] != 9) + (found[6] != 0xfffff) + (found_wide != 20ULL << 33) +
+           (found_numbers[0] != 10) + (found_numbers[1] != 1);
+}
+
 int main() {
-    int wrong = 0;
+    int wrong = meet_wrongly();
     float4 input = {1.0f, 2.0f, 3.0f, 4.0f};
     float4 *device_input;
     Results *device_results, results;

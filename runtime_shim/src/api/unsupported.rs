@@ -66,6 +66,12 @@ unsupported! {
     cudaMemPrefetchBatchAsync cudaMemDiscardBatchAsync cudaMemDiscardAndPrefetchBatchAsync
     cudaMemRangeGetAttribute cudaMemRangeGetAttributes
 
+    cuMemGetAllocationGranularity cuMemAddressReserve cuMemAddressFree cuMemCreate cuMemRelease
+    cuMemMap cuMemUnmap cuMemSetAccess cuMemGetAccess cuMemExportToShareableHandle
+    cuMemImportFromShareableHandle
+    cuArrayCreate_v2 cuArray3DCreate_v2 cuArrayDestroy cuTexObjectCreate cuTexObjectDestroy
+    cuSurfObjectCreate cuSurfObjectDestroy
+
     cudaGetExportTable cudaLibraryLoadData
     cudaLibraryLoadFromFile cudaLibraryUnload cudaLibraryGetKernel cudaLibraryGetGlobal
     cudaLibraryGetManaged cudaKernelSetAttributeForDevice cudaFuncGetParamInfo

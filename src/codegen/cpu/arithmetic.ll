@@ -839,3 +839,37 @@ declare i32 @llvm.fshl.i32(i32, i32, i32)
 declare i32 @llvm.fshr.i32(i32, i32, i32)
 declare i32 @llvm.umin.i32(i32, i32)
 declare i32 @llvm.ctlz.i32(i32, i1)
+
+; Atomic operations of a block's or the system's scope: one order serves all.
+define internal i32 @sirius.llvm.nvvm.atomic.inc.gen.i.cta.i32(ptr %c, ptr %p, i32 %v) alwaysinline {
+  %r = atomicrmw uinc_wrap ptr %p, i32 %v seq_cst
+  ret i32 %r
+}
+define internal i32 @sirius.llvm.nvvm.atomic.dec.gen.i.cta.i32(ptr %c, ptr %p, i32 %v) alwaysinline {
+  %r = atomicrmw udec_wrap ptr %p, i32 %v seq_cst
+  ret i32 %r
+}
+define internal i64 @sirius.llvm.nvvm.atomic.inc.gen.i.cta.i64(ptr %c, ptr %p, i64 %v) alwaysinline {
+  %r = atomicrmw uinc_wrap ptr %p, i64 %v seq_cst
+  ret i64 %r
+}
+define internal i64 @sirius.llvm.nvvm.atomic.dec.gen.i.cta.i64(ptr %c, ptr %p, i64 %v) alwaysinline {
+  %r = atomicrmw udec_wrap ptr %p, i64 %v seq_cst
+  ret i64 %r
+}
+define internal i32 @sirius.llvm.nvvm.atomic.inc.gen.i.sys.i32(ptr %c, ptr %p, i32 %v) alwaysinline {
+  %r = atomicrmw uinc_wrap ptr %p, i32 %v seq_cst
+  ret i32 %r
+}
+define internal i32 @sirius.llvm.nvvm.atomic.dec.gen.i.sys.i32(ptr %c, ptr %p, i32 %v) alwaysinline {
+  %r = atomicrmw udec_wrap ptr %p, i32 %v seq_cst
+  ret i32 %r
+}
+define internal i64 @sirius.llvm.nvvm.atomic.inc.gen.i.sys.i64(ptr %c, ptr %p, i64 %v) alwaysinline {
+  %r = atomicrmw uinc_wrap ptr %p, i64 %v seq_cst
+  ret i64 %r
+}
+define internal i64 @sirius.llvm.nvvm.atomic.dec.gen.i.sys.i64(ptr %c, ptr %p, i64 %v) alwaysinline {
+  %r = atomicrmw udec_wrap ptr %p, i64 %v seq_cst
+  ret i64 %r
+}
