@@ -41,7 +41,7 @@ use crate::schedule::{
     self, FusionPlan, Missed, Orientation, ScheduleOptions, find_dead_buffers, plan_fusion,
     wave_orders,
 };
-use crate::verify::{VerifiedPlan, verify};
+use crate::verify::{Refusal, VerifiedPlan, verify};
 use inkwell::context::Context;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -578,8 +578,8 @@ fn analyze_program(
     if clock.stops_after(Stage::Dependence) {
         return Ok(None);
     }
-    let options = schedule_options(build, toolchain);
-    let (plan, missed) = clock.time(Stage::Schedule, || {
+    let mut options = schedule_options(build, toolchain);
+    let (mut plan, mut missed) = clock.time(Stage::Schedule, || {
         plan_fusion(&graph, &models, &uar, &options)
     });
     let names = plan.groups.iter().flat_map(|group| &group.orientations);
@@ -598,7 +598,16 @@ fn analyze_program(
     if clock.stops_after(Stage::Schedule) {
         return Ok(None);
     }
-    let verified = clock.time(Stage::Verify, || verify(&graph, &models, plan.clone()));
+    let mut verified = clock.time(Stage::Verify, || verify(&graph, &models, plan.clone()));
+    // Whether all of a range is written may be more than the verifier can show.
+    let unshown = |refusal: &Refusal| matches!(refusal, Refusal::NotReplaced { .. });
+    if let Err(refusals) = &verified
+        && refusals.iter().all(unshown)
+    {
+        options.expands_buffers = false;
+        (plan, missed) = plan_fusion(&graph, &models, &uar, &options);
+        verified = verify(&graph, &models, plan.clone());
+    }
     let plan = match verified {
         Ok(plan) => plan,
         Err(refusals) => {

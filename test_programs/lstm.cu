@@ -4,16 +4,16 @@
 // Shows: all nine launches of a cell stay in their threads, so they run as one. A cell waits for the
 // cell below at its own step and for itself at the step before, and for nothing else, so all cells
 // (t, l) with the same t + l are one launch: steps + cells - 1 waves. With "inplace" a cell
-// overwrites its hidden state; other threads still read it, which splits a cell in two and a wave
-// with it.
+// overwrites its hidden state, which other threads still read: each new state gets memory of its own for as
+// long as launches wait, so that a cell stays one launch and the waves are as many.
 //
 // usage: lstm [steps] [cells] [inplace]
 //
-// expect: 18 launches -> 3
+// expect: 18 launches -> 2
 // arguments: 7 3
 // arguments: 7 3 inplace
 // arguments: 1 1
-// executes: 9 18 1
+// executes: 9 9 1
 #include "lstm_cell.h"
 #include <cmath>
 #include <cstdio>

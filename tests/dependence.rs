@@ -1,5 +1,7 @@
 //! From launch graphs and kernel models, made by hand, to edges and plans.
 
+#[path = "dependence/beside.rs"]
+mod beside;
 #[path = "dependence/builder.rs"]
 mod builder;
 #[path = "dependence/iterations.rs"]

@@ -5,9 +5,14 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 fn analyse(source: &str, form: &str) -> String {
+    analyse_with(source, form, &[])
+}
+
+fn analyse_with(source: &str, form: &str, options: &[&str]) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_sirius-rs"))
         .args(["analyze", "--sirius-device=cpu", "-O2"])
         .args([format!("--format={form}"), source.to_owned()])
+        .args(options)
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .env("SIRIUS_STRICT", "1")
         .env_remove("SIRIUS_FLAGS")
@@ -291,7 +296,8 @@ fn drawings_have_the_nodes_and_edges_of_the_report() {
 #[test]
 fn waves_and_what_overwriting_costs() {
     let source = "tests/report/in_place.cu";
-    let report: Value = serde_json::from_str(&analyse(source, "json")).unwrap();
+    let kept = &["--sirius-opt=all,-expand-buffers"];
+    let report: Value = serde_json::from_str(&analyse_with(source, "json", kept)).unwrap();
     let [in_loop, straight] = report["waves"].as_array().unwrap().as_slice() else {
         panic!("{}", report["waves"]);
     };
@@ -313,7 +319,7 @@ fn waves_and_what_overwriting_costs() {
     assert_eq!(in_loop["overwritten"][0]["whole"], true);
     assert_eq!(in_loop["count"]["waves"], Value::Null);
     assert_eq!(in_loop["inside_loops"], 2);
-    let text = analyse(source, "text");
+    let text = analyse_with(source, "text", kept);
     for line in [
         "12 launches wait for their waves: 8 waves, 8 launches",
         "overwriting `s` costs launches: with a buffer of its own for each version, 4 launches in \
@@ -325,6 +331,26 @@ fn waves_and_what_overwriting_costs() {
     ] {
         assert!(text.contains(line), "{line}\n{text}");
     }
+}
+
+#[test]
+fn waves_of_expanded_buffers() {
+    let source = "tests/report/in_place.cu";
+    let report: Value = serde_json::from_str(&analyse(source, "json")).unwrap();
+    let [in_loop, straight] = report["waves"].as_array().unwrap().as_slice() else {
+        panic!("{}", report["waves"]);
+    };
+    // A cell in the loop is one launch; where it is written out, six launches are left of eight.
+    assert_eq!(in_loop["expanded"], serde_json::json!(["s"]));
+    assert_eq!(in_loop["count"]["launches"], 1);
+    assert_eq!(in_loop["overwritten"], serde_json::json!([]));
+    assert_eq!(straight["expanded"], serde_json::json!(["s", "t"]));
+    assert_eq!(straight["count"]["launches"], 6);
+    let text = analyse(source, "text");
+    assert!(
+        text.contains("expanded: what replaces `s` gets other memory"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -796,6 +796,8 @@ fn passes_null_pointer() {
 // Behind the macro that they use.
 #[path = "verify/host.rs"]
 mod host;
+#[path = "verify/expansion.rs"]
+mod expansion;
 #[path = "verify/waves.rs"]
 mod waves;
 #[path = "verify/dead_buffers.rs"]

@@ -30,6 +30,10 @@ const SEALED_LIMIT: usize = 4096;
 /// Ordinal of the first device variable.
 pub const VARIABLE_ORDINAL: u32 = 0x8000_0000;
 
+/// Ordinal of the first version: memory that the compiler's own host code takes for a while in place of a
+/// part of the program's. The program knows nothing of it, so it is in no dump and has an ordinal of its own.
+pub const VERSION_ORDINAL: u32 = 0x4000_0000;
+
 /// Alignment of every allocation, in bytes.
 pub const ALIGNMENT: usize = 256;
 
@@ -118,6 +122,27 @@ pub struct Place {
 
 /// Allocates `bytes` zero bytes. Errors: `cudaErrorMemoryAllocation` when the machine has less.
 pub fn allocate(bytes: usize, kind: MemoryKind, flags: u32) -> CudaResult<usize> {
+    allocate_as(bytes, kind, flags, |table| &mut table.next_ordinal)
+}
+
+/// Allocates memory for versions. Errors: as for [`allocate`].
+pub fn allocate_version(bytes: usize) -> CudaResult<usize> {
+    allocate_as(bytes, MemoryKind::Device, 0, |table| {
+        &mut table.next_version
+    })
+}
+
+/// Whether an ordinal is that of a version.
+pub fn is_version(ordinal: u32) -> bool {
+    (VERSION_ORDINAL..VARIABLE_ORDINAL).contains(&ordinal)
+}
+
+fn allocate_as(
+    bytes: usize,
+    kind: MemoryKind,
+    flags: u32,
+    ordinals: impl Fn(&mut Table) -> &mut u32,
+) -> CudaResult<usize> {
     let mut table = write();
     if bytes as u64 > total_bytes().saturating_sub(table.used_bytes) {
         return Err(CudaError::MEMORY_ALLOCATION);
@@ -133,8 +158,9 @@ pub fn allocate(bytes: usize, kind: MemoryKind, flags: u32) -> CudaResult<usize>
         .ok_or(CudaError::MEMORY_ALLOCATION)?;
     table.guarded += usize::from(matches!(backing, Backing::Guarded { .. }));
     table.count_allocated(bytes, kind);
-    let ordinal = table.next_ordinal;
-    table.next_ordinal += 1;
+    let next = ordinals(&mut table);
+    let ordinal = *next;
+    *next += 1;
     let view = AllocationView {
         base,
         bytes,
@@ -507,6 +533,7 @@ struct Table {
     /// Mappings of allocations that were freed last, whose addresses stay inaccessible.
     sealed: VecDeque<GuardedMapping>,
     next_ordinal: u32,
+    next_version: u32,
     variables: u32,
     guarded: usize,
     /// Of all allocations that have memory.
@@ -521,6 +548,7 @@ static TABLE: RwLock<Table> = RwLock::new(Table {
     freed: VecDeque::new(),
     sealed: VecDeque::new(),
     next_ordinal: 0,
+    next_version: VERSION_ORDINAL,
     variables: 0,
     guarded: 0,
     used_bytes: 0,

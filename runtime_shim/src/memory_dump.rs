@@ -10,7 +10,7 @@ use std::io::Write;
 use std::sync::Mutex;
 
 use crate::environment::settings;
-use crate::memory::{AllocationView, live};
+use crate::memory::{AllocationView, is_version, live};
 use crate::termination;
 
 /// Largest allocation whose contents are written out, in bytes.
@@ -45,7 +45,8 @@ fn append(views: &[AllocationView]) {
         .lock()
         .unwrap_or_else(std::sync::PoisonError::into_inner);
     let mut text = String::new();
-    for view in views.iter().filter(|view| view.kind.on_device()) {
+    let is_dumped = |view: &&AllocationView| view.kind.on_device() && !is_version(view.ordinal);
+    for view in views.iter().filter(is_dumped) {
         // Memory that was never needed is as it would be if nobody had written it.
         let nothing = if view.has_memory { 0 } else { view.bytes };
         let nothing = vec![0; nothing];

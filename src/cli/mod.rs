@@ -227,11 +227,14 @@ pub enum Optimisation {
     DealtThreads,
     /// `permuted-blocks`: whole blocks of a kernel take over those of a neighbour in another arrangement.
     PermutedBlocks,
+    /// `expand-buffers`: launches that wait get other memory for what they replace, where others still use what
+    /// was there.
+    ExpandBuffers,
 }
 
 impl Optimisation {
     /// All of them.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::ForwardValues,
         Self::DeadStores,
         Self::DeadBuffers,
@@ -248,6 +251,7 @@ impl Optimisation {
         Self::Waves,
         Self::DealtThreads,
         Self::PermutedBlocks,
+        Self::ExpandBuffers,
     ];
 
     /// Its name on the command line.
@@ -269,6 +273,7 @@ impl Optimisation {
             Self::Waves => "waves",
             Self::DealtThreads => "dealt-threads",
             Self::PermutedBlocks => "permuted-blocks",
+            Self::ExpandBuffers => "expand-buffers",
         }
     }
 }

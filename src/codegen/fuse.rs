@@ -41,12 +41,15 @@ mod tests;
 
 use super::device::{self, device_target_machine, run_passes};
 use super::ir::{Block, Builder, DebugScope, FUNCTION_ATTRIBUTES, RETURN_ATTRIBUTES, Type, Value};
-use super::{CodegenError, FusedKernel, FusedParameter, StagedRows, WaveKernel, WaveStatementSite};
+use super::{
+    CodegenError, FusedKernel, FusedParameter, StagedRows, WaveKernel, WaveMember,
+    WaveStatementSite,
+};
 use crate::cli::Optimisation;
 use crate::kernel::KernelModel;
 use crate::launch::{Launch, LaunchGraph, LaunchId, NodeKind};
 use crate::program::{KernelId, Program};
-use crate::schedule::{FusionGroup, FusionPlan, ThreadMap};
+use crate::schedule::{FusionGroup, FusionPlan, ThreadMap, WaveStatement};
 use crate::verify::VerifiedPlan;
 use clipped::leave;
 use host_values::Known;
@@ -130,7 +133,24 @@ fn build_groups<'ctx>(
     of_all_sites.retain(|optimisation| !of_site.contains(optimisation));
     let mut segments = Segments::default();
     let mut sites = Vec::new();
-    let groups = plan.groups.iter().map(|group| (group, optimisations));
+    // What may lead elsewhere is a pointer of its own.
+    let mut of_moved = optimisations.clone();
+    of_moved.remove(&Optimisation::OneBase);
+    let waiting = || plan.waves.iter().flat_map(|region| &region.statements);
+    let moved: BTreeSet<(LaunchId, usize)> = waiting()
+        .flat_map(WaveStatement::replaced_arguments)
+        .collect();
+    let waits = |group: &FusionGroup| {
+        let last = group.members.last().map(|member| member.launch);
+        waiting().any(|statement| Some(statement.launch) == last)
+    };
+    let groups = plan
+        .groups
+        .iter()
+        .map(|group| match !moved.is_empty() && waits(group) {
+            true => (group, &of_moved),
+            false => (group, optimisations),
+        });
     let alone = statements.iter().filter_map(batch::Statement::alone);
     for (group, optimisations) in groups.chain(alone.map(|group| (group, &of_all_sites))) {
         let members = group
@@ -160,6 +180,7 @@ fn build_groups<'ctx>(
             members: &members,
             bodies: &bodies,
             optimisations,
+            moved: &moved,
         };
         sites.push(Some(reader.read()));
     }
@@ -255,6 +276,7 @@ fn build_groups<'ctx>(
                 launch: statement.launch(),
                 group: statement.group(),
                 parameters: kernel.parameters(site),
+                members: kernel.members(statement.of_plan(plan), kernels),
             });
             let single = wanted.is_single(number);
             bodies.push((kernel, statements.collect(), single));
@@ -266,6 +288,20 @@ fn build_groups<'ctx>(
     }
     fused.sort_by_key(|kernel| kernel.group);
     let waves = batch::build_batches(&module, bodies)?;
+    // A group that is only right where the queue runs it needs the kernel for that.
+    let queued: BTreeSet<usize> = waves
+        .iter()
+        .flat_map(|wave| &wave.statements)
+        .filter_map(|statement| statement.group)
+        .collect();
+    fused.retain(|kernel| {
+        let last = plan.groups[kernel.group].members.last();
+        let mut statements = waiting();
+        queued.contains(&kernel.group)
+            || !statements.any(|statement| {
+                statement.must_replace && last.is_some_and(|last| last.launch == statement.launch)
+            })
+    });
     module
         .verify()
         .map_err(|message| CodegenError::Llvm(message.to_string()))?;
@@ -347,6 +383,10 @@ struct Built {
     facts: KernelFacts,
     /// The parameters of the recipe that it has.
     kept: Vec<usize>,
+    /// By member and argument, which of these the argument is or is reckoned from.
+    places: Vec<Vec<Option<usize>>>,
+    /// By member.
+    kernels: Vec<KernelId>,
     /// False when it could not be made after all, and was deleted.
     is_whole: bool,
     staged: Option<StagedRows>,
@@ -364,6 +404,37 @@ impl Built {
     fn parameters(&self, site: &Site) -> Vec<FusedParameter> {
         let kept = self.kept.iter();
         kept.map(|index| site.sources[*index].clone()).collect()
+    }
+
+    /// How the record of a statement leads to memory.
+    fn members(&self, group: &FusionGroup, models: &[KernelModel]) -> Vec<WaveMember> {
+        let segments = group.segments_in_order();
+        let reads_addresses = |model: &KernelId| models[model.0].reads_addresses;
+        let moves = !self.kernels.iter().any(reads_addresses);
+        let members = group.members.iter().zip(&self.kernels).zip(&self.places);
+        let members = members
+            .enumerate()
+            .map(|(position, ((member, kernel), places))| {
+                let formals = &models[kernel.0].formals;
+                let pointer = |argument: usize| {
+                    formals
+                        .get(argument)
+                        .is_some_and(|formal| formal.is_pointer)
+                        && moves
+                };
+                let places = places.iter().enumerate();
+                let mut order = segments.iter();
+                WaveMember {
+                    launch: member.launch,
+                    segment: order
+                        .position(|segment| segment.contains(&position))
+                        .unwrap_or(position),
+                    pointers: places
+                        .map(|(argument, place)| place.filter(|_| pointer(argument)))
+                        .collect(),
+                }
+            });
+        members.collect()
     }
 
     /// As the kernel of a group.
@@ -438,6 +509,15 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         let built = Built {
             name: function.name(),
             facts,
+            places: shape
+                .members
+                .iter()
+                .map(|member| {
+                    let places = member.places.iter();
+                    places.map(|parameter| passed[*parameter]).collect()
+                })
+                .collect(),
+            kernels: shape.members.iter().map(|member| member.kernel).collect(),
             kept,
             is_whole: true,
             staged: None,

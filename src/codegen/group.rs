@@ -175,11 +175,15 @@ impl<'ctx> GroupFunctions<'_, 'ctx> {
             )?;
         }
         issue_waiting(program, &builder)?;
-        if launcher.announce_site {
-            announce_site(program, &builder, site)?;
+        if waiting.is_some_and(Waiting::must_replace) {
+            builder.build_unconditional_branch(separate)?;
+        } else {
+            if launcher.announce_site {
+                announce_site(program, &builder, site)?;
+            }
+            let status = launch_kernel(program, &builder, launcher, key, &configuration, &slots)?;
+            builder.build_return(Some(&status))?;
         }
-        let status = launch_kernel(program, &builder, launcher, key, &configuration, &slots)?;
-        builder.build_return(Some(&status))?;
 
         // Where a member was issued at its own place the others are, too, each at its own.
         builder.position_at_end(separate);

@@ -168,6 +168,20 @@ pub struct WaveStatementSite {
     pub group: Option<usize>,
     /// What a record holds, in order.
     pub parameters: Vec<FusedParameter>,
+    /// The launches that it is.
+    pub members: Vec<WaveMember>,
+}
+
+/// A launch of a statement, and how its record leads to memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WaveMember {
+    /// Which launch.
+    pub launch: LaunchId,
+    /// The number of its segment in the fused kernel.
+    pub segment: usize,
+    /// By argument, the parameter of the record that is this pointer, or that it is reckoned from; `None` where
+    /// the kernel would see that the pointer has changed, or for what is no pointer.
+    pub pointers: Vec<Option<usize>>,
 }
 
 /// Where the host takes a parameter of a fused kernel from.

@@ -60,7 +60,7 @@ pub use operations::take_domains;
 pub use overlap::{
     KnownSpan, RangeTouch, SharedMemory, known_spans, launch_conditions, launch_ranges,
 };
-pub use whole::{WholeWrite, whole_writes};
+pub use whole::{WholeWrite, WholeWrites};
 
 use crate::diagnostics::{Location, RejectionReason};
 use crate::expression::{Condition, Expression};

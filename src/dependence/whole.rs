@@ -7,28 +7,82 @@ use super::effect::{Effect, ranges_apart};
 use super::instance::Instance;
 use super::overlap::{Overlap, overlap};
 use crate::affine::{Affine, Axis, Constraint, Guard, Variable};
-use crate::kernel::{Access, AccessKind, KernelModel, Product};
-use crate::launch::{LaunchGraph, NodeId};
+use crate::kernel::{Access, AccessId, AccessKind, KernelModel, Product};
+use crate::launch::{LaunchGraph, NodeId, Operand};
+use crate::program::KernelId;
+use std::collections::HashMap;
 
 /// A range of bytes that a launch replaces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WholeWrite {
     /// The buffer, as edges name it.
     pub buffer: String,
+    /// The operand that is the launch's pointer; `None` where it has none.
+    pub operand: Option<Operand>,
     /// First byte, from the launch's pointer on.
     pub low_bytes: i64,
     /// One past the last byte.
     pub high_bytes: i64,
 }
 
-/// The ranges that a launch of known shape writes wholly, whose earlier contents it does not read.
-pub fn whole_writes(graph: &LaunchGraph, kernels: &[KernelModel], node: NodeId) -> Vec<WholeWrite> {
-    let Some(Effect::Modelled(instance)) = Effect::of(graph, kernels, node) else {
-        return Vec::new();
-    };
-    let Some(threads) = Threads::of(graph, &instance) else {
-        return Vec::new();
-    };
+/// What the launches of a program write wholly. Equal launches of a kernel are followed once.
+pub struct WholeWrites<'a> {
+    graph: &'a LaunchGraph,
+    kernels: &'a [KernelModel],
+    known: HashMap<Question, bool>,
+}
+
+/// Everything that decides whether accesses touch all of a range.
+#[derive(PartialEq, Eq, Hash)]
+struct Question {
+    kernel: KernelId,
+    extents: [i64; 6],
+    parameters: Vec<Option<i64>>,
+    accesses: Vec<AccessId>,
+    range: (i64, i64),
+}
+
+impl<'a> WholeWrites<'a> {
+    /// Of a program, `kernels` indexed by id.
+    pub fn new(graph: &'a LaunchGraph, kernels: &'a [KernelModel]) -> Self {
+        let known = HashMap::new();
+        Self {
+            graph,
+            kernels,
+            known,
+        }
+    }
+
+    /// The ranges that a launch of known shape writes wholly, whose earlier contents it does not read.
+    pub fn of(&mut self, node: NodeId) -> Vec<WholeWrite> {
+        let Some(Effect::Modelled(instance)) = Effect::of(self.graph, self.kernels, node) else {
+            return Vec::new();
+        };
+        let Some(threads) = Threads::of(self.graph, &instance) else {
+            return Vec::new();
+        };
+        let known = &mut self.known;
+        let covered = |accesses: &[&Access], low: i64, high: i64| {
+            let question = Question {
+                kernel: instance.model.id,
+                extents: threads.extents,
+                parameters: threads.parameters.clone(),
+                accesses: accesses.iter().map(|access| access.id).collect(),
+                range: (low, high),
+            };
+            *known
+                .entry(question)
+                .or_insert_with(|| threads.cover(accesses, low, high) == Some(true))
+        };
+        whole_writes(self.graph, &instance, covered)
+    }
+}
+
+fn whole_writes(
+    graph: &LaunchGraph,
+    instance: &Instance<'_>,
+    mut covered: impl FnMut(&[&Access], i64, i64) -> bool,
+) -> Vec<WholeWrite> {
     let mut whole = Vec::new();
     for used in &instance.uses {
         let writes: Vec<&Access> = used
@@ -57,10 +111,11 @@ pub fn whole_writes(graph: &LaunchGraph, kernels: &[KernelModel], node: NodeId) 
         if !reads_it
             && !writes.is_empty()
             && writes.iter().all(plain)
-            && threads.cover(&writes, low_bytes, high_bytes) == Some(true)
+            && covered(&writes, low_bytes, high_bytes)
         {
             whole.push(WholeWrite {
                 buffer: used.place.name.clone(),
+                operand: used.place.operand,
                 low_bytes,
                 high_bytes,
             });

@@ -388,6 +388,9 @@ pub struct KernelModel {
     pub asynchronous_copies: bool,
     /// Prints, asserts or traps: an effect that the host can see.
     pub prints: bool,
+    /// What it does may depend on addresses, beside which bytes it touches: it compares pointers, makes integers
+    /// of them or stores them.
+    pub reads_addresses: bool,
     /// For x, y and z: whether threads that differ only in this index may do different things.
     /// Where not, the kernel never reads the index and nothing in it counts threads: such threads
     /// run in step, and a racy `x[i] += a` adds once for all of them.

@@ -19,6 +19,8 @@ pub struct Privacy {
     /// Pointer arguments whose value the kernel may keep in memory, or hand to unknown code: the
     /// host may find it there.
     pub captured_arguments: BTreeSet<usize>,
+    /// See [`KernelModel::reads_addresses`](super::KernelModel::reads_addresses).
+    pub reads_addresses: bool,
 }
 
 /// Follows every pointer to private memory.
@@ -54,8 +56,36 @@ pub fn analyse(body: &Body) -> Privacy {
             privacy.captured_arguments.insert(argument);
         }
     }
+    privacy.reads_addresses = body.values.iter().any(|value| reads_addresses(body, value));
     privacy
 }
+
+/// Whether a value may be another one when a pointer to the same bytes has another address.
+fn reads_addresses(body: &Body, value: &Value) -> bool {
+    let is_address = |value: &ValueRef| match body.value(*value).value_type {
+        Type::Pointer(space) => ![SHARED_SPACE, LOCAL_SPACE].contains(&space),
+        _ => false,
+    };
+    match &value.operation {
+        // Their pointers are places, and they give none of them away.
+        Operation::Load { .. } | Operation::Offset { .. } | Operation::Cast { .. } => false,
+        Operation::Select { .. } | Operation::Phi(_) | Operation::Freeze(_) => false,
+        Operation::Store { value, .. } | Operation::AtomicUpdate { value, .. } => is_address(value),
+        Operation::CompareExchange { compare, new, .. } => is_address(compare) || is_address(new),
+        Operation::IntegerToPointer(_) => true,
+        Operation::Call(call) => {
+            let name = call.callee.as_deref().unwrap_or_default();
+            let known = name.starts_with("llvm.") || name.starts_with("__nv_");
+            !known && call.arguments.iter().any(is_address)
+        }
+        _ => value.operands().iter().any(is_address),
+    }
+}
+
+/// LLVM's address space of shared memory.
+const SHARED_SPACE: u32 = 3;
+/// And that of a thread's own.
+const LOCAL_SPACE: u32 = 5;
 
 /// Whether a value lets one of the pointers leave for memory or an unknown function.
 fn captures(value: &Value, derived: &BTreeSet<ValueRef>) -> bool {

@@ -42,6 +42,22 @@ pub struct NaturalLoop {
     pub exits: Vec<usize>,
 }
 
+/// The blocks from which the function's return can be reached.
+pub fn returning(function: &Function) -> BTreeSet<usize> {
+    let mut found: BTreeSet<usize> = BTreeSet::new();
+    let mut grown = true;
+    while grown {
+        let before = found.len();
+        for (index, block) in function.blocks.iter().enumerate().rev() {
+            if block.returns || block.successors.iter().any(|next| found.contains(next)) {
+                found.insert(index);
+            }
+        }
+        grown = found.len() > before;
+    }
+    found
+}
+
 impl ControlFlow {
     /// Analyses a function that has a body.
     pub fn new(function: &Function) -> Self {

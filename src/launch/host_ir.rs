@@ -45,6 +45,8 @@ pub struct Block {
     pub instructions: std::ops::Range<usize>,
     /// Where control goes.
     pub successors: Vec<usize>,
+    /// It ends with a return.
+    pub returns: bool,
 }
 
 /// A host global variable.

@@ -140,12 +140,14 @@ impl Reader {
                 blocks.push(Block {
                     instructions: start..raw.len(),
                     successors: Vec::new(),
+                    returns: false,
                 });
                 block = LLVMGetNextBasicBlock(block);
             }
             let mut instructions = Vec::with_capacity(raw.len());
             for (value, block) in raw {
                 if !LLVMIsATerminatorInst(value).is_null() {
+                    blocks[block].returns = !LLVMIsAReturnInst(value).is_null();
                     for successor in 0..LLVMGetNumSuccessors(value) {
                         let target = block_ids[&LLVMGetSuccessor(value, successor)];
                         if !blocks[block].successors.contains(&target) {

@@ -339,6 +339,9 @@ pub struct HostBlock {
     pub immediate_dominator: Option<HostBlockId>,
     /// Its innermost loop, an index into [`LaunchGraph::loops`].
     pub innermost_loop: Option<usize>,
+    /// Whoever comes here never returns from the function: each way ends in `exit`, in `abort` or
+    /// with an exception.
+    pub dead_end: bool,
 }
 
 /// A natural loop of the host.

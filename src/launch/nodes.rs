@@ -6,7 +6,7 @@ mod libraries;
 mod operations;
 
 use super::calls::{self, Action, Direction, OnStream, RuntimeCall, Size};
-use super::cfg::ControlFlow;
+use super::cfg::{self, ControlFlow};
 use super::host_ir::{Field, HostModule, Instruction, Opcode, Operand as HostOperand, Type};
 use super::memory::{Conduct, HostMemory};
 use super::pointers::ValueTable;
@@ -136,6 +136,7 @@ impl Builder<'_> {
                 .map(|(position, block)| (*block, HostBlockId(first_block + position)))
                 .collect();
             let graph_function = self.graph.functions.len();
+            let returning = cfg::returning(body);
             for block in &flow.order {
                 self.graph.blocks.push(HostBlock {
                     function: graph_function,
@@ -147,6 +148,7 @@ impl Builder<'_> {
                         .collect(),
                     immediate_dominator: flow.immediate_dominator[*block].map(|up| blocks[&up]),
                     innermost_loop: flow.innermost[*block].map(|index| index + first_loop),
+                    dead_end: !returning.contains(block),
                 });
             }
             for natural in &flow.loops {

@@ -12,7 +12,9 @@ use crate::codegen::{
 };
 use crate::program::Program;
 use crate::schedule::resources::{GroupOccupancy, GroupUsage, cuts};
-use crate::schedule::{FusionGroup, FusionPlan, Missed, Regrouper, find_dead_buffers, plan_waves};
+use crate::schedule::{
+    FusionGroup, FusionPlan, Missed, Regrouper, find_dead_buffers, plan_waves, without_homeless,
+};
 use crate::verify::verify;
 
 /// Whether ptxas has a say in this build.
@@ -259,7 +261,10 @@ impl Analysis {
         let by_waves = !self.plan.plan().waves.is_empty();
         for groups in [groups, kept] {
             let waves = match by_waves {
-                true => plan_waves(&self.graph, &self.models, &self.uar, &groups).0,
+                true => {
+                    let expands = self.options.expands_buffers;
+                    plan_waves(&self.graph, &self.models, &self.uar, &groups, expands).0
+                }
                 false => Vec::new(),
             };
             let mut plan = FusionPlan {
@@ -267,6 +272,7 @@ impl Analysis {
                 waves,
                 ..FusionPlan::default()
             };
+            plan = without_homeless(&self.graph, &self.models, &self.uar, plan);
             if self.options.reserves_memory {
                 plan.dead_buffers = find_dead_buffers(&self.graph, &self.models, &plan);
             }

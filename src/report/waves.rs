@@ -21,6 +21,9 @@ pub struct ReportWaves {
     pub count: ReportWaveCount,
     /// What orders the launches.
     pub ordered_by: Vec<ReportOrder>,
+    /// Buffers that are expanded: what launches replace of them has other memory while it is needed.
+    #[serde(default)]
+    pub expanded: Vec<String>,
     /// Buffers that cost launches by being overwritten.
     pub overwritten: Vec<ReportOverwritten>,
 }
@@ -111,6 +114,7 @@ fn waves(order: &WaveOrder) -> ReportWaves {
         inside_loops: order.inside_loops,
         count: count(order.count),
         ordered_by: edges(&order.ordered_by),
+        expanded: order.expanded.clone(),
         overwritten: order
             .overwritten
             .iter()
@@ -233,6 +237,17 @@ pub(super) fn lines(report: &Report, region: &ReportWaves) -> Vec<String> {
     if folded.len() > MOST_ORDERS {
         let rest = folded.len() - MOST_ORDERS;
         lines.push(format!("and by {rest} more (--format=json lists all)"));
+    }
+    if !region.expanded.is_empty() {
+        let buffers: Vec<_> = region
+            .expanded
+            .iter()
+            .map(|buffer| format!("`{buffer}`"))
+            .collect();
+        lines.push(format!(
+            "expanded: what replaces {} gets other memory while launches wait for what was there",
+            list(&buffers)
+        ));
     }
     for overwritten in &region.overwritten {
         let buffers: Vec<_> = overwritten

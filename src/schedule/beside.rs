@@ -53,7 +53,7 @@ impl<'a> Judge<'a> {
         }
         self.streams_allow(&members)?;
         self.nothing_passed(&[earlier, rest], &members, *last)?;
-        let strands = by_strand(&members, planned);
+        let strands = by_strand(&members, &planned);
         self.space(&members, &strands)?;
         for strand in &strands {
             let own: Vec<Candidate> = strand.iter().map(|member| members[*member]).collect();
@@ -70,7 +70,11 @@ impl<'a> Judge<'a> {
         self.threads(&members, &strands)?;
         match self.options.orientation {
             Orientation::Vertical => self.may_be_one_strand(&members),
-            Orientation::Auto | Orientation::Horizontal | Orientation::Mixed { .. } => Ok(()),
+            // Asked for, whatever it costs.
+            Orientation::Horizontal => Ok(()),
+            Orientation::Auto | Orientation::Mixed { .. } => {
+                self.is_worth_it([earlier, later], |group| by_strand(group, &planned))
+            }
         }
     }
 

@@ -18,7 +18,7 @@ use crate::dependence::{DependenceKind, Edge, Guard, PointerRange, SharedMemory,
 use crate::diagnostics::{Rejection, RejectionReason};
 use crate::expression::{Condition, Expression};
 use crate::kernel::KernelModel;
-use crate::launch::{LaunchGraph, NodeId, NodeKind, Operand, ValueId};
+use crate::launch::{HostBlockId, LaunchGraph, NodeId, NodeKind, Operand, ValueId};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Everything that decides about groups.
@@ -452,6 +452,13 @@ impl<'a> Judge<'a> {
                 "`{}` and `{}` do not always run one after the other",
                 names.0, names.1
             );
+            return Err(rejection(RejectionReason::Shape, message, location));
+        }
+        let [one, two] = [first, second].map(|launch| self.graph.nodes[launch.node.0].block);
+        let dead_end = |block: HostBlockId| self.graph.blocks[block.0].dead_end;
+        // Such a group would be chosen for a way that only errors take.
+        if dead_end(two) && !dead_end(one) {
+            let message = format!("after `{}` the program ends without a return", names.1);
             return Err(rejection(RejectionReason::Shape, message, location));
         }
         Ok(())

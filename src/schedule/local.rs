@@ -7,6 +7,7 @@
 //! grow at their end, and what a member has already moved past never has to be asked again.
 
 use super::dead_buffers::find_dead_buffers;
+use super::expansion::Expansion;
 use super::group::{Judge, launches, may_be_inside};
 use super::obstacle::{Candidate, candidate, rejection};
 use super::sharing::{Sharers, loaded};
@@ -28,6 +29,41 @@ pub fn plan_fusion(
     uar: &Uar,
     options: &ScheduleOptions,
 ) -> (FusionPlan, Vec<Missed>) {
+    let (plan, missed, launches) = plan_by(graph, kernels, uar, (uar, options));
+    let waits = options.waves && options.fusion == Fusion::All;
+    if !waits || !options.expands_buffers {
+        return (plan, missed);
+    }
+    let mut expansion = Expansion::new(graph, kernels, uar);
+    // What cannot wait has to stay as it is.
+    for _ in 0..MOST_ATTEMPTS {
+        let Some(freed) = expansion.freed(uar) else {
+            break;
+        };
+        let (expanded, missed, fewer) = plan_by(graph, kernels, &freed, (uar, options));
+        if fewer >= launches {
+            break;
+        }
+        let homeless = expansion.homeless(&expanded);
+        if homeless.is_empty() {
+            return (expanded, missed);
+        }
+        expansion.keep(&homeless);
+    }
+    (plan, missed)
+}
+
+/// So often a plan is made of which something has to be taken back.
+const MOST_ATTEMPTS: usize = 4;
+
+/// The plan by some edges of the whole graph, and how many launches it leaves where each loop runs once.
+fn plan_by(
+    graph: &LaunchGraph,
+    kernels: &[KernelModel],
+    uar: &Uar,
+    (whole, options): (&Uar, &ScheduleOptions),
+) -> (FusionPlan, Vec<Missed>, usize) {
+    let mut left = 0;
     let nodes: Vec<NodeId> = launches(graph).collect();
     let mut judge = Judge::new(graph, kernels, uar, options);
     let candidates: HashMap<NodeId, Result<Candidate, Rejection>> = nodes
@@ -37,16 +73,16 @@ pub fn plan_fusion(
     let mut grouping = group(&mut judge, uar, &nodes, &candidates, None);
     let mut plan = grouping.plan(&judge);
     if options.waves && options.fusion == Fusion::All {
-        let mut launches;
-        (plan.waves, launches) = plan_waves(graph, kernels, uar, &plan.groups);
+        let expands = options.expands_buffers;
+        (plan.waves, left) = plan_waves(graph, kernels, whole, &plan.groups, expands);
         // Equal groups a unit each may need fewer launches by waves.
         if let Some(units) = Units::find(graph) {
             let within = group(&mut judge, uar, &nodes, &candidates, Some(&units));
             let mut in_units = within.plan(&judge);
-            let fewest = launches;
-            (in_units.waves, launches) = plan_waves(graph, kernels, uar, &in_units.groups);
-            if launches < fewest {
-                (grouping, plan) = (within, in_units);
+            let (waves, fewer) = plan_waves(graph, kernels, whole, &in_units.groups, expands);
+            in_units.waves = waves;
+            if fewer < left {
+                (grouping, plan, left) = (within, in_units, fewer);
             }
         }
         // Regions count as well, after the groups.
@@ -92,7 +128,7 @@ pub fn plan_fusion(
             rejection,
         });
     }
-    (plan, missed)
+    (plan, missed, left)
 }
 
 /// Launches in groups, and by launch why it could not join.

@@ -5,8 +5,10 @@
 
 mod alone;
 mod beside;
+mod beside_cost;
 mod dead_buffers;
 mod domains;
+mod expansion;
 mod group;
 mod host_order;
 mod liveness;
@@ -28,6 +30,7 @@ mod wave_order;
 mod waves;
 
 pub use dead_buffers::find_dead_buffers;
+pub use expansion::without_homeless;
 pub use local::plan_fusion;
 pub use orientation::Orientation;
 pub use regroup::Regrouper;
@@ -41,7 +44,7 @@ use crate::dependence::{Guard, RangeTouch};
 use crate::diagnostics::{Rejection, RejectionReason};
 use crate::expression::Expression;
 use crate::kernel::KernelModel;
-use crate::launch::{BufferId, LaunchGraph, LaunchId, Node, NodeId, NodeKind, ValueId};
+use crate::launch::{BufferId, LaunchGraph, LaunchId, Node, NodeId, NodeKind, Operand, ValueId};
 use occupancy::Limits;
 use serde::{Deserialize, Serialize};
 
@@ -267,6 +270,30 @@ pub struct WaveStatement {
     /// What must hold so that `touches` is all; else what waits is issued, and then the originals.
     /// The guards of a group are tested besides.
     pub guards: Vec<Guard>,
+    /// Which of `touches`, by position, are ranges that one launch writes wholly and reads nothing of, under the
+    /// guards: the queue may give them other memory, so that nobody has to wait for who still uses what was
+    /// there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub replaced: Vec<usize>,
+    /// The group is only right where what it replaces is not where its earlier segments find it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub must_replace: bool,
+}
+
+impl WaveStatement {
+    /// The launches and arguments behind which the replaced ranges are.
+    pub fn replaced_arguments(&self) -> impl Iterator<Item = (LaunchId, usize)> + '_ {
+        let touches = self.replaced.iter().filter_map(|at| self.touches.get(*at));
+        touches.filter_map(|touch| match touch.range.operand {
+            Operand::Argument {
+                argument,
+                offset_bytes: 0,
+                bits: 64,
+                ..
+            } => Some((touch.range.launch, argument)),
+            _ => None,
+        })
+    }
 }
 
 /// Two consecutive launches in host order that stay apart.
@@ -348,6 +375,8 @@ pub struct ScheduleOptions {
     pub one_base: bool,
     /// Whole blocks of members may be blocks of others in another arrangement.
     pub permutes_blocks: bool,
+    /// Launches that wait may get other memory for what they replace.
+    pub expands_buffers: bool,
     /// Shared variables of members that come one after the other share storage.
     pub overlays_shared: bool,
     /// Allocations that fused kernels do not touch take no memory before somebody does.
@@ -371,6 +400,7 @@ impl From<&SiriusOptions> for ScheduleOptions {
             permutes_blocks: options
                 .optimisations
                 .contains(&Optimisation::PermutedBlocks),
+            expands_buffers: options.optimisations.contains(&Optimisation::ExpandBuffers),
             overlays_shared: options.optimisations.contains(&Optimisation::SharedOverlay),
             reserves_memory: [Optimisation::DeadStores, Optimisation::DeadBuffers]
                 .iter()

@@ -12,9 +12,11 @@ use super::host_order::HostOrder;
 use super::local::plan_fusion;
 use super::waves::{Candidate, candidates, issued};
 use super::{FusionGroup, FusionPlan, ScheduleOptions, WaveRegion};
-use crate::dependence::{DependenceKind, Edge, KnownSpan, Uar, known_spans, whole_writes};
+use crate::dependence::{
+    DependenceKind, Edge, KnownSpan, Uar, WholeWrite, WholeWrites, known_spans,
+};
 use crate::kernel::KernelModel;
-use crate::launch::{BufferId, LaunchGraph, LaunchId, NodeId, NodeKind, ValueId};
+use crate::launch::{BufferId, LaunchGraph, LaunchId, NodeId, NodeKind, Operand, ValueId};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The order in which the launches of a region are issued, as far as it is known.
@@ -30,6 +32,8 @@ pub struct WaveOrder {
     pub count: WaveCount,
     /// What orders two statements, or the runs of one, in host order of the first end.
     pub ordered_by: Vec<OrderingEdge>,
+    /// Names of buffers that are expanded: what launches replace of them has other memory while it is needed.
+    pub expanded: Vec<String>,
     /// Buffers that cost launches by being overwritten.
     pub overwritten: Vec<OverwrittenBuffers>,
 }
@@ -106,7 +110,34 @@ pub fn wave_orders(
         })
         .collect();
     let mut orders = Vec::new();
+    let mut whole = WholeWrites::new(graph, kernels);
+    // Figures are about the plan as it is.
+    let options = &ScheduleOptions {
+        expands_buffers: false,
+        ..*options
+    };
     for region in &plan.waves {
+        let mut replaced: BTreeMap<NodeId, Vec<WholeWrite>> = BTreeMap::new();
+        for statement in &region.statements {
+            for (launch, argument) in statement.replaced_arguments() {
+                let Some(node) = of_launch.get(&launch) else {
+                    continue;
+                };
+                let is_it = |write: &WholeWrite| matches!(write.operand, Some(Operand::Argument { argument: own, .. }) if own == argument);
+                let writes = whole.of(*node).into_iter().filter(is_it);
+                replaced.entry(*node).or_default().extend(writes);
+            }
+        }
+        let mut left = uar.clone();
+        left.graph.retain_edges(|graph, edge| {
+            let edge = &graph[edge];
+            let of_place = matches!(edge.kind, DependenceKind::Anti | DependenceKind::Output);
+            let mut replaced = replaced.get(&edge.sink).into_iter().flatten();
+            !of_place || !replaced.any(|write| write.buffer == edge.buffer)
+        });
+        let uar = &left;
+        let names = replaced.values().flatten();
+        let expanded: BTreeSet<String> = names.map(|write| write.buffer.clone()).collect();
         let statements = members(region, &plan.groups, &of_launch);
         let nodes: BTreeSet<NodeId> = statements.iter().flatten().copied().collect();
         let program = Program {
@@ -114,6 +145,7 @@ pub fn wave_orders(
             kernels,
             nodes,
             outside_loops: region.outside_loops,
+            replaced,
         };
         let (count, facts) = program.count(uar, &plan.groups, &BTreeSet::new());
         let depth = |node: &NodeId| graph.loops_around(graph.nodes[node.0].block).len();
@@ -134,6 +166,7 @@ pub fn wave_orders(
             inside_loops: deepest.saturating_sub(region.outside_loops),
             count,
             ordered_by: program.ordering(uar, |_| true),
+            expanded: expanded.into_iter().collect(),
             overwritten: program.overwritten(uar, options, count),
         });
     }
@@ -168,6 +201,8 @@ struct Program<'a> {
     /// Its launches.
     nodes: BTreeSet<NodeId>,
     outside_loops: usize,
+    /// By launch, what it replaces and has other memory for.
+    replaced: BTreeMap<NodeId, Vec<WholeWrite>>,
 }
 
 /// What is known of a statement.
@@ -185,7 +220,7 @@ impl Program<'_> {
         groups: &[FusionGroup],
         renamed: &BTreeSet<&str>,
     ) -> (WaveCount, BTreeMap<NodeId, Fact>) {
-        let all = candidates(self.graph, self.kernels, groups);
+        let all = candidates(self.graph, self.kernels, groups, false);
         let own: Vec<&Candidate> = all
             .iter()
             .filter(|candidate| self.nodes.contains(&candidate.node))
@@ -279,9 +314,20 @@ impl Program<'_> {
         let mut waves = Vec::new();
         for statement in statements {
             let mut spans: Vec<KnownSpan> = Vec::new();
+            let mut moved: Vec<KnownSpan> = Vec::new();
             for node in &statement.members {
+                let replaced = self.replaced.get(node).into_iter().flatten();
                 for span in known_spans(self.graph, self.kernels, *node)? {
-                    if !spans.contains(&span) {
+                    let name = self.graph.buffers[span.buffer.0].name.as_str();
+                    let is_it = |write: &WholeWrite| {
+                        span.writes
+                            && write.buffer == name
+                            && write.high_bytes - write.low_bytes
+                                == span.high_bytes - span.low_bytes
+                    };
+                    if replaced.clone().any(is_it) {
+                        moved.push(span);
+                    } else if !spans.contains(&span) {
                         spans.push(span);
                     }
                 }
@@ -303,7 +349,14 @@ impl Program<'_> {
             };
             let wave = spans.iter().map(after).max().unwrap_or_default() + 1;
             waves.push(wave);
-            for span in spans {
+            for span in &moved {
+                let inside = |other: &KnownSpan| {
+                    span.low_bytes <= other.low_bytes && other.high_bytes <= span.high_bytes
+                };
+                let before = touched.entry(span.buffer).or_default();
+                before.retain(|(other, _)| !inside(other));
+            }
+            for span in spans.into_iter().chain(moved) {
                 touched.entry(span.buffer).or_default().push((span, wave));
             }
         }
@@ -400,10 +453,9 @@ impl Program<'_> {
             .map(|edge| (edge.sink, edge.buffer.as_str()))
             .collect();
         let mut written = BTreeMap::new();
+        let mut whole = WholeWrites::new(self.graph, self.kernels);
         sinks.iter().all(|(sink, buffer)| {
-            let ranges = written
-                .entry(*sink)
-                .or_insert_with(|| whole_writes(self.graph, self.kernels, *sink));
+            let ranges = written.entry(*sink).or_insert_with(|| whole.of(*sink));
             ranges.iter().any(|range| range.buffer == *buffer)
         })
     }

@@ -9,8 +9,11 @@
 //! Invariant: between two launches of a region the host does nothing that a kernel could see or be
 //! seen by. What is planned here is what may save launches; the verifier decides whether it may be.
 
+use super::expansion::Expansion;
 use super::{FusionGroup, ThreadMap, WaveRegion, WaveStatement};
-use crate::dependence::{Edge, Guard, RangeTouch, Uar, launch_conditions, launch_ranges};
+use crate::dependence::{
+    Edge, Guard, RangeTouch, Uar, WholeWrite, WholeWrites, launch_conditions, launch_ranges,
+};
 use crate::kernel::KernelModel;
 use crate::launch::{HostBlockId, Launch, LaunchGraph, LaunchId, NodeId, NodeKind};
 use crate::program::KernelId;
@@ -26,8 +29,12 @@ pub fn plan_waves(
     kernels: &[KernelModel],
     uar: &Uar,
     groups: &[FusionGroup],
+    expands_buffers: bool,
 ) -> (Vec<WaveRegion>, usize) {
-    let candidates = candidates(graph, kernels, groups);
+    let candidates = candidates(graph, kernels, groups, expands_buffers);
+    let expansion = expands_buffers.then(|| Expansion::new(graph, kernels, uar));
+    let renewed = expansion.as_ref().map(|expansion| expansion.renewed(uar));
+    let planned_by = renewed.as_ref().unwrap_or(uar);
     let mut regions = Vec::new();
     for function in 0..graph.functions.len() {
         let members: Vec<&Candidate> = candidates
@@ -45,14 +52,20 @@ pub fn plan_waves(
     let mut launches = all.count() + groups.len() - grouped;
     let mut planned = Vec::new();
     for (outside_loops, members) in regions {
-        let issued = issued(graph, uar, outside_loops, &members);
+        let issued = issued(graph, planned_by, outside_loops, &members);
         if issued.saves {
             launches = launches + issued.launches - members.len();
             planned.push(WaveRegion {
                 outside_loops,
                 statements: members
                     .into_iter()
-                    .map(|candidate| candidate.statement.clone())
+                    .map(|candidate| {
+                        let mut statement = candidate.statement.clone();
+                        if let Some(expansion) = &expansion {
+                            expansion.choose(&mut statement, &candidate.members);
+                        }
+                        statement
+                    })
                     .collect(),
             });
         }
@@ -76,7 +89,9 @@ pub(super) fn candidates(
     graph: &LaunchGraph,
     kernels: &[KernelModel],
     groups: &[FusionGroup],
+    expands_buffers: bool,
 ) -> Vec<Candidate> {
+    let mut whole = expands_buffers.then(|| WholeWrites::new(graph, kernels));
     let launches: BTreeMap<LaunchId, (NodeId, &Launch)> = graph
         .nodes
         .iter()
@@ -109,7 +124,7 @@ pub(super) fn candidates(
                 .iter()
                 .map(|launch| launches.get(launch).copied())
                 .collect();
-            candidate(graph, kernels, &members?)
+            candidate(graph, kernels, &members?, whole.as_mut())
         })
         .collect();
     candidates.sort_by_key(|candidate| candidate.node);
@@ -120,7 +135,14 @@ fn candidate(
     graph: &LaunchGraph,
     kernels: &[KernelModel],
     members: &[(NodeId, &Launch)],
+    whole: Option<&mut WholeWrites<'_>>,
 ) -> Option<Candidate> {
+    let mut replaced = Vec::new();
+    let reads_addresses = members.iter().any(|(_, launch)| {
+        let model = launch.kernel.and_then(|kernel| kernels.get(kernel.0));
+        model.is_none_or(|model| model.reads_addresses)
+    });
+    let mut whole = whole.filter(|_| !reads_addresses);
     let mut touches: Vec<RangeTouch> = Vec::new();
     let mut guards: Vec<Guard> = Vec::new();
     let mut codes = Vec::new();
@@ -136,8 +158,14 @@ fn candidate(
         {
             return None;
         }
+        let whole = whole.as_mut().map(|whole| whole.of(*node));
+        let whole = whole.unwrap_or_default();
         for touch in launch_ranges(graph, kernels, *node).ok()? {
+            let is_whole = |write: &WholeWrite| write.operand == Some(touch.range.operand);
             if !touches.contains(&touch) {
+                if whole.iter().any(is_whole) {
+                    replaced.push(touches.len());
+                }
                 touches.push(touch);
             }
         }
@@ -162,6 +190,8 @@ fn candidate(
             launch: last.id,
             touches,
             guards,
+            replaced,
+            must_replace: false,
         },
     })
 }

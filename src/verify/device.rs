@@ -2,6 +2,7 @@
 
 use super::conflict::{Answers, Apart, Places};
 use super::dealt::{Dealing, Numbers, is_dealt};
+use super::expansion::Moved;
 use super::formula::{Assumptions, Formula};
 use super::member::{MAXIMUM_EXTENTS, MAXIMUM_THREADS, Member};
 use super::place::{Overlap, Place, Values};
@@ -24,6 +25,7 @@ pub(super) fn refusals(
     graph: &LaunchGraph,
     group: &FusionGroup,
     sites: &[Site<'_>],
+    moved: &Moved,
     answers: &mut Answers,
 ) -> Vec<Refusal> {
     let values = guarded_values(graph, &group.guards, sites);
@@ -81,6 +83,7 @@ pub(super) fn refusals(
         refusals.extend(rearranging.refusals(group, &members, &assumptions));
     }
     let judge = Judge {
+        moved,
         graph,
         group,
         dealing,
@@ -107,7 +110,9 @@ pub(super) fn refusals(
     for (position, source) in members.iter().enumerate() {
         for (distance, sink) in members[position + 1..].iter().enumerate() {
             let pair = [position, position + 1 + distance];
-            refusals.extend(judge.pair(source, sink, pair, order.between(&strands, pair)));
+            let segments = pair.map(|member| order.segment[member]);
+            let kept = order.between(&strands, pair);
+            refusals.extend(judge.pair(source, sink, (pair, segments), kept));
         }
     }
     refusals
@@ -198,6 +203,8 @@ pub(super) fn configuration(guards: &[Guard], member: &Member<'_>) -> Option<Ref
 }
 
 struct Judge<'a> {
+    /// What is replaced elsewhere than earlier segments find it.
+    moved: &'a Moved,
     graph: &'a LaunchGraph,
     group: &'a FusionGroup,
     /// The pairs of ranges that guards compare.
@@ -463,12 +470,19 @@ impl Judge<'_> {
         &self,
         source: &Member<'_>,
         sink: &Member<'_>,
-        positions: [usize; 2],
+        (positions, segments): ([usize; 2], [usize; 2]),
         kept: Kept,
     ) -> Vec<Refusal> {
         let mut refusals = Vec::new();
         for first in global_accesses(source) {
             for second in global_accesses(sink) {
+                let late = match segments[0] < segments[1] {
+                    true => Some((sink, second)),
+                    false => Some((source, first)).filter(|_| segments[1] < segments[0]),
+                };
+                if late.is_some_and(|(member, access)| self.is_moved(member, access)) {
+                    continue;
+                }
                 if first.kind == AccessKind::Read && second.kind == AccessKind::Read {
                     continue;
                 }
@@ -484,6 +498,16 @@ impl Judge<'_> {
             }
         }
         refusals
+    }
+
+    fn is_moved(&self, member: &Member<'_>, access: &Access) -> bool {
+        match access.target {
+            Target::Argument {
+                argument,
+                offset_bytes: 0,
+            } => self.moved.contains(&(member.launch.id, argument)),
+            _ => false,
+        }
     }
 
     fn accesses(

@@ -65,7 +65,8 @@
 //! *By waves*, launches of a region are put off, all to a place before the host does anything that
 //! could tell (`waves`); there each is issued after every earlier one that touches a common byte, one
 //! of the two writing it, which code generation sees to when the program runs. What a launch touches
-//! it tells by ranges of the plan, so these must hold all that its model may touch.
+//! it tells by ranges of the plan, so these must hold all that its model may touch. A range that a launch
+//! replaces may be given other memory there (`expansion`).
 //!
 //! Barriers of members must be met by whole blocks; inside a segment nothing changes otherwise.
 //! Static shared memory is each member's own, or another's after a barrier or in another strand, which code generation sees to; dynamic shared memory, which members overlay, and warp
@@ -81,6 +82,7 @@ mod dead_buffers;
 mod dealt;
 mod device;
 mod emptiness;
+mod expansion;
 mod formula;
 mod host;
 mod host_order;
@@ -160,7 +162,8 @@ pub fn verify(
             refusals.extend(liveness::refusals(graph, &readers, group, members));
             refusals.extend(operations::refusals(graph, group, members));
             refusals.extend(capture::refusal(graph, &group.guards, members));
-            refusals.extend(device::refusals(graph, group, members, &mut known));
+            let moved = expansion::moved(&plan, group);
+            refusals.extend(device::refusals(graph, group, members, &moved, &mut known));
         }
     }
     refusals.extend(waves::refusals(graph, kernels, &sites, &plan));

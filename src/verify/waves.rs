@@ -11,7 +11,7 @@ use super::formula::Formula;
 use super::member::Member;
 use super::place::Place;
 use super::polynomial::normal_form;
-use super::{Refusal, Site, Sites, capture};
+use super::{Refusal, Site, Sites, capture, expansion};
 use crate::dependence::Guard;
 use crate::kernel::{AccessKind, KernelModel, Target};
 use crate::launch::{HostBlockId, LaunchGraph, LaunchId, NodeId, NodeKind, Operand};
@@ -185,6 +185,7 @@ fn untold(
             }
         }
     }
+    refusals.extend(expansion::refusals(statement, &members, &values));
     refusals
 }
 

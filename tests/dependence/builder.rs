@@ -376,6 +376,7 @@ impl Kernel {
                 warp_operations: false,
                 asynchronous_copies: false,
                 prints: false,
+                reads_addresses: false,
                 static_shared_bytes: 0,
                 distinguishes_threads: [true; 3],
                 dynamic_shared: false,

@@ -15,7 +15,8 @@ use sirius_rs::schedule::{
 };
 use sirius_rs::verify::verify;
 
-const ALL: ScheduleOptions = ScheduleOptions {
+/// Everything that joins launches in the same blocks.
+pub const ALL: ScheduleOptions = ScheduleOptions {
     // What stands side by side has cases of its own.
     fusion: Fusion::Local,
     max_fusions: None,
@@ -24,6 +25,7 @@ const ALL: ScheduleOptions = ScheduleOptions {
     deals_threads: true,
     one_base: false,
     permutes_blocks: true,
+    expands_buffers: false,
     overlays_shared: true,
     reserves_memory: true,
     orientation: Orientation::Auto,

@@ -84,6 +84,8 @@ fn refuses_when_its_group_waits_for_a_wave() {
             launch: chain.launches[1],
             touches: Vec::new(),
             guards: Vec::new(),
+            replaced: Vec::new(),
+            must_replace: false,
         }],
         outside_loops: 0,
     });

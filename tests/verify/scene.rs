@@ -288,6 +288,7 @@ impl Scene {
             asynchronous_copies: false,
             warp_operations: false,
             prints: false,
+            reads_addresses: false,
             static_shared_bytes: 0,
             distinguishes_threads: [true; 3],
             dynamic_shared: false,

@@ -20,6 +20,8 @@ fn waiting(chain: &Chain) -> FusionPlan {
             touch(chain, *launch, 1, true),
         ],
         guards: vec![valid(*launch)],
+        replaced: Vec::new(),
+        must_replace: false,
     };
     FusionPlan {
         waves: vec![WaveRegion {

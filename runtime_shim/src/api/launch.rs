@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::{Dim3, device, function, graph, registration, stream};
 use crate::error::{CudaError, CudaResult, set_device_failure};
 use crate::execution::{Failure, Launch, fiber, grid};
+use crate::memory::{self, MemoryKind};
 use crate::registry::{self, KernelRecord};
 use crate::{check, statistics, termination, trace};
 
@@ -71,6 +72,22 @@ pub unsafe extern "C" fn __cudaPushCallConfiguration(
 #[unsafe(no_mangle)]
 pub extern "C" fn __sirius_launch_site(site: u32) {
     SITE.set(site);
+}
+
+/// Memory that the compiler's host code takes for a while in place of some of the program's; null when there
+/// is none.
+#[unsafe(no_mangle)]
+pub extern "C" fn __sirius_version_allocate(bytes: usize) -> *mut c_void {
+    memory::allocate_version(bytes).unwrap_or(0) as *mut c_void
+}
+
+/// Gives back what [`__sirius_version_allocate`] gave, when all that was launched is done with it.
+#[unsafe(no_mangle)]
+pub extern "C" fn __sirius_version_free(memory: *mut c_void) {
+    // What cannot be waited for stays until the program ends.
+    if stream::all_in_order().is_ok() {
+        let _ = memory::free(memory as usize, |kind| kind == MemoryKind::Device);
+    }
 }
 
 cuda_functions! {

@@ -44,6 +44,14 @@ impl Statement {
         }
     }
 
+    /// What it runs.
+    pub(super) fn of_plan<'a>(&'a self, plan: &'a FusionPlan) -> &'a FusionGroup {
+        match &self.what {
+            What::Group(index) => &plan.groups[*index],
+            What::Alone(group) => group,
+        }
+    }
+
     /// What it runs, when that is no group of the plan.
     pub(super) fn alone(&self) -> Option<&FusionGroup> {
         match &self.what {

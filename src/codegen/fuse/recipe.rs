@@ -18,7 +18,7 @@ use crate::cli::Optimisation;
 use crate::codegen::FusedParameter;
 use crate::codegen::ir::Type;
 use crate::kernel::KernelModel;
-use crate::launch::{BufferId, Launch, LaunchGraph, ValueId};
+use crate::launch::{BufferId, Launch, LaunchGraph, LaunchId, ValueId};
 use crate::program::{KernelId, Program};
 use crate::schedule::{BlockThreads, FusionGroup, ThreadMap};
 use inkwell::module::Module;
@@ -177,6 +177,8 @@ pub(super) struct SiteReader<'a, 'ctx> {
     /// The members' bodies.
     pub(super) bodies: &'a [&'a Segment<'ctx>],
     pub(super) optimisations: &'a BTreeSet<Optimisation>,
+    /// Arguments that the queue may lead elsewhere: each is a parameter of its own.
+    pub(super) moved: &'a BTreeSet<(LaunchId, usize)>,
 }
 
 impl SiteReader<'_, '_> {
@@ -304,10 +306,10 @@ impl SiteReader<'_, '_> {
         for (member, ((launch, _), body)) in self.members.iter().zip(self.bodies).enumerate() {
             let mut list = Vec::new();
             for (argument, ty) in body.own_types().into_iter().enumerate() {
-                let identity = launch
-                    .arguments
-                    .get(argument)
-                    .and_then(|known| known.identity);
+                let known = launch.arguments.get(argument);
+                let identity = known
+                    .and_then(|known| known.identity)
+                    .filter(|_| !self.moved.contains(&(launch.id, argument)));
                 let in_memory = body.in_memory(argument);
                 let equal = parameters.iter().position(|before| {
                     let pointee = |(member, at): (usize, usize)| self.bodies[member].in_memory(at);

@@ -5,6 +5,11 @@
 //! launches something issues what waits first, so that the queue never lets anything overtake.
 //! What stands between a waiting launch and the end of its region was judged by the verifier, from
 //! the same blocks as here.
+//!
+//! The queue may give a range that a launch replaces other memory (`queue.c` says when). A group that is only
+//! right so is launched by the queue or not at all: then its members run, unfused. Of each range the queue
+//! is told which argument of the record leads there, where that is one pointer of kernels to which an
+//! address is nothing but a place to load from and store to.
 
 mod region;
 
@@ -18,10 +23,12 @@ use super::launch_call::{
 use super::shared_functions::SharedFunctions;
 use super::{CodegenError, FusedParameter, WaveKernel, WaveStatementSite};
 use crate::cli::{Build, Toolchain};
+use crate::dependence::RangeTouch;
 use crate::kernel::KernelModel;
-use crate::launch::{Launch, LaunchGraph, LaunchId, NodeKind};
+use crate::launch::{Launch, LaunchGraph, LaunchId, NodeKind, Operand};
 use crate::program::Program;
 use crate::schedule::{FusionPlan, WaveStatement};
+use inkwell::IntPredicate;
 use inkwell::builder::Builder;
 use inkwell::module::Linkage;
 use inkwell::values::{BasicMetadataValueEnum, BasicValueEnum, IntValue, PointerValue};
@@ -40,6 +47,18 @@ pub fn link_queue(
     folder: &Path,
 ) -> Result<(), CodegenError> {
     let mut macros = vec![format!("SIRIUS_LAUNCH={}", launcher.launch_function)];
+    // Copies and memory for versions belong to the stream that the launches are in.
+    let suffix = match launcher.launch_function.ends_with("_ptsz") {
+        true => "_ptsz",
+        false => "",
+    };
+    for (name, function) in [
+        ("COPY", "cudaMemcpyAsync"),
+        ("ALLOCATE", "cudaMallocAsync"),
+        ("FREE", "cudaFreeAsync"),
+    ] {
+        macros.push(format!("SIRIUS_{name}={function}{suffix}"));
+    }
     if launcher.announce_site {
         macros.push("SIRIUS_ANNOUNCE".to_owned());
     }
@@ -55,6 +74,8 @@ pub fn link_queue(
 const QUEUE: &str = include_str!("queue.c");
 const DRAIN: &str = "sirius_wave_drain";
 const SUBMIT: &str = "sirius_wave_submit";
+/// What it returns when it could not do what a launch cannot be without.
+const NOT_LAUNCHED: i32 = -1;
 
 /// Issues what waits, in programs where something may.
 pub(super) fn issue_waiting<'ctx>(
@@ -146,11 +167,18 @@ impl<'a> Waiting<'a> {
 
         builder.position_at_end(wait);
         let count = u32::try_from(touches.len()).map_err(|_| broken())?;
-        let array = builder.build_alloca(long.array_type(3 * count.max(1)), "ranges")?;
+        let array = builder.build_alloca(long.array_type(5 * count.max(1)), "ranges")?;
         for (index, ([low, high], touch)) in (0_u64..).zip(ends.iter().zip(touches)) {
-            let writes = long.const_int(u64::from(touch.writes), false);
-            for (field, value) in (0_u64..).zip([*low, *high, writes]) {
-                let at = long.const_int(3 * index + field, false);
+            let replaced = self.statement.replaced.contains(&(index as usize));
+            let how = u64::from(touch.writes) + 2 * u64::from(replaced);
+            let (argument, segment) = self.lead(touch);
+            let facts = [
+                long.const_int(how, false),
+                long.const_int(argument.cast_unsigned(), true),
+                long.const_int(segment, false),
+            ];
+            for (field, value) in (0_u64..).zip([*low, *high].into_iter().chain(facts)) {
+                let at = long.const_int(5 * index + field, false);
                 // SAFETY: the index is below the array's length.
                 let place = unsafe { builder.build_gep(long, array, &[at], "range")? };
                 builder.build_store(place, value)?;
@@ -167,21 +195,58 @@ impl<'a> Waiting<'a> {
                 .iter()
                 .map(|value| BasicMetadataValueEnum::from(*value)),
         );
-        let number = context.i32_type().const_int(u64::from(count), false);
+        let int = context.i32_type();
+        let number = int.const_int(u64::from(count), false);
+        let must = int.const_int(u64::from(self.statement.must_replace), false);
         passed.extend([
             BasicMetadataValueEnum::from(arguments),
             array.into(),
             number.into(),
             site.into(),
             self.patience(program).into(),
+            must.into(),
         ]);
         let status = builder
             .build_call(submit, &passed, "status")?
             .try_as_basic_value()
             .unwrap_basic();
+        if self.statement.must_replace {
+            let waits = context.append_basic_block(function, "waits");
+            let none = int.const_int(NOT_LAUNCHED.cast_unsigned().into(), false);
+            let status = status.into_int_value();
+            let done = builder.build_int_compare(IntPredicate::NE, status, none, "done")?;
+            builder.build_conditional_branch(done, waits, direct)?;
+            builder.position_at_end(waits);
+        }
         builder.build_return(Some(&status))?;
         builder.position_at_end(direct);
         Ok(())
+    }
+
+    /// The argument of a record that leads to a range and may lead elsewhere, else -1; and the number of the
+    /// segment that touches the range.
+    fn lead(&self, touch: &RangeTouch) -> (i64, u64) {
+        let members = self.site.members.iter();
+        let mut own = members.filter(|member| member.launch == touch.range.launch);
+        let Some(member) = own.next() else {
+            return (-1, 0);
+        };
+        let argument = match touch.range.operand {
+            Operand::Argument {
+                argument,
+                offset_bytes: 0,
+                bits: 64,
+                ..
+            } => member.pointers.get(argument).copied().flatten(),
+            _ => None,
+        };
+        let argument = argument.and_then(|argument| i64::try_from(argument).ok());
+        (argument.unwrap_or(-1), member.segment as u64)
+    }
+
+    /// Whether a launch of it is right only where the queue takes it.
+    pub(super) fn must_replace(&self) -> bool {
+        self.statement.must_replace
     }
 
     /// The word of its region that says whether waiting is worth while.

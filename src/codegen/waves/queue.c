@@ -4,7 +4,14 @@
  * Invariant: a record's wave is later than that of every earlier record that touches a common byte,
  * one of the two writing it. Waves are issued in order on one stream, so conflicting launches run in
  * the order in which the program issued them. Whatever does not fit into the tables issues what waits
- * first, and is then launched as it is. */
+ * first, and is then launched as it is.
+ *
+ * A launch that replaces a range of the program's memory, without reading any of it, need not wait for those
+ * that still use what was there: it may get other memory for the range, a version. From then on the
+ * argument of every record that leads into the range, and nowhere else, leads to the version. A launch of
+ * which that cannot be said issues all that waits first. What is left of versions when the queue is issued
+ * is copied to where the program has it, behind all launches. So outside of the queue there are no versions,
+ * and inside a record's ranges are those of the memory that it really touches. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -14,8 +21,14 @@ struct dim3 { unsigned x, y, z; };
 int SIRIUS_LAUNCH(const void *, struct dim3, struct dim3, void **, size_t, void *);
 int cudaFuncGetAttributes(void *, const void *);
 int cudaGetLastError(void);
+int SIRIUS_COPY(void *, const void *, size_t, int, void *);
 #ifdef SIRIUS_ANNOUNCE
 void __sirius_launch_site(unsigned);
+void *__sirius_version_allocate(size_t);
+void __sirius_version_free(void *);
+#else
+int SIRIUS_ALLOCATE(void **, size_t, void *);
+int SIRIUS_FREE(void *, void *);
 #endif
 
 /* The code of a statement; made by the compiler. */
@@ -30,7 +43,19 @@ struct sirius_wave_kernel {
     int batch_threads;       /* most threads a block of the batch kernel, 0: not asked yet */
 };
 
-struct sirius_wave_range { int64_t low, high, writes; };
+/* Bytes that a launch may touch. */
+struct sirius_wave_range {
+    int64_t low, high;
+    int64_t how;      /* WRITES, REPLACES */
+    int64_t argument; /* of the record, which leads there; -1: not one that may lead elsewhere */
+    int64_t segment;  /* of the kernel; a thread runs those with lower numbers first */
+};
+
+enum { WRITES = 1, REPLACES = 2 };
+
+/* A launch that replaces a range is only right while earlier segments have another place for it, which could
+ * not be had: nothing was launched. */
+enum { SIRIUS_NOT_LAUNCHED = -1 };
 
 struct record {
     const struct sirius_wave_kernel *kernel;
@@ -44,8 +69,21 @@ struct record {
 /* A part of memory whose bytes were touched by the same records. */
 struct span { int64_t low, high; unsigned written, read; /* latest waves, 0: never */ };
 
+/* Memory for versions. */
+struct block { char *memory; size_t bytes; int taken; };
+
+/* A range of the program's memory whose bytes are that much further at present. */
+struct version { int64_t low, high, distance; unsigned block; };
+
+enum { MOST_BLOCKS = 256, ALIGNMENT = 256 };
+static const size_t MOST_VERSION_BYTES = (size_t)1 << 28;
+
 struct queue {
     void *stream;
+    unsigned versions, blocks;
+    size_t version_bytes;
+    struct version version[MOST_BLOCKS];
+    struct block block[MOST_BLOCKS];
     unsigned count, waves, room;
     struct record *records;
     size_t bytes, bytes_room;
@@ -54,7 +92,8 @@ struct queue {
     struct span *span;
 };
 
-enum { MOST_RECORDS = 1 << 14, MOST_SPANS = 1 << 14, PROBATION = 1 << 13, ARGUMENTS = 64, BATCH_BYTES = 4096 };
+enum { MOST_RECORDS = 1 << 14, MOST_SPANS = 1 << 14, PROBATION = 1 << 13, ARGUMENTS = 64, MOST_RANGES = 256,
+       BATCH_BYTES = 4096 };
 
 static _Thread_local struct queue queue;
 
@@ -170,11 +209,48 @@ static int compare(const void *left, const void *right) {
     return a->order < b->order ? -1 : a->order > b->order;
 }
 
+static void *allocate(size_t bytes, void *stream) {
+#ifdef SIRIUS_ANNOUNCE
+    (void)stream;
+    return __sirius_version_allocate(bytes);
+#else
+    void *memory = 0;
+    if (SIRIUS_ALLOCATE(&memory, bytes, stream)) {
+        cudaGetLastError();
+        return 0;
+    }
+    return memory;
+#endif
+}
+
+/* Copies versions to where the program has them and gives their memory back, all behind what was launched. */
+static int settle(void) {
+    enum { WHEREVER_IT_IS = 4 };
+    int status = 0;
+    for (unsigned i = 0; i < queue.versions; ++i) {
+        const struct version *version = &queue.version[i];
+        int one = SIRIUS_COPY((void *)version->low, (const void *)(version->low + version->distance),
+                              (size_t)(version->high - version->low), WHEREVER_IT_IS, queue.stream);
+        status = status ? status : one;
+    }
+    for (unsigned i = 0; i < queue.blocks; ++i) {
+#ifdef SIRIUS_ANNOUNCE
+        __sirius_version_free(queue.block[i].memory);
+#else
+        SIRIUS_FREE(queue.block[i].memory, queue.stream);
+#endif
+    }
+    queue.versions = 0;
+    queue.blocks = 0;
+    queue.version_bytes = 0;
+    return status;
+}
+
 /* Issues all that waits; the status of the first launch that failed. */
 int sirius_wave_drain(void) {
     unsigned count = queue.count;
     int status = 0;
-    if (!count) return 0;
+    if (!count) return settle();
     const struct record **order = malloc(count * sizeof *order);
     if (!order) {
         /* In the program's order every dependence is kept as well. */
@@ -194,6 +270,8 @@ int sirius_wave_drain(void) {
         }
         free(order);
     }
+    int settled = settle();
+    status = status ? status : settled;
     queue.count = 0;
     queue.waves = 0;
     queue.bytes = 0;
@@ -218,7 +296,7 @@ static unsigned latest(const struct sirius_wave_range *range) {
     for (size_t at = find(range->low); at < queue.spans && queue.span[at].low < range->high; ++at) {
         const struct span *span = &queue.span[at];
         if (span->written > wave) wave = span->written;
-        if (range->writes && span->read > wave) wave = span->read;
+        if (range->how & WRITES && span->read > wave) wave = span->read;
     }
     return wave;
 }
@@ -237,7 +315,8 @@ static void note(const struct sirius_wave_range *range, unsigned wave) {
     while (low < range->high) {
         if (at == queue.spans || queue.span[at].low > low) {
             int64_t end = at < queue.spans && queue.span[at].low < range->high ? queue.span[at].low : range->high;
-            struct span fresh = {low, end, range->writes ? wave : 0, range->writes ? 0 : wave};
+            int writes = range->how & WRITES;
+            struct span fresh = {low, end, writes ? wave : 0, writes ? 0 : wave};
             insert(at++, fresh);
             low = end;
             continue;
@@ -257,7 +336,7 @@ static void note(const struct sirius_wave_range *range, unsigned wave) {
             insert(at + 1, after);
             span = &queue.span[at];
         }
-        if (range->writes) span->written = wave > span->written ? wave : span->written;
+        if (range->how & WRITES) span->written = wave > span->written ? wave : span->written;
         else span->read = wave > span->read ? wave : span->read;
         low = span->high;
         ++at;
@@ -275,42 +354,268 @@ static size_t spans_needed(const struct sirius_wave_range *ranges, unsigned coun
     return needed;
 }
 
+static int meet(int64_t low, int64_t high, int64_t other_low, int64_t other_high) {
+    return low < other_high && other_low < high;
+}
+
+static int is_replaced(const struct sirius_wave_range *range) {
+    return range->how & REPLACES && range->low < range->high;
+}
+
+/* Where the ranges of a launch are at present, but for the replaced ones when these are to be moved, and how
+ * far its arguments have to be moved for that. 0: not all of them can be. */
+static int locate(const struct sirius_wave_range *ranges, unsigned count, int replacing,
+                  struct sirius_wave_range *found, int64_t *distances) {
+    char met[ARGUMENTS] = {0};
+    memset(distances, 0, ARGUMENTS * sizeof *distances);
+    for (unsigned i = 0; i < count; ++i) {
+        found[i] = ranges[i];
+        if (ranges[i].low >= ranges[i].high || (replacing && is_replaced(&ranges[i]))) continue;
+        int64_t distance = 0;
+        for (unsigned v = 0; v < queue.versions; ++v) {
+            const struct version *version = &queue.version[v];
+            if (!meet(ranges[i].low, ranges[i].high, version->low, version->high)) continue;
+            if (ranges[i].low < version->low || ranges[i].high > version->high || ranges[i].argument < 0) return 0;
+            distance = version->distance;
+        }
+        if (ranges[i].argument >= 0) {
+            size_t argument = (size_t)ranges[i].argument;
+            if (met[argument] && distances[argument] != distance) return 0;
+            met[argument] = 1;
+            distances[argument] = distance;
+        }
+        found[i].low += distance;
+        found[i].high += distance;
+    }
+    return 1;
+}
+
+/* Whether the replaced ranges of a launch may be moved: an argument of its own leads to each, nothing that
+ * runs with or after the writer touches it by another one, and no version would be left in part. */
+static int may_replace(const struct sirius_wave_range *ranges, unsigned count) {
+    int any = 0;
+    for (unsigned i = 0; i < count; ++i) {
+        const struct sirius_wave_range *range = &ranges[i];
+        if (!is_replaced(range)) continue;
+        any = 1;
+        if (range->argument < 0) return 0;
+        for (unsigned j = 0; j < count; ++j) {
+            const struct sirius_wave_range *other = &ranges[j];
+            if (j == i) continue;
+            if (other->argument == range->argument) return 0;
+            if (other->segment >= range->segment && other->low < other->high &&
+                meet(range->low, range->high, other->low, other->high))
+                return 0;
+        }
+        for (unsigned v = 0; v < queue.versions; ++v) {
+            const struct version *version = &queue.version[v];
+            if (meet(range->low, range->high, version->low, version->high) &&
+                (version->low < range->low || version->high > range->high))
+                return 0;
+        }
+    }
+    return any;
+}
+
+/* How far a range is moved in a block: addresses stay alike in their last bits. */
+static int64_t distance_to(unsigned block, const struct sirius_wave_range *range) {
+    return (int64_t)(intptr_t)queue.block[block].memory + (range->low & (ALIGNMENT - 1)) - range->low;
+}
+
+/* The latest wave that a writer of a range, moved, has to come after. */
+static unsigned latest_at(const struct sirius_wave_range *range, int64_t distance) {
+    struct sirius_wave_range moved = *range;
+    moved.low += distance;
+    moved.high += distance;
+    moved.how = WRITES;
+    return latest(&moved);
+}
+
+/* A place for a range that is replaced behind a wave: the program's own where nobody uses it any more, else
+ * a block that nobody does, else a new one, else what is free first. `distance` and the wave that it has to
+ * come after; `block` is MOST_BLOCKS for the program's own place. 0: none. */
+static int find_place(const struct sirius_wave_range *range, int own_is_free, unsigned wave, void *stream,
+                      int64_t *distance, unsigned *block, unsigned *after) {
+    size_t bytes = (size_t)(range->high - range->low) + ALIGNMENT;
+    int found = 0;
+    *after = 0;
+    if (own_is_free) {
+        found = 1;
+        *block = MOST_BLOCKS;
+        *distance = 0;
+        *after = latest_at(range, 0);
+    }
+    for (unsigned i = 0; i < queue.blocks && (!found || *after > wave); ++i) {
+        if (queue.block[i].taken || queue.block[i].bytes < bytes) continue;
+        unsigned until = latest_at(range, distance_to(i, range));
+        if (found && until >= *after) continue;
+        found = 1;
+        *block = i;
+        *distance = distance_to(i, range);
+        *after = until;
+    }
+    if (found && *after <= wave) return 1;
+    if (queue.blocks >= MOST_BLOCKS || bytes > MOST_VERSION_BYTES - queue.version_bytes) return found;
+    char *memory = allocate(bytes, stream);
+    if (!memory) return found;
+    struct block fresh = {memory, bytes, 0};
+    *block = queue.blocks;
+    queue.block[queue.blocks++] = fresh;
+    queue.version_bytes += bytes;
+    *distance = distance_to(*block, range);
+    *after = 0;
+    return 1;
+}
+
+/* Whether a launch may write a replaced range in the program's own place: nothing of it is in use by the
+ * launch itself. */
+static int own_is_free(const struct sirius_wave_range *ranges, unsigned count, unsigned index) {
+    const struct sirius_wave_range *range = &ranges[index];
+    for (unsigned v = 0; v < queue.versions; ++v)
+        if (queue.version[v].low == range->low && queue.version[v].high == range->high) return 1;
+    for (unsigned j = 0; j < count; ++j)
+        if (j != index && meet(range->low, range->high, ranges[j].low, ranges[j].high)) return 0;
+    return 1;
+}
+
+/* Moves the replaced ranges of a launch to where it need not wait, as far as there is such memory. Returns
+ * the wave that the launch has to come after, UINT32_MAX when there is none. */
+static unsigned replace(const struct sirius_wave_range *ranges, unsigned count, unsigned wave, void *stream,
+                        struct sirius_wave_range *found, int64_t *distances, unsigned *blocks) {
+    unsigned latest_wave = wave;
+    int whole = 1;
+    for (unsigned i = 0; i < count; ++i) {
+        blocks[i] = MOST_BLOCKS;
+        if (!whole || !is_replaced(&ranges[i])) continue;
+        unsigned after;
+        int64_t distance;
+        whole = find_place(&ranges[i], own_is_free(ranges, count, i), wave, stream, &distance, &blocks[i], &after);
+        if (!whole) continue;
+        if (blocks[i] < MOST_BLOCKS) queue.block[blocks[i]].taken = 1;
+        distances[ranges[i].argument] = distance;
+        found[i].low += distance;
+        found[i].high += distance;
+        if (after > latest_wave) latest_wave = after;
+    }
+    return whole ? latest_wave : UINT32_MAX;
+}
+
+static void give_back(const unsigned *blocks, unsigned count) {
+    for (unsigned i = 0; i < count; ++i)
+        if (blocks[i] < MOST_BLOCKS) queue.block[blocks[i]].taken = 0;
+}
+
+/* Notes where replaced ranges are from now on. */
+static void keep_versions(const struct sirius_wave_range *ranges, unsigned count,
+                          const struct sirius_wave_range *found, const unsigned *blocks) {
+    for (unsigned i = 0; i < count; ++i) {
+        if (!is_replaced(&ranges[i])) continue;
+        unsigned left = 0;
+        for (unsigned v = 0; v < queue.versions; ++v) {
+            struct version version = queue.version[v];
+            if (meet(ranges[i].low, ranges[i].high, version.low, version.high))
+                queue.block[version.block].taken = 0;
+            else queue.version[left++] = version;
+        }
+        queue.versions = left;
+        if (blocks[i] >= MOST_BLOCKS) continue;
+        struct version version = {ranges[i].low, ranges[i].high, found[i].low - ranges[i].low, blocks[i]};
+        queue.version[queue.versions++] = version;
+    }
+}
+
+static unsigned latest_of(const struct sirius_wave_range *ranges, const struct sirius_wave_range *found,
+                          unsigned count, int replacing) {
+    unsigned wave = 0;
+    for (unsigned i = 0; i < count; ++i) {
+        if (replacing && is_replaced(&ranges[i])) continue;
+        unsigned own = latest(&found[i]);
+        if (own > wave) wave = own;
+    }
+    return wave;
+}
+
+/* Where a launch touches memory, how far its arguments are moved and which wave it comes after; UINT32_MAX
+ * when it cannot wait beside what waits already. `must` move what it replaces out of its own way. `moved` says
+ * whether what it replaces is moved, to `blocks`, which are taken then. */
+static unsigned place(const struct sirius_wave_range *ranges, unsigned count, int must, void *stream,
+                      struct sirius_wave_range *found, int64_t *distances, int *moved, unsigned *blocks) {
+    unsigned kept = UINT32_MAX;
+    *moved = 0;
+    if (!must && locate(ranges, count, 0, found, distances)) kept = latest_of(ranges, found, count, 0);
+    if (!may_replace(ranges, count) || !locate(ranges, count, 1, found, distances)) {
+        if (kept != UINT32_MAX) locate(ranges, count, 0, found, distances);
+        return kept;
+    }
+    unsigned wave = latest_of(ranges, found, count, 1);
+    if (wave < kept) {
+        wave = replace(ranges, count, wave, stream, found, distances, blocks);
+        if (wave < kept) {
+            *moved = 1;
+            return wave;
+        }
+        give_back(blocks, count);
+    }
+    if (kept != UINT32_MAX) locate(ranges, count, 0, found, distances);
+    return kept;
+}
+
 /* Puts off one launch whose configuration is valid and that touches the ranges at most. `patience` is
- * a word of the region: 0 at first, 1 when waiting has been found to save nothing. */
+ * a word of the region: 0 at first, 1 when waiting has been found to save nothing. `must`: the launch is only
+ * right where what it replaces is not where its earlier segments find it. */
 int sirius_wave_submit(struct sirius_wave_kernel *kernel, uint64_t grid_xy, unsigned grid_z, uint64_t block_xy,
                        unsigned block_z, uint64_t shared, void *stream, void **arguments,
                        const struct sirius_wave_range *ranges, unsigned range_count, unsigned site,
-                       int *patience) {
+                       int *patience, int must) {
     struct record record = {kernel,
                             {(unsigned)grid_xy, (unsigned)(grid_xy >> 32), grid_z},
                             {(unsigned)block_xy, (unsigned)(block_xy >> 32), block_z},
                             shared, 0, site, 0, 0};
+    struct sirius_wave_range found[MOST_RANGES];
+    int64_t distances[ARGUMENTS];
+    unsigned blocks[MOST_RANGES];
+    int moved = 0;
     if (queue.count && queue.stream != stream) sirius_wave_drain();
     if (queue.count >= MOST_RECORDS || queue.spans >= MOST_SPANS) sirius_wave_drain();
-    size_t needed = spans_needed(ranges, range_count);
+    int fits = kernel->arguments <= ARGUMENTS && range_count <= MOST_RANGES && (must || !*patience);
+    if (fits) {
+        queue.stream = stream;
+        record.wave = place(ranges, range_count, must, stream, found, distances, &moved, blocks);
+        if (record.wave == UINT32_MAX && queue.count) {
+            sirius_wave_drain();
+            record.wave = place(ranges, range_count, must, stream, found, distances, &moved, blocks);
+        }
+        fits = record.wave != UINT32_MAX;
+    }
+    size_t needed = fits ? spans_needed(found, range_count) : 0;
     size_t room = queue.room;
-    int fits = kernel->arguments <= ARGUMENTS && !*patience &&
-               grow((void **)&queue.records, sizeof *queue.records, queue.count + 1, &room);
+    fits = fits && grow((void **)&queue.records, sizeof *queue.records, queue.count + 1, &room);
     queue.room = (unsigned)room;
     fits = fits && grow((void **)&queue.arguments, 1, queue.bytes + kernel->record_bytes, &queue.bytes_room) &&
            grow((void **)&queue.span, sizeof *queue.span, queue.spans + needed, &queue.spans_room);
     if (!fits) {
+        if (moved) give_back(blocks, range_count);
         sirius_wave_drain();
+        if (must) return SIRIUS_NOT_LAUNCHED;
         return launch_single(kernel, record.grid, record.block, arguments, shared, stream, site);
     }
-    queue.stream = stream;
-    for (unsigned i = 0; i < range_count; ++i) {
-        unsigned wave = latest(&ranges[i]);
-        if (wave > record.wave) record.wave = wave;
-    }
+    if (moved) keep_versions(ranges, range_count, found, blocks);
     ++record.wave;
     for (unsigned i = 0; i < range_count; ++i)
-        if (ranges[i].low < ranges[i].high) note(&ranges[i], record.wave);
+        if (found[i].low < found[i].high) note(&found[i], record.wave);
     if (record.wave > queue.waves) queue.waves = record.wave;
     record.arguments = queue.bytes;
     record.order = queue.count;
-    for (unsigned i = 0; i < kernel->arguments; ++i)
-        memcpy(queue.arguments + queue.bytes + kernel->offsets[i], arguments[i], kernel->sizes[i]);
+    for (unsigned i = 0; i < kernel->arguments; ++i) {
+        char *kept = queue.arguments + queue.bytes + kernel->offsets[i];
+        memcpy(kept, arguments[i], kernel->sizes[i]);
+        if (distances[i]) {
+            int64_t address;
+            memcpy(&address, kept, sizeof address);
+            address += distances[i];
+            memcpy(kept, &address, sizeof address);
+        }
+    }
     queue.bytes += kernel->record_bytes;
     queue.records[queue.count++] = record;
     /* Launches that all depend on each other gain nothing from waiting. What runs beside them may only come

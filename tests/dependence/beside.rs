@@ -1,0 +1,64 @@
+//! Which independent launches stand side by side.
+
+use crate::builder::{World, actuals, pointwise, shape};
+use sirius_rs::cli::Fusion;
+use sirius_rs::dependence::build_uar;
+use sirius_rs::diagnostics::RejectionReason;
+use sirius_rs::schedule::{FusionPlan, Missed, Orientation, ScheduleOptions, plan_fusion};
+use sirius_rs::verify::verify;
+
+/// Two launches of blocks of 256 and 1024 threads that share nothing, of one kernel or of two.
+fn two(blocks: [i64; 2], equal_code: bool, orientation: Orientation) -> (FusionPlan, Vec<Missed>) {
+    let mut world = World::new();
+    let one = world.kernel(pointwise("narrow", 0));
+    let other = match equal_code {
+        true => one,
+        false => world.kernel(pointwise("wide", 0)),
+    };
+    for (kernel, (blocks, threads)) in [one, other]
+        .into_iter()
+        .zip(blocks.into_iter().zip([256, 1024]))
+    {
+        let [from, to] = ["from", "to"].map(|name| world.buffer(name));
+        let (blocks, threads) = (world.number(blocks), world.number(threads));
+        let n = world.unknown();
+        let (grid, block) = (shape(&mut world, blocks), shape(&mut world, threads));
+        world.launch(kernel, grid, block, actuals(&from, &to, n));
+    }
+    let options = ScheduleOptions {
+        fusion: Fusion::All,
+        orientation,
+        ..crate::planning::ALL
+    };
+    let uar = build_uar(&world.graph, &world.kernels);
+    let (plan, missed) = plan_fusion(&world.graph, &world.kernels, &uar, &options);
+    verify(&world.graph, &world.kernels, plan.clone()).expect("a plan of ours");
+    (plan, missed)
+}
+
+#[test]
+fn large_launches_do_not_cost_each_other_their_blocks() {
+    let joined = |blocks, equal_code, orientation| -> bool {
+        let (plan, _) = two(blocks, equal_code, orientation);
+        plan.groups.len() == 1
+    };
+    let auto = Orientation::Auto;
+    assert!(
+        joined([40, 40], false, auto),
+        "both fill a part of the device"
+    );
+    assert!(!joined([100_000, 40], false, auto));
+    assert!(joined([100_000, 40], true, auto), "of one kernel");
+    assert!(
+        joined([100_000, 40], false, Orientation::Horizontal),
+        "asked for"
+    );
+    let (_, missed) = two([100_000, 40], false, auto);
+    let rejection = &missed[0].rejection;
+    assert_eq!(rejection.reason, RejectionReason::Resources);
+    assert_eq!(
+        rejection.message,
+        "`narrow` and `wide` side by side would take about 114.0 μs and apart 32.0 μs, since a \
+         multiprocessor would hold 2 blocks at once and apart 8 and 2"
+    );
+}
