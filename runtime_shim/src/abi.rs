@@ -155,8 +155,10 @@ pub mod access {
     pub const STORE: u32 = 1;
     /// An atomic update (read and write).
     pub const ATOMIC: u32 = 2;
-    /// No access: what follows may write memory in a way that is not reported.
-    pub const UNSEEN: u32 = 3;
+    /// A load that may meet other atomic accesses; traced as a load.
+    pub const ATOMIC_LOAD: u32 = 3;
+    /// A store that may; traced as a store.
+    pub const ATOMIC_STORE: u32 = 4;
 }
 
 // Functions that compiled kernels call. All take the thread's context first.

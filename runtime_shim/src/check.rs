@@ -3,8 +3,9 @@
 //! `memory` ends the program at the first access of a kernel that is out of bounds, to freed memory, or
 //! a read of memory that nobody wrote: neither the host nor a kernel, byte by byte for what
 //! `cudaMalloc` gives and for shared memory. A read counts only when none of its bytes was written,
-//! since structures have padding. Host memory that a kernel can see is taken as written, and everything
-//! is once a kernel with memory instructions in inline PTX has run.
+//! since structures have padding. Host memory that a kernel can see is taken as written. Accesses of
+//! inline PTX count like all others; a copy that runs asynchronously is taken to happen where it is
+//! begun, and words of barriers in shared memory are not looked at.
 //!
 //! `race` ends the program at two accesses to one byte of which one writes and which nothing orders:
 //! * by two threads of one block between the same two barriers (of the block, of some of its threads, or
@@ -24,7 +25,7 @@ mod watch;
 mod written;
 
 pub use watch::{Watch, at_exit};
-pub use written::{freed, unseen};
+pub use written::freed;
 
 use crate::environment::settings;
 use crate::execution::block::BlockState;
@@ -47,8 +48,10 @@ pub struct Checked {
     pub address: usize,
     /// Bytes.
     pub bytes: usize,
-    /// One of [`abi::access`].
+    /// [`abi::access::LOAD`], [`abi::access::STORE`] or [`abi::access::ATOMIC`].
     pub kind: u32,
+    /// Whether it may meet others of its kind at one place: an update, or an atomic load or store.
+    pub atomic: bool,
     /// The allocation, unless it is shared memory or no allocation's.
     pub place: Option<Place>,
     /// Whether it is the block's shared memory.
@@ -66,10 +69,6 @@ impl Checked {
 
     fn writes(&self) -> bool {
         self.kind != abi::access::LOAD
-    }
-
-    fn is_atomic(&self) -> bool {
-        self.kind == abi::access::ATOMIC
     }
 
     fn verb(&self) -> &'static str {

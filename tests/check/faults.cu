@@ -34,6 +34,29 @@ __global__ void exchange(float *out, const float *in) {
     out[threadIdx.x] = tile[threadIdx.x];
 }
 
+// The same in inline PTX: four bytes, a pair of values, a copy that runs asynchronously.
+__global__ void write_by_assembly(float *out, int at) {
+    asm volatile("st.global.f32 [%0], %1;" ::"l"(out + (int)threadIdx.x + at), "f"(1.0f) : "memory"); // PTX write
+}
+
+__global__ void read_by_assembly(float *out, const float *in, int at) {
+    float low, high;
+    asm volatile("ld.global.v2.f32 {%0, %1}, [%2];" : "=f"(low), "=f"(high) : "l"(in + 2 * threadIdx.x + at)); // PTX read
+    out[threadIdx.x] = low + high;
+}
+
+__global__ void copy_by_assembly(float *out, const float *in, int at, int waits) {
+    __shared__ float tile[32];
+    unsigned place = __cvta_generic_to_shared(tile + threadIdx.x);
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(place), "l"(in + threadIdx.x + at) : "memory"); // PTX copy
+    asm volatile("cp.async.wait_all;" ::: "memory");
+    if (waits) __syncthreads();
+    float value;
+    unsigned other = __cvta_generic_to_shared(tile + 31 - threadIdx.x);
+    asm volatile("ld.shared.f32 %0, [%1];" : "=f"(value) : "r"(other) : "memory"); // PTX shared read
+    out[threadIdx.x] = value;
+}
+
 __global__ void count(int *counter) { atomicAdd(counter, 1); }
 
 // What a fused kernel is after its barrier was deleted, and with blocks that another launch ordered.
@@ -75,6 +98,14 @@ int main(int argc, char **argv) {
     turn<<<1, 32>>>(out, in, is("shared") ? 31 : 32);
     if (is("race")) turn_at_once<<<1, 64>>>(out, in);
     exchange<<<1, 32>>>(out, in);
+    write_by_assembly<<<1, 32>>>(out, is("assembly_write") ? 69 : 0);
+    read_by_assembly<<<1, 32>>>(out, in, is("assembly_read") ? 38 : 0);
+    copy_by_assembly<<<1, 32>>>(out, in, is("assembly_copy") ? -100 : 0, !is("assembly_race"));
+    if (is("assembly_unwritten")) {
+        float *fresh;
+        cudaMalloc(&fresh, sizeof host);
+        read_by_assembly<<<1, 32>>>(out, fresh, 0);
+    }
     count<<<4, 32>>>(counter);
     bool blocks = is("blocks"), deleted = is("deleted");
     sirius_fused_0_twice_shifted<<<blocks ? 2 : 1, 32>>>(out, in + 36, in, blocks ? 32 : 1, !deleted);

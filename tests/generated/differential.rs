@@ -43,7 +43,34 @@ pub struct Totals {
     launches: usize,
     launches_after: usize,
     runs: usize,
+    /// Members of fused launches by the map that they have, in the order of [`MAPS`].
+    members: [usize; MAPS.len()],
+    /// Fused launches by the classes of their guards, in the order of [`GUARDS`].
+    guarded: [usize; GUARDS.len()],
 }
+
+/// Kinds of maps of members, as the report names them.
+const MAPS: [&str; 6] = [
+    "identity",
+    "clipped",
+    "dealt",
+    "runs",
+    "rearranged",
+    "blocks",
+];
+
+/// Classes of guards, as the report names them.
+const GUARDS: [&str; 5] = ["alias", "shape", "parameter", "stream", "configuration"];
+
+/// What the few units that always run must have; the rest is met in long runs.
+const WANTED: [&str; 6] = [
+    "identity",
+    "runs",
+    "rearranged",
+    "blocks",
+    "alias",
+    "configuration",
+];
 
 static TOTALS: Mutex<Totals> = Mutex::new(Totals {
     units: 0,
@@ -51,6 +78,8 @@ static TOTALS: Mutex<Totals> = Mutex::new(Totals {
     launches: 0,
     launches_after: 0,
     runs: 0,
+    members: [0; MAPS.len()],
+    guarded: [0; GUARDS.len()],
 });
 
 impl Totals {
@@ -59,21 +88,58 @@ impl Totals {
         *TOTALS.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// One line about it.
+    /// Units, and which of [`WANTED`] none of them has.
+    pub fn absent(&self) -> (usize, Vec<&'static str>) {
+        let counts = MAPS.iter().zip(self.members);
+        let counts = counts.chain(GUARDS.iter().zip(self.guarded));
+        let absent = counts.filter(|(name, count)| *count == 0 && WANTED.contains(name));
+        (self.units, absent.map(|(name, _)| *name).collect())
+    }
+
+    /// Adds what the report of a build says of its fused launches.
+    fn add_fusions(&mut self, report: &serde_json::Value) {
+        let list = |value: &serde_json::Value| value.as_array().cloned().unwrap_or_default();
+        for fusion in list(&report["fusions"]) {
+            for map in list(&fusion["maps"]) {
+                let kind = MAPS.iter().position(|kind| map["kind"] == **kind);
+                if let Some(kind) = kind {
+                    self.members[kind] += 1;
+                }
+            }
+            let guards = list(&fusion["guards"]);
+            for (kind, count) in GUARDS.iter().zip(&mut self.guarded) {
+                *count += usize::from(guards.iter().any(|guard| guard["kind"] == **kind));
+            }
+        }
+    }
+
+    /// One line about it, and one about the ways in which launches were made one.
     pub fn line(&self, time: Duration) -> String {
         let seconds = time.as_secs_f64().max(1e-9);
         format!(
             "{} cases without a difference in {seconds:.0} s ({:.1} a second): {} launch groups of {} \
-             units, each with {} draws of run-time values; launch sites {} -> {}",
+             units, each with {} draws of run-time values; launch sites {} -> {}\n\
+             members by map {}; fused launches by guards {}",
             self.runs,
             self.runs as f64 / seconds,
             self.cases,
             self.units,
             FUSED_RUNS.len() * draws(),
             self.launches,
-            self.launches_after
+            self.launches_after,
+            counts(&MAPS, &self.members),
+            counts(&GUARDS, &self.guarded)
         )
     }
+}
+
+/// `identity 12, dealt 3`.
+fn counts(names: &[&str], counts: &[usize]) -> String {
+    let each = names.iter().zip(counts);
+    let each: Vec<String> = each
+        .map(|(name, count)| format!("{name} {count}"))
+        .collect();
+    each.join(", ")
 }
 
 /// A folder for builds and runs.
@@ -162,6 +228,7 @@ impl Differential {
         let (before, after) = on.launches.unwrap_or((launches, launches));
         totals.launches += before;
         totals.launches_after += after;
+        totals.add_fusions(&on.report);
         Ok(None)
     }
 
@@ -279,6 +346,7 @@ impl Differential {
     ) -> Result<Result<Built, String>, Failed> {
         let source = self.folder.path().join(format!("{name}.cu"));
         let program = self.folder.path().join(name);
+        let report = program.with_extension("json");
         std::fs::write(&source, unit.text())?;
         let compiler = std::env::var_os("SIRIUS_FUZZ_COMPILER").map_or_else(
             || PathBuf::from(env!("CARGO_BIN_EXE_sirius-rs")),
@@ -290,6 +358,7 @@ impl Differential {
             .args(options)
             .arg("-o")
             .arg(&program)
+            .arg(format!("--sirius-report={}", report.display()))
             .env("SIRIUS_STRICT", "1")
             .env_remove("SIRIUS_FLAGS")
             .output()?;
@@ -300,6 +369,7 @@ impl Differential {
         Ok(Ok(Built {
             program,
             launches: messages.lines().find_map(launches),
+            report: serde_json::from_str(&std::fs::read_to_string(report)?)?,
         }))
     }
 }
@@ -322,6 +392,7 @@ struct Built {
     program: PathBuf,
     /// Launch sites before and after fusion.
     launches: Option<(usize, usize)>,
+    report: serde_json::Value,
 }
 
 /// What a run left behind.

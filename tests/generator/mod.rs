@@ -9,6 +9,7 @@ mod arranged;
 pub mod groups;
 mod host;
 mod kernels;
+mod mixed;
 mod shapes;
 mod together;
 
@@ -73,14 +74,15 @@ pub fn program(seed: u64, cases: usize) -> String {
 fn whole_program(kernels: &str, functions: &str, calls: &str) -> String {
     format!(
         "#include <cstdio>\n#include <cstdlib>\n#include <cuda_pipeline.h>\n\n\
-         static const int ELEMENTS = {ELEMENTS};\nstatic const int HALF = {HALF};\n{PRELUDE}{}\n\
+         static const int ELEMENTS = {ELEMENTS};\nstatic const int HALF = {HALF};\n{PRELUDE}{}{}\n\
          {kernels}\n{functions}\n\
          int main(int argc, char **argv) {{\n\
          \x20   int size = argc > 1 ? atoi(argv[1]) : -2;\n\
          \x20   int stride = argc > 2 ? (int)strtoul(argv[2], nullptr, 10) : 1;\n{calls}\
          \x20   printf(\"%s\\n\", cudaGetErrorString(cudaDeviceSynchronize()));\n\
          \x20   printf(\"PASS\\n\");\n}}\n",
-        arranged::KERNELS
+        arranged::KERNELS,
+        mixed::KERNELS
     )
 }
 

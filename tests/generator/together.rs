@@ -23,6 +23,8 @@ pub enum Manner {
     Waves,
     /// Whole blocks of each are those of the next in another arrangement.
     Arranged,
+    /// Blocks and threads of each are others than those of the next, on one stream or several.
+    Mixed,
 }
 
 /// Elements between the first ones of two rows.
@@ -31,12 +33,12 @@ const ROW: usize = 256;
 impl Case<'_> {
     /// How the group at hand is made.
     pub fn manner(&mut self) -> Manner {
-        use Manner::{Any, Arranged, Chain, Sharing, Waves};
+        use Manner::{Any, Arranged, Chain, Mixed, Sharing, Waves};
         match self.pool.is_empty() {
             true => Any,
             false => self.pick(&[
                 Any, Any, Chain, Chain, Chain, Chain, Chain, Sharing, Sharing, Waves, Arranged,
-                Arranged,
+                Arranged, Mixed, Mixed, Mixed,
             ]),
         }
     }
@@ -60,6 +62,7 @@ impl Case<'_> {
             Manner::Sharing => self.sharing(text, scene),
             Manner::Waves => self.waves(text, scene),
             Manner::Arranged => self.arranged(text, scene),
+            Manner::Mixed => self.mixed(text, scene),
         }
     }
 

@@ -62,6 +62,56 @@ const FAULTS: &[(&str, &str, &[&str])] = &[
         ],
     ),
     (
+        "memory",
+        "assembly_write",
+        &[
+            "kernel write_by_assembly",
+            "block (0,0,0), thread (31,0,0), writes 4 bytes",
+            "past the end",
+            "faults.cu:39",
+        ],
+    ),
+    (
+        "memory",
+        "assembly_read",
+        &[
+            "kernel read_by_assembly",
+            "thread (31,0,0), reads 8 bytes",
+            "past the end",
+            "faults.cu:44",
+        ],
+    ),
+    (
+        "memory",
+        "assembly_unwritten",
+        &[
+            "kernel read_by_assembly",
+            "thread (0,0,0), reads 8 bytes",
+            "which nobody has written",
+            "faults.cu:44",
+        ],
+    ),
+    (
+        "memory",
+        "assembly_copy",
+        &[
+            "kernel copy_by_assembly",
+            "thread (0,0,0), reads 4 bytes",
+            "before the start",
+            "faults.cu:51",
+        ],
+    ),
+    (
+        "race",
+        "assembly_race",
+        &[
+            "race in kernel copy_by_assembly",
+            "shared memory",
+            "faults.cu:51",
+            "faults.cu:56",
+        ],
+    ),
+    (
         "race",
         "race",
         &[
@@ -77,8 +127,8 @@ const FAULTS: &[(&str, &str, &[&str])] = &[
         "deleted",
         &[
             "race in kernel sirius_fused_0",
-            "faults.cu:41",
-            "faults.cu:45",
+            "faults.cu:64",
+            "faults.cu:68",
             "no barrier",
         ],
     ),
@@ -87,8 +137,8 @@ const FAULTS: &[(&str, &str, &[&str])] = &[
         "blocks",
         &[
             "race in kernel sirius_fused_0",
-            "faults.cu:41",
-            "faults.cu:45",
+            "faults.cu:64",
+            "faults.cu:68",
             "nothing orders blocks",
         ],
     ),

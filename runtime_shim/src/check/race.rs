@@ -71,7 +71,7 @@ pub(super) fn check(state: &BlockState, checked: &Checked) {
         thread: checked.thread,
         barriers: state.barriers_passed,
         warp_operations: state.warps.get(warp).map_or(0, |warp| warp.completed),
-        atomic: checked.is_atomic(),
+        atomic: checked.atomic,
         instruction: checked.instruction,
     };
     let fused = state.launch().kernel.display_name.starts_with(FUSED);

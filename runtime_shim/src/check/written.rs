@@ -1,7 +1,6 @@
 //! Which bytes of device memory somebody has written.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 use super::{Check, Checked};
@@ -70,7 +69,6 @@ pub(super) fn is_written(state: &BlockState, checked: &Checked) -> bool {
         return true;
     };
     checked.bytes == 0
-        || UNSEEN.load(Ordering::Relaxed)
         || written()
             .get(&ordinal)
             .is_some_and(|bits| bits.any(offset, checked.bytes))
@@ -91,13 +89,6 @@ pub(super) fn mark(state: &BlockState, checked: &Checked) {
 pub(super) fn block_begins() {
     written().remove(&SHARED);
 }
-
-/// Memory was written that nobody tells of: from now on all counts as written.
-pub fn unseen() {
-    UNSEEN.store(true, Ordering::Relaxed);
-}
-
-static UNSEEN: AtomicBool = AtomicBool::new(false);
 
 /// The host set memory.
 pub fn filled(address: usize, bytes: usize) {

@@ -174,9 +174,11 @@ unsafe extern "C" fn counted_access(
 ) {
     // SAFETY: nothing else refers into the state while this function runs.
     let (state, thread) = unsafe { (&mut *BlockState::of(context), (*context).linear_index) };
-    if kind == access::UNSEEN {
-        return check::unseen();
-    }
+    let (kind, atomic) = match kind {
+        access::ATOMIC_LOAD => (access::LOAD, true),
+        access::ATOMIC_STORE => (access::STORE, true),
+        kind => (kind, kind == access::ATOMIC),
+    };
     let address = address as usize;
     let within = |(low, high): (usize, usize)| (low..high).contains(&address);
     if within(state.local_bounds) {
@@ -188,6 +190,7 @@ unsafe extern "C" fn counted_access(
             address,
             bytes: usize::try_from(bytes).unwrap_or(usize::MAX),
             kind,
+            atomic,
             place: match shared {
                 true => None,
                 false => place_of_access(state, address),

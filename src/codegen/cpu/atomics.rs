@@ -3,6 +3,7 @@
 //! Invariant: a load with an order is made anew each time, and gives way before: a thread that waits in a
 //! loop of such loads does not keep the threads from running that it waits for.
 
+use super::instrument;
 use super::statements::Lowering;
 use crate::codegen::CodegenError;
 use crate::codegen::ir::{AtomicOperation, Type, Value};
@@ -110,6 +111,12 @@ pub(super) fn is_ordered(instruction: &Instruction) -> bool {
         .any(|modifier| instruction.has(modifier))
 }
 
+/// Whether it may meet others that do so at one place without a race; a `volatile` one is taken for a
+/// plain one where races are looked for.
+pub(super) fn is_atomic(instruction: &Instruction) -> bool {
+    is_ordered(instruction) && !instruction.has("volatile")
+}
+
 impl Lowering<'_, '_, '_> {
     /// `atom`, which gives the value that was there, and `red`.
     pub(super) fn update_memory(
@@ -140,6 +147,7 @@ impl Lowering<'_, '_, '_> {
             };
             given.push(value);
         }
+        self.report(pointer, number.bytes().into(), instrument::ATOMIC)?;
         let before = match (update, given.as_slice()) {
             (Update::Combine(operation), [value]) => {
                 self.builder

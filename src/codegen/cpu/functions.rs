@@ -1,6 +1,7 @@
 //! What stands in the place of device intrinsics and built-in functions: `threads.ll`,
 //! `arithmetic.ll`, `conversions.ll`, `half.ll`, `matrices.ll` and the table of functions for which the C library has one of the same meaning.
 
+use super::instrument;
 use super::matrices::add_products;
 use super::packed::add_packed_arithmetic;
 use super::rounding::add_directed_rounding;
@@ -16,7 +17,21 @@ pub(super) const PREFIX: &str = "sirius.";
 /// The definitions, as a module that is linked into what was lowered.
 pub(super) struct Library<'ctx> {
     definitions: Module<'ctx>,
+    /// Accesses report themselves.
+    reports: bool,
 }
+
+/// What reports an access: context, address, bytes, kind.
+const REPORT: &str = "sirius.__sirius_access";
+/// How the definitions begin that load from or store to the program's memory, and to no other.
+const ACCESSING: &[&str] = &[
+    "asm.atomic.",
+    "llvm.nvvm.atomic.",
+    "llvm.nvvm.cp.async.ca.",
+    "llvm.nvvm.cp.async.cg.",
+    "load_matrix",
+    "store_matrix",
+];
 
 /// A definition.
 pub(super) struct LibraryFunction {
@@ -27,8 +42,9 @@ pub(super) struct LibraryFunction {
 }
 
 impl<'ctx> Library<'ctx> {
-    /// Parses the definitions in the context of a module.
-    pub(super) fn parse(module: &Module<'ctx>) -> Result<Self, CodegenError> {
+    /// Parses the definitions in the context of a module, with accesses that report themselves or
+    /// without.
+    pub(super) fn parse(module: &Module<'ctx>, reports: bool) -> Result<Self, CodegenError> {
         let mut text = String::from(include_str!("threads.ll"));
         text.push_str(include_str!("arithmetic.ll"));
         text.push_str(include_str!("conversions.ll"));
@@ -49,7 +65,48 @@ impl<'ctx> Library<'ctx> {
                 function.set_linkage(Linkage::LLVMLinkOnceODRLinkage);
             }
         }
-        Ok(Self { definitions })
+        let library = Self {
+            definitions,
+            reports,
+        };
+        if reports {
+            library.report_accesses();
+        }
+        Ok(library)
+    }
+
+    /// Makes the definitions that access the program's memory tell so.
+    fn report_accesses(&self) {
+        let Some(access) = Value::function(&self.definitions, REPORT) else {
+            return;
+        };
+        for function in Value::functions(&self.definitions) {
+            let name = function.name();
+            let accesses = name
+                .strip_prefix(PREFIX)
+                .is_some_and(|name| ACCESSING.iter().any(|start| name.starts_with(start)));
+            if accesses && !function.is_declaration() {
+                instrument::report_accesses_of_definition(&self.definitions, function, access);
+            }
+        }
+    }
+
+    /// Makes an access that is about to be emitted report itself, where they do.
+    pub(super) fn report_access(
+        &self,
+        module: &Module,
+        builder: &Builder,
+        context: Value,
+        (address, bytes, kind): (Value, u64, u64),
+    ) -> Result<(), CodegenError> {
+        if self.reports {
+            let report = self.declare(module, REPORT)?;
+            let bytes = Type::integer(module, 64).constant(bytes);
+            let kind = Type::integer(module, 32).constant(kind);
+            let arguments = [context, address, bytes, kind];
+            builder.call(report.value_type(), report, &arguments);
+        }
+        Ok(())
     }
 
     /// Whether something is defined for a device function, whatever its type.

@@ -8,11 +8,12 @@ use inkwell::module::Module;
 const ACCESS: &str = "__sirius_access";
 const COUNT: &str = "__sirius_count";
 
-const LOAD: u64 = 0;
-const STORE: u64 = 1;
-const ATOMIC: u64 = 2;
-/// No access: what follows may write memory and does not report it.
-const UNSEEN: u64 = 3;
+/// Kinds of accesses, as the runtime numbers them.
+pub(super) const LOAD: u64 = 0;
+pub(super) const STORE: u64 = 1;
+pub(super) const ATOMIC: u64 = 2;
+pub(super) const ATOMIC_LOAD: u64 = 3;
+pub(super) const ATOMIC_STORE: u64 = 4;
 
 /// Makes each basic block add its number of instructions to the counters, in all functions of a device
 /// module.
@@ -39,7 +40,7 @@ pub(super) fn count(module: &Module) {
 }
 
 /// Makes each access to memory other than a thread's own stack report itself, in all functions of a
-/// device module.
+/// device module. What inline PTX and intrinsics access reports itself where they are lowered.
 pub(super) fn report_accesses(module: &Module) {
     let void = Type::void(module);
     let [i32, i64] = [32, 64].map(|bits| Type::integer(module, bits));
@@ -48,11 +49,6 @@ pub(super) fn report_accesses(module: &Module) {
     let functions = Value::functions(module);
     let access = Value::add_function(module, ACCESS, access_type);
     for instruction in functions.into_iter().flat_map(Value::instructions) {
-        if hides_writes(instruction) {
-            let (nowhere, none) = (pointer.zero(), i64.constant(0));
-            let arguments = [nowhere, none, i32.constant(UNSEEN)];
-            Builder::before(instruction).call(access_type, access, &arguments);
-        }
         for touched in touches(module, instruction) {
             if is_stack(touched.address) {
                 continue;
@@ -66,6 +62,22 @@ pub(super) fn report_accesses(module: &Module) {
             };
             let arguments = [address, bytes, i32.constant(touched.kind)];
             builder.call(access_type, access, &arguments);
+        }
+    }
+}
+
+/// Makes what a definition of the library, which takes the context first, does to the program's memory
+/// report itself through `access`, the definition of the report.
+pub(super) fn report_accesses_of_definition(module: &Module, definition: Value, access: Value) {
+    let [i32, i64] = [32, 64].map(|bits| Type::integer(module, bits));
+    let context = definition.parameters()[0];
+    for instruction in definition.instructions() {
+        for touched in touches(module, instruction) {
+            if let Bytes::Constant(bytes) = touched.bytes {
+                let [bytes, kind] = [i64.constant(bytes), i32.constant(touched.kind)];
+                let arguments = [context, touched.address, bytes, kind];
+                Builder::before(instruction).call(access.value_type(), access, &arguments);
+            }
         }
     }
 }
@@ -90,8 +102,14 @@ fn touches(module: &Module, instruction: Value) -> Vec<Touch> {
         }]
     };
     match instruction.opcode() {
-        Opcode::LLVMLoad => fixed(instruction.operand(0), instruction.ty(), LOAD),
-        Opcode::LLVMStore => fixed(instruction.operand(1), instruction.operand(0).ty(), STORE),
+        Opcode::LLVMLoad => {
+            let kind = [LOAD, ATOMIC_LOAD][usize::from(instruction.is_atomic())];
+            fixed(instruction.operand(0), instruction.ty(), kind)
+        }
+        Opcode::LLVMStore => {
+            let kind = [STORE, ATOMIC_STORE][usize::from(instruction.is_atomic())];
+            fixed(instruction.operand(1), instruction.operand(0).ty(), kind)
+        }
         Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg => {
             fixed(instruction.operand(0), instruction.operand(1).ty(), ATOMIC)
         }
@@ -117,32 +135,6 @@ fn touches(module: &Module, instruction: Value) -> Vec<Touch> {
         }
         _ => Vec::new(),
     }
-}
-
-/// Whether an instruction may write memory in a way that [`touches`] does not know: inline PTX that
-/// stores, and the intrinsics that stand for it.
-fn hides_writes(instruction: Value) -> bool {
-    if instruction.opcode() != Opcode::LLVMCall {
-        return false;
-    }
-    let text = match instruction.called().inline_assembly() {
-        Some((template, _)) => template,
-        None => match instruction.called_name() {
-            Some(name) if name.starts_with("llvm.nvvm.") => name,
-            _ => return false,
-        },
-    };
-    [
-        "st.",
-        "cp.async.c",
-        "cp.async.bulk",
-        "red.",
-        "atom",
-        ".store",
-        "stmatrix",
-    ]
-    .iter()
-    .any(|word| text.contains(word))
 }
 
 /// Instructions other than phi, debug and lifetime.

@@ -137,7 +137,7 @@ fn lowered_copy<'ctx>(
         .into_iter()
         .map(|kernel| (kernel.name(), Features::of(kernel)))
         .collect();
-    let mut library = Library::parse(&module)?;
+    let mut library = Library::parse(&module, variant == Variant::Instrumented)?;
     libdevice::link_missing(&module, &library, request.libdevice)?;
     module.set_triple(&machine.get_triple());
     module.set_data_layout(&machine.get_target_data().get_data_layout());

@@ -5,7 +5,7 @@
 //! Invariant: what is not understood makes the whole template unsupported.
 
 use super::functions::Library;
-use super::{atomics, matrices, shared_barrier};
+use super::{atomics, instrument, matrices, shared_barrier};
 use crate::codegen::CodegenError;
 use crate::codegen::ir::{Builder, Opcode, Type, Value};
 use crate::kernel::ptx::{Instruction, Operand, Statement, read_template};
@@ -328,6 +328,13 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
             .cast(Opcode::LLVMIntToPtr, address, pointer.ty())
     }
 
+    /// Tells of an access that comes next.
+    pub(super) fn report(&self, address: Value, bytes: u64, kind: u64) -> Result<(), CodegenError> {
+        let access = (address, bytes, kind);
+        self.library
+            .report_access(self.module, &self.builder, self.context, access)
+    }
+
     fn load(
         &mut self,
         instruction: &Instruction,
@@ -345,7 +352,14 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
         if ordered {
             self.give_way()?;
         }
-        for (position, part) in parts(result).into_iter().enumerate() {
+        let results = parts(result);
+        let bytes = results.len() as u64 * u64::from(bits) / 8;
+        let kind = match atomics::is_atomic(instruction) {
+            true => instrument::ATOMIC_LOAD,
+            false => instrument::LOAD,
+        };
+        self.report(pointer, bytes, kind)?;
+        for (position, part) in results.into_iter().enumerate() {
             let at = self.further(pointer, position as u64 * u64::from(bits) / 8);
             let mut value = self.builder.load(self.integer(bits), at, 1);
             if ordered {
@@ -371,7 +385,14 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
         let (Some(bits), Some(pointer)) = (bits(instruction), self.pointer(address)?) else {
             return Ok(None);
         };
-        for (position, part) in parts(value).into_iter().enumerate() {
+        let values = parts(value);
+        let bytes = values.len() as u64 * u64::from(bits) / 8;
+        let kind = match atomics::is_atomic(instruction) {
+            true => instrument::ATOMIC_STORE,
+            false => instrument::STORE,
+        };
+        self.report(pointer, bytes, kind)?;
+        for (position, part) in values.into_iter().enumerate() {
             let value = self.value(part, bits);
             let Some(value) = value.and_then(|value| self.fit(value, self.integer(bits))) else {
                 return Ok(None);
@@ -403,10 +424,12 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
         let value = match told {
             0 => whole.zero(),
             _ => {
+                self.report(from, told, instrument::LOAD)?;
                 let part = self.builder.load(self.integer(told as u32 * 8), from, 1);
                 self.resize(part, size as u32 * 8)
             }
         };
+        self.report(to, size, instrument::STORE)?;
         self.builder.store(value, to, 1);
         Ok(Some(()))
     }

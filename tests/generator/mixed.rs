@@ -1,0 +1,156 @@
+//! Chains of launches over the rows of a matrix that have little in common but the elements: other block
+//! sizes, planes, grids that are too small, blocks that work on whole rows, blocks from the last on; on
+//! streams and with lengths of rows of which only the run knows whether they are the same.
+
+use super::Case;
+use super::host::Scene;
+use std::fmt::Write;
+
+/// The kernels, for every type. Rows are whole multiples of 16 elements, and all elements whole blocks of
+/// 256; `out` and `in` are the same pointer or apart where not said otherwise.
+pub const KERNELS: &str = r#"
+template <typename T> __global__ void on_line(T *out, const T *in, int n, int columns, T scale) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) out[i] = mad(in[i], scale, (T)1);
+}
+
+template <typename T> __global__ void on_line_by_place(T *out, const T *in, int n, int columns, T scale) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) out[i] = mad(in[i], scale, (T)(i % columns + 5 * blockIdx.x + threadIdx.x + gridDim.x));
+}
+
+template <typename T> __global__ void on_line_by_steps(T *out, const T *in, int n, int columns, T scale) {
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+        out[i] = mad(in[i], scale, (T)2);
+}
+
+template <typename T> __global__ void on_plane(T *out, const T *in, int n, int columns, T scale) {
+    int column = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y * blockDim.y + threadIdx.y;
+    if (column < columns && row < n / columns)
+        out[row * columns + column] = mad(in[row * columns + column], scale, (T)3);
+}
+
+template <typename T> __global__ void on_row(T *out, const T *in, int n, int columns, T scale) {
+    __shared__ T first;
+    if (threadIdx.x == 0) first = in[blockIdx.x * columns];
+    __syncthreads();
+    for (int j = threadIdx.x; j < columns; j += blockDim.x)
+        out[blockIdx.x * columns + j] = mad(first, scale, in[blockIdx.x * columns + j]);
+}
+
+template <typename T> __global__ void on_four_rows(T *out, const T *in, int n, int columns, T scale) {
+    __shared__ T first[4];
+    int row = blockIdx.x * 4 + threadIdx.y;
+    if (threadIdx.x == 0) first[threadIdx.y] = in[row * columns];
+    __syncthreads();
+    for (int j = threadIdx.x; j < columns; j += blockDim.x)
+        out[row * columns + j] = mad(first[threadIdx.y], scale, in[row * columns + j]);
+}
+
+// The pointers are apart.
+template <typename T> __global__ void sum_of_row(T *out, const T *in, int n, int columns, T scale) {
+    int row = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32, lane = threadIdx.x % 32;
+    if (row >= n / columns) return;
+    T sum = (T)0;
+    for (int j = lane; j < columns; j += 32) sum = mad(in[row * columns + j], scale, sum);
+    for (int lanes = 16; lanes > 0; lanes /= 2) sum = mad(sum, (T)1, __shfl_xor_sync(0xffffffffu, sum, lanes));
+    for (int j = lane; j < columns; j += 32) out[row * columns + j] = mad(in[row * columns + j], scale, sum);
+}
+
+// So are they.
+template <typename T> __global__ void on_last_block(T *out, const T *in, int n, int columns, T scale) {
+    int block = gridDim.x - 1 - blockIdx.x;
+    out[block * blockDim.x + threadIdx.x] = mad(in[blockIdx.x * blockDim.x + threadIdx.x], scale, (T)blockIdx.x);
+}
+"#;
+
+impl Case<'_> {
+    /// Launches of these kernels, each mostly reads what the one before wrote.
+    pub fn mixed(&mut self, text: &mut String, scene: &mut Scene) {
+        let element = self.element;
+        let qualifier = self.pick(&["const ", ""]);
+        let columns = self.pick(&["32", "48", "64", "64", "16 * (1 + (int)(mix >> 5 & 3))"]);
+        let rows = self.pick(&["16", "32", "48", "16 * (1 + (int)(mix >> 7 & 1))"]);
+        let _ = writeln!(
+            text,
+            "    {qualifier}int columns = {columns}, rows = {rows}, all = rows * columns;"
+        );
+        // Another length of rows that the run makes the same or not.
+        let told = self.chance(0.25);
+        if told {
+            text.push_str("    int told = mix >> 9 & 1 ? columns : 16;\n    (void)told;\n");
+        }
+        let streams = self.chance(0.2);
+        if streams {
+            text.push_str(
+                "    cudaStream_t one, two;\n    cudaStreamCreate(&one);\n    cudaStreamCreate(&two);\n\
+                 \x20   if (mix >> 10 & 1) two = one;\n",
+            );
+        }
+        let around = self.chance(0.2);
+        if around {
+            text.push_str("    for (int step = 0; step < repeat; ++step) {\n");
+            scene.depth += 1;
+            scene.loops += 1;
+        }
+        let pointers: Vec<usize> = (0..scene.pointers.len()).collect();
+        let mut input = self.pick(&pointers);
+        for _ in 0..self.pick(&[2, 3, 3, 4, 4, 5, 6]) {
+            if self.chance(0.08) {
+                self.between(text, scene);
+            }
+            if self.chance(0.1) {
+                input = self.pick(&pointers);
+            }
+            let kind = self.pick(&[0, 0, 0, 1, 1, 2, 3, 3, 4, 4, 5, 6, 7]);
+            let mut output = self.pick(&pointers);
+            while kind >= 6 && output == input {
+                output = self.pick(&pointers);
+            }
+            let length = match told && self.chance(0.5) {
+                true => "told",
+                false => "columns",
+            };
+            let threads = self.pick(&["32", "64", "96", "128", "256", "256"]);
+            let line = format!("(all + {threads} - 1) / {threads}, {threads}");
+            let (name, configuration) = match kind {
+                0 => ("on_line", line),
+                1 => ("on_line_by_place", line),
+                2 => {
+                    let blocks = self.pick(&["1", "2", "5", "rows"]);
+                    ("on_line_by_steps", format!("{blocks}, {threads}"))
+                }
+                3 => {
+                    let (x, y) = self.pick(&[(16, 16), (32, 8), (8, 8), (64, 1), (16, 4)]);
+                    let grid = format!("dim3(({length} + {x} - 1) / {x}, (rows + {y} - 1) / {y})");
+                    ("on_plane", format!("{grid}, dim3({x}, {y})"))
+                }
+                4 => ("on_row", format!("rows, {threads}")),
+                5 => ("on_four_rows", "rows / 4, dim3(32, 4)".to_owned()),
+                6 => ("sum_of_row", format!("rows / 4, {}", 128)),
+                _ => ("on_last_block", "all / 256, 256".to_owned()),
+            };
+            let stream = match streams {
+                true => self.pick(&[", 0, one", ", 0, one", ", 0, two"]),
+                false => "",
+            };
+            // What the other stream does is waited for by the host where they are two.
+            if streams {
+                text.push_str("    if (one != two) cudaDeviceSynchronize();\n");
+            }
+            let (out, of) = (&scene.pointers[output], &scene.pointers[input]);
+            let _ = writeln!(
+                text,
+                "    {name}<{element}><<<{configuration}{stream}>>>({out}, {of}, all, {length}, ({element})3);"
+            );
+            scene.last = Some(output);
+            input = output;
+        }
+        if around {
+            text.push_str("    }\n");
+            scene.depth -= 1;
+            scene.loops -= 1;
+        }
+        scene.budget = 0;
+    }
+}
