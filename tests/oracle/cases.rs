@@ -118,7 +118,8 @@ pub fn check_control_flow() -> Result<(), String> {
     let block =
         |number: usize, successors: &[usize], above: Option<usize>, inside: Option<usize>| {
             json!({"function": 0, "nodes": [number], "successors": successors,
-               "immediate_dominator": above, "innermost_loop": inside})
+               "immediate_dominator": above, "innermost_loop": inside,
+               "dead_end": false})
         };
     let blocks = [
         block(0, &[1, 2], None, None),
