@@ -656,6 +656,14 @@ impl Value {
         }
     }
 
+    /// Whether inline assembly is said to have side effects, or to change memory.
+    pub(super) fn assembly_has_effects(self) -> bool {
+        // SAFETY: as above; callers pass inline assembly.
+        let volatile = unsafe { LLVMGetInlineAsmHasSideEffects(self.0) != 0 };
+        let said = self.inline_assembly();
+        volatile || said.is_some_and(|(_, constraints)| constraints.contains("~{memory}"))
+    }
+
     /// Inline assembly, to be called.
     pub(super) fn assembly(
         ty: Type,

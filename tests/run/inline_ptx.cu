@@ -1,8 +1,7 @@
 // Inline PTX that the models read: cache hints, half-precision blocks, shared addresses and
 // asynchronous copies, which a fused kernel waits for before the next member overwrites their source.
 //
-// expect: 6 launches -> 3
-// expect-missed: runs_alone runs_alone
+// expect: 6 launches -> 1
 #include <cstdio>
 #include <cstring>
 #include <vector>

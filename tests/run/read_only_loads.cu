@@ -1,11 +1,9 @@
 // Loads by the read-only path, of vectors and in two dimensions, of what the launch before has written:
-// in one kernel they become ordinary loads. Written as inline PTX they stay what they are, and the
-// kernel stays by itself.
+// in one kernel they become ordinary loads, and inline PTX takes the path on which writes are seen.
 //
-// expect: 7 launches -> 4
+// expect: 7 launches -> 3
 // expect-missed: copy_between
 // expect-missed: copy_between
-// expect-missed: runs_alone
 #include <cstdio>
 #include <vector>
 

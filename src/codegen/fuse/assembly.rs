@@ -24,7 +24,12 @@ pub(super) fn declare_memory_accesses(module: &Module, function: Value) {
             continue;
         }
         declared = true;
-        match plain_load(module, call, &template) {
+        // What is said to have effects may stand in a loop that waits for another thread's write.
+        let load = match call.called().assembly_has_effects() {
+            true => None,
+            false => plain_load(module, call, &template),
+        };
+        match load {
             Some(load) => {
                 call.replace_uses_with(load);
                 call.erase();

@@ -188,7 +188,8 @@ pub(super) fn call(name: &str) -> Option<RuntimeCall> {
         "cudaGetFuncBySymbol" | "cudaGetKernel" => (Action::Handle { slot: 0, kernel: 1 }, &[]),
         "cudaLaunchKernel" => (Action::Launch { arguments: &[5] }, &[]),
         "cudaLaunchKernelExC" => (Action::Launch { arguments: &[2] }, &[]),
-        "cudaLaunchCooperativeKernel" => (Action::Launch { arguments: &[3] }, &[]),
+        // Each extent of three numbers is two operands.
+        "cudaLaunchCooperativeKernel" => (Action::Launch { arguments: &[5] }, &[]),
         "cudaGetDriverEntryPoint" => (Action::Check, &[(1, 8), (3, 4)]),
         "cudaGetDriverEntryPointByVersion" => (Action::Check, &[(1, 8), (4, 4)]),
         _ => return None,
