@@ -29,6 +29,7 @@ pub use written::freed;
 
 use crate::environment::settings;
 use crate::execution::block::BlockState;
+use crate::mapping;
 use crate::memory::{self, Place};
 use crate::{abi, fault, termination};
 
@@ -143,7 +144,7 @@ fn check_memory(state: &BlockState, checked: &Checked) {
     } else {
         match memory::describe(address) {
             // Between an allocation and the next page nothing of the host lies.
-            Some((distance, what)) if distance <= memory::page_bytes() => {
+            Some((distance, what)) if distance <= mapping::page_bytes() => {
                 fail(state, checked, &what)
             }
             _ => return,

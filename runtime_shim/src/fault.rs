@@ -10,7 +10,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Once, OnceLock};
 
 use crate::execution::block::{self, BlockState};
-use crate::memory::{self, GuardedMapping};
+use crate::mapping::{self, GuardedMapping};
+use crate::memory;
 use crate::termination;
 
 /// Installs the handlers, once, and gives this thread a stack for them.
@@ -155,7 +156,7 @@ fn shared_neighbour(state: &BlockState, address: usize) -> Option<(usize, String
         below if below < low => (low - below, "before"),
         _ => return None,
     };
-    let near = low < high && distance <= memory::page_bytes();
+    let near = low < high && distance <= mapping::page_bytes();
     near.then(|| (distance, format!("{distance} bytes {side} shared memory")))
 }
 

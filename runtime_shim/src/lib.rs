@@ -17,6 +17,7 @@ pub mod environment;
 pub mod error;
 pub mod execution;
 pub mod fault;
+mod mapping;
 pub mod memory;
 pub mod memory_dump;
 pub mod printf;

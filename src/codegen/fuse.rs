@@ -13,6 +13,7 @@ mod assembly;
 mod barriers;
 mod batch;
 mod broadcasts;
+mod built;
 mod clipped;
 mod control_flow;
 mod dead_stores;
@@ -41,23 +42,21 @@ mod tests;
 
 use super::device::{self, device_target_machine, run_passes};
 use super::ir::{Block, Builder, DebugScope, FUNCTION_ATTRIBUTES, RETURN_ATTRIBUTES, Type, Value};
-use super::{
-    CodegenError, FusedKernel, FusedParameter, StagedRows, WaveKernel, WaveMember,
-    WaveStatementSite,
-};
+use super::{CodegenError, FusedKernel, WaveKernel, WaveStatementSite};
 use crate::cli::Optimisation;
 use crate::kernel::KernelModel;
 use crate::launch::{Launch, LaunchGraph, LaunchId, NodeKind};
 use crate::program::{KernelId, Program};
 use crate::schedule::{FusionGroup, FusionPlan, ThreadMap, WaveStatement};
 use crate::verify::VerifiedPlan;
+use built::Built;
 use clipped::leave;
 use host_values::Known;
 use indices::{Given, Index};
 use inkwell::module::Module;
 use launch_bounds::Demand;
 use memory::KernelFacts;
-use recipe::{Recipe, Site, SiteReader, Wanted};
+use recipe::{Recipe, SiteReader, Wanted};
 use scopes::AliasScopes;
 use segment::Segment;
 use std::collections::hash_map::Entry;
@@ -374,85 +373,6 @@ fn form_of(
     {
         true => unison::CANONICAL_FORM,
         false => "",
-    }
-}
-
-/// A kernel that was made from a recipe.
-struct Built {
-    name: String,
-    facts: KernelFacts,
-    /// The parameters of the recipe that it has.
-    kept: Vec<usize>,
-    /// By member and argument, which of these the argument is or is reckoned from.
-    places: Vec<Vec<Option<usize>>>,
-    /// By member.
-    kernels: Vec<KernelId>,
-    /// False when it could not be made after all, and was deleted.
-    is_whole: bool,
-    staged: Option<StagedRows>,
-    /// Static shared memory of a block as it was made.
-    static_shared_bytes: u64,
-    /// Those of the recipe's unread allocations, as parameters that lead there, that it leaves
-    /// unwritten.
-    unwritten: Vec<Vec<usize>>,
-    /// Those to which it has no access.
-    untouched: Vec<Vec<usize>>,
-}
-
-impl Built {
-    /// What a site passes to it.
-    fn parameters(&self, site: &Site) -> Vec<FusedParameter> {
-        let kept = self.kept.iter();
-        kept.map(|index| site.sources[*index].clone()).collect()
-    }
-
-    /// How the record of a statement leads to memory.
-    fn members(&self, group: &FusionGroup, models: &[KernelModel]) -> Vec<WaveMember> {
-        let segments = group.segments_in_order();
-        let reads_addresses = |model: &KernelId| models[model.0].reads_addresses;
-        let moves = !self.kernels.iter().any(reads_addresses);
-        let members = group.members.iter().zip(&self.kernels).zip(&self.places);
-        let members = members
-            .enumerate()
-            .map(|(position, ((member, kernel), places))| {
-                let formals = &models[kernel.0].formals;
-                let pointer = |argument: usize| {
-                    formals
-                        .get(argument)
-                        .is_some_and(|formal| formal.is_pointer)
-                        && moves
-                };
-                let places = places.iter().enumerate();
-                let mut order = segments.iter();
-                WaveMember {
-                    launch: member.launch,
-                    segment: order
-                        .position(|segment| segment.contains(&position))
-                        .unwrap_or(position),
-                    pointers: places
-                        .map(|(argument, place)| place.filter(|_| pointer(argument)))
-                        .collect(),
-                }
-            });
-        members.collect()
-    }
-
-    /// As the kernel of a group.
-    fn at(&self, group: usize, site: &Site) -> FusedKernel {
-        let among = |known: &[Vec<usize>]| {
-            let unread = site.unread.iter();
-            let among = unread.filter(|(_, leading)| known.contains(leading));
-            among.map(|(buffer, _)| *buffer).collect()
-        };
-        FusedKernel {
-            name: self.name.clone(),
-            group,
-            parameters: self.parameters(site),
-            unwritten: among(&self.unwritten),
-            untouched: among(&self.untouched),
-            static_shared_bytes: self.static_shared_bytes,
-            staged: self.staged.clone(),
-        }
     }
 }
 

@@ -18,7 +18,8 @@ use super::{Failure, Launch};
 use crate::abi::{BlockContext, Counters, ThreadContext};
 use crate::check;
 use crate::environment::settings;
-use crate::memory::{GuardedMapping, Place};
+use crate::mapping::GuardedMapping;
+use crate::memory::Place;
 use crate::termination;
 use crate::trace::{self, Access};
 

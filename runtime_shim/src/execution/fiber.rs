@@ -8,7 +8,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use corosensei::stack::{Stack, StackPointer};
 
-use crate::memory::GuardedMapping;
+use crate::mapping::GuardedMapping;
 use crate::termination;
 
 /// Smallest stack, in bytes. Its pages are committed as they are touched.

@@ -1,3 +1,4 @@
+use super::super::FusedParameter;
 use super::*;
 use crate::codegen::ir::Opcode;
 use crate::expression::Expression;

@@ -1,0 +1,87 @@
+//! A kernel that was made from a recipe, and what its sites are told of it.
+
+use super::super::{FusedKernel, FusedParameter, StagedRows, WaveMember};
+use super::memory::KernelFacts;
+use super::recipe::Site;
+use crate::kernel::KernelModel;
+use crate::program::KernelId;
+use crate::schedule::FusionGroup;
+
+/// A kernel that was made from a recipe.
+pub(super) struct Built {
+    pub(super) name: String,
+    pub(super) facts: KernelFacts,
+    /// The parameters of the recipe that it has.
+    pub(super) kept: Vec<usize>,
+    /// By member and argument, which of these the argument is or is reckoned from.
+    pub(super) places: Vec<Vec<Option<usize>>>,
+    /// By member.
+    pub(super) kernels: Vec<KernelId>,
+    /// False when it could not be made after all, and was deleted.
+    pub(super) is_whole: bool,
+    pub(super) staged: Option<StagedRows>,
+    /// Static shared memory of a block as it was made.
+    pub(super) static_shared_bytes: u64,
+    /// Those of the recipe's unread allocations, as parameters that lead there, that it leaves
+    /// unwritten.
+    pub(super) unwritten: Vec<Vec<usize>>,
+    /// Those to which it has no access.
+    pub(super) untouched: Vec<Vec<usize>>,
+}
+
+impl Built {
+    /// What a site passes to it.
+    pub(super) fn parameters(&self, site: &Site) -> Vec<FusedParameter> {
+        let kept = self.kept.iter();
+        kept.map(|index| site.sources[*index].clone()).collect()
+    }
+
+    /// How the record of a statement leads to memory.
+    pub(super) fn members(&self, group: &FusionGroup, models: &[KernelModel]) -> Vec<WaveMember> {
+        let segments = group.segments_in_order();
+        let reads_addresses = |model: &KernelId| models[model.0].reads_addresses;
+        let moves = !self.kernels.iter().any(reads_addresses);
+        let members = group.members.iter().zip(&self.kernels).zip(&self.places);
+        let members = members
+            .enumerate()
+            .map(|(position, ((member, kernel), places))| {
+                let formals = &models[kernel.0].formals;
+                let pointer = |argument: usize| {
+                    formals
+                        .get(argument)
+                        .is_some_and(|formal| formal.is_pointer)
+                        && moves
+                };
+                let places = places.iter().enumerate();
+                let mut order = segments.iter();
+                WaveMember {
+                    launch: member.launch,
+                    segment: order
+                        .position(|segment| segment.contains(&position))
+                        .unwrap_or(position),
+                    pointers: places
+                        .map(|(argument, place)| place.filter(|_| pointer(argument)))
+                        .collect(),
+                }
+            });
+        members.collect()
+    }
+
+    /// As the kernel of a group.
+    pub(super) fn at(&self, group: usize, site: &Site) -> FusedKernel {
+        let among = |known: &[Vec<usize>]| {
+            let unread = site.unread.iter();
+            let among = unread.filter(|(_, leading)| known.contains(leading));
+            among.map(|(buffer, _)| *buffer).collect()
+        };
+        FusedKernel {
+            name: self.name.clone(),
+            group,
+            parameters: self.parameters(site),
+            unwritten: among(&self.unwritten),
+            untouched: among(&self.untouched),
+            static_shared_bytes: self.static_shared_bytes,
+            staged: self.staged.clone(),
+        }
+    }
+}
