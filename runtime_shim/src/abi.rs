@@ -183,6 +183,10 @@ pub mod access {
 //   void* __sirius_device_malloc(ThreadContext*, u64), void __sirius_device_free(ThreadContext*, void*)
 //   void  __sirius_access(ThreadContext*, void* address, u64 bytes, u32 kind)   instrumented code only;
 //         the runtime tells global, shared and local memory apart, counts bytes and writes the trace
+//   void  __sirius_note_place(ThreadContext*)   before the next three in instrumented code: their line
+//   u32[4] __sirius_texture(ThreadContext*, u64 object, u32 request, u32* words)   tex, tld4
+//   u8[16] __sirius_surface_read(ThreadContext*, u64 object, u32 request, u32* words)   suld
+//   void  __sirius_surface_write(ThreadContext*, u64 object, u32 request, u32* words, u64, u64)   sust
 //   void  __sirius_unsupported(ThreadContext*, char* what)               never returns: names the feature
 //
 // Host code calls, right before each launch on the CPU device:

@@ -25,8 +25,14 @@ impl CudaError {
     pub const INVALID_PITCH_VALUE: Self = Self(12);
     /// `cudaErrorInvalidSymbol`.
     pub const INVALID_SYMBOL: Self = Self(13);
+    /// `cudaErrorInvalidChannelDescriptor`.
+    pub const INVALID_CHANNEL_DESCRIPTOR: Self = Self(20);
     /// `cudaErrorInvalidMemcpyDirection`.
     pub const INVALID_MEMCPY_DIRECTION: Self = Self(21);
+    /// `cudaErrorInvalidFilterSetting`.
+    pub const INVALID_FILTER_SETTING: Self = Self(26);
+    /// `cudaErrorInvalidNormSetting`.
+    pub const INVALID_NORM_SETTING: Self = Self(27);
     /// `cudaErrorMissingConfiguration`.
     pub const MISSING_CONFIGURATION: Self = Self(52);
     /// `cudaErrorInvalidDeviceFunction`.

@@ -24,4 +24,5 @@ pub mod printf;
 pub mod registry;
 pub mod statistics;
 pub mod termination;
+pub mod texture;
 pub mod trace;

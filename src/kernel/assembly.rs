@@ -307,6 +307,9 @@ impl<'a> Reader<'a> {
             Operand::Memory { base, .. } => self.special(base, all),
             Operand::Negated(inner) => self.special(inner, all),
             Operand::Vector(parts) => parts.iter().for_each(|part| self.special(part, all)),
+            Operand::Texel { coordinates, .. } => {
+                coordinates.iter().for_each(|part| self.special(part, all));
+            }
             Operand::Place(_) | Operand::Name(_) | Operand::Literal(_) => {}
         }
     }

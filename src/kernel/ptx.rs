@@ -51,6 +51,13 @@ pub enum Operand {
         /// Bytes.
         offset_bytes: i64,
     },
+    /// `[object, {x, y}]`: a place in a texture or on a surface.
+    Texel {
+        /// A place or name.
+        object: Box<Operand>,
+        /// Layer and coordinates.
+        coordinates: Vec<Operand>,
+    },
     /// `{a, b}`: the parts of a vector.
     Vector(Vec<Operand>),
     /// `!p` or `-x`.
@@ -304,6 +311,16 @@ impl Reader<'_> {
             }
             Token::Sign('[') => {
                 let base = self.operand()?;
+                if self.accept(',') {
+                    let coordinates = match self.operand()? {
+                        Operand::Vector(parts) => parts,
+                        one => vec![one],
+                    };
+                    return self.accept(']').then(|| Operand::Texel {
+                        object: Box::new(base),
+                        coordinates,
+                    });
+                }
                 let mut offset_bytes = 0i64;
                 loop {
                     let minus = match self.next()? {

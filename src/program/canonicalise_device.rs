@@ -11,6 +11,7 @@ use super::inlining::inlined_functions;
 use super::ir::{self, Place, Value};
 use super::names;
 use super::numerics;
+use super::surface_reads::order_surface_reads;
 use super::{DeviceVariable, Kernel, ProgramError, Unit, passes};
 use crate::cli::Numerics;
 use inkwell::module::Module;
@@ -46,6 +47,7 @@ pub(super) fn decide_numerics(
     numerics: Numerics,
     architecture: u32,
 ) -> Result<(), ProgramError> {
+    order_surface_reads(device);
     mark_inlined(device, |function| {
         function.calling_convention() != PTX_KERNEL
             && !function.has_attribute("noinline")

@@ -6,8 +6,10 @@ use std::ffi::c_int;
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChannelFormat {
-    bits: [c_int; 4],
-    kind: u32,
+    /// Bits of x, y, z and w; 0 where there is none.
+    pub bits: [c_int; 4],
+    /// `cudaChannelFormatKind`.
+    pub kind: u32,
 }
 
 /// Puts a description together.

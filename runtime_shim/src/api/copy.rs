@@ -1,14 +1,14 @@
 //! Copies and sets.
 //!
 //! A pointer into memory that the runtime knows must stay within its allocation; one that the copy's
-//! direction calls a device pointer must be known. Copies to and from arrays are not supported.
+//! direction calls a device pointer must be known.
 
 use std::ffi::c_void;
 
 use super::memory::{Extent, PitchedPointer};
-use super::{graph, stream};
+use super::{array, graph, stream};
 use crate::error::{CudaError, CudaResult};
-use crate::{check, memory, termination, trace};
+use crate::{check, memory, trace};
 
 /// `cudaPos`.
 #[repr(C)]
@@ -214,7 +214,7 @@ cuda_functions! {
 }
 
 /// Runs an operation in order of a stream, or records it where the stream is captured.
-fn on_stream(
+pub fn on_stream(
     stream: *mut c_void,
     operation: impl Fn() -> CudaResult + Clone + Send + Sync + 'static,
 ) -> CudaResult {
@@ -311,16 +311,34 @@ pub fn copy_region(destination: Region, source: Region, extent: Extent, kind: u3
 
 fn copy_3d(parameters: Option<&Copy3dParameters>) -> CudaResult {
     let parameters = parameters.ok_or(CudaError::INVALID_VALUE)?;
-    if !parameters.source_array.is_null() || !parameters.destination_array.is_null() {
-        termination::notice("the CPU device has no CUDA arrays yet (cudaMemcpy3D)");
-        return Err(CudaError::NOT_SUPPORTED);
+    let arrays = [parameters.source_array, parameters.destination_array];
+    let mut extent = parameters.extent;
+    // With an array the copy counts its texels, else bytes.
+    for array in arrays.into_iter().filter(|array| !array.is_null()).take(1) {
+        extent.width = extent.width.saturating_mul(texel_bytes(array)?);
     }
+    let region = |array: *mut c_void, position: Position, pointer: PitchedPointer| {
+        if array.is_null() {
+            return Ok(Region::slices(pointer, position));
+        }
+        let column = position.x.saturating_mul(texel_bytes(array)?);
+        array::part(array as usize, [column, position.y, position.z], extent)
+    };
+    let [source_array, destination_array] = arrays;
     copy_region(
-        Region::slices(parameters.destination, parameters.destination_position),
-        Region::slices(parameters.source, parameters.source_position),
-        parameters.extent,
+        region(
+            destination_array,
+            parameters.destination_position,
+            parameters.destination,
+        )?,
+        region(source_array, parameters.source_position, parameters.source)?,
+        extent,
         parameters.kind,
     )
+}
+
+fn texel_bytes(array: *mut c_void) -> CudaResult<usize> {
+    Ok(array::find(array as usize)?.image.format.bytes())
 }
 
 fn set_region(region: Region, value: i32, extent: Extent) -> CudaResult {

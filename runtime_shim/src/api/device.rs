@@ -230,6 +230,7 @@ pub extern "C" fn cudaDeviceReset() -> u32 {
     error::runtime_call(|| {
         stream::all_in_order()?;
         memory::free_all();
+        super::array::forget_all();
         Ok(())
     })
 }

@@ -42,6 +42,7 @@ macro_rules! cuda_functions {
     };
 }
 
+pub mod array;
 pub mod channel;
 pub mod copy;
 pub mod device;
@@ -58,6 +59,7 @@ pub mod registration;
 pub mod reserved;
 pub mod stream;
 pub mod symbol;
+pub mod texture;
 pub mod unsupported;
 
 /// CUDA's `dim3`, which its functions take by value.

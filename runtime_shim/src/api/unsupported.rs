@@ -38,19 +38,12 @@ unsupported! {
     cudaGraphRetainUserObject cudaUserObjectCreate cudaUserObjectRelease cudaDeviceGraphMemTrim
     cudaDeviceGetGraphMemAttribute cudaDeviceSetGraphMemAttribute
 
-    cudaMallocArray cudaMalloc3DArray cudaMallocMipmappedArray cudaFreeArray
-    cudaFreeMipmappedArray cudaGetMipmappedArrayLevel cudaArrayGetInfo cudaArrayGetPlane
-    cudaMemcpyToArray cudaMemcpyFromArray cudaMemcpyArrayToArray cudaMemcpyToArrayAsync
-    cudaMemcpyFromArrayAsync cudaMemcpy2DToArray cudaMemcpy2DFromArray cudaMemcpy2DArrayToArray
-    cudaMemcpy2DToArrayAsync cudaMemcpy2DFromArrayAsync cudaMemcpy3DPeer cudaMemcpy3DPeerAsync
+    cudaArrayGetPlane cudaArrayGetSparseProperties cudaArrayGetMemoryRequirements
+    cudaMemcpy3DPeer cudaMemcpy3DPeerAsync
     cudaMemcpyBatchAsync cudaMemcpy3DBatchAsync cudaMemcpyWithAttributesAsync
     cudaMemcpy3DWithAttributesAsync
-    cudaCreateTextureObject cudaCreateTextureObject_v2 cudaDestroyTextureObject
-    cudaGetTextureObjectResourceDesc cudaGetTextureObjectTextureDesc
-    cudaGetTextureObjectResourceViewDesc cudaCreateSurfaceObject cudaDestroySurfaceObject
-    cudaGetSurfaceObjectResourceDesc cudaBindTexture cudaBindTexture2D cudaBindTextureToArray
-    cudaUnbindTexture cudaGetTextureReference cudaGetChannelDesc
-    cudaDeviceGetTexture1DLinearMaxWidth
+    cudaGetTextureObjectResourceViewDesc cudaBindTexture cudaBindTexture2D cudaBindTextureToArray
+    cudaUnbindTexture cudaGetTextureReference
 
     cudaIpcGetEventHandle cudaIpcOpenEventHandle cudaIpcGetMemHandle cudaIpcOpenMemHandle
     cudaIpcCloseMemHandle cudaImportExternalMemory cudaExternalMemoryGetMappedBuffer

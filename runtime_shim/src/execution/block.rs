@@ -135,6 +135,8 @@ pub struct BlockState {
     pub in_step_offsets: Vec<u32>,
     /// The last allocation that an access went to, and the table's generation then.
     pub last_place: Option<(Place, u64)>,
+    /// Where the call stands in the program whose accesses come next.
+    pub noted_instruction: usize,
     /// Lowest and highest address of the block's shared memory.
     pub shared_bounds: (usize, usize),
     /// Lowest and highest address of the stack that runs.
@@ -213,6 +215,7 @@ impl<'a> BlockRunner<'a> {
             accesses: Vec::new(),
             in_step_offsets: launch.in_step_offsets(),
             last_place: None,
+            noted_instruction: 0,
             shared_bounds: (shared_start, shared.end()),
             local_bounds: (0, 0),
             current_stack: None,

@@ -149,7 +149,14 @@ std::arch::global_asm!(
     "__sirius_access:",
     "mov r8, [rsp]",
     "jmp {access}",
+    // `__sirius_note_place(context)`: the same address for the runtime's own functions.
+    ".globl __sirius_note_place",
+    ".type __sirius_note_place, @function",
+    "__sirius_note_place:",
+    "mov rsi, [rsp]",
+    "jmp {noted}",
     access = sym counted_access,
+    noted = sym noted_place,
 );
 #[cfg(target_arch = "aarch64")]
 std::arch::global_asm!(
@@ -158,8 +165,41 @@ std::arch::global_asm!(
     "__sirius_access:",
     "mov x4, x30",
     "b {access}",
+    ".globl __sirius_note_place",
+    ".type __sirius_note_place, %function",
+    "__sirius_note_place:",
+    "mov x1, x30",
+    "b {noted}",
     access = sym counted_access,
+    noted = sym noted_place,
 );
+
+/// Remembers where in the program the accesses of the call that comes next stand: `instruction`.
+///
+/// # Safety
+/// As for [`__sirius_trap`].
+unsafe extern "C" fn noted_place(context: *mut ThreadContext, instruction: usize) {
+    // SAFETY: nothing else refers into the state while this function runs.
+    unsafe { (*BlockState::of(context)).noted_instruction = instruction };
+}
+
+/// [`counted_access`] for functions of the runtime, at the place that was noted last.
+///
+/// # Safety
+/// As for [`__sirius_trap`].
+pub unsafe fn reported_access(
+    context: *mut ThreadContext,
+    address: usize,
+    bytes: usize,
+    kind: u32,
+) {
+    // SAFETY: as the caller promises.
+    unsafe {
+        let instruction = (*BlockState::of(context)).noted_instruction;
+        let address = address as *const c_void;
+        counted_access(context, address, bytes as u64, kind, instruction);
+    }
+}
 
 /// Counts, traces and checks one access of instrumented code.
 ///
@@ -255,7 +295,7 @@ fn place_of_access(state: &mut BlockState, address: usize) -> Option<memory::Pla
 ///
 /// # Safety
 /// As for [`__sirius_trap`].
-unsafe fn place_of(context: *const ThreadContext) -> String {
+pub unsafe fn place_of(context: *const ThreadContext) -> String {
     // SAFETY: as the caller promises.
     unsafe {
         let [bx, by, bz] = (*(*context).block).block_index;

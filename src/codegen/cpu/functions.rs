@@ -109,6 +109,11 @@ impl<'ctx> Library<'ctx> {
         Ok(())
     }
 
+    /// Whether accesses report themselves.
+    pub(super) fn reports_accesses(&self) -> bool {
+        self.reports
+    }
+
     /// Whether something is defined for a device function, whatever its type.
     pub(super) fn has(&self, name: &str) -> bool {
         Value::function(&self.definitions, &format!("{PREFIX}{name}"))

@@ -21,6 +21,7 @@ mod rounding;
 mod shared;
 mod shared_barrier;
 mod statements;
+mod textures;
 mod tiles;
 
 use super::ir::{FUNCTION_ATTRIBUTES, Linkage, Opcode, Value};

@@ -5,7 +5,7 @@
 //! Invariant: what is not understood makes the whole template unsupported.
 
 use super::functions::Library;
-use super::{atomics, instrument, matrices, shared_barrier};
+use super::{atomics, instrument, matrices, shared_barrier, textures};
 use crate::codegen::CodegenError;
 use crate::codegen::ir::{Builder, Opcode, Type, Value};
 use crate::kernel::ptx::{Instruction, Operand, Statement, read_template};
@@ -50,6 +50,7 @@ pub(super) struct Lowering<'a, 'module, 'library> {
     pub(super) library: &'a Library<'library>,
     pub(super) builder: Builder,
     pub(super) context: Value,
+    pub(super) function: Value,
     /// Types of the results.
     results: Vec<Type>,
     /// Values of results and inputs, by place.
@@ -91,6 +92,7 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
             library,
             builder: Builder::before(call),
             context: call.function_of_instruction().parameters()[0],
+            function: call.function_of_instruction(),
             results,
             places,
             registers: HashMap::new(),
@@ -118,6 +120,7 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
                 "atom" | "red" => atomics::update(instruction).is_some(),
                 "mbarrier" => shared_barrier::operation(instruction).is_some(),
                 "selp" => bits(instruction).is_some(),
+                "tex" | "tld4" | "suld" | "sust" => textures::access(instruction).is_some(),
                 "cp" => {
                     waits(instruction)
                         || shared_barrier::is_arrival_of_copies(instruction)
@@ -177,6 +180,7 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
             // A hint.
             ("prefetch" | "prefetchu", _) => Some(()),
             ("cp", [_]) | ("mbarrier", _) => self.shared_barrier(instruction)?,
+            ("tex" | "tld4" | "suld" | "sust", _) => self.texture(instruction)?,
             ("selp", _) => match bits(instruction) {
                 Some(bits) => self.select_by_predicate(instruction, bits),
                 None => None,
@@ -318,7 +322,7 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
     }
 
     /// A pointer so many bytes further.
-    fn further(&self, pointer: Value, bytes: u64) -> Value {
+    pub(super) fn further(&self, pointer: Value, bytes: u64) -> Value {
         let long = self.integer(64);
         let address = self.builder.cast(Opcode::LLVMPtrToInt, pointer, long);
         let address = self

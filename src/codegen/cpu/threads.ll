@@ -29,6 +29,10 @@ declare i64 @__sirius_global_timer(ptr)
 declare ptr @__sirius_device_malloc(ptr, i64)
 declare void @__sirius_device_free(ptr, ptr)
 declare void @__sirius_access(ptr, ptr, i64, i32)
+declare void @__sirius_note_place(ptr)
+declare { i64, i64 } @__sirius_texture(ptr, i64, i32, ptr)
+declare { i64, i64 } @__sirius_surface_read(ptr, i64, i32, ptr)
+declare void @__sirius_surface_write(ptr, i64, i32, ptr, i64, i64)
 declare void @__sirius_unsupported(ptr, ptr) noreturn cold
 
 ; The block of a thread. All fields of a block but its counters are fixed while it runs.
@@ -629,6 +633,24 @@ define internal void @sirius.llvm.nvvm.cp.async.cg.shared.global.16(ptr %c, ptr 
   ret void
 }
 ; A product of tiles that the warp holds.
+; Textures and surfaces: what instrumented code reports stands where these are called.
+define internal void @sirius.note_place(ptr %c) alwaysinline {
+  call void @__sirius_note_place(ptr %c)
+  ret void
+}
+define internal { i64, i64 } @sirius.texture(ptr %c, i64 %object, i32 %request, ptr %words) alwaysinline {
+  %texel = call { i64, i64 } @__sirius_texture(ptr %c, i64 %object, i32 %request, ptr %words)
+  ret { i64, i64 } %texel
+}
+define internal { i64, i64 } @sirius.surface_read(ptr %c, i64 %object, i32 %request, ptr %words) alwaysinline {
+  %value = call { i64, i64 } @__sirius_surface_read(ptr %c, i64 %object, i32 %request, ptr %words)
+  ret { i64, i64 } %value
+}
+define internal void @sirius.surface_write(ptr %c, i64 %object, i32 %request, ptr %words, i64 %low, i64 %high) alwaysinline {
+  call void @__sirius_surface_write(ptr %c, i64 %object, i32 %request, ptr %words, i64 %low, i64 %high)
+  ret void
+}
+
 define internal void @sirius.__sirius_multiply_tiles(ptr %context, ptr %a, ptr %b, ptr %c, ptr %d, i32 %shape, i32 %form, i32 %held) alwaysinline {
   call void @__sirius_multiply_tiles(ptr %context, ptr %a, ptr %b, ptr %c, ptr %d, i32 %shape, i32 %form, i32 %held)
   ret void

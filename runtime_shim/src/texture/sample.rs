@@ -1,0 +1,250 @@
+//! Reading a texture: coordinates -> texels -> a value, by the rules of the CUDA programming guide's
+//! appendix on texture fetching.
+//!
+//! As on a GPU, weights of linear filtering have eight bits behind the point. What a GPU adds up in what
+//! order is not told, so that last bits of filtered values may differ.
+
+use super::{AddressMode, Image, Sampler, Texture};
+
+/// Which texels a fetch is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// A row, plane or volume, by the number of its coordinates.
+    Space(usize),
+    /// A layer of rows or planes.
+    Layer(usize),
+    /// A cube around the origin.
+    Cube,
+    /// A layer of cubes.
+    CubeLayer,
+}
+
+impl Shape {
+    /// Coordinates besides the layer.
+    pub fn coordinates(self) -> usize {
+        match self {
+            Self::Space(count) | Self::Layer(count) => count,
+            Self::Cube | Self::CubeLayer => 3,
+        }
+    }
+}
+
+/// Where a fetch reads.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Point {
+    /// Which texels.
+    pub shape: Shape,
+    /// Layer, where the shape has layers.
+    pub layer: usize,
+    /// Coordinates; unused ones are 0.
+    pub at: [f32; 3],
+}
+
+/// A fetch that reports the texels that it reads.
+pub struct Fetch<'a> {
+    /// The texture.
+    pub texture: &'a Texture,
+    /// Is told the address and bytes of each texel.
+    pub report: &'a mut dyn FnMut(usize, usize),
+}
+
+impl Fetch<'_> {
+    /// The texel at whole coordinates, as `tex1Dfetch` reads it. Outside of linear memory it is zero.
+    pub fn texel(&mut self, shape: Shape, layer: usize, at: [i64; 3]) -> [u32; 4] {
+        let image = self.texture.levels[0];
+        let extents = [image.width, image.height, image.depth].map(|extent| extent as i64);
+        let mut place = [0; 3];
+        for axis in 0..shape.coordinates() {
+            let inside = (0..extents[axis]).contains(&at[axis]);
+            if !inside && self.texture.is_linear_memory {
+                return [0; 4];
+            }
+            place[axis] = at[axis].clamp(0, extents[axis] - 1) as usize;
+        }
+        if let Shape::Layer(_) = shape {
+            place[2] = layer.min(image.depth - 1);
+        }
+        self.load(&image, place)
+    }
+
+    /// The value at coordinates, at a level of detail.
+    pub fn sample(&mut self, point: Point, level: f32) -> [u32; 4] {
+        let sampler = &self.texture.sampler;
+        let highest = (self.texture.levels.len() - 1) as f32;
+        let [low, high] = sampler.level_bounds;
+        let level = match self.texture.levels.len() {
+            1 => 0.0,
+            _ => (level + sampler.level_bias)
+                .max(low)
+                .min(high)
+                .clamp(0.0, highest),
+        };
+        if sampler.linear_levels && level.fract() != 0.0 {
+            let weight = (level.fract() * 256.0).round() / 256.0;
+            let near = self.in_level(point, level as usize).map(f32::from_bits);
+            let far = self.in_level(point, level as usize + 1).map(f32::from_bits);
+            return std::array::from_fn(|n| (near[n] + (far[n] - near[n]) * weight).to_bits());
+        }
+        self.in_level(point, level.round() as usize)
+    }
+
+    /// One component of the four texels that linear filtering would weigh, counter-clockwise from the
+    /// lower left one.
+    pub fn gather(&mut self, point: Point, component: usize) -> [u32; 4] {
+        let image = self.texture.levels[0];
+        let (at, z) = plane(&image, point);
+        let [x, y] = [0, 1].map(|axis| self.footprint(&image, axis, at[axis]).0);
+        [(0, 1), (1, 1), (1, 0), (0, 0)]
+            .map(|(right, down)| self.value(&image, [x + right, y + down, z as i64], 2)[component])
+    }
+
+    fn in_level(&mut self, point: Point, level: usize) -> [u32; 4] {
+        let image = self.texture.levels[level];
+        let (at, z) = plane(&image, point);
+        let axes = match point.shape {
+            Shape::Space(count) | Shape::Layer(count) => count,
+            Shape::Cube | Shape::CubeLayer => 2,
+        };
+        let mut first = [0, 0, z as i64];
+        let mut weights = [0.0f32; 3];
+        for axis in 0..axes {
+            (first[axis], weights[axis]) = self.footprint(&image, axis, at[axis]);
+        }
+        if !self.texture.sampler.linear {
+            for axis in 0..axes {
+                first[axis] = nearest(&self.texture.sampler, &image, axis, at[axis]);
+            }
+            return self.value(&image, first, axes);
+        }
+        let mut sum = [0.0f32; 4];
+        for corner in 0..1usize << axes {
+            let mut place = first;
+            let mut weight = 1.0;
+            for axis in 0..axes {
+                let next = corner >> axis & 1;
+                place[axis] += next as i64;
+                weight *= [1.0 - weights[axis], weights[axis]][next];
+            }
+            if weight == 0.0 {
+                continue;
+            }
+            let value = self.value(&image, place, axes).map(f32::from_bits);
+            for (sum, value) in sum.iter_mut().zip(value) {
+                *sum += weight * value;
+            }
+        }
+        sum.map(f32::to_bits)
+    }
+
+    /// The first of the two texels that linear filtering weighs along an axis, and the other's weight.
+    fn footprint(&self, image: &Image, axis: usize, coordinate: f32) -> (i64, f32) {
+        let sampler = &self.texture.sampler;
+        let place = in_texels(sampler, image, axis, coordinate) - 0.5;
+        let weight = ((place - place.floor()) * 256.0).round() / 256.0;
+        if weight >= 1.0 {
+            return (place.floor() as i64 + 1, 0.0);
+        }
+        (place.floor() as i64, weight)
+    }
+
+    /// A texel, or what is outside of the image in its place, read as the sampler says.
+    fn value(&mut self, image: &Image, at: [i64; 3], axes: usize) -> [u32; 4] {
+        let sampler = &self.texture.sampler;
+        let mut place = at.map(|each| each.max(0) as usize);
+        for axis in 0..axes {
+            let extent = [image.width, image.height, image.depth][axis];
+            match addressed(sampler, axis, at[axis], extent) {
+                Some(index) => place[axis] = index,
+                None => return sampler.border.map(f32::to_bits),
+            }
+        }
+        let texel = self.load(image, place);
+        match sampler.normalised_float {
+            true => image.format.as_floats(texel).map(f32::to_bits),
+            false => texel,
+        }
+    }
+
+    fn load(&mut self, image: &Image, place: [usize; 3]) -> [u32; 4] {
+        let address = image.address(place);
+        (self.report)(address, image.format.bytes());
+        // SAFETY: within the image, whose memory the program keeps as long as the texture; where it has
+        // not, the runtime reports the fault as a kernel's.
+        unsafe { image.format.load(address) }
+    }
+}
+
+/// The coordinates in the image, and the slice or layer of what has only two.
+fn plane(image: &Image, point: Point) -> ([f32; 3], usize) {
+    let last = image.depth - 1;
+    match point.shape {
+        Shape::Space(_) => (point.at, 0),
+        Shape::Layer(_) => (point.at, point.layer.min(last)),
+        Shape::Cube | Shape::CubeLayer => {
+            let (face, at) = on_cube(point.at);
+            (at, (point.layer * 6 + face).min(last))
+        }
+    }
+}
+
+/// The face that a direction meets, and where, between 0 and 1.
+fn on_cube([x, y, z]: [f32; 3]) -> (usize, [f32; 3]) {
+    let [ax, ay, az] = [x.abs(), y.abs(), z.abs()];
+    let (face, major, s, t) = if ax >= ay && ax >= az {
+        match x >= 0.0 {
+            true => (0, ax, -z, -y),
+            false => (1, ax, z, -y),
+        }
+    } else if ay >= az {
+        match y >= 0.0 {
+            true => (2, ay, x, z),
+            false => (3, ay, x, -z),
+        }
+    } else {
+        match z >= 0.0 {
+            true => (4, az, x, -y),
+            false => (5, az, -x, -y),
+        }
+    };
+    let on_face = |along: f32| (along / major + 1.0) / 2.0;
+    (face, [on_face(s), on_face(t), 0.0])
+}
+
+/// A coordinate in texels. Repetition is taken out first, while the number is small.
+fn in_texels(sampler: &Sampler, image: &Image, axis: usize, coordinate: f32) -> f32 {
+    /// Further than any image reaches, and far from the ends of integers.
+    const FAR: f32 = 1e9;
+    if !sampler.normalised_coordinates {
+        return coordinate.clamp(-FAR, FAR);
+    }
+    let extent = [image.width, image.height, image.depth][axis] as f32;
+    let repeated = match sampler.address[axis] {
+        AddressMode::Wrap => coordinate - coordinate.floor(),
+        AddressMode::Mirror if coordinate.floor() % 2.0 == 0.0 => coordinate - coordinate.floor(),
+        AddressMode::Mirror => 1.0 - (coordinate - coordinate.floor()),
+        AddressMode::Clamp | AddressMode::Border => coordinate,
+    };
+    (repeated * extent).clamp(-FAR, FAR)
+}
+
+fn nearest(sampler: &Sampler, image: &Image, axis: usize, coordinate: f32) -> i64 {
+    in_texels(sampler, image, axis, coordinate).floor() as i64
+}
+
+/// The index that stands for one that may be outside; none where the border does.
+fn addressed(sampler: &Sampler, axis: usize, index: i64, extent: usize) -> Option<usize> {
+    let extent = extent as i64;
+    let index = match sampler.address[axis] {
+        AddressMode::Border => {
+            return (0..extent).contains(&index).then_some(index as usize);
+        }
+        AddressMode::Wrap if sampler.normalised_coordinates => index.rem_euclid(extent),
+        AddressMode::Mirror if sampler.normalised_coordinates => {
+            let turn = index.rem_euclid(2 * extent);
+            turn.min(2 * extent - 1 - turn)
+        }
+        // Modes that repeat are for normalised coordinates; else they clamp.
+        _ => index.clamp(0, extent - 1),
+    };
+    Some(index as usize)
+}
