@@ -44,13 +44,13 @@ pub(super) fn access(instruction: &Instruction) -> Option<Access> {
     let mut request = 0;
     let family = match family.as_str() {
         "tex" => {
-            match rest.first()? {
-                &"base" => drop(rest.remove(0)),
-                &"level" => {
+            match *rest.first()? {
+                "base" => drop(rest.remove(0)),
+                "level" => {
                     request |= LEVEL;
                     rest.remove(0);
                 }
-                &"grad" => {
+                "grad" => {
                     request |= GRADIENTS;
                     rest.remove(0);
                 }
