@@ -5,6 +5,7 @@
 // softmax and layer norm need whole rows that other blocks made; their launches stay.
 //
 // usage: bert; with -DSMALL two layers of two heads on 64 tokens
+#include "clock.h"
 #include <cmath>
 #include <cstdio>
 #include <cuda_fp16.h>
@@ -245,34 +246,39 @@ int main() {
     const dim3 tiles(HIDDEN / TILE, TOKENS / TILE), inner_tiles(INNER / TILE, TOKENS / TILE);
     const dim3 score_tiles(TOKENS / TILE, TOKENS / TILE, HEADS), head_tiles(1, TOKENS / TILE, HEADS);
     half *state = input.device;
-    for (int l = 0; l < LAYERS; ++l) {
-        dense<HIDDEN, HIDDEN><<<tiles, THREADS>>>(state, wq.device + l * square, q);
-        add_bias<HIDDEN><<<tiles, THREADS>>>(q, bq.device + l * HIDDEN);
-        split_heads<<<tiles, THREADS>>>(q, query);
-        dense<HIDDEN, HIDDEN><<<tiles, THREADS>>>(state, wk.device + l * square, k);
-        add_bias<HIDDEN><<<tiles, THREADS>>>(k, bk.device + l * HIDDEN);
-        split_heads<<<tiles, THREADS>>>(k, key);
-        dense<HIDDEN, HIDDEN><<<tiles, THREADS>>>(state, wv.device + l * square, v);
-        add_bias<HIDDEN><<<tiles, THREADS>>>(v, bv.device + l * HIDDEN);
-        split_heads<<<tiles, THREADS>>>(v, value);
-        score<<<score_tiles, THREADS>>>(query, key, scores);
-        scale_and_mask<<<score_tiles, THREADS>>>(scores, mask.device);
-        softmax<<<dim3(TOKENS, HEADS), THREADS>>>(scores);
-        attend<<<head_tiles, THREADS>>>(scores, value, context);
-        dense<HIDDEN, HIDDEN><<<tiles, THREADS>>>(context, wo.device + l * square, attended);
-        add_bias<HIDDEN><<<tiles, THREADS>>>(attended, bo.device + l * HIDDEN);
-        add_residual<HIDDEN><<<tiles, THREADS>>>(attended, state);
-        layer_norm<<<TOKENS, THREADS>>>(attended, gain1.device + l * HIDDEN, shift1.device + l * HIDDEN, x);
-        dense<INNER, HIDDEN><<<inner_tiles, THREADS>>>(x, w1.device + l * wide, inner);
-        add_bias<INNER><<<inner_tiles, THREADS>>>(inner, b1.device + l * INNER);
-        gelu<<<inner_tiles, THREADS>>>(inner);
-        dense<HIDDEN, INNER><<<tiles, THREADS>>>(inner, w2.device + l * wide, fed);
-        add_bias<HIDDEN><<<tiles, THREADS>>>(fed, b2.device + l * HIDDEN);
-        add_residual<HIDDEN><<<tiles, THREADS>>>(fed, x);
-        layer_norm<<<TOKENS, THREADS>>>(fed, gain2.device + l * HIDDEN, shift2.device + l * HIDDEN, state);
-    }
+    const cudaStream_t stream = stream_of_launches();
+    const auto launches = [&] {
+        for (int l = 0; l < LAYERS; ++l) {
+            dense<HIDDEN, HIDDEN><<<tiles, THREADS, 0, stream>>>(state, wq.device + l * square, q);
+            add_bias<HIDDEN><<<tiles, THREADS, 0, stream>>>(q, bq.device + l * HIDDEN);
+            split_heads<<<tiles, THREADS, 0, stream>>>(q, query);
+            dense<HIDDEN, HIDDEN><<<tiles, THREADS, 0, stream>>>(state, wk.device + l * square, k);
+            add_bias<HIDDEN><<<tiles, THREADS, 0, stream>>>(k, bk.device + l * HIDDEN);
+            split_heads<<<tiles, THREADS, 0, stream>>>(k, key);
+            dense<HIDDEN, HIDDEN><<<tiles, THREADS, 0, stream>>>(state, wv.device + l * square, v);
+            add_bias<HIDDEN><<<tiles, THREADS, 0, stream>>>(v, bv.device + l * HIDDEN);
+            split_heads<<<tiles, THREADS, 0, stream>>>(v, value);
+            score<<<score_tiles, THREADS, 0, stream>>>(query, key, scores);
+            scale_and_mask<<<score_tiles, THREADS, 0, stream>>>(scores, mask.device);
+            softmax<<<dim3(TOKENS, HEADS), THREADS, 0, stream>>>(scores);
+            attend<<<head_tiles, THREADS, 0, stream>>>(scores, value, context);
+            dense<HIDDEN, HIDDEN><<<tiles, THREADS, 0, stream>>>(context, wo.device + l * square, attended);
+            add_bias<HIDDEN><<<tiles, THREADS, 0, stream>>>(attended, bo.device + l * HIDDEN);
+            add_residual<HIDDEN><<<tiles, THREADS, 0, stream>>>(attended, state);
+            layer_norm<<<TOKENS, THREADS, 0, stream>>>(attended, gain1.device + l * HIDDEN, shift1.device + l * HIDDEN, x);
+            dense<INNER, HIDDEN><<<inner_tiles, THREADS, 0, stream>>>(x, w1.device + l * wide, inner);
+            add_bias<INNER><<<inner_tiles, THREADS, 0, stream>>>(inner, b1.device + l * INNER);
+            gelu<<<inner_tiles, THREADS, 0, stream>>>(inner);
+            dense<HIDDEN, INNER><<<tiles, THREADS, 0, stream>>>(inner, w2.device + l * wide, fed);
+            add_bias<HIDDEN><<<tiles, THREADS, 0, stream>>>(fed, b2.device + l * HIDDEN);
+            add_residual<HIDDEN><<<tiles, THREADS, 0, stream>>>(fed, x);
+            layer_norm<<<TOKENS, THREADS, 0, stream>>>(fed, gain2.device + l * HIDDEN, shift2.device + l * HIDDEN, state);
+        }
+    };
+    launches();
     std::vector<half> result((size_t)TOKENS * HIDDEN);
     cudaMemcpy(result.data(), state, bytes, cudaMemcpyDeviceToHost);
+    measure(stream, launches);
     if (cudaGetLastError() != cudaSuccess) return printf("FAIL: a call failed\n"), 1;
 
     std::vector<double> host(input.host.begin(), input.host.end());

@@ -68,27 +68,32 @@ int main() {
     float *products = room(LAYERS * 2 * BIAS), *top = room(STEPS * HIDDEN), *scores = room(STEPS * CHARACTERS);
 
     const dim3 tiles1 = tiles<CHANNELS, First::pixels>(), tiles2 = tiles<CHANNELS, Second::pixels>();
-    convolve<First><<<tiles1, TILE_THREADS>>>(input.device, filter1.device, sums1);
-    clip<CHANNELS, First::pixels><<<tiles1, TILE_THREADS>>>(sums1, 6.0f, clipped1);
-    batch_norm<CHANNELS, First::pixels><<<tiles1, TILE_THREADS>>>(clipped1, statistics1.device, image1);
-    convolve<Second><<<tiles2, TILE_THREADS>>>(image1, filter2.device, sums2);
-    clip<CHANNELS, Second::pixels><<<tiles2, TILE_THREADS>>>(sums2, 6.0f, clipped2);
-    batch_norm<CHANNELS, Second::pixels><<<tiles2, TILE_THREADS>>>(clipped2, statistics2.device, image2);
-    by_steps<<<tiles2, TILE_THREADS>>>(image2, sequence);
-    // Row l has what layer l leaves after each step, and before the first.
-    for (int t = 1; t <= STEPS; ++t) {
-        launch_cell<FEATURES, HIDDEN>(lowest.device, bias.device, sequence + (t - 1) * FEATURES, hidden + (t - 1) * HIDDEN,
-                                      hidden + t * HIDDEN, cell, products);
-        for (int l = 1; l < LAYERS; ++l)
-            launch_cell<HIDDEN, HIDDEN>(weights.device + (l - 1) * WEIGHTS, bias.device + l * BIAS,
-                                        hidden + (l - 1) * ROW + t * HIDDEN, hidden + l * ROW + (t - 1) * HIDDEN,
-                                        hidden + l * ROW + t * HIDDEN, cell + l * HIDDEN, products + l * 2 * BIAS);
-    }
-    normalise_steps<<<STEPS, HIDDEN>>>(hidden + (LAYERS - 1) * ROW + HIDDEN, statistics3.device, top);
-    characters<<<STEPS, HIDDEN>>>(top, alphabet.device, scores);
-    add_bias<<<STEPS, HIDDEN>>>(scores, offset.device);
+    const cudaStream_t stream = stream_of_launches();
+    const auto launches = [&] {
+        convolve<First><<<tiles1, TILE_THREADS, 0, stream>>>(input.device, filter1.device, sums1);
+        clip<CHANNELS, First::pixels><<<tiles1, TILE_THREADS, 0, stream>>>(sums1, 6.0f, clipped1);
+        batch_norm<CHANNELS, First::pixels><<<tiles1, TILE_THREADS, 0, stream>>>(clipped1, statistics1.device, image1);
+        convolve<Second><<<tiles2, TILE_THREADS, 0, stream>>>(image1, filter2.device, sums2);
+        clip<CHANNELS, Second::pixels><<<tiles2, TILE_THREADS, 0, stream>>>(sums2, 6.0f, clipped2);
+        batch_norm<CHANNELS, Second::pixels><<<tiles2, TILE_THREADS, 0, stream>>>(clipped2, statistics2.device, image2);
+        by_steps<<<tiles2, TILE_THREADS, 0, stream>>>(image2, sequence);
+        // Row l has what layer l leaves after each step, and before the first.
+        for (int t = 1; t <= STEPS; ++t) {
+            launch_cell<FEATURES, HIDDEN>(stream, lowest.device, bias.device, sequence + (t - 1) * FEATURES, hidden + (t - 1) * HIDDEN,
+                                          hidden + t * HIDDEN, cell, products);
+            for (int l = 1; l < LAYERS; ++l)
+                launch_cell<HIDDEN, HIDDEN>(stream, weights.device + (l - 1) * WEIGHTS, bias.device + l * BIAS,
+                                            hidden + (l - 1) * ROW + t * HIDDEN, hidden + l * ROW + (t - 1) * HIDDEN,
+                                            hidden + l * ROW + t * HIDDEN, cell + l * HIDDEN, products + l * 2 * BIAS);
+        }
+        normalise_steps<<<STEPS, HIDDEN, 0, stream>>>(hidden + (LAYERS - 1) * ROW + HIDDEN, statistics3.device, top);
+        characters<<<STEPS, HIDDEN, 0, stream>>>(top, alphabet.device, scores);
+        add_bias<<<STEPS, HIDDEN, 0, stream>>>(scores, offset.device);
+    };
+    launches();
     std::vector<float> result(STEPS * CHARACTERS);
     cudaMemcpy(result.data(), scores, result.size() * sizeof(float), cudaMemcpyDeviceToHost);
+    measure(stream, launches);
 
     Image image = convolve_on_host<First>(Image(input.host.begin(), input.host.end()), filter1.host.data());
     clip_on_host(image, 6);

@@ -21,13 +21,18 @@ int main() {
     float *hidden = room((CELLS + 1) * ROW), *cell = room(CELLS * HIDDEN), *products = room(CELLS * 2 * BIAS);
     cudaMemcpy(hidden + HIDDEN, input.device, STEPS * HIDDEN * sizeof(float), cudaMemcpyDeviceToDevice);
 
-    for (int t = 1; t <= STEPS; ++t)
-        for (int l = 0; l < CELLS; ++l)
-            launch_cell<HIDDEN, HIDDEN>(weights.device + l * WEIGHTS, bias.device + l * BIAS,
-                                        hidden + l * ROW + t * HIDDEN, hidden + (l + 1) * ROW + (t - 1) * HIDDEN,
-                                        hidden + (l + 1) * ROW + t * HIDDEN, cell + l * HIDDEN, products + l * 2 * BIAS);
+    const cudaStream_t stream = stream_of_launches();
+    const auto launches = [&] {
+        for (int t = 1; t <= STEPS; ++t)
+            for (int l = 0; l < CELLS; ++l)
+                launch_cell<HIDDEN, HIDDEN>(stream, weights.device + l * WEIGHTS, bias.device + l * BIAS,
+                                            hidden + l * ROW + t * HIDDEN, hidden + (l + 1) * ROW + (t - 1) * HIDDEN,
+                                            hidden + (l + 1) * ROW + t * HIDDEN, cell + l * HIDDEN, products + l * 2 * BIAS);
+    };
+    launches();
     std::vector<float> result(STEPS * HIDDEN);
     cudaMemcpy(result.data(), hidden + CELLS * ROW + HIDDEN, result.size() * sizeof(float), cudaMemcpyDeviceToHost);
+    measure(stream, launches);
 
     std::vector<HostCell> cells;
     for (int l = 0; l < CELLS; ++l) cells.emplace_back(HIDDEN, HIDDEN, &weights.host[l * WEIGHTS], &bias.host[l * BIAS]);

@@ -1,5 +1,6 @@
 // What the models share: weights from a seed, zeroed memory, and the judgement of what came out.
 #pragma once
+#include "clock.h"
 #include <cmath>
 #include <cstdio>
 #include <vector>

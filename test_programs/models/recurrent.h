@@ -45,19 +45,19 @@ constexpr size_t cell_weights(size_t deep, size_t width) { return GATES * (deep 
 
 // One cell at one step: eight products and what becomes of them.
 template <int DEEP, int WIDTH>
-static inline void launch_cell(const float *weights, const float *bias, const float *below, const float *before,
-                               float *after, float *cell, float *products) {
+static inline void launch_cell(cudaStream_t stream, const float *weights, const float *bias, const float *below,
+                               const float *before, float *after, float *cell, float *products) {
     constexpr size_t DOWN = (size_t)DEEP * WIDTH, BACK = (size_t)WIDTH * WIDTH, GATE = DOWN + BACK;
     constexpr int BLOCKS = WIDTH / COLUMNS;
-    gemv<DEEP, WIDTH><<<BLOCKS, THREADS>>>(weights, below, products);
-    gemv<WIDTH, WIDTH><<<BLOCKS, THREADS>>>(weights + DOWN, before, products + WIDTH);
-    gemv<DEEP, WIDTH><<<BLOCKS, THREADS>>>(weights + GATE, below, products + 2 * WIDTH);
-    gemv<WIDTH, WIDTH><<<BLOCKS, THREADS>>>(weights + GATE + DOWN, before, products + 3 * WIDTH);
-    gemv<DEEP, WIDTH><<<BLOCKS, THREADS>>>(weights + 2 * GATE, below, products + 4 * WIDTH);
-    gemv<WIDTH, WIDTH><<<BLOCKS, THREADS>>>(weights + 2 * GATE + DOWN, before, products + 5 * WIDTH);
-    gemv<DEEP, WIDTH><<<BLOCKS, THREADS>>>(weights + 3 * GATE, below, products + 6 * WIDTH);
-    gemv<WIDTH, WIDTH><<<BLOCKS, THREADS>>>(weights + 3 * GATE + DOWN, before, products + 7 * WIDTH);
-    solve<WIDTH><<<BLOCKS, THREADS>>>(products, bias, cell, after);
+    gemv<DEEP, WIDTH><<<BLOCKS, THREADS, 0, stream>>>(weights, below, products);
+    gemv<WIDTH, WIDTH><<<BLOCKS, THREADS, 0, stream>>>(weights + DOWN, before, products + WIDTH);
+    gemv<DEEP, WIDTH><<<BLOCKS, THREADS, 0, stream>>>(weights + GATE, below, products + 2 * WIDTH);
+    gemv<WIDTH, WIDTH><<<BLOCKS, THREADS, 0, stream>>>(weights + GATE + DOWN, before, products + 3 * WIDTH);
+    gemv<DEEP, WIDTH><<<BLOCKS, THREADS, 0, stream>>>(weights + 2 * GATE, below, products + 4 * WIDTH);
+    gemv<WIDTH, WIDTH><<<BLOCKS, THREADS, 0, stream>>>(weights + 2 * GATE + DOWN, before, products + 5 * WIDTH);
+    gemv<DEEP, WIDTH><<<BLOCKS, THREADS, 0, stream>>>(weights + 3 * GATE, below, products + 6 * WIDTH);
+    gemv<WIDTH, WIDTH><<<BLOCKS, THREADS, 0, stream>>>(weights + 3 * GATE + DOWN, before, products + 7 * WIDTH);
+    solve<WIDTH><<<BLOCKS, THREADS, 0, stream>>>(products, bias, cell, after);
 }
 
 // A cell on the host, in double precision.

@@ -24,22 +24,27 @@ int main() {
     float *cell = room(CELLS * HIDDEN), *products = room(CELLS * 2 * BIAS);
     cudaMemcpy(hidden + HIDDEN, input.device, STEPS * HIDDEN * sizeof(float), cudaMemcpyDeviceToDevice);
 
-    for (int t = 1; t <= STEPS; ++t)
-        for (int l = 0; l < ENCODERS; ++l)
-            launch_cell<HIDDEN, HIDDEN>(weights.device + l * WEIGHTS, bias.device + l * BIAS,
-                                        hidden + l * ROW + t * HIDDEN, hidden + (l + 1) * ROW + (t - 1) * HIDDEN,
-                                        hidden + (l + 1) * ROW + t * HIDDEN, cell + l * HIDDEN, products + l * 2 * BIAS);
-    for (int t = 1; t <= WORDS; ++t)
-        for (int l = 0; l < DECODERS; ++l) {
-            const int c = ENCODERS + l;
-            // Below the first cell is the last one at the step before: the row before in memory.
-            const float *below = t == 1 && l == 0 ? cell + (ENCODERS - 1) * HIDDEN : said + (t * DECODERS + l - 1) * HIDDEN;
-            launch_cell<HIDDEN, HIDDEN>(weights.device + c * WEIGHTS, bias.device + c * BIAS, below,
-                                        said + ((t - 1) * DECODERS + l) * HIDDEN, said + (t * DECODERS + l) * HIDDEN,
-                                        cell + c * HIDDEN, products + c * 2 * BIAS);
-        }
+    const cudaStream_t stream = stream_of_launches();
+    const auto launches = [&] {
+        for (int t = 1; t <= STEPS; ++t)
+            for (int l = 0; l < ENCODERS; ++l)
+                launch_cell<HIDDEN, HIDDEN>(stream, weights.device + l * WEIGHTS, bias.device + l * BIAS,
+                                            hidden + l * ROW + t * HIDDEN, hidden + (l + 1) * ROW + (t - 1) * HIDDEN,
+                                            hidden + (l + 1) * ROW + t * HIDDEN, cell + l * HIDDEN, products + l * 2 * BIAS);
+        for (int t = 1; t <= WORDS; ++t)
+            for (int l = 0; l < DECODERS; ++l) {
+                const int c = ENCODERS + l;
+                // Below the first cell is the last one at the step before: the row before in memory.
+                const float *below = t == 1 && l == 0 ? cell + (ENCODERS - 1) * HIDDEN : said + (t * DECODERS + l - 1) * HIDDEN;
+                launch_cell<HIDDEN, HIDDEN>(stream, weights.device + c * WEIGHTS, bias.device + c * BIAS, below,
+                                            said + ((t - 1) * DECODERS + l) * HIDDEN, said + (t * DECODERS + l) * HIDDEN,
+                                            cell + c * HIDDEN, products + c * 2 * BIAS);
+            }
+    };
+    launches();
     std::vector<float> all((WORDS + 1) * DECODERS * HIDDEN), result;
     cudaMemcpy(all.data(), said, all.size() * sizeof(float), cudaMemcpyDeviceToHost);
+    measure(stream, launches);
 
     std::vector<HostCell> cells;
     for (int c = 0; c < CELLS; ++c) cells.emplace_back(HIDDEN, HIDDEN, &weights.host[c * WEIGHTS], &bias.host[c * BIAS]);
