@@ -501,15 +501,24 @@ fn why_apart<'a>(
     if !local {
         // A dependence across blocks that a test at run time could rule out is still no reason to
         // join two launches that share nothing then.
+        let (one, two) = (&first.model.display_name, &second.model.display_name);
         if let Some(edge) = judge.edges(source, sink).first() {
+            let (reason, message) = match edge.reason {
+                Some(reason) => (reason, edge.because.clone()),
+                None => (
+                    RejectionReason::MayAlias,
+                    format!(
+                        "`{one}` and `{two}` share data only where their pointers are equal, which a run may tell"
+                    ),
+                ),
+            };
             return Rejection {
-                reason: edge.reason.unwrap_or(RejectionReason::GlobalDependence),
-                message: edge.because.clone(),
+                reason,
+                message,
                 detail: edge.relation.clone(),
                 location: edge.location.clone(),
             };
         }
-        let (one, two) = (&first.model.display_name, &second.model.display_name);
         return rejection(
             RejectionReason::NotSimilar,
             format!("`{one}` and `{two}` do not depend on each other"),

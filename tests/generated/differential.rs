@@ -60,15 +60,26 @@ const MAPS: [&str; 6] = [
 ];
 
 /// Classes of guards, as the report names them.
-const GUARDS: [&str; 5] = ["alias", "shape", "parameter", "stream", "configuration"];
+const GUARDS: [&str; 7] = [
+    "alias",
+    "shape",
+    "size",
+    "divisible",
+    "wrap",
+    "stream",
+    "configuration",
+];
 
 /// What the few units that always run must have; the rest is met in long runs.
-const WANTED: [&str; 6] = [
+const WANTED: [&str; 9] = [
     "identity",
+    "clipped",
+    "dealt",
     "runs",
     "rearranged",
     "blocks",
     "alias",
+    "stream",
     "configuration",
 ];
 

@@ -80,39 +80,51 @@ impl Case<'_> {
         if told {
             text.push_str("    int told = mix >> 9 & 1 ? columns : 16;\n    (void)told;\n");
         }
-        let streams = self.chance(0.2);
+        // Only the run knows whether two streams are one. The CPU device does what it is asked in order, so that
+        // launches on two that depend on each other have one result there.
+        let streams = self.chance(0.4);
         if streams {
             text.push_str(
                 "    cudaStream_t one, two;\n    cudaStreamCreate(&one);\n    cudaStreamCreate(&two);\n\
                  \x20   if (mix >> 10 & 1) two = one;\n",
             );
         }
+        // Most launches have blocks of one size, so that grids that cover a part only are met too.
+        let usual = self.pick(&["64", "128", "256"]);
+        let alike = self.chance(if streams { 0.8 } else { 0.2 });
         let around = self.chance(0.2);
         if around {
             text.push_str("    for (int step = 0; step < repeat; ++step) {\n");
             scene.depth += 1;
             scene.loops += 1;
         }
-        let pointers: Vec<usize> = (0..scene.pointers.len()).collect();
-        let mut input = self.pick(&pointers);
+        let places: Vec<usize> = (0..scene.pointers.len()).collect();
+        let mut input = self.pick(&places);
         for _ in 0..self.pick(&[2, 3, 3, 4, 4, 5, 6]) {
             if self.chance(0.08) {
                 self.between(text, scene);
             }
             if self.chance(0.1) {
-                input = self.pick(&pointers);
+                input = self.pick(&places);
             }
-            let kind = self.pick(&[0, 0, 0, 1, 1, 2, 3, 3, 4, 4, 5, 6, 7]);
-            let mut output = self.pick(&pointers);
+            let kind = match alike {
+                true => self.pick(&[0, 0, 1]),
+                false => self.pick(&[0, 0, 0, 1, 1, 2, 3, 3, 4, 4, 5, 6, 7]),
+            };
+            let mut output = self.pick(&places);
             while kind >= 6 && output == input {
-                output = self.pick(&pointers);
+                output = self.pick(&places);
             }
             let length = match told && self.chance(0.5) {
                 true => "told",
                 false => "columns",
             };
-            let threads = self.pick(&["32", "64", "96", "128", "256", "256"]);
-            let line = format!("(all + {threads} - 1) / {threads}, {threads}");
+            let threads = match alike || self.chance(0.5) {
+                true => usual,
+                false => self.pick(&["32", "64", "96", "128", "256", "256"]),
+            };
+            let count = self.pick(&["all", "all", "all", "all / 2", "all - columns"]);
+            let line = format!("({count} + {threads} - 1) / {threads}, {threads}");
             let (name, configuration) = match kind {
                 0 => ("on_line", line),
                 1 => ("on_line_by_place", line),
@@ -134,14 +146,11 @@ impl Case<'_> {
                 true => self.pick(&[", 0, one", ", 0, one", ", 0, two"]),
                 false => "",
             };
-            // What the other stream does is waited for by the host where they are two.
-            if streams {
-                text.push_str("    if (one != two) cudaDeviceSynchronize();\n");
-            }
+            let count = if kind <= 2 { count } else { "all" };
             let (out, of) = (&scene.pointers[output], &scene.pointers[input]);
             let _ = writeln!(
                 text,
-                "    {name}<{element}><<<{configuration}{stream}>>>({out}, {of}, all, {length}, ({element})3);"
+                "    {name}<{element}><<<{configuration}{stream}>>>({out}, {of}, {count}, {length}, ({element})3);"
             );
             scene.last = Some(output);
             input = output;
