@@ -2,12 +2,12 @@
 //!
 //! Members between which there is no path of edges may run in any order. So the strands of a group,
 //! its connected parts, are laid side by side: as many members as possible stand between two barriers,
-//! and where the next members of several strands have barriers at the same places inside, they become
-//! one segment and run in unison, so that they wait once for all of them. Invariant: members of one strand keep their order.
+//! and where members that are next have barriers at the same places inside, they become one segment
+//! and run in unison, so that they wait once for all of them. Next are, of a strand, too, all members
+//! that depend on nothing that has not run. Invariant: a member runs after all that it depends on.
 
 use super::obstacle::Candidate;
 use crate::kernel::KernelModel;
-use std::collections::VecDeque;
 
 /// The segments, as positions in `members`. `depends` tells whether the second of two members
 /// depends on the first, or may; `waits_for` whether it needs a barrier after the first; `same_grid`
@@ -18,7 +18,9 @@ pub(super) fn segments(
     waits_for: impl Fn(&Candidate<'_>, &Candidate<'_>) -> bool,
     same_grid: impl Fn(&Candidate<'_>, &Candidate<'_>) -> bool,
 ) -> Vec<Vec<usize>> {
-    let mut strands = strands(members, depends);
+    let before = dependences(members, depends);
+    // Strand after strand, each in host order.
+    let mut pending: Vec<usize> = strands(&before).into_iter().flatten().collect();
     let mut found: Vec<Vec<usize>> = Vec::new();
     // What has run since the last barrier between segments.
     let mut since: Vec<usize> = Vec::new();
@@ -26,86 +28,87 @@ pub(super) fn segments(
         let mut earlier = since.iter();
         earlier.any(|earlier| waits_for(&members[*earlier], &members[next]))
     };
-    loop {
+    let is_next = |member: usize, pending: &[usize]| {
+        let mut before = before[member].iter();
+        before.all(|earlier| !pending.contains(earlier))
+    };
+    while !pending.is_empty() {
         // As much as possible between two barriers, what has none inside first.
-        for strand in &mut strands {
-            while let Some(next) = strand.front().copied()
-                && places(members[next].model).is_none()
-                && !must_wait(next, &since)
-            {
-                strand.pop_front();
-                found.push(vec![next]);
-                since.push(next);
-            }
+        while let Some(place) = pending.iter().position(|next| {
+            places(members[*next].model).is_none()
+                && is_next(*next, &pending)
+                && !must_wait(*next, &since)
+        }) {
+            let next = pending.remove(place);
+            found.push(vec![next]);
+            since.push(next);
         }
-        strands.retain(|strand| !strand.is_empty());
-        if strands.is_empty() {
-            return found;
-        }
-        let ready = |strand: &&VecDeque<usize>| {
-            let next = strand.front();
-            next.is_some_and(|next| !must_wait(*next, &since))
-        };
-        // A strand that would have to wait makes others wait, too, where they have barriers anyway.
-        let waiting = strands.iter().filter(|strand| !ready(strand));
-        let all: Vec<&VecDeque<usize>> = match waiting.clone().count() == strands.len() {
-            true => waiting.collect(),
-            false => strands.iter().filter(ready).collect(),
-        };
-        let Some(segment) = alike(members, &all, &same_grid) else {
-            return found;
+        let mut next = pending.clone();
+        next.retain(|member| is_next(*member, &pending));
+        // A member that would have to wait makes others wait, too, where they have barriers anyway.
+        let ready: Vec<usize> = next
+            .iter()
+            .copied()
+            .filter(|member| !must_wait(*member, &since))
+            .collect();
+        let next = if ready.is_empty() { next } else { ready };
+        let Some(segment) = alike(members, &next, &pending, &same_grid) else {
+            break;
         };
         if segment.iter().any(|next| must_wait(*next, &since)) {
             since.clear();
         }
-        for strand in &mut strands {
-            if strand.front().is_some_and(|next| segment.contains(next)) {
-                strand.pop_front();
-            }
-        }
+        pending.retain(|member| !segment.contains(member));
         since.extend(&segment);
         found.push(segment);
     }
+    found
+}
+
+/// For each member the earlier ones that it depends on.
+fn dependences(
+    members: &[Candidate<'_>],
+    depends: impl Fn(&Candidate<'_>, &Candidate<'_>) -> bool,
+) -> Vec<Vec<usize>> {
+    let of = |(position, member)| {
+        (0..position)
+            .filter(|earlier| depends(&members[*earlier], member))
+            .collect()
+    };
+    members.iter().enumerate().map(of).collect()
 }
 
 /// The connected parts, each in host order.
-fn strands(
-    members: &[Candidate<'_>],
-    depends: impl Fn(&Candidate<'_>, &Candidate<'_>) -> bool,
-) -> Vec<VecDeque<usize>> {
-    let mut strands: Vec<VecDeque<usize>> = Vec::new();
-    for (position, member) in members.iter().enumerate() {
-        let (mut own, others): (Vec<_>, Vec<_>) = strands.into_iter().partition(|strand| {
-            let mut earlier = strand.iter();
-            earlier.any(|earlier| depends(&members[*earlier], member))
-        });
+fn strands(before: &[Vec<usize>]) -> Vec<Vec<usize>> {
+    let mut strands: Vec<Vec<usize>> = Vec::new();
+    for (position, earlier) in before.iter().enumerate() {
+        let (own, others): (Vec<_>, Vec<_>) = strands
+            .into_iter()
+            .partition(|strand| strand.iter().any(|member| earlier.contains(member)));
         strands = others;
-        let mut strand: Vec<usize> = own.drain(..).flatten().collect();
+        let mut strand: Vec<usize> = own.into_iter().flatten().collect();
         strand.push(position);
         strand.sort_unstable();
-        strands.push(strand.into());
+        strands.push(strand);
     }
-    strands.sort_unstable_by_key(|strand| strand.front().copied());
+    strands.sort_unstable_by_key(|strand| strand.first().copied());
     strands
 }
 
-/// The largest set of next members that have barriers at the same places; of equal ones that which no
-/// strand has another of later on.
+/// The largest set of members among the `next` that have barriers at the same places; of equal ones that
+/// which no member has that comes after them.
 fn alike(
     members: &[Candidate<'_>],
-    strands: &[&VecDeque<usize>],
+    next: &[usize],
+    pending: &[usize],
     same_grid: &impl Fn(&Candidate<'_>, &Candidate<'_>) -> bool,
 ) -> Option<Vec<usize>> {
     let places = |member: usize| places(members[member].model);
-    let heads: Vec<usize> = strands
-        .iter()
-        .filter_map(|strand| strand.front().copied())
-        .collect();
-    let sets = heads.iter().map(|head| {
+    let sets = next.iter().map(|head| {
         let own = places(*head);
         let set: Vec<usize> = match &own {
             Some((false, _)) => {
-                let together = heads.iter().filter(|other| {
+                let together = next.iter().filter(|other| {
                     let grids = same_grid(&members[*head], &members[**other]);
                     grids && places(**other) == own
                 });
@@ -113,7 +116,7 @@ fn alike(
             }
             _ => vec![*head],
         };
-        let mut rest = strands.iter().flat_map(|strand| strand.iter().skip(1));
+        let mut rest = pending.iter().filter(|member| !next.contains(member));
         let later = rest.any(|other| places(*other) == own);
         (set.len(), !later, std::cmp::Reverse(*head), set)
     });

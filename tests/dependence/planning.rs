@@ -265,6 +265,32 @@ fn groups_that_meet_become_one() {
     assert!(missed.is_empty());
 }
 
+/// Two products that wait inside, and what adds them up: one strand, of which the first two are next at once.
+#[test]
+fn members_that_one_needs_run_in_unison() {
+    let mut this = Uniform::new();
+    let mut product = pointwise("product", 0);
+    product.barriers.push(Barrier {
+        uniform: true,
+        loops: Vec::new(),
+        place: 0,
+        location: Default::default(),
+    });
+    let product = this.world.kernel(product);
+    let mut add = pointwise("accumulate", 0);
+    let mut read = add.accesses[1].clone();
+    read.kind = AccessKind::Read;
+    read.id.0 = 2;
+    add.accesses.push(read);
+    let add = this.world.kernel(add);
+    let [x, a, b] = ["x", "a", "b"].map(|name| this.world.buffer(name));
+    this.launch(product, &x, &a);
+    this.launch(product, &x, &b);
+    this.launch(add, &a, &b);
+    let (plan, _) = plan(&this.world, &ALL);
+    assert_eq!(plan.groups[0].segments, [&[0, 1][..], &[2]]);
+}
+
 #[test]
 fn a_path_through_an_outsider_is_not_convex() {
     let mut this = Uniform::new();
