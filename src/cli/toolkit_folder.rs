@@ -205,7 +205,9 @@ impl ToolkitFolder {
             return Ok(());
         }
         self.folder("lib64/stubs")?;
-        for name in ["cudart", "cublas", "cublasLt", "curand"] {
+        for name in [
+            "cudart", "cublas", "cublasLt", "curand", "cufft", "cusparse",
+        ] {
             let place = lib.join(format!("lib{name}_static.a"));
             link(Path::new(toolchain::RUNTIME_LIBRARY), &place)?;
         }
@@ -227,8 +229,9 @@ impl ToolkitFolder {
             "libcudart.so",
             "libcublas.so",
             "libcublasLt.so",
-            // What a device draws itself is in headers; a call of the host's names itself when it is linked.
             "libcurand.so",
+            "libcufft.so",
+            "libcusparse.so",
             "stubs/libcuda.so",
         ] {
             self.write(&format!("lib64/{name}"), &script)?;

@@ -206,10 +206,10 @@ pub fn runtime_arguments(
     Ok(arguments)
 }
 
-/// The user's link arguments; the CPU device is its own CUDA runtime, driver and cuBLAS. Host code is
+/// The user's link arguments; the CPU device is its own CUDA runtime, driver and libraries. Host code is
 /// clang's, whose OpenMP library has GNU's functions as well as those that it calls.
 fn link_arguments(build: &Build) -> impl Iterator<Item = &str> {
-    const RUNTIMES: [&str; 10] = [
+    const RUNTIMES: [&str; 16] = [
         "-lcudart",
         "-lcudart_static",
         "-lcudadevrt",
@@ -220,6 +220,12 @@ fn link_arguments(build: &Build) -> impl Iterator<Item = &str> {
         "-lcublasLt_static",
         "-lcurand",
         "-lcurand_static",
+        "-lcufft",
+        "-lcufft_static",
+        "-lcufftw",
+        "-lculibos",
+        "-lcusparse",
+        "-lcusparse_static",
     ];
     build
         .link_arguments

@@ -129,6 +129,7 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
                             && matches!(instruction.operands.len(), 3 | 4)
                 }
                 "mov" | "cvta" => true,
+                "mul" | "mad" if instruction.has("wide") => wide_product(instruction).is_some(),
                 "ldmatrix" | "stmatrix" | "movmatrix" => matrices::transfer(instruction).is_some(),
                 "cvt" if integer_conversion(instruction).is_some() => true,
                 "shfl" => shuffle(instruction).is_some_and(|name| self.library.has(&name)),
@@ -192,6 +193,9 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
             ("atom" | "red", operands) => self.update_memory(instruction, operands)?,
             ("ld", [result, address]) => self.load(instruction, result, address)?,
             ("st", [address, value]) => self.store(instruction, address, value)?,
+            ("mul" | "mad", [result, rest @ ..]) if instruction.has("wide") => {
+                self.widen_and_multiply(instruction, result, rest)
+            }
             ("mov", [result, source]) => self.move_value(instruction, result, source),
             ("cvta", [result, source]) => self
                 .value(source, 64)
@@ -476,6 +480,32 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
         Some(())
     }
 
+    /// `mul.wide` and `mad.wide`: the whole product.
+    fn widen_and_multiply(
+        &mut self,
+        instruction: &Instruction,
+        result: &Operand,
+        operands: &[Operand],
+    ) -> Option<()> {
+        let (bits, signed) = wide_product(instruction)?;
+        let wide = self.integer(2 * bits);
+        let widen = match signed {
+            true => Opcode::LLVMSExt,
+            false => Opcode::LLVMZExt,
+        };
+        let mut factors = Vec::new();
+        for operand in operands.get(..2)? {
+            let factor = self.fit(self.value(operand, bits)?, self.integer(bits))?;
+            factors.push(self.builder.cast(widen, factor, wide));
+        }
+        let mut value = self.builder.binary(Opcode::LLVMMul, factors[0], factors[1]);
+        if let Some(addend) = operands.get(2) {
+            let addend = self.fit(self.value(addend, 2 * bits)?, wide)?;
+            value = self.builder.binary(Opcode::LLVMAdd, value, addend);
+        }
+        self.assign(result, value)
+    }
+
     fn convert(
         &mut self,
         instruction: &Instruction,
@@ -597,6 +627,16 @@ fn width(name: &str) -> Option<(u32, bool)> {
     let digits = name.trim_start_matches(|letter: char| letter.is_ascii_alphabetic());
     let bits = digits.parse().ok()?;
     matches!(bits, 8 | 16 | 32 | 64 | 128).then(|| (bits, name.starts_with('s')))
+}
+
+/// Bits of the factors of `mul.wide` and `mad.wide`, and whether they are signed.
+fn wide_product(instruction: &Instruction) -> Option<(u32, bool)> {
+    let (bits, signed) = match instruction.opcode.as_slice() {
+        [_, wide, name] if wide == "wide" && name.starts_with(['u', 's']) => width(name)?,
+        _ => return None,
+    };
+    let operands = if instruction.opcode[0] == "mad" { 4 } else { 3 };
+    (matches!(bits, 16 | 32) && instruction.operands.len() == operands).then_some((bits, signed))
 }
 
 /// Destination and source of a conversion between integers: bits, signed.

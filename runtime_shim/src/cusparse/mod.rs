@@ -1,0 +1,298 @@
+//! cuSPARSE on the CPU device: products of sparse matrices (CSR, CSC and COO) with dense vectors and
+//! matrices, and conversions of indices.
+//!
+//! Elements are floats or doubles, indices of 32 or 64 bits. Sums are made in double precision and rounded
+//! once, so that results agree with NVIDIA's library up to rounding. Work is done in order of the handle's
+//! stream, before the call returns; no buffers are needed. A function that is not here is missing when the
+//! program is linked.
+
+mod descriptors;
+mod products;
+
+use std::collections::BTreeMap;
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::{check, error, memory, termination, trace};
+use descriptors::Indices;
+
+/// Version of cuSPARSE whose interface this is.
+const VERSION: c_int = 12_700;
+
+/// A status other than `CUSPARSE_STATUS_SUCCESS`, by its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SparseError(u32);
+
+/// What a call comes to.
+pub type SparseResult<T = ()> = Result<T, SparseError>;
+
+impl SparseError {
+    /// `CUSPARSE_STATUS_NOT_INITIALIZED`.
+    pub const NOT_INITIALIZED: Self = Self(1);
+    /// `CUSPARSE_STATUS_INVALID_VALUE`.
+    pub const INVALID_VALUE: Self = Self(3);
+    /// `CUSPARSE_STATUS_EXECUTION_FAILED`.
+    pub const EXECUTION_FAILED: Self = Self(6);
+    /// `CUSPARSE_STATUS_NOT_SUPPORTED`.
+    pub const NOT_SUPPORTED: Self = Self(10);
+}
+
+/// Defines C functions whose bodies return a `SparseResult`; names after `=` are further ones of the same.
+macro_rules! cusparse_functions {
+    ($(
+        $(#[$attribute:meta])*
+        fn $name:ident $(= $($alias:ident)+)? ($($parameter:ident: $kind:ty),* $(,)?) $body:block
+    )*) => {$(
+        $(#[$attribute])*
+        ///
+        /// # Safety
+        /// Pointers must be what cuSPARSE's manual asks of this function.
+        #[unsafe(no_mangle)]
+        #[allow(non_snake_case, clippy::too_many_arguments, reason = "cuSPARSE's own name and parameters")]
+        pub unsafe extern "C" fn $name($($parameter: $kind),*) -> u32 {
+            $crate::cusparse::call(stringify!($name), move || $body)
+        }
+        cusparse_functions!(@aliases [$($($alias)+)?] $name ($($parameter: $kind),*));
+    )*};
+    (@aliases [] $name:ident $parameters:tt) => {};
+    (@aliases [$alias:ident $($rest:ident)*] $name:ident ($($parameter:ident: $kind:ty),*)) => {
+        /// Another name of the function that it calls.
+        ///
+        /// # Safety
+        /// Pointers must be what cuSPARSE's manual asks of this function.
+        #[unsafe(no_mangle)]
+        #[allow(non_snake_case, clippy::too_many_arguments, reason = "cuSPARSE's own name and parameters")]
+        pub unsafe extern "C" fn $alias($($parameter: $kind),*) -> u32 {
+            // SAFETY: the same contract.
+            unsafe { $name($($parameter),*) }
+        }
+        cusparse_functions!(@aliases [$($rest)*] $name ($($parameter: $kind),*));
+    };
+}
+use cusparse_functions;
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Handle {
+    stream: usize,
+    pointer_mode: u32,
+}
+
+static HANDLES: Mutex<BTreeMap<usize, Handle>> = Mutex::new(BTreeMap::new());
+
+cusparse_functions! {
+    /// A handle.
+    fn cusparseCreate(handle: *mut *mut c_void) {
+        // A block of its own gives each handle an address that nothing else has, ever.
+        let made: *mut c_void = Box::into_raw(Box::new(0_u64)).cast();
+        handles().insert(made as usize, Handle::default());
+        // SAFETY: the program passes a writable address or null; the same in this file.
+        unsafe { store(handle, made) }
+    }
+
+    /// Forgets a handle.
+    fn cusparseDestroy(handle: *mut c_void) {
+        let known = handles().remove(&(handle as usize));
+        known.map(|_| ()).ok_or(SparseError::NOT_INITIALIZED)
+    }
+
+    /// The interface's version.
+    fn cusparseGetVersion(_handle: *mut c_void, version: *mut c_int) {
+        // SAFETY: as above.
+        unsafe { store(version, VERSION) }
+    }
+
+    /// The stream in whose order work is done.
+    fn cusparseSetStream(handle: *mut c_void, stream: *mut c_void) {
+        change(handle, |handle| handle.stream = stream as usize)
+    }
+
+    /// That stream.
+    fn cusparseGetStream(handle: *mut c_void, stream: *mut *mut c_void) {
+        let known = lookup(handle)?;
+        // SAFETY: as above.
+        unsafe { store(stream, known.stream as *mut c_void) }
+    }
+
+    /// Whether scalars are the host's, 0, or the device's: memory is one here.
+    fn cusparseSetPointerMode(handle: *mut c_void, mode: u32) {
+        change(handle, |handle| handle.pointer_mode = mode)
+    }
+
+    /// What was set.
+    fn cusparseGetPointerMode(handle: *mut c_void, mode: *mut u32) {
+        let known = lookup(handle)?;
+        // SAFETY: as above.
+        unsafe { store(mode, known.pointer_mode) }
+    }
+
+    /// Row indices to offsets of rows.
+    fn cusparseXcoo2csr(
+        handle: *mut c_void,
+        row_indices: *const c_int,
+        count: c_int,
+        rows: c_int,
+        offsets: *mut c_int,
+        base: u32,
+    ) {
+        in_order(handle)?;
+        let (count, rows) = (length(i64::from(count))?, length(i64::from(rows))?);
+        let indices = Indices::new(row_indices as usize, 2, base)?;
+        check_range(row_indices as usize, count * 4)?;
+        check_range(offsets as usize, (rows + 1) * 4)?;
+        let mut at = 0;
+        for row in 0..=rows {
+            while at < count && indices.get(at) < row as i64 {
+                at += 1;
+            }
+            // SAFETY: the range was checked.
+            unsafe { offsets.add(row).write_unaligned(at as c_int + base as c_int) };
+        }
+        written(offsets as usize, (rows + 1) * 4);
+        Ok(())
+    }
+
+    /// Offsets of rows to row indices.
+    fn cusparseXcsr2coo(
+        handle: *mut c_void,
+        offsets: *const c_int,
+        count: c_int,
+        rows: c_int,
+        row_indices: *mut c_int,
+        base: u32,
+    ) {
+        in_order(handle)?;
+        let (count, rows) = (length(i64::from(count))?, length(i64::from(rows))?);
+        let starts = Indices::new(offsets as usize, 2, base)?;
+        check_range(offsets as usize, (rows + 1) * 4)?;
+        check_range(row_indices as usize, count * 4)?;
+        for row in 0..rows {
+            for at in starts.get(row)..starts.get(row + 1) {
+                let at = usize::try_from(at).ok().filter(|at| *at < count);
+                let at = at.ok_or(SparseError::INVALID_VALUE)?;
+                // SAFETY: the range was checked.
+                unsafe { row_indices.add(at).write_unaligned(row as c_int + base as c_int) };
+            }
+        }
+        written(row_indices as usize, count * 4);
+        Ok(())
+    }
+}
+
+const NAMES: [(&CStr, &CStr); 12] = [
+    (c"CUSPARSE_STATUS_SUCCESS", c"success"),
+    (c"CUSPARSE_STATUS_NOT_INITIALIZED", c"no such handle"),
+    (c"CUSPARSE_STATUS_ALLOC_FAILED", c"out of memory"),
+    (c"CUSPARSE_STATUS_INVALID_VALUE", c"invalid value"),
+    (c"CUSPARSE_STATUS_ARCH_MISMATCH", c"not on this device"),
+    (c"CUSPARSE_STATUS_MAPPING_ERROR", c"memory cannot be mapped"),
+    (c"CUSPARSE_STATUS_EXECUTION_FAILED", c"execution failed"),
+    (c"CUSPARSE_STATUS_INTERNAL_ERROR", c"internal error"),
+    (
+        c"CUSPARSE_STATUS_MATRIX_TYPE_NOT_SUPPORTED",
+        c"matrix type not supported",
+    ),
+    (c"CUSPARSE_STATUS_ZERO_PIVOT", c"zero pivot"),
+    (c"CUSPARSE_STATUS_NOT_SUPPORTED", c"not supported"),
+    (
+        c"CUSPARSE_STATUS_INSUFFICIENT_RESOURCES",
+        c"insufficient resources",
+    ),
+];
+
+/// A status's name.
+#[unsafe(no_mangle)]
+#[allow(non_snake_case, reason = "cuSPARSE's own name")]
+pub extern "C" fn cusparseGetErrorName(status: u32) -> *const c_char {
+    NAMES
+        .get(status as usize)
+        .map_or(c"unrecognized status", |names| names.0)
+        .as_ptr()
+}
+
+/// A status's description.
+#[unsafe(no_mangle)]
+#[allow(non_snake_case, reason = "cuSPARSE's own name")]
+pub extern "C" fn cusparseGetErrorString(status: u32) -> *const c_char {
+    NAMES
+        .get(status as usize)
+        .map_or(c"unrecognized status", |names| names.1)
+        .as_ptr()
+}
+
+fn call(name: &str, body: impl FnOnce() -> SparseResult) -> u32 {
+    if error::device_failure().is_some() {
+        return SparseError::EXECUTION_FAILED.0;
+    }
+    match error::beside_the_runtime(body) {
+        Ok(()) => 0,
+        Err(error) => {
+            match error {
+                SparseError::EXECUTION_FAILED => termination::notice(&format!(
+                    "{name}: a vector or matrix is not within device memory"
+                )),
+                SparseError::NOT_SUPPORTED => termination::notice(&format!(
+                    "{name}: the CPU device has no elements, formats or operations of this kind"
+                )),
+                _ => {}
+            }
+            error.0
+        }
+    }
+}
+
+fn handles() -> MutexGuard<'static, BTreeMap<usize, Handle>> {
+    HANDLES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn lookup(handle: *mut c_void) -> SparseResult<Handle> {
+    handles()
+        .get(&(handle as usize))
+        .copied()
+        .ok_or(SparseError::NOT_INITIALIZED)
+}
+
+fn change(handle: *mut c_void, how: impl FnOnce(&mut Handle)) -> SparseResult {
+    let mut all = handles();
+    how(all
+        .get_mut(&(handle as usize))
+        .ok_or(SparseError::NOT_INITIALIZED)?);
+    Ok(())
+}
+
+/// Waits until the handle's stream may run its next operation.
+fn in_order(handle: *mut c_void) -> SparseResult {
+    let stream = lookup(handle)?.stream as *mut c_void;
+    crate::api::stream::in_order(stream).map_err(|_| SparseError::EXECUTION_FAILED)
+}
+
+/// # Safety
+/// The address is writable or null.
+unsafe fn store<T>(pointer: *mut T, value: T) -> SparseResult {
+    if pointer.is_null() {
+        return Err(SparseError::INVALID_VALUE);
+    }
+    // SAFETY: as the caller promises.
+    unsafe { pointer.write(value) };
+    Ok(())
+}
+
+fn length(value: i64) -> SparseResult<usize> {
+    usize::try_from(value).map_err(|_| SparseError::INVALID_VALUE)
+}
+
+/// Errors: the range is not within one allocation that the device sees.
+fn check_range(start: usize, bytes: usize) -> SparseResult {
+    if bytes == 0 {
+        return Ok(());
+    }
+    match memory::place(start) {
+        Some(place) if bytes <= place.bytes - (start - place.base) => Ok(()),
+        _ => Err(SparseError::EXECUTION_FAILED),
+    }
+}
+
+/// Tells trace and checks that a range was written.
+fn written(start: usize, bytes: usize) {
+    trace::set(start, bytes);
+    check::filled(start, bytes);
+}
