@@ -69,6 +69,32 @@ __global__ void __launch_bounds__(TILE_THREADS) convolve(const float *in, const 
     FOR_TILE(C::out, C::pixels) out[channel * C::pixels + pixel] = sum[i][j];
 }
 
+// Channels in groups that see a few channels of the input only: weights of the tile in shared memory, pixels from
+// memory, which neighbours share. A thread's four channels are of one group.
+template <class C>
+__global__ void __launch_bounds__(TILE_THREADS) convolve_groups(const float *in, const float *weight, float *out) {
+    constexpr int WIDTH = C::out / C::groups, WINDOW = C::rows * C::columns;
+    static_assert(WIDTH % SIDE == 0 && C::out % TILE_CHANNELS == 0 && C::in == C::out, "tiles of whole groups");
+    __shared__ float weights[TILE_CHANNELS][C::depth];
+    const int first_channel = blockIdx.y * TILE_CHANNELS, lane = threadIdx.x % LANES, row = threadIdx.x / LANES * SIDE;
+    for (int e = threadIdx.x; e < TILE_CHANNELS * C::depth; e += TILE_THREADS)
+        weights[e / C::depth][e % C::depth] = weight[first_channel * C::depth + e];
+    __syncthreads();
+    const float *group = in + (first_channel + row) / WIDTH * WIDTH * C::high * C::wide;
+    float sum[SIDE][SIDE] = {};
+    for (int c = 0; c < WIDTH; ++c)
+        for (int place = 0; place < WINDOW; ++place)
+            for (int j = 0; j < SIDE; ++j) {
+                const int pixel = blockIdx.x * TILE_PIXELS + lane + j * LANES;
+                const int y = pixel / C::out_wide * C::down_step + place / C::columns - C::up;
+                const int x = pixel % C::out_wide * C::right_step + place % C::columns - C::left;
+                const bool inside = pixel < C::pixels && y >= 0 && y < C::high && x >= 0 && x < C::wide;
+                const float value = inside ? group[(c * C::high + y) * C::wide + x] : 0.0f;
+                for (int i = 0; i < SIDE; ++i) sum[i][j] += weights[row + i][c * WINDOW + place] * value;
+            }
+    FOR_TILE(C::out, C::pixels) out[channel * C::pixels + pixel] = sum[i][j];
+}
+
 // Each channel has its own mean, deviation, gain and shift, learnt before.
 template <int CHANNELS, int PIXELS>
 __global__ void __launch_bounds__(TILE_THREADS) batch_norm(const float *in, const float *statistics, float *out) {
@@ -82,6 +108,57 @@ template <int CHANNELS, int PIXELS>
 __global__ void __launch_bounds__(TILE_THREADS) clip(const float *in, float most, float *out) {
     FOR_TILE(CHANNELS, PIXELS) out[channel * PIXELS + pixel] = fminf(fmaxf(in[channel * PIXELS + pixel], 0.0f), most);
 }
+
+template <int CHANNELS, int PIXELS>
+__global__ void __launch_bounds__(TILE_THREADS) add(const float *one, const float *other, float *out) {
+    FOR_TILE(CHANNELS, PIXELS)
+        out[channel * PIXELS + pixel] = one[channel * PIXELS + pixel] + other[channel * PIXELS + pixel];
+}
+
+template <int CHANNELS, int PIXELS>
+__global__ void __launch_bounds__(TILE_THREADS) relu(const float *in, float *out) {
+    FOR_TILE(CHANNELS, PIXELS) out[channel * PIXELS + pixel] = fmaxf(in[channel * PIXELS + pixel], 0.0f);
+}
+
+// The mean of each channel, a warp a channel.
+template <int CHANNELS, int PIXELS>
+__global__ void average(const float *in, float *out) {
+    const int channel = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32, lane = threadIdx.x % 32;
+    if (channel >= CHANNELS) return;
+    float sum = 0.0f;
+    for (int pixel = lane; pixel < PIXELS; pixel += 32) sum += in[channel * PIXELS + pixel];
+    for (int distance = 16; distance > 0; distance /= 2) sum += __shfl_xor_sync(~0u, sum, distance);
+    if (lane == 0) out[channel] = sum / PIXELS;
+}
+
+// out[class] = weight[class] · x + bias[class], a warp a class.
+template <int CHANNELS, int CLASSES>
+__global__ void classify(const float *x, const float *weight, const float *bias, float *out) {
+    const int row = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32, lane = threadIdx.x % 32;
+    if (row >= CLASSES) return;
+    float sum = 0.0f;
+    for (int c = lane; c < CHANNELS; c += 32) sum += weight[row * CHANNELS + c] * x[c];
+    for (int distance = 16; distance > 0; distance /= 2) sum += __shfl_xor_sync(~0u, sum, distance);
+    if (lane == 0) out[row] = sum + bias[row];
+}
+
+// Components of a network are types. Weights of all stand one after the other in one allocation, and so does what they
+// give in another; where, is known when the program is generated: WEIGHTS and ROOM are what a component takes of each.
+
+// Fills in weights from a seed.
+struct Filler {
+    float *at;
+    unsigned seed;
+
+    void fill(size_t count, float scale, float centre) {
+        for (size_t i = 0; i < count; ++i) {
+            seed = seed * 1664525u + 1013904223u;
+            *at++ = ((float)(seed >> 8) / (1 << 24) - 0.5f) * scale + centre;
+        }
+    }
+    void filter(size_t count, int depth) { fill(count, 3.4f / std::sqrt((float)depth), 0.0f); }
+    void statistics(int channels) { fill(4 * channels, 0.2f, 1.0f); }
+};
 
 using Image = std::vector<double>;
 
@@ -120,3 +197,39 @@ static void batch_norm_on_host(Image &image, int channels, const float *statisti
 static void clip_on_host(Image &image, double most) {
     for (double &value : image) value = std::fmin(std::fmax(value, 0.0), most);
 }
+
+static Image classify_on_host(const Image &image, int channels, const Parameters &weight, const Parameters &bias) {
+    const size_t pixels = image.size() / channels;
+    Image scores(bias.host.begin(), bias.host.end());
+    for (size_t row = 0; row < scores.size(); ++row)
+        for (int c = 0; c < channels; ++c) {
+            double mean = 0;
+            for (size_t i = 0; i < pixels; ++i) mean += image[c * pixels + i] / pixels;
+            scores[row] += weight.host[row * channels + c] * mean;
+        }
+    return scores;
+}
+
+// A convolution and its batch norm.
+template <class C>
+struct Normalised {
+    static constexpr size_t WEIGHTS = C::weights + 4 * C::out, ROOM = C::elements;
+
+    static void fill(Filler &filler) {
+        filler.filter(C::weights, C::depth);
+        filler.statistics(C::out);
+    }
+    static inline void launch(cudaStream_t stream, const float *weights, float *sums, const float *in, float *out) {
+        const dim3 grid = tiles<C::out, C::pixels>();
+        if constexpr (C::groups > 1)
+            convolve_groups<C><<<grid, TILE_THREADS, 0, stream>>>(in, weights, sums);
+        else
+            convolve<C><<<grid, TILE_THREADS, 0, stream>>>(in, weights, sums);
+        batch_norm<C::out, C::pixels><<<grid, TILE_THREADS, 0, stream>>>(sums, weights + C::weights, out);
+    }
+    static Image on_host(const float *weights, const Image &in) {
+        Image image = convolve_on_host<C>(in, weights);
+        batch_norm_on_host(image, C::out, weights + C::weights);
+        return image;
+    }
+};
