@@ -10,6 +10,7 @@
 #define CUBLAS_V2_H_
 #define CUBLAS_API_H_
 
+#include <cuda_fp16.h>
 #include <cuda_runtime_api.h>
 #include <library_types.h>
 #include <stdint.h>
@@ -184,6 +185,14 @@ cublasStatus_t cublasDgemmBatched(cublasHandle_t handle, cublasOperation_t trans
 cublasStatus_t cublasDgeam(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t
     transb, int m, int n, const double *alpha, const double *A, int lda, const double *beta, const
     double *B, int ldb, double *C, int ldc);
+
+cublasStatus_t cublasHgemm(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t
+    transb, int m, int n, int k, const __half *alpha, const __half *A, int lda, const __half *B, int
+    ldb, const __half *beta, __half *C, int ldc);
+cublasStatus_t cublasHgemmStridedBatched(cublasHandle_t handle, cublasOperation_t transa,
+    cublasOperation_t transb, int m, int n, int k, const __half *alpha, const __half *A, int lda,
+    long long int strideA, const __half *B, int ldb, long long int strideB, const __half *beta,
+    __half *C, int ldc, long long int strideC, int batchCount);
 
 cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t
     transb, int m, int n, int k, const void *alpha, const void *A, cudaDataType Atype, int lda,

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_void};
 
-use super::{BlasError, BlasResult, Matrix, Number, handle, is_transposed};
+use super::{BlasError, BlasResult, Matrix, Number, handle, is_transposed, mixed};
 use crate::termination;
 
 /// Operations, extents and scalars of a product.
@@ -17,7 +17,7 @@ struct Product<T> {
 }
 
 /// One matrix of each of a batch: start, leading dimension, elements from one to the next.
-type Batch<T> = (*const T, c_int, i64);
+pub(super) type Batch<T> = (*const T, c_int, i64);
 
 macro_rules! matrix_functions {
     ($kind:ty, $gemm:ident $strided:ident $batched:ident $geam:ident) => {
@@ -165,7 +165,7 @@ const SINGLE: u32 = 0;
 const DOUBLE: u32 = 1;
 
 cublas_functions! {
-    /// A product whose types are named: all single or all double.
+    /// A product whose types are named: all single, all double, or of half precision.
     fn cublasGemmEx(
         handle: *mut c_void,
         a_operation: u32,
@@ -184,12 +184,17 @@ cublas_functions! {
         c: *mut c_void,
         c_type: u32,
         c_leading: c_int,
-        _compute_type: u32,
+        compute_type: u32,
         _algorithm: c_int,
     ) {
         handle::in_order(handle)?;
         let (a, b, c) = ((a, a_leading, 0), (b, b_leading, 0), (c.cast_const(), c_leading, 0));
         let operations = [a_operation, b_operation];
+        if mixed::takes([a_type, b_type, c_type]) {
+            // SAFETY: the program passes scalars of that type or null.
+            let scalars = unsafe { mixed::scalars([alpha, beta], compute_type)? };
+            return mixed::product(operations, [m, n, k], scalars, [a, b, c], [a_type, b_type, c_type], 1);
+        }
         // SAFETY: as above.
         unsafe { typed(operations, [m, n, k], [alpha, beta], [a, b, c], [a_type, b_type, c_type], 1) }
     }
@@ -217,7 +222,7 @@ cublas_functions! {
         c_leading: c_int,
         c_stride: i64,
         count: c_int,
-        _compute_type: u32,
+        compute_type: u32,
         _algorithm: c_int,
     ) {
         handle::in_order(handle)?;
@@ -225,6 +230,11 @@ cublas_functions! {
         let (a, b) = ((a, a_leading, a_stride), (b, b_leading, b_stride));
         let operations = [a_operation, b_operation];
         let types = [a_type, b_type, c_type];
+        if mixed::takes(types) {
+            // SAFETY: as above.
+            let scalars = unsafe { mixed::scalars([alpha, beta], compute_type)? };
+            return mixed::product(operations, [m, n, k], scalars, [a, b, c], types, count);
+        }
         // SAFETY: as above.
         unsafe { typed(operations, [m, n, k], [alpha, beta], [a, b, c], types, count) }
     }
@@ -281,7 +291,7 @@ unsafe fn typed(
         },
         _ => {
             termination::notice(
-                "the CPU device's cuBLAS multiplies matrices of float and double only (cublasGemmEx)",
+                "the CPU device's cuBLAS multiplies matrices of float, double, half and bfloat16 only (cublasGemmEx)",
             );
             Err(BlasError::NOT_SUPPORTED)
         }

@@ -96,7 +96,8 @@ impl Format {
     }
 }
 
-fn float_of_half(bits: u16) -> f32 {
+/// The float that a half is.
+pub fn float_of_half(bits: u16) -> f32 {
     let sign = u32::from(bits >> 15) << 31;
     let exponent = u32::from(bits >> 10 & 31);
     let fraction = u32::from(bits & 0x3ff);
