@@ -1,4 +1,4 @@
-//! Whole programs: each of `test_programs/` and `tests/run/` is built for the CPU device with fusion
+//! Whole programs: each of `test_programs/`, its `workloads/` and `tests/run/` is built for the CPU device with fusion
 //! off and on, run both ways, and compared.
 //!
 //! For each program: both runs succeed and print the same bytes (the program checks itself and says
@@ -25,7 +25,7 @@ fn main() -> ExitCode {
         Trial::test("oracle", harness::check_oracle),
         Trial::test("faults", checks::check_faults),
     ];
-    for folder in ["test_programs", "tests/run"] {
+    for folder in ["test_programs", "test_programs/workloads", "tests/run"] {
         let Ok(entries) = std::fs::read_dir(root.join(folder)) else {
             continue;
         };

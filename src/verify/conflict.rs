@@ -152,7 +152,50 @@ impl Answers {
 
 /// Whether no two instances that are apart touch a common byte, where offset `x` of the first
 /// access is offset `x + difference` of the second. `None` when that could not be found out.
+///
+/// Domains of many alternatives (loops between larger and smaller of two bounds) can be too much to
+/// ask of at once; then each alternative of the one is asked with each of the other.
 fn never_meet(
+    assumptions: &Assumptions,
+    (source, first): (&Member<'_>, &Access),
+    (sink, second): (&Member<'_>, &Access),
+    difference: &Polynomial,
+    how: (Apart, &Places),
+) -> Option<bool> {
+    let ask = |first: &Access, second: &Access| {
+        let (one, other) = ((source, first), (sink, second));
+        never_meet_at_once(assumptions, one, other, difference, how)
+    };
+    let pairs = first.domain.len() * second.domain.len();
+    match ask(first, second) {
+        None if (2..=MOST_ALTERNATIVES).contains(&pairs) => {
+            let alternatives = |access: &Access| -> Vec<Access> {
+                let alternatives = access.domain.iter().map(|alternative| {
+                    let mut one = access.clone();
+                    one.domain = vec![alternative.clone()];
+                    one
+                });
+                alternatives.collect()
+            };
+            let others = alternatives(second);
+            for one in alternatives(first) {
+                for other in &others {
+                    match ask(&one, other) {
+                        Some(true) => {}
+                        answer => return answer,
+                    }
+                }
+            }
+            Some(true)
+        }
+        answer => answer,
+    }
+}
+
+/// Pairs of alternatives that are asked of one by one.
+const MOST_ALTERNATIVES: usize = 64;
+
+fn never_meet_at_once(
     assumptions: &Assumptions,
     (source, source_access): (&Member<'_>, &Access),
     (sink, sink_access): (&Member<'_>, &Access),
