@@ -142,6 +142,7 @@ pub fn effects(body: &Body, value: ValueRef) -> Vec<Effect> {
         ),
         Operation::AtomicUpdate {
             pointer,
+            value,
             bytes,
             operator,
             within_block,
@@ -156,20 +157,24 @@ pub fn effects(body: &Body, value: ValueRef) -> Vec<Effect> {
                 }),
                 _ => AccessKind::Atomic,
             };
-            vec![touch(kind, *pointer, *bytes, *volatile, false)]
+            // One that adds nothing is an atomic load, by which threads wait for others.
+            let loads = this.used && body.literal(*value) == Some(0);
+            atomically(touch(kind, *pointer, *bytes, *volatile, false), loads)
         }
         Operation::CompareExchange {
             pointer,
+            compare,
+            new,
             bytes,
             volatile,
-            ..
-        } => vec![touch(
-            AccessKind::Atomic,
-            *pointer,
-            *bytes,
-            *volatile,
-            false,
-        )],
+        } => {
+            // One literal for another: a lock is taken, for which threads wait.
+            let locks = [compare, new]
+                .iter()
+                .all(|value| body.literal(**value).is_some());
+            let change = touch(AccessKind::Atomic, *pointer, *bytes, *volatile, false);
+            atomically(change, this.used && locks)
+        }
         Operation::Fence => vec![Effect::Alone(Alone::MemoryFence)],
         Operation::Assembly { .. } => assembly(body, value),
         Operation::Other { effects: true, .. } => {

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 /// What decides how a kernel runs on the CPU device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Features {
-    /// Has block barriers, or barriers in shared memory.
+    /// Has block barriers, barriers in shared memory, or loops that wait for other threads.
     pub(super) block_barriers: bool,
     /// Has warp operations.
     pub(super) warp_operations: bool,
@@ -62,7 +62,10 @@ impl Features {
             "redux",
             "elect",
         ];
-        if name == super::tiles::MULTIPLY {
+        if name == super::spins::GIVE_WAY {
+            // Others have to run meanwhile.
+            self.block_barriers = true;
+        } else if name == super::tiles::MULTIPLY {
             self.warp_operations = true;
         } else if is_block_barrier(name) || name.starts_with("llvm.nvvm.mbarrier.") {
             self.block_barriers = true;

@@ -20,6 +20,7 @@ mod packed;
 mod rounding;
 mod shared;
 mod shared_barrier;
+mod spins;
 mod statements;
 mod textures;
 mod tiles;
@@ -133,6 +134,7 @@ fn lowered_copy<'ctx>(
     if variant == Variant::Instrumented {
         instrument::report_accesses(&module);
     }
+    spins::give_way_in_spins(&module);
     let shared = SharedLayout::of(&module);
     let features: BTreeMap<String, Features> = device::kernels(&module)
         .into_iter()

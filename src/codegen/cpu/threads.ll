@@ -633,6 +633,12 @@ define internal void @sirius.llvm.nvvm.cp.async.cg.shared.global.16(ptr %c, ptr 
   ret void
 }
 ; A product of tiles that the warp holds.
+; Before a thread looks again at what another one may write.
+define internal void @sirius.give_way(ptr %c) alwaysinline {
+  call void @__sirius_give_way(ptr %c)
+  ret void
+}
+
 ; Textures and surfaces: what instrumented code reports stands where these are called.
 define internal void @sirius.note_place(ptr %c) alwaysinline {
   call void @__sirius_note_place(ptr %c)

@@ -74,6 +74,12 @@ impl Builder {
 }
 
 impl Value {
+    /// Whether an atomic operation stores its own value, whatever was there.
+    pub(in crate::codegen) fn is_exchange(self) -> bool {
+        // SAFETY: as above; callers give an `atomicrmw`.
+        unsafe { LLVMGetAtomicRMWBinOp(self.0) == LLVMAtomicRMWBinOp::LLVMAtomicRMWBinOpXchg }
+    }
+
     /// Makes a load or store one that is never left out and that other threads see in order; of one that
     /// is wider than the processor's atomic ones, only the first.
     pub(in crate::codegen) fn make_ordered(self, bits: u32) {
