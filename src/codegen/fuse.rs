@@ -31,6 +31,7 @@ mod rows;
 mod runs;
 mod scopes;
 mod segment;
+mod segments;
 mod strands;
 mod tiles;
 mod unison;
@@ -46,20 +47,20 @@ use super::{CodegenError, FusedKernel, WaveKernel, WaveStatementSite};
 use crate::cli::Optimisation;
 use crate::kernel::KernelModel;
 use crate::launch::{Launch, LaunchGraph, LaunchId, NodeKind};
-use crate::program::{KernelId, Program};
-use crate::schedule::{FusionGroup, FusionPlan, ThreadMap, WaveStatement};
+use crate::program::Program;
+use crate::schedule::{FusionGroup, FusionPlan, WaveStatement};
 use crate::verify::VerifiedPlan;
 use built::Built;
 use clipped::leave;
 use host_values::Known;
-use indices::{Given, Index};
+use indices::Given;
 use inkwell::module::Module;
 use launch_bounds::Demand;
 use memory::KernelFacts;
-use recipe::{Recipe, SiteReader, Wanted};
+use recipe::{Recipe, SiteReader, Wanted, statements_at};
 use scopes::AliasScopes;
 use segment::Segment;
-use std::collections::hash_map::Entry;
+use segments::{Segments, form_of, link_all};
 use std::collections::{BTreeSet, HashMap};
 use strands::{StrandFunction, StrandPlace};
 
@@ -122,7 +123,7 @@ fn build_groups<'ctx>(
         module.set_data_layout(&unit.device.get_data_layout());
     }
     // What waits for waves is built once more, to be called by the kernels of several launches.
-    let statements = batch::statements(plan, &launches);
+    let statements = batch::statements(graph, plan, &launches);
     let of_site = [
         Optimisation::HostConstants,
         Optimisation::OneBase,
@@ -186,15 +187,23 @@ fn build_groups<'ctx>(
     let wanted = Wanted::of(&sites, plan.groups.len(), &statements);
     let mut built = Vec::new();
     let mut strands = Vec::new();
-    for (number, order) in wanted.orders.iter().enumerate() {
-        let builder = GroupBuilder {
+    let builders = wanted.orders.iter().enumerate();
+    let builders: Vec<GroupBuilder<'_, 'ctx>> = builders
+        .map(|(number, order)| GroupBuilder {
             module: &module,
             models: kernels,
             number,
             recipe: &order.recipe,
             segments: &segments,
             optimisations,
-        };
+        })
+        .collect();
+    let mut copies = Vec::new();
+    for builder in &builders {
+        copies.extend(builder.copies()?);
+    }
+    link_all(&module, copies)?;
+    for builder in &builders {
         let (kernel, functions) = builder.build()?;
         built.push(kernel);
         strands.push(functions);
@@ -262,6 +271,16 @@ fn build_groups<'ctx>(
             kernel.is_whole = false;
         }
     }
+    let of_waves = |kernel: &Built, own: &[usize]| -> Vec<WaveStatementSite> {
+        let own = statements_at(own, &statements, &sites).into_iter();
+        own.map(|(statement, site)| WaveStatementSite {
+            launch: statement.launch(),
+            group: statement.group(),
+            parameters: kernel.parameters(site),
+            members: kernel.members(statement.of_plan(plan), kernels),
+        })
+        .collect()
+    };
     let mut fused = Vec::new();
     let mut bodies = Vec::new();
     for (number, kernel) in built.iter().enumerate() {
@@ -269,16 +288,12 @@ fn build_groups<'ctx>(
             continue;
         }
         if wanted.is_of_waves(number) {
-            let of_kernel = wanted.statements_of(number, &statements, &sites);
-            let of_kernel = of_kernel.into_iter();
-            let statements = of_kernel.map(|(statement, site)| WaveStatementSite {
-                launch: statement.launch(),
-                group: statement.group(),
-                parameters: kernel.parameters(site),
-                members: kernel.members(statement.of_plan(plan), kernels),
+            bodies.push(batch::Body {
+                kernel,
+                statements: of_waves(kernel, &wanted.orders[number].sites),
+                single: wanted.is_single(number),
+                lone: false,
             });
-            let single = wanted.is_single(number);
-            bodies.push((kernel, statements.collect(), single));
             continue;
         }
         let of_kernel = wanted.orders[number].sites.iter();
@@ -286,6 +301,18 @@ fn build_groups<'ctx>(
         fused.extend(of_kernel.map(|(group, site)| kernel.at(group, site)));
     }
     fused.sort_by_key(|kernel| kernel.group);
+    for (number, own) in wanted
+        .lone
+        .iter()
+        .filter(|(number, _)| built[*number].is_whole)
+    {
+        bodies.push(batch::Body {
+            kernel: &built[*number],
+            statements: of_waves(&built[*number], own),
+            single: true,
+            lone: true,
+        });
+    }
     let waves = batch::build_batches(&module, bodies)?;
     // A group that is only right where the queue runs it needs the kernel for that.
     let queued: BTreeSet<usize> = waves
@@ -305,75 +332,6 @@ fn build_groups<'ctx>(
         .verify()
         .map_err(|message| CodegenError::Llvm(message.to_string()))?;
     Ok((module, fused, waves))
-}
-
-/// The bodies of kernels, each prepared once.
-#[derive(Default)]
-struct Segments<'ctx> {
-    /// `None` for one that depends on something that only its own image has.
-    prepared: HashMap<SegmentKey, Option<Segment<'ctx>>>,
-}
-
-/// A kernel, the passes that its body went through, and what it is given.
-type SegmentKey = (KernelId, &'static str, Given);
-
-impl<'ctx> Segments<'ctx> {
-    /// The bodies of a group's members; `None` when one cannot be had.
-    fn of_group(
-        &mut self,
-        program: &Program<'ctx>,
-        group: &FusionGroup,
-        members: &[(&Launch, &KernelModel)],
-        optimisations: &BTreeSet<Optimisation>,
-    ) -> Result<Option<Vec<SegmentKey>>, CodegenError> {
-        let order = group.segments_in_order();
-        let mut keys = Vec::new();
-        for (position, (_, model)) in members.iter().enumerate() {
-            let form = form_of(position, &order, optimisations);
-            let given = match group.members[position].map {
-                ThreadMap::Identity | ThreadMap::Blocks { .. } => Given::Nothing,
-                ThreadMap::Clipped => Given::Grid,
-                ThreadMap::Dealt { .. } | ThreadMap::Runs { .. } | ThreadMap::Rearranged { .. } => {
-                    Given::Place
-                }
-            };
-            let key = (model.id, form, given);
-            if let Entry::Vacant(entry) = self.prepared.entry(key) {
-                let kernel = &program.kernels[model.id.0];
-                let given: &[Index] = match given {
-                    Given::Nothing => &[],
-                    Given::Grid => &Index::grid_size(),
-                    Given::Place => &Index::all(),
-                };
-                entry.insert(Segment::prepare(program, kernel, form, given)?);
-            }
-            if self.get(&key).is_none() {
-                return Ok(None);
-            }
-            keys.push(key);
-        }
-        Ok(Some(keys))
-    }
-
-    fn get(&self, key: &SegmentKey) -> Option<&Segment<'ctx>> {
-        self.prepared.get(key)?.as_ref()
-    }
-}
-
-/// Passes that make bodies alike which shall run in unison.
-fn form_of(
-    position: usize,
-    segments: &[Vec<usize>],
-    optimisations: &BTreeSet<Optimisation>,
-) -> &'static str {
-    let mut segments = segments.iter();
-    let own = segments.find(|segment| segment.contains(&position));
-    match optimisations.contains(&Optimisation::CodeMotion)
-        && own.is_some_and(|segment| segment.len() > 1)
-    {
-        true => unison::CANONICAL_FORM,
-        false => "",
-    }
 }
 
 struct GroupBuilder<'a, 'ctx> {
@@ -448,37 +406,41 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         Ok((built, functions))
     }
 
-    /// Copies of the members' bodies in the fused module.
-    fn bodies(&self) -> Result<Vec<segment::Body>, CodegenError> {
+    /// The body of each member, and what the names of its copy begin with.
+    fn members(&self) -> Result<Vec<(&Segment<'ctx>, String)>, CodegenError> {
         let shape = &self.recipe.shape;
-        let llvm = |message: inkwell::support::LLVMString| CodegenError::Llvm(message.to_string());
-        let mut copies: Option<Module<'ctx>> = None;
-        let mut segments = Vec::new();
-        for (position, member) in shape.members.iter().enumerate() {
-            let prefix = format!("sirius_g{}_m{position}_", self.number);
-            let form = form_of(position, &shape.segments, self.optimisations);
-            let placed_anew =
-                shape.dealt[position].is_some() || shape.rearranged[position].is_some();
-            let given = match (&shape.grids[position], placed_anew) {
-                (_, true) => Given::Place,
-                (Some(_), false) => Given::Grid,
-                (None, false) => Given::Nothing,
-            };
-            let segment = self.segments.get(&(member.kernel, form, given));
-            let segment = segment.ok_or_else(|| CodegenError::Inconsistent("no body".into()))?;
-            let copy = segment.copy(&prefix)?;
-            match &copies {
-                None => copies = Some(copy),
-                Some(copies) => copies.link_in_module(copy).map_err(llvm)?,
-            }
-            segments.push((segment, prefix));
-        }
-        // Linking takes as long as what is there, so that all of a group go in at once.
-        if let Some(copies) = copies {
-            self.module.link_in_module(copies).map_err(llvm)?;
-        }
-        let bodies = segments.into_iter();
-        bodies
+        let members = shape.members.iter().enumerate();
+        members
+            .map(|(position, member)| {
+                let prefix = format!("sirius_g{}_m{position}_", self.number);
+                let form = form_of(position, &shape.segments, self.optimisations);
+                let placed_anew =
+                    shape.dealt[position].is_some() || shape.rearranged[position].is_some();
+                let given = match (&shape.grids[position], placed_anew) {
+                    (_, true) => Given::Place,
+                    (Some(_), false) => Given::Grid,
+                    (None, false) => Given::Nothing,
+                };
+                let segment = self.segments.get(&(member.kernel, form, given));
+                let segment =
+                    segment.ok_or_else(|| CodegenError::Inconsistent("no body".into()))?;
+                Ok((segment, prefix))
+            })
+            .collect()
+    }
+
+    /// Modules with copies of the members' bodies.
+    fn copies(&self) -> Result<Vec<Module<'ctx>>, CodegenError> {
+        let members = self.members()?.into_iter();
+        members
+            .map(|(segment, prefix)| segment.copy(&prefix))
+            .collect()
+    }
+
+    /// The copies of the members' bodies in the fused module.
+    fn bodies(&self) -> Result<Vec<segment::Body>, CodegenError> {
+        let members = self.members()?.into_iter();
+        members
             .map(|(segment, prefix)| segment.body(self.module, &prefix))
             .collect()
     }

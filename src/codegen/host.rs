@@ -83,6 +83,12 @@ pub fn rewrite_launches(
             layout: FrameLayout::of(program, &members),
             members,
             waiting: waiting.iter().find(|each| each.launch() == last.launch),
+            in_loop: group.members.iter().any(|member| {
+                let block = launches
+                    .get(&member.launch)
+                    .map(|(node, _)| graph.nodes[*node].block);
+                block.is_none_or(|block| graph.blocks[block.0].innermost_loop.is_some())
+            }),
         });
     }
     let frames = frames(program, &moving)?;
@@ -104,6 +110,7 @@ pub fn rewrite_launches(
             .or_default()
             .extend(flush);
     }
+    shared.leave_seldom_run();
     issue_pending(program, flushes.into_values().flatten().collect())
 }
 
@@ -483,6 +490,8 @@ struct Moving<'a, 'ctx> {
     members: Vec<MemberCall<'a, 'ctx>>,
     layout: FrameLayout<'ctx>,
     waiting: Option<&'a Waiting<'a>>,
+    /// A host loop is around some of its launches.
+    in_loop: bool,
 }
 
 /// Moves one group; returns where its pending launches have to be issued.
@@ -503,7 +512,7 @@ fn move_group<'ctx>(
         members,
         layout,
     };
-    let flush = shared.one_of(of_group.flush()?);
+    let flush = shared.one_of(of_group.flush()?, moving.in_loop);
     let last = members.len() - 1;
     let int = program.context.i32_type();
     let builder = program.context.create_builder();
@@ -519,7 +528,7 @@ fn move_group<'ctx>(
                 launcher,
                 moving.waiting,
             )?;
-            shared.one_of(function)
+            shared.one_of(function, moving.in_loop)
         } else {
             let place = layout.place(program, &builder, frame, index)?;
             let number = int.const_int(index as u64, false);
@@ -527,7 +536,7 @@ fn move_group<'ctx>(
             let of_member: [BasicMetadataValueEnum<'_>; 3] =
                 [place.into(), number.into(), flush.into()];
             arguments.extend(of_member);
-            shared.one_of(of_group.collect(index)?)
+            shared.one_of(of_group.collect(index)?, true)
         };
         arguments.extend(member.passed());
         let status = builder

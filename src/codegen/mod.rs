@@ -155,8 +155,16 @@ pub struct WaveKernel {
     pub record_bytes: u32,
     /// Where the first record begins.
     pub records_offset_bytes: u32,
-    /// How many records there is room for.
+    /// How many records there is room for; with less than two there is no such kernel, and each launch
+    /// is one by itself.
     pub capacity: u32,
+}
+
+impl WaveKernel {
+    /// Whether the fused image has it.
+    pub fn is_built(&self) -> bool {
+        self.capacity > 1
+    }
 }
 
 /// A statement of the plan whose launches a [`WaveKernel`] runs.

@@ -60,6 +60,7 @@ fn keys<'a>(fused: &'a [FusedKernel], waves: &'a [WaveKernel]) -> BTreeMap<Strin
         .map(|kernel| (fused_key(kernel), kernel.name.as_str()));
     let waves = waves
         .iter()
+        .filter(|wave| wave.is_built())
         .map(|wave| (wave_key(wave), wave.name.as_str()));
     groups.chain(waves).collect()
 }

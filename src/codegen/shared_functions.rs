@@ -15,12 +15,41 @@ use std::collections::HashMap;
 #[derive(Default)]
 pub(super) struct SharedFunctions<'ctx> {
     known: HashMap<Vec<usize>, FunctionValue<'ctx>>,
+    /// Whether each function that was given is often run.
+    often: HashMap<FunctionValue<'ctx>, bool>,
 }
+
+/// With so many functions the host compiler takes its time over all of them.
+const MOST_OPTIMISED: usize = 64;
 
 impl<'ctx> SharedFunctions<'ctx> {
     /// A function that is complete and that nothing calls yet; where an equal one was given before, that
-    /// one, and the new one is gone.
-    pub(super) fn one_of(&mut self, function: FunctionValue<'ctx>) -> FunctionValue<'ctx> {
+    /// one, and the new one is gone. `often`: it is run more than once each time that its caller is.
+    pub(super) fn one_of(
+        &mut self,
+        function: FunctionValue<'ctx>,
+        often: bool,
+    ) -> FunctionValue<'ctx> {
+        let function = self.shared(function);
+        *self.often.entry(function).or_default() |= often;
+        function
+    }
+
+    /// Where there are many, those that stand in no loop stay as they are: each is a long straight line
+    /// that runs next to a launch, and optimising them takes longer than everything else of the host.
+    pub(super) fn leave_seldom_run(&self) {
+        if self.often.len() <= MOST_OPTIMISED {
+            return;
+        }
+        let kind = Attribute::get_named_enum_kind_id("optnone");
+        for (function, _) in self.often.iter().filter(|(_, often)| !**often) {
+            let context = function.get_type().get_context();
+            let optnone = context.create_enum_attribute(kind, 0);
+            function.add_attribute(AttributeLoc::Function, optnone);
+        }
+    }
+
+    fn shared(&mut self, function: FunctionValue<'ctx>) -> FunctionValue<'ctx> {
         // One that is called from a single place would become part of its caller; all of them together
         // in one large function take the optimiser more than linear time.
         let noinline = Attribute::get_named_enum_kind_id("noinline");
@@ -137,4 +166,43 @@ fn beside_operands(instruction: InstructionValue<'_>) -> Option<Vec<usize>> {
         _ => return None,
     }
     Some(beside)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use inkwell::context::Context;
+
+    /// By function, whether the host compiler leaves it as it is; the first stands in a loop.
+    fn left(count: usize) -> Vec<bool> {
+        let context = Context::create();
+        let module = context.create_module("host");
+        let int = context.i32_type();
+        let mut shared = SharedFunctions::default();
+        let functions: Vec<_> = (0..count)
+            .map(|number| {
+                let function = module.add_function("group", int.fn_type(&[], false), None);
+                let builder = context.create_builder();
+                builder.position_at_end(context.append_basic_block(function, "entry"));
+                let value = int.const_int(number as u64, false);
+                builder.build_return(Some(&value)).expect("a return");
+                shared.one_of(function, number == 0)
+            })
+            .collect();
+        shared.leave_seldom_run();
+        let kind = Attribute::get_named_enum_kind_id("optnone");
+        let is_left = |function: &FunctionValue<'_>| {
+            let place = AttributeLoc::Function;
+            function.get_enum_attribute(place, kind).is_some()
+        };
+        functions.iter().map(is_left).collect()
+    }
+
+    #[test]
+    fn many_functions_that_run_seldom_are_left_as_they_are() {
+        assert!(left(MOST_OPTIMISED).iter().all(|left| !left));
+        let many = left(MOST_OPTIMISED + 1);
+        assert!(!many[0], "it stands in a loop");
+        assert!(many[1..].iter().all(|left| *left));
+    }
 }

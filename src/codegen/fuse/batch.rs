@@ -11,7 +11,7 @@ use super::super::ir::{
 };
 use super::super::{CodegenError, WaveKernel, WaveStatementSite};
 use super::{Built, function_of, launch_bounds};
-use crate::launch::{Launch, LaunchId};
+use crate::launch::{HostBlockId, Launch, LaunchGraph, LaunchId, NodeKind};
 use crate::schedule::{FusionGroup, FusionPlan, Member, ThreadMap};
 use inkwell::module::Module;
 use std::collections::HashMap;
@@ -21,6 +21,10 @@ pub(super) struct Statement {
     launch: LaunchId,
     what: What,
     site: usize,
+    /// The number of its region.
+    region: usize,
+    /// A loop of the region is around it.
+    repeats: bool,
 }
 
 enum What {
@@ -64,26 +68,64 @@ impl Statement {
     pub(super) fn site(&self) -> usize {
         self.site
     }
+
+    /// A group that waits.
+    #[cfg(test)]
+    pub(super) fn waiting(site: usize, region: usize, repeats: bool) -> Self {
+        Self {
+            launch: LaunchId(site as u32),
+            what: What::Group(site),
+            site,
+            region,
+            repeats,
+        }
+    }
+
+    /// The number of the region in which it waits.
+    pub(super) fn region(&self) -> usize {
+        self.region
+    }
+
+    /// Whether it may be met several times before its region ends.
+    pub(super) fn repeats(&self) -> bool {
+        self.repeats
+    }
 }
 
 /// All statements of the plan's regions.
 pub(super) fn statements(
+    graph: &LaunchGraph,
     plan: &FusionPlan,
     launches: &HashMap<LaunchId, &Launch>,
 ) -> Vec<Statement> {
+    let nodes = graph.nodes.iter().filter_map(|node| match &node.kind {
+        NodeKind::Launch(launch) => Some((launch.id, node.block)),
+        _ => None,
+    });
+    let blocks: HashMap<LaunchId, HostBlockId> = nodes.collect();
+    let loops = |launch: &LaunchId| {
+        let block = blocks.get(launch);
+        block.map_or(usize::MAX, |block| graph.loops_around(*block).len())
+    };
     let mut groups = HashMap::new();
     for (index, group) in plan.groups.iter().enumerate() {
         groups.extend(group.members.iter().map(|member| (member.launch, index)));
     }
     let mut statements: Vec<Statement> = Vec::new();
     let mut alone = 0;
-    for statement in plan.waves.iter().flat_map(|region| &region.statements) {
-        let launch = statement.launch;
+    let waiting = plan.waves.iter().enumerate().flat_map(|(number, region)| {
+        let statements = region.statements.iter();
+        statements.map(move |statement| (number, region.outside_loops, statement.launch))
+    });
+    for (region, outside_loops, launch) in waiting {
+        let repeats = loops(&launch) > outside_loops;
         if let Some(index) = groups.get(&launch) {
             statements.push(Statement {
                 launch,
                 what: What::Group(*index),
                 site: *index,
+                region,
+                repeats,
             });
             continue;
         }
@@ -110,23 +152,46 @@ pub(super) fn statements(
             launch,
             what: What::Alone(group),
             site: plan.groups.len() + alone,
+            region,
+            repeats,
         });
         alone += 1;
     }
     statements
 }
 
+/// A kernel of statements that wait.
+pub(super) struct Body<'a> {
+    pub(super) kernel: &'a Built,
+    pub(super) statements: Vec<WaveStatementSite>,
+    /// A launch by itself has a kernel of its own.
+    pub(super) single: bool,
+    /// The kernel is that of a group, and there is never more than one launch of it at once.
+    pub(super) lone: bool,
+}
+
 /// Turns the kernels that were built for statements into functions, each called by a kernel of
-/// several launches. Those that cannot be are left out. With each come its statements, and whether a
-/// launch by itself has a kernel of its own.
+/// several launches. Those that cannot be are left out.
 pub(super) fn build_batches(
     module: &Module,
-    bodies: Vec<(&Built, Vec<WaveStatementSite>, bool)>,
+    bodies: Vec<Body<'_>>,
 ) -> Result<Vec<WaveKernel>, CodegenError> {
+    let mut waves = Vec::new();
     let mut built = Vec::new();
-    for (number, (kernel, statements, single)) in bodies.into_iter().enumerate() {
+    for (number, found) in bodies.into_iter().enumerate() {
+        let kernel = found.kernel;
         let body = function_of(module, kernel)?;
         let name = format!("sirius_wave_{number}_{}", body_name(&kernel.name));
+        if found.lone {
+            let layout = Layout::of(module, body);
+            let layout = layout.map(|layout| Layout {
+                capacity: 1,
+                ..layout
+            });
+            waves.extend(layout.map(|layout| layout.wave(name, found.statements, true)));
+            continue;
+        }
+        let (statements, single) = (found.statements, found.single);
         body.set_linkage(Linkage::LLVMInternalLinkage);
         body.set_call_convention(0);
         body.remove_attribute(FUNCTION_ATTRIBUTES, "noinline");
@@ -137,7 +202,8 @@ pub(super) fn build_batches(
         if !only_arguments && !of_groups {
             continue;
         }
-        let Some(layout) = Layout::of(module, body) else {
+        let layout = Layout::of(module, body);
+        let Some(layout) = layout.filter(|layout| layout.capacity > 1) else {
             continue;
         };
         let (batch, indices) = build_batch(module, &name, body, &layout);
@@ -146,14 +212,13 @@ pub(super) fn build_batches(
         built.push((batch, indices, (statements, single), layout));
     }
     if built.is_empty() {
-        return Ok(Vec::new());
+        return Ok(waves);
     }
     run_passes(
         module,
         "always-inline,globaldce",
         &device_target_machine("sm_80")?,
     )?;
-    let mut waves = Vec::new();
     for (batch, indices, (statements, single), layout) in built {
         if calls_code(batch) || names_block_in_assembly(batch) {
             batch.delete_function();
@@ -168,16 +233,7 @@ pub(super) fn build_batches(
             instruction.replace_uses_with(value);
             instruction.erase();
         }
-        waves.push(WaveKernel {
-            name: batch.name(),
-            statements,
-            single,
-            offsets_bytes: layout.offsets,
-            sizes_bytes: layout.sizes,
-            record_bytes: layout.record,
-            records_offset_bytes: RECORDS_OFFSET_BYTES,
-            capacity: layout.capacity,
-        });
+        waves.push(layout.wave(batch.name(), statements, single));
     }
     Ok(waves)
 }
@@ -200,7 +256,20 @@ struct Layout {
 }
 
 impl Layout {
-    /// `None` when not even two records fit.
+    fn wave(self, name: String, statements: Vec<WaveStatementSite>, single: bool) -> WaveKernel {
+        WaveKernel {
+            name,
+            statements,
+            single,
+            offsets_bytes: self.offsets,
+            sizes_bytes: self.sizes,
+            record_bytes: self.record,
+            records_offset_bytes: RECORDS_OFFSET_BYTES,
+            capacity: self.capacity,
+        }
+    }
+
+    /// `None` for an argument with more alignment than a record has.
     fn of(module: &Module, body: Value) -> Option<Self> {
         let mut layout = Self {
             offsets: Vec::new(),
@@ -236,7 +305,7 @@ impl Layout {
         }
         layout.record = end.max(1).next_multiple_of(RECORD_ALIGNMENT_BYTES);
         layout.capacity = (PARAMETER_BYTES - RECORDS_OFFSET_BYTES) / layout.record;
-        (layout.capacity > 1).then_some(layout)
+        Some(layout)
     }
 }
 

@@ -22,7 +22,7 @@ use crate::launch::{BufferId, Launch, LaunchGraph, LaunchId, ValueId};
 use crate::program::{KernelId, Program};
 use crate::schedule::{BlockThreads, FusionGroup, ThreadMap};
 use inkwell::module::Module;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// All that a fused kernel depends on.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -444,6 +444,9 @@ pub(super) struct Wanted {
     /// Those of groups, then those of statements that wait.
     pub(super) orders: Vec<Order>,
     of_groups: usize,
+    /// Kernels of groups by their numbers, and statements of theirs by their sites, which wait but are never
+    /// launched several at once: the kernel of the group is all that they need.
+    pub(super) lone: Vec<(usize, Vec<usize>)>,
 }
 
 impl Wanted {
@@ -453,10 +456,17 @@ impl Wanted {
         let mut made = orders(&(0..groups).filter_map(site).collect::<Vec<_>>(), false);
         let of_groups = made.len();
         let waiting = statements.iter().map(Statement::site);
-        made.extend(orders(&waiting.filter_map(site).collect::<Vec<_>>(), true));
+        let mut lone = Vec::new();
+        for order in orders(&waiting.filter_map(site).collect::<Vec<_>>(), true) {
+            match single(&made[..of_groups], &order) {
+                Some(number) if !may_meet(statements, &order) => lone.push((number, order.sites)),
+                _ => made.push(order),
+            }
+        }
         Self {
             orders: made,
             of_groups,
+            lone,
         }
     }
 
@@ -465,31 +475,43 @@ impl Wanted {
         number >= self.of_groups
     }
 
-    /// The statements of a kernel, with their sites.
-    pub(super) fn statements_of<'a>(
-        &self,
-        number: usize,
-        statements: &'a [Statement],
-        sites: &'a [Option<Site>],
-    ) -> Vec<(&'a Statement, &'a Site)> {
-        let own: BTreeSet<usize> = self.orders[number].sites.iter().copied().collect();
-        let statements = statements.iter();
-        let own = statements.filter(|statement| own.contains(&statement.site()));
-        own.filter_map(|statement| Some((statement, sites[statement.site()].as_ref()?)))
-            .collect()
-    }
-
     /// Whether the sites of a kernel for waves have one kernel for themselves that takes the same.
     pub(super) fn is_single(&self, number: usize) -> bool {
         let order = &self.orders[number];
-        let own: BTreeSet<usize> = order.sites.iter().copied().collect();
         let alone = order.recipe.shape.members.len() == 1;
-        let mut of_groups = self.orders[..self.of_groups].iter();
-        alone
-            || of_groups.any(|other| {
-                other.recipe == order.recipe && own.iter().all(|site| other.sites.contains(site))
-            })
+        alone || single(&self.orders[..self.of_groups], order).is_some()
     }
+}
+
+/// The kernel of groups that all sites of another one have, from an equal recipe.
+fn single(of_groups: &[Order], order: &Order) -> Option<usize> {
+    of_groups.iter().position(|other| {
+        other.recipe == order.recipe && order.sites.iter().all(|site| other.sites.contains(site))
+    })
+}
+
+/// Whether launches of two sites, or two of one site, may wait at the same time.
+fn may_meet(statements: &[Statement], order: &Order) -> bool {
+    let sites: HashSet<usize> = order.sites.iter().copied().collect();
+    let own = statements
+        .iter()
+        .filter(|statement| sites.contains(&statement.site()));
+    let mut regions = HashSet::new();
+    own.into_iter()
+        .any(|statement| statement.repeats() || !regions.insert(statement.region()))
+}
+
+/// The statements of some sites, with these.
+pub(super) fn statements_at<'a>(
+    own: &[usize],
+    statements: &'a [Statement],
+    sites: &'a [Option<Site>],
+) -> Vec<(&'a Statement, &'a Site)> {
+    let own: BTreeSet<usize> = own.iter().copied().collect();
+    let statements = statements.iter();
+    let own = statements.filter(|statement| own.contains(&statement.site()));
+    own.filter_map(|statement| Some((statement, sites[statement.site()].as_ref()?)))
+        .collect()
 }
 
 /// The kernels for sites, in the order of their first sites. `in_common`: one a shape, whatever the
@@ -529,4 +551,60 @@ fn orders(sites: &[(usize, &Site)], in_common: bool) -> Vec<Order> {
     }
     made.sort_by_key(|order| order.sites.iter().min().copied());
     made
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn site(launch: u32) -> Site {
+        let shape = Shape {
+            members: Vec::new(),
+            segments: Vec::new(),
+            parameters: Vec::new(),
+            strands: Vec::new(),
+            grids: Vec::new(),
+            dealt: Vec::new(),
+            rearranged: Vec::new(),
+        };
+        let facts = Facts {
+            extents: Vec::new(),
+            known: Vec::new(),
+            alone: Vec::new(),
+            apart: Vec::new(),
+            unread: Vec::new(),
+            most_threads: launch,
+            block: [None; 3],
+            largest: [None; 3],
+        };
+        let recipe = Recipe { shape, facts };
+        Site {
+            recipe,
+            sources: Vec::new(),
+            unread: Vec::new(),
+        }
+    }
+
+    /// How many kernels of several launches are made for two groups that wait in some regions, in
+    /// loops or not.
+    fn kernels_of_waves(equal: bool, waiting: [(usize, bool); 2]) -> usize {
+        let sites = [Some(site(32)), Some(site(if equal { 32 } else { 64 }))];
+        let statements = [0, 1].map(|site| {
+            let (region, repeats) = waiting[site];
+            Statement::waiting(site, region, repeats)
+        });
+        let wanted = Wanted::of(&sites, sites.len(), &statements);
+        (0..wanted.orders.len())
+            .filter(|number| wanted.is_of_waves(*number))
+            .count()
+    }
+
+    #[test]
+    fn what_never_waits_beside_an_equal_launch_has_no_kernel_for_several() {
+        assert_eq!(kernels_of_waves(true, [(0, false), (1, false)]), 0);
+        assert_eq!(kernels_of_waves(true, [(0, false), (0, false)]), 1);
+        assert_eq!(kernels_of_waves(true, [(0, true), (1, false)]), 1);
+        // They have a kernel each, and none that is both's.
+        assert_eq!(kernels_of_waves(false, [(0, false), (1, false)]), 1);
+    }
 }

@@ -6,7 +6,7 @@ use crate::kernel::model_kernels;
 use crate::launch::{Argument, ArgumentPiece, Buffer, BufferId, MemoryKind, Node, NodeId};
 use crate::launch::{HostBlockId, HostValue, Operand, Pointer, Root, Stream, ValueId};
 use crate::program::{DeviceVariable, Kernel, KernelId, Unit};
-use crate::schedule::{FusionPlan, Member};
+use crate::schedule::{FusionPlan, Member, ThreadMap};
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 

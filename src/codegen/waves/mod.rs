@@ -288,15 +288,21 @@ impl<'a> Waiting<'a> {
             true => single,
             false => single.get_type().const_null(),
         };
-        let batch = host
-            .get_global(&wave_key(self.kernel))
-            .ok_or_else(|| CodegenError::Inconsistent("a wave's kernel has no key".into()))?;
+        let batch = match self.kernel.is_built() {
+            true => host
+                .get_global(&wave_key(self.kernel))
+                .ok_or_else(|| CodegenError::Inconsistent("a wave's kernel has no key".into()))?
+                .as_pointer_value(),
+            false => context
+                .ptr_type(inkwell::AddressSpace::default())
+                .const_null(),
+        };
         let arguments = u32::try_from(self.site.parameters.len())
             .map_err(|_| CodegenError::Inconsistent("too many arguments".into()))?;
         let value = context.const_struct(
             &[
                 single.into(),
-                batch.as_pointer_value().into(),
+                batch.into(),
                 number(self.kernel.capacity).into(),
                 number(self.kernel.record_bytes).into(),
                 number(arguments).into(),
@@ -408,7 +414,7 @@ fn wait_alone<'ctx>(
     builder.position_before(&member.call);
     let arguments: Vec<_> = member.passed().collect();
     let status = builder
-        .build_call(shared.one_of(function), &arguments, "sirius.status")?
+        .build_call(shared.one_of(function, true), &arguments, "sirius.status")?
         .try_as_basic_value()
         .unwrap_basic();
     replace_status(member.call, status.into_int_value());

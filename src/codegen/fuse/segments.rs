@@ -1,0 +1,105 @@
+//! The bodies of all kernels that fused kernels are made from.
+
+use super::indices::{Given, Index};
+use super::segment::Segment;
+use super::unison;
+use crate::cli::Optimisation;
+use crate::codegen::CodegenError;
+use crate::kernel::KernelModel;
+use crate::launch::Launch;
+use crate::program::{KernelId, Program};
+use crate::schedule::{FusionGroup, ThreadMap};
+use inkwell::module::Module;
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeSet, HashMap};
+
+/// The bodies of kernels, each prepared once.
+#[derive(Default)]
+pub(super) struct Segments<'ctx> {
+    /// `None` for one that depends on something that only its own image has.
+    prepared: HashMap<SegmentKey, Option<Segment<'ctx>>>,
+}
+
+/// A kernel, the passes that its body went through, and what it is given.
+pub(super) type SegmentKey = (KernelId, &'static str, Given);
+
+impl<'ctx> Segments<'ctx> {
+    /// The bodies of a group's members; `None` when one cannot be had.
+    pub(super) fn of_group(
+        &mut self,
+        program: &Program<'ctx>,
+        group: &FusionGroup,
+        members: &[(&Launch, &KernelModel)],
+        optimisations: &BTreeSet<Optimisation>,
+    ) -> Result<Option<Vec<SegmentKey>>, CodegenError> {
+        let order = group.segments_in_order();
+        let mut keys = Vec::new();
+        for (position, (_, model)) in members.iter().enumerate() {
+            let form = form_of(position, &order, optimisations);
+            let given = match group.members[position].map {
+                ThreadMap::Identity | ThreadMap::Blocks { .. } => Given::Nothing,
+                ThreadMap::Clipped => Given::Grid,
+                ThreadMap::Dealt { .. } | ThreadMap::Runs { .. } | ThreadMap::Rearranged { .. } => {
+                    Given::Place
+                }
+            };
+            let key = (model.id, form, given);
+            if let Entry::Vacant(entry) = self.prepared.entry(key) {
+                let kernel = &program.kernels[model.id.0];
+                let given: &[Index] = match given {
+                    Given::Nothing => &[],
+                    Given::Grid => &Index::grid_size(),
+                    Given::Place => &Index::all(),
+                };
+                entry.insert(Segment::prepare(program, kernel, form, given)?);
+            }
+            if self.get(&key).is_none() {
+                return Ok(None);
+            }
+            keys.push(key);
+        }
+        Ok(Some(keys))
+    }
+
+    pub(super) fn get(&self, key: &SegmentKey) -> Option<&Segment<'ctx>> {
+        self.prepared.get(key)?.as_ref()
+    }
+}
+
+/// Passes that make bodies alike which shall run in unison.
+pub(super) fn form_of(
+    position: usize,
+    segments: &[Vec<usize>],
+    optimisations: &BTreeSet<Optimisation>,
+) -> &'static str {
+    let mut segments = segments.iter();
+    let own = segments.find(|segment| segment.contains(&position));
+    match optimisations.contains(&Optimisation::CodeMotion)
+        && own.is_some_and(|segment| segment.len() > 1)
+    {
+        true => unison::CANONICAL_FORM,
+        false => "",
+    }
+}
+
+/// Links modules into another one. To link takes as long as both modules are large, so that neighbours of
+/// equal size come together first.
+pub(super) fn link_all<'ctx>(
+    module: &Module<'ctx>,
+    mut all: Vec<Module<'ctx>>,
+) -> Result<(), CodegenError> {
+    let llvm = |message: inkwell::support::LLVMString| CodegenError::Llvm(message.to_string());
+    while all.len() > 1 {
+        let mut pairs = all.into_iter();
+        let mut linked = Vec::new();
+        while let Some(first) = pairs.next() {
+            if let Some(second) = pairs.next() {
+                first.link_in_module(second).map_err(llvm)?;
+            }
+            linked.push(first);
+        }
+        all = linked;
+    }
+    let last = all.into_iter().next();
+    last.map_or(Ok(()), |last| module.link_in_module(last).map_err(llvm))
+}
