@@ -73,13 +73,13 @@ def measure(options):
         "date": datetime.date.today().isoformat(),
         "device": f"CPU device on {cpu_name()}, {os.cpu_count()} cores",
         "gpu": gpu,
-        "compiler": ("release" if options.release else "debug") + " build of " + commit(),
     }
+    compiler_name = ("release" if options.release else "debug") + " build of " + commit()
     present = [name for name in MODELS if source_of(name).exists()]
     for name in options.models or present:
         print(f"\n{name}, {configuration}", flush=True)
         with tempfile.TemporaryDirectory() as folder:
-            model = measure_model(name, options, pathlib.Path(folder))
+            model = {"compiler": compiler_name} | measure_model(name, options, pathlib.Path(folder))
             if gpu:
                 model["microseconds"] = measure_on_gpu(name, options, gpu, pathlib.Path(folder))
         results["models"][name] = model
@@ -274,7 +274,11 @@ def tables(results):
     models = results["models"]
     gpu = results["gpu"]
     where = f"{gpu['name']}, driver {gpu['driver']}" if gpu else "no GPU: the columns of times are open"
-    lines = [f"{results['date']}; {results['device']}; {where}; {results['compiler']}", ""]
+    compilers = {}
+    for name, model in models.items():
+        compilers.setdefault(model["compiler"], []).append(name)
+    compilers = "; ".join(f"{', '.join(names)}: {compiler}" for compiler, names in compilers.items())
+    lines = [f"{results['date']}; {results['device']}; {where}. {compilers}.", ""]
     lines += ["| model | launches | | instructions | | barriers | | global bytes | | compiled in |",
               "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|"]
     for name, model in models.items():
