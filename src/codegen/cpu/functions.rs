@@ -1,6 +1,7 @@
 //! What stands in the place of device intrinsics and built-in functions: `threads.ll`,
 //! `arithmetic.ll`, `conversions.ll`, `half.ll`, `matrices.ll` and the table of functions for which the C library has one of the same meaning.
 
+use super::half_math::add_half_math;
 use super::instrument;
 use super::matrices::add_products;
 use super::packed::add_packed_arithmetic;
@@ -54,6 +55,7 @@ impl<'ctx> Library<'ctx> {
         add_c_library_wrappers(&mut text);
         add_directed_rounding(&mut text);
         add_packed_arithmetic(&mut text);
+        add_half_math(&mut text);
         text.push('\0');
         let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "sirius library");
         let definitions = module

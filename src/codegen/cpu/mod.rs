@@ -9,6 +9,7 @@ mod atomics;
 mod classify;
 mod entry;
 mod functions;
+mod half_math;
 mod image;
 mod in_step;
 mod instrument;
@@ -181,8 +182,10 @@ fn copy<'ctx>(module: &Module<'ctx>) -> Result<Module<'ctx>, CodegenError> {
         .map_err(|message| CodegenError::Llvm(message.to_string()))
 }
 
-/// The machine that runs the compiler: programs for the CPU device run where they are built.
+/// The machine that runs the compiler: programs for the CPU device run where they are built. Instructions that
+/// make bfloat16 of numbers are left out, since they take the smallest ones for zero.
 fn host_target_machine() -> Result<TargetMachine, CodegenError> {
+    const LEFT_OUT: &str = "-avx512bf16,-avxneconvert";
     Target::initialize_x86(&InitializationConfig::default());
     let triple = TargetMachine::get_default_triple();
     let target =
@@ -191,7 +194,10 @@ fn host_target_machine() -> Result<TargetMachine, CodegenError> {
         .create_target_machine(
             &triple,
             &TargetMachine::get_host_cpu_name().to_string(),
-            &TargetMachine::get_host_cpu_features().to_string(),
+            &format!(
+                "{},{LEFT_OUT}",
+                TargetMachine::get_host_cpu_features().to_string()
+            ),
             OptimizationLevel::Aggressive,
             RelocMode::PIC,
             CodeModel::Default,
