@@ -10,6 +10,7 @@
 #define CUBLAS_V2_H_
 #define CUBLAS_API_H_
 
+#include <cuComplex.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime_api.h>
 #include <library_types.h>
