@@ -18,6 +18,7 @@
 //! | [`schedule`] | the graph | [`schedule::FusionPlan`]: which launches become one |
 //! | [`verify`] | a plan | [`verify::VerifiedPlan`], or a refusal |
 //! | [`codegen`] | a verified plan | objects and programs |
+//! | [`tune`] | groups, measurements | which variant of a group is best |
 //! | [`objects`] | what `-c` wrote | the sources, in a link of the whole program |
 //! | [`report`] | all of it | text, JSON, DOT, HTML |
 //!
@@ -43,6 +44,7 @@ pub mod dependence;
 pub mod schedule;
 pub mod verify;
 pub mod codegen;
+pub mod tune;
 pub mod objects;
 pub mod report;
 

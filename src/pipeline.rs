@@ -11,11 +11,13 @@ mod crowded;
 mod device_code;
 mod fallback;
 mod link_cache;
+mod measure;
 mod outcome;
 mod preprocess;
 mod reference;
 mod resources;
 mod save;
+mod tuning;
 
 pub use outcome::{Outcome, PipelineError};
 
@@ -25,7 +27,7 @@ use preprocess::preprocess;
 use crate::cli::shown::steps;
 use crate::cli::toolchain::find_toolchain;
 use crate::cli::toolkit_folder::lay_out;
-use crate::cli::{Build, Device, Fusion, Input, Invocation, Language, Phase, Toolchain};
+use crate::cli::{Build, Device, Fusion, Input, Invocation, Language, Phase, Toolchain, TuneMode};
 use crate::codegen::{self, CodegenError, FusedImage};
 use crate::dependence::{Uar, build_uar, take_domains};
 use crate::kernel::{KernelModel, model_kernels};
@@ -112,6 +114,16 @@ pub fn run(invocation: &Invocation) -> Result<Outcome, PipelineError> {
             )))
         }
         Invocation::Build(build) => run_build(build),
+        Invocation::Tune {
+            build,
+            pack,
+            output,
+        } => {
+            let toolchain = find_toolchain(build)?;
+            let mut outcome = Outcome::default();
+            measure::tune(build, &toolchain, *pack, output, &mut outcome)?;
+            Ok(outcome)
+        }
         Invocation::Analyze {
             build,
             format,
@@ -158,7 +170,7 @@ fn run_build(build: &Build) -> Result<Outcome, PipelineError> {
                 if build.sirius.reference && reference::obstacle(build).is_none() {
                     reference::build_with_reference(build, output, &mut outcome)?;
                 } else {
-                    link_program(build, &toolchain, output, &mut outcome)?;
+                    link_tuned(build, &toolchain, output, &mut outcome)?;
                 }
             }
             if let Some(arguments) = &build.run {
@@ -191,6 +203,32 @@ fn run_build(build: &Build) -> Result<Outcome, PipelineError> {
         }
     }
     Ok(outcome)
+}
+
+/// Links a program, and where variants of its groups are to be measured and have not been, measures them
+/// and links it with the best.
+fn link_tuned(
+    build: &Build,
+    toolchain: &Toolchain,
+    output: &Path,
+    outcome: &mut Outcome,
+) -> Result<(), PipelineError> {
+    let mut first = Outcome::default();
+    link_program(build, toolchain, output, &mut first)?;
+    let is_known = first.tunables.iter().all(|tunable| tunable.is_known);
+    let may_run = build.sirius.stop_after.is_none() && !build.shared;
+    if build.sirius.tuning.mode != TuneMode::Measure || is_known || !may_run {
+        outcome.append(first);
+        return Ok(());
+    }
+    let choices = measure::measure(build, toolchain, outcome)?;
+    if choices.is_empty() {
+        outcome.append(first);
+        return Ok(());
+    }
+    let mut tuned = build.clone();
+    tuned.sirius.tuning.choices = choices;
+    link_program(&tuned, toolchain, output, outcome)
 }
 
 /// Gives an object that was compiled its record.
@@ -237,6 +275,7 @@ fn compile(
     outcome.standard_output.push_str(&attempt.standard_output);
     outcome.summary = attempt.summary;
     outcome.objects = attempt.objects;
+    outcome.tunables = attempt.tunables;
     save::messages(build, outcome)
 }
 
@@ -310,6 +349,7 @@ fn compile_fused(
     let Some(analysis) = analyze_program(&program, (build, toolchain), &mut clock, outcome)? else {
         return Ok(());
     };
+    let analysis = tuning::choose(&program, analysis, build, outcome)?;
     save::analysis(build, &analysis)?;
     let (analysis, emitted) = clock.time(Stage::Codegen, || {
         generate(&program, analysis, build, toolchain, output)
@@ -415,6 +455,8 @@ struct Analysis {
     reserved: Vec<BufferId>,
     /// By a group's first member, how it fares on each architecture, where ptxas was asked.
     occupancy: BTreeMap<LaunchId, Vec<GroupOccupancy>>,
+    /// By a group's first member, the name of the variant that was chosen.
+    tuned: BTreeMap<LaunchId, String>,
     seconds: Vec<(Stage, f64)>,
 }
 
@@ -443,6 +485,8 @@ impl Analysis {
                 .collect();
             let figures = first.and_then(|first| self.occupancy.get(&first.launch));
             fusion.resources = figures.cloned().unwrap_or_default();
+            let chosen = first.and_then(|first| self.tuned.get(&first.launch));
+            fusion.tuned = chosen.cloned();
             let asked = &build.sirius.orientation;
             let there =
                 ["auto", "v", "h"].contains(&asked.as_str()) || fusion.orientations.contains(asked);
@@ -467,6 +511,7 @@ fn without_groups(analysis: Analysis, left_out: &[usize]) -> Result<Analysis, Pi
         unwritten,
         reserved,
         occupancy,
+        tuned,
         seconds,
     } = analysis;
     let mut kept = FusionPlan {
@@ -502,6 +547,7 @@ fn without_groups(analysis: Analysis, left_out: &[usize]) -> Result<Analysis, Pi
         unwritten,
         reserved,
         occupancy,
+        tuned,
         seconds,
     })
 }
@@ -524,7 +570,8 @@ fn analyze(
     let program = clock.time(Stage::Program, || read_program(&context, &build, toolchain))?;
     outcome.warnings.push_str(&program.warnings);
     let analysis = analyze_program(&program, (&build, toolchain), &mut clock, outcome)?;
-    let mut analysis = analysis.ok_or_else(|| PipelineError::Bug("analysis was stopped".into()))?;
+    let analysis = analysis.ok_or_else(|| PipelineError::Bug("analysis was stopped".into()))?;
+    let mut analysis = tuning::choose(&program, analysis, &build, outcome)?;
     if resources::decide(&build, toolchain) {
         analysis = clock.time(Stage::Codegen, || {
             resources::judge(&program, analysis, &build, toolchain)
@@ -635,6 +682,7 @@ fn analyze_program(
         unwritten: BTreeMap::new(),
         reserved: Vec::new(),
         occupancy: BTreeMap::new(),
+        tuned: BTreeMap::new(),
         seconds: Vec::new(),
     }))
 }

@@ -78,6 +78,17 @@ fn meaning(command: &str) -> String {
             facts.push(format!("analyze: {format:?} to {output:?}"));
             (build, facts)
         }
+        Ok((
+            Invocation::Tune {
+                build,
+                pack,
+                output,
+            },
+            mut facts,
+        )) => {
+            facts.insert(0, format!("tune, pack: {pack}, to {}", output.display()));
+            (build, facts)
+        }
         Ok((Invocation::LayOut { folder, device }, _)) => {
             return format!("  toolkit for {device:?}: {}\n", folder.display());
         }

@@ -235,6 +235,7 @@ fn build(inputs: &[PathBuf], numerics: Numerics) -> Build {
         dry_run: false,
         keep_directory: None,
         sirius: SiriusOptions {
+            tuning: Default::default(),
             fusion: Fusion::Off,
             report: None,
             stop_after: None,

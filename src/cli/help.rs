@@ -9,9 +9,11 @@ pub(super) fn help() -> String {
         "\
 Usage: sirius-rs [options] files... [-o FILE]
        sirius-rs analyze [options] files... [--format=text|json|dot|html] [-o FILE]
+       sirius-rs tune [--pack] [options] files... -o FILE
 
 Compiles CUDA programs with nvcc's command line, fuses kernel launches that it can prove to be
-one, and links a program with the same results. 'analyze' reports and builds nothing.
+one, and links a program with the same results. 'analyze' reports and builds nothing. 'tune'
+measures variants of fused kernels here, or with --pack makes a program that does it elsewhere.
 
 Options of sirius-rs:
 ",
@@ -41,6 +43,23 @@ Options of sirius-rs:
         (
             "--sirius-orientation=NAME",
             "auto, v, h, or a variant that the report lists",
+        ),
+        (
+            "--sirius-tune=off|model|measure",
+            "choose variants by a cost model, or by running them",
+        ),
+        ("", "(default: off)"),
+        (
+            "--sirius-tune-budget=SECONDS",
+            "how long measuring may take (default: 60)",
+        ),
+        (
+            "--sirius-tune-seed=N",
+            "seed of the search where there are many variants",
+        ),
+        (
+            "--sirius-tune-results=FILE",
+            "choose by what 'sirius-rs tune' measured",
         ),
         (
             "--sirius-stop-after=STAGE",

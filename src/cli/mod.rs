@@ -18,7 +18,7 @@ pub mod toolchain;
 pub mod toolkit_folder;
 
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use dependencies::DependencyOptions;
@@ -40,6 +40,15 @@ pub enum Invocation {
         format: ReportFormat,
         /// Where it goes; `None`: standard output.
         output: Option<PathBuf>,
+    },
+    /// `sirius-rs tune`: variants of the program's groups are measured.
+    Tune {
+        /// What would be compiled.
+        build: Build,
+        /// `--pack`: a program that measures elsewhere is made, and nothing measured.
+        pack: bool,
+        /// The program that measures, or what was measured.
+        output: PathBuf,
     },
     /// Text for standard output (`--version`, `--help`, …), and success.
     Print(String),
@@ -189,7 +198,8 @@ pub enum Fusion {
 }
 
 /// An optimisation of fused kernels, by its name in `--sirius-opt=`. All are on by default.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Optimisation {
     /// `forward-values`: what one segment stores and the next loads stays in registers.
     ForwardValues,
@@ -278,6 +288,50 @@ impl Optimisation {
     }
 }
 
+/// `--sirius-tune=`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TuneMode {
+    /// Groups are made as they are planned.
+    Off,
+    /// The variant that a cost model finds best.
+    Model,
+    /// The variant that proved best; what was not measured before is measured now.
+    Measure,
+}
+
+/// How variants of groups are chosen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tuning {
+    /// `--sirius-tune=off|model|measure`.
+    pub mode: TuneMode,
+    /// `--sirius-tune-budget=SECONDS`: building and running variants may take so long.
+    pub budget_seconds: u64,
+    /// `--sirius-tune-seed=N`, for the search where there are many variants.
+    pub seed: u64,
+    /// `--sirius-tune-results=FILE`: what was measured elsewhere.
+    pub results: Option<PathBuf>,
+    /// The name of the variant that groups are to have, by the groups' keys.
+    pub choices: BTreeMap<String, String>,
+    /// `-run-args`: what the program gets where it is measured.
+    pub arguments: Vec<String>,
+    /// The program is built to be measured.
+    pub timed: bool,
+}
+
+impl Default for Tuning {
+    fn default() -> Self {
+        Self {
+            mode: TuneMode::Off,
+            budget_seconds: 60,
+            seed: 0,
+            results: None,
+            choices: BTreeMap::new(),
+            arguments: Vec::new(),
+            timed: false,
+        }
+    }
+}
+
 /// The options that begin with `--sirius-`.
 #[derive(Clone, Debug)]
 pub struct SiriusOptions {
@@ -297,6 +351,8 @@ pub struct SiriusOptions {
     pub orientation: String,
     /// `--sirius-opt=LIST`: those that are on.
     pub optimisations: BTreeSet<Optimisation>,
+    /// `--sirius-tune…`.
+    pub tuning: Tuning,
     /// `SIRIUS_REFERENCE=1`: the program compares itself with what it is without fusion.
     pub reference: bool,
     /// `SIRIUS_SAVE_DIR`: where everything goes that a report of a bug needs.

@@ -18,7 +18,7 @@ use super::toolchain;
 use super::toolkit_folder::ToolkitFolder;
 use super::{
     Build, Device, Fusion, Input, Invocation, Language, Numerics, Optimisation, Phase,
-    ReportFormat, SiriusOptions,
+    ReportFormat, SiriusOptions, Tuning,
 };
 use crate::diagnostics::{Diagnostic, Severity};
 use std::collections::BTreeMap;
@@ -153,9 +153,12 @@ pub fn parse_command_line(
         };
         words.push(word.to_owned());
     }
-    let analysis = match words.first().map(String::as_str) {
-        Some("analyze") => Some(AnalysisOptions::take(&mut words)?),
-        _ => None,
+    let subcommand = match words.first().map(String::as_str) {
+        Some("analyze") => Subcommand::Analyze(AnalysisOptions::take(&mut words)?),
+        Some("tune") => Subcommand::Tune {
+            pack: take_pack(&mut words),
+        },
+        _ => Subcommand::None,
     };
     let variable = |name: &str| {
         (surroundings.environment)(name)
@@ -185,8 +188,9 @@ pub fn parse_command_line(
         ));
     }
     let (build, warnings) = settle(draft, inputs, surroundings)?;
-    let invocation = match analysis {
-        Some(AnalysisOptions { format }) => {
+    let invocation = match subcommand {
+        Subcommand::Tune { pack } => tune(build, pack)?,
+        Subcommand::Analyze(AnalysisOptions { format }) => {
             let output = build.output.clone();
             let ending = output
                 .as_deref()
@@ -202,7 +206,7 @@ pub fn parse_command_line(
                 output,
             }
         }
-        None => Invocation::Build(build),
+        Subcommand::None => Invocation::Build(build),
     };
     let diagnostics = warnings
         .into_iter()
@@ -212,6 +216,50 @@ pub fn parse_command_line(
         })
         .collect();
     Ok((invocation, diagnostics))
+}
+
+/// The word before the options.
+enum Subcommand {
+    None,
+    Analyze(AnalysisOptions),
+    Tune { pack: bool },
+}
+
+/// Removes `tune` and `--pack` from the words; whether the latter was there.
+fn take_pack(words: &mut Vec<String>) -> bool {
+    words.remove(0);
+    let before = words.len();
+    words.retain(|word| word != "--pack");
+    words.len() < before
+}
+
+/// `sirius-rs tune`: of a whole program, into a file with a name.
+fn tune(build: Build, pack: bool) -> Result<Invocation, UsageError> {
+    let refused = |reason: &str| Err(UsageError::Refused(reason.to_owned()));
+    if build.phase != Phase::Link || build.shared {
+        return refused(
+            "'sirius-rs tune' measures whole programs; leave out -c, -shared and the like",
+        );
+    }
+    if build.run.is_some() && pack {
+        return refused(
+            "'sirius-rs tune --pack' runs nothing; give the program's arguments to what it makes",
+        );
+    }
+    if build.sirius.fusion == Fusion::Off || build.device_debug {
+        return refused("without fusion there is nothing to tune");
+    }
+    let Some(output) = build.output.clone() else {
+        return refused("'sirius-rs tune' needs -o FILE");
+    };
+    Ok(Invocation::Tune {
+        build: Build {
+            output: None,
+            ..build
+        },
+        pack,
+        output,
+    })
 }
 
 /// What only `sirius-rs analyze` takes.
@@ -313,6 +361,7 @@ fn default_build(surroundings: &Surroundings<'_>) -> Result<Build, UsageError> {
             keep_synchronisations: false,
             orientation: "auto".to_owned(),
             optimisations: Optimisation::ALL.into(),
+            tuning: Tuning::default(),
             reference: set("SIRIUS_REFERENCE").is_some_and(|value| value != "0"),
             save_directory: set("SIRIUS_SAVE_DIR").map(PathBuf::from),
             command: String::new(),
@@ -455,6 +504,7 @@ fn settle(
         });
     }
     build.phase = one_phase(&phases)?;
+    build.sirius.tuning.arguments.clone_from(&run_arguments);
     if let Some(arguments) = &mut build.run {
         *arguments = run_arguments;
     }

@@ -3,7 +3,7 @@
 use super::draft::Information;
 use super::options::{Arity, OptionRow, honour, inform, integer, undefined};
 use super::parse::UsageError;
-use super::{Device, Fusion, Optimisation, ReportFormat};
+use super::{Device, Fusion, Optimisation, ReportFormat, TuneMode};
 use crate::pipeline::Stage;
 use std::path::PathBuf;
 
@@ -88,12 +88,26 @@ pub(super) static SIRIUS_OPTIONS: &[OptionRow] = &[
         }
         Ok(())
     }),
-    honour("sirius-tune", &[], Arity::Scalar, |_, value| match value {
-        "off" => Ok(()),
-        "model" | "measure" => Err(UsageError::Refused(format!(
-            "Tuning with --sirius-tune={value} is not available in this version, only 'off' is"
-        ))),
-        _ => Err(undefined("sirius-tune", value)),
+    honour("sirius-tune", &[], Arity::Scalar, |draft, value| {
+        draft.build.sirius.tuning.mode = match value {
+            "off" => TuneMode::Off,
+            "model" => TuneMode::Model,
+            "measure" => TuneMode::Measure,
+            _ => return Err(undefined("sirius-tune", value)),
+        };
+        Ok(())
+    }),
+    honour("sirius-tune-budget", &[], Arity::Scalar, |draft, value| {
+        draft.build.sirius.tuning.budget_seconds = integer("sirius-tune-budget", value)?.into();
+        Ok(())
+    }),
+    honour("sirius-tune-seed", &[], Arity::Scalar, |draft, value| {
+        draft.build.sirius.tuning.seed = integer("sirius-tune-seed", value)?.into();
+        Ok(())
+    }),
+    honour("sirius-tune-results", &[], Arity::Scalar, |draft, value| {
+        draft.build.sirius.tuning.results = Some(PathBuf::from(value));
+        Ok(())
     }),
     honour("sirius-print-link-flags", &[], Arity::Flag, |draft, _| {
         inform(draft, Information::LinkFlags)

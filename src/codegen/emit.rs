@@ -8,6 +8,7 @@ use super::link::{compile_host, image_objects, join_objects, link};
 use super::ptx::{assemble, emit_fatbin, emit_ptx};
 use super::registration::{add_fused_keys, embed_unit_images, register_fused_image};
 use super::reserve::Reservations;
+use super::timer::link_timer;
 use super::waves::link_queue;
 use super::{CodegenError, DeviceImage};
 use crate::cli::{Build, Device, Phase, Toolchain};
@@ -85,14 +86,19 @@ pub fn emit(
         .map(|kernel| (kernel.group, kernel.unwritten.clone()))
         .collect();
 
-    let launcher = Launcher {
+    let on_cpu = build.device == Device::Cpu;
+    let mut launcher = Launcher {
         launch_function: if build.per_thread_default_stream {
             "cudaLaunchKernel_ptsz"
         } else {
             "cudaLaunchKernel"
         },
-        announce_site: build.device == Device::Cpu,
+        announce_site: on_cpu.then_some("__sirius_launch_site"),
+        announce_side: on_cpu,
     };
+    if build.sirius.tuning.timed {
+        launcher = link_timer(program, (build, toolchain), launcher, folder.path())?;
+    }
     let reservations = Reservations::new(plan.plan(), &fused, build.device);
     emitted.reserved = reservations.buffers().collect();
     reservations.redirect(program, graph, (build, toolchain), folder.path())?;

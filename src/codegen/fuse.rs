@@ -153,6 +153,7 @@ fn build_groups<'ctx>(
         });
     let alone = statements.iter().filter_map(batch::Statement::alone);
     for (group, optimisations) in groups.chain(alone.map(|group| (group, &of_all_sites))) {
+        let optimisations = &(optimisations - &group.variant.without);
         let members = group
             .members
             .iter()
@@ -187,15 +188,20 @@ fn build_groups<'ctx>(
     let wanted = Wanted::of(&sites, plan.groups.len(), &statements);
     let mut built = Vec::new();
     let mut strands = Vec::new();
-    let builders = wanted.orders.iter().enumerate();
+    let of_kernels: Vec<BTreeSet<Optimisation>> = wanted
+        .orders
+        .iter()
+        .map(|order| optimisations - &order.recipe.shape.variant.without)
+        .collect();
+    let builders = wanted.orders.iter().zip(&of_kernels).enumerate();
     let builders: Vec<GroupBuilder<'_, 'ctx>> = builders
-        .map(|(number, order)| GroupBuilder {
+        .map(|(number, (order, own))| GroupBuilder {
             module: &module,
             models: kernels,
             number,
             recipe: &order.recipe,
             segments: &segments,
-            optimisations,
+            optimisations: own,
         })
         .collect();
     let mut copies = Vec::new();
@@ -233,6 +239,7 @@ fn build_groups<'ctx>(
         }
         let function = function_of(&module, kernel)?;
         let facts = &kernel.facts;
+        let optimisations = optimisations - &kernel.variant.without;
         if optimisations.contains(&Optimisation::BroadcastValues) {
             broadcasts::broadcast_values(function, facts);
         }
@@ -397,6 +404,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
                 .collect(),
             kernels: shape.members.iter().map(|member| member.kernel).collect(),
             kept,
+            variant: shape.variant.clone(),
             is_whole: true,
             staged: None,
             static_shared_bytes: 0,
@@ -463,7 +471,10 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
             function.remove_attribute(FUNCTION_ATTRIBUTES, name);
         }
         let demands = bodies.iter().map(|body| body.demand);
-        let demand = demands.fold(Demand::default(), Demand::and);
+        let demand = demands.fold(Demand::of_variant(&shape.variant), Demand::and);
+        if shape.variant.compact {
+            function.add_attribute(FUNCTION_ATTRIBUTES, "optsize", 0);
+        }
         let models = shape
             .members
             .iter()
@@ -677,7 +688,8 @@ fn join_loops(
     optimisations: &BTreeSet<Optimisation>,
 ) -> Result<(), CodegenError> {
     let mut candidates = Vec::new();
-    for kernel in built.iter().filter(|kernel| kernel.is_whole) {
+    let joins = |kernel: &&Built| !kernel.variant.without.contains(&Optimisation::JoinLoops);
+    for kernel in built.iter().filter(|kernel| kernel.is_whole).filter(joins) {
         let function = function_of(module, kernel)?;
         if loops::has_several_loops(function) {
             candidates.push((function, &kernel.facts));

@@ -87,7 +87,7 @@ impl<'ctx> GroupFunctions<'_, 'ctx> {
         let is_complete = builder.build_int_compare(IntPredicate::EQ, pending, all, "complete")?;
         builder.build_conditional_branch(is_complete, complete, separate)?;
 
-        let side = |builder: &Builder<'ctx>, fused: bool| match launcher.announce_site {
+        let side = |builder: &Builder<'ctx>, fused: bool| match launcher.announce_side {
             true => announce_side(program, builder, &kernel.name, first_site, fused),
             false => Ok(()),
         };
@@ -178,9 +178,7 @@ impl<'ctx> GroupFunctions<'_, 'ctx> {
         if waiting.is_some_and(Waiting::must_replace) {
             builder.build_unconditional_branch(separate)?;
         } else {
-            if launcher.announce_site {
-                announce_site(program, &builder, site)?;
-            }
+            announce_site(program, &builder, launcher, site)?;
             let status = launch_kernel(program, &builder, launcher, key, &configuration, &slots)?;
             builder.build_return(Some(&status))?;
         }

@@ -18,8 +18,10 @@ use inkwell::values::{
 pub struct Launcher {
     /// `cudaLaunchKernel`, or its per-thread-default-stream twin.
     pub launch_function: &'static str,
-    /// The call that tells the CPU device which launch site follows.
-    pub announce_site: bool,
+    /// The function that is told which launch site follows.
+    pub announce_site: Option<&'static str>,
+    /// The CPU device's statistics are told which side of a guarded launch runs.
+    pub announce_side: bool,
 }
 
 /// Gives every `sirius.launch.N` of the host module its body: arguments into slots, then
@@ -45,9 +47,7 @@ pub fn define_launch_functions(
             .map(|index| argument_slot(&builder, function, index))
             .collect::<Result<Vec<_>, _>>()?;
         issue_waiting(program, &builder)?;
-        if launcher.announce_site {
-            announce_site(program, &builder, parameters[0].into_int_value())?;
-        }
+        announce_site(program, &builder, launcher, parameters[0].into_int_value())?;
         let configuration = &parameters[2..2 + OPERANDS_BEFORE_ARGUMENTS];
         let stub = parameters[1];
         let name = function.get_name().to_string_lossy();
@@ -284,16 +284,21 @@ pub(super) fn launch_kernel<'ctx>(
         .into_int_value())
 }
 
+/// Tells whom it concerns which launch site follows.
 pub(super) fn announce_site<'ctx>(
     program: &Program<'ctx>,
     builder: &Builder<'ctx>,
+    launcher: &Launcher,
     site: IntValue<'ctx>,
 ) -> Result<(), CodegenError> {
+    let Some(name) = launcher.announce_site else {
+        return Ok(());
+    };
     let context = program.context;
     let type_ = context
         .void_type()
         .fn_type(&[context.i32_type().into()], false);
-    let function = declared(program, "__sirius_launch_site", type_);
+    let function = declared(program, name, type_);
     builder.build_call(function, &[site.into()], "")?;
     Ok(())
 }

@@ -17,16 +17,19 @@ mod host;
 mod host_library;
 mod images;
 mod ir;
+mod kernel_text;
 mod launch_call;
 mod link;
 pub mod ptx;
 mod registration;
 mod reserve;
 mod shared_functions;
+mod timer;
 mod waves;
 
 pub use emit::{Emitted, emit, emit_device_only, emit_host_only, link_objects};
 pub use images::{FusedImage, UnitImages, Workbench, emit_fused, emit_units, try_candidates};
+pub use kernel_text::kernel_texts;
 pub use link::{archive, compile_host_bitcode, trace_link};
 
 use crate::affine::Axis;

@@ -9,7 +9,7 @@
 //! change a program. What fails to be kept is no error.
 
 use super::outcome::Outcome;
-use crate::cli::{Build, Language, Phase, SiriusOptions, Toolchain};
+use crate::cli::{Build, Language, Phase, SiriusOptions, Toolchain, Tuning};
 use std::fmt::Write as _;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
@@ -45,6 +45,7 @@ impl LinkCache {
             && options.save_directory.is_none()
             && build.keep_directory.is_none()
             && !options.reference
+            && options.tuning == Tuning::default()
             && !build.dry_run
             && !build.verbose;
         if !only_the_program {
@@ -99,7 +100,8 @@ impl LinkCache {
 /// What all entries together may take.
 const LARGEST_BYTES: u64 = 512 << 20;
 
-fn folder() -> Option<PathBuf> {
+/// Where what may be needed again is kept; `None` where nothing is to be.
+pub(super) fn folder() -> Option<PathBuf> {
     let variable = |name| std::env::var_os(name).filter(|text| !text.is_empty());
     match variable("SIRIUS_CACHE") {
         Some(text) if text == "off" => None,

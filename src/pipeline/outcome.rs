@@ -1,5 +1,6 @@
 //! How a run ends: what it says, and with which status.
 
+use super::tuning::Tunable;
 use crate::cli::toolchain::ToolchainError;
 use crate::cli::toolkit_folder::ToolkitFolderError;
 use crate::cli::{Build, ToolError};
@@ -27,11 +28,22 @@ pub struct Outcome {
     pub summary: Option<String>,
     /// The objects that were linked, where a link of the same may use them again.
     pub(super) objects: Vec<Vec<u8>>,
+    /// What there was to tune, where that was asked for.
+    pub(super) tunables: Vec<Tunable>,
     /// `-run`: what is to be run when all is said; its status is the run's.
     pub then_run: Option<std::process::Command>,
 }
 
 impl Outcome {
+    /// What another run has to say as well.
+    pub(super) fn append(&mut self, other: Self) {
+        self.standard_output.push_str(&other.standard_output);
+        self.warnings.push_str(&other.warnings);
+        self.summary = other.summary.or(self.summary.take());
+        self.objects = other.objects;
+        self.tunables = other.tunables;
+    }
+
     /// Only text.
     pub(super) fn print(text: String) -> Self {
         Self {
@@ -78,6 +90,9 @@ pub enum PipelineError {
         /// Why it did not.
         error: std::io::Error,
     },
+    /// Nothing could be measured.
+    #[error("{0}")]
+    Tune(String),
     /// A check of ours failed where that is fatal.
     #[error("internal error: {0}")]
     Bug(String),
@@ -95,6 +110,7 @@ impl PipelineError {
             Self::ToolkitFolder(_)
             | Self::Write { .. }
             | Self::Bug(_)
+            | Self::Tune(_)
             | Self::UnknownOrientation { .. } => 1,
         }
     }
@@ -110,6 +126,7 @@ impl PipelineError {
             | Self::Objects(_)
             | Self::Tool(_)
             | Self::Write { .. }
+            | Self::Tune(_)
             | Self::UnknownOrientation { .. } => false,
         }
     }

@@ -45,7 +45,8 @@ pub(super) fn preprocess(
     let options = &build.sirius;
     let fusion = (options.fusion, &options.optimisations, options.max_fusions);
     let order = (&options.orientation, options.keep_synchronisations);
-    let settings = (build.device, &build.architectures, fusion, order);
+    let chosen = &options.tuning;
+    let settings = (build.device, &build.architectures, fusion, order, chosen);
     format!("{settings:?}").hash(&mut hasher);
     text.push_str(&more);
     text.push_str(&format!("// device side: {:016x}\n", hasher.finish()));

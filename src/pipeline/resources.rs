@@ -15,7 +15,7 @@ use crate::schedule::resources::{GroupOccupancy, GroupUsage, cuts};
 use crate::schedule::{
     FusionGroup, FusionPlan, Missed, Regrouper, find_dead_buffers, plan_waves, without_homeless,
 };
-use crate::verify::verify;
+use crate::verify::{VerifiedPlan, verify};
 
 /// Whether ptxas has a say in this build.
 pub(super) fn decide(build: &Build, toolchain: &Toolchain) -> bool {
@@ -258,31 +258,30 @@ impl Analysis {
         };
         let mut groups = [kept.clone(), parts].concat();
         groups.sort_by_key(place);
-        let by_waves = !self.plan.plan().waves.is_empty();
-        for groups in [groups, kept] {
-            let waves = match by_waves {
-                true => {
-                    let expands = self.options.expands_buffers;
-                    plan_waves(&self.graph, &self.models, &self.uar, &groups, expands).0
-                }
-                false => Vec::new(),
-            };
-            let mut plan = FusionPlan {
-                groups,
-                waves,
-                ..FusionPlan::default()
-            };
-            plan = without_homeless(&self.graph, &self.models, &self.uar, plan);
-            if self.options.reserves_memory {
-                plan.dead_buffers = find_dead_buffers(&self.graph, &self.models, &plan);
-            }
-            if let Ok(plan) = verify(&self.graph, &self.models, plan) {
-                self.plan = plan;
-                return Ok(());
-            }
+        let plan = self.plan_of(groups).or_else(|| self.plan_of(kept));
+        self.plan =
+            plan.ok_or_else(|| PipelineError::Bug("the verifier refuses a part of a plan".into()))?;
+        Ok(())
+    }
+
+    /// A plan of these groups, issued by waves where the present one is; `None` where the verifier
+    /// refuses it.
+    pub(super) fn plan_of(&self, groups: Vec<FusionGroup>) -> Option<VerifiedPlan> {
+        let (graph, models, uar) = (&self.graph, &self.models, &self.uar);
+        let expands = self.options.expands_buffers;
+        let waves = match self.plan.plan().waves.is_empty() {
+            false => plan_waves(graph, models, uar, &groups, expands).0,
+            true => Vec::new(),
+        };
+        let mut plan = FusionPlan {
+            groups,
+            waves,
+            ..FusionPlan::default()
+        };
+        plan = without_homeless(graph, models, uar, plan);
+        if self.options.reserves_memory {
+            plan.dead_buffers = find_dead_buffers(graph, models, &plan);
         }
-        Err(PipelineError::Bug(
-            "the verifier refuses a part of a plan".into(),
-        ))
+        verify(graph, models, plan).ok()
     }
 }

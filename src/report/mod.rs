@@ -238,6 +238,9 @@ pub struct ReportFusion {
     /// The orientation that was asked for, where these launches do not have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub orientation_not_there: Option<String>,
+    /// The variant that was chosen by measuring or reckoning, where one was; see [`crate::tune::Choice`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tuned: Option<String>,
     /// How the blocks and threads of each member are those of the fused launch.
     #[serde(default)]
     pub maps: Vec<ReportMap>,
@@ -269,6 +272,9 @@ impl ReportFusion {
         };
         if let Some(asked) = &self.orientation_not_there {
             text.push_str(&format!("; there is no {asked} here"));
+        }
+        if let Some(tuned) = &self.tuned {
+            text.push_str(&format!("; tuned: {tuned}"));
         }
         text
     }
@@ -626,6 +632,7 @@ fn fusion(
         orientation: group.orientation.clone(),
         orientations: group.orientations.clone(),
         orientation_not_there: None,
+        tuned: None,
         maps: maps::maps(graph, kernels, names, group),
         guards: group
             .guards

@@ -9,11 +9,11 @@ use super::domains::Domains;
 use super::host_order::HostOrder;
 use super::liveness::Readers;
 use super::obstacle::{Candidate, obstacle, rejection};
-use super::orientation::{Layouts, Strands};
+use super::orientation::{Layouts, Orientation, Strands};
 use super::segments::segments;
 use super::space::static_shared;
 use super::waiting::{self, WaitObservers};
-use super::{FusionGroup, Member, ScheduleOptions, ThreadMap};
+use super::{FusionGroup, Member, ScheduleOptions, ThreadMap, Variant};
 use crate::dependence::{DependenceKind, Edge, Guard, PointerRange, SharedMemory, Uar, Width};
 use crate::diagnostics::{Rejection, RejectionReason};
 use crate::expression::{Condition, Expression};
@@ -212,6 +212,16 @@ impl<'a> Judge<'a> {
         members: &[Candidate<'a>],
         planned: impl Fn(&Candidate) -> usize,
     ) -> FusionGroup {
+        self.finish_as(members, planned, self.options.orientation)
+    }
+
+    /// [`Judge::finish`] in an orientation that is asked for.
+    pub(super) fn finish_as(
+        &self,
+        members: &[Candidate<'a>],
+        planned: impl Fn(&Candidate) -> usize,
+        orientation: Orientation,
+    ) -> FusionGroup {
         let domains = self.domains(members);
         let layouts = match domains.all_kept() {
             true => self.layouts(members, &planned),
@@ -219,7 +229,7 @@ impl<'a> Judge<'a> {
             false => Layouts::single(members.len()),
         };
         let orientations = layouts.names();
-        let (orientation, strands) = layouts.take(self.options.orientation);
+        let (orientation, strands) = layouts.take(orientation);
         let mut strand_of = vec![0; members.len()];
         for (number, strand) in strands.iter().enumerate() {
             strand.iter().for_each(|member| strand_of[*member] = number);
@@ -308,6 +318,7 @@ impl<'a> Judge<'a> {
             guards,
             unread_afterwards,
             segments,
+            variant: Variant::default(),
         }
     }
 

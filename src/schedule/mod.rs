@@ -47,6 +47,7 @@ use crate::kernel::KernelModel;
 use crate::launch::{BufferId, LaunchGraph, LaunchId, Node, NodeId, NodeKind, Operand, ValueId};
 use occupancy::Limits;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// How a member's (block, thread) becomes one of the fused kernel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -174,6 +175,30 @@ pub struct FusionGroup {
     /// one. Empty: each member is a segment, in host order.
     #[serde(default)]
     pub segments: Vec<Vec<usize>>,
+    /// How its kernel is made.
+    #[serde(default, skip_serializing_if = "Variant::is_usual")]
+    pub variant: Variant,
+}
+
+/// Choices in making a group's kernel that change its speed and nothing else.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Variant {
+    /// Optimisations that this kernel goes without.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub without: BTreeSet<Optimisation>,
+    /// So many of its threads are to run at once on a multiprocessor, which bounds its registers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resident_threads: Option<u32>,
+    /// Its code is kept short, so that loops are not unrolled.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub compact: bool,
+}
+
+impl Variant {
+    /// Whether there is nothing special about it.
+    pub fn is_usual(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 impl ThreadMap {

@@ -2,7 +2,7 @@
 
 use super::group::Judge;
 use super::obstacle::{Candidate, candidate};
-use super::{FusionGroup, Missed, ScheduleOptions, ThreadMap};
+use super::{FusionGroup, Missed, Orientation, ScheduleOptions, ThreadMap};
 use crate::dependence::Uar;
 use crate::diagnostics::{Rejection, RejectionReason};
 use crate::kernel::KernelModel;
@@ -69,6 +69,27 @@ impl<'a> Regrouper<'a> {
             self.judge.may_join(&[before], *last).ok()?;
         }
         Some(self.judge.finish(&members, |_| 0))
+    }
+
+    /// A group as it was planned in another orientation, the one of this name; `None` when it does not have
+    /// that.
+    pub fn reoriented(&self, group: &FusionGroup, name: &str) -> Option<FusionGroup> {
+        let members = group.members.iter().map(|member| {
+            let node = *self.nodes.get(&member.launch)?;
+            candidate(self.graph, self.kernels, node).ok()
+        });
+        let members: Vec<Candidate<'a>> = members.collect::<Option<_>>()?;
+        let strands = group.strands();
+        let planned = |member: &Candidate| {
+            let is_own = |at: &usize| group.members[*at].launch == member.launch.id;
+            strands
+                .iter()
+                .position(|strand| strand.iter().any(is_own))
+                .unwrap_or(0)
+        };
+        let orientation = Orientation::named(name);
+        let made = self.judge.finish_as(&members, planned, orientation);
+        (made.orientation == name).then_some(made)
     }
 
     /// The members on both sides of a cut stay apart, with this message.

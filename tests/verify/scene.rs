@@ -14,7 +14,7 @@ use sirius_rs::launch::{
     Root, Stream, Touch, ValueId,
 };
 use sirius_rs::program::KernelId;
-use sirius_rs::schedule::{FusionGroup, FusionPlan, Member, ThreadMap};
+use sirius_rs::schedule::{FusionGroup, FusionPlan, Member, ThreadMap, Variant};
 
 /// A host program with its kernels, one function, the nodes in one block unless said otherwise.
 pub struct Scene {
@@ -426,6 +426,7 @@ pub fn group(members: &[(LaunchId, bool)], guards: Vec<Guard>) -> FusionGroup {
     FusionGroup {
         unread_afterwards: Vec::new(),
         segments: Vec::new(),
+        variant: Variant::default(),
         members: members
             .iter()
             .map(|(launch, barrier_before)| Member {

@@ -12,7 +12,7 @@ use super::super::ir::{
 use super::super::{CodegenError, WaveKernel, WaveStatementSite};
 use super::{Built, function_of, launch_bounds};
 use crate::launch::{HostBlockId, Launch, LaunchGraph, LaunchId, NodeKind};
-use crate::schedule::{FusionGroup, FusionPlan, Member, ThreadMap};
+use crate::schedule::{FusionGroup, FusionPlan, Member, ThreadMap, Variant};
 use inkwell::module::Module;
 use std::collections::HashMap;
 
@@ -147,6 +147,7 @@ pub(super) fn statements(
             orientations: Vec::new(),
             unread_afterwards: Vec::new(),
             segments: Vec::new(),
+            variant: Variant::default(),
         };
         statements.push(Statement {
             launch,

@@ -5,7 +5,7 @@ use super::memory::KernelFacts;
 use super::recipe::Site;
 use crate::kernel::KernelModel;
 use crate::program::KernelId;
-use crate::schedule::FusionGroup;
+use crate::schedule::{FusionGroup, Variant};
 
 /// A kernel that was made from a recipe.
 pub(super) struct Built {
@@ -17,6 +17,8 @@ pub(super) struct Built {
     pub(super) places: Vec<Vec<Option<usize>>>,
     /// By member.
     pub(super) kernels: Vec<KernelId>,
+    /// How it is made.
+    pub(super) variant: Variant,
     /// False when it could not be made after all, and was deleted.
     pub(super) is_whole: bool,
     pub(super) staged: Option<StagedRows>,

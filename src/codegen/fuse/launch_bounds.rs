@@ -9,6 +9,7 @@
 
 use crate::codegen::device::max_threads;
 use crate::codegen::ir::Value;
+use crate::schedule::Variant;
 
 /// What a member's kernel asks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,6 +31,14 @@ impl Demand {
         Self {
             resident_threads,
             registers: number(MOST_REGISTERS),
+        }
+    }
+
+    /// What a variant of the kernel asks for.
+    pub(super) fn of_variant(variant: &Variant) -> Self {
+        Self {
+            resident_threads: variant.resident_threads,
+            registers: None,
         }
     }
 

@@ -20,7 +20,7 @@ use crate::codegen::ir::Type;
 use crate::kernel::KernelModel;
 use crate::launch::{BufferId, Launch, LaunchGraph, LaunchId, ValueId};
 use crate::program::{KernelId, Program};
-use crate::schedule::{BlockThreads, FusionGroup, ThreadMap};
+use crate::schedule::{BlockThreads, FusionGroup, ThreadMap, Variant};
 use inkwell::module::Module;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -46,6 +46,8 @@ pub(super) struct Shape {
     pub(super) dealt: Vec<Option<Dealt>>,
     /// By member, how one is rearranged.
     pub(super) rearranged: Vec<Option<Rearranged>>,
+    /// How the kernel is made.
+    pub(super) variant: Variant,
 }
 
 /// A member of a group.
@@ -253,6 +255,7 @@ impl SiteReader<'_, '_> {
             grids,
             dealt,
             rearranged,
+            variant: group.variant.clone(),
         };
         Site {
             recipe: Recipe { shape, facts },
@@ -566,6 +569,7 @@ mod tests {
             grids: Vec::new(),
             dealt: Vec::new(),
             rearranged: Vec::new(),
+            variant: Variant::default(),
         };
         let facts = Facts {
             extents: Vec::new(),

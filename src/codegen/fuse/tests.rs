@@ -6,7 +6,7 @@ use crate::kernel::model_kernels;
 use crate::launch::{Argument, ArgumentPiece, Buffer, BufferId, MemoryKind, Node, NodeId};
 use crate::launch::{HostBlockId, HostValue, Operand, Pointer, Root, Stream, ValueId};
 use crate::program::{DeviceVariable, Kernel, KernelId, Unit};
-use crate::schedule::{FusionPlan, Member, ThreadMap};
+use crate::schedule::{FusionPlan, Member, ThreadMap, Variant};
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 
@@ -139,6 +139,7 @@ fn plan(barriers: &[bool]) -> FusionPlan {
         groups: vec![FusionGroup {
             unread_afterwards: Vec::new(),
             segments: Vec::new(),
+            variant: Variant::default(),
             members,
             orientation: "v".to_owned(),
             orientations: Vec::new(),

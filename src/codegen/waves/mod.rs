@@ -22,7 +22,7 @@ use super::launch_call::{
 };
 use super::shared_functions::SharedFunctions;
 use super::{CodegenError, FusedParameter, WaveKernel, WaveStatementSite};
-use crate::cli::{Build, Toolchain};
+use crate::cli::{Build, Device, Toolchain};
 use crate::dependence::RangeTouch;
 use crate::kernel::KernelModel;
 use crate::launch::{Launch, LaunchGraph, LaunchId, NodeKind, Operand};
@@ -59,8 +59,11 @@ pub fn link_queue(
     ] {
         macros.push(format!("SIRIUS_{name}={function}{suffix}"));
     }
-    if launcher.announce_site {
-        macros.push("SIRIUS_ANNOUNCE".to_owned());
+    if let Some(function) = launcher.announce_site {
+        macros.push(format!("SIRIUS_ANNOUNCE={function}"));
+    }
+    if build.device == Device::Cpu {
+        macros.push("SIRIUS_CPU_DEVICE".to_owned());
     }
     let queue = HostLibrary {
         name: "sirius_waves",

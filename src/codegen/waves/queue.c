@@ -23,7 +23,9 @@ int cudaFuncGetAttributes(void *, const void *);
 int cudaGetLastError(void);
 int SIRIUS_COPY(void *, const void *, size_t, int, void *);
 #ifdef SIRIUS_ANNOUNCE
-void __sirius_launch_site(unsigned);
+void SIRIUS_ANNOUNCE(unsigned);
+#endif
+#ifdef SIRIUS_CPU_DEVICE
 void *__sirius_version_allocate(size_t);
 void __sirius_version_free(void *);
 #else
@@ -111,7 +113,7 @@ static int grow(void **array, size_t element, size_t needed, size_t *room) {
 
 static void announce(unsigned site) {
 #ifdef SIRIUS_ANNOUNCE
-    __sirius_launch_site(site);
+    SIRIUS_ANNOUNCE(site);
 #else
     (void)site;
 #endif
@@ -210,7 +212,7 @@ static int compare(const void *left, const void *right) {
 }
 
 static void *allocate(size_t bytes, void *stream) {
-#ifdef SIRIUS_ANNOUNCE
+#ifdef SIRIUS_CPU_DEVICE
     (void)stream;
     return __sirius_version_allocate(bytes);
 #else
@@ -234,7 +236,7 @@ static int settle(void) {
         status = status ? status : one;
     }
     for (unsigned i = 0; i < queue.blocks; ++i) {
-#ifdef SIRIUS_ANNOUNCE
+#ifdef SIRIUS_CPU_DEVICE
         __sirius_version_free(queue.block[i].memory);
 #else
         SIRIUS_FREE(queue.block[i].memory, queue.stream);

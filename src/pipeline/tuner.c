@@ -1,0 +1,200 @@
+/* The program that `sirius-rs tune --pack` builds: it holds a program in several configurations. Each is run
+ * with the arguments and the standard input of this program, in turns, for some rounds; what the launch
+ * sites took is written to a file that the next compilation reads.
+ *
+ * SIRIUS_TUNE_BUDGET: seconds after which no run is begun. SIRIUS_TUNE_RESULTS: the file.
+ * SIRIUS_TUNE_PROGRESS: says on standard output how many runs of how many are done. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define EMBED(NAME, FILE)                                                                          \
+    __asm__(".section .rodata\n.balign 16\n" #NAME "_start:\n.incbin \"" FILE "\"\n" #NAME         \
+            "_end:\n.previous\n");                                                                 \
+    extern const char NAME##_start[], NAME##_end[]
+
+#include SIRIUS_PROGRAMS
+/* There: EMBED of `manifest`, and of `program0` and so on; their ends as SIRIUS_TABLE. */
+
+struct text { const char *start, *end; };
+static const struct text programs[] = {SIRIUS_TABLE};
+enum { COUNT = sizeof programs / sizeof *programs, MOST_ROUNDS = 11 };
+
+static char *names[COUNT];
+static int failed[COUNT];
+static char device[1024];
+
+static void end(const char *what) {
+    fprintf(stderr, "sirius: tune: %s: %s\n", what, strerror(errno));
+    exit(1);
+}
+
+static void remove_programs(void) {
+    for (int i = 0; i < COUNT; ++i)
+        if (names[i]) unlink(names[i]);
+}
+
+static void stopped(int signal) {
+    remove_programs();
+    _exit(128 + signal);
+}
+
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+static void write_all(int file, const char *bytes, size_t size) {
+    while (size > 0) {
+        ssize_t written = write(file, bytes, size);
+        if (written < 0) end("no room for a file");
+        bytes += written, size -= (size_t)written;
+    }
+}
+
+static char *program_with(struct text contents) {
+    const char *folder = getenv("TMPDIR");
+    char *name = malloc(4096);
+    if (!name) end("no memory");
+    snprintf(name, 4096, "%s/sirius-XXXXXX", folder && *folder ? folder : "/tmp");
+    int file = mkstemp(name);
+    if (file < 0) end("no room for a file");
+    write_all(file, contents.start, (size_t)(contents.end - contents.start));
+    if (fchmod(file, 0700) || close(file)) end("no room for a file");
+    return name;
+}
+
+/* Standard input, to be read by every run. */
+static int input_file(void) {
+    int file = memfd_create("sirius", MFD_CLOEXEC);
+    if (file < 0) end("no room for a file");
+    char bytes[1 << 16];
+    ssize_t got = 0;
+    if (!isatty(0) && fcntl(0, F_GETFD) != -1)
+        while ((got = read(0, bytes, sizeof bytes)) > 0) write_all(file, bytes, (size_t)got);
+    return file;
+}
+
+/* Runs a configuration; its wait status. Its own words are heard when `loud`. */
+static int run(int number, char **arguments, int input, int times, int loud, double seconds) {
+    lseek(input, 0, SEEK_SET);
+    fflush(0);
+    pid_t child = fork();
+    if (child < 0) end("cannot start the program");
+    if (child == 0) {
+        char name[64];
+        snprintf(name, sizeof name, "/proc/self/fd/%d", dup(times)); /* stays open in the program */
+        setenv("SIRIUS_TUNE_TIMES", name, 1);
+        int nowhere = open("/dev/null", O_WRONLY);
+        dup2(input, 0);
+        dup2(nowhere, 1);
+        if (!loud) dup2(nowhere, 2);
+        if (seconds > 0) alarm((unsigned)seconds + 1);
+        execv(names[number], arguments);
+        fprintf(stderr, "sirius: tune: cannot start the program: %s\n", strerror(errno));
+        _exit(127);
+    }
+    int status;
+    while (waitpid(child, &status, 0) < 0)
+        if (errno != EINTR) end("cannot wait for the program");
+    return status;
+}
+
+/* Writes what a run said of its sites. */
+static int write_run(FILE *results, int times, int configuration, int round, int first) {
+    lseek(times, 0, SEEK_SET);
+    int copy = dup(times);
+    FILE *lines = copy < 0 ? 0 : fdopen(copy, "r");
+    if (!lines) end("no memory");
+    char line[2048];
+    int sites = 0;
+    fprintf(results, "%s\n{\"configuration\":%d,\"round\":%d,\"sites\":[", first ? "" : ",", configuration, round);
+    while (fgets(line, sizeof line, lines)) {
+        unsigned site, count;
+        double nanoseconds;
+        line[strcspn(line, "\n")] = 0;
+        if (!strncmp(line, "device ", 7)) snprintf(device, sizeof device, "%s", line + 7);
+        if (sscanf(line, "site %u %u %lf", &site, &count, &nanoseconds) == 3)
+            fprintf(results, "%s[%u,%u,%.0f]", sites++ ? "," : "", site, count, nanoseconds);
+    }
+    fprintf(results, "]}");
+    fclose(lines);
+    return sites;
+}
+
+int main(int count, char **arguments) {
+    (void)count;
+    const char *asked = getenv("SIRIUS_TUNE_BUDGET"), *path = getenv("SIRIUS_TUNE_RESULTS");
+    double budget = asked && *asked ? atof(asked) : SIRIUS_BUDGET, start = now();
+    int says_progress = getenv("SIRIUS_TUNE_PROGRESS") != 0;
+    char own[4096];
+    snprintf(own, sizeof own, "%s.json", arguments[0]);
+    if (!path || !*path) path = own;
+    signal(SIGINT, stopped), signal(SIGTERM, stopped), signal(SIGHUP, stopped);
+    atexit(remove_programs);
+    for (int i = 0; i < COUNT; ++i) names[i] = program_with(programs[i]);
+    int input = input_file(), times = memfd_create("sirius", MFD_CLOEXEC);
+    if (times < 0) end("no room for a file");
+    char *text = 0;
+    size_t size = 0;
+    FILE *runs = open_memstream(&text, &size);
+    if (!runs) end("no memory");
+
+    int done = 0, sites = 0, first = 1;
+    double longest = 0;
+    for (int round = 0; round < MOST_ROUNDS; ++round) {
+        /* Round 0 warms up; after it no run is begun that would not end in time. */
+        for (int turn = 0; turn < COUNT; ++turn) {
+            int number = (turn + (round > 0 ? round : 0)) % COUNT;
+            if (failed[number]) continue;
+            if (round > 0 && now() - start + longest > budget) goto enough;
+            if (ftruncate(times, 0)) end("no room for a file");
+            double before = now();
+            double most = done ? 10 * longest + 10 : 0;
+            int status = run(number, arguments, input, times, done == 0, most);
+            double took = now() - before;
+            if (status && done == 0) {
+                fprintf(stderr, "sirius: tune: the program ends with wait status %d; it is not measured\n", status);
+                return 1;
+            }
+            ++done;
+            if (status) {
+                fprintf(stderr, "sirius: tune: configuration %d ends with wait status %d; it is left out\n", number,
+                        status);
+                failed[number] = 1;
+                continue;
+            }
+            if (took > longest) longest = took;
+            sites += write_run(runs, times, number, round, first);
+            first = 0;
+            if (says_progress) printf("%d %d\n", done, MOST_ROUNDS * COUNT), fflush(stdout);
+            else if (isatty(2)) fprintf(stderr, "\rsirius: tune: %d of %d runs", done, MOST_ROUNDS * COUNT);
+        }
+    }
+enough:
+    if (!says_progress && isatty(2)) fputc('\n', stderr);
+    fclose(runs);
+    if (sites == 0) {
+        fprintf(stderr, "sirius: tune: the program launches nothing that is timed\n");
+        return 1;
+    }
+    FILE *results = fopen(path, "w");
+    if (!results) end(path);
+    fprintf(results, "{\"manifest\":%.*s,\n\"device\":\"%s\",\"runs\":[", (int)(manifest_end - manifest_start),
+            manifest_start, device);
+    fwrite(text, 1, size, results);
+    fprintf(results, "\n]}\n");
+    if (fclose(results)) end(path);
+    if (!says_progress) fprintf(stderr, "sirius: tune: %d runs on %s: %s\n", done, device, path);
+    return 0;
+}

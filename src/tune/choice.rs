@@ -1,0 +1,110 @@
+//! Variants by their names.
+//!
+//! A name is an orientation, `apart` for launches that are not fused, and behind an orientation words for
+//! what is special about the kernel: `-NAME` for an optimisation that it goes without, `threads=N` for
+//! threads that are to run at once on a multiprocessor, `compact` for loops that are not unrolled.
+
+use crate::cli::Optimisation;
+use crate::schedule::Variant;
+use std::fmt;
+
+/// A variant of a group.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Choice {
+    /// The launches are not fused.
+    Apart,
+    /// They are one kernel.
+    Fused {
+        /// The name of its orientation.
+        orientation: String,
+        /// How it is made.
+        variant: Variant,
+    },
+}
+
+impl Choice {
+    /// The choice of a name; `None` for what is no name.
+    pub fn named(name: &str) -> Option<Self> {
+        let mut words = name.split(' ');
+        let orientation = words.next().filter(|word| !word.is_empty())?;
+        let mut variant = Variant::default();
+        for word in words {
+            if let Some(without) = word.strip_prefix('-') {
+                let mut all = Optimisation::ALL.into_iter();
+                variant
+                    .without
+                    .insert(all.find(|optimisation| optimisation.name() == without)?);
+            } else if let Some(threads) = word.strip_prefix("threads=") {
+                variant.resident_threads = Some(threads.parse().ok()?);
+            } else if word == COMPACT {
+                variant.compact = true;
+            } else {
+                return None;
+            }
+        }
+        match orientation {
+            APART if variant.is_usual() => Some(Self::Apart),
+            APART => None,
+            _ => Some(Self::Fused {
+                orientation: orientation.to_owned(),
+                variant,
+            }),
+        }
+    }
+}
+
+impl fmt::Display for Choice {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self::Fused {
+            orientation,
+            variant,
+        } = self
+        else {
+            return to.write_str(APART);
+        };
+        to.write_str(orientation)?;
+        for optimisation in &variant.without {
+            write!(to, " -{}", optimisation.name())?;
+        }
+        if let Some(threads) = variant.resident_threads {
+            write!(to, " threads={threads}")?;
+        }
+        match variant.compact {
+            true => write!(to, " {COMPACT}"),
+            false => Ok(()),
+        }
+    }
+}
+
+const APART: &str = "apart";
+const COMPACT: &str = "compact";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_back() {
+        for name in [
+            "apart",
+            "v",
+            "v2h3.2",
+            "h -staged-rows -join-loops",
+            "v threads=1024",
+            "v -code-motion threads=2048 compact",
+        ] {
+            assert_eq!(Choice::named(name).unwrap().to_string(), name);
+        }
+        for name in [
+            "",
+            " v",
+            "v -speed",
+            "v threads=",
+            "apart compact",
+            "v  compact",
+            "v x",
+        ] {
+            assert_eq!(Choice::named(name), None, "{name}");
+        }
+    }
+}

@@ -1,0 +1,340 @@
+//! f(P): what launches are reckoned to take.
+//!
+//! # The model
+//! A launch begins after [`Figures::launch_nanoseconds`], and then takes the longest of
+//!
+//! * its bytes at the rate of memory, which grows with them: `peak · bytes / (bytes + half)`, and which few
+//!   warps do not reach: below [`ENOUGH_WARPS`] of those that a multiprocessor holds it falls with them;
+//! * its instructions at the rate of all multiprocessors, with few warps less likewise;
+//! * what its blocks take one after the other, where only so many are held at once: as many rounds as it
+//!   takes, and in each a block's loads that wait for each other and its barriers.
+//!
+//! Members of a strand run in the same blocks. What an earlier one of them loads or stores a later one does
+//! not load again; what only they read need not be stored. Strands side by side share the launch, but
+//! every block takes the threads and the shared memory of the largest.
+//!
+//! Grids, blocks and loops that are not known are taken to fill the device once, to have
+//! [`ASSUMED_THREADS`] and to run [`ASSUMED_ITERATIONS`] times. What only ptxas knows, registers, it
+//! judges later.
+
+use super::figures::Figures;
+use crate::kernel::{Access, AccessKind, KernelModel, Target};
+use crate::launch::{BufferId, Launch, LaunchGraph, LaunchId, NodeKind, ValueId};
+use crate::schedule::FusionGroup;
+use crate::schedule::occupancy::{Capability, KernelUsage};
+use crate::schedule::resources::ASSUMED_THREADS;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// Reckons what groups take.
+pub struct Model<'a> {
+    models: &'a [KernelModel],
+    graph: &'a LaunchGraph,
+    launches: HashMap<LaunchId, &'a Launch>,
+    figures: &'a Figures,
+}
+
+impl<'a> Model<'a> {
+    /// `models` is indexed by [`KernelId`](crate::program::KernelId).
+    pub fn new(graph: &'a LaunchGraph, models: &'a [KernelModel], figures: &'a Figures) -> Self {
+        let launches = graph.nodes.iter().filter_map(|node| match &node.kind {
+            NodeKind::Launch(launch) => Some((launch.id, launch)),
+            _ => None,
+        });
+        Self {
+            models,
+            graph,
+            launches: launches.collect(),
+            figures,
+        }
+    }
+
+    /// Nanoseconds of the group as one launch.
+    pub fn together(&self, group: &FusionGroup) -> f64 {
+        let strands = group.strands();
+        let strands = strands.iter().map(|strand| {
+            let members = strand.iter().map(|at| group.members[*at].launch);
+            let barriers = strand
+                .iter()
+                .filter(|at| group.members[**at].barrier_before);
+            let mut work = self.work(&members.collect::<Vec<_>>(), &group.unread_afterwards);
+            work.barriers += barriers.count() as f64;
+            work
+        });
+        self.launch(&strands.collect::<Vec<_>>())
+    }
+
+    /// Nanoseconds of the group's members as launches of their own.
+    pub fn apart(&self, group: &FusionGroup) -> f64 {
+        let members = group.members.iter();
+        members
+            .map(|member| self.launch(&[self.work(&[member.launch], &[])]))
+            .sum()
+    }
+
+    /// What strands side by side take.
+    fn launch(&self, strands: &[Work]) -> f64 {
+        let figures = self.figures;
+        let largest = |of: fn(&Work) -> u64| strands.iter().map(of).max().unwrap_or(0);
+        let threads = u32::try_from(largest(|work| work.threads_of_block)).unwrap_or(u32::MAX);
+        let usage = KernelUsage {
+            shared_bytes: u32::try_from(largest(|work| work.static_bytes)).unwrap_or(u32::MAX),
+            ..KernelUsage::default()
+        };
+        let dynamic = largest(|work| work.dynamic_bytes);
+        let (held, most) = match Capability::of(figures.capability) {
+            Some(device) => (
+                device.resident_warps(&usage, threads, dynamic),
+                device.warps(),
+            ),
+            None => (1, 1),
+        };
+        let warps_of_block = u64::from(threads.div_ceil(32).max(1));
+        let at_once = (u64::from(held) / warps_of_block).max(1) * figures.multiprocessors;
+        let blocks: u64 = strands.iter().map(|work| work.blocks(at_once)).sum();
+        let busy = (blocks.min(at_once) * warps_of_block) as f64;
+        let room = f64::from(most) * figures.multiprocessors as f64;
+        let share = (busy / room / ENOUGH_WARPS).clamp(LEAST_SHARE, 1.0);
+        let total = |of: fn(&Work) -> f64| -> f64 {
+            let each = strands.iter();
+            each.map(|work| of(work) * work.blocks(at_once) as f64)
+                .sum()
+        };
+        let bytes: f64 = strands.iter().map(|work| work.bytes(at_once)).sum();
+        let instructions = total(|work| work.instructions * work.threads_of_block as f64);
+        let of_memory = (bytes + figures.half_rate_bytes) / figures.bytes_per_nanosecond;
+        let of_memory = if bytes > 0.0 { of_memory / share } else { 0.0 };
+        let of_cores = instructions / figures.instructions_per_nanosecond / share;
+        let rounds = blocks.div_ceil(at_once).max(1) as f64;
+        let waits = strands.iter().map(|work| {
+            work.loads * figures.load_nanoseconds + work.barriers * figures.barrier_nanoseconds
+        });
+        let of_block = waits.fold(0.0, f64::max) * rounds;
+        figures.launch_nanoseconds + of_memory.max(of_cores).max(of_block)
+    }
+
+    /// What members that run one after the other in the same blocks do.
+    fn work(&self, members: &[LaunchId], unread: &[BufferId]) -> Work {
+        let mut work = Work::default();
+        let mut at_hand: BTreeSet<Place> = BTreeSet::new();
+        for (position, id) in members.iter().enumerate() {
+            let Some((launch, model)) = self.member(*id) else {
+                continue;
+            };
+            let threads = self
+                .product(&launch.block)
+                .unwrap_or(ASSUMED_THREADS.into());
+            work.threads_of_block = work.threads_of_block.max(threads);
+            work.known_blocks = work.known_blocks.max(self.product(&launch.grid));
+            work.static_bytes = work.static_bytes.max(model.static_shared_bytes);
+            work.dynamic_bytes = work
+                .dynamic_bytes
+                .max(self.constant(launch.shared_bytes).unwrap_or(0));
+            let barriers = model.barriers.iter();
+            work.barriers += barriers.map(|at| repeated(model, &at.loops)).sum::<f64>();
+            let mut own: BTreeMap<Place, f64> = BTreeMap::new();
+            let mut stored = BTreeSet::new();
+            for access in &model.accesses {
+                let times = repeated(model, &access.loops);
+                work.instructions += times * INSTRUCTIONS_OF_ACCESS;
+                let Some(place) = self.place(position, launch, access) else {
+                    continue;
+                };
+                let is_load = matches!(access.kind, AccessKind::Read | AccessKind::Atomic);
+                if is_load && at_hand.contains(&(place, true)) {
+                    continue;
+                }
+                work.loads += if is_load { times.min(WAITS) } else { 0.0 };
+                let only_here = matches!(place, Memory::Buffer(buffer) if unread.contains(&buffer));
+                if only_here && !is_load {
+                    stored.insert((place, true));
+                    continue;
+                }
+                *own.entry((place, is_load)).or_default() +=
+                    times * f64::from(access.size_bytes.max(1));
+                stored.insert((place, true));
+            }
+            for ((memory, _), bytes) in own {
+                work.traffic.push((bytes, threads, self.size(memory)));
+            }
+            at_hand.extend(stored);
+        }
+        work
+    }
+
+    fn member(&self, id: LaunchId) -> Option<(&'a Launch, &'a KernelModel)> {
+        let launch = *self.launches.get(&id)?;
+        Some((launch, self.models.get(launch.kernel?.0)?))
+    }
+
+    /// The memory behind an access; `None` for what is not global.
+    fn place(&self, position: usize, launch: &Launch, access: &Access) -> Option<Memory> {
+        match &access.target {
+            Target::Shared(_) | Target::UnknownShared => None,
+            Target::Argument {
+                argument,
+                offset_bytes,
+            } => {
+                let passed = launch.arguments.get(*argument);
+                let mut pieces = passed.iter().flat_map(|passed| &passed.pieces);
+                let piece = pieces.find(|piece| piece.offset_bytes == *offset_bytes);
+                let known = piece.and_then(|piece| piece.pointer.as_ref()?.may_point_to.clone());
+                Some(match known.as_deref() {
+                    Some([buffer]) => Memory::Buffer(*buffer),
+                    _ => Memory::OfArgument(position, *argument),
+                })
+            }
+            Target::Global(_) | Target::Unknown => Some(Memory::OfArgument(position, usize::MAX)),
+        }
+    }
+
+    /// The bytes of a buffer, where they are known.
+    fn size(&self, memory: Memory) -> Option<f64> {
+        let Memory::Buffer(buffer) = memory else {
+            return None;
+        };
+        let bytes = self.graph.buffers.get(buffer.0)?.bytes.as_ref()?;
+        bytes.as_constant().map(|bytes| bytes.max(0) as f64)
+    }
+
+    fn constant(&self, value: ValueId) -> Option<u64> {
+        let known = self.graph.values.get(value.0)?.constant?;
+        u64::try_from(known & 0xffff_ffff).ok()
+    }
+
+    fn product(&self, extents: &[ValueId; 3]) -> Option<u64> {
+        let extents = extents.iter();
+        extents.map(|extent| self.constant(*extent)).product()
+    }
+}
+
+/// Global memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Memory {
+    Buffer(BufferId),
+    /// What an argument of a member leads to, which is not known.
+    OfArgument(usize, usize),
+}
+
+/// Memory, and whether it is loaded.
+type Place = (Memory, bool);
+
+/// What a strand does.
+#[derive(Clone, Debug, Default)]
+struct Work {
+    threads_of_block: u64,
+    known_blocks: Option<u64>,
+    static_bytes: u64,
+    dynamic_bytes: u64,
+    /// For each memory that is touched the bytes of a thread, the threads of a block, and the size.
+    traffic: Vec<(f64, u64, Option<f64>)>,
+    /// Of a thread.
+    instructions: f64,
+    /// That a thread waits for.
+    loads: f64,
+    barriers: f64,
+}
+
+impl Work {
+    fn blocks(&self, at_once: u64) -> u64 {
+        self.known_blocks.unwrap_or(at_once)
+    }
+
+    /// To and from memory. What is touched over and over stays in caches.
+    fn bytes(&self, at_once: u64) -> f64 {
+        let blocks = self.blocks(at_once) as f64;
+        let traffic = self.traffic.iter().map(|(bytes, threads, size)| {
+            let asked = bytes * *threads as f64 * blocks;
+            size.map_or(asked, |size| asked.min(size))
+        });
+        traffic.sum()
+    }
+}
+
+/// How often something in these loops happens in a thread.
+fn repeated(model: &KernelModel, loops: &[usize]) -> f64 {
+    let real = loops.iter().filter(|index| {
+        let each = model.loops.get(**index);
+        each.is_some_and(|each| each.quotient.is_none() && each.unknown.is_none())
+    });
+    ASSUMED_ITERATIONS.powi(i32::try_from(real.count().min(DEEPEST)).unwrap_or(0))
+}
+
+/// With this part of all warps the pipes are full (Volkov, "Better Performance at Lower Occupancy", GTC 2010).
+const ENOUGH_WARPS: f64 = 0.25;
+/// One warp gets something done.
+const LEAST_SHARE: f64 = 1e-3;
+/// Instructions that stand about one that touches memory: its address, what is done with it, its loop.
+const INSTRUCTIONS_OF_ACCESS: f64 = 6.0;
+/// A loop's loads are under way several at once, so that only so many are waited for.
+const WAITS: f64 = 4.0;
+const ASSUMED_ITERATIONS: f64 = 16.0;
+/// Loops inside each other beyond these are not counted.
+const DEEPEST: usize = 4;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::Device;
+
+    fn strand(blocks: u64, bytes: f64) -> Work {
+        Work {
+            threads_of_block: 256,
+            known_blocks: Some(blocks),
+            traffic: vec![(bytes, 256, None)],
+            instructions: 20.0,
+            loads: 1.0,
+            ..Work::default()
+        }
+    }
+
+    fn times(of: impl Fn(&Model<'_>) -> f64) -> f64 {
+        let graph = LaunchGraph::default();
+        of(&Model::new(&graph, &[], Figures::of(Device::Cuda, 80)))
+    }
+
+    #[test]
+    fn small_launches_cost_what_a_launch_costs() {
+        times(|model| {
+            let one = model.launch(&[strand(40, 8.0)]);
+            let two = model.launch(&[strand(40, 8.0), strand(40, 8.0)]);
+            assert!(two < 1.2 * one, "{two} {one}");
+            two
+        });
+    }
+
+    #[test]
+    fn large_launches_cost_their_bytes() {
+        times(|model| {
+            let (one, double) = (strand(400_000, 8.0), strand(400_000, 16.0));
+            let [one, double] = [one, double].map(|work| model.launch(&[work]));
+            assert!((1.9..2.1).contains(&(double / one)), "{double} {one}");
+            one
+        });
+    }
+
+    #[test]
+    fn the_largest_block_and_memory_count_for_all() {
+        times(|model| {
+            let crowded = Work {
+                static_bytes: 48 << 10,
+                ..strand(100, 8.0)
+            };
+            let large = strand(400_000, 8.0);
+            let alone = |work: &Work| model.launch(std::slice::from_ref(work));
+            let apart = alone(&large) + alone(&crowded);
+            let together = model.launch(&[large, crowded]);
+            assert!(together > apart, "{together} {apart}");
+            apart
+        });
+    }
+
+    #[test]
+    fn known_memory_is_touched_once() {
+        let mut work = strand(1_000, 64.0);
+        assert_eq!(work.bytes(1), 64.0 * 256.0 * 1_000.0);
+        work.traffic[0].2 = Some(4_096.0);
+        assert_eq!(work.bytes(1), 4_096.0);
+        work.known_blocks = None;
+        assert_eq!(work.blocks(864), 864);
+    }
+}

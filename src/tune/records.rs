@@ -1,0 +1,326 @@
+//! What was measured, as files: the results of a run, and verdicts in a cache.
+//!
+//! A file of results is a sequence of JSON objects, one for each time that variants were measured, so that
+//! results are put together by writing one after the other. Nothing in a file is trusted: what does not
+//! read is an error that costs the choices and no more, and names count only where a subject has them.
+
+use super::subject::Subject;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What a program that measures was made from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// Version of the format.
+    pub format: u32,
+    /// Version of the compiler.
+    pub compiler: String,
+    /// What is tuned.
+    pub subjects: Vec<Subject>,
+    /// For each configuration the names of choices by keys; a subject that is not named is as planned.
+    pub configurations: Vec<BTreeMap<String, String>>,
+}
+
+impl Manifest {
+    /// The manifest of configurations that this compiler makes.
+    pub fn new(subjects: Vec<Subject>, configurations: Vec<BTreeMap<String, String>>) -> Self {
+        Self {
+            format: FORMAT,
+            compiler: env!("CARGO_PKG_VERSION").to_owned(),
+            subjects,
+            configurations,
+        }
+    }
+}
+
+const FORMAT: u32 = 1;
+
+/// Why nothing is chosen by a file.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordError {
+    /// It is not what `sirius-rs tune` writes.
+    #[error("it is no file of measurements: {0}")]
+    Malformed(#[from] serde_json::Error),
+    /// It has nothing in it.
+    #[error("it is empty")]
+    Empty,
+    /// Another version wrote it.
+    #[error("it is of sirius-rs {0}, and this is another version")]
+    Foreign(String),
+}
+
+/// Times of variants.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Measurements {
+    /// The device, as it calls itself.
+    pub device: String,
+    /// By key, the planned variant and the times of each variant in nanoseconds, one for each run.
+    subjects: BTreeMap<String, (String, BTreeMap<String, Vec<f64>>)>,
+}
+
+/// What a key's measurements come to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Verdict {
+    /// Version of the compiler.
+    pub compiler: String,
+    /// The device that was measured on.
+    pub device: String,
+    /// Which subjects it is about.
+    pub key: String,
+    /// The name of the best variant.
+    pub choice: String,
+    /// What it took in a run of the program, the median of several.
+    pub nanoseconds: f64,
+    /// What the planned variant took.
+    pub planned_nanoseconds: f64,
+}
+
+impl Measurements {
+    /// Reads a file of results.
+    ///
+    /// # Errors
+    /// See [`RecordError`].
+    pub fn read(text: &str) -> Result<Self, RecordError> {
+        let mut all = Self::default();
+        let mut read = 0;
+        for results in serde_json::Deserializer::from_str(text).into_iter::<Results>() {
+            all.add(results?)?;
+            read += 1;
+        }
+        match read {
+            0 => Err(RecordError::Empty),
+            _ => Ok(all),
+        }
+    }
+
+    fn add(&mut self, results: Results) -> Result<(), RecordError> {
+        let Manifest {
+            format,
+            compiler,
+            subjects,
+            configurations,
+        } = results.manifest;
+        if format != FORMAT || compiler != env!("CARGO_PKG_VERSION") {
+            return Err(RecordError::Foreign(compiler));
+        }
+        self.device = results.device;
+        // The first round warms the machine up.
+        let warm = results.runs.iter().any(|run| run.round > 0);
+        let runs = results.runs.iter().filter(|run| !warm || run.round > 0);
+        for run in runs {
+            let Some(configuration) = configurations.get(run.configuration) else {
+                continue;
+            };
+            for subject in &subjects {
+                let own = run.sites.iter().filter(|(site, ..)| {
+                    // A fused launch has the number of its first member and this bit.
+                    subject.sites.contains(&(site & !(1 << 31)))
+                });
+                let times: Vec<f64> = own.map(|(_, _, nanoseconds)| *nanoseconds).collect();
+                let total: f64 = times.iter().sum();
+                if times.is_empty() || !total.is_finite() {
+                    continue;
+                }
+                let name = configuration.get(&subject.key).unwrap_or(&subject.planned);
+                let entry = self.subjects.entry(subject.key.clone());
+                let (_, variants) =
+                    entry.or_insert_with(|| (subject.planned.clone(), BTreeMap::new()));
+                variants.entry(name.clone()).or_default().push(total);
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes other measurements in.
+    pub fn merge(&mut self, other: Self) {
+        self.device = other.device;
+        for (key, (planned, variants)) in other.subjects {
+            let own = self.subjects.entry(key);
+            let (_, own) = own.or_insert_with(|| (planned, BTreeMap::new()));
+            for (name, times) in variants {
+                own.entry(name).or_default().extend(times);
+            }
+        }
+    }
+
+    /// What a variant took, the median of all runs.
+    pub fn median(&self, key: &str, name: &str) -> Option<f64> {
+        let (_, variants) = self.subjects.get(key)?;
+        variants.get(name).map(|times| quantile(times, 0.5))
+    }
+
+    /// The best variant of each subject that ran: another one than planned only where its median is below
+    /// the planned one's lower quartile, and by [`LEAST_GAIN`].
+    pub fn verdicts(&self) -> Vec<Verdict> {
+        let of_subject = |(key, (planned, variants)): (&String, &(String, _))| {
+            let variants: &BTreeMap<String, Vec<f64>> = variants;
+            let times = variants.get(planned)?;
+            let (usual, quick) = (quantile(times, 0.5), quantile(times, 0.25));
+            let mut best = (planned, usual);
+            for (name, times) in variants {
+                let median = quantile(times, 0.5);
+                if median < best.1 && median <= quick && median < usual * (1.0 - LEAST_GAIN) {
+                    best = (name, median);
+                }
+            }
+            Some(Verdict {
+                compiler: env!("CARGO_PKG_VERSION").to_owned(),
+                device: self.device.clone(),
+                key: key.clone(),
+                choice: best.0.clone(),
+                nanoseconds: best.1,
+                planned_nanoseconds: usual,
+            })
+        };
+        self.subjects.iter().filter_map(of_subject).collect()
+    }
+}
+
+/// A variant has to be faster than the planned one by this part of its time.
+const LEAST_GAIN: f64 = 0.02;
+
+fn quantile(times: &[f64], part: f64) -> f64 {
+    let mut sorted = times.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let place = part * (sorted.len().max(1) - 1) as f64;
+    sorted.get(place.round() as usize).copied().unwrap_or(0.0)
+}
+
+/// Reads an entry of the cache.
+///
+/// # Errors
+/// See [`RecordError`].
+pub fn read_verdict(text: &str) -> Result<Verdict, RecordError> {
+    let verdict: Verdict = serde_json::from_str(text)?;
+    match verdict.compiler == env!("CARGO_PKG_VERSION") {
+        true => Ok(verdict),
+        false => Err(RecordError::Foreign(verdict.compiler)),
+    }
+}
+
+/// What a program that measures writes.
+#[derive(Deserialize)]
+struct Results {
+    manifest: Manifest,
+    device: String,
+    runs: Vec<Run>,
+}
+
+/// One run of a configuration.
+#[derive(Deserialize)]
+struct Run {
+    configuration: usize,
+    round: usize,
+    /// Number, launches, and nanoseconds of all of them.
+    sites: Vec<(u32, u64, f64)>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::subject::Space;
+    use super::*;
+
+    fn manifest() -> Manifest {
+        let subject = Subject {
+            key: "k".into(),
+            kernels: vec!["scale".into(), "add".into()],
+            sites: vec![3, 4],
+            planned: "v".into(),
+            groups: vec![0],
+            space: Space::default(),
+        };
+        let other = BTreeMap::from([("k".to_owned(), "apart".to_owned())]);
+        Manifest::new(vec![subject], vec![BTreeMap::new(), other])
+    }
+
+    /// Times of the planned variant and of the launches apart, a round each; the first is round 0.
+    fn results(planned: &[f64], apart: &[f64]) -> String {
+        let mut runs = Vec::new();
+        for (round, (planned, apart)) in planned.iter().zip(apart).enumerate() {
+            let fused = 3_u32 | 1 << 31;
+            runs.push(format!(
+                "{{\"configuration\":0,\"round\":{round},\"sites\":[[{fused},1,{planned}],[9,1,1e9]]}}"
+            ));
+            let half = apart / 2.0;
+            runs.push(format!(
+                "{{\"configuration\":1,\"round\":{round},\"sites\":[[3,1,{half}],[4,1,{half}]]}}"
+            ));
+        }
+        let manifest = serde_json::to_string(&manifest()).unwrap();
+        let runs = runs.join(",");
+        format!("{{\"manifest\":{manifest},\"device\":\"80 cpu\",\"runs\":[{runs}]}}\n")
+    }
+
+    fn choice(text: &str) -> String {
+        let verdicts = Measurements::read(text).unwrap().verdicts();
+        assert_eq!(verdicts.len(), 1);
+        verdicts[0].choice.clone()
+    }
+
+    #[test]
+    fn the_faster_variant_is_chosen_where_it_is_so_beyond_doubt() {
+        let planned = [900.0, 100.0, 101.0, 102.0, 99.0];
+        assert_eq!(
+            choice(&results(&planned, &[10.0, 90.0, 91.0, 89.0, 90.0])),
+            "apart"
+        );
+        assert_eq!(
+            choice(&results(&planned, &[10.0, 110.0, 91.0, 120.0, 120.0])),
+            "v"
+        );
+        assert_eq!(
+            choice(&results(&planned, &[10.0, 99.5, 99.5, 99.5, 99.5])),
+            "v"
+        );
+        // The one is quick as often as the other is.
+        let noisy = [0.0, 60.0, 100.0, 140.0, 70.0];
+        assert_eq!(
+            choice(&results(&noisy, &[0.0, 80.0, 80.0, 80.0, 80.0])),
+            "v"
+        );
+    }
+
+    #[test]
+    fn results_behind_each_other_are_one() {
+        let one = results(&[0.0, 100.0], &[0.0, 90.0]);
+        let other = results(&[0.0, 100.0], &[0.0, 200.0]);
+        let mut merged = Measurements::read(&one).unwrap();
+        merged.merge(Measurements::read(&other).unwrap());
+        let together = Measurements::read(&format!("{one}{other}")).unwrap();
+        assert_eq!(merged, together);
+        assert_eq!(together.median("k", "apart"), Some(200.0));
+        assert_eq!(together.median("k", "h"), None);
+    }
+
+    #[test]
+    fn other_files_are_refused() {
+        let good = results(&[0.0, 1.0], &[0.0, 1.0]);
+        assert!(matches!(Measurements::read(""), Err(RecordError::Empty)));
+        for end in 1..good.len() - 1 {
+            let cut = Measurements::read(&good[..end]);
+            assert!(matches!(cut, Err(RecordError::Malformed(_))), "{end}");
+        }
+        let version = format!("\"compiler\":\"{}\"", env!("CARGO_PKG_VERSION"));
+        let foreign = good.replace(&version, "\"compiler\":\"0.0.0\"");
+        assert_ne!(foreign, good);
+        let refused = Measurements::read(&foreign);
+        assert!(matches!(refused, Err(RecordError::Foreign(_))));
+        // Numbers of configurations and sites that are not there change nothing.
+        let strange = good.replace("\"configuration\":1", "\"configuration\":7");
+        assert_eq!(
+            Measurements::read(&strange).unwrap().median("k", "apart"),
+            None
+        );
+    }
+
+    #[test]
+    fn verdicts_are_read_back() {
+        let good = results(&[0.0, 100.0], &[0.0, 50.0]);
+        let verdict = &Measurements::read(&good).unwrap().verdicts()[0];
+        let text = serde_json::to_string(verdict).unwrap();
+        assert_eq!(read_verdict(&text).unwrap(), *verdict);
+        assert!(read_verdict(&text[1..]).is_err());
+        let stale = text.replace(env!("CARGO_PKG_VERSION"), "0.0.0");
+        assert!(matches!(read_verdict(&stale), Err(RecordError::Foreign(_))));
+    }
+}
