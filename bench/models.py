@@ -15,6 +15,7 @@ import os
 import pathlib
 import platform
 import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -80,6 +81,8 @@ def measure(options):
         print(f"\n{name}, {configuration}", flush=True)
         with tempfile.TemporaryDirectory() as folder:
             model = {"compiler": compiler_name} | measure_model(name, options, pathlib.Path(folder))
+            if name == "lstm":
+                model["per_multiply_add"] = machine_code(name, options, pathlib.Path(folder))
             if gpu:
                 model["microseconds"] = measure_on_gpu(name, options, gpu, pathlib.Path(folder))
         results["models"][name] = model
@@ -168,6 +171,35 @@ def run_program(program, limit, folder):
         "seconds": round(time.monotonic() - began, 1),
         "kernels": [[kernel["name"], kernel["launches"], kernel["instructions"]] for kernel in kernels],
     }
+
+
+def machine_code(name, options, folder):
+    """Instructions that a warp executes beside each multiply-add of a cell, in the machine code for sm_80: of nine kernels
+    and of the one that runs several cells at once. What follows the last barrier only one of a block's warps executes."""
+    tool = shutil.which("cuobjdump") or next(map(str, ROOT.glob(".venv/lib/python3*/site-packages/nvidia/cu*/bin/cuobjdump")), None)
+    build = compile_model(name, options, folder, ["-arch=sm_80", "--sirius-device=cuda"], cached=False)
+    if tool is None or "failure" in build:
+        return None
+    tools = dict(os.environ, PATH=f"{pathlib.Path(tool).parent}:{os.environ['PATH']}")
+    listing = subprocess.run([tool, "-sass", build["program"]], capture_output=True, text=True, env=tools).stdout
+    warps, products = 8, 8
+    sums = {"apart": [0, 0], "wave": [0, 0]}
+    for function in listing.split("Function : ")[1:]:
+        kernel = function.split(maxsplit=1)[0]
+        code = [each for each in re.findall(r"^\s+/\*[0-9a-f]{4,}\*/\s+(.*?);", function, re.M) if "NOP" not in each]
+        waits = [place for place, each in enumerate(code) if "BAR." in each]
+        leaves = [place for place, each in enumerate(code) if "EXIT" in each]
+        end = (waits[-1] if waits else leaves[0]) + 1
+        times = products if "gemv" in kernel else 1
+        side = "wave" if kernel.startswith("sirius_wave") else "apart"
+        if kernel.startswith("sirius") and side == "apart":
+            continue
+        if side == "wave":
+            times = 1
+        for part, share in [(code[:end], 1), (code[end:], 1 / warps)]:
+            sums[side][0] += times * share * len(part)
+            sums[side][1] += times * share * sum("FFMA" in each for each in part)
+    return {side: round((all_ - adds) / adds, 2) for side, (all_, adds) in sums.items() if adds}
 
 
 def measure_on_gpu(name, options, gpu, folder):
@@ -303,6 +335,13 @@ def tables(results):
     for name, model in models.items():
         times = model.get("microseconds") or {}
         lines.append(f"| {name} | " + " | ".join(time_of(times.get(way)) for way in ways) + " |")
+    code = models.get("lstm", {}).get("per_multiply_add")
+    if code:
+        lines += [
+            "",
+            f"LSTM, machine code for sm_80: beside each multiply-add a warp executes {code.get('apart')} other instructions in the nine kernels "
+            f"of a cell and {code.get('wave')} in the kernel of a wave (the paper: 6.1 and 1.9).",
+        ]
     if "bert" in models:
         lines += ["", qkv(models["bert"], results["configuration"])]
     return "\n".join(lines)
