@@ -3,8 +3,8 @@
 //!
 //! A seed gives a program of several cases. A case has two to four branches of one to three launches,
 //! all of one shape; the branches read one input and write results of their own, and their launches
-//! stand in any order in which each branch keeps its own. Their kernels have barriers in loops of all
-//! forms, of equal and of different lengths. `SIRIUS_FUZZ_SEEDS=from..to` runs other seeds.
+//! stand in any order in which each branch keeps its own. Their kernels have loops of all forms, with
+//! barriers inside and without, of equal and of different lengths. `SIRIUS_FUZZ_SEEDS=from..to` runs other seeds.
 
 #[path = "harness/counts.rs"]
 mod counts;
@@ -25,7 +25,10 @@ use std::process::ExitCode;
 const CASES: usize = 6;
 
 fn main() -> ExitCode {
-    let others = vec![Trial::test("common tiles", check_common_tiles)];
+    let others = vec![
+        Trial::test("common tiles", check_common_tiles),
+        Trial::test("common factors", check_common_factors),
+    ];
     seeds::run("branches", 0..2, program, others)
 }
 
@@ -229,7 +232,7 @@ impl<'a> Case<'a> {
 
     /// Something without barriers.
     fn plain(&mut self) -> String {
-        match self.random.random_range(0..4) {
+        match self.random.random_range(0..8) {
             0 => "    if (t & 1) sum += in[i]; else sum -= w[i];\n".to_owned(),
             1 => "    for (int j = 0; j < t % 5; ++j) sum = sum * 0.5f + w[i + j];\n".to_owned(),
             2 => "    float local[4];\n    for (int j = 0; j < 4; ++j) local[j] = w[i + j];\n\
@@ -238,7 +241,42 @@ impl<'a> Case<'a> {
                     "local",
                     &format!("local{}", self.random.random_range(0..1000)),
                 ),
-            _ => "    sum += in[i] * w[i];\n".to_owned(),
+            3 => "    sum += in[i] * w[i];\n".to_owned(),
+            _ => self.quiet(1),
+        }
+    }
+
+    /// A loop without barriers.
+    fn quiet(&mut self, depth: usize) -> String {
+        let j = format!("j{depth}");
+        let inside = match self.random.random_range(0..7) {
+            0 if depth > 0 => self.quiet(depth - 1),
+            1 => format!("    if ({j} % 3 == 1) continue;\n    sum += w[i + {j}];\n"),
+            2 => format!("    if (w[i + {j}] > 50) break;\n    sum += in[i];\n"),
+            3 => format!("    out[i] = sum;\n    sum = sum * 0.5f + w[{j}];\n"),
+            4 => format!("    if ((t ^ {j}) & 1) sum += in[i]; else sum = sum * 0.25f + w[{j}];\n"),
+            _ => format!("    sum += w[{j} * THREADS + t] * in[i];\n"),
+        };
+        let end = self.pick(&[
+            "steps",
+            "steps",
+            "steps",
+            "7",
+            "t % 5",
+            "(int)blockIdx.x + 2",
+        ]);
+        match self.random.random_range(0..8) {
+            0 => format!(
+                "    {{ int {j} = 0;\n    do {{\n{inside}    }} while (++{j} < {end}); }}\n"
+            ),
+            1 => format!("    for (int {j} = {end}; {j} > 0; --{j}) {{\n{inside}    }}\n"),
+            2 => format!("    for (int {j} = 0; {j} < 2 * {end}; {j} += 2) {{\n{inside}    }}\n"),
+            3 => format!("    for (int {j} = 3; {j} < {end} + 3; ++{j}) {{\n{inside}    }}\n"),
+            4 => format!(
+                "    for (int {j} = (int)blockIdx.x * 4; {j} < (int)blockIdx.x * 4 + {end}; ++{j}) \
+                 {{\n{inside}    }}\n"
+            ),
+            _ => format!("    for (int {j} = 0; {j} < {end}; ++{j}) {{\n{inside}    }}\n"),
         }
     }
 
@@ -269,5 +307,25 @@ fn check_common_tiles() -> Result<(), Failed> {
     assert_eq!(whole.global_load_bytes, threads * 4 * (4 * steps + 3));
     // A thread reads a row of the common tile and a column of each of the three others.
     assert_eq!(whole.shared_load_bytes, threads * 4 * (4 * 128));
+    Ok(())
+}
+
+/// Products with one vector that fuse with barriers inside load it once, in one loop.
+fn check_common_factors() -> Result<(), Failed> {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/run/joined_products.cu");
+    let (_, apart) = counted(&source, &["--sirius-opt=all,-code-motion"], &["96"])?;
+    let (_, whole) = counted(&source, &[], &["96"])?;
+    assert_eq!((apart.launches, whole.launches), (1, 1));
+    assert_eq!(apart.barriers, 4 * whole.barriers);
+    // Of four products three have equally many rows; the last has two more.
+    let (threads, rows) = (2 * 128, 96 / 4);
+    let longer = rows + 2;
+    assert_eq!(
+        (apart.global_load_bytes, whole.global_load_bytes),
+        (
+            threads * 4 * 2 * (3 * rows + longer),
+            threads * 4 * (4 * rows + 2 * longer)
+        )
+    );
     Ok(())
 }

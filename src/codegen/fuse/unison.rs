@@ -3,9 +3,9 @@
 //!
 //! The plan says that the members do not depend on each other in any way, so that their statements may
 //! be put into any order in which each member's own keep theirs. Their skeletons are laid side by side:
-//! where two have a loop of the same number of iterations with barriers inside, the two become one
-//! loop; where two have a barrier, the two become one. Between that, what the first does stands before
-//! what the second does.
+//! where two have a loop of the same number of iterations, the two become one loop, in which what both
+//! load from one place is loaded once; where two have a barrier, the two become one. Between that, what
+//! the first does stands before what the second does.
 //!
 //! Invariant: the parts of each member stay in their order, each barrier of a member is one of the
 //! result at its place in that order, and every part runs as often as before.
@@ -17,7 +17,7 @@ use crate::codegen::CodegenError;
 use crate::codegen::ir::{Block, Builder, FUNCTION_ATTRIBUTES, Linkage, Opcode, Type, Value};
 use congruence::{equal_counters, leave_together};
 use inkwell::module::Module;
-use skeleton::{BarrierLoop, Part};
+use skeleton::{Loops, Part, SingleExitLoop};
 
 /// What puts bodies into the form that [`in_unison`] takes apart.
 pub(super) const CANONICAL_FORM: &str = "function(sroa,early-cse<memssa>,\
@@ -126,7 +126,12 @@ fn take_body(
             exit: finish,
         }]
     };
-    Ok(skeleton::cut(module, &inner, begin, finish).unwrap_or_else(whole))
+    let parts = skeleton::cut(module, &inner, begin, finish, Loops::All).or_else(|| {
+        // Some loop without barriers is not understood inside.
+        let inner = reached(begin, Some(finish));
+        skeleton::cut(module, &inner, begin, finish, Loops::WithBarriers)
+    });
+    Ok(parts.unwrap_or_else(whole))
 }
 
 /// Two sequences of parts as one, with as many barriers in common as can be.
@@ -174,7 +179,13 @@ fn matches(one: &[Part], other: &[Part]) -> Vec<(usize, usize)> {
         for j in (0..other.len()).rev() {
             value[i][j] = match (&one[i], &other[j]) {
                 (Part::Barrier(_), Part::Barrier(_)) => 1,
-                (Part::Loop(a), Part::Loop(b)) if leave_together(a, b) => LOOP,
+                (Part::Loop(a), Part::Loop(b)) if leave_together(a, b) => {
+                    if a.waits && b.waits {
+                        WAITING_LOOP
+                    } else {
+                        LOOP
+                    }
+                }
                 _ => 0,
             };
             let both = match value[i][j] {
@@ -200,9 +211,12 @@ fn matches(one: &[Part], other: &[Part]) -> Vec<(usize, usize)> {
 }
 
 /// A barrier inside a loop is met more often than one outside.
-const LOOP: usize = 100;
+const WAITING_LOOP: usize = 100;
 
-fn one_loop(mut one: BarrierLoop, other: BarrierLoop) -> BarrierLoop {
+/// What a loop loads, it loads more often than a barrier outside is met.
+const LOOP: usize = 10;
+
+fn one_loop(mut one: SingleExitLoop, other: SingleExitLoop) -> SingleExitLoop {
     for (kept, twin) in equal_counters(&one, &other) {
         twin.replace_uses_with(kept);
         twin.erase();
@@ -220,6 +234,7 @@ fn one_loop(mut one: BarrierLoop, other: BarrierLoop) -> BarrierLoop {
     }
     one.before = together(one.before, other.before);
     one.after = together(one.after, other.after);
+    one.waits |= other.waits;
     one
 }
 
@@ -240,18 +255,9 @@ fn link(parts: &[Part], mut from: Block, mut way: u32, to: Block) {
 
 /// Deletes what is left of parts that became one with others.
 fn remove_unreachable(function: Value, entry: Block) {
-    let mut reached = vec![entry];
-    let mut next = 0;
-    while let Some(block) = reached.get(next).copied() {
-        next += 1;
-        for to in block.successors() {
-            if !reached.contains(&to) {
-                reached.push(to);
-            }
-        }
-    }
+    let living = reached(entry, None);
     let mut dead: Vec<Block> = function.blocks();
-    dead.retain(|block| !reached.contains(block));
+    dead.retain(|block| !living.contains(block));
     // Nothing that lives uses a value of theirs or comes from them by a phi.
     for block in &dead {
         for instruction in block.instructions().into_iter().rev() {
@@ -260,4 +266,22 @@ fn remove_unreachable(function: Value, entry: Block) {
         }
     }
     dead.into_iter().for_each(Block::delete);
+}
+
+/// The blocks that control comes to from one, that one first, no further than `end`.
+fn reached(from: Block, end: Option<Block>) -> Vec<Block> {
+    let mut reached = vec![from];
+    let mut next = 0;
+    while let Some(block) = reached.get(next).copied() {
+        next += 1;
+        if Some(block) == end {
+            continue;
+        }
+        for to in block.successors() {
+            if !reached.contains(&to) {
+                reached.push(to);
+            }
+        }
+    }
+    reached
 }

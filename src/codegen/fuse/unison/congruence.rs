@@ -1,14 +1,14 @@
 //! Whether two loops run equally many iterations.
 
-use super::skeleton::BarrierLoop;
+use super::skeleton::SingleExitLoop;
 use crate::codegen::ir::{Block, Opcode, Value};
 use std::collections::HashSet;
 
 /// Whether two loops, begun by one thread, leave in the same iteration: the values that their tests
 /// depend on begin equal and are computed in the same way from equal values in each iteration. Values
 /// are equal that are one, or made alike from equal ones without looking at memory.
-pub(super) fn leave_together(one: &BarrierLoop, other: &BarrierLoop) -> bool {
-    let condition = |parts: &BarrierLoop| parts.test.terminator()?.branch_condition();
+pub(super) fn leave_together(one: &SingleExitLoop, other: &SingleExitLoop) -> bool {
+    let condition = |parts: &SingleExitLoop| parts.test.terminator()?.branch_condition();
     let (Some(first), Some(second)) = (condition(one), condition(other)) else {
         return false;
     };
@@ -21,7 +21,7 @@ pub(super) fn leave_together(one: &BarrierLoop, other: &BarrierLoop) -> bool {
 
 /// Pairs of phis at the beginning of two loops that run in unison which are always equal; each of the
 /// second loop is in one pair at most.
-pub(super) fn equal_counters(one: &BarrierLoop, other: &BarrierLoop) -> Vec<(Value, Value)> {
+pub(super) fn equal_counters(one: &SingleExitLoop, other: &SingleExitLoop) -> Vec<(Value, Value)> {
     let kept = one.header.phis();
     let pair = |twin: Value| {
         let mut kept = kept.iter().copied();
@@ -38,7 +38,7 @@ pub(super) fn equal_counters(one: &BarrierLoop, other: &BarrierLoop) -> Vec<(Val
 }
 
 struct Comparison<'a> {
-    headers: (&'a BarrierLoop, &'a BarrierLoop),
+    headers: (&'a SingleExitLoop, &'a SingleExitLoop),
     /// Pairs of phis that are taken to be equal while they are compared.
     assumed: HashSet<(Value, Value)>,
 }

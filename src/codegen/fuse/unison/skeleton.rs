@@ -3,8 +3,8 @@
 //!
 //! Every way through a body passes the blocks that dominate its end. What lies between two of them is
 //! a *region*, with one way in and one way out, whatever happens inside. The blocks themselves are cut
-//! at their barriers. A loop on that way which holds barriers, has one exit and tests it in every
-//! iteration is taken apart in the same manner.
+//! at their barriers. A loop on that way which has one exit and tests it in every iteration is taken
+//! apart in the same manner.
 //!
 //! Invariant: cutting a body changes nothing that it does. Each part begins without phis and ends with
 //! an unconditional branch, so that parts can be put into another order by changing branches alone.
@@ -27,12 +27,21 @@ pub(super) enum Part {
     },
     /// A block that is a barrier of the whole block of threads.
     Barrier(Block),
-    /// A loop with barriers.
-    Loop(Box<BarrierLoop>),
+    /// A loop that is left in one place.
+    Loop(Box<SingleExitLoop>),
+}
+
+/// Which loops are taken apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Loops {
+    /// All that have the form for it.
+    All,
+    /// Of these the ones with barriers inside.
+    WithBarriers,
 }
 
 /// A loop: `preheader`, then `header`, `before`, `test`, `after`, `latch` and back to `header`.
-pub(super) struct BarrierLoop {
+pub(super) struct SingleExitLoop {
     /// Leads to the header; does nothing.
     pub(super) preheader: Block,
     /// Phis only.
@@ -49,6 +58,8 @@ pub(super) struct BarrierLoop {
     pub(super) latch: Block,
     /// Where the loop is left to; does nothing.
     pub(super) exit: Block,
+    /// Whether threads wait for each other inside.
+    pub(super) waits: bool,
 }
 
 impl Part {
@@ -77,8 +88,9 @@ pub(super) fn cut(
     blocks: &[Block],
     entry: Block,
     end: Block,
+    loops: Loops,
 ) -> Option<Vec<Part>> {
-    let flow = ControlFlow::of(blocks, entry)?;
+    let flow = ControlFlow::of(blocks, entry, loops)?;
     let path = flow.path(entry, end)?;
     let mut parts = Vec::new();
     flow.sequence(module, &path, None, &mut parts)?;
@@ -99,6 +111,7 @@ struct ControlFlow {
     dominators: Dominators<NodeIndex>,
     /// By header.
     loops: HashMap<Block, NaturalLoop>,
+    taken_apart: Loops,
 }
 
 struct NaturalLoop {
@@ -109,7 +122,7 @@ struct NaturalLoop {
 
 impl ControlFlow {
     /// `None` for control flow that is not reducible.
-    fn of(blocks: &[Block], entry: Block) -> Option<Self> {
+    fn of(blocks: &[Block], entry: Block, taken_apart: Loops) -> Option<Self> {
         let mut graph = DiGraph::<Block, ()>::new();
         let index: HashMap<Block, NodeIndex> = blocks
             .iter()
@@ -137,6 +150,7 @@ impl ControlFlow {
             predecessors,
             dominators,
             loops: HashMap::new(),
+            taken_apart,
         };
         let mut forward = graph.clone();
         for block in blocks {
@@ -211,7 +225,7 @@ impl ControlFlow {
             let mut next = at + 1;
             let mut inner = None;
             while let Some(own) = self.loops.get(path.get(next)?) {
-                inner = self.barrier_loop(own);
+                inner = self.shape(own);
                 let last = path.iter().rposition(|block| own.blocks.contains(block))?;
                 if inner.is_some() {
                     break;
@@ -288,8 +302,8 @@ impl ControlFlow {
         Some(())
     }
 
-    /// The loop in the form that is taken apart, when it has it and holds barriers.
-    fn barrier_loop<'a>(&self, own: &'a NaturalLoop) -> Option<Shape<'a>> {
+    /// The loop in the form that is taken apart, when it has it and shall be.
+    fn shape<'a>(&self, own: &'a NaturalLoop) -> Option<Shape<'a>> {
         let [latch] = own.latches[..] else {
             return None;
         };
@@ -316,17 +330,19 @@ impl ControlFlow {
             let name = instruction.called_name();
             name.is_some_and(|name| is_block_barrier(&name))
         });
-        (alone && waits && self.dominates(test, latch)).then_some(Shape {
+        let wanted = waits || self.taken_apart == Loops::All;
+        (alone && wanted && self.dominates(test, latch)).then_some(Shape {
             own,
             before,
             test,
             leaving,
             latch,
             exit,
+            waits,
         })
     }
 
-    fn take_loop(&self, module: &Module, shape: &Shape<'_>) -> Option<BarrierLoop> {
+    fn take_loop(&self, module: &Module, shape: &Shape<'_>) -> Option<SingleExitLoop> {
         let Shape {
             own,
             test,
@@ -356,7 +372,7 @@ impl ControlFlow {
         let latch = between(module, last, header);
         let exit = shape.exit.split_head(module, shape.exit.phis().len());
         fold_phis(exit);
-        Some(BarrierLoop {
+        Some(SingleExitLoop {
             preheader,
             header,
             before,
@@ -365,6 +381,7 @@ impl ControlFlow {
             after,
             latch,
             exit,
+            waits: shape.waits,
         })
     }
 }
@@ -377,6 +394,7 @@ struct Shape<'a> {
     leaving: u32,
     latch: Block,
     exit: Block,
+    waits: bool,
 }
 
 /// A block of its own between two.
