@@ -160,6 +160,8 @@ impl PairOfTargets<'_> {
         let mapped = match kind {
             DependenceKind::Reduction => None,
             _ if !self.one_iteration => None,
+            // What is too expensive of the places as they are is of mapped ones, too.
+            _ if merged.gave_up => None,
             _ => mapped_width(
                 self,
                 solver,

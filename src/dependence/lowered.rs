@@ -34,9 +34,6 @@ pub(super) struct Lowered {
 const OPERATIONS_TAKEN: u64 = 200;
 /// Elementary operations with which a question is tried; proofs take hundreds.
 const OPERATIONS_TRIED: [u64; 3] = [800, 6_000, 60_000];
-/// Most that is spent on all questions about a problem, in operations times numbers in a matrix, where
-/// nothing else is said.
-const MOST_SPENT: u64 = 150_000_000;
 /// How many calls of isl may use up what is left.
 const SHARES: u64 = 4;
 
@@ -44,11 +41,12 @@ const SHARES: u64 = 4;
 const MOST_CHOICES: usize = 600;
 
 impl Problem {
-    /// The problem as linear constraints.
+    /// The problem as linear constraints, with so much to spend on all questions about it, in operations
+    /// times numbers in a matrix.
     ///
     /// # Errors
     /// A number that leaves 64 bits.
-    pub(super) fn lowered(&self) -> isl::Result<Lowered> {
+    pub(super) fn lowered(&self, most_spent: u64) -> isl::Result<Lowered> {
         let mut system = System::new(&self.parameters(), &self.dimensions);
         let base: Vec<&str> = self.base.iter().map(String::as_str).collect();
         let base = system.read(&base)?;
@@ -66,7 +64,7 @@ impl Problem {
             choices,
             late_choices,
             spent: Cell::new(0),
-            most_spent: MOST_SPENT,
+            most_spent,
         })
     }
 }
@@ -88,11 +86,6 @@ impl Lowered {
     /// What was spent on questions so far, in operations times numbers in a matrix.
     pub(super) fn spent(&self) -> u64 {
         self.spent.get()
-    }
-
-    /// The same with less, or more, to spend on all questions.
-    pub(super) fn with_most_spent(self, most_spent: u64) -> Self {
-        Self { most_spent, ..self }
     }
 
     /// Does other work about the problem, each call of isl with as many operations as one question may

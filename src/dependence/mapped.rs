@@ -12,7 +12,7 @@
 
 use super::pair::{PairOfTargets, mentions};
 use super::polynomial::{Atom, Monomial, Polynomial};
-use super::relation::{Shape, Side, Solver};
+use super::relation::{Agreement, Shape, Side, Solver};
 use super::witness::Example;
 use super::{Guard, Width, runs};
 use crate::affine::{Affine, Axis, Variable};
@@ -135,6 +135,7 @@ pub(super) fn mapped_width(
         if candidate.width >= identity || refuted {
             continue;
         }
+        let mut gave_up = false;
         let proven = lefts.iter().all(|earlier| {
             rights.iter().all(|later| {
                 let source = Side {
@@ -150,9 +151,15 @@ pub(super) fn mapped_width(
                     shape: &sink_shape,
                 };
                 let coordinates = (candidate.source.as_slice(), candidate.sink.as_slice());
-                solver.agree(&source, &sink, pair.distance, pair.facts, coordinates)
+                let answer = solver.agree(&source, &sink, pair.distance, pair.facts, coordinates);
+                gave_up |= answer == Agreement::GaveUp;
+                answer == Agreement::Agree
             })
         });
+        // What is too expensive of one map is of the others, too.
+        if gave_up {
+            return None;
+        }
         if !proven {
             continue;
         }

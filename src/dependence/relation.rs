@@ -65,12 +65,33 @@ pub(super) struct Conflict {
 pub(super) struct Solver {
     answers: HashMap<String, Conflict>,
     pub(super) samples: KnownSamples,
-    agreements: HashMap<String, bool>,
+    agreements: HashMap<String, Agreement>,
     /// Questions that were not answered from memory.
     pub(super) problems: usize,
     /// What these took, as [`Lowered::spent`] measures it.
     pub(super) spent: u64,
+    /// What those of them took that were given up.
+    spent_in_vain: u64,
 }
+
+/// What isl says of a coordinate of both sides of a conflict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Agreement {
+    /// No conflicting pair differs in one.
+    Agree,
+    /// Some pair may.
+    Differ,
+    /// The question was too expensive.
+    GaveUp,
+}
+
+/// Most that is spent on one problem, as [`Lowered::spent`] measures it: five times what any proof takes
+/// that a program is known to need.
+const MOST_SPENT: u64 = 50_000_000;
+/// What a program may spend on problems that are given up, after which each gets less.
+const MUCH_SPENT_IN_VAIN: u64 = 500_000_000;
+/// Most that is spent on one problem then: nearly all proofs take less.
+const LITTLE_SPENT: u64 = 15_000_000;
 
 /// Text of the relation that holds all pairs of a width.
 pub(super) fn universal_relation(width: Width) -> String {
@@ -156,8 +177,8 @@ impl Solver {
         let canonical = match self.answers.get(&key) {
             Some(known) => known.clone(),
             None => {
-                self.problems += 1;
-                let answer = problem.solve(&mut self.spent);
+                let (answer, spent) = problem.solve(self.allowance());
+                self.count(spent, answer.gave_up);
                 self.answers.insert(key, answer.clone());
                 answer
             }
@@ -171,7 +192,7 @@ impl Solver {
 }
 
 impl Solver {
-    /// Whether no conflicting pair differs in one of the coordinates; false when that is not proven.
+    /// Whether all conflicting pairs agree in all of the coordinates.
     pub(super) fn agree(
         &mut self,
         source: &Side,
@@ -179,17 +200,35 @@ impl Solver {
         distance: &Polynomial,
         facts: &Facts,
         mapped: (&[Coordinate], &[Coordinate]),
-    ) -> bool {
+    ) -> Agreement {
         let problem = Problem::with_coordinates(source, sink, Some(distance), facts, mapped);
         let Some(problem) = problem.filter(|problem| problem.placed) else {
-            return false;
+            return Agreement::Differ;
         };
         let key = format!("{} {:?}", problem.text(), problem.coordinates);
-        let (problems, spent) = (&mut self.problems, &mut self.spent);
-        *self.agreements.entry(key).or_insert_with(|| {
-            *problems += 1;
-            problem.coordinates_agree(spent)
-        })
+        if let Some(known) = self.agreements.get(&key) {
+            return *known;
+        }
+        let (answer, spent) = problem.coordinates_agree(self.allowance());
+        self.count(spent, answer == Agreement::GaveUp);
+        self.agreements.insert(key, answer);
+        answer
+    }
+
+    /// Most that the next problem may take.
+    fn allowance(&self) -> u64 {
+        match self.spent_in_vain < MUCH_SPENT_IN_VAIN {
+            true => MOST_SPENT,
+            false => LITTLE_SPENT,
+        }
+    }
+
+    fn count(&mut self, spent: u64, in_vain: bool) {
+        self.problems += 1;
+        self.spent = self.spent.saturating_add(spent);
+        if in_vain {
+            self.spent_in_vain = self.spent_in_vain.saturating_add(spent);
+        }
     }
 }
 
@@ -231,17 +270,17 @@ fn same_place(width: Width) -> String {
 }
 
 impl Problem {
-    /// Adds what it takes to `spent`.
-    fn solve(&self, spent: &mut u64) -> Conflict {
-        let Ok(mut lowered) = self.lowered() else {
-            return everything();
+    /// The answer, and what it took of `most_spent`.
+    fn solve(&self, most_spent: u64) -> (Conflict, u64) {
+        let Ok(mut lowered) = self.lowered(most_spent) else {
+            return (everything(), 0);
         };
         let conflict = self.solve_lowered(&mut lowered);
-        *spent = spent.saturating_add(lowered.spent());
-        conflict.unwrap_or_else(|error| Conflict {
+        let conflict = conflict.unwrap_or_else(|error| Conflict {
             gave_up: error == IslError::Quota,
             ..everything()
-        })
+        });
+        (conflict, lowered.spent())
     }
 
     fn solve_lowered(&self, lowered: &mut Lowered) -> isl::Result<Conflict> {
@@ -279,14 +318,18 @@ impl Problem {
         })
     }
 
-    /// Whether that is proven; adds what it takes to `spent`.
-    fn coordinates_agree(&self, spent: &mut u64) -> bool {
-        let Ok(mut lowered) = self.lowered() else {
-            return false;
+    /// Whether that is proven, and what it took of `most_spent`.
+    fn coordinates_agree(&self, most_spent: u64) -> (Agreement, u64) {
+        let Ok(mut lowered) = self.lowered(most_spent) else {
+            return (Agreement::Differ, 0);
         };
-        let differ = self.coordinates_differ(&mut lowered);
-        *spent = spent.saturating_add(lowered.spent());
-        differ == Ok(false)
+        let answer = match self.coordinates_differ(&mut lowered) {
+            Ok(false) => Agreement::Agree,
+            Ok(true) => Agreement::Differ,
+            Err(IslError::Quota) => Agreement::GaveUp,
+            Err(_) => Agreement::Differ,
+        };
+        (answer, lowered.spent())
     }
 
     fn coordinates_differ(&self, lowered: &mut Lowered) -> isl::Result<bool> {

@@ -240,7 +240,7 @@ struct WitnessSearch<'p> {
 impl WitnessSearch<'_> {
     /// The first point of the problem for the values of an assignment.
     fn first_point(&mut self, fixed: &str) -> isl::Result<Option<Sample>> {
-        let mut lowered = self.problem.lowered()?.with_most_spent(self.left);
+        let mut lowered = self.problem.lowered(self.left)?;
         let point = self.first_point_of(&mut lowered, fixed);
         self.left = self.left.saturating_sub(lowered.spent());
         Ok(point?.and_then(|point| read_point(self.problem, fixed, &point)))
