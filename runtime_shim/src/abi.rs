@@ -15,7 +15,7 @@
 use std::ffi::{c_char, c_void};
 
 /// Version of this interface; part of every image.
-pub const ABI_VERSION: u32 = 2;
+pub const ABI_VERSION: u32 = 3;
 
 /// First word of a [`CpuImage`] (`SIRIUSIM` in ASCII, little endian).
 pub const IMAGE_MAGIC: u64 = u64::from_le_bytes(*b"SIRIUSIM");
@@ -36,6 +36,8 @@ pub struct CpuImage {
     pub variable_count: u64,
     /// The device variables of the image.
     pub variables: *const CpuVariable,
+    /// What its code was compiled for: `__CUDA_ARCH__` over ten.
+    pub architecture: u32,
 }
 
 /// A compiled kernel.

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 use std::ffi::{CStr, c_char, c_void};
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{LazyLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::abi::{ABI_VERSION, CpuImage, CpuKernel, CpuVariable, IMAGE_MAGIC};
@@ -21,6 +21,8 @@ pub struct KernelRecord {
     pub name: String,
     /// Name for people.
     pub display_name: String,
+    /// What it was compiled for: `__CUDA_ARCH__` over ten.
+    pub architecture: u32,
     /// Dynamic shared memory that `cudaFuncSetAttribute` allows beyond the default, in bytes.
     pub dynamic_shared_opt_in: AtomicU32,
 }
@@ -92,6 +94,9 @@ pub unsafe fn register_image(data: *const c_void) -> &'static ImageHandle {
             Some(&*data.cast::<CpuImage>())
         }
     };
+    if let Some(image) = image {
+        NEWEST_ARCHITECTURE.fetch_max(image.architecture, Ordering::Relaxed);
+    }
     for variable in image.map(variables).unwrap_or_default() {
         let kind = match (variable.managed != 0, variable.constant != 0) {
             (true, _) => MemoryKind::ManagedVariable,
@@ -120,7 +125,9 @@ pub fn register_kernel(handle: &ImageHandle, stub: usize, name: &CStr) {
         .unwrap_or_default()
         .iter()
         .find(|kernel| unsafe { CStr::from_ptr(kernel.name) } == name);
-    let Some(kernel) = found else { return };
+    let (Some(kernel), Some(image)) = (found, handle.image) else {
+        return;
+    };
     let mangled = name.to_string_lossy().into_owned();
     // SAFETY: names of an image are strings.
     let display_name = unsafe { text(kernel.display_name) };
@@ -132,6 +139,7 @@ pub fn register_kernel(handle: &ImageHandle, stub: usize, name: &CStr) {
             display_name
         },
         name: mangled,
+        architecture: image.architecture,
         dynamic_shared_opt_in: AtomicU32::new(0),
     }));
     write().kernels.insert(stub, record);
@@ -157,6 +165,13 @@ pub fn register_variable(handle: &ImageHandle, shadow: usize, name: &CStr) -> Op
     }
     Some(record.address)
 }
+
+/// The newest architecture that an image of the program was compiled for; 0 without images.
+pub fn newest_architecture() -> u32 {
+    NEWEST_ARCHITECTURE.load(Ordering::Relaxed)
+}
+
+static NEWEST_ARCHITECTURE: AtomicU32 = AtomicU32::new(0);
 
 /// The kernel of a host stub.
 pub fn kernel(stub: usize) -> Option<&'static KernelRecord> {

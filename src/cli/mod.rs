@@ -425,7 +425,32 @@ pub struct Build {
     pub sirius: SiriusOptions,
 }
 
+/// The compute capability that the CPU device reports, unless a program is for newer ones only; a GPU
+/// of this one takes the newest code that is no newer.
+const CPU_DEVICE_CAPABILITY: u32 = 80;
+
+/// The architecture that device code is compiled for, `__CUDA_ARCH__` over ten: of those asked for the
+/// smallest, whose PTX every other one can run; on the CPU device the one that a GPU of its compute
+/// capability would choose.
+pub fn compiled_architecture(device: Device, targets: &[Architecture]) -> u32 {
+    let numbers = || targets.iter().map(|target| target.number);
+    let chosen = match device {
+        Device::Cuda => None,
+        Device::Cpu => numbers()
+            .filter(|number| *number <= CPU_DEVICE_CAPABILITY)
+            .max(),
+    };
+    chosen
+        .or_else(|| numbers().min())
+        .unwrap_or(CPU_DEVICE_CAPABILITY)
+}
+
 impl Build {
+    /// The architecture that its device code is compiled for.
+    pub fn compiled_architecture(&self) -> u32 {
+        compiled_architecture(self.device, &self.architectures)
+    }
+
     /// The part of a build that makes `output` of one source, where each source makes one.
     pub fn of_one(&self, input: &Input, output: Option<&Path>) -> Self {
         let mut build = Self {

@@ -2,7 +2,7 @@
 
 use super::device::{device_target_machine, optimise_device};
 use super::host::rewrite_launches;
-use super::images::{FusedImage, UnitImages, Workbench, lowest_architecture, processor};
+use super::images::{FusedImage, UnitImages, Workbench, processor};
 use super::launch_call::{Launcher, define_launch_functions};
 use super::link::{compile_host, image_objects, join_objects, link};
 use super::ptx::{assemble, emit_fatbin, emit_ptx};
@@ -165,7 +165,7 @@ pub fn emit_device_only(
     let unit = program.units.first().ok_or(CodegenError::NoDeviceCode)?;
     let module = unit.device.clone();
     optimise_device(&module, &device_target_machine(&processor(build))?)?;
-    let architecture = lowest_architecture(build);
+    let architecture = build.compiled_architecture();
     let (bytes, messages) = match build.phase {
         Phase::Ptx => (
             emit_ptx(&module, architecture, build, toolchain)?.into_bytes(),

@@ -288,6 +288,7 @@ fn emit_image(
             let libdevice = &toolchain.libdevice;
             let request = CpuImageRequest {
                 symbol: &symbol,
+                architecture: build.compiled_architecture(),
                 managed,
                 libdevice,
                 object: &object,
@@ -317,16 +318,7 @@ fn sources_hash(build: &Build) -> u64 {
     hasher.finish()
 }
 
-pub(super) fn lowest_architecture(build: &Build) -> u32 {
-    build
-        .architectures
-        .iter()
-        .map(|architecture| architecture.number)
-        .min()
-        .unwrap_or(80)
-}
-
 /// The processor that device IR is optimised for: the oldest that it has to run on.
 pub(super) fn processor(build: &Build) -> String {
-    format!("sm_{}", lowest_architecture(build))
+    format!("sm_{}", build.compiled_architecture())
 }

@@ -6,7 +6,9 @@
 use super::gather::{Gathered, bitcode_file, temporary_folder};
 use super::record::{DeviceSettings, Record, Settings};
 use super::{ObjectsError, archives, digest};
-use crate::cli::{Build, Device, Input, Language, Phase, Relocatable, UnitBitcode};
+use crate::cli::{
+    Build, Device, Input, Language, Phase, Relocatable, UnitBitcode, compiled_architecture,
+};
 use crate::program::DeviceSymbols;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -200,15 +202,13 @@ pub(super) fn check_fits(
             },
         });
     }
-    let lowest = |settings: &DeviceSettings| {
-        let numbers = settings.architectures.iter().map(|target| target.number);
-        numbers.min().unwrap_or(0)
-    };
-    if lowest(compiled) > lowest(link) {
+    let chosen =
+        |settings: &DeviceSettings| compiled_architecture(settings.device, &settings.architectures);
+    if chosen(compiled) > chosen(link) {
         return Err(ObjectsError::NewerArchitecture {
             path: object.to_owned(),
-            compiled: lowest(compiled),
-            linked: lowest(link),
+            compiled: chosen(compiled),
+            linked: chosen(link),
         });
     }
     Ok(())

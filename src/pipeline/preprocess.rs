@@ -64,12 +64,11 @@ fn arguments(build: &Build, toolchain: &Toolchain, input: &Input, side: &str) ->
     arguments.push(toolchain.clang_view().display().to_string());
     if input.language == Language::Cuda {
         let header = toolchain.compatibility_header.display().to_string();
-        let oldest = build.architectures.iter().map(|of| of.number).min();
         arguments.extend(["-x", "cuda", side, "-include"].map(str::to_owned));
         arguments.extend([
             header,
             format!("--cuda-path={}", toolchain.toolkit.display()),
-            format!("--offload-arch=sm_{}", oldest.unwrap_or(75)),
+            format!("--offload-arch=sm_{}", build.compiled_architecture()),
         ]);
     } else {
         let language = match input.language {

@@ -5,7 +5,7 @@
 
 use super::front_end_cache::run_front_end;
 use super::{ProgramError, SourceBitcode, managed, relocatable};
-use crate::cli::{Architecture, Build, Input, Language, Phase, Relocatable, ToolError, Toolchain};
+use crate::cli::{Build, Input, Language, Phase, Relocatable, ToolError, Toolchain};
 use inkwell::context::Context;
 use inkwell::module::Module;
 use std::ffi::OsString;
@@ -163,17 +163,6 @@ impl SourceBitcode {
 /// The contents of the device image that clang embeds; code generation replaces it.
 const IMAGE_PLACEHOLDER: &[u8] = b"sirius-image-placeholder";
 
-/// The architecture that device code is made for: the smallest asked for, whose PTX every other
-/// one can run.
-pub(super) fn lowest_architecture(build: &Build) -> u32 {
-    build
-        .architectures
-        .iter()
-        .map(|architecture: &Architecture| architecture.number)
-        .min()
-        .unwrap_or(75)
-}
-
 impl ProgramError {
     fn from_clang(input: &Input, error: ToolError) -> Self {
         match error {
@@ -308,7 +297,7 @@ impl Arguments {
         self.0.push(path);
         // The same on both sides: headers derive names of kernels from the list of architectures.
         self.0
-            .push(format!("--offload-arch=sm_{}", lowest_architecture(build)).into());
+            .push(format!("--offload-arch=sm_{}", build.compiled_architecture()).into());
         // The device library stays out, so that mathematics stays as calls. That option drops the
         // version from which clang chooses how launches are configured; it is given back.
         self.add([

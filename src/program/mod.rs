@@ -75,7 +75,7 @@ pub fn read_program<'ctx>(
         .iter()
         .filter(|input| input.language != Language::Object)
         .collect();
-    let architecture = front_end::lowest_architecture(build);
+    let architecture = build.compiled_architecture();
     let alone = [Phase::Ptx, Phase::Cubin, Phase::Fatbin];
     let links_device_code = !alone.contains(&build.phase);
     for (index, input) in sources.iter().enumerate() {

@@ -53,7 +53,7 @@ pub fn read_device_link<'ctx>(
     context: &'ctx Context,
     (build, toolchain): (&Build, &Toolchain),
 ) -> Result<Program<'ctx>, ProgramError> {
-    let architecture = front_end::lowest_architecture(build);
+    let architecture = build.compiled_architecture();
     let mut parts = Vec::new();
     let mut warnings = String::new();
     let relocatable = build.inputs.iter().filter(|input| {

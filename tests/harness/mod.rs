@@ -67,6 +67,14 @@ pub fn check(source: &Path) -> Result<(), Failed> {
         )
         .map_err(|error| format!("with arguments {arguments:?}: {}", message_of(&error)))?;
     }
+    for options in &expectations.options {
+        let options: Vec<&str> = options.iter().map(String::as_str).collect();
+        let built = Built::with(source, folder.path(), "all", &options)?;
+        let run = built.run(&[], ONE_THREAD)?;
+        if !String::from_utf8_lossy(&run.output.stdout).contains("PASS") {
+            return Err(format!("built with {options:?} it does not say PASS").into());
+        }
+    }
     for (arguments, expected) in expectations.runs().zip(&expectations.executed) {
         let executed = on.executed(arguments, folder.path())?;
         if executed != *expected {
@@ -291,6 +299,8 @@ struct Expectations {
     memory: Vec<[u64; 2]>,
     /// Command lines to run the program with; none: once without arguments.
     arguments: Vec<Vec<String>>,
+    /// Options to build the program with as well, by build.
+    options: Vec<Vec<String>>,
     /// Orientations to try beside the default one; `all` stands for each that the report lists.
     orientations: Vec<String>,
     /// Each orientation executes other blocks, barriers or instructions than the others.
@@ -303,6 +313,7 @@ impl Expectations {
             launches: None,
             missed: None,
             arguments: Vec::new(),
+            options: Vec::new(),
             orientations: Vec::new(),
             layouts_differ: false,
             executed: Vec::new(),
@@ -334,6 +345,9 @@ impl Expectations {
                 expectations
                     .memory
                     .push(memory.map_err(|_| format!("cannot read {line:?}"))?);
+            } else if let Some(rest) = line.strip_prefix("// options:") {
+                let words = rest.split_whitespace().map(str::to_owned).collect();
+                expectations.options.push(words);
             } else if let Some(rest) = line.strip_prefix("// orientations:") {
                 let names = rest.split_whitespace().map(str::to_owned);
                 expectations.orientations.extend(names);
@@ -441,7 +455,10 @@ impl Built {
     }
 
     fn with(source: &Path, folder: &Path, fusion: &str, more: &[&str]) -> Result<Self, Failed> {
-        let name = format!("{fusion}{}", more.concat().replace(['=', ',', '-'], "_"));
+        let name = format!(
+            "{fusion}{}",
+            more.concat().replace(['=', ',', '-', '[', ']'], "_")
+        );
         let program = folder.join(&name);
         let report = folder.join(format!("{name}.json"));
         let output = Command::new(env!("CARGO_BIN_EXE_sirius-rs"))

@@ -8,6 +8,7 @@ use super::{launch, memory as pointers, store, stream};
 use crate::environment::settings;
 use crate::error::{self, CudaError, CudaResult};
 use crate::memory;
+use crate::registry;
 
 /// Version of CUDA whose interface this is.
 const CUDA_VERSION: c_int = 13_000;
@@ -15,8 +16,11 @@ const CUDA_VERSION: c_int = 13_000;
 /// The PCI address that the device reports.
 const PCI_ADDRESS: &[u8] = b"0000:00:00.0\0";
 
-/// Compute capability: what sm_80, the compiler's default, promises.
-pub const COMPUTE_CAPABILITY: (c_int, c_int) = (8, 0);
+/// Ten times the compute capability: what sm_80, the compiler's default, promises, or what the newest
+/// code of the program needs.
+pub fn compute_capability() -> c_int {
+    signed(registry::newest_architecture().max(80))
+}
 
 /// Threads that a multiprocessor counts as resident.
 pub const THREADS_PER_MULTIPROCESSOR: u32 = 2048;
@@ -294,7 +298,8 @@ fn properties() -> DeviceProperties {
     properties.max_threads_dim = launch::BLOCK_LIMITS.map(signed);
     properties.max_grid_size = launch::GRID_LIMITS.map(signed);
     properties.total_const_mem = CONSTANT_BYTES;
-    (properties.major, properties.minor) = COMPUTE_CAPABILITY;
+    let capability = compute_capability();
+    (properties.major, properties.minor) = (capability / 10, capability % 10);
     properties.texture_alignment = pointers::PITCH_ALIGNMENT;
     properties.texture_pitch_alignment = 32;
     properties.multi_processor_count = multiprocessors();

@@ -37,9 +37,6 @@ const PREFERRED_CARVE_OUT: u32 = 9;
 /// Registers that each thread is said to use: enough for any block to fit.
 const REGISTERS_PER_THREAD: c_int = 32;
 
-/// Ten times the compute capability.
-const BINARY_VERSION: c_int = 80;
-
 cuda_functions! {
     /// A kernel's attributes.
     fn cudaFuncGetAttributes(attributes: *mut FunctionAttributes, stub: *const c_void) {
@@ -53,8 +50,8 @@ cuda_functions! {
                 local_bytes: usize::try_from(kernel.stack_bytes).unwrap_or(usize::MAX),
                 max_threads_per_block: whole(kernel.max_threads),
                 registers: REGISTERS_PER_THREAD,
-                ptx_version: BINARY_VERSION,
-                binary_version: BINARY_VERSION,
+                ptx_version: whole(record.architecture),
+                binary_version: device::compute_capability(),
                 max_dynamic_shared_bytes: whole(launch::dynamic_shared_limit(record)),
                 preferred_carve_out: -1,
                 ..FunctionAttributes::default()
@@ -166,7 +163,8 @@ pub fn attribute(record: &KernelRecord, number: u32) -> Option<c_int> {
         1 => narrow(kernel.static_shared_bytes),
         3 => narrow(kernel.stack_bytes),
         4 => REGISTERS_PER_THREAD,
-        5 | 6 => BINARY_VERSION,
+        5 => whole(record.architecture),
+        6 => device::compute_capability(),
         MAX_DYNAMIC_SHARED => whole(launch::dynamic_shared_limit(record)),
         PREFERRED_CARVE_OUT => -1,
         // Constant memory, cache mode and clusters.

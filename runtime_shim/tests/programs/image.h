@@ -44,6 +44,7 @@ typedef struct Image {
     const Kernel *kernels;
     uint64_t variable_count;
     const Variable *variables;
+    uint32_t architecture;
 } Image;
 
 typedef struct Wrapper {

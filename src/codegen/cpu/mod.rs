@@ -46,6 +46,8 @@ use std::path::Path;
 pub struct CpuImageRequest<'a> {
     /// The symbol under which the object defines its `CpuImage`; also makes its other names unique.
     pub symbol: &'a str,
+    /// What the module was compiled for, `__CUDA_ARCH__` over ten.
+    pub architecture: u32,
     /// Names in the device module of `__managed__` variables.
     pub managed: &'a [String],
     /// The toolkit's `libdevice.10.bc`, for math functions that the C library lacks.

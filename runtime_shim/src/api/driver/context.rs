@@ -116,8 +116,8 @@ driver_functions! {
         check_device(device)?;
         // SAFETY: as above.
         unsafe {
-            store(major, device::COMPUTE_CAPABILITY.0)?;
-            store(minor, device::COMPUTE_CAPABILITY.1)
+            store(major, device::compute_capability() / 10)?;
+            store(minor, device::compute_capability() % 10)
         }
     }
 
