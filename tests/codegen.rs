@@ -86,6 +86,7 @@ fn cpu_image_runs() {
     let object = folder.path().join("image.o");
     let request = CpuImageRequest {
         symbol: "image_under_test",
+        architecture: 80,
         managed: &[],
         libdevice: &libdevice(),
         object: &object,
@@ -180,6 +181,7 @@ fn warp_half_and_conversion_operations_are_supported() {
     let object = folder.path().join("image.o");
     let request = CpuImageRequest {
         symbol: "image_under_test",
+        architecture: 80,
         managed: &[],
         libdevice: &libdevice(),
         object: &object,

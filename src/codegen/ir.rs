@@ -27,8 +27,10 @@ use inkwell::llvm_sys::{LLVMInlineAsmDialect, LLVMLinkage, LLVMOpcode, LLVMTypeK
 use inkwell::module::Module;
 use std::ffi::CString;
 
+pub(super) use inkwell::llvm_sys::LLVMIntPredicate as IntegerPredicate;
 pub(super) use inkwell::llvm_sys::LLVMLinkage as Linkage;
 pub(super) use inkwell::llvm_sys::LLVMOpcode as Opcode;
+pub(super) use inkwell::llvm_sys::LLVMRealPredicate as RealPredicate;
 
 /// A value: function, global, constant, argument or instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -4,6 +4,7 @@
 //! left. What has no meaning here became a call of `__sirius_unsupported` that names it, executed
 //! only if the program gets there; the compiler never guesses and the linker never complains.
 
+use super::exits::return_from_exits;
 use super::functions::Library;
 use super::shared::SharedLayout;
 use crate::codegen::CodegenError;
@@ -28,6 +29,9 @@ pub(super) fn lower<'ctx>(
 ) -> Result<Vec<LoweredKernel>, CodegenError> {
     drop_used_lists(module);
     let kernels = add_context_parameters(module);
+    for kernel in &kernels {
+        return_from_exits(module, kernel.body);
+    }
     for function in Value::functions(module) {
         if function.is_declaration() {
             continue;

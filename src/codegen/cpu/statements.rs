@@ -5,6 +5,8 @@
 //! Invariant: what is not understood makes the whole template unsupported.
 
 use super::functions::Library;
+use super::integers::arithmetic;
+use super::predicates::{may_be_skipped, truth_operation};
 use super::{atomics, instrument, matrices, shared_barrier, textures};
 use crate::codegen::CodegenError;
 use crate::codegen::ir::{Builder, Opcode, Type, Value};
@@ -51,6 +53,10 @@ pub(super) struct Lowering<'a, 'module, 'library> {
     pub(super) builder: Builder,
     pub(super) context: Value,
     pub(super) function: Value,
+    /// The template's call.
+    pub(super) call: Value,
+    /// What the last instruction that has one left in the carry flag.
+    pub(super) carry: Option<Value>,
     /// Types of the results.
     results: Vec<Type>,
     /// Values of results and inputs, by place.
@@ -93,6 +99,8 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
             builder: Builder::before(call),
             context: call.function_of_instruction().parameters()[0],
             function: call.function_of_instruction(),
+            call,
+            carry: None,
             results,
             places,
             registers: HashMap::new(),
@@ -109,9 +117,14 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
         let elsewhere = ["const", "param", "local", "shared::cluster"];
         let computes = integer_operation(instruction).is_some()
             || float_operation(instruction).is_some()
-            || family == "mov";
-        (instruction.predicate.is_none() || computes)
+            || arithmetic(instruction).is_some_and(|arithmetic| !arithmetic.leaves_carry())
+            || matches!(family, "mov" | "selp" | "setp");
+        (instruction.predicate.is_none() || computes || may_be_skipped(instruction))
             && match family {
+                // Kernels run one after another.
+                "griddepcontrol" => true,
+                _ if truth_operation(instruction).is_some() => true,
+                _ if arithmetic(instruction).is_some() => true,
                 "ld" | "st" => {
                     bits(instruction).is_some()
                         && !elsewhere.iter().any(|space| instruction.has(space))
@@ -148,35 +161,48 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
         let Some(predicate) = &instruction.predicate else {
             return self.execute(instruction);
         };
+        let named = self.truth(&Operand::Name(predicate.clone()));
+        let truth = named.or_else(|| self.truth(&Operand::Special(predicate.clone())));
+        let Some(truth) = truth else {
+            return Ok(None);
+        };
+        let truth = match instruction.negated {
+            false => truth,
+            true => self.inverse(truth),
+        };
+        if may_be_skipped(instruction) {
+            return self.execute_where(truth, instruction);
+        }
         let Some(result) = instruction.operands.first() else {
             return Ok(None);
         };
-        let (truth, before) = (
-            self.registers.get(predicate).copied(),
-            self.value(result, 1),
-        );
+        let before = self.value(result, 1);
         if self.execute(instruction)?.is_none() {
             return Ok(None);
         }
-        let (Some(truth), Some(after)) = (truth, self.value(result, 1)) else {
+        let Some(after) = self.value(result, 1) else {
             return Ok(None);
         };
-        if !truth.ty().is_integer() || truth.ty().integer_bits() != 1 {
-            return Ok(None);
-        }
         let before = before.and_then(|before| self.fit(before, after.ty()));
         let before = before.unwrap_or_else(|| after.ty().zero());
-        let kept = match instruction.negated {
-            false => self.builder.select(truth, after, before),
-            true => self.builder.select(truth, before, after),
-        };
+        let kept = self.builder.select(truth, after, before);
         Ok(self.assign(result, kept))
     }
 
-    fn execute(&mut self, instruction: &Instruction) -> Result<Option<()>, CodegenError> {
+    pub(super) fn execute(
+        &mut self,
+        instruction: &Instruction,
+    ) -> Result<Option<()>, CodegenError> {
         let family = instruction.opcode[0].as_str();
         let operands = instruction.operands.as_slice();
+        if let Some(truth) = truth_operation(instruction) {
+            return self.compute_truth(truth, operands);
+        }
+        if let Some(arithmetic) = arithmetic(instruction) {
+            return Ok(self.compute_integers(arithmetic, operands));
+        }
         Ok(match (family, operands) {
+            ("griddepcontrol", _) => Some(()),
             ("cp", _) if waits(instruction) => Some(()),
             // A hint.
             ("prefetch" | "prefetchu", _) => Some(()),
@@ -244,10 +270,25 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
         match operand {
             Operand::Place(place) => self.places.get(place).copied(),
             Operand::Name(name) => self.registers.get(name).copied(),
-            Operand::Special(name) => self.registers.get(&format!("%{name}")).copied(),
+            Operand::Special(name) => {
+                let own = self.registers.get(&format!("%{name}")).copied();
+                own.or_else(|| self.special_register(name))
+            }
             Operand::Literal(value) => Some(self.integer(bits).constant(*value as u64)),
             _ => None,
         }
+    }
+
+    /// A special register of PTX's own.
+    fn special_register(&self, name: &str) -> Option<Value> {
+        let name = format!("llvm.nvvm.read.ptx.sreg.{}", name.replace('_', "."));
+        if !self.library.has(&name) {
+            return None;
+        }
+        let symbol = format!("{}{name}", super::functions::PREFIX);
+        let function = self.library.declare(self.module, &symbol).ok()?;
+        let arguments = [self.context];
+        Some((self.builder).call(function.value_type(), function, &arguments))
     }
 
     /// The same bits as another type; wider and narrower registers hold integers.
@@ -280,7 +321,7 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
             .then(|| self.builder.cast(Opcode::LLVMBitCast, as_integer, wanted))
     }
 
-    fn resize(&self, value: Value, bits: u32) -> Value {
+    pub(super) fn resize(&self, value: Value, bits: u32) -> Value {
         let wanted = self.integer(bits);
         match value.ty().integer_bits() {
             given if given == bits => value,
@@ -623,7 +664,7 @@ fn bits(instruction: &Instruction) -> Option<u32> {
 }
 
 /// Bits of a type's name, and whether it is a signed integer.
-fn width(name: &str) -> Option<(u32, bool)> {
+pub(super) fn width(name: &str) -> Option<(u32, bool)> {
     let digits = name.trim_start_matches(|letter: char| letter.is_ascii_alphabetic());
     let bits = digits.parse().ok()?;
     matches!(bits, 8 | 16 | 32 | 64 | 128).then(|| (bits, name.starts_with('s')))

@@ -58,9 +58,11 @@ impl Block {
     }
 
     /// The first `count` instructions become a block of their own, which leads to the rest: the
-    /// terminator keeps its block, so that no successor's phi changes.
+    /// terminator keeps its block, so that no successor's phi changes. It begins the function where this one did.
     pub(in crate::codegen) fn split_head(self, module: &Module, count: usize) -> Block {
         let head = Block::append(self.function(), "");
+        // SAFETY: both are blocks of one function.
+        unsafe { LLVMMoveBasicBlockBefore(head.0, self.0) }
         for before in self.predecessors() {
             before.redirect(self, head);
         }

@@ -48,6 +48,12 @@ impl Builder {
         unsafe { LLVMPositionBuilderAtEnd(self.0, block.0) }
     }
 
+    /// Goes on before an instruction, with the location that it has.
+    pub(in crate::codegen) fn continue_before(&self, instruction: Value) {
+        // SAFETY: as in `Value`.
+        unsafe { LLVMPositionBuilderBefore(self.0, instruction.0) }
+    }
+
     /// Whether the first of two integers, read without sign, is less than the second.
     pub(in crate::codegen) fn is_below(&self, left: Value, right: Value) -> Value {
         let less = inkwell::llvm_sys::LLVMIntPredicate::LLVMIntULT;
@@ -178,6 +184,16 @@ impl Builder {
     ) -> Value {
         // SAFETY: as above; both are integers of one type.
         Value(unsafe { LLVMBuildICmp(self.0, predicate, left.0, right.0, c"".as_ptr()) })
+    }
+
+    pub(in crate::codegen) fn compare_floats(
+        &self,
+        predicate: RealPredicate,
+        left: Value,
+        right: Value,
+    ) -> Value {
+        // SAFETY: as above; both are numbers of one type.
+        Value(unsafe { LLVMBuildFCmp(self.0, predicate, left.0, right.0, c"".as_ptr()) })
     }
 
     /// Ends a block with two ways on.
