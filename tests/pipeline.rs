@@ -259,3 +259,44 @@ fn fusions_are_bisected() {
     );
     assert_eq!(launches[0], 29);
 }
+
+/// Constraints of kernel templates may say what the C++ library's concepts say of conversions and
+/// swaps, which clang checks as device code; in earlier standards nothing changes.
+#[test]
+fn kernels_are_constrained_by_concepts_of_the_library() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = "#include <concepts>\n#include <cstdio>\n#include <utility>\n\
+        #if __cplusplus >= 202002L\n\
+        template <class F> concept Function = requires(F f) { { f(1, 2) } -> std::convertible_to<int>; };\n\
+        template <Function F, std::copyable T> __global__ void apply(T *o, F f) { *o = f(3, 4); }\n\
+        #else\n\
+        template <class F, class T> __global__ void apply(T *o, F f) { *o = f(3, 4); }\n\
+        #endif\n\
+        int main() {\n\
+          int *p, *q, h;\n\
+          cudaMalloc(&p, 4), cudaMalloc(&q, 4), std::swap(p, q);\n\
+          apply<<<1, 1>>>(p, [] __device__(int x, int y) { return 10 * x + y; });\n\
+          cudaMemcpy(&h, p, 4, cudaMemcpyDeviceToHost);\n\
+          std::printf(\"%d\\n\", h);\n\
+        }\n";
+    let source = source.replace(
+        "#include <concepts>",
+        "#if __cplusplus >= 202002L\n#include <concepts>\n#endif",
+    );
+    std::fs::write(folder.path().join("constrained.cu"), source).unwrap();
+    for standard in ["-std=c++14", "-std=c++17", "-std=c++20"] {
+        let built = Command::new(env!("CARGO_BIN_EXE_sirius-rs"))
+            .current_dir(folder.path())
+            .args([standard, "--extended-lambda", "--sirius-device=cpu"])
+            .args(["constrained.cu", "-o", "constrained"])
+            .env_remove("SIRIUS_FLAGS")
+            .output()
+            .unwrap();
+        let messages = String::from_utf8_lossy(&built.stderr).into_owned();
+        assert!(built.status.success(), "{standard}: {messages}");
+        let run = Command::new(folder.path().join("constrained"))
+            .output()
+            .unwrap();
+        assert_eq!(String::from_utf8_lossy(&run.stdout), "34\n", "{standard}");
+    }
+}
