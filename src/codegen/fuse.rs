@@ -4,8 +4,8 @@
 //! plan's guards hold; members of one segment depend on each other in nothing and may run in unison.
 //! Each member is the original body, inlined as a call or taken apart as one, so that an early return
 //! goes to its end. What a member could assume about memory for itself does
-//! not outlive its segment: `__restrict__` of a member holds between its own accesses only, and
-//! data that an earlier segment may have written is never read through a path that need not see
+//! not outlive its segment: `__restrict__` of a member holds between its own accesses only, types of
+//! memory and sums without overflow are its own affair ([`promises`]), and data that an earlier segment may have written is never read through a path that need not see
 //! the write (`!invariant.load`, non-coherent loads).
 
 mod aliasing;
@@ -24,6 +24,7 @@ mod launch_bounds;
 mod loops;
 mod memory;
 mod overlay;
+mod promises;
 mod rearranged;
 mod recipe;
 mod registers;

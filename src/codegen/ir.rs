@@ -13,6 +13,7 @@ mod builder;
 mod debug;
 mod metadata;
 mod passes;
+mod promises;
 
 pub(super) use atomics::AtomicOperation;
 pub(super) use builder::Builder;

@@ -3,6 +3,7 @@
 use super::assembly::declare_memory_accesses;
 use super::indices::{Index, indices_read, replace_reads};
 use super::launch_bounds::{self, Demand};
+use super::promises::keep_promises_inside;
 use crate::codegen::CodegenError;
 use crate::codegen::device::{KERNEL_CALL_CONVENTION, device_target_machine, run_passes};
 use crate::codegen::expansion::{collect_constants, constants_in, entry_place, replace_constants};
@@ -79,6 +80,9 @@ impl<'ctx> Segment<'ctx> {
         };
         if !form.is_empty() {
             run_passes(&module, form, &device_target_machine("sm_80")?)?;
+        }
+        if let Some(function) = Value::function(&module, &name) {
+            keep_promises_inside(function);
         }
         Ok(Some(Self {
             module,
