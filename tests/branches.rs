@@ -28,6 +28,7 @@ fn main() -> ExitCode {
     let others = vec![
         Trial::test("common tiles", check_common_tiles),
         Trial::test("common factors", check_common_factors),
+        Trial::test("sums", check_sums),
     ];
     seeds::run("branches", 0..2, program, others)
 }
@@ -326,6 +327,22 @@ fn check_common_factors() -> Result<(), Failed> {
             threads * 4 * 2 * (3 * rows + longer),
             threads * 4 * (4 * rows + 2 * longer)
         )
+    );
+    Ok(())
+}
+
+/// Sums of columns that do not need each other load their common factors once, though each is stored before
+/// the next one begins.
+fn check_sums() -> Result<(), Failed> {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/run/joined_sums.cu");
+    let (_, apart) = counted(&source, &["--sirius-opt=all,-join-loops"], &["96"])?;
+    let (_, whole) = counted(&source, &[], &["96"])?;
+    assert_eq!((apart.launches, whole.launches), (1, 1));
+    // Of five sums three have the same factors, 96 each; one takes others, one begins with a sum.
+    let threads = 2 * 64;
+    assert_eq!(
+        apart.global_load_bytes - whole.global_load_bytes,
+        threads * 4 * 2 * 96
     );
     Ok(())
 }

@@ -16,6 +16,7 @@ mod broadcasts;
 mod built;
 mod clipped;
 mod control_flow;
+mod counting;
 mod dead_stores;
 mod dealt;
 mod host_values;
@@ -39,6 +40,8 @@ mod unison;
 mod versions;
 #[cfg(test)]
 mod block_tests;
+#[cfg(test)]
+mod joining_tests;
 #[cfg(test)]
 mod tests;
 

@@ -695,6 +695,12 @@ impl Value {
         Type(unsafe { LLVMGetGEPSourceElementType(self.0) })
     }
 
+    /// Whether an addition, subtraction, multiplication or shift is said never to wrap as a signed one.
+    pub(super) fn has_no_signed_wrap(self) -> bool {
+        // SAFETY: as above; callers pass one of these.
+        unsafe { LLVMGetNSW(self.0) != 0 }
+    }
+
     pub(super) fn is_volatile(self) -> bool {
         // SAFETY: as above; callers pass a load, store or atomic.
         unsafe { LLVMGetVolatile(self.0) != 0 }

@@ -4,8 +4,9 @@
 //! nothing was ordered, since no barrier stands in or between the two. In one thread no order is lost when
 //! accesses of which one writes either never reach a common byte, or go to the same place as a function of
 //! the iteration's number, places of different numbers being apart. The two must run equally often: what
-//! is known of the iterations of all accesses of the one is what is known of those of the other. Nothing
-//! is touched between the two.
+//! is known of the iterations of all accesses of the one is what is known of those of the other. What is
+//! touched between the two comes behind the second loop then: it has no byte in common with what that
+//! touches, unless both read.
 
 use super::iterations::{COUNTER, Reader, Row, Sum, Term};
 use super::targets::may_meet;
@@ -20,6 +21,8 @@ pub struct JoinedLoops {
     pub first: Vec<usize>,
     /// The one behind it.
     pub second: Vec<usize>,
+    /// What stands between the two, and comes behind the one loop.
+    pub between: Vec<usize>,
 }
 
 /// What speaks against making two loops one; `None` when nothing does. `apart` tells of two arguments
@@ -45,20 +48,41 @@ fn judge(
     if first.of == second.of {
         return Err("it is one loop".to_owned());
     }
+    let between: Vec<&Access> = kernel
+        .accesses
+        .iter()
+        .filter(|access| loops.between.contains(&access.place))
+        .collect();
     let spans = || {
         let accesses = first.accesses.iter().chain(&second.accesses);
-        accesses.map(|access| kernel.intervals.accesses.get(access.id.0))
+        accesses
+            .chain(&between)
+            .map(|access| kernel.intervals.accesses.get(access.id.0))
     };
     if spans().any(|span| span.is_none() || Some(span) != spans().next()) {
         return Err("a barrier stands between or inside".to_owned());
     }
-    let numbers = |side: &Side<'_>| -> Vec<usize> {
-        side.accesses.iter().map(|access| access.id.0).collect()
+    let end = first.accesses.iter().map(|access| access.id.0).max();
+    let begin = second.accesses.iter().map(|access| access.id.0).min();
+    let (Some(end), Some(begin)) = (end, begin) else {
+        return Err("a loop without accesses".to_owned());
     };
-    let end = numbers(&first).into_iter().max();
-    let begin = numbers(&second).into_iter().min();
-    if begin != end.map(|end| end + 1) {
+    let mut moved: Vec<usize> = between.iter().map(|access| access.id.0).collect();
+    moved.sort_unstable();
+    if begin <= end || !moved.iter().copied().eq(end + 1..begin) {
         return Err("something is touched between".to_owned());
+    }
+    for passed in &between {
+        let plain = !passed.volatile
+            && !passed.asynchronous
+            && matches!(passed.kind, AccessKind::Read | AccessKind::Write);
+        let meets = |access: &&Access| {
+            let reads = passed.kind == AccessKind::Read && access.kind == AccessKind::Read;
+            !reads && may_meet(&passed.target, &access.target, apart)
+        };
+        if !plain || second.accesses.iter().any(meets) {
+            return Err("what stands between may touch what the second touches".to_owned());
+        }
     }
     if first.iterations.is_empty() || first.iterations != second.iterations {
         return Err("they are not known to run equally often".to_owned());

@@ -415,7 +415,11 @@ fn the_verifier_refuses_wrong_joints() {
     let judge = |name: &str, [first, second]: [Vec<usize>; 2]| {
         let function = module.get_function(name).expect("the case has it");
         let model = model_kernel(function, KernelId(0), name);
-        let loops = JoinedLoops { first, second };
+        let loops = JoinedLoops {
+            first,
+            second,
+            between: Vec::new(),
+        };
         let facts = facts();
         join_conflict(&model, &loops, |one, other| facts.apart[one][other])
     };

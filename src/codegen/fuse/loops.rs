@@ -3,20 +3,27 @@
 //! Kernels that walk over a whole array with strides of the grid, fused, are loops over the same elements
 //! one behind the other. As one loop, what the first iteration stores the second finds in a register.
 //!
-//! The proof for two loops, without barriers, the second right behind the first:
-//! - Their counters begin alike, advance alike, and end at the same bound: each thread runs them equally
-//!   often, iteration n of both with the same counter. The test is at the head of each, and nothing else
-//!   leaves them.
+//! The proof for two loops, without barriers, the second behind the first:
+//! - Their counters begin alike, advance alike, and end at the same bound, or begin elsewhere and have the
+//!   same way to their bounds (`counting`): each thread runs them equally often. The test is at the head
+//!   of each, and nothing else leaves them.
 //! - The second uses no value that the first computes.
+//! - All ways lead from the first through what stands between to the second. Of what stands between, the
+//!   second uses only what is computed without memory from values that are known before the first: that
+//!   is computed there. The rest comes behind the second now. It does not wait, and nothing that it
+//!   touches can be touched by the second, unless both read.
 //! - Iteration n of the second now comes before iteration m > n of the first, in one thread. That is no
 //!   matter for accesses that cannot reach a common byte, and for such that go to one place as a function
-//!   of the counter: the counters of a loop that ends differ. Between threads nothing was ordered.
+//!   of equal counters: the counters of a loop that ends differ. Between threads nothing was ordered.
 //!
 //! The verifier judges each pair by itself, by a model of the kernel that is read anew. What `llvm.loop`
 //! says is kept where it says the same of both.
 
 use super::control_flow::ControlFlow;
-use super::memory::{Effect, KernelFacts, Root, is_computation, is_pure_call, made_alike};
+use super::counting::Counting;
+use super::memory::{
+    Effect, KernelFacts, Root, is_computation, is_pure_call, is_remark, made_alike,
+};
 use super::rows::Place;
 use crate::codegen::ir::{Block, Opcode, Value};
 use crate::kernel::model_kernel;
@@ -46,15 +53,27 @@ pub(super) fn join_loops(module: &Module, kernel: Value, facts: &KernelFacts) ->
             .filter_map(|(header, latch, blocks)| Loop::of(&flow, header, latch, blocks))
             .collect();
         let pair = loops.iter().find_map(|one| {
-            let other = loops.iter().find(|other| other.before == one.exit)?;
-            let may_be_one = may_be_one(module, kernel, facts, one, other)
-                && is_confirmed(module, kernel, facts, one, other);
-            may_be_one.then_some((one, other))
+            // The nearest first.
+            let mut behind: Vec<(Vec<Block>, &Loop)> = loops
+                .iter()
+                .filter_map(|other| Some((between(&flow, one, other)?, other)))
+                .collect();
+            behind.sort_by_key(|(between, _)| between.len());
+            behind.into_iter().find_map(|(between, other)| {
+                let pair = Pair {
+                    one,
+                    other,
+                    between,
+                };
+                let hoisted = pair.may_be_one(module, kernel, facts)?;
+                let confirmed = pair.is_confirmed(module, kernel, facts);
+                confirmed.then_some((one, other, hoisted))
+            })
         });
-        let Some((one, other)) = pair else {
+        let Some((one, other, hoisted)) = pair else {
             return joined;
         };
-        join(one, other);
+        join(one, other, &hoisted);
         joined += 1;
     }
 }
@@ -128,8 +147,7 @@ impl Loop {
             (one, step) | (step, one) if one == counter => step,
             _ => return None,
         };
-        let looped = |value: Value| value.is_instruction() && blocks.contains(&value.block());
-        if looped(step) || looped(bound) {
+        if !is_invariant(step, &blocks) || !is_invariant(bound, &blocks) {
             return None;
         }
         // What the header does besides is done once more than the rest.
@@ -151,9 +169,40 @@ impl Loop {
         })
     }
 
+    /// What it touches, with what it does to which address.
+    fn accesses(&self) -> Vec<(Value, Effect, Value)> {
+        let instructions = self.blocks.iter().flat_map(|block| block.instructions());
+        let touching = instructions.filter_map(|at| {
+            let effect = Effect::of(at);
+            Some((at, effect, effect.address()?))
+        });
+        touching.collect()
+    }
+
+    /// Whether the counters of both are equal in iterations of equal number, and both run equally often.
+    fn counts_like(&self, other: &Self) -> bool {
+        self.counter.ty() == other.counter.ty()
+            && self.condition.integer_predicate() == other.condition.integer_predicate()
+            && made_alike(self.begin, other.begin)
+            && made_alike(self.step, other.step)
+            && made_alike(self.bound, other.bound)
+    }
+
     fn holds(&self, value: Value) -> bool {
         value.is_instruction() && self.blocks.contains(&value.block())
     }
+}
+
+/// Computed without memory from what is known before the loop of these blocks.
+fn is_invariant(value: Value, blocks: &HashSet<Block>) -> bool {
+    let inside = value.is_instruction() && blocks.contains(&value.block());
+    let computed = || {
+        is_free(value)
+            && used(value)
+                .into_iter()
+                .all(|each| is_invariant(each, blocks))
+    };
+    !inside || computed()
 }
 
 /// Can be computed anywhere where its operands are known.
@@ -167,39 +216,164 @@ fn is_free(instruction: Value) -> bool {
         || is_pure_call(instruction)
 }
 
-fn may_be_one(
-    module: &Module,
-    kernel: Value,
-    facts: &KernelFacts,
-    one: &Loop,
-    other: &Loop,
-) -> bool {
-    let same_length = one.counter.ty() == other.counter.ty()
-        && one.condition.integer_predicate() == other.condition.integer_predicate()
-        && made_alike(one.begin, other.begin)
-        && made_alike(one.step, other.step)
-        && made_alike(one.bound, other.bound);
-    if !same_length {
-        return false;
-    }
-    // What stands between is moved before the first.
-    let between = one.exit.instructions();
-    let end = one.exit.terminator();
-    let free = between.iter().filter(|at| Some(**at) != end).all(|at| {
-        let operands = at.operands();
-        is_free(*at) && !operands.into_iter().any(|operand| one.holds(operand))
-    });
-    let mut inside = other.blocks.iter().flat_map(|block| block.instructions());
-    let independent = inside.all(|at| {
-        let mut operands = match at.opcode() {
-            Opcode::LLVMPHI => at.incoming().into_iter().map(|(value, _)| value).collect(),
-            Opcode::LLVMBr => at.branch_condition().into_iter().collect(),
-            _ => at.operands(),
+/// The blocks that stand between two loops, when all ways lead from the end of the one through them to the
+/// begin of the other.
+fn between(flow: &ControlFlow, one: &Loop, other: &Loop) -> Option<Vec<Block>> {
+    let mut found = vec![one.exit];
+    let mut next = 0;
+    while let Some(block) = found.get(next).copied() {
+        next += 1;
+        if !flow.dominates(one.exit, block) {
+            return None;
         }
-        .into_iter();
-        !operands.any(|operand| one.holds(operand))
-    });
-    free && independent && !reordered(module, kernel, facts, one, other)
+        if block == other.before {
+            continue;
+        }
+        let successors = block.successors();
+        if successors.is_empty() {
+            return None;
+        }
+        for to in successors {
+            if !found.contains(&to) {
+                found.push(to);
+            }
+        }
+    }
+    let apart = !found.iter().any(|block| other.blocks.contains(block));
+    (apart && found.contains(&other.before)).then_some(found)
+}
+
+/// Two loops, the second behind the first.
+struct Pair<'a> {
+    one: &'a Loop,
+    other: &'a Loop,
+    /// What stands between, from the first one's exit to where the second is entered from.
+    between: Vec<Block>,
+}
+
+impl Pair<'_> {
+    /// What has to be computed before both loops then, in order; `None` where they cannot be one.
+    fn may_be_one(
+        &self,
+        module: &Module,
+        kernel: Value,
+        facts: &KernelFacts,
+    ) -> Option<Vec<Value>> {
+        let (one, other) = (self.one, self.other);
+        let as_often = || {
+            let counting = |of: &Loop| Counting::of(of.condition, of.before, of.latch);
+            let pair = counting(one).zip(counting(other));
+            pair.is_some_and(|(one, other)| one.is_as_often_as(&other))
+        };
+        if !one.counts_like(other) && !as_often() || !self.may_pass(kernel, facts) {
+            return None;
+        }
+        let hoisted = self.hoisted()?;
+        (!reordered(module, kernel, facts, one, other)).then_some(hoisted)
+    }
+
+    /// Whether what stands between may come behind the second loop.
+    fn may_pass(&self, kernel: Value, facts: &KernelFacts) -> bool {
+        let mut moved = self.between.iter().flat_map(|block| block.instructions());
+        moved.all(|at| match Effect::of(at) {
+            // Where a variable of the thread begins or ends to live stays before what uses it, or behind.
+            Effect::Nothing => !is_remark(at),
+            Effect::Unknown if declares_scope(at) => true,
+            effect @ (Effect::Load(address) | Effect::Store(address)) => {
+                let mut passed = self.other.accesses().into_iter();
+                !passed.any(|(_, later, later_address)| {
+                    (effect.writes() || later.writes())
+                        && may_share(kernel, facts, address, later_address)
+                })
+            }
+            Effect::Atomic(_) | Effect::Barrier | Effect::Unknown => false,
+        })
+    }
+
+    /// What the second loop uses of what is computed between, and what that is computed from, when it
+    /// can be computed before the first.
+    fn hoisted(&self) -> Option<Vec<Value>> {
+        let stands_between =
+            |value: &Value| value.is_instruction() && self.between.contains(&value.block());
+        let mut needed = HashSet::new();
+        let mut work: Vec<Value> = Vec::new();
+        for block in &self.other.blocks {
+            for at in block.instructions() {
+                work.extend(used(at));
+            }
+        }
+        while let Some(value) = work.pop() {
+            if self.one.holds(value) {
+                return None;
+            }
+            if stands_between(&value) && needed.insert(value) {
+                if !is_free(value) {
+                    return None;
+                }
+                work.extend(used(value));
+            }
+        }
+        let all = self.between.iter().flat_map(|block| block.instructions());
+        let ordered: Vec<Value> = all.filter(|at| needed.contains(at)).collect();
+        // Blocks are found in no order of dominance: what is needed stands in the first of them.
+        let mut first = ordered.iter().map(|at| at.block());
+        first.all(|block| block == self.one.exit).then_some(ordered)
+    }
+
+    /// Whether the verifier finds, too, that the loops may be one.
+    fn is_confirmed(&self, module: &Module, kernel: Value, facts: &KernelFacts) -> bool {
+        let Some(function) = module.get_function(&kernel.name()) else {
+            return false;
+        };
+        let model = model_kernel(function, KernelId(0), &kernel.name());
+        // Of what is the thread's own the model has no accesses.
+        let mut loops = JoinedLoops::default();
+        let known: HashSet<usize> = model.accesses.iter().map(|access| access.place).collect();
+        let mut place = 0;
+        for block in kernel.blocks() {
+            for at in block.instructions() {
+                if Some(at) == block.terminator() {
+                    continue;
+                }
+                if known.contains(&place) {
+                    match () {
+                        () if self.one.blocks.contains(&block) => loops.first.push(place),
+                        () if self.other.blocks.contains(&block) => loops.second.push(place),
+                        () if self.between.contains(&block) => loops.between.push(place),
+                        () => {}
+                    }
+                }
+                place += 1;
+            }
+        }
+        let conflict = join_conflict(&model, &loops, |one, other| {
+            let known = facts.apart.get(one).and_then(|row| row.get(other));
+            known == Some(&true)
+        });
+        conflict.is_none()
+    }
+}
+
+/// Says where accesses that are told not to alias begin, for those who copy them: here nobody copies it.
+fn declares_scope(call: Value) -> bool {
+    call.called_name().as_deref() == Some("llvm.experimental.noalias.scope.decl")
+}
+
+/// The values that an instruction uses.
+fn used(at: Value) -> Vec<Value> {
+    match at.opcode() {
+        Opcode::LLVMPHI => at.incoming().into_iter().map(|(value, _)| value).collect(),
+        Opcode::LLVMBr => at.branch_condition().into_iter().collect(),
+        _ => at.operands(),
+    }
+}
+
+/// Whether two addresses may lead to a common byte, also of the thread's own memory, which may be reached
+/// through a pointer that nothing is known of.
+fn may_share(kernel: Value, facts: &KernelFacts, one: Value, other: Value) -> bool {
+    let (root, other) = (Root::of(kernel, one), Root::of(kernel, other));
+    let own = |root| matches!(root, Root::Private | Root::Unknown);
+    own(root) && own(other) || root.may_share(other, facts)
 }
 
 /// Whether the order of two accesses to a common byte could change.
@@ -210,29 +384,23 @@ fn reordered(
     one: &Loop,
     other: &Loop,
 ) -> bool {
-    let accesses = |of: &Loop| {
-        let instructions = of.blocks.iter().flat_map(|block| block.instructions());
-        let touching = instructions.filter_map(|at| {
-            let effect = Effect::of(at);
-            Some((at, effect, effect.address()?))
-        });
-        touching.collect::<Vec<_>>()
-    };
-    let (first, second) = (accesses(one), accesses(other));
-    first.iter().any(|(at, effect, address)| {
-        second.iter().any(|(later, later_effect, later_address)| {
-            let conflict = effect.writes() || later_effect.writes();
-            let (root, later_root) = (Root::of(kernel, *address), Root::of(kernel, *later_address));
-            // The thread's own memory may be reached through a pointer that nothing is known of.
-            let own = |root| matches!(root, Root::Private | Root::Unknown);
-            let share = own(root) && own(later_root) || root.may_share(later_root, facts);
-            let same_place = || {
-                let one = element_of(module, *at, *effect, one.counter)?;
-                let other = element_of(module, *later, *later_effect, other.counter)?;
-                Some(one.is_exactly(&other))
-            };
-            conflict && share && same_place() != Some(true)
-        })
+    one.accesses().iter().any(|(at, effect, address)| {
+        other
+            .accesses()
+            .iter()
+            .any(|(later, later_effect, later_address)| {
+                let conflict = effect.writes() || later_effect.writes();
+                let share = may_share(kernel, facts, *address, *later_address);
+                let same_place = || {
+                    if !one.counts_like(other) {
+                        return None;
+                    }
+                    let one = element_of(module, *at, *effect, one.counter)?;
+                    let other = element_of(module, *later, *later_effect, other.counter)?;
+                    Some(one.is_exactly(&other))
+                };
+                conflict && share && same_place() != Some(true)
+            })
     })
 }
 
@@ -260,52 +428,11 @@ fn element_of(module: &Module, at: Value, effect: Effect, counter: Value) -> Opt
     (end <= place.element.allocation_bytes(module)).then_some(place)
 }
 
-/// Whether the verifier finds, too, that the loops may be one.
-fn is_confirmed(
-    module: &Module,
-    kernel: Value,
-    facts: &KernelFacts,
-    one: &Loop,
-    other: &Loop,
-) -> bool {
-    let Some(function) = module.get_function(&kernel.name()) else {
-        return false;
-    };
-    let model = model_kernel(function, KernelId(0), &kernel.name());
-    // Of what is the thread's own the model has no accesses.
-    let (mut first, mut second) = (Vec::new(), Vec::new());
-    let known: HashSet<usize> = model.accesses.iter().map(|access| access.place).collect();
-    let mut place = 0;
-    for block in kernel.blocks() {
-        for at in block.instructions() {
-            if Some(at) == block.terminator() {
-                continue;
-            }
-            if known.contains(&place) {
-                match () {
-                    () if one.blocks.contains(&block) => first.push(place),
-                    () if other.blocks.contains(&block) => second.push(place),
-                    () => {}
-                }
-            }
-            place += 1;
-        }
-    }
-    let loops = JoinedLoops { first, second };
-    let conflict = join_conflict(&model, &loops, |one, other| {
-        let known = facts.apart.get(one).and_then(|row| row.get(other));
-        known == Some(&true)
-    });
-    conflict.is_none()
-}
-
-fn join(one: &Loop, other: &Loop) {
+fn join(one: &Loop, other: &Loop, hoisted: &[Value]) {
+    let same_counter = one.counts_like(other);
     if let Some(end) = one.before.terminator() {
-        let last = one.exit.terminator();
-        for at in one.exit.instructions() {
-            if Some(at) != last {
-                at.move_before(end);
-            }
+        for at in hoisted {
+            at.move_before(end);
         }
     }
     let mut counter = one.counter;
@@ -321,7 +448,7 @@ fn join(one: &Loop, other: &Loop) {
         }
     }
     for phi in other.header.phis() {
-        if phi == other.counter {
+        if same_counter && phi == other.counter {
             phi.replace_uses_with(counter);
             phi.erase();
             continue;
@@ -356,11 +483,10 @@ fn join(one: &Loop, other: &Loop) {
         inner.remove_metadata("llvm.loop");
     }
     rename_incoming(other.inside, other.header, one.latch);
-    rename_incoming(other.exit, other.header, one.header);
+    rename_incoming(other.exit, other.header, other.before);
     one.latch.redirect(one.header, other.inside);
     other.latch.redirect(other.header, one.header);
-    one.header.redirect(one.exit, other.exit);
-    one.exit.delete();
+    other.before.redirect(other.header, other.exit);
     other.header.delete();
 }
 

@@ -1,12 +1,14 @@
 //! Whether two loops run equally many iterations.
 
+use super::super::counting::Counting;
 use super::skeleton::SingleExitLoop;
 use crate::codegen::ir::{Block, Opcode, Value};
 use std::collections::HashSet;
 
 /// Whether two loops, begun by one thread, leave in the same iteration: the values that their tests
-/// depend on begin equal and are computed in the same way from equal values in each iteration. Values
-/// are equal that are one, or made alike from equal ones without looking at memory.
+/// depend on begin equal and are computed in the same way from equal values in each iteration, or both
+/// count and have the same way to their bounds. Values are equal that are one, or made alike from equal
+/// ones without looking at memory.
 pub(super) fn leave_together(one: &SingleExitLoop, other: &SingleExitLoop) -> bool {
     let condition = |parts: &SingleExitLoop| parts.test.terminator()?.branch_condition();
     let (Some(first), Some(second)) = (condition(one), condition(other)) else {
@@ -16,7 +18,13 @@ pub(super) fn leave_together(one: &SingleExitLoop, other: &SingleExitLoop) -> bo
         headers: (one, other),
         assumed: HashSet::new(),
     };
-    one.leaving == other.leaving && comparison.equal(first, second)
+    let counting = |condition, of: &SingleExitLoop| Counting::of(condition, of.preheader, of.latch);
+    let as_often = || {
+        let pair = counting(first, one).zip(counting(second, other));
+        // The loop goes on while the condition holds.
+        one.leaving == 1 && pair.is_some_and(|(one, other)| one.is_as_often_as(&other))
+    };
+    one.leaving == other.leaving && (comparison.equal(first, second) || as_often())
 }
 
 /// Pairs of phis at the beginning of two loops that run in unison which are always equal; each of the

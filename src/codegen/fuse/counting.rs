@@ -1,0 +1,271 @@
+//! Whether two loops that count run equally often, wherever their counters begin.
+//!
+//! What a counter begins with, and what it is compared with, are read as sums of numbers. A loop whose
+//! counter advances by a constant runs as often as another one with the same test and step when the way
+//! from its begin to its bound is the same.
+//!
+//! Invariant: a sum is exactly the number that the kernel computes, read as signed. An operation that may
+//! wrap is one number of which only the type is known; LLVM's `nsw` says that none does in a run that is
+//! defined.
+
+use super::memory::made_alike;
+use crate::codegen::ir::{Block, Opcode, Value};
+use inkwell::llvm_sys::LLVMIntPredicate as Predicate;
+
+/// How a loop counts.
+pub(super) struct Counting {
+    begin: Value,
+    step: i128,
+    bound: Value,
+    predicate: Predicate,
+    /// The counter of the next iteration.
+    next: Value,
+    /// That is what is compared, and not the counter.
+    tests_next: bool,
+}
+
+impl Counting {
+    /// Of a loop that goes on while `condition` holds, is entered from `before`, and runs again from `latch`.
+    pub(super) fn of(condition: Value, before: Block, latch: Block) -> Option<Self> {
+        if !condition.is_instruction() || condition.opcode() != Opcode::LLVMICmp {
+            return None;
+        }
+        let (tested, bound) = (condition.operand(0), condition.operand(1));
+        if !tested.is_instruction() {
+            return None;
+        }
+        let tests_next = tested.opcode() == Opcode::LLVMAdd;
+        let counter = match tests_next {
+            true => (0..2)
+                .map(|index| tested.operand(index))
+                .find(|operand| operand.is_instruction() && operand.opcode() == Opcode::LLVMPHI)?,
+            false => tested,
+        };
+        if counter.opcode() != Opcode::LLVMPHI {
+            return None;
+        }
+        let incoming = counter.incoming();
+        let [one, other] = incoming[..] else {
+            return None;
+        };
+        let from = |block: Block| {
+            [one, other]
+                .into_iter()
+                .find(|(_, source)| *source == block)
+        };
+        let (begin, next) = (from(before)?.0, from(latch)?.0);
+        if begin.ty().integer_bits() > 64 {
+            return None;
+        }
+        if !next.is_instruction()
+            || next.opcode() != Opcode::LLVMAdd
+            || tests_next && tested != next
+        {
+            return None;
+        }
+        let step = match (next.operand(0), next.operand(1)) {
+            (one, step) | (step, one) if one == counter => signed(step)?,
+            _ => return None,
+        };
+        Some(Self {
+            begin,
+            step,
+            bound,
+            predicate: condition.integer_predicate(),
+            next,
+            tests_next,
+        })
+    }
+
+    /// Whether another loop, begun by the same thread, runs as often.
+    pub(super) fn is_as_often_as(&self, other: &Self) -> bool {
+        let same_form = self.begin.ty() == other.begin.ty()
+            && (self.step, self.tests_next) == (other.step, other.tests_next)
+            && self.predicate == other.predicate;
+        if !same_form || self.step == 0 {
+            return false;
+        }
+        let sums = [self.begin, self.bound, other.begin, other.bound].map(Sum::of);
+        let both = [self, other];
+        // The last counter is at most the bound then, and the same number of steps from it.
+        let arrives = || {
+            let each = |of: &Self| of.next.has_no_signed_wrap();
+            !self.tests_next && self.step.abs() == 1 || both.into_iter().all(each)
+        };
+        let ordered = match self.predicate {
+            // Differences are all that matters, and wrap alike.
+            Predicate::LLVMIntNE => true,
+            Predicate::LLVMIntSLT => self.step > 0 && arrives(),
+            Predicate::LLVMIntSGT => self.step < 0 && arrives(),
+            Predicate::LLVMIntULT => {
+                self.step > 0 && arrives() && sums.iter().all(|sum| sum.low >= 0)
+            }
+            _ => false,
+        };
+        let [begin, bound, other_begin, other_bound] = &sums;
+        ordered
+            && bound
+                .minus(begin)
+                .minus(&other_bound.minus(other_begin))
+                .is_zero()
+    }
+}
+
+/// A sum of multiples of numbers.
+struct Sum {
+    constant: i128,
+    terms: Vec<(i128, Value)>,
+    /// It is at least this,
+    low: i128,
+    /// and at most this.
+    high: i128,
+}
+
+impl Sum {
+    fn of(value: Value) -> Self {
+        let (least, most) = limits(value.ty().integer_bits());
+        if let Some(constant) = signed(value) {
+            return Self::constant(constant);
+        }
+        let atom = || {
+            let (low, high) = range(value).unwrap_or((least, most));
+            Self {
+                constant: 0,
+                terms: vec![(1, value)],
+                low,
+                high,
+            }
+        };
+        if !value.is_instruction() {
+            return atom();
+        }
+        let operand = |index| Self::of(value.operand(index));
+        let multiple = |index: u32, factor: Option<i128>| {
+            let factor = factor.filter(|factor| factor.abs() <= most)?;
+            Some(operand(index).times(factor))
+        };
+        let computed = match value.opcode() {
+            Opcode::LLVMAdd => operand(0).plus(&operand(1)),
+            Opcode::LLVMSub => operand(0).minus(&operand(1)),
+            Opcode::LLVMMul => {
+                let product = multiple(0, signed(value.operand(1)));
+                match product.or_else(|| multiple(1, signed(value.operand(0)))) {
+                    Some(product) => product,
+                    None => return atom(),
+                }
+            }
+            Opcode::LLVMShl => {
+                let shift = signed(value.operand(1)).filter(|shift| (0..62).contains(shift));
+                match multiple(0, shift.map(|shift| 1 << shift)) {
+                    Some(product) => product,
+                    None => return atom(),
+                }
+            }
+            Opcode::LLVMSExt => return operand(0),
+            Opcode::LLVMZExt => {
+                let narrow = operand(0);
+                return if narrow.low >= 0 { narrow } else { atom() };
+            }
+            _ => return atom(),
+        };
+        let factors = computed.terms.iter().map(|(factor, _)| *factor);
+        if factors
+            .chain([computed.constant])
+            .any(|factor| factor.abs() > 1 << 62)
+        {
+            return atom();
+        }
+        match computed.low >= least && computed.high <= most {
+            true => computed,
+            false if value.has_no_signed_wrap() => Self {
+                low: computed.low.max(least),
+                high: computed.high.min(most),
+                ..computed
+            },
+            false => atom(),
+        }
+    }
+
+    fn constant(constant: i128) -> Self {
+        Self {
+            constant,
+            terms: Vec::new(),
+            low: constant,
+            high: constant,
+        }
+    }
+
+    fn times(&self, factor: i128) -> Self {
+        let (one, other) = (self.low * factor, self.high * factor);
+        let terms = self.terms.iter();
+        Self {
+            constant: self.constant * factor,
+            terms: terms
+                .map(|(known, value)| (known * factor, *value))
+                .collect(),
+            low: one.min(other),
+            high: one.max(other),
+        }
+    }
+
+    fn plus(&self, other: &Self) -> Self {
+        let mut terms = self.terms.clone();
+        for (factor, value) in &other.terms {
+            match terms
+                .iter_mut()
+                .find(|(_, known)| made_alike(*known, *value))
+            {
+                Some((known, _)) => *known += factor,
+                None => terms.push((*factor, *value)),
+            }
+        }
+        terms.retain(|(factor, _)| *factor != 0);
+        Self {
+            constant: self.constant + other.constant,
+            terms,
+            low: self.low + other.low,
+            high: self.high + other.high,
+        }
+    }
+
+    fn minus(&self, other: &Self) -> Self {
+        self.plus(&other.times(-1))
+    }
+
+    fn is_zero(&self) -> bool {
+        self.constant == 0 && self.terms.is_empty()
+    }
+}
+
+/// A constant, read as signed.
+fn signed(value: Value) -> Option<i128> {
+    let unsigned = i128::from(value.constant_integer()?);
+    let (_, most) = limits(value.ty().integer_bits());
+    Some(match unsigned > most {
+        true => unsigned - 2 * (most + 1),
+        false => unsigned,
+    })
+}
+
+/// The least and the greatest signed number of so many bits.
+fn limits(bits: u32) -> (i128, i128) {
+    let half = 1_i128 << (bits.clamp(1, 64) - 1);
+    (-half, half - 1)
+}
+
+/// What CUDA lets the registers of a thread be.
+fn range(value: Value) -> Option<(i128, i128)> {
+    if !value.is_instruction() || value.opcode() != Opcode::LLVMCall {
+        return None;
+    }
+    let name = value.called_name()?;
+    Some(match name.strip_prefix("llvm.nvvm.read.ptx.sreg.")? {
+        "tid.x" | "tid.y" | "tid.z" => (0, 1023),
+        "ntid.x" | "ntid.y" | "ntid.z" => (1, 1024),
+        "ctaid.x" => (0, (1 << 31) - 2),
+        "nctaid.x" => (1, (1 << 31) - 1),
+        "ctaid.y" | "ctaid.z" => (0, 65_534),
+        "nctaid.y" | "nctaid.z" => (1, 65_535),
+        _ => return None,
+    })
+}

@@ -1,0 +1,144 @@
+//! Loops with something between them that become one: right cases, and such that only look right.
+
+use super::loops::join_loops;
+use super::memory::KernelFacts;
+use crate::codegen::ir::Value;
+use crate::kernel::model_kernel;
+use crate::program::KernelId;
+use crate::verify::{JoinedLoops, join_conflict};
+use inkwell::context::Context;
+use inkwell::memory_buffer::MemoryBuffer;
+use inkwell::module::Module;
+
+fn module(context: &Context) -> Module<'_> {
+    let text = format!("{}\0", include_str!("cases/sums.ll"));
+    let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "sums.ll");
+    context
+        .create_module_from_ir(buffer)
+        .expect("the case is valid IR")
+}
+
+/// The first pointer leads to an allocation of its own.
+fn facts() -> KernelFacts {
+    let apart = [
+        [false, true, true],
+        [true, false, false],
+        [true, false, false],
+    ];
+    KernelFacts {
+        apart: apart.map(Vec::from).into(),
+        arguments: vec![true; 4],
+        ..KernelFacts::default()
+    }
+}
+
+#[test]
+fn what_stands_between_comes_behind_both_loops() {
+    let context = Context::create();
+    let module = module(&context);
+    for (name, joined) in [
+        ("stored_between", 1),
+        ("read_between", 1),
+        ("branch_between", 1),
+        ("number_between", 1),
+        ("three", 2),
+        ("begins_elsewhere", 1),
+        ("bound_inside", 1),
+        ("bound_changes", 0),
+        ("bound_may_wrap", 0),
+        ("one_more", 0),
+        ("other_element", 0),
+        ("read_behind", 0),
+        ("read_through_alias", 0),
+        ("overwritten_behind", 0),
+        ("begins_with_what_is_read", 0),
+        ("begins_with_the_sum", 0),
+        ("number_of_the_first", 0),
+        ("atomic_between", 0),
+        ("volatile_between", 0),
+        ("leaves_between", 0),
+        ("own_memory_between", 0),
+        ("lives_from_between", 0),
+        ("waits_behind_the_store", 0),
+    ] {
+        let kernel = Value::function(&module, name).expect("the case has it");
+        assert_eq!(join_loops(&module, kernel, &facts()), joined, "{name}");
+    }
+    module.verify().expect("the result is valid IR");
+}
+
+/// Where the accesses of the two loops of a kernel stand, and those between. Its blocks are the beginning, head,
+/// body and end of the first loop, others, head, body and end of the second.
+fn loops(module: &Module, name: &str) -> JoinedLoops {
+    let kernel = Value::function(module, name).expect("the case has it");
+    let function = module.get_function(name).expect("the case has it");
+    let model = model_kernel(function, KernelId(0), name);
+    let mut loops = JoinedLoops::default();
+    let mut place = 0;
+    let blocks = kernel.blocks();
+    let last = blocks.len() - 2;
+    for (number, block) in blocks.into_iter().enumerate() {
+        for at in block.instructions() {
+            if Some(at) == block.terminator() {
+                continue;
+            }
+            if model.accesses.iter().any(|access| access.place == place) {
+                match number {
+                    2 => loops.first.push(place),
+                    _ if number == last => loops.second.push(place),
+                    _ if (3..last).contains(&number) => loops.between.push(place),
+                    _ => {}
+                }
+            }
+            place += 1;
+        }
+    }
+    loops
+}
+
+#[test]
+fn the_verifier_refuses_what_may_not_pass_a_loop() {
+    let context = Context::create();
+    let module = module(&context);
+    let judge = |name: &str, loops: &JoinedLoops| {
+        let function = module.get_function(name).expect("the case has it");
+        let model = model_kernel(function, KernelId(0), name);
+        let facts = facts();
+        join_conflict(&model, loops, |one, other| facts.apart[one][other])
+    };
+    for name in [
+        "stored_between",
+        "read_between",
+        "branch_between",
+        "number_between",
+        "begins_elsewhere",
+    ] {
+        let right = loops(&module, name);
+        assert_eq!(judge(name, &right), None, "{name}");
+        // Something that is touched there is kept quiet, or is said to be where it is not.
+        let mut silent = right.clone();
+        silent.between.pop();
+        assert!(judge(name, &silent).is_some(), "{name}");
+        let mut early = right.clone();
+        early.between.extend(early.first.pop());
+        assert!(judge(name, &early).is_some(), "{name}");
+        let turned = JoinedLoops {
+            first: right.second,
+            second: right.first,
+            between: right.between,
+        };
+        assert!(judge(name, &turned).is_some(), "{name}");
+    }
+    for name in [
+        "read_behind",
+        "read_through_alias",
+        "overwritten_behind",
+        "atomic_between",
+        "volatile_between",
+        "waits_behind_the_store",
+        "one_more",
+        "other_element",
+    ] {
+        assert!(judge(name, &loops(&module, name)).is_some(), "{name}");
+    }
+}
