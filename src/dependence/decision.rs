@@ -131,7 +131,7 @@ impl PairOfTargets<'_> {
             }
             return (!relied_on.is_empty()).then_some(Decision::ApartIf(relied_on));
         }
-        let (mut relation, united) = merged.union.text(merged.width);
+        let (mut relation, united) = merged.union.text(merged.width, &mut solver.read);
         merged.exact &= united;
         let mut absent_when_apart = false;
         if merged.width == Width::Global {

@@ -72,6 +72,8 @@ pub(super) struct Solver {
     pub(super) spent: u64,
     /// What those of them took that were given up.
     spent_in_vain: u64,
+    /// What was read to unite relations, as [`reading`] measures it.
+    pub(super) read: usize,
 }
 
 /// What isl says of a coordinate of both sides of a conflict.
@@ -130,8 +132,10 @@ impl Union {
 
     /// The union, and whether it is exactly that: where it would grow beyond use or reading it would
     /// take long, all pairs of `width`.
-    pub(super) fn text(mut self, width: Width) -> (String, bool) {
+    pub(super) fn text(mut self, width: Width, read: &mut usize) -> (String, bool) {
         let effort: usize = self.relations.iter().map(|text| reading(text)).sum();
+        let most = MUCH_READ.saturating_sub(*read) / (MUCH_READ / MOST_READ);
+        let most = most.max(LEAST_READ);
         if !self.too_long && self.relations.len() == 1 {
             return (self.relations.swap_remove(0), true);
         }
@@ -143,7 +147,11 @@ impl Union {
             });
             all?.coalesce().ok()?.to_text().ok()
         };
-        let united = (!self.too_long && effort <= MOST_READ)
+        let affordable = !self.too_long && effort <= most;
+        if affordable {
+            *read = read.saturating_add(effort);
+        }
+        let united = affordable
             .then(|| isl::with_operation_budget(UNION_BUDGET, united))
             .flatten()
             .filter(|text| text.len() <= LONGEST_RELATION);
@@ -238,6 +246,10 @@ const LONGEST_RELATION: usize = 1_500;
 const MOST_UNITED: usize = 32;
 /// Most that is read to unite relations; a long one with ten quotients is a tenth of that.
 const MOST_READ: usize = 150_000;
+/// What a whole program may read after which its unions get little each.
+const MUCH_READ: usize = 600_000;
+/// What is always read to unite relations.
+const LEAST_READ: usize = 10_000;
 /// Budget of one isl call while relations are united.
 const UNION_BUDGET: u64 = 60_000;
 /// Most ways to choose that a relation is made of.
@@ -403,7 +415,7 @@ mod tests {
             relations
                 .iter()
                 .for_each(|relation| union.add(relation.clone()));
-            union.text(Width::Block)
+            union.text(Width::Block, &mut 0)
         };
         let shifted = |by: usize| format!("{{ source[i] -> sink[i + {by}] }}");
         assert_eq!(union(&[shifted(1), shifted(1)]), (shifted(1), true));

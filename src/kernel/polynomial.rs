@@ -82,23 +82,44 @@ impl Polynomial {
 
     /// Sum; `None` when a coefficient leaves 64 bits.
     pub fn add(&self, other: &Self) -> Option<Self> {
-        let mut terms = self.terms.clone();
+        self.clone().plus(other, 1)
+    }
+
+    /// Sum with a multiple of another; `None` when a coefficient leaves 64 bits.
+    pub fn plus(mut self, other: &Self, factor: i64) -> Option<Self> {
         for (factors, coefficient) in &other.terms {
-            let entry = terms.entry(factors.clone()).or_insert(0);
-            *entry = entry.checked_add(*coefficient)?;
+            self.accumulate(factors, coefficient.checked_mul(factor)?)?;
         }
-        terms.retain(|_, coefficient| *coefficient != 0);
-        Some(Self { terms })
+        Some(self)
+    }
+
+    fn accumulate(&mut self, factors: &Vec<Atom>, coefficient: i64) -> Option<()> {
+        let sum = self.terms.get(factors).copied().unwrap_or(0);
+        match sum.checked_add(coefficient)? {
+            0 => self.terms.remove(factors),
+            sum => match self.terms.get_mut(factors) {
+                Some(known) => Some(std::mem::replace(known, sum)),
+                None => self.terms.insert(factors.clone(), sum),
+            },
+        };
+        Some(())
     }
 
     /// Multiple; `None` when a coefficient leaves 64 bits.
     pub fn scale(&self, factor: i64) -> Option<Self> {
-        self.multiply(&Self::constant(factor))
+        if factor == 0 {
+            return Some(Self::default());
+        }
+        let mut scaled = self.clone();
+        for coefficient in scaled.terms.values_mut() {
+            *coefficient = coefficient.checked_mul(factor)?;
+        }
+        Some(scaled)
     }
 
     /// Difference; `None` when a coefficient leaves 64 bits.
     pub fn subtract(&self, other: &Self) -> Option<Self> {
-        self.add(&other.scale(-1)?)
+        self.clone().plus(other, -1)
     }
 
     /// Product; `None` when a coefficient leaves 64 bits.
@@ -109,7 +130,7 @@ impl Polynomial {
                 let mut factors = left.clone();
                 factors.extend(right.iter().cloned());
                 factors.sort();
-                product = product.add(&Self::monomial(factors, a.checked_mul(*b)?))?;
+                product.accumulate(&factors, a.checked_mul(*b)?)?;
             }
         }
         Some(product)

@@ -44,6 +44,9 @@ const ELIMINATIONS: usize = 4;
 const VISITS: usize = 160;
 /// The same, with all searches inside it.
 const ALL_VISITS: usize = 2_000;
+/// What all bounds of one kernel may take, a second or so, after which expressions are bounded without
+/// eliminations: a kernel that is written out or unrolled asks for tens of thousands of bounds.
+const MANY_VISITS: usize = 80_000;
 /// How many bounds are worth testing at run time.
 const CANDIDATES: usize = 3;
 /// How many relaxations of a bound are looked at.
@@ -100,11 +103,15 @@ fn all_upper(
     affine: &Affine,
     facts: &[Constraint],
 ) -> Vec<Polynomial> {
-    let question = (level, affine.clone(), relevant(space, affine, facts));
+    let (eliminations, facts) = match space.visits.get() < MANY_VISITS {
+        true => (ELIMINATIONS, relevant(space, affine, facts)),
+        false => (0, Vec::new()),
+    };
+    let question = (level, affine.clone(), facts);
     if let Some(known) = space.bounds.borrow().get(&question) {
         return known.clone();
     }
-    let bounds = search_upper(level, space, affine, &question.2);
+    let bounds = search_upper(level, space, affine, &question.2, eliminations);
     space.bounds.borrow_mut().insert(question, bounds.clone());
     bounds
 }
@@ -151,6 +158,7 @@ fn search_upper(
     space: &Space,
     affine: &Affine,
     facts: &[Constraint],
+    eliminations: usize,
 ) -> Vec<Polynomial> {
     let mut rows = Vec::new();
     for fact in facts {
@@ -171,7 +179,8 @@ fn search_upper(
         seen: HashSet::new(),
         found: BTreeSet::new(),
     };
-    search.visit(affine, ELIMINATIONS);
+    search.visit(affine, eliminations);
+    space.visits.set(space.visits.get() + inner.visits.get());
     rank(search.found)
 }
 
@@ -354,7 +363,7 @@ impl Search<'_> {
                 Variable::Thread(axis) if rising => extent(KernelSymbol::BlockSize(*axis))?,
                 Variable::Loop(_) if rising => {
                     if let Some(unknown) = self.space.as_unknown(variable) {
-                        sum = sum.add(&unknown.extent.as_ref()?.scale(*coefficient)?)?;
+                        sum = sum.plus(unknown.extent.as_ref()?, *coefficient)?;
                         continue;
                     }
                     let quotient = self.space.as_quotient(variable)?;
@@ -364,7 +373,10 @@ impl Search<'_> {
                 Variable::Block(_) | Variable::Thread(_) | Variable::Loop(_) => {
                     Polynomial::default()
                 }
-                Variable::Parameter(index) => self.space.parameters[*index].clone(),
+                Variable::Parameter(index) => {
+                    sum = sum.plus(&self.space.parameters[*index], *coefficient)?;
+                    continue;
+                }
                 Variable::Product(index) => {
                     let product = &self.space.products[*index];
                     let factor = self.best(&product.factor, rising, effort)?;
@@ -374,7 +386,7 @@ impl Search<'_> {
                     .best(inner, rising, effort)?
                     .floor_divide(&Polynomial::constant(*divisor)),
             };
-            sum = sum.add(&value.scale(*coefficient)?)?;
+            sum = sum.plus(&value, *coefficient)?;
         }
         Some(sum)
     }

@@ -9,7 +9,7 @@ use super::polynomial::Polynomial;
 use super::ranges::Level;
 use super::{KernelSymbol, Product};
 use crate::affine::{Affine, Axis, Constraint, Variable};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashMap};
 
 /// The parameters and products met so far.
@@ -32,6 +32,8 @@ pub struct Space {
     pub unbounded: BTreeSet<ValueRef>,
     /// Bounds found before, which stay right: what an index stands for never changes.
     pub bounds: RefCell<KnownBounds>,
+    /// What the searches for them took so far.
+    pub visits: Cell<usize>,
 }
 
 /// Bounds from above by level, expression and facts.

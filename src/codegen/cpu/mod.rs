@@ -34,6 +34,7 @@ use super::{CodegenError, DeviceImage, device};
 use classify::Features;
 use functions::Library;
 use inkwell::OptimizationLevel;
+use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 use inkwell::targets::{
@@ -70,11 +71,25 @@ pub fn emit_cpu_image(
     request: CpuImageRequest,
 ) -> Result<DeviceImage, CodegenError> {
     let machine = host_target_machine()?;
-    let plain = lowered_copy(module, &request, &machine, Variant::Plain)?;
-    let instrumented = lowered_copy(module, &request, &machine, Variant::Instrumented)?;
+    let text = host_text(module);
+    // Each in a context of its own, the two are made at the same time.
+    let (plain, instrumented) = std::thread::scope(|scope| {
+        let instrumented = scope.spawn(|| instrumented_bitcode(&text, &request));
+        let plain = (module.get_context())
+            .create_module_from_ir(buffer_of(&text))
+            .map_err(|message| CodegenError::Llvm(message.to_string()))
+            .and_then(|copy| lowered(copy, &request, &machine, Variant::Plain));
+        let instrumented = instrumented.join();
+        (plain, instrumented)
+    });
+    let plain = plain?;
+    let instrumented = instrumented.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+    let instrumented = MemoryBuffer::create_from_memory_range_copy(&instrumented, "instrumented");
+    let instrumented = Module::parse_bitcode_from_buffer(&instrumented, module.get_context())
+        .map_err(|message| CodegenError::Llvm(message.to_string()))?;
     let tables = image::tables(&plain, request)?;
     let whole = plain.module;
-    link(&whole, instrumented.module)?;
+    link(&whole, instrumented)?;
     link(&whole, tables)?;
     for global in Value::functions(&whole)
         .into_iter()
@@ -126,13 +141,24 @@ struct Lowered<'ctx> {
     variables: Vec<image::VariableEntry>,
 }
 
-fn lowered_copy<'ctx>(
-    original: &Module<'ctx>,
+/// The instrumented lowering of a module's text, as bitcode.
+fn instrumented_bitcode(text: &str, request: &CpuImageRequest) -> Result<Vec<u8>, CodegenError> {
+    let context = Context::create();
+    let machine = host_target_machine()?;
+    let module = context
+        .create_module_from_ir(buffer_of(text))
+        .map_err(|message| CodegenError::Llvm(message.to_string()))?;
+    let lowered = lowered(module, request, &machine, Variant::Instrumented)?;
+    let bitcode = lowered.module.write_bitcode_to_memory();
+    Ok(bitcode.as_slice().to_vec())
+}
+
+fn lowered<'ctx>(
+    module: Module<'ctx>,
     request: &CpuImageRequest,
     machine: &TargetMachine,
     variant: Variant,
 ) -> Result<Lowered<'ctx>, CodegenError> {
-    let module = copy(original)?;
     if variant == Variant::Instrumented {
         instrument::count(&module);
     }
@@ -172,19 +198,20 @@ fn lowered_copy<'ctx>(
     })
 }
 
-/// A second copy of a module in the same context. Line tables that clang made for the device's
-/// assembler become ones that a host object can have.
-fn copy<'ctx>(module: &Module<'ctx>) -> Result<Module<'ctx>, CodegenError> {
+/// A module's text. Line tables that clang made for the device's assembler become ones that a host object can
+/// have.
+fn host_text(module: &Module) -> String {
     let mut text = module.print_to_string().to_string().replace(
         "emissionKind: DebugDirectivesOnly",
         "emissionKind: LineTablesOnly",
     );
     text.push('\0');
-    let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "device module");
-    module
-        .get_context()
-        .create_module_from_ir(buffer)
-        .map_err(|message| CodegenError::Llvm(message.to_string()))
+    text
+}
+
+/// Of a text that ends with a zero.
+fn buffer_of(text: &str) -> MemoryBuffer<'static> {
+    MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "device module")
 }
 
 /// The machine that runs the compiler: programs for the CPU device run where they are built. Instructions that
@@ -216,7 +243,10 @@ fn optimise(
     variant: Variant,
 ) -> Result<(), CodegenError> {
     if variant == Variant::Instrumented {
-        return device::run_passes(module, "always-inline,default<O1>", machine);
+        // Calls that count are most of what it does: loops are left as they are.
+        let quick = "always-inline,function(sroa<modify-cfg>,early-cse<memssa>,instcombine<no-verify-fixpoint>,\
+                     simplifycfg),globaldce";
+        return device::run_passes(module, quick, machine);
     }
     let early = "always-inline,function(sroa<modify-cfg>,early-cse<memssa>,instcombine<no-verify-fixpoint>,\
                  simplifycfg,sroa<modify-cfg>)";
