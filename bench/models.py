@@ -129,7 +129,8 @@ def compile_model(name, options, folder, flags, cached):
     environment = dict(os.environ, SIRIUS_CACHE="off", SIRIUS_STRICT="1")
     if cached:
         environment["SIRIUS_FRONT_END_CACHE"] = str(folder)
-    command = [compiler(options), "-O3", *flags, f"--sirius-report={report}", source_of(name), "-o", program]
+    architecture = [] if any(flag.startswith("-arch=") for flag in flags) else ["-arch=sm_80"]
+    command = [compiler(options), "-O3", *architecture, *flags, f"--sirius-report={report}", source_of(name), "-o", program]
     command += [] if options.full else SMALL
     began = time.monotonic()
     done = subprocess.run(command, env=environment, capture_output=True, text=True)

@@ -30,12 +30,15 @@ const KNOWN: [(u32, u32, u32); 20] = [
     (121, 12, u32::MAX),
 ];
 
-/// Compiled for when nothing is asked: machine code, and PTX for newer GPUs.
-const DEFAULT: Architecture = Architecture {
-    number: 80,
-    machine_code: true,
-    ptx: true,
-};
+/// Compiled for when nothing is asked, by nvcc of a toolkit of this major version and so by us: machine code,
+/// and PTX for newer GPUs.
+fn default_architecture(toolkit_major: u32) -> Architecture {
+    Architecture {
+        number: if toolkit_major < 13 { 52 } else { 75 },
+        machine_code: true,
+        ptx: true,
+    }
+}
 
 /// The architecture options of a command line, as written.
 #[derive(Debug, Default)]
@@ -128,7 +131,7 @@ pub(super) fn resolve(
         ));
     }
     if resolver.targets.is_empty() {
-        resolver.targets.push(DEFAULT);
+        resolver.targets.push(default_architecture(toolkit_major));
     }
     resolver.targets.sort();
     Ok(resolver.targets)
@@ -278,7 +281,8 @@ mod tests {
 
     #[test]
     fn architectures_resolve_as_nvcc_does() {
-        assert_eq!(targets(None, &[], &[]), "80mp");
+        assert_eq!(targets(None, &[], &[]), "75mp", "nvcc 13's default");
+        assert_eq!(default_architecture(12).number, 52, "nvcc 12's default");
         assert_eq!(targets(Some("sm_90"), &[], &[]), "90mp");
         assert_eq!(targets(Some("compute_90"), &[], &[]), "90p");
         assert_eq!(
@@ -316,7 +320,7 @@ mod tests {
             targets(None, &[], &["arch=compute_90,code=[compute_90,lto_90]"]),
             "90mp"
         );
-        assert_eq!(targets(Some("native"), &[], &[]), "80mp warning");
+        assert_eq!(targets(Some("native"), &[], &[]), "75mp warning");
         assert!(targets(Some("all"), &[], &[]).ends_with("120mp 121m"));
         assert!(targets(Some("all-major"), &[], &[]).starts_with("75m 80m 90m"));
     }
