@@ -464,6 +464,13 @@ impl Built {
         let output = Command::new(env!("CARGO_BIN_EXE_sirius-rs"))
             .arg(source)
             .args(["-O2", "-std=c++17", "--sirius-device=cpu"])
+            // What most of the programs need, unless they are about architectures.
+            .args(
+                (!more
+                    .iter()
+                    .any(|option| option.starts_with("-arch") || *option == "-gencode"))
+                .then_some("-arch=sm_80"),
+            )
             .args(more)
             .arg(format!("--sirius-fusion={fusion}"))
             .arg("--sirius-dump=dependence")
