@@ -64,6 +64,8 @@ typedef enum {
   CUBLAS_COMPUTE_32F_PEDANTIC = 69,
   CUBLAS_COMPUTE_64F = 70,
   CUBLAS_COMPUTE_64F_PEDANTIC = 71,
+  CUBLAS_COMPUTE_32I = 72,
+  CUBLAS_COMPUTE_32I_PEDANTIC = 73,
   CUBLAS_COMPUTE_32F_FAST_16F = 74,
   CUBLAS_COMPUTE_32F_FAST_16BF = 75,
   CUBLAS_COMPUTE_32F_FAST_TF32 = 77
@@ -194,6 +196,25 @@ cublasStatus_t cublasHgemmStridedBatched(cublasHandle_t handle, cublasOperation_
     cublasOperation_t transb, int m, int n, int k, const __half *alpha, const __half *A, int lda,
     long long int strideA, const __half *B, int ldb, long long int strideB, const __half *beta,
     __half *C, int ldc, long long int strideC, int batchCount);
+
+cublasStatus_t cublasHgemmBatched(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t
+    transb, int m, int n, int k, const __half *alpha, const __half *const Aarray[], int lda, const
+    __half *const Barray[], int ldb, const __half *beta, __half *const Carray[], int ldc, int
+    batchCount);
+
+cublasStatus_t cublasDotEx(cublasHandle_t handle, int n, const void *x, cudaDataType xType, int
+    incx, const void *y, cudaDataType yType, int incy, void *result, cudaDataType resultType,
+    cudaDataType executionType);
+cublasStatus_t cublasDotcEx(cublasHandle_t handle, int n, const void *x, cudaDataType xType, int
+    incx, const void *y, cudaDataType yType, int incy, void *result, cudaDataType resultType,
+    cudaDataType executionType);
+cublasStatus_t cublasAxpyEx(cublasHandle_t handle, int n, const void *alpha, cudaDataType alphaType,
+    const void *x, cudaDataType xType, int incx, void *y, cudaDataType yType, int incy, cudaDataType
+    executiontype);
+cublasStatus_t cublasScalEx(cublasHandle_t handle, int n, const void *alpha, cudaDataType alphaType,
+    void *x, cudaDataType xType, int incx, cudaDataType executionType);
+cublasStatus_t cublasNrm2Ex(cublasHandle_t handle, int n, const void *x, cudaDataType xType, int
+    incx, void *result, cudaDataType resultType, cudaDataType executionType);
 
 cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t
     transb, int m, int n, int k, const void *alpha, const void *A, cudaDataType Atype, int lda,

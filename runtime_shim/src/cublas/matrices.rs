@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_void};
 
-use super::{BlasError, BlasResult, Matrix, Number, handle, is_transposed, mixed};
+use super::{BlasError, BlasResult, Matrix, Number, handle, is_transposed, mixed, whole_numbers};
 use crate::termination;
 
 /// Operations, extents and scalars of a product.
@@ -195,6 +195,10 @@ cublas_functions! {
             let scalars = unsafe { mixed::scalars([alpha, beta], compute_type)? };
             return mixed::product(operations, [m, n, k], scalars, [a, b, c], [a_type, b_type, c_type], 1);
         }
+        if whole_numbers::takes([a_type, b_type, c_type]) {
+            // SAFETY: as above.
+            return unsafe { whole_numbers::product(operations, [m, n, k], [alpha, beta], [a, b, c, c], 1) };
+        }
         // SAFETY: as above.
         unsafe { typed(operations, [m, n, k], [alpha, beta], [a, b, c], [a_type, b_type, c_type], 1) }
     }
@@ -234,6 +238,10 @@ cublas_functions! {
             // SAFETY: as above.
             let scalars = unsafe { mixed::scalars([alpha, beta], compute_type)? };
             return mixed::product(operations, [m, n, k], scalars, [a, b, c], types, count);
+        }
+        if whole_numbers::takes(types) {
+            // SAFETY: as above.
+            return unsafe { whole_numbers::product(operations, [m, n, k], [alpha, beta], [a, b, c, c], count) };
         }
         // SAFETY: as above.
         unsafe { typed(operations, [m, n, k], [alpha, beta], [a, b, c], types, count) }
@@ -291,7 +299,7 @@ unsafe fn typed(
         },
         _ => {
             termination::notice(
-                "the CPU device's cuBLAS multiplies matrices of float, double, half and bfloat16 only (cublasGemmEx)",
+                "the CPU device's cuBLAS multiplies matrices of float, double, half, bfloat16 and bytes only (cublasGemmEx)",
             );
             Err(BlasError::NOT_SUPPORTED)
         }

@@ -35,7 +35,9 @@ pub mod light;
 pub mod matrices;
 pub mod mixed;
 pub mod transfers;
+pub mod typed_vectors;
 pub mod vectors;
+pub mod whole_numbers;
 
 /// A status other than `CUBLAS_STATUS_SUCCESS`, by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,0 +1,76 @@
+// cuBLAS: vectors whose types are named, matrices of bytes, and matrices of half precision by their addresses.
+//
+// expect: 1 launches -> 1
+#include <cmath>
+#include <cstdio>
+#include <cublas_v2.h>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+static int failures = 0;
+
+static void check(const char *what, double got, double expected, double tolerance = 0) {
+  if (!(std::fabs(got - expected) <= tolerance) && failures++ < 20) printf("%s: %g instead of %g\n", what, got, expected);
+}
+
+const int N = 40, M = 5, K = 7;
+
+__global__ void fill(float *x, double *d, __half *h, __nv_bfloat16 *b, signed char *bytes, int *sums) {
+  int i = threadIdx.x;
+  x[i] = i * 0.5f - 3, d[i] = 1.0 / (i + 1), h[i] = __float2half(i * 0.25f), b[i] = __float2bfloat16(1 - i % 3);
+  bytes[i] = (signed char)(i * 37), sums[i] = 1000 * i;
+}
+
+int main() {
+  float *x; double *d; __half *h; __nv_bfloat16 *b; signed char *bytes; int *sums; void *result;
+  cudaMallocManaged(&x, N * 4), cudaMallocManaged(&d, N * 8), cudaMallocManaged(&h, N * 2);
+  cudaMallocManaged(&b, N * 2), cudaMallocManaged(&bytes, N), cudaMallocManaged(&sums, N * 4);
+  cudaMallocManaged(&result, 8);
+  fill<<<1, N>>>(x, d, h, b, bytes, sums);
+  cudaDeviceSynchronize();
+  cublasHandle_t handle;
+  cublasCreate(&handle);
+  // Every second half, from the last one down, by the bfloat16 in order.
+  check("DotEx", cublasDotEx(handle, N / 2, h, CUDA_R_16F, -2, b, CUDA_R_16BF, 1, result, CUDA_R_32F, CUDA_R_32F), 0);
+  double expected = 0, squares = 0;
+  for (int i = 0; i < N / 2; i++) expected += (N / 2 - 1 - i) * 2 * 0.25 * (1 - i % 3);
+  check("dot", *(float *)result, expected);
+  check("Nrm2Ex", cublasNrm2Ex(handle, N, d, CUDA_R_64F, 1, result, CUDA_R_64F, CUDA_R_64F), 0);
+  for (int i = 0; i < N; i++) squares += d[i] * d[i];
+  check("norm", *(double *)result, std::sqrt(squares), 1e-15);
+  float two = 2;
+  check("ScalEx", cublasScalEx(handle, N, &two, CUDA_R_32F, h, CUDA_R_16F, 1, CUDA_R_32F), 0);
+  check("AxpyEx", cublasAxpyEx(handle, N, &two, CUDA_R_32F, b, CUDA_R_16BF, 1, x, CUDA_R_32F, 1, CUDA_R_32F), 0);
+  for (int i = 0; i < N; i++) {
+    check("scaled", __half2float(h[i]), i * 0.5);
+    check("added", x[i], i * 0.5f - 3 + 2 * (1 - i % 3));
+  }
+  check("mixed", cublasDotEx(handle, N, d, CUDA_R_64F, 1, x, CUDA_R_32F, 1, result, CUDA_R_64F, CUDA_R_64F), CUBLAS_STATUS_NOT_SUPPORTED);
+  // M x K bytes by columns, times M x K bytes turned.
+  int three = 3, one = 1;
+  check("GemmEx", cublasGemmEx(handle, CUBLAS_OP_N, CUBLAS_OP_T, M, M, K, &three, bytes, CUDA_R_8I, M, bytes, CUDA_R_8I, M,
+                               &one, sums, CUDA_R_32I, M, CUBLAS_COMPUTE_32I, CUBLAS_GEMM_DEFAULT), 0);
+  for (int column = 0; column < M; column++)
+    for (int row = 0; row < M; row++) {
+      int sum = 0;
+      for (int k = 0; k < K; k++) sum += bytes[k * M + row] * bytes[k * M + column];
+      check("bytes", sums[column * M + row], 3 * sum + 1000 * (column * M + row));
+    }
+  // Two products of 2 x 2 halves.
+  __half **addresses;
+  cudaMallocManaged(&addresses, 6 * sizeof *addresses);
+  for (int i = 0; i < 6; i++) addresses[i] = h + 4 * i;
+  __half unit = __float2half(1), zero = __float2half(0);
+  check("HgemmBatched", cublasHgemmBatched(handle, CUBLAS_OP_N, CUBLAS_OP_N, 2, 2, 2, &unit, addresses, 2, addresses + 2, 2,
+                                           &zero, addresses + 4, 2, 2), 0);
+  for (int i = 0; i < 2; i++)
+    for (int at = 0; at < 4; at++) {
+      double sum = 0;
+      for (int k = 0; k < 2; k++)
+        sum += __half2float(addresses[i][2 * k + at % 2]) * __half2float(addresses[2 + i][at / 2 * 2 + k]);
+      check("halves", __half2float(addresses[4 + i][at]), sum);
+    }
+  cublasDestroy(handle);
+  printf("%s\n", failures ? "FAIL" : "PASS");
+  return failures != 0;
+}
