@@ -1,6 +1,6 @@
 /*
  * Declarations of cuBLASLt for machines whose toolkit comes without it: NVIDIA's own header, where there
- * is one, is found first. The CPU device makes and ends handles; descriptors and products answer
+ * is one, is found first. The CPU device makes products of matrices by columns; what it does not have answers
  * CUBLAS_STATUS_NOT_SUPPORTED with a sentence. Names, values and types are those of NVIDIA's manual.
  */
 #ifndef SIRIUS_CUBLASLT_H
@@ -15,9 +15,20 @@ extern "C" {
 #endif
 
 typedef struct cublasLtContext *cublasLtHandle_t;
-typedef struct cublasLtMatmulDescOpaque *cublasLtMatmulDesc_t;
-typedef struct cublasLtMatrixLayoutOpaque *cublasLtMatrixLayout_t;
-typedef struct cublasLtMatmulPreferenceOpaque *cublasLtMatmulPreference_t;
+
+typedef struct {
+  uint64_t data[32];
+} cublasLtMatmulDescOpaque_t;
+typedef struct {
+  uint64_t data[8];
+} cublasLtMatrixLayoutOpaque_t;
+typedef struct {
+  uint64_t data[8];
+} cublasLtMatmulPreferenceOpaque_t;
+
+typedef cublasLtMatmulDescOpaque_t *cublasLtMatmulDesc_t;
+typedef cublasLtMatrixLayoutOpaque_t *cublasLtMatrixLayout_t;
+typedef cublasLtMatmulPreferenceOpaque_t *cublasLtMatmulPreference_t;
 
 typedef struct {
   uint64_t data[8];
@@ -71,6 +82,8 @@ typedef enum {
   CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET = 6
 } cublasLtMatrixLayoutAttribute_t;
 
+typedef enum { CUBLASLT_ORDER_COL = 0, CUBLASLT_ORDER_ROW = 1 } cublasLtOrder_t;
+
 typedef enum {
   CUBLASLT_MATMUL_PREF_SEARCH_MODE = 0,
   CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES = 1
@@ -104,6 +117,24 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t lightHandle, cublasLtMatmulDesc_t
     Bdesc, const void *beta, const void *C, cublasLtMatrixLayout_t Cdesc, void *D,
     cublasLtMatrixLayout_t Ddesc, const cublasLtMatmulAlgo_t *algo, void *workspace, size_t
     workspaceSizeInBytes, cudaStream_t stream);
+
+cublasStatus_t cublasLtMatmulDescInit_internal(cublasLtMatmulDesc_t matmulDesc, size_t size,
+    cublasComputeType_t computeType, cudaDataType_t scaleType);
+cublasStatus_t cublasLtMatrixLayoutInit_internal(cublasLtMatrixLayout_t matLayout, size_t size,
+    cudaDataType type, uint64_t rows, uint64_t cols, int64_t ld);
+cublasStatus_t cublasLtMatmulPreferenceInit_internal(cublasLtMatmulPreference_t pref, size_t size);
+
+static inline cublasStatus_t cublasLtMatmulDescInit(cublasLtMatmulDesc_t matmulDesc,
+    cublasComputeType_t computeType, cudaDataType_t scaleType) {
+  return cublasLtMatmulDescInit_internal(matmulDesc, sizeof(*matmulDesc), computeType, scaleType);
+}
+static inline cublasStatus_t cublasLtMatrixLayoutInit(cublasLtMatrixLayout_t matLayout, cudaDataType
+    type, uint64_t rows, uint64_t cols, int64_t ld) {
+  return cublasLtMatrixLayoutInit_internal(matLayout, sizeof(*matLayout), type, rows, cols, ld);
+}
+static inline cublasStatus_t cublasLtMatmulPreferenceInit(cublasLtMatmulPreference_t pref) {
+  return cublasLtMatmulPreferenceInit_internal(pref, sizeof(*pref));
+}
 
 #ifdef __cplusplus
 }
