@@ -54,6 +54,13 @@ __global__ void halves(const unsigned *in, unsigned *out)
     asm("shr.s32 %0, %1, %2;" : "=r"(sign) : "r"(~pair), "r"(places));
     bool shifted = places < 32 ? right == pair >> places && left == pair << places && sign == (int)~pair >> places
                                : right == 0 && left == 0 && sign == -1;
+    // Masks of so many bits from a place on.
+    unsigned clamped, wrapped;
+    asm("bmsk.clamp.b32 %0, %1, %2;" : "=r"(clamped) : "r"(places), "r"(threadIdx.x / 3));
+    asm("bmsk.wrap.b32 %0, %1, %2;" : "=r"(wrapped) : "r"(places), "r"(threadIdx.x / 3));
+    unsigned wide = threadIdx.x / 3;
+    unsigned bits = wide >= 32 ? 0xffffffffu : (1u << wide) - 1, few = (1u << wide % 32) - 1;
+    shifted = shifted && clamped == (places < 32 ? bits << places : 0) && wrapped == few << places % 32;
     out[2 * i] = shifted ? sums : 0;
     out[2 * i + 1] = other;
 }

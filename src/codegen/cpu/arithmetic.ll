@@ -641,6 +641,25 @@ define internal i32 @sirius.asm.bfind.shiftamt.u32(ptr %c, i32 %a) alwaysinline 
   %r = select i1 %z, i32 -1, i32 %n
   ret i32 %r
 }
+define internal i32 @sirius.asm.bmsk.clamp.b32(ptr %c, i32 %from, i32 %wide) alwaysinline {
+  %f = call i32 @llvm.umin.i32(i32 %from, i32 32)
+  %w = call i32 @llvm.umin.i32(i32 %wide, i32 32)
+  %s = zext i32 %f to i64
+  %n = zext i32 %w to i64
+  %p = shl i64 1, %n
+  %m = sub i64 %p, 1
+  %x = shl i64 %m, %s
+  %r = trunc i64 %x to i32
+  ret i32 %r
+}
+define internal i32 @sirius.asm.bmsk.wrap.b32(ptr %c, i32 %from, i32 %wide) alwaysinline {
+  %f = and i32 %from, 31
+  %w = and i32 %wide, 31
+  %p = shl i32 1, %w
+  %m = sub i32 %p, 1
+  %r = shl i32 %m, %f
+  ret i32 %r
+}
 define internal void @sirius.asm.nanosleep.u32(ptr %c, i32 %n) alwaysinline {
   ret void
 }
