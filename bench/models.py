@@ -176,18 +176,21 @@ def run_program(program, limit, folder):
 
 def machine_code(name, options, folder):
     """Instructions that a warp executes beside each multiply-add of a cell, in the machine code for sm_80: of nine kernels
-    and of the one that runs several cells at once. What follows the last barrier only one of a block's warps executes."""
+    and of the one that runs several cells at once. What follows the last barrier only one of a block's warps executes; a
+    loop before it runs until a warp has its part of all products."""
     tool = shutil.which("cuobjdump") or next(map(str, ROOT.glob(".venv/lib/python3*/site-packages/nvidia/cu*/bin/cuobjdump")), None)
     build = compile_model(name, options, folder, ["-arch=sm_80", "--sirius-device=cuda"], cached=False)
     if tool is None or "failure" in build:
         return None
     tools = dict(os.environ, PATH=f"{pathlib.Path(tool).parent}:{os.environ['PATH']}")
     listing = subprocess.run([tool, "-sass", build["program"]], capture_output=True, text=True, env=tools).stdout
-    warps, products = 8, 8
+    warps, products, rows = 8, 8, 256 if options.full else 64
     sums = {"apart": [0, 0], "wave": [0, 0]}
     for function in listing.split("Function : ")[1:]:
         kernel = function.split(maxsplit=1)[0]
-        code = [each for each in re.findall(r"^\s+/\*[0-9a-f]{4,}\*/\s+(.*?);", function, re.M) if "NOP" not in each]
+        found = re.findall(r"^\s+/\*([0-9a-f]{4,})\*/\s+(.*?);", function, re.M)
+        addresses = [int(address, 16) for address, each in found if "NOP" not in each]
+        code = [each for _, each in found if "NOP" not in each]
         waits = [place for place, each in enumerate(code) if "BAR." in each]
         leaves = [place for place, each in enumerate(code) if "EXIT" in each]
         end = (waits[-1] if waits else leaves[0]) + 1
@@ -197,6 +200,14 @@ def machine_code(name, options, folder):
             continue
         if side == "wave":
             times = 1
+        for place, each in enumerate(code[:end]):
+            target = re.search(r"BRA 0x([0-9a-f]+)", each)
+            if target and int(target[1], 16) < addresses[place]:
+                body = code[addresses.index(int(target[1], 16)) : place + 1]
+                adds = sum("FFMA" in each for each in body)
+                again = (rows // warps * products if side == "wave" else rows // warps) / adds - 1
+                sums[side][0] += times * again * len(body)
+                sums[side][1] += times * again * adds
         for part, share in [(code[:end], 1), (code[end:], 1 / warps)]:
             sums[side][0] += times * share * len(part)
             sums[side][1] += times * share * sum("FFMA" in each for each in part)

@@ -77,6 +77,18 @@ impl Counting {
         })
     }
 
+    /// How often the loop runs, where that is a constant.
+    pub(super) fn iterations(&self) -> Option<u64> {
+        let distance = Sum::of(self.bound).minus(&Sum::of(self.begin));
+        let rises = matches!(
+            self.predicate,
+            Predicate::LLVMIntSLT | Predicate::LLVMIntULT
+        );
+        let constant = distance.terms.is_empty() && rises && self.step > 0 && !self.tests_next;
+        let iterations = (distance.constant + self.step - 1) / self.step.max(1);
+        constant.then(|| u64::try_from(iterations).ok())?
+    }
+
     /// Whether another loop, begun by the same thread, runs as often.
     pub(super) fn is_as_often_as(&self, other: &Self) -> bool {
         let same_form = self.begin.ty() == other.begin.ty()

@@ -15,7 +15,7 @@ mod skeleton;
 
 use crate::codegen::CodegenError;
 use crate::codegen::ir::{Block, Builder, FUNCTION_ATTRIBUTES, Linkage, Opcode, Type, Value};
-use congruence::{equal_counters, leave_together};
+use congruence::{equal_counters, is_short, leave_together};
 use inkwell::module::Module;
 use skeleton::{Loops, Part, SingleExitLoop};
 
@@ -58,7 +58,9 @@ pub(super) fn in_unison(
     for (body, places) in bodies {
         strands.push(take_body(module, *body, places, (function, entry, end))?);
     }
-    let merged = strands.into_iter().reduce(together);
+    let merged = strands
+        .into_iter()
+        .reduce(|one, other| together(module, one, other));
     let parts = merged.unwrap_or_default();
     entry.branch_to(module, end);
     link(&parts, entry, 0, end);
@@ -135,7 +137,7 @@ fn take_body(
 }
 
 /// Two sequences of parts as one, with as many barriers in common as can be.
-fn together(one: Vec<Part>, other: Vec<Part>) -> Vec<Part> {
+fn together(module: &Module, one: Vec<Part>, other: Vec<Part>) -> Vec<Part> {
     let pairs = matches(&one, &other);
     let mut merged = Vec::new();
     let (mut first, mut second) = (one.into_iter().enumerate(), other.into_iter().enumerate());
@@ -162,7 +164,15 @@ fn together(one: Vec<Part>, other: Vec<Part>) -> Vec<Part> {
     until(&mut second, None);
     for (place, a, b) in met.into_iter().rev() {
         let part = match (a, b) {
-            (Part::Loop(a), Part::Loop(b)) => Part::Loop(Box::new(one_loop(*a, *b))),
+            (Part::Loop(a), Part::Loop(b)) => {
+                let short = !a.waits && !b.waits && is_short(&a) && is_short(&b);
+                let whole = one_loop(module, *a, *b);
+                if short {
+                    // LLVM would have unrolled each of the two.
+                    unroll_fully(module, whole.latch);
+                }
+                Part::Loop(Box::new(whole))
+            }
             (a, _) => a,
         };
         merged.insert(place, part);
@@ -216,7 +226,13 @@ const WAITING_LOOP: usize = 100;
 /// What a loop loads, it loads more often than a barrier outside is met.
 const LOOP: usize = 10;
 
-fn one_loop(mut one: SingleExitLoop, other: SingleExitLoop) -> SingleExitLoop {
+fn unroll_fully(module: &Module, latch: Block) {
+    if let Some(end) = latch.terminator() {
+        end.unroll_fully(module);
+    }
+}
+
+fn one_loop(module: &Module, mut one: SingleExitLoop, other: SingleExitLoop) -> SingleExitLoop {
     for (kept, twin) in equal_counters(&one, &other) {
         twin.replace_uses_with(kept);
         twin.erase();
@@ -232,8 +248,8 @@ fn one_loop(mut one: SingleExitLoop, other: SingleExitLoop) -> SingleExitLoop {
             .collect();
         phi.replace_phi(one.header, &incoming);
     }
-    one.before = together(one.before, other.before);
-    one.after = together(one.after, other.after);
+    one.before = together(module, one.before, other.before);
+    one.after = together(module, one.after, other.after);
     one.waits |= other.waits;
     one
 }

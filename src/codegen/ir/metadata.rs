@@ -5,6 +5,7 @@ use inkwell::llvm_sys::core::{
     LLVMGetMDNodeNumOperands, LLVMGetMDNodeOperands, LLVMMDNodeInContext2, LLVMMDStringInContext2,
     LLVMMetadataAsValue, LLVMValueAsMetadata,
 };
+use inkwell::llvm_sys::debuginfo::{LLVMMetadataReplaceAllUsesWith, LLVMTemporaryMDNode};
 
 /// A node of metadata.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -51,6 +52,21 @@ impl Value {
             let context = module.get_context().as_ctx_ref();
             let value = LLVMMetadataAsValue(context, list.0);
             LLVMSetMetadata(self.0, metadata_kind(self, kind), value);
+        }
+    }
+
+    /// Asks LLVM to unroll the loop that this branch ends, whatever its size.
+    pub(in crate::codegen) fn unroll_fully(self, module: &Module) {
+        let wish = Metadata::list(module, &[Metadata::text(module, "llvm.loop.unroll.full")]);
+        // SAFETY: the lists have as many elements as is said; the temporary node is replaced by the one
+        // that names itself, as a loop's does, and is gone then.
+        unsafe {
+            let context = module.get_context().as_ctx_ref();
+            let name = LLVMTemporaryMDNode(context, std::ptr::null_mut(), 0);
+            let node = LLVMMDNodeInContext2(context, [name, wish.0].as_mut_ptr(), 2);
+            LLVMMetadataReplaceAllUsesWith(name, node);
+            let kind = metadata_kind(self, "llvm.loop");
+            LLVMSetMetadata(self.0, kind, LLVMMetadataAsValue(context, node));
         }
     }
 
