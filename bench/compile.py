@@ -164,13 +164,13 @@ def timed(line, folder, limit):
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
-        return {"cpu": limit, "elapsed": limit, "ended": False}
+        status = None
     elapsed = time.monotonic() - start
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    if status != 0:
+    if status not in (0, None):
         return None
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return {"cpu": round(cpu, 2), "elapsed": round(elapsed, 2), "ended": True}
+    return {"cpu": round(cpu, 2), "elapsed": round(elapsed, 2), "ended": status == 0}
 
 
 def better(one, other):
