@@ -31,7 +31,9 @@ fn check(case: &Path) -> Result<(), Failed> {
 
 /// The models of a source's kernels, or the effects of their blocks, one after the other.
 fn models(case: &Path, effects: bool) -> Result<String, Failed> {
-    let arguments: Vec<OsString> = vec!["--sirius-device=cpu".into(), "-c".into(), case.into()];
+    let words = ["--sirius-device=cpu", "-arch=sm_80", "-c"];
+    let mut arguments: Vec<OsString> = words.map(OsString::from).to_vec();
+    arguments.push(case.into());
     let environment = |name: &str| std::env::var(name).ok();
     let (Invocation::Build(build), _) = parse(&arguments, &environment)? else {
         return Err("a compile command was not understood as one".into());

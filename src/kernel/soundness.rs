@@ -78,7 +78,9 @@ fn models_cover_what_kernels_do() {
 }
 
 fn check_source(source: &Path) -> usize {
-    let arguments: Vec<OsString> = vec!["--sirius-device=cpu".into(), "-c".into(), source.into()];
+    let words = ["--sirius-device=cpu", "-arch=sm_80", "-c"];
+    let mut arguments: Vec<OsString> = words.map(OsString::from).to_vec();
+    arguments.push(source.into());
     let environment = |name: &str| std::env::var(name).ok();
     let (crate::cli::Invocation::Build(build), _) =
         crate::cli::parse(&arguments, &environment).unwrap()
