@@ -181,6 +181,8 @@ fn build(source: &str, program: &Path) -> Result<(), Failed> {
         .args([
             "-O2",
             "-std=c++17",
+            // Older ones copy asynchronously by plain loads and stores.
+            "-arch=sm_80",
             "--sirius-device=cpu",
             "--sirius-fusion=off",
             "-o",

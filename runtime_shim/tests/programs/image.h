@@ -96,7 +96,7 @@ enum { LOAD, STORE, ATOMIC };
 static void **register_image(const Kernel *kernels, uint32_t count, const Variable *variables,
                              uint64_t variable_count) {
     Image *image = malloc(sizeof *image);
-    *image = (Image){IMAGE_MAGIC, 2, count, kernels, variable_count, variables};
+    *image = (Image){IMAGE_MAGIC, 3, count, kernels, variable_count, variables, 80};
     Wrapper *wrapper = malloc(sizeof *wrapper);
     *wrapper = (Wrapper){0x466243b1, 1, image, 0};
     void **handle = __cudaRegisterFatBinary(wrapper);
