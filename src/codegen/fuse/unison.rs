@@ -15,7 +15,7 @@ mod skeleton;
 
 use crate::codegen::CodegenError;
 use crate::codegen::ir::{Block, Builder, FUNCTION_ATTRIBUTES, Linkage, Opcode, Type, Value};
-use congruence::{equal_counters, is_short, leave_together};
+use congruence::{equal_counters, leave_together, short_iterations};
 use inkwell::module::Module;
 use skeleton::{Loops, Part, SingleExitLoop};
 
@@ -58,13 +58,11 @@ pub(super) fn in_unison(
     for (body, places) in bodies {
         strands.push(take_body(module, *body, places, (function, entry, end))?);
     }
-    let merged = strands
-        .into_iter()
-        .reduce(|one, other| together(module, one, other));
-    let parts = merged.unwrap_or_default();
+    let parts = strands.into_iter().reduce(together).unwrap_or_default();
     entry.branch_to(module, end);
     link(&parts, entry, 0, end);
     remove_unreachable(function, entry);
+    unroll_short_loops(module, &parts);
     match function.is_valid_function() {
         true => Ok(Some(function)),
         false => Err(CodegenError::Inconsistent(format!("'{name}' is not valid"))),
@@ -137,7 +135,7 @@ fn take_body(
 }
 
 /// Two sequences of parts as one, with as many barriers in common as can be.
-fn together(module: &Module, one: Vec<Part>, other: Vec<Part>) -> Vec<Part> {
+fn together(one: Vec<Part>, other: Vec<Part>) -> Vec<Part> {
     let pairs = matches(&one, &other);
     let mut merged = Vec::new();
     let (mut first, mut second) = (one.into_iter().enumerate(), other.into_iter().enumerate());
@@ -164,15 +162,7 @@ fn together(module: &Module, one: Vec<Part>, other: Vec<Part>) -> Vec<Part> {
     until(&mut second, None);
     for (place, a, b) in met.into_iter().rev() {
         let part = match (a, b) {
-            (Part::Loop(a), Part::Loop(b)) => {
-                let short = !a.waits && !b.waits && is_short(&a) && is_short(&b);
-                let whole = one_loop(module, *a, *b);
-                if short {
-                    // LLVM would have unrolled each of the two.
-                    unroll_fully(module, whole.latch);
-                }
-                Part::Loop(Box::new(whole))
-            }
+            (Part::Loop(a), Part::Loop(b)) => Part::Loop(Box::new(one_loop(*a, *b))),
             (a, _) => a,
         };
         merged.insert(place, part);
@@ -226,13 +216,7 @@ const WAITING_LOOP: usize = 100;
 /// What a loop loads, it loads more often than a barrier outside is met.
 const LOOP: usize = 10;
 
-fn unroll_fully(module: &Module, latch: Block) {
-    if let Some(end) = latch.terminator() {
-        end.unroll_fully(module);
-    }
-}
-
-fn one_loop(module: &Module, mut one: SingleExitLoop, other: SingleExitLoop) -> SingleExitLoop {
+fn one_loop(mut one: SingleExitLoop, other: SingleExitLoop) -> SingleExitLoop {
     for (kept, twin) in equal_counters(&one, &other) {
         twin.replace_uses_with(kept);
         twin.erase();
@@ -248,11 +232,52 @@ fn one_loop(module: &Module, mut one: SingleExitLoop, other: SingleExitLoop) -> 
             .collect();
         phi.replace_phi(one.header, &incoming);
     }
-    one.before = together(module, one.before, other.before);
-    one.after = together(module, one.after, other.after);
+    one.before = together(one.before, other.before);
+    one.after = together(one.after, other.after);
     one.waits |= other.waits;
+    one.joined += other.joined;
     one
 }
+
+/// Loops that became one are unrolled where LLVM would have unrolled each of them, though together they are
+/// larger than what it unrolls.
+fn unroll_short_loops(module: &Module, parts: &[Part]) {
+    for part in parts {
+        let Part::Loop(whole) = part else { continue };
+        unroll_short_loops(module, &whole.before);
+        unroll_short_loops(module, &whole.after);
+        let Some(iterations) = short_iterations(whole).filter(|_| whole.joined > 1) else {
+            continue;
+        };
+        let mut blocks = reached(whole.header, Some(whole.exit));
+        blocks.retain(|block| *block != whole.exit);
+        let body: usize = blocks.iter().map(|block| block.instructions().len()).sum();
+        if !whole.waits
+            && !has_cycle(&blocks[1..])
+            && body * iterations <= MOST_UNROLLED_INSTRUCTIONS * whole.joined
+            && let Some(end) = whole.latch.terminator()
+        {
+            end.unroll_fully(module);
+        }
+    }
+}
+
+/// Whether control can come back to one of these blocks without leaving them.
+fn has_cycle(blocks: &[Block]) -> bool {
+    let mut left = blocks.to_vec();
+    loop {
+        let count = left.len();
+        let inside = left.clone();
+        left.retain(|block| block.successors().iter().any(|to| inside.contains(to)));
+        if left.len() == count {
+            return count > 0;
+        }
+    }
+}
+
+/// LLVM unrolls a loop whose iterations have 300 instructions together, of which it does not count addresses and
+/// conversions.
+const MOST_UNROLLED_INSTRUCTIONS: usize = 1000;
 
 /// Lets the parts follow each other, from `from`'s n-th way out to `to`.
 fn link(parts: &[Part], mut from: Block, mut way: u32, to: Block) {

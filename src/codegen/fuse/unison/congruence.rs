@@ -27,16 +27,16 @@ pub(super) fn leave_together(one: &SingleExitLoop, other: &SingleExitLoop) -> bo
     one.leaving == other.leaving && (comparison.equal(first, second) || as_often())
 }
 
-/// Whether a loop runs so often only that LLVM unrolls it where its body is small.
-pub(super) fn is_short(of: &SingleExitLoop) -> bool {
+/// How often a loop runs that LLVM unrolls where its body is small.
+pub(super) fn short_iterations(of: &SingleExitLoop) -> Option<usize> {
     let condition = of.test.terminator().and_then(Value::branch_condition);
     let counting = condition.and_then(|condition| Counting::of(condition, of.preheader, of.latch));
-    let iterations = counting.and_then(|counting| counting.iterations());
-    iterations.is_some_and(|iterations| iterations <= MOST_UNROLLED)
+    let iterations = usize::try_from(counting?.iterations()?).ok()?;
+    (iterations <= MOST_UNROLLED).then_some(iterations)
 }
 
 /// So many iterations of a short loop are unrolled.
-const MOST_UNROLLED: u64 = 32;
+const MOST_UNROLLED: usize = 32;
 
 /// Pairs of phis at the beginning of two loops that run in unison which are always equal; each of the
 /// second loop is in one pair at most.

@@ -60,6 +60,8 @@ pub(super) struct SingleExitLoop {
     pub(super) exit: Block,
     /// Whether threads wait for each other inside.
     pub(super) waits: bool,
+    /// How many loops of members it is.
+    pub(super) joined: usize,
 }
 
 impl Part {
@@ -382,6 +384,7 @@ impl ControlFlow {
             latch,
             exit,
             waits: shape.waits,
+            joined: 1,
         })
     }
 }
