@@ -87,8 +87,8 @@ pub(super) enum Agreement {
     GaveUp,
 }
 
-/// Most that is spent on one problem, as [`Lowered::spent`] measures it: five times what any proof takes
-/// that a program is known to need.
+/// Most that is spent on one problem, as [`Lowered::spent`] measures it: half as much again as the largest
+/// proof that a program is known to need.
 const MOST_SPENT: u64 = 50_000_000;
 /// What a program may spend on problems that are given up, after which each gets less.
 const MUCH_SPENT_IN_VAIN: u64 = 500_000_000;

@@ -16,8 +16,7 @@ const CUDA_VERSION: c_int = 13_000;
 /// The PCI address that the device reports.
 const PCI_ADDRESS: &[u8] = b"0000:00:00.0\0";
 
-/// Ten times the compute capability: what sm_80, the compiler's default, promises, or what the newest
-/// code of the program needs.
+/// Ten times the compute capability: what sm_80 promises, or what the newest code of the program needs.
 pub fn compute_capability() -> c_int {
     signed(registry::newest_architecture().max(80))
 }

@@ -21,15 +21,20 @@ use inkwell::module::Module;
 const CASE: &str = include_str!("cases/blocks.ll");
 
 fn module(context: &Context) -> Module<'_> {
-    let text = format!("{CASE}\0");
-    let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "blocks.ll");
+    parsed(context, CASE)
+}
+
+/// The module of a case's text.
+pub(super) fn parsed<'context>(context: &'context Context, text: &str) -> Module<'context> {
+    let text = format!("{text}\0");
+    let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "case");
     context
         .create_module_from_ir(buffer)
         .expect("the case is valid IR")
 }
 
 /// Of three parameters, the first two point to allocations of their own.
-fn facts() -> KernelFacts {
+pub(super) fn facts() -> KernelFacts {
     let apart = [
         [false, true, true],
         [true, false, false],

@@ -1,35 +1,16 @@
 //! Loops with something between them that become one: right cases, and such that only look right.
 
+use super::block_tests::{facts, parsed};
 use super::loops::join_loops;
-use super::memory::KernelFacts;
 use crate::codegen::ir::Value;
 use crate::kernel::model_kernel;
 use crate::program::KernelId;
 use crate::verify::{JoinedLoops, join_conflict};
 use inkwell::context::Context;
-use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 
 fn module(context: &Context) -> Module<'_> {
-    let text = format!("{}\0", include_str!("cases/sums.ll"));
-    let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "sums.ll");
-    context
-        .create_module_from_ir(buffer)
-        .expect("the case is valid IR")
-}
-
-/// The first pointer leads to an allocation of its own.
-fn facts() -> KernelFacts {
-    let apart = [
-        [false, true, true],
-        [true, false, false],
-        [true, false, false],
-    ];
-    KernelFacts {
-        apart: apart.map(Vec::from).into(),
-        arguments: vec![true; 4],
-        ..KernelFacts::default()
-    }
+    parsed(context, include_str!("cases/sums.ll"))
 }
 
 #[test]
