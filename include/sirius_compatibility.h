@@ -157,6 +157,34 @@ static inline __device__ unsigned __funnelshift_rc(unsigned low, unsigned high, 
 }
 #undef SIRIUS_PREFERRED
 
+/* ---- Functions that CUDA's headers call and nvcc has built in. ---- */
+
+#ifdef __CUDA_ARCH__
+#define SIRIUS_SUM_OF_PRODUCTS(name, type, instruction)                                            \
+  extern "C" inline __device__ type __nv_i##name##_impl(type a, type b, type sum) {                \
+    type result;                                                                                   \
+    asm(instruction " %0, %1, %2, %3;" : "=r"(result) : "r"(a), "r"(b), "r"(sum));                 \
+    return result;                                                                                 \
+  }
+SIRIUS_SUM_OF_PRODUCTS(dp4a_s_s, int, "dp4a.s32.s32")
+SIRIUS_SUM_OF_PRODUCTS(dp4a_u_u, unsigned, "dp4a.u32.u32")
+SIRIUS_SUM_OF_PRODUCTS(dp2a_lo_s_s, int, "dp2a.lo.s32.s32")
+SIRIUS_SUM_OF_PRODUCTS(dp2a_lo_u_u, unsigned, "dp2a.lo.u32.u32")
+SIRIUS_SUM_OF_PRODUCTS(dp2a_hi_s_s, int, "dp2a.hi.s32.s32")
+SIRIUS_SUM_OF_PRODUCTS(dp2a_hi_u_u, unsigned, "dp2a.hi.u32.u32")
+#undef SIRIUS_SUM_OF_PRODUCTS
+
+extern "C" inline __device__ unsigned short __nv_bswap16_impl(unsigned short value) {
+  return __builtin_bswap16(value);
+}
+extern "C" inline __device__ unsigned __nv_bswap32_impl(unsigned value) {
+  return __builtin_bswap32(value);
+}
+extern "C" inline __device__ unsigned long long __nv_bswap64_impl(unsigned long long value) {
+  return __builtin_bswap64(value);
+}
+#endif
+
 /*
  * ---- clang ignores this attribute with a warning. The section is a mark, from which sirius-rs makes one
  * variable of the host's and the device's.

@@ -308,6 +308,26 @@ fn device_links_for_gpus_are_assembled() {
     );
 }
 
+/// Without `-rdc=true` only kernels are entered: what none of them calls may call other sources'.
+#[test]
+fn functions_that_no_kernel_calls_are_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("unused.cu");
+    let text = "__device__ float elsewhere(float);
+        __device__ float unused(float x) { return elsewhere(x); }
+        __global__ void kernel(int *a) { a[0] = __dp4a(a[1], a[2], a[3]); }";
+    std::fs::write(&source, text).unwrap();
+    for device in ["cuda", "cpu"] {
+        let device = format!("--sirius-device={device}");
+        let words = [&device, "-arch=sm_80", "-c", "unused.cu"];
+        sirius(folder.path(), &words);
+    }
+    let words = ["--sirius-device=cuda", "-rdc=true", "-ptx", "unused.cu"];
+    sirius(folder.path(), &words);
+    let ptx = std::fs::read_to_string(folder.path().join("unused.ptx")).unwrap();
+    assert!(ptx.contains("unused") && ptx.contains("elsewhere"), "{ptx}");
+}
+
 #[test]
 fn what_is_missing_is_named() {
     let linked = attempt(OBJECTS.path(), &["-dlink", "main.o", "-o", "/dev/null"]);

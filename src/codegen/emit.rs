@@ -1,6 +1,6 @@
 //! Carrying out a verified plan: device images, the rewritten host module, objects, the program.
 
-use super::device::{device_target_machine, optimise_device};
+use super::device::{device_target_machine, keep_to_module, optimise_device};
 use super::host::rewrite_launches;
 use super::images::{FusedImage, UnitImages, Workbench, processor};
 use super::launch_call::{Launcher, define_launch_functions};
@@ -164,6 +164,9 @@ pub fn emit_device_only(
     let folder = Workbench::new(build, toolchain)?;
     let unit = program.units.first().ok_or(CodegenError::NoDeviceCode)?;
     let module = unit.device.clone();
+    if !build.relocatable {
+        keep_to_module(&module);
+    }
     optimise_device(&module, &device_target_machine(&processor(build))?)?;
     let architecture = build.compiled_architecture();
     let (bytes, messages) = match build.phase {

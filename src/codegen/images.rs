@@ -4,7 +4,7 @@
 //! embedded, so that asking costs nothing when nothing is refused.
 
 use super::cpu::{CpuImageRequest, emit_cpu_image};
-use super::device::{device_target_machine, optimise_device};
+use super::device::{device_target_machine, keep_to_module, optimise_device};
 use super::fuse::{build_candidates, build_fused_module};
 use super::ptx::{Usage, emit_fatbin};
 use super::{CodegenError, DeviceImage, FusedKernel, FusedParameter, WaveKernel};
@@ -271,6 +271,7 @@ fn emit_image(
     name: &str,
 ) -> Result<Emitted, CodegenError> {
     let (build, toolchain) = (bench.build, bench.toolchain);
+    keep_to_module(module);
     match build.device {
         Device::Cuda => {
             optimise_device(module, &device_target_machine(&processor(build))?)?;

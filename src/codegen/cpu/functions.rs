@@ -4,7 +4,7 @@
 use super::half_math::add_half_math;
 use super::instrument;
 use super::matrices::add_products;
-use super::packed::add_packed_arithmetic;
+use super::packed::{add_packed_arithmetic, add_sums_of_products};
 use super::rounding::add_directed_rounding;
 use crate::codegen::CodegenError;
 use crate::codegen::ir::{Builder, Linkage, Type, Value};
@@ -55,6 +55,7 @@ impl<'ctx> Library<'ctx> {
         add_c_library_wrappers(&mut text);
         add_directed_rounding(&mut text);
         add_packed_arithmetic(&mut text);
+        add_sums_of_products(&mut text);
         add_half_math(&mut text);
         text.push('\0');
         let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "sirius library");

@@ -1,5 +1,6 @@
 //! PTX's instructions on four bytes or two halves of a word (`vadd4`, `vabsdiff2`, `vset4`, …),
-//! behind `__vadd4`, `__vsadu4`, `__vcmpeq2` and their like.
+//! behind `__vadd4`, `__vsadu4`, `__vcmpeq2` and their like, and the sums of products of bytes behind
+//! `__dp4a` and `__dp2a_lo`.
 
 use super::functions::PREFIX;
 use std::fmt::Write;
@@ -61,6 +62,37 @@ pub(super) fn add_packed_arithmetic(text: &mut String) {
                     signed,
                     &compute,
                     Finish::Accumulate,
+                );
+            }
+        }
+    }
+}
+
+/// Appends `dp4a` and `dp2a`: the third operand and the products of four bytes with four, or of two
+/// halves with the low or high two bytes, each operand with a sign of its own.
+pub(super) fn add_sums_of_products(text: &mut String) {
+    let signs = [("s32", "sext"), ("u32", "zext")];
+    for (a_sign, a_extend) in signs {
+        for (b_sign, b_extend) in signs {
+            for (name, a_narrow, b_part, lanes) in [
+                ("dp4a", "<4 x i8>", [0, 1, 2, 3].as_slice(), 4),
+                ("dp2a.lo", "<2 x i16>", &[0, 1], 2),
+                ("dp2a.hi", "<2 x i16>", &[2, 3], 2),
+            ] {
+                let wide = format!("<{lanes} x i32>");
+                let picked: Vec<String> = b_part.iter().map(|byte| format!("i32 {byte}")).collect();
+                let picked = picked.join(", ");
+                let _ = writeln!(
+                    text,
+                    "define internal i32 @{PREFIX}asm.{name}.{a_sign}.{b_sign}\
+                     (ptr %ctx, i32 %a, i32 %b, i32 %c) alwaysinline {{\n  \
+                     %pa = bitcast i32 %a to {a_narrow}\n  %bytes = bitcast i32 %b to <4 x i8>\n  \
+                     %pb = shufflevector <4 x i8> %bytes, <4 x i8> poison, {wide} <{picked}>\n  \
+                     %x = {a_extend} {a_narrow} %pa to {wide}\n  \
+                     %y = {b_extend} <{lanes} x i8> %pb to {wide}\n  \
+                     %p = mul {wide} %x, %y\n  \
+                     %t = call i32 @llvm.vector.reduce.add.v{lanes}i32({wide} %p)\n  \
+                     %r = add i32 %t, %c\n  ret i32 %r\n}}"
                 );
             }
         }

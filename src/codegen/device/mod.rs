@@ -63,6 +63,19 @@ pub fn optimise_device(module: &Module, machine: &TargetMachine) -> Result<(), C
     Ok(())
 }
 
+/// Nothing but the host's launches enters device code that is complete: after optimisation, what no kernel reaches goes,
+/// with its calls of functions that other sources define, as under nvcc.
+pub(super) fn keep_to_module(module: &Module) {
+    for function in Value::functions(module) {
+        if !function.is_declaration()
+            && function.call_convention() != KERNEL_CALL_CONVENTION
+            && function.linkage() != Linkage::LLVMAvailableExternallyLinkage
+        {
+            function.set_linkage(Linkage::LLVMInternalLinkage);
+        }
+    }
+}
+
 /// Runs a pipeline by its textual name.
 pub(super) fn run_passes(
     module: &Module,
