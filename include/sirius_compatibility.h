@@ -11,6 +11,7 @@
 
 #if defined(__cplusplus) && defined(__CUDACC__)
 
+#include <climits>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -270,6 +271,10 @@ extern "C" inline __device__ unsigned long long __nv_bswap64_impl(unsigned long 
   (void)SIRIUS_ATOMIC_UPDATE(max, pointer, value, __VA_ARGS__)
 #define __nv_atomic_thread_fence(order, ...)                                                       \
   __scoped_atomic_thread_fence(order, SIRIUS_SCOPE(__VA_ARGS__ __VA_OPT__(, ) 4))
+
+#if CUDART_VERSION >= 12000 && !defined(SIRIUS_WITHOUT_REFERENCES)
+#include "sirius_texture_references.h"
+#endif
 
 #ifndef __NVCC__
 #define __NVCC__ 1

@@ -98,6 +98,12 @@ impl Builder {
         Value(unsafe { LLVMBuildLoad2(self.0, loaded.0, pointer.0, c"".as_ptr()) })
     }
 
+    /// A store.
+    pub(super) fn store(&self, value: Value, pointer: Value) {
+        // SAFETY: callers pass a pointer to memory of the value's type.
+        unsafe { LLVMBuildStore(self.0, value.0, pointer.0) };
+    }
+
     /// A load that assumes no alignment.
     pub(super) fn load_unaligned(&self, loaded: Type, pointer: Value) -> Value {
         let load = self.load(loaded, pointer);

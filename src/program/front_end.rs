@@ -4,7 +4,7 @@
 //! side, errors of the side that fails first (the host's when both do).
 
 use super::front_end_cache::run_front_end;
-use super::{ProgramError, SourceBitcode, managed, relocatable};
+use super::{ProgramError, SourceBitcode, managed, relocatable, texture_references};
 use crate::cli::{Build, Input, Language, Phase, Relocatable, ToolError, Toolchain};
 use inkwell::context::Context;
 use inkwell::module::Module;
@@ -69,19 +69,36 @@ pub(super) fn compile<'ctx>(
     let clang = |arguments: &[OsString], made: &Path| {
         run_front_end(&toolchain.clang, arguments, &[&image, made], build)
     };
-    let (host_output, device_output) = std::thread::scope(|scope| {
-        let device = device.as_ref();
-        let device = device.map(|device| scope.spawn(|| clang(device, &device_bitcode)));
-        let host_output = clang(&host, &host_bitcode);
-        (host_output, device.map(|thread| thread.join()))
-    });
-    let failed = |error: ToolError| ProgramError::from_clang(input, error);
-    let warnings = host_output.map_err(failed)?.stderr;
-    match device_output {
-        Some(Ok(output)) => drop(output.map_err(failed)?),
-        Some(Err(panic)) => std::panic::resume_unwind(panic),
-        None => {}
-    }
+    let both = |host: &[OsString], device: Option<&[OsString]>| {
+        std::thread::scope(|scope| {
+            let device = device.map(|device| scope.spawn(|| clang(device, &device_bitcode)));
+            let host_output = clang(host, &host_bitcode);
+            let device_output = device.map(|thread| match thread.join() {
+                Ok(output) => output,
+                Err(panic) => std::panic::resume_unwind(panic),
+            });
+            let device_text = device_output.transpose().map(drop);
+            host_output.and_then(|output| device_text.map(|()| output.stderr))
+        })
+    };
+    let first = both(&host, device.as_deref());
+    let warnings = match first {
+        Err(error) if clashes_with_references(&error) => {
+            let without = |arguments: &[OsString]| {
+                let define = OsString::from(format!("-D{WITHOUT_REFERENCES}"));
+                arguments
+                    .iter()
+                    .cloned()
+                    .chain([define])
+                    .collect::<Vec<_>>()
+            };
+            let device = device.as_deref().map(without);
+            // Where that is no better, the first message is the one about what the user wrote.
+            both(&without(&host), device.as_deref()).map_err(|_| error)
+        }
+        first => first,
+    };
+    let warnings = warnings.map_err(|error| ProgramError::from_clang(input, error))?;
     let device_bitcode = device.map(|_| device_bitcode);
     let is_relocatable = build.relocatable && device_bitcode.is_some();
     let kept = build.phase == Phase::Compile;
@@ -109,6 +126,18 @@ pub(super) fn compile<'ctx>(
     })
 }
 
+/// What our headers leave texture references out for.
+const WITHOUT_REFERENCES: &str = "SIRIUS_WITHOUT_REFERENCES";
+
+/// Whether clang speaks of our header of texture references: a program that is newer than they are may
+/// have another use for their names.
+fn clashes_with_references(error: &ToolError) -> bool {
+    match error {
+        ToolError::Failed { stderr, .. } => stderr.contains("sirius_texture_references.h"),
+        ToolError::NotStarted { .. } => false,
+    }
+}
+
 fn read<'ctx>(
     context: &'ctx Context,
     input: &Input,
@@ -127,6 +156,7 @@ fn read_host<'ctx>(
 ) -> Result<Module<'ctx>, ProgramError> {
     let host = read(context, input, path)?;
     managed::settle_host(&host, &input.path)?;
+    texture_references::settle_host(&host);
     Ok(host)
 }
 
@@ -138,6 +168,7 @@ fn read_device<'ctx>(
 ) -> Result<Module<'ctx>, ProgramError> {
     let device = read(context, input, path)?;
     managed::settle_device(&device);
+    texture_references::settle_device(&device);
     if relocatable.is_some() {
         relocatable::settle_names(&device);
     }

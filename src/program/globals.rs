@@ -5,7 +5,43 @@ use super::ir::{Block, Type, Value};
 use inkwell::module::Module;
 use llvm_sys::LLVMOpcode;
 use llvm_sys::core::*;
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
+
+/// Changes what the back end for PTX reads as a mark of variables into another word; gives the variables.
+pub(super) fn rename_marks(module: &Module<'_>, mark: &str, other: &str) -> Vec<Value> {
+    let mut renamed_of = Vec::new();
+    let other_name = CString::new(other).unwrap_or_default();
+    const MARKS: &CStr = c"nvvm.annotations";
+    // SAFETY: a live module; the nodes are its own, and each has as many operands as it says.
+    unsafe {
+        let context = LLVMGetModuleContext(module.as_mut_ptr());
+        let count = LLVMGetNamedMetadataNumOperands(module.as_mut_ptr(), MARKS.as_ptr());
+        let mut nodes = vec![std::ptr::null_mut(); count as usize];
+        LLVMGetNamedMetadataOperands(module.as_mut_ptr(), MARKS.as_ptr(), nodes.as_mut_ptr());
+        for node in nodes {
+            let count = LLVMGetMDNodeNumOperands(node);
+            let mut parts = vec![std::ptr::null_mut(); count as usize];
+            LLVMGetMDNodeOperands(node, parts.as_mut_ptr());
+            for (index, &part) in parts.iter().enumerate() {
+                let mut length = 0;
+                let text = match part.is_null() {
+                    true => std::ptr::null(),
+                    false => LLVMGetMDString(part, &mut length),
+                };
+                if text.is_null() {
+                    continue;
+                }
+                let text = std::slice::from_raw_parts(text.cast::<u8>(), length as usize);
+                if text == mark.as_bytes() {
+                    let renamed = LLVMMDStringInContext2(context, other_name.as_ptr(), other.len());
+                    LLVMReplaceMDNodeOperandWith(node, index as u32, renamed);
+                    renamed_of.extend(parts.first().map(|&variable| Value(variable)));
+                }
+            }
+        }
+    }
+    renamed_of
+}
 
 impl Value {
     /// Adds a variable without a name; it is defined elsewhere as long as it has no initial value.
@@ -18,6 +54,12 @@ impl Value {
     pub(super) fn set_initializer(self, value: Self) {
         // SAFETY: a live variable and a constant of its context.
         unsafe { LLVMSetInitializer(self.0, value.0) }
+    }
+
+    /// Says that others than the module may set the variable before its code runs.
+    pub(super) fn expect_other_initial_value(self) {
+        // SAFETY: a live variable.
+        unsafe { LLVMSetExternallyInitialized(self.0, 1) }
     }
 
     /// Deletes a variable that has no uses.
@@ -34,9 +76,7 @@ impl Value {
             if section.is_null() {
                 return String::new();
             }
-            std::ffi::CStr::from_ptr(section)
-                .to_string_lossy()
-                .into_owned()
+            CStr::from_ptr(section).to_string_lossy().into_owned()
         }
     }
 

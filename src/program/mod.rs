@@ -34,6 +34,7 @@ mod relocatable;
 mod remake;
 mod runtime_effects;
 mod surface_reads;
+mod texture_references;
 
 pub use canonicalise_device::{DEVICE_FLATTENING, DEVICE_INLINING, DEVICE_PIPELINE, KEPT_STORE};
 pub use canonicalise_host::{HOST_PIPELINE, HOST_PROMOTION, LARGEST_INLINED_INSTRUCTIONS};

@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_int, c_void};
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 use super::device_properties::{CLOCK_KILOHERTZ, DeviceProperties, DeviceProperties12};
-use super::{launch, memory as pointers, store, stream};
+use super::{launch, store, stream};
 use crate::environment::settings;
 use crate::error::{self, CudaError, CudaResult};
 use crate::memory;
@@ -299,7 +299,7 @@ fn properties() -> DeviceProperties {
     properties.total_const_mem = CONSTANT_BYTES;
     let capability = compute_capability();
     (properties.major, properties.minor) = (capability / 10, capability % 10);
-    properties.texture_alignment = pointers::PITCH_ALIGNMENT;
+    properties.texture_alignment = crate::memory::ALIGNMENT;
     properties.texture_pitch_alignment = 32;
     properties.multi_processor_count = multiprocessors();
     properties.integrated = 1;
@@ -342,7 +342,7 @@ pub fn attribute(number: u32) -> Option<c_int> {
         11 => c_int::MAX,
         12 => all.regs_per_block,
         13 | 36 => CLOCK_KILOHERTZ,
-        14 => 512,
+        14 => crate::memory::ALIGNMENT as c_int,
         16 => all.multi_processor_count,
         18 => all.integrated,
         19 => all.can_map_host_memory,

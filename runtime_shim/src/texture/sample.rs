@@ -64,7 +64,7 @@ impl Fetch<'_> {
         if let Shape::Layer(_) = shape {
             place[2] = layer.min(image.depth - 1);
         }
-        self.load(&image, place)
+        self.texel_at(&image, place)
     }
 
     /// The value at coordinates, at a level of detail.
@@ -169,8 +169,13 @@ impl Fetch<'_> {
                 None => return sampler.border.map(f32::to_bits),
             }
         }
+        self.texel_at(image, place)
+    }
+
+    /// A texel, read as the sampler says.
+    fn texel_at(&mut self, image: &Image, place: [usize; 3]) -> [u32; 4] {
         let texel = self.load(image, place);
-        match sampler.normalised_float {
+        match self.texture.sampler.normalised_float {
             true => image.format.as_floats(texel).map(f32::to_bits),
             false => texel,
         }

@@ -1,0 +1,87 @@
+//! Texture references: on the host a structure of settings, on the device the object that is bound now.
+//!
+//! CUDA 12 dropped them, and our header `sirius_texture_references.h` writes them over texture objects. clang
+//! knows the attribute of its class template: a variable of it is the structure in the host module and a
+//! number of 64 bits in the device module. Here that number becomes an ordinary device variable, read by
+//! ordinary loads, so that analysis and fusion see memory that a copy to the symbol changes; the host gets a
+//! shadow of it, registered as a variable's, and the structure's first member leads there before anything
+//! of the program runs.
+//!
+//! Invariant: afterwards no module registers a texture, marks a variable as one or asks for its handle.
+
+use super::builder::Builder;
+use super::globals;
+use super::ir::{self, Type, Value};
+use inkwell::module::Module;
+
+/// Gives each reference of a host module its shadow.
+pub(super) fn settle_host(module: &Module<'_>) {
+    let Some(register_texture) = ir::function(module, "__cudaRegisterTexture") else {
+        return;
+    };
+    for call in register_texture.users() {
+        if call.is_call() {
+            register_as_variable(module, call);
+        }
+    }
+    if register_texture.users().is_empty() {
+        register_texture.delete_function();
+    }
+}
+
+/// Makes plain variables of a device module's references.
+pub(super) fn settle_device(module: &Module<'_>) {
+    for function in ir::functions(module) {
+        let is_handle = function.name().starts_with("llvm.nvvm.texsurf.handle");
+        for call in function.users() {
+            if is_handle && call.is_call() {
+                let handle = call.arguments()[0];
+                let number = Type::integer(module, 64);
+                call.replace_all_uses(Builder::before(call).load(number, handle));
+                call.erase();
+            }
+        }
+    }
+    for variable in globals::rename_marks(module, "texture", "sirius.texture") {
+        // The host writes into it under its name, also into one that is local to its unit.
+        variable.make_external();
+        variable.set_initializer(variable.global_value_type().zero());
+        variable.expect_other_initial_value();
+    }
+}
+
+/// Handle, structure, name, name, dimensions, normalised, external become those of a variable: handle,
+/// shadow, name, name, external, bytes, constant, global.
+fn register_as_variable(module: &Module<'_>, call: Value) {
+    let [handle, structure, name, same_name, ..] = call.arguments()[..] else {
+        return;
+    };
+    let (pointer, number) = (Type::pointer(module), Type::integer(module, 64));
+    let word = Type::integer(module, 32);
+    let shadow = Value::add_global(module, number);
+    shadow.set_initializer(number.zero());
+    shadow.make_internal();
+    shadow.set_name(&format!("{}.texture", structure.name()));
+    let parameters = [pointer, pointer, pointer, pointer, word, number, word, word];
+    let register = ir::declare(
+        module,
+        "__cudaRegisterVar",
+        Type::function(Type::void(module), &parameters),
+    );
+    let before = Builder::before(call);
+    before.store(shadow, structure);
+    before.call(
+        register,
+        &[
+            handle,
+            shadow,
+            name,
+            same_name,
+            word.zero(),
+            number.constant(8),
+            word.zero(),
+            word.zero(),
+        ],
+    );
+    call.erase();
+}
