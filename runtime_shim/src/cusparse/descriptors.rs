@@ -1,10 +1,10 @@
 //! Descriptors of vectors and matrices.
 
 use std::collections::BTreeMap;
-use std::ffi::c_void;
+use std::ffi::{c_int, c_void};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::{SparseError, SparseResult, check_range, cusparse_functions, length, store};
+use super::{SparseError, SparseResult, check_range, cusparse_functions, length, store, written};
 
 /// Indices in device memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +42,28 @@ impl Indices {
         index - self.base
     }
 
+    /// Stores an index, counted from 0.
+    pub fn set(&self, position: usize, index: usize) {
+        let at = self.start + position * self.bytes;
+        let index = index as i64 + self.base;
+        // SAFETY: as above.
+        unsafe {
+            match self.bytes {
+                4 => (at as *mut i32).write_unaligned(index as i32),
+                _ => (at as *mut i64).write_unaligned(index),
+            }
+        }
+        written(at, self.bytes);
+    }
+
+    /// The indices from one on.
+    pub fn after(self, indices: usize) -> Self {
+        Self {
+            start: self.start + indices * self.bytes,
+            ..self
+        }
+    }
+
     /// Errors: so many indices are not device memory.
     pub fn check(&self, count: usize) -> SparseResult {
         check_range(self.start, count * self.bytes)
@@ -58,7 +80,8 @@ pub struct Elements {
 }
 
 impl Elements {
-    fn new(start: *const c_void, kind: u32) -> SparseResult<Self> {
+    /// Of `cudaDataType`.
+    pub fn new(start: *const c_void, kind: u32) -> SparseResult<Self> {
         Ok(Self {
             start: start as usize,
             bytes: float_bytes(kind)?,
@@ -87,6 +110,7 @@ impl Elements {
                 _ => (at as *mut f64).write_unaligned(value),
             }
         }
+        written(at, self.bytes);
     }
 
     /// Errors: so many elements are not device memory.
@@ -132,6 +156,25 @@ pub struct Sparse {
     pub second: Indices,
     /// The elements.
     pub values: Elements,
+    /// For triangular systems: whether the upper triangle counts, and whether its diagonal is all ones.
+    pub triangle: [u32; 2],
+    /// How many there are, and indices from one to the next: offsets, and elements.
+    pub batches: usize,
+    /// See above.
+    pub strides: [usize; 2],
+}
+
+/// A sparse vector.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SparseVector {
+    /// Elements, with those that are not stored.
+    pub length: usize,
+    /// Elements that are stored.
+    pub count: usize,
+    /// Where in the vector they are.
+    pub indices: Indices,
+    /// The elements.
+    pub values: Elements,
 }
 
 /// A dense matrix, or a vector as its only column.
@@ -147,6 +190,10 @@ pub struct Dense {
     pub by_rows: bool,
     /// The elements.
     pub values: Elements,
+    /// How many there are, and elements from one to the next.
+    pub batches: usize,
+    /// See above.
+    pub stride: usize,
 }
 
 /// What a descriptor describes.
@@ -156,8 +203,10 @@ pub enum Descriptor {
     Sparse(Sparse),
     /// A dense matrix or vector.
     Dense(Dense),
-    /// Settings of a matrix, of old functions: type and index base.
-    Settings([u32; 2]),
+    /// A sparse vector.
+    SparseVector(SparseVector),
+    /// Settings of a matrix, of old functions: type, index base, fill mode and kind of diagonal.
+    Settings([u32; 4]),
 }
 
 static DESCRIPTORS: Mutex<BTreeMap<usize, Descriptor>> = Mutex::new(BTreeMap::new());
@@ -185,6 +234,9 @@ cusparse_functions! {
             first: Indices::new(offsets as usize, offset_kind, base)?,
             second: Indices::new(indices as usize, index_kind, base)?,
             values: Elements::new(values, value_kind)?,
+            triangle: [0; 2],
+            batches: 1,
+            strides: [0; 2],
         };
         // SAFETY: the program passes a writable address or null; the same in this file.
         unsafe { add(descriptor, Descriptor::Sparse(sparse)) }
@@ -212,6 +264,9 @@ cusparse_functions! {
             first: Indices::new(offsets as usize, offset_kind, base)?,
             second: Indices::new(indices as usize, index_kind, base)?,
             values: Elements::new(values, value_kind)?,
+            triangle: [0; 2],
+            batches: 1,
+            strides: [0; 2],
         };
         // SAFETY: as above.
         unsafe { add(descriptor, Descriptor::Sparse(sparse)) }
@@ -238,6 +293,9 @@ cusparse_functions! {
             first: Indices::new(row_indices as usize, index_kind, base)?,
             second: Indices::new(column_indices as usize, index_kind, base)?,
             values: Elements::new(values, value_kind)?,
+            triangle: [0; 2],
+            batches: 1,
+            strides: [0; 2],
         };
         // SAFETY: as above.
         unsafe { add(descriptor, Descriptor::Sparse(sparse)) }
@@ -262,7 +320,7 @@ cusparse_functions! {
     }
 
     /// Other memory for elements.
-    fn cusparseSpMatSetValues = cusparseDnVecSetValues cusparseDnMatSetValues (
+    fn cusparseSpMatSetValues = cusparseDnVecSetValues cusparseDnMatSetValues cusparseSpVecSetValues (
         descriptor: *mut c_void,
         values: *const c_void,
     ) {
@@ -270,6 +328,7 @@ cusparse_functions! {
             match known {
                 Descriptor::Sparse(sparse) => sparse.values.start = values as usize,
                 Descriptor::Dense(dense) => dense.values.start = values as usize,
+                Descriptor::SparseVector(vector) => vector.values.start = values as usize,
                 Descriptor::Settings(_) => return Err(SparseError::INVALID_VALUE),
             }
             Ok(())
@@ -292,6 +351,81 @@ cusparse_functions! {
         }
     }
 
+    /// For triangular systems: which triangle counts (0), and whether its diagonal is all ones (1).
+    fn cusparseSpMatSetAttribute(
+        descriptor: *mut c_void,
+        attribute: u32,
+        value: *const u32,
+        bytes: usize,
+    ) {
+        if value.is_null() || attribute > 1 || bytes != 4 {
+            return Err(SparseError::INVALID_VALUE);
+        }
+        // SAFETY: the program passes as many bytes as it says.
+        let value = unsafe { value.read_unaligned() };
+        change(descriptor, |known| match known {
+            Descriptor::Sparse(sparse) if value <= 1 => {
+                sparse.triangle[attribute as usize] = value;
+                Ok(())
+            }
+            _ => Err(SparseError::INVALID_VALUE),
+        })
+    }
+
+    /// What was set.
+    fn cusparseSpMatGetAttribute(
+        descriptor: *const c_void,
+        attribute: u32,
+        value: *mut u32,
+        bytes: usize,
+    ) {
+        let known = sparse(descriptor)?;
+        let set = known.triangle.get(attribute as usize).filter(|_| bytes == 4);
+        // SAFETY: as above.
+        unsafe { store(value, *set.ok_or(SparseError::INVALID_VALUE)?) }
+    }
+
+    /// Several matrices by rows, at equal distances of offsets and of elements.
+    fn cusparseCsrSetStridedBatch = cusparseCscSetStridedBatch (
+        descriptor: *mut c_void,
+        batches: c_int,
+        first_stride: i64,
+        second_stride: i64,
+    ) {
+        set_batch(descriptor, batches, [first_stride, second_stride])
+    }
+
+    /// Several matrices by coordinates.
+    fn cusparseCooSetStridedBatch(descriptor: *mut c_void, batches: c_int, stride: i64) {
+        set_batch(descriptor, batches, [stride; 2])
+    }
+
+    /// Several dense matrices.
+    fn cusparseDnMatSetStridedBatch(descriptor: *mut c_void, batches: c_int, stride: i64) {
+        set_batch(descriptor, batches, [stride; 2])
+    }
+
+    /// A sparse vector.
+    fn cusparseCreateSpVec = cusparseCreateConstSpVec (
+        descriptor: *mut *mut c_void,
+        elements: i64,
+        count: i64,
+        indices: *const c_void,
+        values: *const c_void,
+        index_kind: u32,
+        base: u32,
+        value_kind: u32,
+    ) {
+        let vector = SparseVector {
+            length: length(elements)?,
+            count: length(count)?,
+            indices: Indices::new(indices as usize, index_kind, base)?,
+            values: Elements::new(values, value_kind)?,
+        };
+        // SAFETY: as above.
+        unsafe { add(descriptor, Descriptor::SparseVector(vector)) }
+    }
+
     /// A dense vector.
     fn cusparseCreateDnVec = cusparseCreateConstDnVec (
         descriptor: *mut *mut c_void,
@@ -301,7 +435,15 @@ cusparse_functions! {
     ) {
         let rows = length(count)?;
         let values = Elements::new(values, kind)?;
-        let dense = Dense { rows, columns: 1, leading: rows, by_rows: false, values };
+        let dense = Dense {
+            rows,
+            columns: 1,
+            leading: rows,
+            by_rows: false,
+            values,
+            batches: 1,
+            stride: 0,
+        };
         // SAFETY: as above.
         unsafe { add(descriptor, Descriptor::Dense(dense)) }
     }
@@ -326,7 +468,7 @@ cusparse_functions! {
             return Err(SparseError::INVALID_VALUE);
         }
         let values = Elements::new(values, kind)?;
-        let dense = Dense { rows, columns, leading, by_rows, values };
+        let dense = Dense { rows, columns, leading, by_rows, values, batches: 1, stride: 0 };
         // SAFETY: as above.
         unsafe { add(descriptor, Descriptor::Dense(dense)) }
     }
@@ -334,7 +476,7 @@ cusparse_functions! {
     /// Settings of a matrix, of old functions.
     fn cusparseCreateMatDescr(descriptor: *mut *mut c_void) {
         // SAFETY: as above.
-        unsafe { add(descriptor, Descriptor::Settings([0, 0])) }
+        unsafe { add(descriptor, Descriptor::Settings([0; 4])) }
     }
 
     /// General, 0, or another type, which products here take as general.
@@ -347,8 +489,20 @@ cusparse_functions! {
         set(descriptor, 1, base)
     }
 
+    /// The triangle of a triangular matrix.
+    fn cusparseSetMatFillMode(descriptor: *mut c_void, fill: u32) {
+        set(descriptor, 2, fill)
+    }
+
+    /// Whether its diagonal is all ones.
+    fn cusparseSetMatDiagType(descriptor: *mut c_void, diagonal: u32) {
+        set(descriptor, 3, diagonal)
+    }
+
     /// Forgets a descriptor.
-    fn cusparseDestroySpMat = cusparseDestroyDnVec cusparseDestroyDnMat cusparseDestroyMatDescr (
+    fn cusparseDestroySpMat = cusparseDestroyDnVec cusparseDestroyDnMat cusparseDestroyMatDescr
+        cusparseDestroySpVec
+    (
         descriptor: *const c_void,
     ) {
         if descriptor.is_null() {
@@ -373,6 +527,53 @@ pub fn dense(descriptor: *const c_void) -> SparseResult<Dense> {
         Some(Descriptor::Dense(dense)) => Ok(*dense),
         _ => Err(SparseError::INVALID_VALUE),
     }
+}
+
+/// The sparse vector of a descriptor.
+pub fn sparse_vector(descriptor: *const c_void) -> SparseResult<SparseVector> {
+    match descriptors().get(&(descriptor as usize)) {
+        Some(Descriptor::SparseVector(vector)) => Ok(*vector),
+        _ => Err(SparseError::INVALID_VALUE),
+    }
+}
+
+/// The first index of a matrix that settings describe.
+pub fn index_base(settings: *const c_void) -> SparseResult<u32> {
+    match descriptors().get(&(settings as usize)) {
+        Some(Descriptor::Settings([_, base, ..])) => Ok(*base),
+        _ => Err(SparseError::INVALID_VALUE),
+    }
+}
+
+/// How many elements a sparse matrix has, once that is known.
+pub fn set_count(descriptor: *mut c_void, count: usize) -> SparseResult {
+    change(descriptor, |known| match known {
+        Descriptor::Sparse(sparse) => {
+            sparse.count = count;
+            Ok(())
+        }
+        _ => Err(SparseError::INVALID_VALUE),
+    })
+}
+
+fn set_batch(descriptor: *mut c_void, count: c_int, strides: [i64; 2]) -> SparseResult {
+    let count = usize::try_from(count).ok().filter(|count| *count > 0);
+    let count = count.ok_or(SparseError::INVALID_VALUE)?;
+    let distances = [length(strides[0])?, length(strides[1])?];
+    change(descriptor, |known| {
+        match known {
+            Descriptor::Sparse(sparse) => {
+                sparse.batches = count;
+                sparse.strides = distances;
+            }
+            Descriptor::Dense(dense) => {
+                dense.batches = count;
+                dense.stride = distances[0];
+            }
+            _ => return Err(SparseError::INVALID_VALUE),
+        }
+        Ok(())
+    })
 }
 
 fn set(descriptor: *mut c_void, which: usize, value: u32) -> SparseResult {

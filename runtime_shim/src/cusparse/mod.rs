@@ -1,20 +1,26 @@
-//! cuSPARSE on the CPU device: products of sparse matrices (CSR, CSC and COO) with dense vectors and
-//! matrices, and conversions of indices.
+//! cuSPARSE on the CPU device: products of sparse matrices (CSR, CSC and COO) with vectors and matrices,
+//! triangular systems, incomplete factors, sparse vectors, and conversions.
 //!
 //! Elements are floats or doubles, indices of 32 or 64 bits. Sums are made in double precision and rounded
 //! once, so that results agree with NVIDIA's library up to rounding. Work is done in order of the handle's
 //! stream, before the call returns; no buffers are needed. A function that is not here is missing when the
 //! program is linked.
 
+mod conversions;
 mod descriptors;
+mod entries;
+mod factors;
+mod matrix_products;
 mod products;
+mod triangular;
+mod vectors;
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::{check, error, memory, termination, trace};
-use descriptors::Indices;
+use descriptors::{Elements, float_bytes};
 
 /// Version of cuSPARSE whose interface this is.
 const VERSION: c_int = 12_700;
@@ -33,6 +39,8 @@ impl SparseError {
     pub const INVALID_VALUE: Self = Self(3);
     /// `CUSPARSE_STATUS_EXECUTION_FAILED`.
     pub const EXECUTION_FAILED: Self = Self(6);
+    /// `CUSPARSE_STATUS_ZERO_PIVOT`.
+    pub const ZERO_PIVOT: Self = Self(9);
     /// `CUSPARSE_STATUS_NOT_SUPPORTED`.
     pub const NOT_SUPPORTED: Self = Self(10);
 }
@@ -123,58 +131,6 @@ cusparse_functions! {
         let known = lookup(handle)?;
         // SAFETY: as above.
         unsafe { store(mode, known.pointer_mode) }
-    }
-
-    /// Row indices to offsets of rows.
-    fn cusparseXcoo2csr(
-        handle: *mut c_void,
-        row_indices: *const c_int,
-        count: c_int,
-        rows: c_int,
-        offsets: *mut c_int,
-        base: u32,
-    ) {
-        in_order(handle)?;
-        let (count, rows) = (length(i64::from(count))?, length(i64::from(rows))?);
-        let indices = Indices::new(row_indices as usize, 2, base)?;
-        check_range(row_indices as usize, count * 4)?;
-        check_range(offsets as usize, (rows + 1) * 4)?;
-        let mut at = 0;
-        for row in 0..=rows {
-            while at < count && indices.get(at) < row as i64 {
-                at += 1;
-            }
-            // SAFETY: the range was checked.
-            unsafe { offsets.add(row).write_unaligned(at as c_int + base as c_int) };
-        }
-        written(offsets as usize, (rows + 1) * 4);
-        Ok(())
-    }
-
-    /// Offsets of rows to row indices.
-    fn cusparseXcsr2coo(
-        handle: *mut c_void,
-        offsets: *const c_int,
-        count: c_int,
-        rows: c_int,
-        row_indices: *mut c_int,
-        base: u32,
-    ) {
-        in_order(handle)?;
-        let (count, rows) = (length(i64::from(count))?, length(i64::from(rows))?);
-        let starts = Indices::new(offsets as usize, 2, base)?;
-        check_range(offsets as usize, (rows + 1) * 4)?;
-        check_range(row_indices as usize, count * 4)?;
-        for row in 0..rows {
-            for at in starts.get(row)..starts.get(row + 1) {
-                let at = usize::try_from(at).ok().filter(|at| *at < count);
-                let at = at.ok_or(SparseError::INVALID_VALUE)?;
-                // SAFETY: the range was checked.
-                unsafe { row_indices.add(at).write_unaligned(row as c_int + base as c_int) };
-            }
-        }
-        written(row_indices as usize, count * 4);
-        Ok(())
     }
 }
 
@@ -295,4 +251,38 @@ fn check_range(start: usize, bytes: usize) -> SparseResult {
 fn written(start: usize, bytes: usize) {
     trace::set(start, bytes);
     check::filled(start, bytes);
+}
+
+/// Some programs take a buffer of no bytes for a failure.
+const BUFFER_BYTES: usize = 8;
+
+/// # Safety
+/// The pointer is null or to a scalar of that kind.
+unsafe fn scalar(pointer: *const c_void, kind: u32) -> SparseResult<f64> {
+    let bytes = float_bytes(kind)?;
+    if pointer.is_null() {
+        return Err(SparseError::INVALID_VALUE);
+    }
+    let scalar = Elements {
+        start: pointer as usize,
+        bytes,
+    };
+    Ok(scalar.get(0))
+}
+
+/// Of `cusparseOperation_t`: elements are real, so that two of its three are the same.
+fn transposed(operation: u32) -> SparseResult<bool> {
+    match operation {
+        0 => Ok(false),
+        1 | 2 => Ok(true),
+        _ => Err(SparseError::INVALID_VALUE),
+    }
+}
+
+/// A pair, exchanged or as it is.
+fn turned(turn: bool, rows: usize, columns: usize) -> (usize, usize) {
+    match turn {
+        true => (columns, rows),
+        false => (rows, columns),
+    }
 }
