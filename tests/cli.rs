@@ -146,7 +146,7 @@ fn fields(build: &Build) -> Vec<String> {
         .map(|architecture| {
             let machine_code = if architecture.machine_code { "+sm" } else { "" };
             let ptx = if architecture.ptx { "+ptx" } else { "" };
-            format!("{}{machine_code}{ptx}", architecture.number)
+            format!("{}{machine_code}{ptx}", architecture.target())
         })
         .collect();
     vec![
@@ -292,6 +292,30 @@ fn a_failed_link_is_the_linkers_own_with_status_1() {
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(stderr.contains("absent"), "{stderr}");
     assert_eq!(output.status.code(), Some(1), "{stderr}");
+}
+
+/// Code for `sm_90a` sees nvcc's macros, has instructions that no other architecture has, and is assembled.
+#[test]
+fn architecture_specific_code_is_compiled_and_assembled() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("specific.cu");
+    std::fs::write(
+        &source,
+        "#if defined(__CUDA_ARCH__) && !(defined(__CUDA_ARCH_FEAT_SM90_ALL) && \
+           __CUDA_ARCH_SPECIFIC__ == 900 && __CUDA_ARCH_FAMILY_SPECIFIC__ == 900)\n#error features\n#endif\n\
+         __global__ void fence(int *done) { asm volatile(\"wgmma.fence.sync.aligned;\"); *done = 1; }\n",
+    )
+    .unwrap();
+    let source = source.to_str().unwrap();
+    let cubin = folder.path().join("specific.cubin");
+    let cubin = cubin.to_str().unwrap();
+    let made = program(&["-cubin", "-arch=sm_90a", source, "-o", cubin]);
+    assert!(made.status.success(), "{made:?}");
+    let made = program(&["-cubin", "-arch=sm_90", source, "-o", cubin]);
+    assert_eq!(made.status.code(), Some(2), "{made:?}");
+    let made = program(&["-ptx", "-arch=compute_90a", source, "-o", "-"]);
+    let text = String::from_utf8_lossy(&made.stdout);
+    assert!(text.contains(".target sm_90a"), "{text}");
 }
 
 #[test]

@@ -138,7 +138,7 @@ fn ptxas_accepts_both_kinds_of_kernels() {
     ] {
         let (build, toolchain) = build(options);
         let module = device_module(&context, case, folder.path());
-        let number = build.architectures[0].number;
+        let number = build.architectures[0].target();
         let ptx = emit_ptx(&module, number, &build, &toolchain).unwrap();
         assert!(ptx.contains(&format!(".target sm_{number}")), "{ptx}");
         assert!(!ptx.contains("__nv_"), "libdevice is linked");

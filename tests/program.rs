@@ -12,7 +12,8 @@ use inkwell::module::Module;
 use inkwell::values::{AnyValue, InstructionOpcode};
 use libtest_mimic::Failed;
 use sirius_rs::cli::{
-    Architecture, Build, Device, Fusion, Input, Language, Numerics, Phase, SiriusOptions, Toolchain,
+    Architecture, Build, Device, FeatureSet, Fusion, Input, Language, Numerics, Phase,
+    SiriusOptions, Toolchain,
 };
 use sirius_rs::program::{Program, ProgramError, read_program};
 use std::fmt::Write;
@@ -221,6 +222,7 @@ fn build(inputs: &[PathBuf], numerics: Numerics) -> Build {
         architectures_named: false,
         architectures: vec![Architecture {
             number: 80,
+            features: FeatureSet::Portable,
             machine_code: true,
             ptx: true,
         }],

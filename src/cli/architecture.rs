@@ -1,10 +1,10 @@
 //! `-arch`, `-code` and `-gencode` -> [`Architecture`]s that LLVM and the toolkit both know.
 //!
-//! Invariant: what leaves here is at least one target, sorted by number, each number once.
+//! Invariant: what leaves here is at least one target, sorted by number, each number with the same features once.
 
-use super::Architecture;
 use super::parse::UsageError;
 use super::spelling::split_list;
+use super::{Architecture, FeatureSet, Target};
 
 /// What LLVM 22 and a CUDA toolkit both know, with the first and last major version of the toolkit.
 const KNOWN: [(u32, u32, u32); 20] = [
@@ -30,11 +30,23 @@ const KNOWN: [(u32, u32, u32); 20] = [
     (121, 12, u32::MAX),
 ];
 
+/// The first architectures with features of their own (`sm_90a`), and of their family (`sm_100f`).
+const FIRST_SPECIFIC: u32 = 90;
+const FIRST_FAMILY: u32 = 100;
+
+fn portable(number: u32) -> Target {
+    Target {
+        number,
+        features: FeatureSet::Portable,
+    }
+}
+
 /// Compiled for when nothing is asked, by nvcc of a toolkit of this major version and so by us: machine code,
 /// and PTX for newer GPUs.
 fn default_architecture(toolkit_major: u32) -> Architecture {
     Architecture {
         number: if toolkit_major < 13 { 52 } else { 75 },
+        features: FeatureSet::Portable,
         machine_code: true,
         ptx: true,
     }
@@ -92,7 +104,7 @@ pub(super) fn resolve(
             for installed in found {
                 // PTX of the newest known architecture serves a GPU that is newer still.
                 if let Some(&number) = resolver.known.iter().rfind(|known| **known <= installed) {
-                    resolver.target(number, true, true);
+                    resolver.target(portable(number), true, true);
                 }
             }
         }
@@ -101,7 +113,7 @@ pub(super) fn resolve(
             let oldest = numbers.first().copied();
             for number in numbers {
                 if all == "all" || number % 10 == 0 || Some(number) == oldest {
-                    resolver.target(number, true, false);
+                    resolver.target(portable(number), true, false);
                 }
             }
             if let Some(last) = resolver
@@ -113,12 +125,13 @@ pub(super) fn resolve(
             }
         }
         Some(name) if options.code.is_empty() => {
-            let (number, real) = resolver.number(name)?;
-            resolver.target(number, real, true);
+            let (target, real) = resolver.number(name)?;
+            resolver.target(target, real, true);
         }
         Some(name) => {
-            virtual_only(name, resolver.number(name)?.1)?;
-            resolver.codes(&options.code)?;
+            let (target, real) = resolver.number(name)?;
+            virtual_only(name, real)?;
+            resolver.codes(name, target, &options.code)?;
         }
     }
     for specification in &options.generate_code {
@@ -146,27 +159,25 @@ struct Resolver {
 }
 
 impl Resolver {
-    fn target(&mut self, number: u32, machine_code: bool, ptx: bool) {
-        match self
-            .targets
-            .iter_mut()
-            .find(|target| target.number == number)
-        {
+    fn target(&mut self, wanted: Target, machine_code: bool, ptx: bool) {
+        let mut targets = self.targets.iter_mut();
+        match targets.find(|target| target.target() == wanted) {
             Some(target) => {
                 target.machine_code |= machine_code;
                 target.ptx |= ptx;
             }
             None => self.targets.push(Architecture {
-                number,
+                number: wanted.number,
+                features: wanted.features,
                 machine_code,
                 ptx,
             }),
         }
     }
 
-    /// The number of `sm_80` or `compute_80`, mapped up, and whether it is a real architecture; so is
-    /// `lto_80`, device code that is to be optimised when it is linked, as all of ours is.
-    fn number(&mut self, name: &str) -> Result<(u32, bool), UsageError> {
+    /// The number and features of `sm_80` or `compute_90a`, mapped up, and whether it is a real architecture;
+    /// so is `lto_80`, device code that is to be optimised when it is linked, as all of ours is.
+    fn number(&mut self, name: &str) -> Result<(Target, bool), UsageError> {
         let unsupported = || UsageError::UnsupportedArchitecture(name.to_owned());
         let real = name.strip_prefix("sm_").or(name.strip_prefix("lto_"));
         let (digits, real) = match (real, name.strip_prefix("compute_")) {
@@ -174,32 +185,49 @@ impl Resolver {
             (None, Some(digits)) => (digits, false),
             (None, None) => return Err(unsupported()),
         };
-        if digits
-            .strip_suffix(['a', 'f'])
-            .is_some_and(|rest| rest.parse::<u32>().is_ok())
-        {
-            return Err(UsageError::Refused(format!(
-                "Architecture-specific target '{name}' is not available in this version, use the \
-                 plain one"
-            )));
+        let with = |features, first| {
+            let number = digits[..digits.len() - 1].parse::<u32>().ok()?;
+            (number >= first && self.known.contains(&number)).then_some(Target { number, features })
+        };
+        let specific = match digits.chars().last() {
+            Some('a') => Some(with(FeatureSet::Specific, FIRST_SPECIFIC)),
+            Some('f') => Some(with(FeatureSet::Family, FIRST_FAMILY)),
+            _ => None,
+        };
+        if let Some(target) = specific {
+            return Ok((target.ok_or_else(unsupported)?, real));
         }
         let number: u32 = digits.parse().map_err(|_| unsupported())?;
         if self.known.contains(&number) {
-            return Ok((number, real));
+            return Ok((portable(number), real));
         }
         match self.known.first() {
             Some(&oldest) if number < oldest && number >= 10 => {
                 self.mapped.get_or_insert_with(|| (name.to_owned(), oldest));
-                Ok((oldest, real))
+                Ok((portable(oldest), real))
             }
             _ => Err(unsupported()),
         }
     }
 
-    fn codes(&mut self, codes: &[String]) -> Result<(), UsageError> {
+    /// What is made of a virtual architecture: code has the features of the source that it is made of.
+    fn codes(&mut self, name: &str, from: Target, codes: &[String]) -> Result<(), UsageError> {
         for code in codes {
-            let (number, real) = self.number(code)?;
-            self.target(number, real, !real);
+            let (target, real) = self.number(code)?;
+            let same_family = target.number / 10 == from.number / 10;
+            let fits = match from.features {
+                FeatureSet::Portable => true,
+                FeatureSet::Family => same_family && target.number >= from.number,
+                FeatureSet::Specific => target == from,
+            };
+            if !fits {
+                return Err(UsageError::IncompatibleCode {
+                    architecture: name.to_owned(),
+                    code: code.to_owned(),
+                });
+            }
+            let features = from.features;
+            self.target(Target { features, ..target }, real, !real);
         }
         Ok(())
     }
@@ -229,11 +257,11 @@ impl Resolver {
             rest = tail.strip_prefix(',').unwrap_or(tail).trim();
         }
         let name = architecture.ok_or_else(malformed)?;
-        let (number, real) = self.number(name)?;
+        let (target, real) = self.number(name)?;
         virtual_only(name, real)?;
         match code {
-            Some(codes) if !codes.is_empty() => self.codes(&codes)?,
-            _ => self.target(number, false, true),
+            Some(codes) if !codes.is_empty() => self.codes(name, target, &codes)?,
+            _ => self.target(target, false, true),
         }
         Ok(())
     }
@@ -267,7 +295,7 @@ mod tests {
                     .map(|target| {
                         format!(
                             "{}{}{}",
-                            target.number,
+                            target.target(),
                             if target.machine_code { "m" } else { "" },
                             if target.ptx { "p" } else { "" }
                         )
@@ -341,6 +369,62 @@ mod tests {
             "Value of -arch option ('sm_80') must be a virtual code architecture"
         );
         assert!(targets(None, &[], &["arch=compute_80,code=[sm_80"]).contains("gencode"));
-        assert!(targets(Some("sm_90a"), &[], &[]).contains("sm_90a"));
+        assert_eq!(
+            targets(Some("sm_80a"), &[], &[]),
+            "Unsupported gpu architecture 'sm_80a'"
+        );
+        assert_eq!(
+            targets(Some("sm_90f"), &[], &[]),
+            "Unsupported gpu architecture 'sm_90f'"
+        );
+        for wrong in [
+            "arch=compute_90a,code=sm_100",
+            "arch=compute_90a,code=sm_90",
+            "arch=compute_100f,code=sm_120",
+            "arch=compute_100a,code=sm_100f",
+        ] {
+            let message = targets(None, &[], &[wrong]);
+            assert!(
+                message.starts_with("Incompatible code generation requested: arch='compute_"),
+                "{wrong}: {message}"
+            );
+        }
+    }
+
+    #[test]
+    fn features_are_those_of_the_virtual_architecture() {
+        assert_eq!(targets(Some("sm_90a"), &[], &[]), "90amp");
+        assert_eq!(targets(Some("compute_120a"), &[], &[]), "120ap");
+        assert_eq!(targets(None, &[], &["arch=compute_90,code=sm_90a"]), "90m");
+        assert_eq!(
+            targets(None, &[], &["arch=compute_100f,code=[sm_103,compute_100f]"]),
+            "100fp 103fm"
+        );
+        assert_eq!(
+            targets(
+                None,
+                &[],
+                &["arch=compute_90,code=sm_90", "arch=compute_90a,code=sm_90a"]
+            ),
+            "90m 90am"
+        );
+    }
+
+    #[test]
+    fn code_that_is_compiled_once_has_the_features_of_all() {
+        let chosen = |generate: &[&str]| {
+            let options = ArchitectureOptions {
+                generate_code: generate.iter().map(|text| (*text).to_owned()).collect(),
+                ..ArchitectureOptions::default()
+            };
+            let targets = resolve(&options, 13, &Vec::new, &mut Vec::new()).unwrap_or_default();
+            super::super::compiled_architecture(super::super::Device::Cuda, &targets).to_string()
+        };
+        let of = |name: &str| format!("arch=compute_{name},code=sm_{name}");
+        assert_eq!(chosen(&[&of("90a")]), "90a");
+        assert_eq!(chosen(&[&of("80"), &of("90a")]), "80");
+        assert_eq!(chosen(&[&of("90a"), &of("100a")]), "90");
+        assert_eq!(chosen(&[&of("100a"), &of("103a")]), "100f");
+        assert_eq!(chosen(&[&of("90a"), &of("90")]), "90");
     }
 }

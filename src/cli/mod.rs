@@ -19,6 +19,7 @@ pub mod toolkit_folder;
 
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use dependencies::DependencyOptions;
@@ -152,10 +153,57 @@ pub struct Relocatable {
 pub struct Architecture {
     /// `80` for `sm_80`/`compute_80`, already mapped up to what the toolkit knows.
     pub number: u32,
+    /// What its code may use that later architectures lack.
+    #[serde(default)]
+    pub features: FeatureSet,
     /// Machine code for it (`sm_`).
     pub machine_code: bool,
     /// PTX for it (`compute_`).
     pub ptx: bool,
+}
+
+/// What code of an architecture may use: `sm_100`, `sm_100f` and `sm_100a`.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+pub enum FeatureSet {
+    /// What all later architectures have.
+    #[default]
+    Portable,
+    /// What later ones of the same family have.
+    Family,
+    /// What this one has.
+    Specific,
+}
+
+/// An architecture as tools name it: `90a`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Target {
+    /// `90` for `sm_90a`.
+    pub number: u32,
+    /// `a` of `sm_90a`.
+    pub features: FeatureSet,
+}
+
+impl Architecture {
+    /// Without what is made for it.
+    pub fn target(&self) -> Target {
+        Target {
+            number: self.number,
+            features: self.features,
+        }
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let suffix = match self.features {
+            FeatureSet::Portable => "",
+            FeatureSet::Family => "f",
+            FeatureSet::Specific => "a",
+        };
+        write!(formatter, "{}{suffix}", self.number)
+    }
 }
 
 /// nvcc's numeric options.
@@ -430,25 +478,68 @@ pub struct Build {
 const CPU_DEVICE_CAPABILITY: u32 = 80;
 
 /// The architecture that device code is compiled for, `__CUDA_ARCH__` over ten: of those asked for the
-/// smallest, whose PTX every other one can run; on the CPU device the one that a GPU of its compute
-/// capability would choose.
-pub fn compiled_architecture(device: Device, targets: &[Architecture]) -> u32 {
-    let numbers = || targets.iter().map(|target| target.number);
+/// smallest, whose PTX every other one can run, with the features that all of them have; on the CPU device
+/// the one that a GPU of its compute capability would choose.
+pub fn compiled_architecture(device: Device, targets: &[Architecture]) -> Target {
+    let all = || targets.iter().map(Architecture::target);
     let chosen = match device {
-        Device::Cuda => None,
-        Device::Cpu => numbers()
-            .filter(|number| *number <= CPU_DEVICE_CAPABILITY)
-            .max(),
+        Device::Cuda => all().min().map(|least| Target {
+            features: all()
+                .map(|target| target.features_of(least))
+                .min()
+                .unwrap_or_default(),
+            ..least
+        }),
+        Device::Cpu => all()
+            .filter(|target| target.number <= CPU_DEVICE_CAPABILITY)
+            .max()
+            .or_else(|| all().min()),
     };
-    chosen
-        .or_else(|| numbers().min())
-        .unwrap_or(CPU_DEVICE_CAPABILITY)
+    chosen.unwrap_or(Target {
+        number: CPU_DEVICE_CAPABILITY,
+        features: FeatureSet::Portable,
+    })
+}
+
+impl Target {
+    /// What it shares of the features that an older or the same architecture may have.
+    fn features_of(self, older: Self) -> FeatureSet {
+        let same_family = self.number / 10 == older.number / 10;
+        match self.features {
+            features if self.number == older.number => features,
+            FeatureSet::Family | FeatureSet::Specific if same_family => FeatureSet::Family,
+            _ => FeatureSet::Portable,
+        }
+    }
 }
 
 impl Build {
     /// The architecture that its device code is compiled for.
     pub fn compiled_architecture(&self) -> u32 {
+        self.compiled_target().number
+    }
+
+    /// The same, with its features.
+    pub fn compiled_target(&self) -> Target {
         compiled_architecture(self.device, &self.architectures)
+    }
+
+    /// What the device side of a source sees of the features of its architecture, as options.
+    pub fn feature_macros(&self) -> impl Iterator<Item = String> {
+        let target = self.compiled_target();
+        let number = target.number;
+        let of_family = target.features >= FeatureSet::Family;
+        let specific = target.features == FeatureSet::Specific;
+        let macros = [
+            (specific, format!("-D__CUDA_ARCH_FEAT_SM{number}_ALL")),
+            (specific, format!("-D__CUDA_ARCH_SPECIFIC__={number}0")),
+            (
+                of_family,
+                format!("-D__CUDA_ARCH_FAMILY_SPECIFIC__={number}0"),
+            ),
+        ];
+        let seen = macros.into_iter().filter(|(seen, _)| *seen);
+        seen.map(|(_, definition)| definition)
     }
 
     /// The part of a build that makes `output` of one source, where each source makes one.

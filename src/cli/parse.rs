@@ -58,6 +58,14 @@ pub enum UsageError {
     /// `sm_` where only `compute_` may stand.
     #[error("Value of -arch option ('{0}') must be a virtual code architecture")]
     ArchitectureMustBeVirtual(String),
+    /// Machine code of a virtual architecture whose features it does not have.
+    #[error("Incompatible code generation requested: arch='{architecture}', code='{code}'")]
+    IncompatibleCode {
+        /// The virtual architecture.
+        architecture: String,
+        /// What was to be made of it.
+        code: String,
+    },
     /// A `-gencode` that is not `arch=…,code=…`.
     #[error(
         "Malformed value '{0}' for option '-gencode', expected arch=compute_NN,code=[sm_NN,...]"

@@ -72,7 +72,7 @@ pub fn steps(build: &Build, toolchain: &Toolchain, outputs: &[PathBuf]) -> Strin
     let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("sirius-rs"));
     let architectures = build.architectures.iter();
     let architectures: Vec<String> = architectures
-        .map(|architecture| format!("-arch compute_{}", architecture.number))
+        .map(|architecture| format!("-arch compute_{}", architecture.target()))
         .collect();
     let architectures = in_quotes(&architectures.join(" "));
     let architectures = format!("#$ ARCHITECTURES={architectures}\n");

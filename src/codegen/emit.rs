@@ -168,7 +168,7 @@ pub fn emit_device_only(
         keep_to_module(&module);
     }
     optimise_device(&module, &device_target_machine(&processor(build))?)?;
-    let architecture = build.compiled_architecture();
+    let architecture = build.compiled_target();
     let (bytes, messages) = match build.phase {
         Phase::Ptx => (
             emit_ptx(&module, architecture, build, toolchain)?.into_bytes(),

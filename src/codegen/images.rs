@@ -321,5 +321,5 @@ fn sources_hash(build: &Build) -> u64 {
 
 /// The processor that device IR is optimised for: the oldest that it has to run on.
 pub(super) fn processor(build: &Build) -> String {
-    format!("sm_{}", build.compiled_architecture())
+    format!("sm_{}", build.compiled_target())
 }

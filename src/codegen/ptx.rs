@@ -11,7 +11,7 @@ use super::device::{self, optimise_device};
 use super::ir::{FUNCTION_ATTRIBUTES, Value};
 use super::{CodegenError, DeviceImage};
 use crate::cli::command::run_tool;
-use crate::cli::{Build, Phase, Toolchain};
+use crate::cli::{Build, Phase, Target, Toolchain};
 use crate::schedule::occupancy::KernelUsage;
 use inkwell::module::Module;
 use inkwell::targets::FileType;
@@ -49,13 +49,13 @@ pub struct Assembled {
 /// [`CodegenError::Llvm`] when LLVM refuses the module or does not know the architecture.
 pub fn emit_ptx(
     module: &Module,
-    architecture: u32,
+    architecture: Target,
     build: &Build,
     toolchain: &Toolchain,
 ) -> Result<String, CodegenError> {
     let copy = module.clone();
     let processor = format!("sm_{architecture}");
-    let feature = isa_feature(architecture, toolchain.version);
+    let feature = isa_feature(architecture.number, toolchain.version);
     let machine = device::machine_with_feature(&processor, &feature)?;
     if !build.line_info && !build.device_debug && !build.host_debug {
         copy.strip_debug_info();
@@ -87,7 +87,7 @@ pub fn emit_ptx(
 /// [`CodegenError::Tool`] when ptxas is missing or refuses, [`CodegenError::Write`].
 pub fn assemble(
     ptx: &str,
-    architecture: u32,
+    architecture: Target,
     build: &Build,
     toolchain: &Toolchain,
     folder: &Path,
@@ -159,22 +159,22 @@ pub fn emit_fatbin(
     let mut messages = String::new();
     let mut usage = Usage::new();
     for architecture in &build.architectures {
-        let number = architecture.number;
-        let ptx = emit_ptx(module, number, build, toolchain)?;
+        let target = architecture.target();
+        let ptx = emit_ptx(module, target, build, toolchain)?;
         // PTX that is only packed is assembled, too: an error shows now and not at a user's site.
-        let assembled = assemble(&ptx, number, build, toolchain, folder, stem)?;
+        let assembled = assemble(&ptx, target, build, toolchain, folder, stem)?;
         messages += &assembled.messages;
-        usage.insert(number, assembled.usage);
+        usage.insert(target.number, assembled.usage);
         if architecture.machine_code {
             arguments.push(format!(
-                "--image3=kind=elf,sm={number},file={}",
+                "--image3=kind=elf,sm={target},file={}",
                 assembled.cubin.display()
             ));
         }
         if architecture.ptx {
-            let source = folder.join(format!("{stem}.compute_{number}.ptx"));
+            let source = folder.join(format!("{stem}.compute_{target}.ptx"));
             arguments.push(format!(
-                "--image3=kind=ptx,sm={number},file={}",
+                "--image3=kind=ptx,sm={target},file={}",
                 source.display()
             ));
         }

@@ -18,7 +18,7 @@ mod record;
 pub use device_code::{gather_device_link, unlinked_device_code};
 pub use gather::{Gathered, gather};
 
-use crate::cli::{Build, Input, ToolError, Toolchain, run_tool};
+use crate::cli::{Build, Input, Target, ToolError, Toolchain, run_tool};
 use crate::program::SourceBitcode;
 use record::{Header, Record, Settings};
 use std::ffi::OsString;
@@ -41,9 +41,9 @@ pub enum ObjectsError {
         /// The object.
         path: PathBuf,
         /// Its oldest architecture.
-        compiled: u32,
+        compiled: Target,
         /// That of the link.
-        linked: u32,
+        linked: Target,
     },
     /// A file cannot be used.
     #[error("{what}: {error}")]

@@ -31,7 +31,7 @@ pub(super) fn preprocess(
     if input.language != Language::Cuda || is_rule {
         return Ok(text);
     }
-    let device = side("--cuda-device-only")?;
+    let device = side(DEVICE_SIDE)?;
     let of_host: BTreeSet<&str> = text.lines().filter_map(file_of).collect();
     let of_device = device.lines().filter_map(file_of);
     let more: BTreeSet<&str> = of_device.filter(|file| !of_host.contains(file)).collect();
@@ -53,6 +53,9 @@ pub(super) fn preprocess(
     Ok(text)
 }
 
+/// clang's option for device code alone.
+const DEVICE_SIDE: &str = "--cuda-device-only";
+
 /// The file that a marker of lines names.
 fn file_of(line: &str) -> Option<&str> {
     let (_, file) = line.strip_prefix("# ")?.split_once('"')?;
@@ -70,6 +73,9 @@ fn arguments(build: &Build, toolchain: &Toolchain, input: &Input, side: &str) ->
             format!("--cuda-path={}", toolchain.toolkit.display()),
             format!("--offload-arch=sm_{}", build.compiled_architecture()),
         ]);
+        if side == DEVICE_SIDE {
+            arguments.extend(build.feature_macros());
+        }
     } else {
         let language = match input.language {
             Language::C => "c",

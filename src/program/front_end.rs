@@ -273,6 +273,7 @@ fn device_arguments(
     let mut arguments = Arguments::default();
     arguments.cuda(input, build, toolchain);
     arguments.add(["--cuda-device-only"]);
+    arguments.0.extend(build.feature_macros().map(Into::into));
     // nvcc optimises device code whatever -O says.
     arguments.add([
         if build.device_debug {
