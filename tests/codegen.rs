@@ -5,7 +5,7 @@ use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 use sirius_rs::cli::{Build, Invocation, Toolchain, find_toolchain, parse};
 use sirius_rs::codegen::DeviceImage;
-use sirius_rs::codegen::cpu::{CpuImageRequest, emit_cpu_image};
+use sirius_rs::codegen::cpu::{CpuImageRequest, CpuImageWork};
 use sirius_rs::codegen::device::{device_target_machine, optimise_device};
 use sirius_rs::codegen::ptx::{emit_fatbin, emit_ptx};
 use std::ffi::OsString;
@@ -85,17 +85,20 @@ fn cpu_image_runs() {
     let module = device_module(&context, "pointwise.cu", folder.path());
     let object = folder.path().join("image.o");
     let request = CpuImageRequest {
-        symbol: "image_under_test",
+        symbol: "image_under_test".to_owned(),
         architecture: 80,
-        managed: &[],
-        libdevice: &libdevice(),
-        object: &object,
+        managed: Vec::new(),
+        libdevice: libdevice(),
+        object: object.clone(),
     };
-    emit_cpu_image(&module, request).unwrap();
+    let image = CpuImageWork::new(&module, request).emit().unwrap();
+    let DeviceImage::CpuObjects { objects, .. } = image else {
+        panic!("an image for the CPU device is made of objects");
+    };
     let program = folder.path().join("driver");
     let status = Command::new("clang-22")
         .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/codegen/driver.c"))
-        .arg(&object)
+        .args(&objects)
         .args(["-lm", "-o"])
         .arg(&program)
         .status()
@@ -166,10 +169,13 @@ fn unsupported(object: &Path) -> Vec<String> {
     let bytes = std::fs::read(object).unwrap();
     let texts = bytes
         .split(|byte| *byte == 0)
-        .filter_map(|text| std::str::from_utf8(text).ok());
+        .map(|text| String::from_utf8_lossy(text));
+    // What stands before a section's first text need not end with a zero.
     texts
-        .filter(|text| text.starts_with("inline PTX") || text.starts_with("llvm.nvvm."))
-        .map(str::to_owned)
+        .filter_map(|text| {
+            let start = ["inline PTX", "llvm.nvvm."].map(|name| text.find(name));
+            Some(text[start.into_iter().flatten().min()?..].to_owned())
+        })
         .collect()
 }
 
@@ -180,13 +186,16 @@ fn warp_half_and_conversion_operations_are_supported() {
     let module = device_module(&context, "breadth.cu", folder.path());
     let object = folder.path().join("image.o");
     let request = CpuImageRequest {
-        symbol: "image_under_test",
+        symbol: "image_under_test".to_owned(),
         architecture: 80,
-        managed: &[],
-        libdevice: &libdevice(),
-        object: &object,
+        managed: Vec::new(),
+        libdevice: libdevice(),
+        object: object.clone(),
     };
-    emit_cpu_image(&module, request).unwrap();
+    let image = CpuImageWork::new(&module, request).emit().unwrap();
+    let DeviceImage::CpuObjects { objects, .. } = image else {
+        panic!("an image for the CPU device is made of objects");
+    };
     // The last kernel asks for what is not there, to show that this test sees it.
-    assert_eq!(unsupported(&object), ["inline PTX `brkpt;`"]);
+    assert_eq!(unsupported(&objects[0]), ["inline PTX `brkpt;`"]);
 }

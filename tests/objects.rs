@@ -214,6 +214,37 @@ fn sources_and_objects_are_one_program() {
 }
 
 #[test]
+fn one_source_with_several_macros_is_several_objects() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/objects/twice.cu");
+    let source = source.to_str().unwrap();
+    let place = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (int, float) = (place("int.o"), place("float.o"));
+    for (object, macros) in [
+        (&int, ["-DTYPE=int", "-DMAIN"]),
+        (&float, ["-DTYPE=float", "-DOTHER"]),
+    ] {
+        let built = sirius(["-c", macros[0], macros[1], source, "-o", object]);
+        assert!(built.status.success(), "{}", text(&built.stderr));
+    }
+    let flags = text(&sirius(["--sirius-print-link-flags"]).stdout);
+    let (ours, theirs) = (place("ours"), place("theirs"));
+    let linked = sirius([int.as_str(), &float, "-o", &ours]);
+    assert!(linked.status.success(), "{}", text(&linked.stderr));
+    let others = [int.as_str(), &float].into_iter();
+    tool(
+        "g++",
+        others
+            .chain(flags.split_whitespace())
+            .chain(["-o", theirs.as_str()]),
+    );
+    for program in [ours, theirs] {
+        let run = Command::new(program).output().unwrap();
+        assert_eq!(text(&run.stdout), "1 32\n1.5 32\n");
+    }
+}
+
+#[test]
 fn an_object_for_the_other_device_is_refused_in_a_sentence() {
     let folder = tempfile::tempdir().unwrap();
     let linked = Command::new(env!("CARGO_BIN_EXE_sirius-rs"))

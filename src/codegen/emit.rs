@@ -2,7 +2,7 @@
 
 use super::device::{device_target_machine, keep_to_module, optimise_device};
 use super::host::rewrite_launches;
-use super::images::{FusedImage, UnitImages, Workbench, processor};
+use super::images::{FusedImage, PendingImage, UnitImages, Workbench, processor};
 use super::launch_call::{Launcher, define_launch_functions};
 use super::link::{compile_host, image_objects, join_objects, link};
 use super::ptx::{assemble, emit_fatbin, emit_ptx};
@@ -61,6 +61,16 @@ pub fn emit(
         ..Emitted::default()
     };
     let groups = plan.plan().groups.len();
+    let images: Vec<DeviceImage> = images
+        .into_iter()
+        .map(PendingImage::wait)
+        .collect::<Result<_, _>>()?;
+    let fused = fused.map(|fused| {
+        fused.and_then(|mut fused| {
+            fused.image.settle()?;
+            Ok(fused)
+        })
+    });
     let (fused, waves, fused_image) = match fused {
         None => (Vec::new(), Vec::new(), None),
         Some(Ok(fused)) => {
@@ -73,7 +83,7 @@ pub fn emit(
                 ..
             } = fused;
             emitted.messages.push_str(&messages);
-            (kernels, waves, Some(image))
+            (kernels, waves, Some(image.wait()?))
         }
         Some(Err(error)) => {
             emitted.fusion_failed = Some(error.to_string());
@@ -188,7 +198,7 @@ pub fn emit_device_only(
             let packed = emit_fatbin(&module, build, toolchain, folder.path(), "device")?;
             match packed.image {
                 DeviceImage::Fatbin(bytes) => (bytes, packed.messages),
-                DeviceImage::CpuObject { .. } => return Err(CodegenError::NoDeviceCode),
+                DeviceImage::CpuObjects { .. } => return Err(CodegenError::NoDeviceCode),
             }
         }
     };

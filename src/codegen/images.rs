@@ -1,9 +1,10 @@
 //! Device images of a build, and what ptxas says of the kernels in them.
 //!
 //! Invariant: an image is made once. What decides about resources looks at the images that will be
-//! embedded, so that asking costs nothing when nothing is refused.
+//! embedded, so that asking costs nothing when nothing is refused. Images for the CPU device are made by threads of
+//! their own while the compiler goes on; nobody outlives them.
 
-use super::cpu::{CpuImageRequest, emit_cpu_image};
+use super::cpu::{CpuImageRequest, CpuImageWork};
 use super::device::{device_target_machine, keep_to_module, optimise_device};
 use super::fuse::{build_candidates, build_fused_module};
 use super::ptx::{Usage, emit_fatbin};
@@ -18,7 +19,9 @@ use crate::schedule::resources::{ASSUMED_ROW_ELEMENTS, GroupUsage};
 use crate::verify::VerifiedPlan;
 use inkwell::module::Module;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
+use std::thread::JoinHandle;
 
 /// Where a build is made: what is asked, the tools, and the folder of intermediate files, which is
 /// temporary, or the user's with `-keep`.
@@ -71,7 +74,7 @@ impl<'a> Workbench<'a> {
 /// The images of all translation units, with the kernels as the user wrote them.
 pub struct UnitImages {
     /// By unit.
-    pub(super) images: Vec<DeviceImage>,
+    pub(super) images: Vec<PendingImage>,
     /// By unit.
     usage: Vec<Usage>,
     /// What the device tools said.
@@ -82,9 +85,49 @@ pub struct UnitImages {
 pub struct FusedImage {
     pub(super) kernels: Vec<FusedKernel>,
     pub(super) waves: Vec<WaveKernel>,
-    pub(super) image: DeviceImage,
+    pub(super) image: PendingImage,
     usage: Usage,
     pub(super) messages: String,
+}
+
+/// An image that is there, or that a thread is making.
+pub(super) struct PendingImage(Option<Making>);
+
+enum Making {
+    Made(DeviceImage),
+    Thread(JoinHandle<Result<DeviceImage, CodegenError>>),
+}
+
+impl PendingImage {
+    /// Waits for the image.
+    ///
+    /// # Errors
+    /// As [`CpuImageWork::emit`].
+    pub(super) fn wait(mut self) -> Result<DeviceImage, CodegenError> {
+        match self.0.take() {
+            Some(Making::Made(image)) => Ok(image),
+            Some(Making::Thread(thread)) => thread
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            None => Err(CodegenError::Inconsistent("an image is gone".to_owned())),
+        }
+    }
+
+    /// As [`Self::wait`], with the image kept for later.
+    pub(super) fn settle(&mut self) -> Result<(), CodegenError> {
+        let image = Self(self.0.take()).wait()?;
+        self.0 = Some(Making::Made(image));
+        Ok(())
+    }
+}
+
+/// Nothing is left behind of an image that nobody wants any more.
+impl Drop for PendingImage {
+    fn drop(&mut self) {
+        if let Some(Making::Thread(thread)) = self.0.take() {
+            let _ = thread.join();
+        }
+    }
 }
 
 /// Emits every unit's own image.
@@ -100,7 +143,11 @@ pub fn emit_units(
         usage: Vec::new(),
         messages: String::new(),
     };
+    let at_once = std::thread::available_parallelism().map_or(1, NonZero::get);
     for (index, unit) in program.units.iter().enumerate() {
+        if let Some(earlier) = index.checked_sub(at_once) {
+            units.images[earlier].settle()?;
+        }
         let managed: Vec<String> = program
             .variables
             .iter()
@@ -258,7 +305,7 @@ fn staged_bytes(graph: &LaunchGraph, kernel: &FusedKernel) -> u64 {
 }
 
 struct Emitted {
-    image: DeviceImage,
+    image: PendingImage,
     usage: Usage,
     messages: String,
 }
@@ -277,7 +324,7 @@ fn emit_image(
             optimise_device(module, &device_target_machine(&processor(build))?)?;
             let packed = emit_fatbin(module, build, toolchain, bench.path(), name)?;
             Ok(Emitted {
-                image: packed.image,
+                image: PendingImage(Some(Making::Made(packed.image))),
                 usage: packed.usage,
                 messages: packed.messages,
             })
@@ -286,16 +333,17 @@ fn emit_image(
             optimise_device(module, &device_target_machine(CPU_DEVICE_PROCESSOR)?)?;
             let symbol = format!("sirius_cpu_image_{:016x}_{name}", sources_hash(build));
             let object = bench.path().join(format!("{name}.o"));
-            let libdevice = &toolchain.libdevice;
             let request = CpuImageRequest {
-                symbol: &symbol,
+                symbol,
                 architecture: build.compiled_architecture(),
-                managed,
-                libdevice,
-                object: &object,
+                managed: managed.to_vec(),
+                libdevice: toolchain.libdevice.clone(),
+                object,
             };
+            let work = CpuImageWork::new(module, request);
+            let thread = std::thread::spawn(move || work.emit());
             Ok(Emitted {
-                image: emit_cpu_image(module, request)?,
+                image: PendingImage(Some(Making::Thread(thread))),
                 usage: Usage::new(),
                 messages: String::new(),
             })
@@ -306,9 +354,15 @@ fn emit_image(
 /// The compute capability that the CPU device reports, 8.0.
 const CPU_DEVICE_PROCESSOR: &str = "sm_80";
 
-/// Tells the images of separately compiled objects apart.
+/// Tells the images of separately compiled objects apart, those of one source with other macros or in another place
+/// among them.
 fn sources_hash(build: &Build) -> u64 {
     let mut hasher = DefaultHasher::new();
+    build.front_end_arguments.hash(&mut hasher);
+    let output = build.output.as_ref();
+    let output =
+        output.map(|output| std::path::absolute(output).unwrap_or_else(|_| output.clone()));
+    output.hash(&mut hasher);
     for input in &build.inputs {
         std::path::absolute(&input.path)
             .unwrap_or_else(|_| input.path.clone())

@@ -56,10 +56,11 @@ pub fn compile_host_bitcode(
 pub fn image_objects<'a>(images: impl IntoIterator<Item = &'a DeviceImage>) -> Vec<PathBuf> {
     images
         .into_iter()
-        .filter_map(|image| match image {
-            DeviceImage::Fatbin(_) => None,
-            DeviceImage::CpuObject { object, .. } => Some(object.clone()),
+        .flat_map(|image| match image {
+            DeviceImage::Fatbin(_) => &[],
+            DeviceImage::CpuObjects { objects, .. } => objects.as_slice(),
         })
+        .cloned()
         .collect()
 }
 

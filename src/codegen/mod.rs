@@ -230,10 +230,10 @@ pub enum FusedParameter {
 pub enum DeviceImage {
     /// A fat binary: the bytes that the wrapper points to.
     Fatbin(Vec<u8>),
-    /// A host object that defines a `CpuImage` (see `runtime_shim::abi`) under `symbol`.
-    CpuObject {
-        /// The object file.
-        object: PathBuf,
+    /// Host objects that together define a `CpuImage` (see `runtime_shim::abi`) under `symbol`.
+    CpuObjects {
+        /// The object files.
+        objects: Vec<PathBuf>,
         /// The symbol that the wrapper points to.
         symbol: String,
     },

@@ -194,7 +194,7 @@ fn image_global<'ctx>(
             global.set_alignment(16);
             global.as_pointer_value()
         }
-        DeviceImage::CpuObject { symbol, .. } => {
+        DeviceImage::CpuObjects { symbol, .. } => {
             let byte = program.context.i8_type();
             program
                 .host

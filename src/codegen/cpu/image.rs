@@ -120,7 +120,7 @@ pub(super) fn host_variables(
 /// The tables and the `CpuImage`, as a module to be linked with the code.
 pub(super) fn tables<'ctx>(
     lowered: &Lowered<'ctx>,
-    request: CpuImageRequest,
+    request: &CpuImageRequest,
 ) -> Result<Module<'ctx>, CodegenError> {
     let mut text = Text::default();
     let kernel_type = "{ ptr, ptr, ptr, ptr, ptr, i64, i32, i32, i32, i32, ptr, i64, ptr }";
@@ -183,7 +183,7 @@ pub(super) fn tables<'ctx>(
          ptr @sirius.variables, i32 {} }}",
         kernels.join(", "),
         variables.join(", "),
-        quoted(request.symbol),
+        quoted(&request.symbol),
         request.architecture,
     );
     text.body.push('\0');

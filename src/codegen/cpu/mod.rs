@@ -43,73 +43,97 @@ use inkwell::targets::{
 use lower::LoweredKernel;
 use shared::SharedLayout;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::PathBuf;
 
 /// What a CPU image is made from.
-#[derive(Clone, Copy, Debug)]
-pub struct CpuImageRequest<'a> {
+#[derive(Clone, Debug)]
+pub struct CpuImageRequest {
     /// The symbol under which the object defines its `CpuImage`; also makes its other names unique.
-    pub symbol: &'a str,
+    pub symbol: String,
     /// What the module was compiled for, `__CUDA_ARCH__` over ten.
     pub architecture: u32,
     /// Names in the device module of `__managed__` variables.
-    pub managed: &'a [String],
+    pub managed: Vec<String>,
     /// The toolkit's `libdevice.10.bc`, for math functions that the C library lacks.
-    pub libdevice: &'a Path,
-    /// Where the object file goes.
-    pub object: &'a Path,
+    pub libdevice: PathBuf,
+    /// Where the first object file goes; the other's name is made from it.
+    pub object: PathBuf,
 }
 
-/// Compiles a module of final device IR (see [`device::optimise_device`]) to a host object file
-/// that defines a `CpuImage`.
-///
-/// # Errors
-/// [`CodegenError::Llvm`] when LLVM refuses the lowered module, [`CodegenError::Inconsistent`]
-/// when a construct cannot be expressed, [`CodegenError::Write`] when the file cannot be written.
-pub fn emit_cpu_image(
-    module: &Module,
+/// A module of final device IR (see [`device::optimise_device`]) that becomes the object files of a CPU image.
+/// It is free of the context that the program's modules live in, so that other threads can carry it out.
+pub struct CpuImageWork {
+    text: String,
     request: CpuImageRequest,
-) -> Result<DeviceImage, CodegenError> {
-    let machine = host_target_machine()?;
-    let text = host_text(module);
-    // Each in a context of its own, the two are made at the same time.
-    let (plain, instrumented) = std::thread::scope(|scope| {
-        let instrumented = scope.spawn(|| instrumented_bitcode(&text, &request));
-        let plain = (module.get_context())
-            .create_module_from_ir(buffer_of(&text))
-            .map_err(|message| CodegenError::Llvm(message.to_string()))
-            .and_then(|copy| lowered(copy, &request, &machine, Variant::Plain));
-        let instrumented = instrumented.join();
-        (plain, instrumented)
-    });
-    let plain = plain?;
-    let instrumented = instrumented.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
-    let instrumented = MemoryBuffer::create_from_memory_range_copy(&instrumented, "instrumented");
-    let instrumented = Module::parse_bitcode_from_buffer(&instrumented, module.get_context())
-        .map_err(|message| CodegenError::Llvm(message.to_string()))?;
-    let tables = image::tables(&plain, request)?;
-    let whole = plain.module;
-    link(&whole, instrumented)?;
-    link(&whole, tables)?;
-    for global in Value::functions(&whole)
-        .into_iter()
-        .chain(Value::globals(&whole))
-    {
-        if !global.is_declaration() && global.name() != request.symbol && !global.is_local() {
-            global.set_linkage(Linkage::LLVMInternalLinkage);
-        }
+}
+
+impl CpuImageWork {
+    /// Of a module, which nothing happens to.
+    pub fn new(module: &Module, request: CpuImageRequest) -> Self {
+        let text = host_text(module);
+        Self { text, request }
     }
-    verify(&whole)?;
-    device::run_passes(&whole, "globaldce", &machine)?;
-    // Only the code generator mentions these, so that they come after everything else.
-    link(&whole, rounding_functions(&whole)?)?;
-    machine
-        .write_to_file(&whole, FileType::Object, request.object)
-        .map_err(|_| CodegenError::Write(request.object.to_path_buf()))?;
-    Ok(DeviceImage::CpuObject {
-        object: request.object.to_path_buf(),
-        symbol: request.symbol.to_owned(),
-    })
+
+    /// Compiles the module to two host object files, one for each lowering, the first of which
+    /// defines a `CpuImage`. Each has a context of its own, and both are made at the same time.
+    ///
+    /// # Errors
+    /// [`CodegenError::Llvm`] when LLVM refuses the lowered module, [`CodegenError::Inconsistent`]
+    /// when a construct cannot be expressed, [`CodegenError::Write`] when a file cannot be written.
+    pub fn emit(&self) -> Result<DeviceImage, CodegenError> {
+        let (plain, instrumented) = std::thread::scope(|scope| {
+            let instrumented = scope.spawn(|| self.emit_variant(Variant::Instrumented));
+            (self.emit_variant(Variant::Plain), instrumented.join())
+        });
+        let instrumented = instrumented.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        Ok(DeviceImage::CpuObjects {
+            objects: vec![plain?, instrumented?],
+            symbol: self.request.symbol.clone(),
+        })
+    }
+
+    /// The object file of one lowering. The two refer to each other by names that begin with the
+    /// image's symbol; all others are their own.
+    fn emit_variant(&self, variant: Variant) -> Result<PathBuf, CodegenError> {
+        let context = Context::create();
+        let machine = host_target_machine()?;
+        let module = context
+            .create_module_from_ir(buffer_of(&self.text))
+            .map_err(|message| CodegenError::Llvm(message.to_string()))?;
+        let lowered = lowered(module, &self.request, &machine, variant)?;
+        let tables = match variant {
+            Variant::Plain => Some(image::tables(&lowered, &self.request)?),
+            Variant::Instrumented => None,
+        };
+        let whole = lowered.module;
+        if let Some(tables) = tables {
+            link(&whole, tables)?;
+        }
+        for global in Value::functions(&whole)
+            .into_iter()
+            .chain(Value::globals(&whole))
+        {
+            if global.is_declaration() || global.is_local() {
+                continue;
+            }
+            match global.name().starts_with(&self.request.symbol) {
+                true => global.set_hidden(),
+                false => global.set_linkage(Linkage::LLVMInternalLinkage),
+            }
+        }
+        verify(&whole)?;
+        device::run_passes(&whole, "globaldce", &machine)?;
+        // Only the code generator mentions these, so that they come after everything else.
+        link(&whole, rounding_functions(&whole)?)?;
+        let object = match variant {
+            Variant::Plain => self.request.object.clone(),
+            Variant::Instrumented => self.request.object.with_extension("instrumented.o"),
+        };
+        machine
+            .write_to_file(&whole, FileType::Object, &object)
+            .map_err(|_| CodegenError::Write(object.clone()))?;
+        Ok(object)
+    }
 }
 
 /// The conversions that the code generator calls by name.
@@ -141,18 +165,6 @@ struct Lowered<'ctx> {
     variables: Vec<image::VariableEntry>,
 }
 
-/// The instrumented lowering of a module's text, as bitcode.
-fn instrumented_bitcode(text: &str, request: &CpuImageRequest) -> Result<Vec<u8>, CodegenError> {
-    let context = Context::create();
-    let machine = host_target_machine()?;
-    let module = context
-        .create_module_from_ir(buffer_of(text))
-        .map_err(|message| CodegenError::Llvm(message.to_string()))?;
-    let lowered = lowered(module, request, &machine, Variant::Instrumented)?;
-    let bitcode = lowered.module.write_bitcode_to_memory();
-    Ok(bitcode.as_slice().to_vec())
-}
-
 fn lowered<'ctx>(
     module: Module<'ctx>,
     request: &CpuImageRequest,
@@ -173,7 +185,7 @@ fn lowered<'ctx>(
         .map(|kernel| (kernel.name(), Features::of(kernel)))
         .collect();
     let mut library = Library::parse(&module, variant == Variant::Instrumented)?;
-    libdevice::link_missing(&module, &library, request.libdevice)?;
+    libdevice::link_missing(&module, &library, &request.libdevice)?;
     module.set_triple(&machine.get_triple());
     module.set_data_layout(&machine.get_target_data().get_data_layout());
     let variables = image::host_variables(&module, request, variant);
@@ -184,7 +196,7 @@ fn lowered<'ctx>(
     for LoweredKernel { name, body } in kernels {
         let features = features.get(&name).copied().unwrap_or_default();
         let shared = shared.kernel(&name);
-        let entry = entry::make_entries(&module, request.symbol, &name, body, features, variant)?;
+        let entry = entry::make_entries(&module, &request.symbol, &name, body, features, variant)?;
         entries.push(image::KernelEntry::new(
             &module, name, body, features, shared, entry,
         ));
