@@ -189,6 +189,7 @@ pub mod access {
 //   u32[4] __sirius_texture(ThreadContext*, u64 object, u32 request, u32* words)   tex, tld4
 //   u8[16] __sirius_surface_read(ThreadContext*, u64 object, u32 request, u32* words)   suld
 //   void  __sirius_surface_write(ThreadContext*, u64 object, u32 request, u32* words, u64, u64)   sust
+//   u64   __sirius_zero                                               a constant, 0; what is divided by is joined with it
 //   void  __sirius_unsupported(ThreadContext*, char* what)               never returns: names the feature
 //
 // Host code calls, right before each launch on the CPU device:

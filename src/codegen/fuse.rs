@@ -5,7 +5,7 @@
 //! Each member is the original body, inlined as a call or taken apart as one, so that an early return
 //! goes to its end. What a member could assume about memory for itself does
 //! not outlive its segment: `__restrict__` of a member holds between its own accesses only, types of
-//! memory and sums without overflow are its own affair ([`promises`]), and data that an earlier segment may have written is never read through a path that need not see
+//! memory and what it promises of numbers are its own affair ([`promises`]), and data that an earlier segment may have written is never read through a path that need not see
 //! the write (`!invariant.load`, non-coherent loads).
 
 mod aliasing;
@@ -46,6 +46,7 @@ mod joining_tests;
 mod tests;
 
 use super::device::{self, device_target_machine, run_passes};
+use super::divisors::show_constant_divisors;
 use super::ir::{Block, Builder, DebugScope, FUNCTION_ATTRIBUTES, RETURN_ATTRIBUTES, Type, Value};
 use super::{CodegenError, FusedKernel, WaveKernel, WaveStatementSite};
 use crate::cli::Optimisation;
@@ -744,6 +745,7 @@ fn forward_values(module: &Module, dealt: &[Value]) -> Result<(), CodegenError> 
     device::mark_pure_math(module);
     let machine = device_target_machine("sm_80")?;
     run_passes(module, "always-inline,globaldce", &machine)?;
+    show_constant_divisors(module);
     device::kernels(module)
         .into_iter()
         .for_each(registers::read_once);

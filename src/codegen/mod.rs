@@ -7,6 +7,7 @@
 mod common_shape;
 pub mod cpu;
 pub mod device;
+mod divisors;
 mod emit;
 mod expansion;
 mod frame;

@@ -8,6 +8,7 @@ mod usage;
 
 use super::cpu::libdevice::link_libdevice;
 use super::device::{self, optimise_device};
+use super::divisors::move_divisors;
 use super::ir::{FUNCTION_ATTRIBUTES, Value};
 use super::{CodegenError, DeviceImage};
 use crate::cli::command::run_tool;
@@ -72,6 +73,7 @@ pub fn emit_ptx(
         optimise_device(&copy, &machine)?;
         before.check_not_grown(&device::count_barriers(&copy))?;
     }
+    move_divisors(&copy);
     let buffer = machine
         .write_to_memory_buffer(&copy, FileType::Assembly)
         .map_err(|message| CodegenError::Llvm(message.to_string()))?;

@@ -120,6 +120,11 @@ pub unsafe extern "C" fn __sirius_device_free(_context: *mut ThreadContext, poin
     unsafe { libc::free(pointer) };
 }
 
+/// A zero of which compilers of kernels do not know that it is one.
+#[unsafe(no_mangle)]
+#[allow(non_upper_case_globals, reason = "named like the functions beside it")]
+pub static __sirius_zero: u64 = 0;
+
 /// Names a feature that the CPU device lacks, and ends the program.
 ///
 /// # Safety

@@ -5,6 +5,7 @@
 //! after another they would add once each. One of them stands for all, provided that nothing in
 //! the kernel counts threads; what is not known to be harmless does.
 
+use crate::codegen::divisors::DIVISOR;
 use crate::codegen::expansion::constants_in;
 use crate::codegen::ir::{FUNCTION_ATTRIBUTES, Opcode, Value};
 use std::collections::HashSet;
@@ -76,5 +77,5 @@ fn is_harmless(function: Value) -> bool {
             .iter()
             .any(|each| rest.starts_with(each));
     }
-    name.starts_with("__nv_")
+    name.starts_with("__nv_") || name.starts_with(DIVISOR)
 }

@@ -1,6 +1,7 @@
 //! Counting and tracing, inserted into the final device IR before it is lowered, so that the
 //! numbers are those of the device IR on every machine.
 
+use crate::codegen::divisors::DIVISOR;
 use crate::codegen::ir::{Builder, Opcode, Type, Value};
 use inkwell::module::Module;
 
@@ -137,7 +138,7 @@ fn touches(module: &Module, instruction: Value) -> Vec<Touch> {
     }
 }
 
-/// Instructions other than phi, debug and lifetime.
+/// Instructions other than phi, debug and lifetime, and what is no instruction of a GPU.
 fn counts(instruction: Value) -> bool {
     if instruction.opcode() == Opcode::LLVMPHI {
         return false;
@@ -147,6 +148,7 @@ fn counts(instruction: Value) -> bool {
             || name.starts_with("llvm.lifetime.")
             || name.starts_with("llvm.experimental.noalias")
             || name == "llvm.assume"
+            || name.starts_with(DIVISOR)
     })
 }
 

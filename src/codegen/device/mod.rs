@@ -7,6 +7,7 @@
 mod barriers;
 
 use super::CodegenError;
+use super::divisors::show_constant_divisors;
 use super::ir::{FUNCTION_ATTRIBUTES, Linkage, Value};
 use inkwell::OptimizationLevel;
 use inkwell::module::Module;
@@ -57,6 +58,7 @@ pub(super) fn machine_with_feature(
 /// copied or dropped a barrier.
 pub fn optimise_device(module: &Module, machine: &TargetMachine) -> Result<(), CodegenError> {
     mark_pure_math(module);
+    show_constant_divisors(module);
     let before = count_barriers(module);
     run_passes(module, "default<O3>", machine)?;
     before.check_not_grown(&count_barriers(module))?;

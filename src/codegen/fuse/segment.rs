@@ -3,9 +3,10 @@
 use super::assembly::declare_memory_accesses;
 use super::indices::{Index, indices_read, replace_reads};
 use super::launch_bounds::{self, Demand};
-use super::promises::keep_promises_inside;
+use super::promises::{ALIGNMENTS_AT_ACCESSES, settle_ends, settle_values};
 use crate::codegen::CodegenError;
 use crate::codegen::device::{KERNEL_CALL_CONVENTION, device_target_machine, run_passes};
+use crate::codegen::divisors::hide_divisors;
 use crate::codegen::expansion::{collect_constants, constants_in, entry_place, replace_constants};
 use crate::codegen::ir::{Builder, FUNCTION_ATTRIBUTES, Linkage, Opcode, RETURN_ATTRIBUTES};
 use crate::codegen::ir::{Type, Value};
@@ -56,7 +57,7 @@ impl<'ctx> Segment<'ctx> {
         isolate(&module, function);
         run_passes(
             &module,
-            "always-inline,globaldce",
+            &format!("always-inline,globaldce,{ALIGNMENTS_AT_ACCESSES}"),
             &device_target_machine("sm_80")?,
         )?;
         let Some(function) = Value::function(&module, &kernel.name) else {
@@ -69,6 +70,7 @@ impl<'ctx> Segment<'ctx> {
             return Ok(None);
         }
         strip_stale_reads(function);
+        settle_ends(function);
         declare_memory_accesses(&module, function);
         let Some(given) = indices_read(function, given) else {
             return Ok(None);
@@ -82,7 +84,10 @@ impl<'ctx> Segment<'ctx> {
             run_passes(&module, form, &device_target_machine("sm_80")?)?;
         }
         if let Some(function) = Value::function(&module, &name) {
-            keep_promises_inside(function);
+            // Passes may have found more of them.
+            settle_ends(function);
+            settle_values(function);
+            hide_divisors(&module, function);
         }
         Ok(Some(Self {
             module,

@@ -5,6 +5,7 @@
 //! same place of the other, next to it, a thread finds the same in both whenever it looks. Then one of
 //! them is enough.
 
+use crate::codegen::divisors::DIVISOR;
 use crate::codegen::ir::{Block, Opcode, Type, Value};
 use inkwell::module::Module;
 use std::collections::HashSet;
@@ -159,7 +160,7 @@ fn between(block: Block, one: Value, two: Value) -> Option<Vec<Value>> {
 fn is_harmless(instruction: Value) -> bool {
     match instruction.opcode() {
         Opcode::LLVMCall => instruction.called_name().is_some_and(|name| {
-            ["__nv_", "llvm.fma", "llvm.nvvm.read.ptx.sreg."]
+            ["__nv_", "llvm.fma", "llvm.nvvm.read.ptx.sreg.", DIVISOR]
                 .iter()
                 .any(|known| name.starts_with(known))
         }),

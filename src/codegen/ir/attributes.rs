@@ -165,7 +165,7 @@ impl Value {
     // Instructions and constants.
 }
 
-fn attribute_kind(name: &str) -> u32 {
+pub(super) fn attribute_kind(name: &str) -> u32 {
     // SAFETY: pointer and length describe `name`.
     unsafe { LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len()) }
 }

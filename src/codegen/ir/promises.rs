@@ -1,5 +1,6 @@
 //! Promises of an instruction whose breach makes its result anything.
 
+use super::attributes::attribute_kind;
 use super::*;
 use inkwell::llvm_sys::LLVMOpcode::*;
 
@@ -19,6 +20,11 @@ impl Value {
                 LLVMOr => LLVMSetIsDisjoint(self.0, 0),
                 LLVMICmp => LLVMSetICmpSameSign(self.0, 0),
                 LLVMGetElementPtr => LLVMGEPSetNoWrapFlags(self.0, 0),
+                // The second operand says that the first is not the number of which these know no result.
+                LLVMCall if self.is_undefined_for_one_number() => {
+                    let no = self.operand(1).ty().zero();
+                    self.set_operand(1, no);
+                }
                 _ => {}
             }
         }
@@ -34,13 +40,34 @@ impl Value {
                 !self.ty().is_integer() || amount.is_none_or(|amount| amount >= bits)
             }
             LLVMFPToSI | LLVMFPToUI => true,
-            LLVMCall => self.called_name().is_some_and(|name| {
-                ["llvm.abs.", "llvm.ctlz.", "llvm.cttz."]
-                    .iter()
-                    .any(|start| name.starts_with(start))
-            }),
             _ => false,
         }
+    }
+
+    /// Whether this calls a function that may have no result for the smallest number, or for zero.
+    fn is_undefined_for_one_number(self) -> bool {
+        self.called_name().is_some_and(|name| {
+            ["llvm.abs.", "llvm.ctlz.", "llvm.cttz."]
+                .iter()
+                .any(|start| name.starts_with(start))
+        })
+    }
+
+    /// Whether this calls a function that does not return.
+    pub(in crate::codegen) fn never_returns(self) -> bool {
+        let kind = attribute_kind("noreturn");
+        self.opcode() == LLVMCall
+            // SAFETY: this is a call.
+            && (!unsafe { LLVMGetCallSiteEnumAttribute(self.0, FUNCTION_ATTRIBUTES, kind) }.is_null()
+                || self.called().is_function()
+                    && self.called().has_attribute(FUNCTION_ATTRIBUTES, "noreturn"))
+    }
+
+    /// Takes from a phi what comes from a block that does not lead to it any more.
+    pub(in crate::codegen) fn forget_incoming(self, from: Block) {
+        let mut left = self.incoming();
+        left.retain(|(_, block)| *block != from);
+        self.replace_phi(self.block(), &left);
     }
 }
 
