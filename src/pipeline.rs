@@ -198,7 +198,10 @@ fn run_build(build: &Build) -> Result<Outcome, PipelineError> {
                     .clone()
                     .unwrap_or_else(|| default_output(build, input));
                 let single = build.of_one(input, Some(&output));
-                compile(&single, &toolchain, &output, &mut outcome)?;
+                match build.cxx_form {
+                    true => artifacts::compile_to_cxx(&single, &toolchain, &output, &mut outcome)?,
+                    false => compile(&single, &toolchain, &output, &mut outcome)?,
+                }
             }
         }
     }
@@ -754,6 +757,12 @@ fn outputs(build: &Build) -> Vec<PathBuf> {
 
 /// `x.cu` gives `./x.o`, `./x.ptx`, ….
 fn default_output(build: &Build, input: &Input) -> PathBuf {
+    if build.cxx_form {
+        let source = input.path.file_name().unwrap_or_default();
+        let mut name = source.to_owned();
+        name.push(".cpp.ii");
+        return build.output_directory.join(name);
+    }
     let extension = match build.phase {
         Phase::Ptx => "ptx",
         Phase::Cubin => "cubin",

@@ -121,6 +121,43 @@ fn members_of_archives_take_part_where_the_linker_chooses_them() {
     assert_eq!(linked(&rest, &[&folder, "-lchain"]), whole);
 }
 
+/// `-cuda`: the C++ files that other compilers take, and what they make of them is the object that `-c`
+/// writes, whose bitcode a link of ours still takes.
+#[test]
+fn cxx_files_are_objects_after_the_host_compiler() {
+    let folder = tempfile::tempdir().unwrap();
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/objects");
+    let mut made = objects(&["square.o", "blocks.o"]);
+    for (name, options) in [("main.cu", "-O0"), ("scale.cu", "-O2"), ("shift.cu", "-g")] {
+        let directory = format!("-odir={}", folder.path().display());
+        let words = ["-cuda", "-O2", &directory].map(OsStr::new);
+        let source = sources.join(name);
+        let written = sirius(words.into_iter().chain([source.as_os_str()]));
+        assert!(written.status.success(), "{}", text(&written.stderr));
+        let cxx = folder.path().join(format!("{name}.cpp.ii"));
+        let object = folder.path().join(format!("{name}.o"));
+        let words = ["-c", options, "-o"].map(OsStr::new);
+        tool(
+            "g++",
+            words
+                .into_iter()
+                .chain([object.as_os_str(), cxx.as_os_str()]),
+        );
+        made.push(object);
+    }
+    assert_eq!(
+        linked(&made, &[]),
+        (expected().to_owned(), FUSED.to_owned())
+    );
+    let flags = text(&sirius(["--sirius-print-link-flags"]).stdout);
+    let program = folder.path().join("by_the_host_compiler");
+    made.extend(flags.split_whitespace().map(PathBuf::from));
+    made.extend([PathBuf::from("-o"), program.clone()]);
+    tool("g++", made);
+    let run = Command::new(&program).output().unwrap();
+    assert_eq!(text(&run.stdout), expected());
+}
+
 #[test]
 fn libraries_are_made_and_programs_run() {
     let folder = tempfile::tempdir().unwrap();

@@ -193,6 +193,7 @@ fn floating_point(device: &Module<'_>, text: &mut String) -> Result<(), Failed> 
 fn build(inputs: &[PathBuf], numerics: Numerics) -> Build {
     Build {
         phase: Phase::Link,
+        cxx_form: false,
         options: Vec::new(),
         output_directory: PathBuf::new(),
         dependencies: Default::default(),

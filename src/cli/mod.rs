@@ -414,6 +414,8 @@ pub struct SiriusOptions {
 pub struct Build {
     /// Where it stops.
     pub phase: Phase,
+    /// `-cuda`: objects are written as C++ sources.
+    pub cxx_form: bool,
     /// The options as they were given, spelled out; without inputs and output.
     pub options: Vec<String>,
     /// Its inputs, in order.

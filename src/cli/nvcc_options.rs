@@ -11,12 +11,10 @@ use std::path::{Path, PathBuf};
 /// nvcc's options.
 pub(super) static NVCC_OPTIONS: &[OptionRow] = &[
     // Phases.
-    reject(
-        "cuda",
-        &["cuda"],
-        Arity::Flag,
-        "Writing the intermediate C++ file is not possible: sirius-rs has none",
-    ),
+    honour("cuda", &["cuda"], Arity::Flag, |draft, _| {
+        draft.build.cxx_form = true;
+        phase(draft, Phase::Compile, "-cuda")
+    }),
     honour("cubin", &["cubin"], Arity::Flag, |draft, _| {
         phase(draft, Phase::Cubin, "-cubin")
     }),

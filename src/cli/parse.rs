@@ -327,6 +327,7 @@ fn default_build(surroundings: &Surroundings<'_>) -> Result<Build, UsageError> {
     let set = |name: &str| (surroundings.environment)(name).filter(|text| !text.is_empty());
     Ok(Build {
         phase: Phase::Link,
+        cxx_form: false,
         options: Vec::new(),
         inputs: Vec::new(),
         output: None,
@@ -600,8 +601,8 @@ fn input_language(path: &str, asked: Option<Language>) -> Result<Language, Usage
         .is_some_and(|name| name.to_string_lossy().contains(".so."));
     let by_ending = match ending.as_deref() {
         Some("cu") => Some(Language::Cuda),
-        Some("cpp" | "cc" | "cxx" | "C" | "c++") => Some(Language::Cxx),
-        Some("c") => Some(Language::C),
+        Some("cpp" | "cc" | "cxx" | "C" | "c++" | "ii") => Some(Language::Cxx),
+        Some("c" | "i") => Some(Language::C),
         Some("o" | "obj" | "a" | "so") => Some(Language::Object),
         _ if shared_object => Some(Language::Object),
         _ => None,
@@ -611,11 +612,9 @@ fn input_language(path: &str, asked: Option<Language>) -> Result<Language, Usage
         (_, Some(asked)) => Ok(asked),
         (Some(found), None) => Ok(found),
         (None, None) => match ending.as_deref() {
-            Some("ptx" | "cubin" | "fatbin" | "ii" | "i" | "gpu") => {
-                Err(UsageError::Refused(format!(
-                    "Input '{path}': inputs of this kind are not supported, only sources, objects and libraries"
-                )))
-            }
+            Some("ptx" | "cubin" | "fatbin" | "gpu") => Err(UsageError::Refused(format!(
+                "Input '{path}': inputs of this kind are not supported, only sources, objects and libraries"
+            ))),
             _ => Err(UsageError::UnknownInput(path.to_owned())),
         },
     }
@@ -642,6 +641,7 @@ fn output_in(directory: &Path, build: &Build) -> PathBuf {
         Phase::Link => return directory.join("a.out"),
         Phase::Library => return directory.join("a.a"),
         Phase::DeviceLink => return directory.join("a_dlink.o"),
+        Phase::Compile if build.cxx_form => "cu.cpp.ii",
         Phase::Compile => "o",
         Phase::Ptx => "ptx",
         Phase::Cubin => "cubin",

@@ -7,22 +7,25 @@ use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// The digest of an object's sections that go into a program, where they are to be relocated and to what,
-/// and of its symbols that others see; `None` for what is no relocatable ELF object.
+/// and of its symbols that others see, in whatever order they come; `None` for what is no relocatable ELF
+/// object.
 pub(super) fn digest(bytes: &[u8]) -> Option<u64> {
     let file = relocatable(bytes)?;
-    let mut hasher = DefaultHasher::new();
+    let mut sections = Vec::new();
     for section in file.sections() {
         let SectionFlags::Elf { sh_flags, .. } = section.flags() else {
             return None;
         };
-        if !sh_flags.contains(SHF_ALLOC) || sh_flags.contains(SHF_EXCLUDE) {
+        if !sh_flags.contains(SHF_ALLOC) || sh_flags.contains(SHF_EXCLUDE) || section.size() == 0 {
             continue;
         }
-        section.name().ok()?.hash(&mut hasher);
-        section.size().hash(&mut hasher);
-        section.data().ok()?.hash(&mut hasher);
-        section.relocations().count().hash(&mut hasher);
+        let relocations = section.relocations().count();
+        let contents = section.data().ok()?;
+        sections.push((section.name().ok()?, section.size(), contents, relocations));
     }
+    sections.sort_unstable();
+    let mut hasher = DefaultHasher::new();
+    sections.hash(&mut hasher);
     let mut symbols = BTreeSet::new();
     for symbol in file.symbols().filter(|symbol| symbol.is_global()) {
         let section = symbol.section_index();

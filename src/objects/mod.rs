@@ -10,11 +10,13 @@
 //! of this the program links and runs as well, only with fewer launches fused.
 
 mod archives;
+mod cxx_form;
 mod device_code;
 mod digest;
 mod gather;
 mod record;
 
+pub use cxx_form::cxx_form;
 pub use device_code::{gather_device_link, unlinked_device_code};
 pub use gather::{Gathered, gather};
 
@@ -34,6 +36,14 @@ pub enum ObjectsError {
         path: PathBuf,
         /// Its device's name.
         device: &'static str,
+    },
+    /// `-cuda`: an object that cannot be written as assembly.
+    #[error("'{}' cannot be written as a C++ file: {reason}", path.display())]
+    NoCxxForm {
+        /// The object.
+        path: PathBuf,
+        /// What it has.
+        reason: String,
     },
     /// Relocatable device code was compiled for newer architectures than it is to be linked for.
     #[error("'{}' was compiled for sm_{compiled} and cannot be linked for sm_{linked}", path.display())]
@@ -73,7 +83,7 @@ impl ObjectsError {
             Self::Program(error) => error.exit_status(),
             // That of nvlink.
             Self::NewerArchitecture { .. } => 255,
-            Self::OtherDevice { .. } | Self::Files { .. } => 1,
+            Self::OtherDevice { .. } | Self::NoCxxForm { .. } | Self::Files { .. } => 1,
         }
     }
 }

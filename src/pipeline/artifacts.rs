@@ -3,7 +3,7 @@
 use super::device_code::with_device_link;
 use super::link_cache::LinkCache;
 use super::outcome::{Outcome, PipelineError};
-use super::{compile, default_output, save};
+use super::{compile, default_output, save, write_report};
 use crate::cli::command::command_line;
 use crate::cli::{Build, Input, Language, Phase, Toolchain};
 use crate::program::ProgramError;
@@ -112,6 +112,23 @@ pub(super) fn make_library(
     }
     let output = build.output.as_deref().unwrap_or(Path::new("a.a"));
     Ok(codegen::archive(build, toolchain, &objects, output)?)
+}
+
+/// `-cuda`: compiles a source as `-c` does, and writes the object as a C++ source.
+pub(super) fn compile_to_cxx(
+    build: &Build,
+    toolchain: &Toolchain,
+    output: &Path,
+    outcome: &mut Outcome,
+) -> Result<(), PipelineError> {
+    let folder = temporary_folder()?;
+    let object = folder.path().join("object.o");
+    compile(build, toolchain, &object, outcome)?;
+    // None where an earlier stage was the last.
+    let Ok(bytes) = std::fs::read(&object) else {
+        return Ok(());
+    };
+    write_report(output, &objects::cxx_form(&bytes, output)?)
 }
 
 /// The input of `-run PROGRAM`, which is neither a source nor for the linker.
