@@ -166,6 +166,48 @@ pub fn register_variable(handle: &ImageHandle, shadow: usize, name: &CStr) -> Op
     Some(record.address)
 }
 
+/// The kernel of this name in an image, as a function that can be launched: its handle is the address of its
+/// entry in the image.
+pub fn kernel_of(handle: &ImageHandle, name: &CStr) -> Option<usize> {
+    // SAFETY: names of an image are strings.
+    let found = handle
+        .image
+        .map(kernels)
+        .unwrap_or_default()
+        .iter()
+        .find(|kernel| unsafe { CStr::from_ptr(kernel.name) } == name)?;
+    let function = std::ptr::from_ref(found) as usize;
+    if kernel(function).is_none() {
+        register_kernel(handle, function, name);
+    }
+    Some(function)
+}
+
+/// Whether a handle of [`kernel_of`] is of this image.
+pub fn has_kernel(handle: &ImageHandle, function: usize) -> bool {
+    let mut all = handle.image.map(kernels).unwrap_or_default().iter();
+    all.any(|kernel| std::ptr::from_ref(kernel) as usize == function)
+}
+
+/// The names of an image's kernels.
+pub fn kernel_names(handle: &ImageHandle) -> Vec<&'static CStr> {
+    let all = handle.image.map(kernels).unwrap_or_default().iter();
+    // SAFETY: names of an image are strings.
+    all.map(|kernel| unsafe { CStr::from_ptr(kernel.name) })
+        .collect()
+}
+
+/// The variable of this name in an image.
+pub fn variable_of(handle: &ImageHandle, name: &CStr) -> Option<VariableRecord> {
+    let mut all = handle.image.map(variables).unwrap_or_default().iter();
+    // SAFETY: names of an image are strings.
+    let found = all.find(|variable| unsafe { CStr::from_ptr(variable.name) } == name)?;
+    Some(VariableRecord {
+        address: found.address as usize,
+        bytes: usize::try_from(found.bytes).unwrap_or(0),
+    })
+}
+
 /// The newest architecture that an image of the program was compiled for; 0 without images.
 pub fn newest_architecture() -> u32 {
     NEWEST_ARCHITECTURE.load(Ordering::Relaxed)

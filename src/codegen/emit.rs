@@ -5,6 +5,7 @@ use super::host::rewrite_launches;
 use super::images::{FusedImage, PendingImage, UnitImages, Workbench, processor};
 use super::launch_call::{Launcher, define_launch_functions};
 use super::link::{compile_host, image_objects, join_objects, link};
+use super::loadable::emit_loadable;
 use super::ptx::{assemble, emit_fatbin, emit_ptx};
 use super::registration::{add_fused_keys, embed_unit_images, register_fused_image};
 use super::reserve::Reservations;
@@ -180,6 +181,10 @@ pub fn emit_device_only(
     optimise_device(&module, &device_target_machine(&processor(build))?)?;
     let architecture = build.compiled_target();
     let (bytes, messages) = match build.phase {
+        // Relocatable code is not whole before it is linked.
+        _ if build.device == Device::Cpu && !build.relocatable => {
+            (emit_loadable(program, &module, &folder)?, String::new())
+        }
         Phase::Ptx => (
             emit_ptx(&module, architecture, build, toolchain)?.into_bytes(),
             String::new(),

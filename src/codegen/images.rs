@@ -310,6 +310,18 @@ struct Emitted {
     messages: String,
 }
 
+/// The image of one module that is no part of a program.
+///
+/// # Errors
+/// As [`emit_units`].
+pub(super) fn emit_whole_image(
+    module: &Module<'_>,
+    managed: &[String],
+    bench: &Workbench<'_>,
+) -> Result<DeviceImage, CodegenError> {
+    emit_image(module, managed, bench, "module")?.image.wait()
+}
+
 /// One device module, optimised and emitted for the device that is built for.
 fn emit_image(
     module: &Module<'_>,

@@ -21,6 +21,7 @@ mod ir;
 mod kernel_text;
 mod launch_call;
 mod link;
+mod loadable;
 pub mod ptx;
 mod registration;
 mod reserve;

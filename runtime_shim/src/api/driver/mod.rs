@@ -5,8 +5,8 @@
 //! does differently is kept: nothing works before `cuInit` (or a call of the runtime), most calls want a
 //! current context, and an error is returned without becoming the runtime's last error.
 //!
-//! Kernels that come as PTX or as a cubin when the program runs cannot be executed by this device:
-//! loading a module is an error with a sentence on stderr.
+//! Kernels that come as PTX or as a cubin when the program runs are those of files that sirius-rs wrote for
+//! this device: loading another one is an error with a sentence on stderr.
 
 use crate::error::{self, CudaError, CudaResult};
 
@@ -56,6 +56,7 @@ macro_rules! driver_functions {
 pub mod context;
 pub mod entry_points;
 pub mod execution;
+pub mod loaded;
 pub mod memory;
 pub mod module;
 pub mod names;

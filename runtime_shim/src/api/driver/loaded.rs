@@ -1,0 +1,219 @@
+//! Files of kernels that are loaded when the program runs, as `-ptx`, `-cubin` and `-fatbin` write them for
+//! this device.
+//!
+//! Machine code for this device is a shared library with a table; PTX has the library's bytes in comments.
+//! The runtime's functions that its kernels call are written into the table, since a program does not export
+//! them. What was made for GPUs alone is refused.
+//!
+//! Invariant: what was loaded stays in memory, also when the program unloads it: memory that belonged to it
+//! may still be registered, and pointers to its functions may be somewhere. A name of it is only forgotten.
+
+use std::collections::BTreeMap;
+use std::ffi::{CStr, CString, c_char, c_void};
+use std::os::fd::FromRawFd;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::error::{CudaError, CudaResult};
+use crate::registry::{self, ImageHandle};
+
+/// `CUDA_ERROR_INVALID_IMAGE`.
+pub const INVALID_IMAGE: CudaError = CudaError(200);
+/// `CUDA_ERROR_OPERATING_SYSTEM`.
+const OPERATING_SYSTEM: CudaError = CudaError(304);
+
+/// Begins each line of PTX that holds a part of the library.
+const LINE: &[u8] = b"//sirius-cpu:";
+const ELF: &[u8] = b"\x7fELF";
+/// `EM_X86_64`, or what this processor's files say.
+const MACHINE: u16 = if cfg!(target_arch = "aarch64") {
+    183
+} else {
+    62
+};
+
+/// The table `sirius_loadable` of a library.
+#[repr(C)]
+struct Table {
+    magic: [u8; 8],
+    image: *const c_void,
+    function_count: u64,
+    names: *const *const c_char,
+    places: *mut usize,
+}
+
+/// Modules that the program holds, by handle.
+static MODULES: Mutex<BTreeMap<usize, &'static ImageHandle>> = Mutex::new(BTreeMap::new());
+
+/// Loads what lies at an address: a library, or PTX that ends with a zero. Gives the module's handle.
+///
+/// # Errors
+/// `CUDA_ERROR_INVALID_IMAGE` for what this device cannot run.
+///
+/// # Safety
+/// `data` points to a whole file of one of the forms of CUDA's manual.
+pub unsafe fn load(data: *const c_void) -> CudaResult<usize> {
+    let start = data.cast::<u8>();
+    // SAFETY: as the caller promises, every file has more bytes than that, or ends with a zero before.
+    let is_elf = ELF.iter().enumerate().all(|(index, byte)| unsafe {
+        (0..index).all(|before| *start.add(before) != 0) && *start.add(index) == *byte
+    });
+    let library = if is_elf {
+        // SAFETY: the file's header says how long it is.
+        unsafe { elf_file(start) }.ok_or(INVALID_IMAGE)?.to_vec()
+    } else {
+        // SAFETY: text ends with a zero; what is neither text nor this device's begins with words that have one.
+        let text = unsafe { CStr::from_ptr(start.cast()) }.to_bytes();
+        library_in(text).ok_or(INVALID_IMAGE)?
+    };
+    let image = open(&library)?;
+    let handle = std::ptr::from_ref(image) as usize;
+    modules().insert(handle, image);
+    Ok(handle)
+}
+
+/// A module that the program holds. Errors: `CUDA_ERROR_INVALID_HANDLE`.
+pub fn module(handle: *const c_void) -> CudaResult<&'static ImageHandle> {
+    let found = modules().get(&(handle as usize)).copied();
+    found.ok_or(CudaError::INVALID_RESOURCE_HANDLE)
+}
+
+/// The module that a function belongs to, which the program may have unloaded.
+pub fn module_of(function: *const c_void) -> Option<usize> {
+    let modules = modules();
+    let mut all = modules.iter();
+    all.find(|(_, image)| registry::has_kernel(image, function as usize))
+        .map(|(handle, _)| *handle)
+}
+
+/// Forgets a module. Errors: as for [`module`].
+pub fn unload(handle: *const c_void) -> CudaResult {
+    let removed = modules().remove(&(handle as usize));
+    removed.map(drop).ok_or(CudaError::INVALID_RESOURCE_HANDLE)
+}
+
+fn modules() -> MutexGuard<'static, BTreeMap<usize, &'static ImageHandle>> {
+    MODULES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The whole of an ELF file for this processor.
+///
+/// # Safety
+/// `start` points to a whole ELF file.
+unsafe fn elf_file(start: *const u8) -> Option<&'static [u8]> {
+    const MACHINE_AT: usize = 18;
+    const SECTIONS_AT: usize = 40;
+    const SECTION_BYTES_AT: usize = 58;
+    const SECTION_COUNT_AT: usize = 60;
+    // SAFETY: a header of 64 bytes, as the caller promises; fields may lie anywhere.
+    unsafe {
+        let half = |at: usize| start.add(at).cast::<u16>().read_unaligned();
+        if half(MACHINE_AT) != MACHINE {
+            return None;
+        }
+        let sections = start.add(SECTIONS_AT).cast::<u64>().read_unaligned();
+        // A linker writes the table of sections last.
+        let table = u64::from(half(SECTION_BYTES_AT)) * u64::from(half(SECTION_COUNT_AT));
+        let bytes = usize::try_from(sections.checked_add(table)?).ok()?;
+        Some(std::slice::from_raw_parts(start, bytes))
+    }
+}
+
+/// The library in PTX's comments.
+fn library_in(text: &[u8]) -> Option<Vec<u8>> {
+    let digit = |byte: u8| char::from(byte).to_digit(16).map(|digit| digit as u8);
+    let mut library = Vec::new();
+    for line in text.split(|byte| *byte == b'\n') {
+        let Some(digits) = line.strip_prefix(LINE) else {
+            continue;
+        };
+        for pair in digits.trim_ascii_end().chunks(2) {
+            let [high, low] = *pair else {
+                return None;
+            };
+            library.push(digit(high)? << 4 | digit(low)?);
+        }
+    }
+    library.starts_with(ELF).then_some(library)
+}
+
+/// Loads a library and registers its image.
+fn open(library: &[u8]) -> CudaResult<&'static ImageHandle> {
+    // SAFETY: a name that ends with a zero.
+    let descriptor = unsafe { libc::memfd_create(c"sirius-module".as_ptr(), libc::MFD_CLOEXEC) };
+    if descriptor < 0 {
+        return Err(OPERATING_SYSTEM);
+    }
+    // SAFETY: the descriptor is new and nobody else's.
+    let mut file = unsafe { std::fs::File::from_raw_fd(descriptor) };
+    std::io::Write::write_all(&mut file, library).map_err(|_| OPERATING_SYSTEM)?;
+    let path = CString::new(format!("/proc/self/fd/{descriptor}")).unwrap_or_default();
+    // The loader knows libraries by their paths, and reports of faults read the file again.
+    std::mem::forget(file);
+    // SAFETY: the library has no constructors; its table is what the compiler wrote.
+    unsafe {
+        let opened = libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL);
+        if opened.is_null() {
+            return Err(INVALID_IMAGE);
+        }
+        let table = libc::dlsym(opened, c"sirius_loadable".as_ptr()).cast::<Table>();
+        if table.is_null() || (*table).magic != *b"SIRIUSLD" {
+            return Err(INVALID_IMAGE);
+        }
+        let count = usize::try_from((*table).function_count).unwrap_or(0);
+        for index in 0..count {
+            let name = CStr::from_ptr(*(*table).names.add(index));
+            let address = runtime_function(name.to_bytes()).ok_or(INVALID_IMAGE)?;
+            *(*table).places.add(index) = address;
+        }
+        Ok(registry::register_image((*table).image))
+    }
+}
+
+/// Lists the functions of this runtime that kernels call.
+macro_rules! called_by_kernels {
+    ($($name:ident)*) => {
+        unsafe extern "C" {
+            $(fn $name();)*
+        }
+
+        /// The address of the function of this name that kernels call.
+        fn runtime_function(name: &[u8]) -> Option<usize> {
+            $(
+                if name == stringify!($name).as_bytes() {
+                    return Some($name as *const () as usize);
+                }
+            )*
+            None
+        }
+    };
+}
+
+called_by_kernels! {
+    __sirius_access
+    __sirius_active_mask
+    __sirius_assert_fail
+    __sirius_barrier
+    __sirius_barrier_reduce
+    __sirius_clock
+    __sirius_counted_barrier_reduce
+    __sirius_device_free
+    __sirius_device_malloc
+    __sirius_give_way
+    __sirius_global_timer
+    __sirius_grid_workspace
+    __sirius_match
+    __sirius_multiply_tiles
+    __sirius_named_barrier
+    __sirius_note_place
+    __sirius_shared_barrier_arrive
+    __sirius_shared_barrier_wait
+    __sirius_shuffle
+    __sirius_surface_read
+    __sirius_surface_write
+    __sirius_texture
+    __sirius_trap
+    __sirius_unsupported
+    __sirius_vote
+    __sirius_vprintf
+    __sirius_warp_barrier
+}
