@@ -10,7 +10,7 @@
 //! `race` ends the program at two accesses to one byte of which one writes and which nothing orders:
 //! * by two threads of one block between the same two barriers (of the block, of some of its threads, or
 //!   phases of an `mbarrier`, each taken to order all threads), unless they belong to one warp with a
-//!   warp operation in between, or both are atomic;
+//!   warp operation in between, or both are atomic, or both are stores of one kernel and leave the same there;
 //! * by two blocks of a fused kernel that belong to different kernels of the program: launches order
 //!   them there, and nothing does in the fused one. Blocks of one kernel may have a protocol of
 //!   their own, so that they are not compared.
@@ -116,6 +116,13 @@ pub fn launch_begins() {
 pub fn block_begins() {
     if settings().check == Some(Check::Memory) {
         written::block_begins();
+    }
+}
+
+/// A block is over, or lets others go first.
+pub fn block_rests() {
+    if settings().check == Some(Check::Race) {
+        race::access_is_over();
     }
 }
 

@@ -12,6 +12,7 @@ use super::ir::{self, Place, Value};
 use super::names;
 use super::numerics;
 use super::surface_reads::order_surface_reads;
+use super::truth_values::settle_truth_values;
 use super::{DeviceVariable, Kernel, ProgramError, Unit, passes};
 use crate::cli::Numerics;
 use inkwell::module::Module;
@@ -48,6 +49,7 @@ pub(super) fn decide_numerics(
     architecture: u32,
 ) -> Result<(), ProgramError> {
     order_surface_reads(device);
+    settle_truth_values(device);
     mark_inlined(device, |function| {
         function.calling_convention() != PTX_KERNEL
             && !function.has_attribute("noinline")

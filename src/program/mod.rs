@@ -34,6 +34,7 @@ mod relocatable;
 mod remake;
 mod runtime_effects;
 mod surface_reads;
+mod truth_values;
 mod texture_references;
 
 pub use canonicalise_device::{DEVICE_FLATTENING, DEVICE_INLINING, DEVICE_PIPELINE, KEPT_STORE};

@@ -75,6 +75,15 @@ __global__ void sirius_fused_0_twice_shifted(float *out, float *between, const f
     shifted(out, between, i, by, gridDim.x * blockDim.x);
 }
 
+// Threads that all set one flag need no order, unless one of them sets it to something else.
+__global__ void set_flag(int *flag, int odd) {
+    __shared__ int found;
+    found = 1;
+    *flag = 5 + (threadIdx.x == odd); // set once more
+    __syncthreads();
+    if (!found) *flag = 0;
+}
+
 int main(int argc, char **argv) {
     const char *fault = argc > 1 ? argv[1] : "";
     auto is = [&](const char *name) { return strcmp(fault, name) == 0; };
@@ -84,8 +93,8 @@ int main(int argc, char **argv) {
     int *counter;
     cudaMalloc(&in, sizeof host);
     cudaMalloc(&out, sizeof host);
-    cudaMalloc(&counter, sizeof(int));
-    cudaMemset(counter, 0, sizeof(int));
+    cudaMalloc(&counter, 2 * sizeof(int));
+    cudaMemset(counter, 0, 2 * sizeof(int));
     if (!is("unwritten")) cudaMemcpy(in, host, sizeof host, cudaMemcpyHostToDevice);
     if (is("copied")) {
         float *fresh;
@@ -106,6 +115,7 @@ int main(int argc, char **argv) {
         cudaMalloc(&fresh, sizeof host);
         read_by_assembly<<<1, 32>>>(out, fresh, 0);
     }
+    set_flag<<<4, 32>>>(counter + 1, is("flag") ? 31 : 32);
     count<<<4, 32>>>(counter);
     bool blocks = is("blocks"), deleted = is("deleted");
     sirius_fused_0_twice_shifted<<<blocks ? 2 : 1, 32>>>(out, in + 36, in, blocks ? 32 : 1, !deleted);

@@ -124,6 +124,16 @@ const FAULTS: &[(&str, &str, &[&str])] = &[
     ),
     (
         "race",
+        "flag",
+        &[
+            "race in kernel set_flag",
+            "thread (31,0,0) writes byte 4 of allocation",
+            "faults.cu:82",
+            "no barrier",
+        ],
+    ),
+    (
+        "race",
         "deleted",
         &[
             "race in kernel sirius_fused_0",

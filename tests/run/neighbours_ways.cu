@@ -37,7 +37,7 @@ __device__ float weight(Kind kind) {
 __global__ void weigh(int *out, Kind kind) { out[index()] = weight(kind) != weight(kind) ? 4 : 5; }
 __global__ void known_kind(int *out, Kind kind) { out[index()] = unsigned(kind) < 3 ? 11 : 12; }
 
-// What is stored is not what the reader may find there.
+// What is stored is not what the reader may find there. What is not zero is true, as with nvcc.
 __global__ void bytes(char *out, int *large, const int *in) {
     char value = char(in[index()]);
     out[index()] = value;
@@ -120,6 +120,7 @@ int main(int argc, char **arguments) {
     cudaDeviceSynchronize();
     bytes<<<blocks, threads>>>((char *)own, before, in);
     read_as_truth<<<blocks, threads>>>(after, (bool *)own);
+    expect("bytes as truth", after, [](int) { return 3; });
     expect("which of the bytes are large", before, [](int) { return 10; });
     expect("bytes", own, [](int i) { return i < count / 4 ? 0x08080808 : 0; });
     cudaMemset(after, 0, 8 * count);

@@ -6,7 +6,7 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 use super::{Checked, at, place_of, thread_of};
 use crate::execution::block::BlockState;
 use crate::execution::warp::WARP_LANES;
-use crate::{fault, termination};
+use crate::{abi, fault, termination};
 
 /// How a thread came to a byte.
 #[derive(Clone, Copy, Debug)]
@@ -53,6 +53,29 @@ const SHARED: u32 = u32::MAX;
 /// What the names of fused kernels begin with.
 const FUSED: &str = "sirius_fused_";
 
+/// A store to a byte that another thread has stored to, which is none of our business when it leaves
+/// there what it finds: threads that all set one flag need no order. Whether it does is known once it is done.
+struct PendingStore {
+    found: u8,
+    address: usize,
+    /// What there is to say when it does not.
+    race: Race,
+}
+
+static PENDING: Mutex<Vec<PendingStore>> = Mutex::new(Vec::new());
+
+/// The last access that was checked has happened.
+pub(super) fn access_is_over() {
+    let pending = std::mem::take(&mut *PENDING.lock().unwrap_or_else(PoisonError::into_inner));
+    for store in pending {
+        // SAFETY: a kernel has stored to this byte, and no block that could free it has run since.
+        let left = unsafe { (store.address as *const u8).read_volatile() };
+        if left != store.found {
+            report(&store.race);
+        }
+    }
+}
+
 /// A launch begins: whatever came before is ordered.
 pub(super) fn launch_begins() {
     BYTES.lock().unwrap_or_else(PoisonError::into_inner).clear();
@@ -74,6 +97,7 @@ pub(super) fn check(state: &BlockState, checked: &Checked) {
         atomic: checked.atomic,
         instruction: checked.instruction,
     };
+    access_is_over();
     let fused = state.launch().kernel.display_name.starts_with(FUSED);
     let mut bytes = BYTES.lock().unwrap_or_else(PoisonError::into_inner);
     for at in offset..offset + checked.bytes {
@@ -86,7 +110,20 @@ pub(super) fn check(state: &BlockState, checked: &Checked) {
             *byte = Byte::default();
         }
         if let Some(other) = byte.conflict(&visit, checked, fused && !checked.shared) {
-            report(state, checked, &other, at);
+            let race = Race::between(state, checked, &other, at);
+            if byte.is_stored_twice(&visit, checked, fused) {
+                let address = checked.address + (at - offset);
+                // SAFETY: the kernel is about to store to this byte.
+                let found = unsafe { (address as *const u8).read_volatile() };
+                let mut pending = PENDING.lock().unwrap_or_else(PoisonError::into_inner);
+                pending.push(PendingStore {
+                    found,
+                    address,
+                    race,
+                });
+            } else {
+                report(&race);
+            }
         }
         byte.enter(&visit, checked);
     }
@@ -112,6 +149,20 @@ impl Byte {
                 let names = [other.instruction, visit.instruction].map(original_kernel);
                 names[0] != names[1]
             })
+    }
+
+    /// Whether all that came to the byte in this interval are plain stores of one kernel of the program.
+    /// Stores of two kernels had an order, whatever they stored.
+    fn is_stored_twice(&self, visit: &Visit, checked: &Checked, fused: bool) -> bool {
+        let Some(writer) = self.writer.filter(|writer| !writer.atomic) else {
+            return false;
+        };
+        let mut readers = self.readers.into_iter().flatten();
+        checked.kind == abi::access::STORE
+            && !visit.atomic
+            && writer.races_in_block(visit)
+            && !readers.any(|reader| reader.races_in_block(visit))
+            && (!fused || original_kernel(writer.instruction) == original_kernel(visit.instruction))
     }
 
     fn enter(&mut self, visit: &Visit, checked: &Checked) {
@@ -146,23 +197,54 @@ fn original_kernel(instruction: usize) -> Option<String> {
         .find(|name| !name.contains("sirius"))
 }
 
-fn report(state: &BlockState, checked: &Checked, other: &Visit, offset: usize) -> ! {
+/// Two accesses that nothing orders, with what a message needs of the block.
+struct Race {
+    checked: Checked,
+    other: Visit,
+    offset: usize,
+    kernel: String,
+    place: String,
+    other_thread: String,
+    one_block: bool,
+}
+
+impl Race {
+    fn between(state: &BlockState, checked: &Checked, other: &Visit, offset: usize) -> Self {
+        Self {
+            checked: *checked,
+            other: *other,
+            offset,
+            kernel: state.launch().kernel.display_name.clone(),
+            place: place_of(state, checked.thread),
+            other_thread: thread_of(state, other.thread),
+            one_block: other.block == state.context.block_index,
+        }
+    }
+}
+
+fn report(race: &Race) -> ! {
+    let Race {
+        checked,
+        other,
+        offset,
+        kernel,
+        place,
+        other_thread,
+        one_block,
+    } = race;
     let what = match (checked.shared, checked.place) {
         (false, Some(place)) => format!("byte {offset} of allocation {}", place.ordinal),
         _ => format!("byte {offset} of shared memory"),
     };
-    let apart = match other.block == state.context.block_index {
+    let apart = match one_block {
         true => "no barrier stands between them",
         false => "nothing orders blocks of one kernel, as the launches were ordered",
     };
     let [bx, by, bz] = other.block;
     termination::fail(&format!(
-        "race in kernel {}: {} {} {what}{}, which block ({bx},{by},{bz}), {} had come to{}; {apart}",
-        state.launch().kernel.display_name,
-        place_of(state, checked.thread),
+        "race in kernel {kernel}: {place} {} {what}{}, which block ({bx},{by},{bz}), {other_thread} had come to{}; {apart}",
         checked.verb(),
         at(checked.instruction),
-        thread_of(state, other.thread),
         at(other.instruction),
     ))
 }

@@ -251,6 +251,7 @@ impl<'a> BlockRunner<'a> {
         }
         RUNNING.set(ptr::null());
         self.state.flush_accesses();
+        check::block_rests();
         self.state.failure
     }
 
@@ -282,6 +283,7 @@ impl<'a> BlockRunner<'a> {
     pub fn end(mut self) -> (Counters, Option<Failure>) {
         self.abandon_lanes();
         self.state.flush_accesses();
+        check::block_rests();
         let failure = self.state.failure;
         (self.finish(), failure)
     }
