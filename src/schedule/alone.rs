@@ -26,6 +26,7 @@ impl Judge<'_> {
             self.graph.operation_of(candidate.launch.id).is_none()
                 && !taken.contains(&candidate.launch.id)
                 && shares_a_base(self, candidate)
+                && self.conditions_hold(&[**candidate]).is_ok()
         });
         alone
             .take(most)
