@@ -10,6 +10,7 @@ mod artifacts;
 mod crowded;
 mod device_code;
 mod fallback;
+mod keep;
 mod link_cache;
 mod measure;
 mod outcome;
@@ -158,6 +159,14 @@ fn run_build(build: &Build) -> Result<Outcome, PipelineError> {
         let text = format!("sirius-rs: SIRIUS_REFERENCE has no effect here: {why}\n");
         outcome.warnings.push_str(&text);
     }
+    if build.clean {
+        keep::clean(build, outputs(build))?;
+        return Ok(outcome);
+    }
+    outcome
+        .warnings
+        .extend(keep::warning_of_one_compilation(build));
+    keep::keep_preprocessed(build, &toolchain)?;
     let sources = build
         .inputs
         .iter()

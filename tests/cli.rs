@@ -318,6 +318,42 @@ fn architecture_specific_code_is_compiled_and_assembled() {
     assert!(text.contains(".target sm_90a"), "{text}");
 }
 
+/// `-keep` leaves files under nvcc's names, and `-clean` with the same words takes them away again.
+#[test]
+fn intermediate_files_have_nvccs_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("some.cu");
+    std::fs::write(
+        &source,
+        "__device__ int twice(int x) { return 2 * x; }\n\
+         __global__ void fill(int *x) { *x = twice(1); }\nint main() { fill<<<1, 1>>>(nullptr); }\n",
+    )
+    .unwrap();
+    let kept = folder.path().join("kept");
+    let options = ["-arch=sm_80", "-keep", "-keep-dir", kept.to_str().unwrap()];
+    let made = folder.path().join("some");
+    let words = [source.to_str().unwrap(), "-o", made.to_str().unwrap()];
+    let built = program(&[&options[..], &["--keep-device-functions"], &words].concat());
+    assert!(built.status.success(), "{built:?}");
+    let names = [
+        "some.cpp1.ii",
+        "some.cpp4.ii",
+        "some.ptx",
+        "some.sm_80.cubin",
+        "some.fatbin",
+        "some.o",
+    ];
+    for name in names {
+        assert!(kept.join(name).is_file(), "{name}");
+    }
+    let text = std::fs::read_to_string(kept.join("some.ptx")).unwrap();
+    assert!(text.contains(".visible .func"), "{text}");
+    let cleaned = program(&[&options[..], &["-clean"], &words].concat());
+    assert!(cleaned.status.success(), "{cleaned:?}");
+    assert!(!made.exists());
+    assert!(names.iter().all(|name| !kept.join(name).exists()));
+}
+
 #[test]
 fn information_goes_to_standard_output() {
     let version = program(&["--version"]);

@@ -158,6 +158,33 @@ fn cxx_files_are_objects_after_the_host_compiler() {
     assert_eq!(text(&run.stdout), expected());
 }
 
+/// `SIRIUS_REFERENCE=1` at the link of objects: the bitcode that they keep is built both ways.
+#[test]
+fn programs_of_objects_have_a_reference() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("program");
+    let archive = folder.path().join("libchain.a");
+    let words = [PathBuf::from("rcs"), archive.clone()];
+    tool(
+        "ar",
+        words.iter().chain(&objects(&["square.o", "blocks.o"])),
+    );
+    let built = Command::new(env!("CARGO_BIN_EXE_sirius-rs"))
+        .arg("--sirius-device=cpu")
+        .args(objects(&["main.o", "scale.o", "shift.o"]))
+        .args([archive.as_os_str(), OsStr::new("-o"), program.as_os_str()])
+        .env("SIRIUS_REFERENCE", "1")
+        .env("SIRIUS_STRICT", "1")
+        .output()
+        .unwrap();
+    assert!(built.status.success(), "{}", text(&built.stderr));
+    assert_eq!(text(&built.stderr), FUSED);
+    let run = Command::new(&program).output().unwrap();
+    assert_eq!(text(&run.stdout), expected());
+    let said = text(&run.stderr);
+    assert!(said.contains("the fused program does the same"), "{said}");
+}
+
 #[test]
 fn libraries_are_made_and_programs_run() {
     let folder = tempfile::tempdir().unwrap();

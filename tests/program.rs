@@ -194,6 +194,8 @@ fn build(inputs: &[PathBuf], numerics: Numerics) -> Build {
     Build {
         phase: Phase::Link,
         cxx_form: false,
+        clean: false,
+        keep_device_functions: false,
         options: Vec::new(),
         output_directory: PathBuf::new(),
         dependencies: Default::default(),

@@ -416,6 +416,10 @@ pub struct Build {
     pub phase: Phase,
     /// `-cuda`: objects are written as C++ sources.
     pub cxx_form: bool,
+    /// `-clean`: what it would make is removed.
+    pub clean: bool,
+    /// `--keep-device-functions`: device functions that others could call stay in PTX.
+    pub keep_device_functions: bool,
     /// The options as they were given, spelled out; without inputs and output.
     pub options: Vec<String>,
     /// Its inputs, in order.

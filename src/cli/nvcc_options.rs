@@ -75,12 +75,10 @@ pub(super) static NVCC_OPTIONS: &[OptionRow] = &[
         draft.run_arguments.push(value.to_owned());
         Ok(())
     }),
-    reject(
-        "clean-targets",
-        &["clean"],
-        Arity::Flag,
-        "Removing outputs with -clean is not available in this version",
-    ),
+    honour("clean-targets", &["clean"], Arity::Flag, |draft, _| {
+        draft.build.clean = true;
+        Ok(())
+    }),
     // Dependency files.
     honour("generate-dependencies", &["M"], Arity::Flag, |draft, _| {
         draft.dependencies.only = Some("-M");
@@ -614,10 +612,14 @@ pub(super) static NVCC_OPTIONS: &[OptionRow] = &[
         Ok(())
     }),
     ignore("source-in-ptx", &["src-in-ptx"], Arity::Flag),
-    ignore(
+    honour(
         "keep-device-functions",
         &["keep-device-functions"],
         Arity::Flag,
+        |draft, _| {
+            draft.build.keep_device_functions = true;
+            Ok(())
+        },
     ),
     ignore("brief-diagnostics", &["brief-diag"], Arity::Scalar),
     ignore("no-compress", &["no-compress"], Arity::Flag),

@@ -328,6 +328,8 @@ fn default_build(surroundings: &Surroundings<'_>) -> Result<Build, UsageError> {
     Ok(Build {
         phase: Phase::Link,
         cxx_form: false,
+        clean: false,
+        keep_device_functions: false,
         options: Vec::new(),
         inputs: Vec::new(),
         output: None,

@@ -133,6 +133,11 @@ pub fn emit(
     let said = compile_host(&program.host, build, toolchain, folder.path(), &objects[0])?;
     emitted.messages.push_str(&said);
     objects.extend(image_objects(images.iter().chain(&fused_image)));
+    // A link leaves the object of its source, as it does with nvcc.
+    if let (Some(folder), Phase::Link, [_]) = (bench.kept(), build.phase, &program.units[..]) {
+        let kept = folder.join(format!("{}.o", bench.stem_of(program, 0)));
+        join_objects(build, toolchain, &objects, &kept)?;
+    }
     if matches!(build.phase, Phase::Compile | Phase::DeviceLink) {
         join_objects(build, toolchain, &objects, output)?;
     } else {
@@ -176,10 +181,11 @@ pub fn emit_device_only(
     let unit = program.units.first().ok_or(CodegenError::NoDeviceCode)?;
     let module = unit.device.clone();
     if !build.relocatable {
-        keep_to_module(&module);
+        keep_to_module(&module, build.keep_device_functions);
     }
     optimise_device(&module, &device_target_machine(&processor(build))?)?;
     let architecture = build.compiled_target();
+    let stem = folder.stem_of(program, 0);
     let (bytes, messages) = match build.phase {
         // Relocatable code is not whole before it is linked.
         _ if build.device == Device::Cpu && !build.relocatable => {
@@ -192,7 +198,7 @@ pub fn emit_device_only(
         Phase::Cubin => {
             let ptx = emit_ptx(&module, architecture, build, toolchain)?;
             let place = folder.path();
-            let made = assemble(&ptx, architecture, build, toolchain, place, "device")?;
+            let made = assemble(&ptx, architecture, build, toolchain, place, &stem)?;
             let bytes = std::fs::read(&made.cubin);
             (
                 bytes.map_err(|_| CodegenError::Write(made.cubin))?,
@@ -200,7 +206,7 @@ pub fn emit_device_only(
             )
         }
         _ => {
-            let packed = emit_fatbin(&module, build, toolchain, folder.path(), "device")?;
+            let packed = emit_fatbin(&module, build, toolchain, folder.path(), &stem)?;
             match packed.image {
                 DeviceImage::Fatbin(bytes) => (bytes, packed.messages),
                 DeviceImage::CpuObjects { .. } => return Err(CodegenError::NoDeviceCode),

@@ -7,12 +7,12 @@
 use super::cpu::{CpuImageRequest, CpuImageWork};
 use super::device::{device_target_machine, keep_to_module, optimise_device};
 use super::fuse::{build_candidates, build_fused_module};
-use super::ptx::{Usage, emit_fatbin};
+use super::ptx::{Usage, emit_fatbin, emit_ptx};
 use super::{CodegenError, DeviceImage, FusedKernel, FusedParameter, WaveKernel};
 use crate::cli::{Build, Device, Toolchain};
 use crate::kernel::KernelModel;
 use crate::launch::{LaunchGraph, NodeKind};
-use crate::program::Program;
+use crate::program::{Program, Unit};
 use crate::schedule::FusionPlan;
 use crate::schedule::occupancy::KernelUsage;
 use crate::schedule::resources::{ASSUMED_ROW_ELEMENTS, GroupUsage};
@@ -62,6 +62,36 @@ impl<'a> Workbench<'a> {
     /// The tools.
     pub fn toolchain(&self) -> &'a Toolchain {
         self.toolchain
+    }
+
+    /// The folder that stays, with `-keep`.
+    pub(super) fn kept(&self) -> Option<&Path> {
+        self.temporary.is_none().then_some(self.kept.as_path())
+    }
+
+    /// What names of a unit's intermediate files begin with: the source's own name where files are kept.
+    pub(super) fn stem_of(&self, program: &Program<'_>, unit: usize) -> String {
+        let stem = |unit: &Unit<'_>| unit.source.file_stem().map(ToOwned::to_owned);
+        let own = stem(&program.units[unit]).filter(|_| self.kept().is_some());
+        let others = || program.units.iter().filter(|other| stem(other) == own);
+        match &own {
+            Some(own) if others().count() == 1 => own.to_string_lossy().into_owned(),
+            _ => format!("unit{unit}"),
+        }
+    }
+
+    /// With `-keep` PTX is there for the CPU device as well, though nothing is made of it.
+    fn keep_ptx(&self, module: &Module<'_>, stem: &str) -> Result<(), CodegenError> {
+        let Some(folder) = self.kept().filter(|_| self.build.device == Device::Cpu) else {
+            return Ok(());
+        };
+        let copy = module.clone();
+        keep_to_module(&copy, self.build.keep_device_functions);
+        optimise_device(&copy, &device_target_machine(&processor(self.build))?)?;
+        let target = self.build.compiled_target();
+        let ptx = emit_ptx(&copy, target, self.build, self.toolchain)?;
+        let place = folder.join(format!("{stem}.ptx"));
+        std::fs::write(&place, ptx).map_err(|_| CodegenError::Write(place))
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -155,8 +185,10 @@ pub fn emit_units(
             .map(|variable| variable.name.clone())
             .collect();
         let name = format!("unit{index}");
+        let stem = bench.stem_of(program, index);
         let module = unit.device.clone();
-        let emitted = emit_image(&module, &managed, bench, &name)?;
+        bench.keep_ptx(&module, &stem)?;
+        let emitted = emit_image(&module, &managed, bench, (&name, &stem))?;
         units.images.push(emitted.image);
         units.usage.push(emitted.usage);
         units.messages.push_str(&emitted.messages);
@@ -183,7 +215,7 @@ pub fn emit_fused(
             .print_to_file(&place)
             .map_err(|_| CodegenError::Write(place))?;
     }
-    let emitted = emit_image(&module, &[], bench, "fused")?;
+    let emitted = emit_image(&module, &[], bench, ("fused", "fused"))?;
     Ok(FusedImage {
         kernels,
         waves,
@@ -208,7 +240,7 @@ pub fn try_candidates(
 ) -> Result<Vec<Vec<GroupUsage>>, CodegenError> {
     let optimisations = &bench.build.sirius.optimisations;
     let (module, kernels) = build_candidates(program, graph, models, candidates, optimisations)?;
-    let emitted = emit_image(&module, &[], bench, "candidates")?;
+    let emitted = emit_image(&module, &[], bench, ("candidates", "candidates"))?;
     Ok(group_usage(
         program,
         graph,
@@ -319,22 +351,25 @@ pub(super) fn emit_whole_image(
     managed: &[String],
     bench: &Workbench<'_>,
 ) -> Result<DeviceImage, CodegenError> {
-    emit_image(module, managed, bench, "module")?.image.wait()
+    emit_image(module, managed, bench, ("module", "module"))?
+        .image
+        .wait()
 }
 
-/// One device module, optimised and emitted for the device that is built for.
+/// One device module, optimised and emitted under a name in the program and the stem of a file's name,
+/// for the device that is built for.
 fn emit_image(
     module: &Module<'_>,
     managed: &[String],
     bench: &Workbench<'_>,
-    name: &str,
+    (name, stem): (&str, &str),
 ) -> Result<Emitted, CodegenError> {
     let (build, toolchain) = (bench.build, bench.toolchain);
-    keep_to_module(module);
+    keep_to_module(module, build.keep_device_functions);
     match build.device {
         Device::Cuda => {
             optimise_device(module, &device_target_machine(&processor(build))?)?;
-            let packed = emit_fatbin(module, build, toolchain, bench.path(), name)?;
+            let packed = emit_fatbin(module, build, toolchain, bench.path(), stem)?;
             Ok(Emitted {
                 image: PendingImage(Some(Making::Made(packed.image))),
                 usage: packed.usage,

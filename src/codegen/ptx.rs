@@ -95,8 +95,8 @@ pub fn assemble(
     folder: &Path,
     stem: &str,
 ) -> Result<Assembled, CodegenError> {
-    let source = folder.join(format!("{stem}.compute_{architecture}.ptx"));
-    let cubin = folder.join(format!("{stem}.sm_{architecture}.cubin"));
+    let source = ptx_place(architecture, build, folder, stem);
+    let cubin = source.with_extension(format!("sm_{architecture}.cubin"));
     write(&source, ptx.as_bytes())?;
     let mut arguments = vec![
         "-m64".to_owned(),
@@ -174,7 +174,7 @@ pub fn emit_fatbin(
             ));
         }
         if architecture.ptx {
-            let source = folder.join(format!("{stem}.compute_{target}.ptx"));
+            let source = ptx_place(target, build, folder, stem);
             arguments.push(format!(
                 "--image3=kind=ptx,sm={target},file={}",
                 source.display()
@@ -191,6 +191,14 @@ pub fn emit_fatbin(
         image: DeviceImage::Fatbin(bytes),
         messages,
         usage,
+    })
+}
+
+/// Where PTX goes, by nvcc's names.
+fn ptx_place(target: Target, build: &Build, folder: &Path, stem: &str) -> PathBuf {
+    folder.join(match build.architectures.len() {
+        ..=1 => format!("{stem}.ptx"),
+        _ => format!("{stem}.compute_{target}.ptx"),
     })
 }
 

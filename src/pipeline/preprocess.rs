@@ -18,12 +18,8 @@ pub(super) fn preprocess(
     toolchain: &Toolchain,
     input: &Input,
 ) -> Result<String, PipelineError> {
-    let side = |side: &str| -> Result<String, PipelineError> {
-        let arguments = arguments(build, toolchain, input, side);
-        let output = run_tool(&toolchain.clang, &arguments, build)?;
-        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
-    };
-    let mut text = side("--cuda-host-only")?;
+    let side = |side: &str| preprocess_side(build, toolchain, input, side);
+    let mut text = side(HOST_SIDE)?;
     let is_rule = build
         .host_arguments
         .iter()
@@ -53,8 +49,25 @@ pub(super) fn preprocess(
     Ok(text)
 }
 
+/// The text of one side of a source.
+///
+/// # Errors
+/// As [`preprocess`].
+pub(super) fn preprocess_side(
+    build: &Build,
+    toolchain: &Toolchain,
+    input: &Input,
+    side: &str,
+) -> Result<String, PipelineError> {
+    let arguments = arguments(build, toolchain, input, side);
+    let output = run_tool(&toolchain.clang, &arguments, build)?;
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// clang's option for host code alone.
+pub(super) const HOST_SIDE: &str = "--cuda-host-only";
 /// clang's option for device code alone.
-const DEVICE_SIDE: &str = "--cuda-device-only";
+pub(super) const DEVICE_SIDE: &str = "--cuda-device-only";
 
 /// The file that a marker of lines names.
 fn file_of(line: &str) -> Option<&str> {

@@ -1,13 +1,15 @@
 //! `SIRIUS_REFERENCE=1`: a program that runs itself without fusion and with it, on the CPU device, and says
 //! whether both do the same.
 //!
-//! Invariant: what it compares are whole programs from the same sources and options; the one without
+//! Invariant: what it compares are whole programs from the same sources, or bitcode that objects keep, and
+//! options; the one without
 //! fusion has seen no analysis. Allocations that nobody reads afterwards need not be written, so that
 //! memory is compared with a build that writes them.
 
-use super::{Outcome, PipelineError, compile};
+use super::artifacts::link_program;
+use super::{Outcome, PipelineError};
 use crate::cli::{
-    Build, Device, Fusion, Language, Optimisation, Phase, SiriusOptions, find_toolchain, run_tool,
+    Build, Device, Fusion, Optimisation, Phase, SiriusOptions, find_toolchain, run_tool,
 };
 use std::path::Path;
 
@@ -15,18 +17,12 @@ const DRIVER: &str = include_str!("reference.c");
 
 /// Why a build cannot have a reference; `None`: it can.
 pub(super) fn obstacle(build: &Build) -> Option<&'static str> {
-    let objects = build.inputs.iter();
-    let mut objects = objects.filter(|input| input.language == Language::Object);
-    if build.phase != Phase::Link || build.shared {
-        Some("only a program has one")
-    } else if objects.next().is_some() {
-        Some("objects hold no sources to build it from")
-    } else {
-        build
-            .sirius
-            .stop_after
-            .is_some()
-            .then_some("nothing is built")
+    match build.phase {
+        // A program that an object becomes part of compares it.
+        Phase::Compile | Phase::Library => None,
+        _ if build.phase != Phase::Link || build.shared => Some("only a program has one"),
+        _ if build.sirius.stop_after.is_some() => Some("nothing is built"),
+        _ => None,
     }
 }
 
@@ -50,7 +46,7 @@ pub(super) fn build_with_reference(
         ..build.clone()
     };
     let toolchain = find_toolchain(&on_cpu)?;
-    compile(&on_cpu, &toolchain, &place("fused"), outcome)?;
+    link_program(&on_cpu, &toolchain, &place("fused"), outcome)?;
     let mut quiet = Outcome::default();
     let mut build_other = |name: &str, sirius: SiriusOptions| {
         let other = Build {
@@ -62,7 +58,7 @@ pub(super) fn build_with_reference(
             },
             ..on_cpu.clone()
         };
-        compile(&other, &toolchain, &place(name), &mut quiet)
+        link_program(&other, &toolchain, &place(name), &mut quiet)
     };
     let mut sirius = build.sirius.clone();
     let leaves_out = sirius.optimisations.remove(&Optimisation::DeadStores);

@@ -33,6 +33,21 @@ pub struct Copy3dParameters {
     kind: u32,
 }
 
+/// `cudaMemcpy3DPeerParms`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Copy3dPeerParameters {
+    source_array: *mut c_void,
+    source_position: Position,
+    source: PitchedPointer,
+    source_device: i32,
+    destination_array: *mut c_void,
+    destination_position: Position,
+    destination: PitchedPointer,
+    destination_device: i32,
+    extent: Extent,
+}
+
 /// Rows of a region of three dimensions.
 #[derive(Clone, Copy, Debug)]
 pub struct Region {
@@ -100,6 +115,23 @@ cuda_functions! {
         only_device(destination_device, source_device)?;
         let (destination, source) = (destination as usize, source as usize);
         on_stream(stream, move || copy(destination, source, bytes, DEVICE_TO_DEVICE))
+    }
+
+    /// Copies a region between devices, of which there is one.
+    fn cudaMemcpy3DPeer = cudaMemcpy3DPeer_ptds (parameters: *const Copy3dPeerParameters) {
+        stream::in_order(std::ptr::null_mut())?;
+        // SAFETY: the program passes a structure or null.
+        copy_3d_peer(unsafe { parameters.as_ref() })
+    }
+
+    /// Copies a region between devices, of which there is one, in order of the stream.
+    fn cudaMemcpy3DPeerAsync = cudaMemcpy3DPeerAsync_ptsz (
+        parameters: *const Copy3dPeerParameters,
+        stream: *mut c_void,
+    ) {
+        stream::in_order(stream)?;
+        // SAFETY: as above.
+        copy_3d_peer(unsafe { parameters.as_ref() })
     }
 
     /// Copies rows.
@@ -335,6 +367,21 @@ fn copy_3d(parameters: Option<&Copy3dParameters>) -> CudaResult {
         extent,
         parameters.kind,
     )
+}
+
+fn copy_3d_peer(parameters: Option<&Copy3dPeerParameters>) -> CudaResult {
+    let parameters = parameters.ok_or(CudaError::INVALID_VALUE)?;
+    only_device(parameters.destination_device, parameters.source_device)?;
+    copy_3d(Some(&Copy3dParameters {
+        source_array: parameters.source_array,
+        source_position: parameters.source_position,
+        source: parameters.source,
+        destination_array: parameters.destination_array,
+        destination_position: parameters.destination_position,
+        destination: parameters.destination,
+        extent: parameters.extent,
+        kind: DEVICE_TO_DEVICE,
+    }))
 }
 
 fn texel_bytes(array: *mut c_void) -> CudaResult<usize> {

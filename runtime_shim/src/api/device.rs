@@ -202,6 +202,18 @@ cuda_functions! {
         Err(CudaError::PEER_ACCESS_NOT_ENABLED)
     }
 
+    /// What links two devices, of which there is one.
+    fn cudaDeviceGetP2PAttribute(
+        _value: *mut c_int,
+        _attribute: u32,
+        device: c_int,
+        peer: c_int,
+    ) {
+        check(device)?;
+        check(peer)?;
+        Err(CudaError::INVALID_DEVICE)
+    }
+
     /// The version that this runtime implements.
     fn cudaRuntimeGetVersion(version: *mut c_int) {
         // SAFETY: as above.

@@ -53,6 +53,7 @@ pub mod event;
 pub mod function;
 pub mod graph;
 pub mod launch;
+pub mod library;
 pub mod memory;
 pub mod pool;
 pub mod registration;

@@ -13,32 +13,32 @@ use crate::texture::{AddressMode, Image, SURFACES, Sampler, Surface, TEXTURES, T
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResourceDescription {
-    kind: u32,
+    pub(super) kind: u32,
     /// An array's handle, or the address of memory.
-    handle: usize,
-    channel: ChannelFormat,
+    pub(super) handle: usize,
+    pub(super) channel: ChannelFormat,
     /// Bytes of linear memory, or texels of a row.
-    width: usize,
-    height: usize,
-    pitch: usize,
+    pub(super) width: usize,
+    pub(super) height: usize,
+    pub(super) pitch: usize,
 }
 
 /// `cudaTextureDesc`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TextureDescription {
-    address: [u32; 3],
-    filter: u32,
-    read: u32,
-    srgb: i32,
-    border: [f32; 4],
-    normalised_coordinates: i32,
-    anisotropy: u32,
-    level_filter: u32,
-    level_bias: f32,
-    level_bounds: [f32; 2],
-    trilinear: i32,
-    seamless: i32,
+    pub(super) address: [u32; 3],
+    pub(super) filter: u32,
+    pub(super) read: u32,
+    pub(super) srgb: i32,
+    pub(super) border: [f32; 4],
+    pub(super) normalised_coordinates: i32,
+    pub(super) anisotropy: u32,
+    pub(super) level_filter: u32,
+    pub(super) level_bias: f32,
+    pub(super) level_bounds: [f32; 2],
+    pub(super) trilinear: i32,
+    pub(super) seamless: i32,
 }
 
 const ARRAY: u32 = 0;

@@ -39,7 +39,6 @@ unsupported! {
     cudaDeviceGetGraphMemAttribute cudaDeviceSetGraphMemAttribute
 
     cudaArrayGetPlane cudaArrayGetSparseProperties cudaArrayGetMemoryRequirements
-    cudaMemcpy3DPeer cudaMemcpy3DPeerAsync
     cudaMemcpyBatchAsync cudaMemcpy3DBatchAsync cudaMemcpyWithAttributesAsync
     cudaMemcpy3DWithAttributesAsync
     cudaGetTextureObjectResourceViewDesc cudaBindTexture cudaBindTexture2D cudaBindTextureToArray
@@ -62,14 +61,10 @@ unsupported! {
     cuMemGetAllocationGranularity cuMemAddressReserve cuMemAddressFree cuMemCreate cuMemRelease
     cuMemMap cuMemUnmap cuMemSetAccess cuMemGetAccess cuMemExportToShareableHandle
     cuMemImportFromShareableHandle
-    cuArrayCreate_v2 cuArray3DCreate_v2 cuArrayDestroy cuTexObjectCreate cuTexObjectDestroy
-    cuSurfObjectCreate cuSurfObjectDestroy
 
-    cudaGetExportTable cudaLibraryLoadData
-    cudaLibraryLoadFromFile cudaLibraryUnload cudaLibraryGetKernel cudaLibraryGetGlobal
-    cudaLibraryGetManaged cudaKernelSetAttributeForDevice cudaFuncGetParamInfo
+    cudaGetExportTable cudaFuncGetParamInfo cudaLibraryGetUnifiedFunction
     cudaOccupancyMaxPotentialClusterSize cudaOccupancyMaxActiveClusters
-    cudaDeviceGetP2PAttribute cudaDeviceRegisterAsyncNotification
+    cudaDeviceRegisterAsyncNotification
     cudaDeviceUnregisterAsyncNotification cudaDeviceFlushGPUDirectRDMAWrites
     cudaLaunchCooperativeKernelMultiDevice
 }

@@ -67,11 +67,13 @@ pub fn optimise_device(module: &Module, machine: &TargetMachine) -> Result<(), C
 
 /// Nothing but the host's launches enters device code that is complete: after optimisation, what no kernel reaches goes,
 /// with its calls of functions that other sources define, as under nvcc.
-pub(super) fn keep_to_module(module: &Module) {
+/// With `functions` those that others could call stay nevertheless.
+pub(super) fn keep_to_module(module: &Module, functions: bool) {
     for function in Value::functions(module) {
         if !function.is_declaration()
             && function.call_convention() != KERNEL_CALL_CONVENTION
             && function.linkage() != Linkage::LLVMAvailableExternallyLinkage
+            && !(functions && function.linkage() == Linkage::LLVMExternalLinkage)
         {
             function.set_linkage(Linkage::LLVMInternalLinkage);
         }

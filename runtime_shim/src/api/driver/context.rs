@@ -368,7 +368,8 @@ fn current() -> usize {
     }
 }
 
-fn check_device(device: c_int) -> CudaResult {
+/// Errors: `CUDA_ERROR_INVALID_DEVICE` for any but the first.
+pub(super) fn check_device(device: c_int) -> CudaResult {
     initialised()?;
     if device == 0 {
         Ok(())

@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 
-use super::{NOT_FOUND, context, execution, memory, module, names, stream};
+use super::{NOT_FOUND, context, execution, image, memory, module, names, peer, stream};
 use crate::api::store;
 use crate::error::{CudaError, CudaResult};
 
@@ -82,9 +82,11 @@ unsafe fn find(symbol: *const c_char) -> CudaResult<Option<usize>> {
     let tables = [
         context::entry_point,
         execution::entry_point,
+        image::entry_point,
         memory::entry_point,
         module::entry_point,
         names::entry_point,
+        peer::entry_point,
         stream::entry_point,
         entry_point,
     ];

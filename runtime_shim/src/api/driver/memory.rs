@@ -6,10 +6,9 @@ use super::context::required;
 use super::{DevicePointer, NOT_FOUND, passed_on};
 use crate::api::copy::{self, Region};
 use crate::api::memory::Extent;
-use crate::api::{memory as runtime, store, stream};
+use crate::api::{array, memory as runtime, store, stream};
 use crate::error::{CudaError, CudaResult};
 use crate::memory::{self, MemoryKind};
-use crate::termination;
 
 /// `CUDA_MEMCPY2D`.
 #[repr(C)]
@@ -63,6 +62,7 @@ pub struct Side3d {
 /// `CUmemorytype`.
 const HOST: u32 = 1;
 const DEVICE: u32 = 2;
+const ARRAY: u32 = 3;
 const UNIFIED: u32 = 4;
 
 driver_functions! {
@@ -480,10 +480,7 @@ fn side(memory: u32, host: usize, device: DevicePointer) -> CudaResult<(bool, us
         HOST => Ok((false, host)),
         DEVICE => Ok((true, device)),
         UNIFIED => Ok((false, device)),
-        _ => {
-            termination::notice("the CPU device has no CUDA arrays yet (cuMemcpy)");
-            Err(CudaError::NOT_SUPPORTED)
-        }
+        _ => Err(CudaError::INVALID_VALUE),
     }
 }
 
@@ -506,6 +503,10 @@ fn copy_2d(parameters: Option<&Copy2d>, stream: *mut c_void) -> CudaResult {
         depth: 1,
     };
     let region = |part: &Side2d| -> CudaResult<(bool, Region)> {
+        if part.memory == ARRAY {
+            let first = [part.x_bytes, part.y, 0];
+            return Ok((true, array::part(part.array as usize, first, extent)?));
+        }
         let (on_device, base) = side(part.memory, part.host, part.device)?;
         // A pitch of zero stands for rows without gaps.
         let pitch = if part.pitch == 0 {
@@ -534,6 +535,10 @@ fn copy_3d(parameters: Option<&Copy3d>, stream: *mut c_void) -> CudaResult {
     let parameters = parameters.ok_or(CudaError::INVALID_VALUE)?;
     let extent = parameters.extent;
     let region = |part: &Side3d| -> CudaResult<(bool, Region)> {
+        if part.memory == ARRAY {
+            let first = [part.x_bytes, part.y, part.z];
+            return Ok((true, array::part(part.array as usize, first, extent)?));
+        }
         let (on_device, base) = side(part.memory, part.host, part.device)?;
         let pitch = if part.pitch == 0 {
             extent.width

@@ -56,10 +56,12 @@ macro_rules! driver_functions {
 pub mod context;
 pub mod entry_points;
 pub mod execution;
+pub mod image;
 pub mod loaded;
 pub mod memory;
 pub mod module;
 pub mod names;
+pub mod peer;
 pub mod stream;
 
 /// `CUdeviceptr`.
