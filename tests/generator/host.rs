@@ -107,7 +107,9 @@ impl Case<'_> {
         let shape = match manner {
             Manner::Any => self.scene_shape(),
             Manner::Chain => self.near_shape(),
-            Manner::Sharing | Manner::Waves | Manner::Arranged | Manner::Mixed => Some(Shape::Line),
+            Manner::Sharing | Manner::Waves | Manner::Arranged | Manner::Mixed | Manner::Sized => {
+                Some(Shape::Line)
+            }
         };
         let mut scene = Scene {
             shape,

@@ -11,6 +11,7 @@ mod host;
 mod kernels;
 mod mixed;
 mod shapes;
+mod sized;
 mod together;
 
 use kernels::Kernel;
@@ -74,7 +75,7 @@ pub fn program(seed: u64, cases: usize) -> String {
 fn whole_program(kernels: &str, functions: &str, calls: &str) -> String {
     format!(
         "#include <cstdio>\n#include <cstdlib>\n#include <cuda_pipeline.h>\n\n\
-         static const int ELEMENTS = {ELEMENTS};\nstatic const int HALF = {HALF};\n{PRELUDE}{}{}\n\
+         static const int ELEMENTS = {ELEMENTS};\nstatic const int HALF = {HALF};\n{PRELUDE}{}{}{}\n\
          {kernels}\n{functions}\n\
          int main(int argc, char **argv) {{\n\
          \x20   int size = argc > 1 ? atoi(argv[1]) : -2;\n\
@@ -82,7 +83,8 @@ fn whole_program(kernels: &str, functions: &str, calls: &str) -> String {
          \x20   printf(\"%s\\n\", cudaGetErrorString(cudaDeviceSynchronize()));\n\
          \x20   printf(\"PASS\\n\");\n}}\n",
         arranged::KERNELS,
-        mixed::KERNELS
+        mixed::KERNELS,
+        sized::KERNELS
     )
 }
 

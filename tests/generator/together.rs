@@ -25,6 +25,8 @@ pub enum Manner {
     Arranged,
     /// Blocks and threads of each are others than those of the next, on one stream or several.
     Mixed,
+    /// Lengths and steps of each are those of the next where the run says so.
+    Sized,
 }
 
 /// Elements between the first ones of two rows.
@@ -33,12 +35,12 @@ const ROW: usize = 256;
 impl Case<'_> {
     /// How the group at hand is made.
     pub fn manner(&mut self) -> Manner {
-        use Manner::{Any, Arranged, Chain, Mixed, Sharing, Waves};
+        use Manner::{Any, Arranged, Chain, Mixed, Sharing, Sized, Waves};
         match self.pool.is_empty() {
             true => Any,
             false => self.pick(&[
                 Any, Any, Chain, Chain, Chain, Chain, Chain, Sharing, Sharing, Waves, Arranged,
-                Arranged, Mixed, Mixed, Mixed,
+                Arranged, Mixed, Mixed, Mixed, Sized, Sized,
             ]),
         }
     }
@@ -63,6 +65,7 @@ impl Case<'_> {
             Manner::Waves => self.waves(text, scene),
             Manner::Arranged => self.arranged(text, scene),
             Manner::Mixed => self.mixed(text, scene),
+            Manner::Sized => self.sized(text, scene),
         }
     }
 
