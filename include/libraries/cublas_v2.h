@@ -39,6 +39,9 @@ typedef enum {
 } cublasStatus_t;
 
 typedef enum { CUBLAS_OP_N = 0, CUBLAS_OP_T = 1, CUBLAS_OP_C = 2 } cublasOperation_t;
+typedef enum { CUBLAS_SIDE_LEFT = 0, CUBLAS_SIDE_RIGHT = 1 } cublasSideMode_t;
+typedef enum { CUBLAS_FILL_MODE_LOWER = 0, CUBLAS_FILL_MODE_UPPER = 1, CUBLAS_FILL_MODE_FULL = 2 } cublasFillMode_t;
+typedef enum { CUBLAS_DIAG_NON_UNIT = 0, CUBLAS_DIAG_UNIT = 1 } cublasDiagType_t;
 typedef enum { CUBLAS_POINTER_MODE_HOST = 0, CUBLAS_POINTER_MODE_DEVICE = 1 } cublasPointerMode_t;
 typedef enum { CUBLAS_ATOMICS_NOT_ALLOWED = 0, CUBLAS_ATOMICS_ALLOWED = 1 } cublasAtomicsMode_t;
 
@@ -104,6 +107,10 @@ typedef cudaDataType cublasDataType_t;
 #define cublasDgemm cublasDgemm_v2
 #define cublasIdamax cublasIdamax_v2
 #define cublasIdamin cublasIdamin_v2
+#define cublasStrsm cublasStrsm_v2
+#define cublasDtrsm cublasDtrsm_v2
+#define cublasCtrsm cublasCtrsm_v2
+#define cublasZtrsm cublasZtrsm_v2
 
 cublasStatus_t cublasCreate(cublasHandle_t *handle);
 cublasStatus_t cublasDestroy(cublasHandle_t handle);
@@ -225,6 +232,99 @@ cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOperation
     Atype, int lda, long long int strideA, const void *B, cudaDataType Btype, int ldb, long long int
     strideB, const void *beta, void *C, cudaDataType Ctype, int ldc, long long int strideC, int
     batchCount, cublasComputeType_t computeType, cublasGemmAlgo_t algo);
+
+cublasStatus_t cublasStrsm(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo,
+    cublasOperation_t trans, cublasDiagType_t diag, int m, int n, const float *alpha, const float
+    *A, int lda, float *B, int ldb);
+cublasStatus_t cublasStrsmBatched(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t
+    uplo, cublasOperation_t trans, cublasDiagType_t diag, int m, int n, const float *alpha, const
+    float *const A[], int lda, float *const B[], int ldb, int batchCount);
+cublasStatus_t cublasSdgmm(cublasHandle_t handle, cublasSideMode_t mode, int m, int n, const float
+    *A, int lda, const float *x, int incx, float *C, int ldc);
+cublasStatus_t cublasSgetrfBatched(cublasHandle_t handle, int n, float *const A[], int lda, int *P,
+    int *info, int batchSize);
+cublasStatus_t cublasSgetrsBatched(cublasHandle_t handle, cublasOperation_t trans, int n, int nrhs,
+    const float *const Aarray[], int lda, const int *devIpiv, float *const Barray[], int ldb, int
+    *info, int batchSize);
+cublasStatus_t cublasSgetriBatched(cublasHandle_t handle, int n, const float *const A[], int lda,
+    const int *P, float *const C[], int ldc, int *info, int batchSize);
+cublasStatus_t cublasSmatinvBatched(cublasHandle_t handle, int n, const float *const A[], int lda,
+    float *const Ainv[], int lda_inv, int *info, int batchSize);
+cublasStatus_t cublasSgeqrfBatched(cublasHandle_t handle, int m, int n, float *const Aarray[], int
+    lda, float *const TauArray[], int *info, int batchSize);
+cublasStatus_t cublasSgelsBatched(cublasHandle_t handle, cublasOperation_t trans, int m, int n, int
+    nrhs, float *const Aarray[], int lda, float *const Carray[], int ldc, int *info, int
+    *devInfoArray, int batchSize);
+
+cublasStatus_t cublasDtrsm(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo,
+    cublasOperation_t trans, cublasDiagType_t diag, int m, int n, const double *alpha, const double
+    *A, int lda, double *B, int ldb);
+cublasStatus_t cublasDtrsmBatched(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t
+    uplo, cublasOperation_t trans, cublasDiagType_t diag, int m, int n, const double *alpha, const
+    double *const A[], int lda, double *const B[], int ldb, int batchCount);
+cublasStatus_t cublasDdgmm(cublasHandle_t handle, cublasSideMode_t mode, int m, int n, const double
+    *A, int lda, const double *x, int incx, double *C, int ldc);
+cublasStatus_t cublasDgetrfBatched(cublasHandle_t handle, int n, double *const A[], int lda, int *P,
+    int *info, int batchSize);
+cublasStatus_t cublasDgetrsBatched(cublasHandle_t handle, cublasOperation_t trans, int n, int nrhs,
+    const double *const Aarray[], int lda, const int *devIpiv, double *const Barray[], int ldb, int
+    *info, int batchSize);
+cublasStatus_t cublasDgetriBatched(cublasHandle_t handle, int n, const double *const A[], int lda,
+    const int *P, double *const C[], int ldc, int *info, int batchSize);
+cublasStatus_t cublasDmatinvBatched(cublasHandle_t handle, int n, const double *const A[], int lda,
+    double *const Ainv[], int lda_inv, int *info, int batchSize);
+cublasStatus_t cublasDgeqrfBatched(cublasHandle_t handle, int m, int n, double *const Aarray[], int
+    lda, double *const TauArray[], int *info, int batchSize);
+cublasStatus_t cublasDgelsBatched(cublasHandle_t handle, cublasOperation_t trans, int m, int n, int
+    nrhs, double *const Aarray[], int lda, double *const Carray[], int ldc, int *info, int
+    *devInfoArray, int batchSize);
+
+cublasStatus_t cublasCtrsm(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo,
+    cublasOperation_t trans, cublasDiagType_t diag, int m, int n, const cuComplex *alpha, const
+    cuComplex *A, int lda, cuComplex *B, int ldb);
+cublasStatus_t cublasCtrsmBatched(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t
+    uplo, cublasOperation_t trans, cublasDiagType_t diag, int m, int n, const cuComplex *alpha,
+    const cuComplex *const A[], int lda, cuComplex *const B[], int ldb, int batchCount);
+cublasStatus_t cublasCdgmm(cublasHandle_t handle, cublasSideMode_t mode, int m, int n, const
+    cuComplex *A, int lda, const cuComplex *x, int incx, cuComplex *C, int ldc);
+cublasStatus_t cublasCgetrfBatched(cublasHandle_t handle, int n, cuComplex *const A[], int lda, int
+    *P, int *info, int batchSize);
+cublasStatus_t cublasCgetrsBatched(cublasHandle_t handle, cublasOperation_t trans, int n, int nrhs,
+    const cuComplex *const Aarray[], int lda, const int *devIpiv, cuComplex *const Barray[], int
+    ldb, int *info, int batchSize);
+cublasStatus_t cublasCgetriBatched(cublasHandle_t handle, int n, const cuComplex *const A[], int
+    lda, const int *P, cuComplex *const C[], int ldc, int *info, int batchSize);
+cublasStatus_t cublasCmatinvBatched(cublasHandle_t handle, int n, const cuComplex *const A[], int
+    lda, cuComplex *const Ainv[], int lda_inv, int *info, int batchSize);
+cublasStatus_t cublasCgeqrfBatched(cublasHandle_t handle, int m, int n, cuComplex *const Aarray[],
+    int lda, cuComplex *const TauArray[], int *info, int batchSize);
+cublasStatus_t cublasCgelsBatched(cublasHandle_t handle, cublasOperation_t trans, int m, int n, int
+    nrhs, cuComplex *const Aarray[], int lda, cuComplex *const Carray[], int ldc, int *info, int
+    *devInfoArray, int batchSize);
+
+cublasStatus_t cublasZtrsm(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo,
+    cublasOperation_t trans, cublasDiagType_t diag, int m, int n, const cuDoubleComplex *alpha,
+    const cuDoubleComplex *A, int lda, cuDoubleComplex *B, int ldb);
+cublasStatus_t cublasZtrsmBatched(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t
+    uplo, cublasOperation_t trans, cublasDiagType_t diag, int m, int n, const cuDoubleComplex
+    *alpha, const cuDoubleComplex *const A[], int lda, cuDoubleComplex *const B[], int ldb, int
+    batchCount);
+cublasStatus_t cublasZdgmm(cublasHandle_t handle, cublasSideMode_t mode, int m, int n, const
+    cuDoubleComplex *A, int lda, const cuDoubleComplex *x, int incx, cuDoubleComplex *C, int ldc);
+cublasStatus_t cublasZgetrfBatched(cublasHandle_t handle, int n, cuDoubleComplex *const A[], int
+    lda, int *P, int *info, int batchSize);
+cublasStatus_t cublasZgetrsBatched(cublasHandle_t handle, cublasOperation_t trans, int n, int nrhs,
+    const cuDoubleComplex *const Aarray[], int lda, const int *devIpiv, cuDoubleComplex *const
+    Barray[], int ldb, int *info, int batchSize);
+cublasStatus_t cublasZgetriBatched(cublasHandle_t handle, int n, const cuDoubleComplex *const A[],
+    int lda, const int *P, cuDoubleComplex *const C[], int ldc, int *info, int batchSize);
+cublasStatus_t cublasZmatinvBatched(cublasHandle_t handle, int n, const cuDoubleComplex *const A[],
+    int lda, cuDoubleComplex *const Ainv[], int lda_inv, int *info, int batchSize);
+cublasStatus_t cublasZgeqrfBatched(cublasHandle_t handle, int m, int n, cuDoubleComplex *const
+    Aarray[], int lda, cuDoubleComplex *const TauArray[], int *info, int batchSize);
+cublasStatus_t cublasZgelsBatched(cublasHandle_t handle, cublasOperation_t trans, int m, int n, int
+    nrhs, cuDoubleComplex *const Aarray[], int lda, cuDoubleComplex *const Carray[], int ldc, int
+    *info, int *devInfoArray, int batchSize);
 
 #ifdef __cplusplus
 }

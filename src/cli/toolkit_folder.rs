@@ -207,7 +207,7 @@ impl ToolkitFolder {
         }
         self.folder("lib64/stubs")?;
         for name in [
-            "cudart", "cublas", "cublasLt", "curand", "cufft", "cusparse",
+            "cudart", "cublas", "cublasLt", "curand", "cufft", "cusolver", "cusparse",
         ] {
             let place = lib.join(format!("lib{name}_static.a"));
             link(Path::new(toolchain::RUNTIME_LIBRARY), &place)?;
@@ -232,6 +232,7 @@ impl ToolkitFolder {
             "libcublasLt.so",
             "libcurand.so",
             "libcufft.so",
+            "libcusolver.so",
             "libcusparse.so",
             "stubs/libcuda.so",
         ] {

@@ -210,7 +210,7 @@ pub fn runtime_arguments(
 /// The user's link arguments; the CPU device is its own CUDA runtime, driver and libraries. Host code is
 /// clang's, whose OpenMP library has GNU's functions as well as those that it calls.
 fn link_arguments(build: &Build) -> impl Iterator<Item = &str> {
-    const RUNTIMES: [&str; 16] = [
+    const RUNTIMES: [&str; 18] = [
         "-lcudart",
         "-lcudart_static",
         "-lcudadevrt",
@@ -225,6 +225,8 @@ fn link_arguments(build: &Build) -> impl Iterator<Item = &str> {
         "-lcufft_static",
         "-lcufftw",
         "-lculibos",
+        "-lcusolver",
+        "-lcusolver_static",
         "-lcusparse",
         "-lcusparse_static",
     ];

@@ -1,11 +1,10 @@
 //! Handles: a stream and modes.
 
-use std::collections::BTreeMap;
 use std::ffi::{CStr, c_char, c_int, c_void};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::{BlasError, BlasResult};
 use crate::api::stream;
+use crate::handles::Handles;
 
 /// Version of cuBLAS whose interface this is.
 pub const VERSION: c_int = 130_000;
@@ -30,18 +29,15 @@ cublas_functions! {
         if handle.is_null() {
             return Err(BlasError::INVALID_VALUE);
         }
-        // A block of its own gives each handle an address that nothing else has, ever.
-        let made = Box::into_raw(Box::new(0_u64)).cast();
-        handles().insert(made as usize, State::default());
         // SAFETY: the program passes a writable address; the same in this file.
-        unsafe { handle.write(made) };
+        unsafe { handle.write(HANDLES.open(State::default())) };
         Ok(())
     }
 
     /// Ends a handle.
     fn cublasDestroy_v2(handle: *mut c_void) {
         in_order(handle)?;
-        handles().remove(&(handle as usize)).map(drop).ok_or(BlasError::NOT_INITIALIZED)
+        HANDLES.close(handle).map(drop).ok_or(BlasError::NOT_INITIALIZED)
     }
 
     /// The version that this library implements.
@@ -112,22 +108,15 @@ pub extern "C" fn cublasGetStatusString(status: u32) -> *const c_char {
     row(status).1.as_ptr()
 }
 
-static HANDLES: Mutex<BTreeMap<usize, State>> = Mutex::new(BTreeMap::new());
-
-fn handles() -> MutexGuard<'static, BTreeMap<usize, State>> {
-    HANDLES.lock().unwrap_or_else(PoisonError::into_inner)
-}
+static HANDLES: Handles<State> = Handles::new();
 
 fn lookup(handle: *mut c_void) -> BlasResult<State> {
-    let found = handles().get(&(handle as usize)).copied();
-    found.ok_or(BlasError::NOT_INITIALIZED)
+    HANDLES.get(handle).ok_or(BlasError::NOT_INITIALIZED)
 }
 
 fn change(handle: *mut c_void, change: impl FnOnce(&mut State)) -> BlasResult {
-    handles()
-        .get_mut(&(handle as usize))
-        .map(change)
-        .ok_or(BlasError::NOT_INITIALIZED)
+    let changed = HANDLES.visit(handle, change);
+    changed.ok_or(BlasError::NOT_INITIALIZED)
 }
 
 /// # Safety

@@ -9,6 +9,9 @@
 
 use std::ffi::c_void;
 
+use nalgebra::DMatrix;
+
+use crate::dense::Scalar;
 use crate::memory;
 use crate::{check, error, termination, trace};
 
@@ -30,11 +33,13 @@ macro_rules! cublas_functions {
     )*};
 }
 
+pub mod factors;
 pub mod handle;
 pub mod light;
 pub mod matrices;
 pub mod mixed;
 pub mod transfers;
+pub mod triangles;
 pub mod typed_vectors;
 pub mod vectors;
 pub mod whole_numbers;
@@ -187,15 +192,16 @@ impl<T: Number> Vector<T> {
 
 /// A matrix by columns.
 #[derive(Clone, Copy, Debug)]
-struct Matrix<T> {
+pub(crate) struct Matrix<T> {
     start: *mut T,
     leading: usize,
     rows: usize,
     columns: usize,
 }
 
-impl<T: Number> Matrix<T> {
-    fn new(rows: i32, columns: i32, start: *const T, leading: i32) -> BlasResult<Self> {
+impl<T: Copy> Matrix<T> {
+    /// Errors: the extents are none, or the matrix is not device memory.
+    pub(crate) fn new(rows: i32, columns: i32, start: *const T, leading: i32) -> BlasResult<Self> {
         let extent = |value: i32| usize::try_from(value).map_err(|_| BlasError::INVALID_VALUE);
         let (rows, columns) = (extent(rows)?, extent(columns)?);
         let leading = extent(leading)?;
@@ -232,6 +238,30 @@ impl<T: Number> Matrix<T> {
     fn set(&self, row: usize, column: usize, value: T) {
         // SAFETY: as above.
         unsafe { self.start.add(column * self.leading + row).write(value) };
+    }
+
+    /// Its first element.
+    pub(crate) fn start(&self) -> *const T {
+        self.start
+    }
+
+    /// A copy of its elements.
+    pub(crate) fn load(&self) -> DMatrix<T>
+    where
+        T: Scalar,
+    {
+        DMatrix::from_fn(self.rows, self.columns, |row, column| self.get(row, column))
+    }
+
+    /// Stores elements.
+    pub(crate) fn store(&self, elements: &DMatrix<T>)
+    where
+        T: Scalar,
+    {
+        for column in 0..self.columns {
+            (0..self.rows).for_each(|row| self.set(row, column, elements[(row, column)]));
+        }
+        self.written();
     }
 
     /// Tells the trace that all elements were written.

@@ -1,10 +1,9 @@
 //! Descriptors of vectors and matrices.
 
-use std::collections::BTreeMap;
 use std::ffi::{c_int, c_void};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::{SparseError, SparseResult, check_range, cusparse_functions, length, store, written};
+use crate::handles::Handles;
 
 /// Indices in device memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -209,7 +208,7 @@ pub enum Descriptor {
     Settings([u32; 4]),
 }
 
-static DESCRIPTORS: Mutex<BTreeMap<usize, Descriptor>> = Mutex::new(BTreeMap::new());
+static DESCRIPTORS: Handles<Descriptor> = Handles::new();
 
 cusparse_functions! {
     /// A matrix by rows.
@@ -508,39 +507,64 @@ cusparse_functions! {
         if descriptor.is_null() {
             return Ok(());
         }
-        let known = descriptors().remove(&(descriptor as usize));
+        let known = DESCRIPTORS.close(descriptor);
         known.map(|_| ()).ok_or(SparseError::INVALID_VALUE)
     }
 }
 
+macro_rules! settings_functions {
+    ($($(#[$attribute:meta])* fn $name:ident = $which:literal)*) => {$(
+        $(#[$attribute])*
+        #[unsafe(no_mangle)]
+        #[allow(non_snake_case, reason = "cuSPARSE's own name")]
+        pub extern "C" fn $name(descriptor: *const c_void) -> u32 {
+            match DESCRIPTORS.get(descriptor) {
+                Some(Descriptor::Settings(settings)) => settings[$which],
+                _ => 0,
+            }
+        }
+    )*};
+}
+
+settings_functions! {
+    /// The type that was set.
+    fn cusparseGetMatType = 0
+    /// The first index that was set.
+    fn cusparseGetMatIndexBase = 1
+    /// The triangle that was set.
+    fn cusparseGetMatFillMode = 2
+    /// The kind of diagonal that was set.
+    fn cusparseGetMatDiagType = 3
+}
+
 /// The sparse matrix of a descriptor.
 pub fn sparse(descriptor: *const c_void) -> SparseResult<Sparse> {
-    match descriptors().get(&(descriptor as usize)) {
-        Some(Descriptor::Sparse(sparse)) => Ok(*sparse),
+    match DESCRIPTORS.get(descriptor) {
+        Some(Descriptor::Sparse(sparse)) => Ok(sparse),
         _ => Err(SparseError::INVALID_VALUE),
     }
 }
 
 /// The dense matrix or vector of a descriptor.
 pub fn dense(descriptor: *const c_void) -> SparseResult<Dense> {
-    match descriptors().get(&(descriptor as usize)) {
-        Some(Descriptor::Dense(dense)) => Ok(*dense),
+    match DESCRIPTORS.get(descriptor) {
+        Some(Descriptor::Dense(dense)) => Ok(dense),
         _ => Err(SparseError::INVALID_VALUE),
     }
 }
 
 /// The sparse vector of a descriptor.
 pub fn sparse_vector(descriptor: *const c_void) -> SparseResult<SparseVector> {
-    match descriptors().get(&(descriptor as usize)) {
-        Some(Descriptor::SparseVector(vector)) => Ok(*vector),
+    match DESCRIPTORS.get(descriptor) {
+        Some(Descriptor::SparseVector(vector)) => Ok(vector),
         _ => Err(SparseError::INVALID_VALUE),
     }
 }
 
 /// The first index of a matrix that settings describe.
 pub fn index_base(settings: *const c_void) -> SparseResult<u32> {
-    match descriptors().get(&(settings as usize)) {
-        Some(Descriptor::Settings([_, base, ..])) => Ok(*base),
+    match DESCRIPTORS.get(settings) {
+        Some(Descriptor::Settings([_, base, ..])) => Ok(base),
         _ => Err(SparseError::INVALID_VALUE),
     }
 }
@@ -590,22 +614,14 @@ fn change(
     descriptor: *mut c_void,
     how: impl FnOnce(&mut Descriptor) -> SparseResult,
 ) -> SparseResult {
-    how(descriptors()
-        .get_mut(&(descriptor as usize))
-        .ok_or(SparseError::INVALID_VALUE)?)
+    DESCRIPTORS
+        .visit(descriptor, how)
+        .ok_or(SparseError::INVALID_VALUE)?
 }
 
 /// # Safety
 /// The address is writable or null.
 unsafe fn add(descriptor: *mut *mut c_void, what: Descriptor) -> SparseResult {
-    // A block of its own gives each an address that nothing else has, ever.
-    let made: *mut c_void = Box::into_raw(Box::new(0_u64)).cast();
     // SAFETY: as the caller promises.
-    unsafe { store(descriptor, made)? };
-    descriptors().insert(made as usize, what);
-    Ok(())
-}
-
-fn descriptors() -> MutexGuard<'static, BTreeMap<usize, Descriptor>> {
-    DESCRIPTORS.lock().unwrap_or_else(PoisonError::into_inner)
+    unsafe { store(descriptor, DESCRIPTORS.open(what)) }
 }

@@ -1,27 +1,25 @@
 //! Incomplete factors of a matrix by rows, in the places of its elements.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::descriptors::{Elements, Indices, Layout, Sparse, index_base};
 use super::{BUFFER_BYTES, SparseError, SparseResult, cusparse_functions, in_order, length, store};
+use crate::handles::Handles;
 
 /// The first row without a pivot, of each factorisation that programs hold on to.
-static ZERO_PIVOTS: Mutex<BTreeMap<usize, Option<usize>>> = Mutex::new(BTreeMap::new());
+static ZERO_PIVOTS: Handles<Option<usize>> = Handles::new();
 
 cusparse_functions! {
     /// What a factorisation finds out.
     fn cusparseCreateCsrilu02Info = cusparseCreateCsric02Info (info: *mut *mut c_void) {
-        let made: *mut c_void = Box::into_raw(Box::new(0_u64)).cast();
-        zero_pivots().insert(made as usize, None);
         // SAFETY: the program passes a writable address or null; the same in this file.
-        unsafe { store(info, made) }
+        unsafe { store(info, ZERO_PIVOTS.open(None)) }
     }
 
     /// Forgets it.
     fn cusparseDestroyCsrilu02Info = cusparseDestroyCsric02Info (info: *mut c_void) {
-        let known = zero_pivots().remove(&(info as usize));
+        let known = ZERO_PIVOTS.close(info);
         known.map(|_| ()).ok_or(SparseError::INVALID_VALUE)
     }
 
@@ -32,7 +30,7 @@ cusparse_functions! {
         position: *mut c_int,
     ) {
         in_order(handle)?;
-        let known = zero_pivots().get(&(info as usize)).copied();
+        let known = ZERO_PIVOTS.get(info);
         let row = known.ok_or(SparseError::INVALID_VALUE)?;
         // SAFETY: as above.
         unsafe { store(position, row.map_or(-1, |row| row as c_int))? };
@@ -113,18 +111,10 @@ factor_functions!(SINGLE, cholesky,
 factor_functions!(DOUBLE, cholesky,
     cusparseDcsric02_bufferSize cusparseDcsric02_analysis cusparseDcsric02);
 
-fn zero_pivots() -> MutexGuard<'static, BTreeMap<usize, Option<usize>>> {
-    ZERO_PIVOTS.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Keeps what an analysis or a factorisation found, the first of both.
+/// Keeps what an analysis or a factorisation found.
 fn note(info: *mut c_void, zero_pivot: Option<usize>) -> SparseResult {
-    let mut all = zero_pivots();
-    let known = all
-        .get_mut(&(info as usize))
-        .ok_or(SparseError::INVALID_VALUE)?;
-    *known = zero_pivot;
-    Ok(())
+    let noted = ZERO_PIVOTS.visit(info, |known| *known = zero_pivot);
+    noted.ok_or(SparseError::INVALID_VALUE)
 }
 
 fn matrix(

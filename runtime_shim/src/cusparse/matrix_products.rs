@@ -2,30 +2,28 @@
 
 use std::collections::BTreeMap;
 use std::ffi::c_void;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::descriptors::{Dense, Layout, Sparse, dense, set_count, sparse};
 use super::{BUFFER_BYTES, SparseError, SparseResult, cusparse_functions, in_order, scalar, store};
 use super::{transposed, turned};
+use crate::handles::Handles;
 
 /// A product's rows: columns and sums, by column.
 type Rows = Vec<BTreeMap<usize, f64>>;
 
 /// Products that were made and not yet stored, by the descriptor of each.
-static PRODUCTS: Mutex<BTreeMap<usize, Rows>> = Mutex::new(BTreeMap::new());
+static PRODUCTS: Handles<Rows> = Handles::new();
 
 cusparse_functions! {
     /// What a product needs from step to step.
     fn cusparseSpGEMM_createDescr(descriptor: *mut *mut c_void) {
-        let made: *mut c_void = Box::into_raw(Box::new(0_u64)).cast();
-        products().insert(made as usize, Rows::new());
         // SAFETY: the program passes a writable address or null; the same in this file.
-        unsafe { store(descriptor, made) }
+        unsafe { store(descriptor, PRODUCTS.open(Rows::new())) }
     }
 
     /// Forgets it.
     fn cusparseSpGEMM_destroyDescr(descriptor: *mut c_void) {
-        let known = products().remove(&(descriptor as usize));
+        let known = PRODUCTS.close(descriptor);
         known.map(|_| ()).ok_or(SparseError::INVALID_VALUE)
     }
 
@@ -81,10 +79,8 @@ cusparse_functions! {
         let turns = [transposed(operation)?, transposed(other_operation)?];
         let rows = multiply(operands, turns, alpha, sparse(result)?)?;
         set_count(result, rows.iter().map(BTreeMap::len).sum())?;
-        let mut products = products();
-        let place = products.get_mut(&(descriptor as usize));
-        *place.ok_or(SparseError::INVALID_VALUE)? = rows;
-        Ok(())
+        let kept = PRODUCTS.visit(descriptor, |place| *place = rows);
+        kept.ok_or(SparseError::INVALID_VALUE)
     }
 
     /// Stores the product.
@@ -103,8 +99,7 @@ cusparse_functions! {
     ) {
         in_order(handle)?;
         let result = sparse(result)?;
-        let products = products();
-        let rows = products.get(&(descriptor as usize)).ok_or(SparseError::INVALID_VALUE)?;
+        let rows = PRODUCTS.get(descriptor).ok_or(SparseError::INVALID_VALUE)?;
         let count: usize = rows.iter().map(BTreeMap::len).sum();
         if result.layout != Layout::Rows || rows.len() != result.rows || count != result.count {
             return Err(SparseError::INVALID_VALUE);
@@ -184,10 +179,6 @@ cusparse_functions! {
         }
         Ok(())
     }
-}
-
-fn products() -> MutexGuard<'static, BTreeMap<usize, Rows>> {
-    PRODUCTS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn multiply(

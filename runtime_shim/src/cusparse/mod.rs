@@ -15,10 +15,9 @@ mod products;
 mod triangular;
 mod vectors;
 
-use std::collections::BTreeMap;
 use std::ffi::{CStr, c_char, c_int, c_void};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::handles::Handles;
 use crate::{check, error, memory, termination, trace};
 use descriptors::{Elements, float_bytes};
 
@@ -85,21 +84,18 @@ struct Handle {
     pointer_mode: u32,
 }
 
-static HANDLES: Mutex<BTreeMap<usize, Handle>> = Mutex::new(BTreeMap::new());
+static HANDLES: Handles<Handle> = Handles::new();
 
 cusparse_functions! {
     /// A handle.
     fn cusparseCreate(handle: *mut *mut c_void) {
-        // A block of its own gives each handle an address that nothing else has, ever.
-        let made: *mut c_void = Box::into_raw(Box::new(0_u64)).cast();
-        handles().insert(made as usize, Handle::default());
         // SAFETY: the program passes a writable address or null; the same in this file.
-        unsafe { store(handle, made) }
+        unsafe { store(handle, HANDLES.open(Handle::default())) }
     }
 
     /// Forgets a handle.
     fn cusparseDestroy(handle: *mut c_void) {
-        let known = handles().remove(&(handle as usize));
+        let known = HANDLES.close(handle);
         known.map(|_| ()).ok_or(SparseError::NOT_INITIALIZED)
     }
 
@@ -196,23 +192,13 @@ fn call(name: &str, body: impl FnOnce() -> SparseResult) -> u32 {
     }
 }
 
-fn handles() -> MutexGuard<'static, BTreeMap<usize, Handle>> {
-    HANDLES.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 fn lookup(handle: *mut c_void) -> SparseResult<Handle> {
-    handles()
-        .get(&(handle as usize))
-        .copied()
-        .ok_or(SparseError::NOT_INITIALIZED)
+    HANDLES.get(handle).ok_or(SparseError::NOT_INITIALIZED)
 }
 
 fn change(handle: *mut c_void, how: impl FnOnce(&mut Handle)) -> SparseResult {
-    let mut all = handles();
-    how(all
-        .get_mut(&(handle as usize))
-        .ok_or(SparseError::NOT_INITIALIZED)?);
-    Ok(())
+    let changed = HANDLES.visit(handle, how);
+    changed.ok_or(SparseError::NOT_INITIALIZED)
 }
 
 /// Waits until the handle's stream may run its next operation.

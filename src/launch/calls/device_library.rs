@@ -133,6 +133,7 @@ pub fn sets_stream(name: &str) -> bool {
         "cufftSetStream",
         "cudnnSetStream",
         "cusparseSetStream",
+        "cusolverDnSetStream",
     ]
     .iter()
     .any(|start| name.starts_with(start))
