@@ -5,7 +5,7 @@
 
 use super::front_end_cache::run_front_end;
 use super::{ProgramError, SourceBitcode, managed, relocatable, texture_references};
-use crate::cli::{Build, Input, Language, Phase, Relocatable, ToolError, Toolchain};
+use crate::cli::{Build, Device, Input, Language, Phase, Relocatable, ToolError, Toolchain};
 use inkwell::context::Context;
 use inkwell::module::Module;
 use std::ffi::OsString;
@@ -365,6 +365,10 @@ impl Arguments {
         // Headers of libraries that the toolkit may lack; its own come first.
         self.add(["-idirafter"]);
         self.0.push(toolchain.library_headers().into());
+        // Nobody watches the CPU device's ranges, and calls of them would stand between launches.
+        if build.device == Device::Cpu {
+            self.add(["-DNVTX_DISABLE="]);
+        }
         // Names of variables let reports speak of buffers as the program does.
         self.add([
             "-Xclang",

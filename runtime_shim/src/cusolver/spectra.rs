@@ -49,19 +49,19 @@ macro_rules! spectrum_functions {
                     return Err(SolverError::INVALID_VALUE);
                 }
                 let matrix = Matrix::new(rows, columns, matrix, leading)?;
-                let Some((u, s, v)) = singular_values(matrix.load(), jobs.contains(&Part::All)) else {
+                let Some(singular) = singular_values(matrix.load(), jobs.contains(&Part::All)) else {
                     return tell(found, 1);
                 };
-                put_values(values, &s)?;
+                put_values(values, &singular.values)?;
                 match jobs[0] {
-                    Part::All => Matrix::new(rows, rows, left, left_leading)?.store(&u),
-                    Part::First => Matrix::new(rows, columns, left, left_leading)?.store(&u),
-                    Part::InPlace => matrix.store(&u),
+                    Part::All => Matrix::new(rows, rows, left, left_leading)?.store(&singular.left),
+                    Part::First => Matrix::new(rows, columns, left, left_leading)?.store(&singular.left),
+                    Part::InPlace => matrix.store(&singular.left),
                     Part::Nothing => {}
                 }
                 match jobs[1] {
-                    Part::All | Part::First => Matrix::new(columns, columns, right, right_leading)?.store(&v),
-                    Part::InPlace => Matrix::new(columns, columns, matrix.start(), leading)?.store(&v),
+                    Part::All | Part::First => Matrix::new(columns, columns, right, right_leading)?.store(&singular.right),
+                    Part::InPlace => Matrix::new(columns, columns, matrix.start(), leading)?.store(&singular.right),
                     Part::Nothing => {}
                 }
                 tell(found, 0)

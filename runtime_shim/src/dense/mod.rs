@@ -6,7 +6,7 @@ mod orthogonal;
 mod spectra;
 
 pub use orthogonal::{Reflectors, least_squares};
-pub use spectra::{eigenvalues, singular_values};
+pub use spectra::{SingularValues, eigenvalues, singular_values};
 
 use nalgebra::{ComplexField, DMatrix};
 

@@ -3,12 +3,20 @@
 use super::{Reflectors, Scalar};
 use nalgebra::{DMatrix, SVD, SymmetricEigen};
 
-/// `A = U * S * V'`: all of `U`, or as many columns as `A` has rows or columns, the singular values from the
-/// largest on, and `V'` likewise; nothing for a matrix with infinities.
-pub fn singular_values<T: Scalar>(
-    matrix: DMatrix<T>,
-    all: bool,
-) -> Option<(DMatrix<T>, Vec<T::RealField>, DMatrix<T>)> {
+/// `A = U * S * V'`.
+#[derive(Clone, Debug)]
+pub struct SingularValues<T: Scalar> {
+    /// `U`.
+    pub left: DMatrix<T>,
+    /// The singular values, from the largest on.
+    pub values: Vec<T::RealField>,
+    /// `V'`.
+    pub right: DMatrix<T>,
+}
+
+/// Singular values and vectors: all of `U`, or as many columns as `A` has rows or columns,
+/// and of `V'` likewise; nothing for a matrix with infinities.
+pub fn singular_values<T: Scalar>(matrix: DMatrix<T>, all: bool) -> Option<SingularValues<T>> {
     let (rows, columns) = matrix.shape();
     if !is_finite(&matrix) {
         return None;
@@ -17,12 +25,16 @@ pub fn singular_values<T: Scalar>(
     let (left, right) = (found.u?, found.v_t?);
     let values = found.singular_values.iter().cloned().collect();
     Some(match all {
-        true => (
-            completed(left, rows),
+        true => SingularValues {
+            left: completed(left, rows),
             values,
-            completed(right.adjoint(), columns).adjoint(),
-        ),
-        false => (left, values, right),
+            right: completed(right.adjoint(), columns).adjoint(),
+        },
+        false => SingularValues {
+            left,
+            values,
+            right,
+        },
     })
 }
 
