@@ -84,10 +84,14 @@ template <typename T> static Matrix back(const T *memory, size_t count) {
   return values;
 }
 
+// Cleared at the end: addresses differ from run to run.
+static std::vector<std::pair<void *, size_t>> arrays;
+
 template <typename T> static T **addresses(std::vector<T *> pointers) {
   T **memory;
   cudaMalloc(&memory, pointers.size() * sizeof(T *));
   cudaMemcpy(memory, pointers.data(), pointers.size() * sizeof(T *), cudaMemcpyHostToDevice);
+  arrays.push_back({memory, pointers.size() * sizeof(T *)});
   return memory;
 }
 
@@ -296,6 +300,7 @@ int main() {
   SUCCEED(cusolverDnDpotrs(solver, CUBLAS_FILL_MODE_LOWER, N, 1, a, N, b, N, info));
   Matrix got = back(b, N), expected = numbers(N, 1, 5);
   for (int i = 0; i < N; i++) check("a sixteenth", std::abs(got[i] - expected[i].real() / 16));
+  for (auto array : arrays) cudaMemset(array.first, 0, array.second);
   SUCCEED(cusolverDnDestroy(solver));
   SUCCEED(cublasDestroy(blas));
   printf(failures ? "FAIL: %d\n" : "PASS\n", failures);
