@@ -29,7 +29,7 @@ use crate::cli::shown::steps;
 use crate::cli::toolchain::find_toolchain;
 use crate::cli::toolkit_folder::lay_out;
 use crate::cli::{Build, Device, Fusion, Input, Invocation, Language, Phase, Toolchain, TuneMode};
-use crate::codegen::{self, CodegenError, FusedImage};
+use crate::codegen::{self, CodegenError, FusedImage, FusedKernels};
 use crate::dependence::{Uar, build_uar, take_domains};
 use crate::kernel::{KernelModel, model_kernels};
 use crate::launch::{
@@ -442,15 +442,21 @@ fn fuse(
     let decide = resources::decide(build, toolchain);
     if build.device == Device::Cuda && decide {
         let (analysis, fused) = resources::judge_images(program, analysis, build, bench, units)?;
-        return Ok((analysis, Some(fused)));
+        return Ok((analysis, Some(fused.map(|(_, image)| image))));
     }
-    let analysis = match decide {
+    let (analysis, judged) = match decide {
         true => resources::judge(program, analysis, build, toolchain)?,
-        false => analysis,
+        false => (analysis, None),
     };
     let (graph, models, plan) = (&analysis.graph, &analysis.models, &analysis.plan);
-    let fused = codegen::emit_fused(program, graph, models, plan, bench);
-    Ok((analysis, Some(fused)))
+    let kernels = judged.map_or_else(
+        || FusedKernels::build(program, graph, models, plan, build),
+        Ok,
+    );
+    Ok((
+        analysis,
+        Some(kernels.and_then(|kernels| kernels.emit(bench))),
+    ))
 }
 
 /// What the stages before code generation found out.
@@ -585,7 +591,7 @@ fn analyze(
     let analysis = analysis.ok_or_else(|| PipelineError::Bug("analysis was stopped".into()))?;
     let mut analysis = tuning::choose(&program, analysis, &build, outcome)?;
     if resources::decide(&build, toolchain) {
-        analysis = clock.time(Stage::Codegen, || {
+        (analysis, _) = clock.time(Stage::Codegen, || {
             resources::judge(&program, analysis, &build, toolchain)
         })?;
     }

@@ -196,33 +196,55 @@ pub fn emit_units(
     Ok(units)
 }
 
-/// Builds and emits the fused kernels of a plan.
-///
-/// # Errors
-/// As [`emit_units`].
-pub fn emit_fused(
-    program: &Program<'_>,
-    graph: &LaunchGraph,
-    models: &[KernelModel],
-    plan: &VerifiedPlan,
-    bench: &Workbench<'_>,
-) -> Result<FusedImage, CodegenError> {
-    let optimisations = &bench.build.sirius.optimisations;
-    let (module, kernels, waves) = build_fused_module(program, graph, models, plan, optimisations)?;
-    if let Some(folder) = &bench.build.sirius.save_directory {
-        let place = folder.join("device.fused.ll");
-        module
-            .print_to_file(&place)
-            .map_err(|_| CodegenError::Write(place))?;
+/// The fused kernels of a plan in device IR, for any device.
+pub struct FusedKernels<'ctx> {
+    module: Module<'ctx>,
+    kernels: Vec<FusedKernel>,
+    waves: Vec<WaveKernel>,
+}
+
+impl<'ctx> FusedKernels<'ctx> {
+    /// Builds the fused kernels of a plan.
+    ///
+    /// # Errors
+    /// An internal error, or `SIRIUS_SAVE_DIR` cannot be written to.
+    pub fn build(
+        program: &Program<'ctx>,
+        graph: &LaunchGraph,
+        models: &[KernelModel],
+        plan: &VerifiedPlan,
+        build: &Build,
+    ) -> Result<Self, CodegenError> {
+        let optimisations = &build.sirius.optimisations;
+        let (module, kernels, waves) =
+            build_fused_module(program, graph, models, plan, optimisations)?;
+        if let Some(folder) = &build.sirius.save_directory {
+            let place = folder.join("device.fused.ll");
+            module
+                .print_to_file(&place)
+                .map_err(|_| CodegenError::Write(place))?;
+        }
+        Ok(Self {
+            module,
+            kernels,
+            waves,
+        })
     }
-    let emitted = emit_image(&module, &[], bench, ("fused", "fused"))?;
-    Ok(FusedImage {
-        kernels,
-        waves,
-        image: emitted.image,
-        usage: emitted.usage,
-        messages: emitted.messages,
-    })
+
+    /// Makes an image of them for the device that is built for.
+    ///
+    /// # Errors
+    /// As [`emit_units`].
+    pub fn emit(&self, bench: &Workbench<'_>) -> Result<FusedImage, CodegenError> {
+        let emitted = emit_image(&self.module.clone(), &[], bench, ("fused", "fused"))?;
+        Ok(FusedImage {
+            kernels: self.kernels.clone(),
+            waves: self.waves.clone(),
+            image: emitted.image,
+            usage: emitted.usage,
+            messages: emitted.messages,
+        })
+    }
 }
 
 /// What the kernels of groups that nobody has verified would need: one run of ptxas an architecture

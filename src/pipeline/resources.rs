@@ -8,7 +8,7 @@
 use super::{Analysis, PipelineError, schedule_options};
 use crate::cli::{Build, Device, Toolchain};
 use crate::codegen::{
-    self, CodegenError, FusedImage, UnitImages, Workbench, emit_fused, emit_units,
+    self, CodegenError, FusedImage, FusedKernels, UnitImages, Workbench, emit_units,
 };
 use crate::program::Program;
 use crate::schedule::resources::{GroupOccupancy, GroupUsage, cuts};
@@ -24,46 +24,51 @@ pub(super) fn decide(build: &Build, toolchain: &Toolchain) -> bool {
 }
 
 /// Judges the plan by images that are made for this alone: the program is built for another device, or
-/// not at all.
+/// not at all. Returns the kernels of the plan, too, where they were built for that.
 ///
 /// # Errors
 /// As [`judge_images`].
-pub(super) fn judge(
-    program: &Program<'_>,
+pub(super) fn judge<'ctx>(
+    program: &Program<'ctx>,
     analysis: Analysis,
     build: &Build,
     toolchain: &Toolchain,
-) -> Result<Analysis, PipelineError> {
+) -> Result<(Analysis, Option<FusedKernels<'ctx>>), PipelineError> {
     let build = Build {
         device: Device::Cuda,
         keep_directory: None,
         ..build.clone()
     };
     if analysis.plan.plan().groups.is_empty() || !decide(&build, toolchain) {
-        return Ok(analysis);
+        return Ok((analysis, None));
     }
     let bench = Workbench::new(&build, toolchain)?;
     let Ok(units) = emit_units(program, &bench) else {
-        return Ok(analysis);
+        return Ok((analysis, None));
     };
-    let (analysis, _) = judge_images(program, analysis, &build, &bench, &units)?;
-    Ok(analysis)
+    let (analysis, fused) = judge_images(program, analysis, &build, &bench, &units)?;
+    Ok((analysis, fused.ok().map(|(kernels, _)| kernels)))
 }
+
+/// The kernels of a plan, and an image of them.
+type Fused<'ctx> = Result<(FusedKernels<'ctx>, FusedImage), CodegenError>;
 
 /// The image of the plan's groups, after those that ask too much were cut or taken out of the plan.
 ///
 /// # Errors
 /// Only bugs of ours: a part of a plan is refused by the verifier.
-pub(super) fn judge_images(
-    program: &Program<'_>,
+pub(super) fn judge_images<'ctx>(
+    program: &Program<'ctx>,
     mut analysis: Analysis,
     build: &Build,
     bench: &Workbench<'_>,
     units: &UnitImages,
-) -> Result<(Analysis, Result<FusedImage, CodegenError>), PipelineError> {
+) -> Result<(Analysis, Fused<'ctx>), PipelineError> {
     let image = |analysis: &Analysis| {
         let (graph, models, plan) = (&analysis.graph, &analysis.models, &analysis.plan);
-        emit_fused(program, graph, models, plan, bench)
+        let kernels = FusedKernels::build(program, graph, models, plan, build)?;
+        let image = kernels.emit(bench)?;
+        Ok((kernels, image))
     };
     let mut fused = image(&analysis);
     let Some(figures) = figures(program, &analysis, units, &fused) else {
@@ -100,13 +105,11 @@ fn figures(
     program: &Program<'_>,
     analysis: &Analysis,
     units: &UnitImages,
-    fused: &Result<FusedImage, CodegenError>,
+    fused: &Fused<'_>,
 ) -> Option<Vec<Vec<GroupOccupancy>>> {
     let plan = analysis.plan.plan();
-    let usage = fused
-        .as_ref()
-        .ok()?
-        .usage(program, &analysis.graph, plan, units);
+    let (_, image) = fused.as_ref().ok()?;
+    let usage = image.usage(program, &analysis.graph, plan, units);
     Some(occupancy(analysis, plan, &usage))
 }
 
