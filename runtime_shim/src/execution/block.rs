@@ -94,6 +94,8 @@ pub struct Lane {
     pub context: ThreadContext,
     /// What it waits for.
     pub waiting: Waiting,
+    /// The place in the program where it keeps in step with its warp; 0 anywhere else.
+    pub step: u32,
     coroutine: Option<Coroutine<(), (), (), FiberStack>>,
     yielder: *const Yielder<(), ()>,
 }
@@ -375,6 +377,7 @@ impl<'a> BlockRunner<'a> {
                         break;
                     }
                     progressed = true;
+                    let ready = (*state).hindmost(warp, ready);
                     self.run_ready(state, warp, ready);
                     if (*state).failure.is_some() || (*state).all_released {
                         break 'warps;
@@ -474,6 +477,7 @@ impl<'a> BlockRunner<'a> {
                 } else {
                     Waiting::Returned
                 },
+                step: 0,
                 coroutine: executed.then_some(coroutine),
                 yielder: ptr::null(),
             });

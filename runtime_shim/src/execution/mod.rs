@@ -9,6 +9,7 @@ pub mod cooperative;
 pub mod device_functions;
 pub mod fiber;
 pub mod grid;
+pub mod lockstep;
 pub mod shared_barrier;
 pub mod tiles;
 pub mod warp;

@@ -55,6 +55,8 @@ pub struct Warp {
     pub live: u32,
     /// Operations that were completed.
     pub completed: u32,
+    /// Rounds in which some of its lanes waited for others to keep in step.
+    pub rounds_apart: u32,
     in_operation: u32,
     at_active_mask: u32,
     operations: [Operation; WARP_LANES],
@@ -78,6 +80,7 @@ impl Warp {
             ready: lanes,
             live: lanes,
             completed: 0,
+            rounds_apart: 0,
             in_operation: 0,
             at_active_mask: 0,
             operations: [NONE; WARP_LANES],

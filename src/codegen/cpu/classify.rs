@@ -65,7 +65,7 @@ impl Features {
         if name == super::spins::GIVE_WAY {
             // Others have to run meanwhile.
             self.block_barriers = true;
-        } else if name == super::tiles::MULTIPLY {
+        } else if name == super::tiles::MULTIPLY || name == super::lockstep::KEEP_STEP {
             self.warp_operations = true;
         } else if is_block_barrier(name) || name.starts_with("llvm.nvvm.mbarrier.") {
             self.block_barriers = true;

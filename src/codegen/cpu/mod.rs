@@ -16,6 +16,7 @@ mod in_step;
 mod instrument;
 mod integers;
 pub(super) mod libdevice;
+mod lockstep;
 mod lower;
 mod masks;
 mod matrices;
@@ -179,6 +180,7 @@ fn lowered<'ctx>(
         instrument::report_accesses(&module);
     }
     spins::give_way_in_spins(&module);
+    lockstep::keep_warps_in_step(&module);
     let shared = SharedLayout::of(&module);
     let features: BTreeMap<String, Features> = device::kernels(&module)
         .into_iter()

@@ -20,6 +20,7 @@ declare i32 @__sirius_vote(ptr, i32, i32, i32)
 declare i32 @__sirius_match(ptr, i32, i64, i32, ptr)
 declare i32 @__sirius_active_mask(ptr)
 declare void @__sirius_give_way(ptr)
+declare void @__sirius_keep_step(ptr, i32)
 declare i64 @__sirius_grid_workspace(ptr) nounwind willreturn memory(none)
 declare void @__sirius_trap(ptr) noreturn
 declare void @__sirius_assert_fail(ptr, ptr, ptr, i32, ptr) noreturn
@@ -636,6 +637,11 @@ define internal void @sirius.llvm.nvvm.cp.async.cg.shared.global.16(ptr %c, ptr 
 ; Before a thread looks again at what another one may write.
 define internal void @sirius.give_way(ptr %c) alwaysinline {
   call void @__sirius_give_way(ptr %c)
+  ret void
+}
+; Before a thread does what a warp is taken to do in lockstep.
+define internal void @sirius.keep_step(ptr %c, i32 %step) alwaysinline {
+  call void @__sirius_keep_step(ptr %c, i32 %step)
   ret void
 }
 

@@ -201,6 +201,7 @@ called_by_kernels! {
     __sirius_give_way
     __sirius_global_timer
     __sirius_grid_workspace
+    __sirius_keep_step
     __sirius_match
     __sirius_multiply_tiles
     __sirius_named_barrier
