@@ -328,6 +328,39 @@ fn functions_that_no_kernel_calls_are_left_out() {
     assert!(ptx.contains("unused") && ptx.contains("elsewhere"), "{ptx}");
 }
 
+/// Thrust in a kernel works in sequence; it names functions of the host there.
+#[test]
+fn thrust_runs_in_kernels() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = r#"#include <cstdio>
+        #include <thrust/count.h>
+        #include <thrust/execution_policy.h>
+        __global__ void count(const int *a, int *sum, int n) {
+          *sum = (int)thrust::count_if(thrust::device, a, a + n, [](int x) { return x % 3 == 0; });
+        }
+        int main() {
+          int *a, *sum, host[100], found;
+          cudaMalloc(&a, sizeof host);
+          cudaMalloc(&sum, sizeof(int));
+          for (int i = 0; i < 100; i++) host[i] = i;
+          cudaMemcpy(a, host, sizeof host, cudaMemcpyHostToDevice);
+          count<<<1, 1>>>(a, sum, 100);
+          cudaMemcpy(&found, sum, sizeof found, cudaMemcpyDeviceToHost);
+          printf("%d\n", found);
+        }"#;
+    std::fs::write(folder.path().join("count.cu"), text).unwrap();
+    let words = [
+        "--sirius-device=cpu",
+        "-arch=sm_80",
+        "count.cu",
+        "-o",
+        "count",
+    ];
+    sirius(folder.path(), &words);
+    let said = tool(folder.path(), "./count", &[]);
+    assert_eq!(said, "34\n");
+}
+
 #[test]
 fn what_is_missing_is_named() {
     let linked = attempt(OBJECTS.path(), &["-dlink", "main.o", "-o", "/dev/null"]);

@@ -210,7 +210,7 @@ pub fn runtime_arguments(
 /// The user's link arguments; the CPU device is its own CUDA runtime, driver and libraries. Host code is
 /// clang's, whose OpenMP library has GNU's functions as well as those that it calls.
 fn link_arguments(build: &Build) -> impl Iterator<Item = &str> {
-    const RUNTIMES: [&str; 18] = [
+    const RUNTIMES: [&str; 19] = [
         "-lcudart",
         "-lcudart_static",
         "-lcudadevrt",
@@ -227,6 +227,8 @@ fn link_arguments(build: &Build) -> impl Iterator<Item = &str> {
         "-lculibos",
         "-lcusolver",
         "-lcusolver_static",
+        // What a program calls of it is missing by name.
+        "-lnvidia-ml",
         "-lcusparse",
         "-lcusparse_static",
     ];
