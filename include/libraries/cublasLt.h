@@ -9,6 +9,7 @@
 #include <cublas_v2.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #ifdef __cplusplus
 extern "C" {

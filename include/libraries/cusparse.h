@@ -13,6 +13,7 @@
 #include <cuda_runtime_api.h>
 #include <library_types.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #define CUSPARSEAPI
 

@@ -3,7 +3,6 @@
 //
 // expect: 2 launches -> 1
 #include <cmath>
-#include <cstdio>
 #include <cuda_runtime.h>
 #include <cusparse.h>
 #include <vector>
