@@ -23,6 +23,7 @@ pub mod error;
 pub mod execution;
 pub mod fault;
 pub mod handles;
+pub mod library_calls;
 mod mapping;
 pub mod memory;
 pub mod memory_dump;

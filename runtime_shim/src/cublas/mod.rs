@@ -12,25 +12,15 @@ use std::ffi::c_void;
 use nalgebra::DMatrix;
 
 use crate::dense::Scalar;
+use crate::library_calls::LibraryError;
 use crate::memory;
-use crate::{check, error, termination, trace};
+use crate::{check, trace};
 
 /// Defines C functions whose bodies return a `BlasResult`.
 macro_rules! cublas_functions {
-    ($(
-        $(#[$attribute:meta])*
-        fn $name:ident ($($parameter:ident: $kind:ty),* $(,)?) $body:block
-    )*) => {$(
-        $(#[$attribute])*
-        ///
-        /// # Safety
-        /// Pointers must be what cuBLAS's manual asks of this function.
-        #[unsafe(no_mangle)]
-        #[allow(non_snake_case, clippy::too_many_arguments, reason = "cuBLAS's own name and parameters")]
-        pub unsafe extern "C" fn $name($($parameter: $kind),*) -> u32 {
-            $crate::cublas::call(stringify!($name), move || $body)
-        }
-    )*};
+    ($($functions:tt)*) => {
+        $crate::library_calls::library_functions! { "cuBLAS" $crate::cublas::BlasError; $($functions)* }
+    };
 }
 
 pub mod factors;
@@ -128,19 +118,17 @@ macro_rules! number {
 number!(f32, matrixmultiply::sgemm);
 number!(f64, matrixmultiply::dgemm);
 
-fn call(name: &str, body: impl FnOnce() -> BlasResult) -> u32 {
-    if error::device_failure().is_some() {
-        return BlasError::EXECUTION_FAILED.0;
+impl LibraryError for BlasError {
+    const EXECUTION_FAILED: Self = Self::EXECUTION_FAILED;
+
+    fn number(self) -> u32 {
+        self.0
     }
-    match error::beside_the_runtime(body) {
-        Ok(()) => 0,
-        Err(error) => {
-            if error == BlasError::EXECUTION_FAILED {
-                termination::notice(&format!(
-                    "{name}: a matrix or vector is not within device memory"
-                ));
-            }
-            error.0
+
+    fn notice(self) -> Option<&'static str> {
+        match self {
+            Self::EXECUTION_FAILED => Some("a matrix or vector is not within device memory"),
+            _ => None,
         }
     }
 }

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::ffi::{c_int, c_longlong, c_void};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::{error, termination};
+use crate::library_calls::LibraryError;
 use plan::{Kind, Plan, Side};
 
 /// Version of cuFFT whose interface this is.
@@ -40,20 +40,9 @@ impl TransformError {
 
 /// Defines C functions whose bodies return a `TransformResult`.
 macro_rules! cufft_functions {
-    ($(
-        $(#[$attribute:meta])*
-        fn $name:ident ($($parameter:ident: $kind:ty),* $(,)?) $body:block
-    )*) => {$(
-        $(#[$attribute])*
-        ///
-        /// # Safety
-        /// Pointers must be what cuFFT's manual asks of this function.
-        #[unsafe(no_mangle)]
-        #[allow(non_snake_case, clippy::too_many_arguments, reason = "cuFFT's own name and parameters")]
-        pub unsafe extern "C" fn $name($($parameter: $kind),*) -> u32 {
-            call(stringify!($name), move || $body)
-        }
-    )*};
+    ($($functions:tt)*) => {
+        $crate::library_calls::library_functions! { "cuFFT" $crate::cufft::TransformError; $($functions)* }
+    };
 }
 
 struct Entry {
@@ -262,19 +251,17 @@ cufft_functions! {
     }
 }
 
-fn call(name: &str, body: impl FnOnce() -> TransformResult) -> u32 {
-    if error::device_failure().is_some() {
-        return TransformError::EXEC_FAILED.0;
+impl LibraryError for TransformError {
+    const EXECUTION_FAILED: Self = Self::EXEC_FAILED;
+
+    fn number(self) -> u32 {
+        self.0
     }
-    match error::beside_the_runtime(body) {
-        Ok(()) => 0,
-        Err(error) => {
-            if error == TransformError::EXEC_FAILED {
-                termination::notice(&format!(
-                    "{name}: input or output is not within device memory"
-                ));
-            }
-            error.0
+
+    fn notice(self) -> Option<&'static str> {
+        match self {
+            Self::EXEC_FAILED => Some("input or output is not within device memory"),
+            _ => None,
         }
     }
 }

@@ -14,7 +14,8 @@ use std::ffi::{c_int, c_void};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::api::stream;
-use crate::{check, error, memory, termination, trace};
+use crate::library_calls::LibraryError;
+use crate::{check, memory, termination, trace};
 use engines::{Engine, Family};
 
 /// Version of cuRAND whose interface this is.
@@ -42,20 +43,9 @@ impl RandomError {
 
 /// Defines C functions whose bodies return a `RandomResult`.
 macro_rules! curand_functions {
-    ($(
-        $(#[$attribute:meta])*
-        fn $name:ident ($($parameter:ident: $kind:ty),* $(,)?) $body:block
-    )*) => {$(
-        $(#[$attribute])*
-        ///
-        /// # Safety
-        /// Pointers must be what cuRAND's manual asks of this function.
-        #[unsafe(no_mangle)]
-        #[allow(non_snake_case, reason = "cuRAND's own name")]
-        pub unsafe extern "C" fn $name($($parameter: $kind),*) -> u32 {
-            call(stringify!($name), move || $body)
-        }
-    )*};
+    ($($functions:tt)*) => {
+        $crate::library_calls::library_functions! { "cuRAND" $crate::curand::RandomError; $($functions)* }
+    };
 }
 
 struct Generator {
@@ -253,17 +243,17 @@ impl Generator {
     }
 }
 
-fn call(name: &str, body: impl FnOnce() -> RandomResult) -> u32 {
-    if error::device_failure().is_some() {
-        return RandomError::LAUNCH_FAILURE.0;
+impl LibraryError for RandomError {
+    const EXECUTION_FAILED: Self = Self::LAUNCH_FAILURE;
+
+    fn number(self) -> u32 {
+        self.0
     }
-    match error::beside_the_runtime(body) {
-        Ok(()) => 0,
-        Err(error) => {
-            if error == RandomError::LAUNCH_FAILURE {
-                termination::notice(&format!("{name}: the results are not within device memory"));
-            }
-            error.0
+
+    fn notice(self) -> Option<&'static str> {
+        match self {
+            Self::LAUNCH_FAILURE => Some("the results are not within device memory"),
+            _ => None,
         }
     }
 }

@@ -10,9 +10,10 @@ mod spectra;
 
 use std::ffi::{c_int, c_void};
 
+use crate::api;
 use crate::cublas::{BlasError, factors::Whole};
 use crate::handles::Handles;
-use crate::{api, error, termination};
+use crate::library_calls::LibraryError;
 
 /// A status other than `CUSOLVER_STATUS_SUCCESS`, by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,20 +42,9 @@ impl From<BlasError> for SolverError {
 
 /// Defines C functions whose bodies return a `SolverResult`.
 macro_rules! cusolver_functions {
-    ($(
-        $(#[$attribute:meta])*
-        fn $name:ident ($($parameter:ident: $kind:ty),* $(,)?) $body:block
-    )*) => {$(
-        $(#[$attribute])*
-        ///
-        /// # Safety
-        /// Pointers must be what cuSOLVER's manual asks of this function.
-        #[unsafe(no_mangle)]
-        #[allow(non_snake_case, clippy::too_many_arguments, reason = "cuSOLVER's own name and parameters")]
-        pub unsafe extern "C" fn $name($($parameter: $kind),*) -> u32 {
-            $crate::cusolver::call(stringify!($name), move || $body)
-        }
-    )*};
+    ($($functions:tt)*) => {
+        $crate::library_calls::library_functions! { "cuSOLVER" $crate::cusolver::SolverError; $($functions)* }
+    };
 }
 use cusolver_functions;
 
@@ -96,19 +86,17 @@ cusolver_functions! {
     }
 }
 
-fn call(name: &str, body: impl FnOnce() -> SolverResult) -> u32 {
-    if error::device_failure().is_some() {
-        return SolverError::EXECUTION_FAILED.0;
+impl LibraryError for SolverError {
+    const EXECUTION_FAILED: Self = Self::EXECUTION_FAILED;
+
+    fn number(self) -> u32 {
+        self.0
     }
-    match error::beside_the_runtime(body) {
-        Ok(()) => 0,
-        Err(error) => {
-            if error == SolverError::EXECUTION_FAILED {
-                termination::notice(&format!(
-                    "{name}: a matrix or vector is not within device memory"
-                ));
-            }
-            error.0
+
+    fn notice(self) -> Option<&'static str> {
+        match self {
+            Self::EXECUTION_FAILED => Some("a matrix or vector is not within device memory"),
+            _ => None,
         }
     }
 }

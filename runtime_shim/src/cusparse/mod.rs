@@ -18,7 +18,8 @@ mod vectors;
 use std::ffi::{CStr, c_char, c_int, c_void};
 
 use crate::handles::Handles;
-use crate::{check, error, memory, termination, trace};
+use crate::library_calls::LibraryError;
+use crate::{check, memory, trace};
 use descriptors::{Elements, float_bytes};
 
 /// Version of cuSPARSE whose interface this is.
@@ -46,34 +47,8 @@ impl SparseError {
 
 /// Defines C functions whose bodies return a `SparseResult`; names after `=` are further ones of the same.
 macro_rules! cusparse_functions {
-    ($(
-        $(#[$attribute:meta])*
-        fn $name:ident $(= $($alias:ident)+)? ($($parameter:ident: $kind:ty),* $(,)?) $body:block
-    )*) => {$(
-        $(#[$attribute])*
-        ///
-        /// # Safety
-        /// Pointers must be what cuSPARSE's manual asks of this function.
-        #[unsafe(no_mangle)]
-        #[allow(non_snake_case, clippy::too_many_arguments, reason = "cuSPARSE's own name and parameters")]
-        pub unsafe extern "C" fn $name($($parameter: $kind),*) -> u32 {
-            $crate::cusparse::call(stringify!($name), move || $body)
-        }
-        cusparse_functions!(@aliases [$($($alias)+)?] $name ($($parameter: $kind),*));
-    )*};
-    (@aliases [] $name:ident $parameters:tt) => {};
-    (@aliases [$alias:ident $($rest:ident)*] $name:ident ($($parameter:ident: $kind:ty),*)) => {
-        /// Another name of the function that it calls.
-        ///
-        /// # Safety
-        /// Pointers must be what cuSPARSE's manual asks of this function.
-        #[unsafe(no_mangle)]
-        #[allow(non_snake_case, clippy::too_many_arguments, reason = "cuSPARSE's own name and parameters")]
-        pub unsafe extern "C" fn $alias($($parameter: $kind),*) -> u32 {
-            // SAFETY: the same contract.
-            unsafe { $name($($parameter),*) }
-        }
-        cusparse_functions!(@aliases [$($rest)*] $name ($($parameter: $kind),*));
+    ($($functions:tt)*) => {
+        $crate::library_calls::library_functions! { "cuSPARSE" $crate::cusparse::SparseError; $($functions)* }
     };
 }
 use cusparse_functions;
@@ -171,23 +146,20 @@ pub extern "C" fn cusparseGetErrorString(status: u32) -> *const c_char {
         .as_ptr()
 }
 
-fn call(name: &str, body: impl FnOnce() -> SparseResult) -> u32 {
-    if error::device_failure().is_some() {
-        return SparseError::EXECUTION_FAILED.0;
+impl LibraryError for SparseError {
+    const EXECUTION_FAILED: Self = Self::EXECUTION_FAILED;
+
+    fn number(self) -> u32 {
+        self.0
     }
-    match error::beside_the_runtime(body) {
-        Ok(()) => 0,
-        Err(error) => {
-            match error {
-                SparseError::EXECUTION_FAILED => termination::notice(&format!(
-                    "{name}: a vector or matrix is not within device memory"
-                )),
-                SparseError::NOT_SUPPORTED => termination::notice(&format!(
-                    "{name}: the CPU device has no elements, formats or operations of this kind"
-                )),
-                _ => {}
+
+    fn notice(self) -> Option<&'static str> {
+        match self {
+            Self::EXECUTION_FAILED => Some("a vector or matrix is not within device memory"),
+            Self::NOT_SUPPORTED => {
+                Some("the CPU device has no elements, formats or operations of this kind")
             }
-            error.0
+            _ => None,
         }
     }
 }
