@@ -19,6 +19,11 @@
 #include <time.h>
 #include <cuda_runtime.h>
 
+/* ---- nvcc's name for a compiler of CUDA is a number, which programs test with #if; clang's is empty. ---- */
+
+#undef __CUDACC__
+#define __CUDACC__ 1
+
 /*
  * ---- nvcc's version, which programs test. Its name, __NVCC__, is defined below: CUDA's own headers
  * take it for a compiler with nvcc's built-in functions. The folder clang_view keeps it from those of
@@ -193,6 +198,17 @@ extern "C" inline __device__ unsigned long long __nv_bswap64_impl(unsigned long 
 
 #undef __managed__
 #define __managed__ __attribute__((device, section("sirius_managed")))
+
+/*
+ * ---- A shared variable that no constructor runs for. sirius-rs declares those so whose constructors nvcc leaves
+ * aside and clang does not.
+ */
+
+template <class Contents> union sirius_uninitialised {
+  Contents value;
+  __host__ __device__ sirius_uninitialised() {}
+  __host__ __device__ ~sirius_uninitialised() {}
+};
 
 /*
  * ---- nvcc's built-in atomic functions. They take any type of 1 to 8 bytes, so that they are macros here

@@ -4,7 +4,9 @@
 //! side, errors of the side that fails first (the host's when both do).
 
 use super::front_end_cache::run_front_end;
-use super::{ProgramError, SourceBitcode, managed, relocatable, texture_references};
+use super::{
+    ProgramError, SourceBitcode, managed, relocatable, source_repairs, texture_references,
+};
 use crate::cli::{Build, Device, Input, Language, Phase, Relocatable, ToolError, Toolchain};
 use inkwell::context::Context;
 use inkwell::module::Module;
@@ -69,10 +71,13 @@ pub(super) fn compile<'ctx>(
     let clang = |arguments: &[OsString], made: &Path| {
         run_front_end(&toolchain.clang, arguments, &[&image, made], build)
     };
-    let both = |host: &[OsString], device: Option<&[OsString]>| {
+    let both = |host: &[OsString], further: &[OsString]| {
+        let with_further = |arguments: &[OsString]| [arguments, further].concat();
         std::thread::scope(|scope| {
-            let device = device.map(|device| scope.spawn(|| clang(device, &device_bitcode)));
-            let host_output = clang(host, &host_bitcode);
+            let device = device
+                .as_deref()
+                .map(|device| scope.spawn(|| clang(&with_further(device), &device_bitcode)));
+            let host_output = clang(&with_further(host), &host_bitcode);
             let device_output = device.map(|thread| match thread.join() {
                 Ok(output) => output,
                 Err(panic) => std::panic::resume_unwind(panic),
@@ -81,20 +86,20 @@ pub(super) fn compile<'ctx>(
             host_output.and_then(|output| device_text.map(|()| output.stderr))
         })
     };
-    let first = both(&host, device.as_deref());
-    let warnings = match first {
+    let warnings = match both(&host, &[]) {
         Err(error) if clashes_with_references(&error) => {
-            let without = |arguments: &[OsString]| {
-                let define = OsString::from(format!("-D{WITHOUT_REFERENCES}"));
-                arguments
-                    .iter()
-                    .cloned()
-                    .chain([define])
-                    .collect::<Vec<_>>()
-            };
-            let device = device.as_deref().map(without);
+            let define = OsString::from(format!("-D{WITHOUT_REFERENCES}"));
             // Where that is no better, the first message is the one about what the user wrote.
-            both(&without(&host), device.as_deref()).map_err(|_| error)
+            both(&host, &[define]).map_err(|_| error)
+        }
+        Err(error) if input.language == Language::Cuda => {
+            let warns = !build
+                .front_end_arguments
+                .iter()
+                .any(|argument| argument == "-w");
+            source_repairs::run_repaired(error, folder.path(), warns, |further| {
+                both(&host, further)
+            })
         }
         first => first,
     };
@@ -337,6 +342,9 @@ impl Arguments {
             "-Xclang",
             "-target-sdk-version=12.8",
             "-Wno-unknown-cuda-version",
+            // nvcc's front end takes these.
+            "-Wno-error=reserved-user-defined-literal",
+            "-Wno-error=return-mismatch",
             "-include",
         ]);
         self.0.push(toolchain.compatibility_header.clone().into());
@@ -370,6 +378,8 @@ impl Arguments {
             self.add(["-DNVTX_DISABLE="]);
         }
         // Names of variables let reports speak of buffers as the program does.
+        // g++ and nvcc only warn of numbers in braces that may not fit.
+        self.add(["-Wno-error=c++11-narrowing"]);
         self.add([
             "-Xclang",
             "-disable-llvm-passes",

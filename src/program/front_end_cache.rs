@@ -27,6 +27,8 @@ pub(super) fn run_front_end(
     build: &Build,
 ) -> Result<Output, ToolError> {
     let folder = std::env::var_os("SIRIUS_FRONT_END_CACHE").filter(|folder| !folder.is_empty());
+    // Sources that are read otherwise than they stand have other texts under the same names.
+    let folder = folder.filter(|_| !arguments.iter().any(|argument| argument == "-ivfsoverlay"));
     let command = folder
         .as_ref()
         .and_then(|_| Command::new(clang, arguments, temporary));

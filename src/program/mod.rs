@@ -33,6 +33,7 @@ mod passes;
 mod relocatable;
 mod remake;
 mod runtime_effects;
+mod source_repairs;
 mod surface_reads;
 mod truth_values;
 mod texture_references;

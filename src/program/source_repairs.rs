@@ -1,0 +1,287 @@
+//! What nvcc takes and clang refuses, written as clang takes it: a source that clang refuses is read once more
+//! with a few places of it changed, where what was meant is beyond doubt.
+//!
+//! The places are those that clang's messages name. clang reads the changed text under the file's own name,
+//! line by line as it was. What no change mends is refused with clang's message about what the user wrote, and
+//! with a sentence of ours where the two compilers differ.
+//!
+//! Invariant: nothing that clang takes as it stands is changed.
+
+mod places;
+mod shared_variables;
+
+use crate::cli::ToolError;
+use places::{Change, change_at};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Component, Path, PathBuf};
+
+/// How often a source is changed: clang may find more behind what it could not read before.
+const MOST_ROUNDS: usize = 6;
+
+/// Runs clang over changed sources until it takes them. `run` runs it with further arguments and gives its
+/// warnings, to which nvcc's are added where `warns`; `error` is what the first run ended with, and files are
+/// made in `folder`.
+///
+/// # Errors
+/// Where no change helps, `error` with the sentences of [`EXPLANATIONS`].
+pub(super) fn run_repaired(
+    error: ToolError,
+    folder: &Path,
+    warns: bool,
+    run: impl Fn(&[OsString]) -> Result<String, ToolError>,
+) -> Result<String, ToolError> {
+    let mut sources = Sources::default();
+    let mut latest = said(&error);
+    for round in 0..MOST_ROUNDS {
+        if !sources.change(&complaints(&latest)) {
+            break;
+        }
+        let Some(overlay) = sources.write(folder, round) else {
+            break;
+        };
+        let arguments = [
+            "-ivfsoverlay".into(),
+            overlay.into(),
+            "-ferror-limit=0".into(),
+        ];
+        match run(&arguments) {
+            Ok(warnings) if warns => return Ok(warnings + &sources.warnings),
+            Ok(warnings) => return Ok(warnings),
+            Err(error) => latest = said(&error),
+        }
+    }
+    Err(explained(error))
+}
+
+/// What clang printed.
+fn said(error: &ToolError) -> String {
+    match error {
+        ToolError::Failed { stderr, .. } => without_colours(stderr),
+        ToolError::NotStarted { .. } => String::new(),
+    }
+}
+
+/// An error of clang's.
+struct Complaint<'a> {
+    file: &'a str,
+    /// Both count from 1, the column in bytes.
+    line: usize,
+    column: usize,
+    message: &'a str,
+}
+
+/// The errors in what clang printed.
+fn complaints(text: &str) -> Vec<Complaint<'_>> {
+    let complaint = |line: &'_ str| {
+        let (place, message) = line.split_once(": error: ")?;
+        let mut parts = place.rsplitn(3, ':');
+        let column = parts.next()?.parse().ok()?;
+        let line = parts.next()?.parse().ok()?;
+        Some((parts.next()?.len(), line, column, message.len()))
+    };
+    let found = text.lines().filter_map(|whole| {
+        let (file, line, column, message) = complaint(whole)?;
+        Some(Complaint {
+            file: &whole[..file],
+            line,
+            column,
+            message: &whole[whole.len() - message..],
+        })
+    });
+    found.collect()
+}
+
+/// Files as they are read instead of what is written.
+#[derive(Default)]
+struct Sources {
+    changed: BTreeMap<PathBuf, String>,
+    /// What nvcc warns of where this reads on.
+    warnings: String,
+}
+
+impl Sources {
+    /// Changes the places that errors name; whether there is one.
+    fn change(&mut self, complaints: &[Complaint<'_>]) -> bool {
+        let mut by_file: BTreeMap<PathBuf, Vec<&Complaint<'_>>> = BTreeMap::new();
+        for complaint in complaints {
+            if let Some(path) = absolute(complaint.file) {
+                by_file.entry(path).or_default().push(complaint);
+            }
+        }
+        let mut any = false;
+        for (path, complaints) in by_file {
+            let before = match self.changed.get(&path) {
+                Some(text) => text.clone(),
+                None => match std::fs::read_to_string(&path) {
+                    Ok(text) => text,
+                    Err(_) => continue,
+                },
+            };
+            let mut changes: Vec<Change> = Vec::new();
+            for complaint in complaints {
+                let offset = offset(&before, complaint.line, complaint.column);
+                let Some(change) = offset.and_then(|at| change_at(&before, at, complaint.message))
+                else {
+                    continue;
+                };
+                if let Some(warning) = change.warning {
+                    let Complaint {
+                        file, line, column, ..
+                    } = complaint;
+                    let warning = format!("{file}:{line}:{column}: warning: {warning}\n");
+                    if !self.warnings.contains(&warning) {
+                        self.warnings += &warning;
+                    }
+                }
+                changes.push(change);
+            }
+            changes.sort_by_key(|change| change.range.start);
+            let mut after = String::new();
+            let mut end = 0;
+            for change in changes {
+                if change.range.start >= end {
+                    after += &before[end..change.range.start];
+                    after += &change.text;
+                    end = change.range.end.max(change.range.start + 1);
+                    after += &before[change.range.end..end];
+                }
+            }
+            after += &before[end..];
+            if after != before {
+                any = true;
+                self.changed.insert(path, after);
+            }
+        }
+        any
+    }
+
+    /// Writes the changed files and the list by which clang finds them.
+    fn write(&self, folder: &Path, round: usize) -> Option<PathBuf> {
+        let mut roots = Vec::new();
+        for (index, (path, text)) in self.changed.iter().enumerate() {
+            let place = folder.join(format!("repaired_{round}_{index}"));
+            std::fs::write(&place, text).ok()?;
+            roots.push(serde_json::json!({
+                "type": "file",
+                "name": path.to_str()?,
+                "external-contents": place.to_str()?,
+                "use-external-name": false,
+            }));
+        }
+        let overlay = folder.join(format!("overlay_{round}.yaml"));
+        let list = serde_json::json!({ "version": 0, "case-sensitive": "true", "roots": roots });
+        std::fs::write(&overlay, list.to_string()).ok()?;
+        Some(overlay)
+    }
+}
+
+/// A path as clang looks it up in its list.
+fn absolute(file: &str) -> Option<PathBuf> {
+    let whole = std::env::current_dir().ok()?.join(file);
+    let mut path = PathBuf::new();
+    for component in whole.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                path.pop();
+            }
+            component => path.push(component),
+        }
+    }
+    Some(path)
+}
+
+fn offset(text: &str, line: usize, column: usize) -> Option<usize> {
+    let begin = match line.checked_sub(1)? {
+        0 => 0,
+        before => text.match_indices('\n').nth(before - 1)?.0 + 1,
+    };
+    let at = begin + column.checked_sub(1)?;
+    text.is_char_boundary(at).then_some(at)
+}
+
+fn without_colours(text: &str) -> String {
+    let mut plain = String::new();
+    let mut rest = text;
+    while let Some((before, sequence)) = rest.split_once('\u{1b}') {
+        plain += before;
+        rest = sequence
+            .split_once(|last: char| last.is_ascii_alphabetic())
+            .map_or("", |(_, after)| after);
+    }
+    plain + rest
+}
+
+/// What is said after clang's message where nvcc takes what clang refuses: a piece of the message, the sentence.
+const EXPLANATIONS: [(&str, &str); 4] = [
+    (
+        "in __host__ __device__ function",
+        "nvcc only warns where a __host__ __device__ function calls one of the other side, and a kernel that comes to \
+         such a call does anything; put the call between #ifndef __CUDA_ARCH__ and #endif, or make what is called \
+         __host__ __device__",
+    ),
+    (
+        "initialization is not supported for __shared__ variables",
+        "nvcc leaves a __shared__ variable whose constructor does something uninitialised, with a warning; this one \
+         could not be read so: give it a declaration of its own in the function, without an initialiser",
+    ),
+    (
+        "cannot jump from switch statement to this case label",
+        "nvcc only warns of this in device code; put braces around what follows the other case label",
+    ),
+    (
+        "to follow '#pragma unroll'",
+        "nvcc leaves a #pragma unroll aside that no loop follows; this one stands in a macro: take it out there",
+    ),
+];
+
+/// An error with sentences about what nvcc does otherwise.
+fn explained(error: ToolError) -> ToolError {
+    match error {
+        ToolError::Failed {
+            program,
+            status,
+            mut stderr,
+        } => {
+            for (piece, sentence) in EXPLANATIONS {
+                if without_colours(&stderr).contains(piece) {
+                    stderr += &format!("sirius-rs note    : {sentence}\n");
+                }
+            }
+            ToolError::Failed {
+                program,
+                status,
+                stderr,
+            }
+        }
+        error => error,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{complaints, offset, without_colours};
+
+    #[test]
+    fn errors_are_read_with_their_places() {
+        let text = "\u{1b}[1ma:b/x.cu:3:14: \u{1b}[0m\u{1b}[0;1;31merror: \u{1b}[0mexpected expression\n\
+                    x.cu:4:1: warning: odd\nno place: error: none\n";
+        let plain = without_colours(text);
+        let found = complaints(&plain);
+        assert_eq!(found.len(), 1);
+        let first = &found[0];
+        assert_eq!(
+            (first.file, first.line, first.column, first.message),
+            ("a:b/x.cu", 3, 14, "expected expression")
+        );
+    }
+
+    #[test]
+    fn lines_and_columns_are_offsets() {
+        let text = "ab\ncde\n";
+        assert_eq!(offset(text, 1, 1), Some(0));
+        assert_eq!(offset(text, 2, 3), Some(5));
+        assert_eq!(offset(text, 9, 1), None);
+    }
+}

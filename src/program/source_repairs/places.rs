@@ -1,0 +1,318 @@
+//! One place of a source: what an error of clang's there is about, and the text that it takes.
+
+use super::shared_variables;
+use std::ops::Range;
+
+/// Other text for a part of a file.
+pub(super) struct Change {
+    pub(super) range: Range<usize>,
+    pub(super) text: String,
+    /// What nvcc says there.
+    pub(super) warning: Option<&'static str>,
+}
+
+impl Change {
+    fn replace(range: Range<usize>, text: impl Into<String>) -> Self {
+        Self {
+            range,
+            text: text.into(),
+            warning: None,
+        }
+    }
+
+    fn insert(at: usize, text: impl Into<String>) -> Self {
+        Self::replace(at..at, text)
+    }
+}
+
+/// What is changed where clang gave an error; `None` where nothing is.
+pub(super) fn change_at(text: &str, at: usize, message: &str) -> Option<Change> {
+    if let Some(name) = between(
+        message,
+        "missing 'template' keyword prior to dependent template name '",
+    ) {
+        return named_template(text, at, name);
+    }
+    if message.starts_with("reference to overloaded function could not be resolved") {
+        return qualified_template(text, at);
+    }
+    if message.starts_with("initialization is not supported for __shared__ variables") {
+        return shared_variables::uninitialised(text, at);
+    }
+    if message.starts_with("use of overloaded operator '=' is ambiguous") {
+        return emptied_vector(text, at, message);
+    }
+    if message == "expected expression" {
+        if let Some(change) = launch_spelling(text, at) {
+            return Some(change);
+        }
+    }
+    UNROLL_MESSAGES
+        .iter()
+        .any(|start| message.starts_with(start))
+        .then(|| misplaced_unroll(text, at))?
+}
+
+/// The quoted text behind `start`.
+fn between<'a>(message: &'a str, start: &str) -> Option<&'a str> {
+    message.strip_prefix(start)?.split('\'').next()
+}
+
+/// `a<T>::name<n>(x)`: nvcc's front end sees by the parenthesis that a template is meant.
+fn named_template(text: &str, at: usize, name: &str) -> Option<Change> {
+    let statement = &text[at..at + text[at..].find([';', '{', '}'])?];
+    let found = statement.match_indices(name).find(|(begin, _)| {
+        let before = statement[..*begin].trim_end();
+        let behind = statement[begin + name.len()..].trim_start();
+        let is_member = ["::", ".", "->"]
+            .iter()
+            .any(|access| before.ends_with(access));
+        is_member && behind.starts_with('<')
+    });
+    Some(Change::insert(at + found?.0, "template "))
+}
+
+/// The same without the name in the message: the place is where the qualified name begins.
+fn qualified_template(text: &str, at: usize) -> Option<Change> {
+    let mut place = at;
+    loop {
+        let qualified = place > at;
+        let name = word(&text[place..]);
+        let behind = place + name.len() + blanks(&text[place + name.len()..]);
+        if name.is_empty() || name == "template" {
+            return None;
+        }
+        let mut next = behind;
+        if text[behind..].starts_with('<') {
+            next = behind + angled(&text[behind..])?;
+            next += blanks(&text[next..]);
+            if text[next..].starts_with('(') {
+                return qualified.then(|| Change::insert(place, "template "));
+            }
+        }
+        place = next + text[next..].strip_prefix("::").map(|_| 2)?;
+        place += blanks(&text[place..]);
+    }
+}
+
+/// `vector = {}` of CUDA's packed types, whose constructors and assignments clang finds equally good. All give zeros.
+fn emptied_vector(text: &str, at: usize, message: &str) -> Option<Change> {
+    let types = ["__half2", "__nv_bfloat162"];
+    let name = types
+        .iter()
+        .find(|name| message.contains(&format!("'{name}'")))?;
+    let brace = at + 1 + blanks(text.get(at..)?.strip_prefix('=')?);
+    let inside = text[brace..].strip_prefix('{')?;
+    inside[blanks(inside)..]
+        .starts_with('}')
+        .then(|| Change::insert(brace, *name))
+}
+
+/// A launch's angle brackets with blanks before the last of three, and its sizes in braces.
+fn launch_spelling(text: &str, at: usize) -> Option<Change> {
+    let before = text[..at].trim_end_matches([' ', '\t']);
+    match text[at..].chars().next()? {
+        bracket @ ('<' | '>') => {
+            let pair = before.strip_suffix(bracket)?.strip_suffix(bracket)?;
+            let split = before.len() < at && !pair.ends_with(bracket);
+            let range = before.len()..at + 1;
+            let blanks = " ".repeat(at - before.len());
+            split.then(|| Change::replace(range, format!("{bracket}{blanks}")))
+        }
+        '{' => {
+            let sizes = before.ends_with("<<<") || before.ends_with(',');
+            let statement = before.rfind([';', '}']).map_or(0, |end| end + 1);
+            let launches =
+                before[statement..].contains("<<<") || before[statement..].contains("<< <");
+            // Behind a size in braces, which ends the piece above.
+            let second = before.ends_with("},") && before[..statement].contains("<<<");
+            (sizes && (launches || second)).then(|| Change::insert(at, "dim3"))
+        }
+        _ => None,
+    }
+}
+
+/// How clang says that a pragma for loops stands where none follows, or by another.
+const UNROLL_MESSAGES: [&str; 7] = [
+    "expected a for, while, or do-while loop to follow '#pragma ",
+    "expected statement",
+    "expected unqualified-id",
+    "this pragma cannot appear in ",
+    "incompatible directives '#pragma ",
+    "duplicate directives '#pragma ",
+    "invalid value '",
+];
+
+/// Takes away the pragma that stands at a place, or before it with nothing but blanks and other pragmas between.
+fn misplaced_unroll(text: &str, at: usize) -> Option<Change> {
+    let begin = text[..at].rfind('\n').map_or(0, |end| end + 1);
+    let mut line = begin..begin + text[begin..].find('\n').unwrap_or(text.len() - begin);
+    if text[line.clone()].trim_start().starts_with('#') {
+        return without_pragma(text, line);
+    }
+    if !text[begin..at].trim().is_empty() {
+        return None;
+    }
+    loop {
+        let end = line.start.checked_sub(1)?;
+        line = text[..end].rfind('\n').map_or(0, |end| end + 1)..end;
+        let content = text[line.clone()].trim();
+        if let Some(change) = without_pragma(text, line.clone()) {
+            return Some(change);
+        }
+        if !content.is_empty() && !content.starts_with("//") && !content.starts_with("#pragma") {
+            return None;
+        }
+    }
+}
+
+/// A line that is a pragma about unrolling, as an empty one.
+fn without_pragma(text: &str, line: Range<usize>) -> Option<Change> {
+    let content = &text[line.clone()];
+    let directive = content.trim_start().strip_prefix('#')?.trim_start();
+    let what = directive.strip_prefix("pragma")?.trim_start();
+    let goes_on = content.ends_with('\\');
+    (!goes_on && ["unroll", "nounroll"].contains(&word(what)))
+        .then(|| Change::replace(line, String::new()))
+}
+
+/// The identifier at the beginning.
+pub(super) fn word(text: &str) -> &str {
+    let end = text.find(|character: char| !character.is_ascii_alphanumeric() && character != '_');
+    &text[..end.unwrap_or(text.len())]
+}
+
+/// How many bytes of white space are at the beginning.
+pub(super) fn blanks(text: &str) -> usize {
+    text.len() - text.trim_start().len()
+}
+
+/// The length of what stands in angle brackets at the beginning, with them.
+fn angled(text: &str) -> Option<usize> {
+    let (mut angles, mut others) = (0, 0);
+    for (index, character) in text.char_indices() {
+        match character {
+            '(' | '[' => others += 1,
+            ')' | ']' => others -= 1,
+            '<' if others == 0 => angles += 1,
+            '>' if others == 0 => angles -= 1,
+            ';' | '{' | '}' => return None,
+            _ => {}
+        }
+        if angles == 0 {
+            return Some(index + 1);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::change_at;
+
+    /// `text` with the change at `^`, which marks the place and is no part of it.
+    fn changed(text: &str, message: &str) -> Option<String> {
+        let at = text.find('^')?;
+        let text = text.replacen('^', "", 1);
+        let change = change_at(&text, at, message)?;
+        let mut after = text.clone();
+        after.replace_range(change.range, &change.text);
+        Some(after)
+    }
+
+    #[test]
+    fn templates_of_dependent_names() {
+        let missing = "missing 'template' keyword prior to dependent template name 'get'";
+        for (before, after) in [
+            (
+                "return ^get<T>::get<2>(v);",
+                "return get<T>::template get<2>(v);",
+            ),
+            ("x = ^v.get <2>();", "x = v.template get <2>();"),
+        ] {
+            assert_eq!(changed(before, missing).as_deref(), Some(after));
+        }
+        let overloaded =
+            "reference to overloaded function could not be resolved; did you mean to call it?";
+        assert_eq!(
+            changed("^n::to<A<(1 > 2)>, B>::go<n>(\n a);", overloaded).as_deref(),
+            Some("n::to<A<(1 > 2)>, B>::template go<n>(\n a);")
+        );
+        for text in [
+            "^go<n>(a);",
+            "^to<A>::go;",
+            "^to<A>::template go<n>(a);",
+            "^",
+        ] {
+            assert_eq!(changed(text, overloaded), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn brackets_of_launches() {
+        for (before, after) in [
+            ("k << ^<1, 1>>>();", "k <<< 1, 1>>>();"),
+            ("k<<<1, 1>>  ^> ();", "k<<<1, 1>>>   ();"),
+            ("k<<<1, ^{2, 3}>>>();", "k<<<1, dim3{2, 3}>>>();"),
+            ("k<<<^{2, 3}, 1>>>();", "k<<<dim3{2, 3}, 1>>>();"),
+        ] {
+            assert_eq!(
+                changed(before, "expected expression").as_deref(),
+                Some(after)
+            );
+        }
+        // nvcc refuses these too.
+        for text in [
+            "a < ^< b;",
+            "k <<< ^< 1;",
+            "f(1, ^{2});",
+            "k<<<1, 1>>>(); f(2, ^{1});",
+        ] {
+            assert_eq!(changed(text, "expected expression"), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn pragmas_without_loops() {
+        let statement = "expected a for, while, or do-while loop to follow '#pragma unroll'";
+        for (before, after, message) in [
+            (
+                "a;\n #pragma unroll 4\n\n // b\n ^b;\n",
+                "a;\n\n\n // b\n b;\n",
+                statement,
+            ),
+            (
+                "a;\n#pragma unroll\n^}\n",
+                "a;\n\n}\n",
+                "expected statement",
+            ),
+            (
+                "^#pragma unroll\nint f();\n",
+                "\nint f();\n",
+                "expected unqualified-id",
+            ),
+        ] {
+            assert_eq!(changed(before, message).as_deref(), Some(after));
+        }
+        for text in [
+            "#pragma unroll\na; ^b;",
+            "#pragma unroll\na;\n^b;",
+            "#pragma once\n^b;",
+            "^b",
+        ] {
+            assert_eq!(changed(text, statement), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn packed_numbers_without_contents() {
+        let message = "use of overloaded operator '=' is ambiguous (with operand types 'half2' (aka '__half2') and 'void')";
+        assert_eq!(
+            changed("x ^= { };", message).as_deref(),
+            Some("x = __half2{ };")
+        );
+        assert_eq!(changed("x ^= {1};", message), None);
+        let other = message.replace("__half2", "mine");
+        assert_eq!(changed("x ^= {};", &other), None);
+    }
+}

@@ -1,0 +1,110 @@
+// What nvcc takes and clang does not, each as nvcc reads it.
+//
+// expect: 8 launches -> 3
+#include <cstdio>
+#include <cuda/barrier>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#if !__CUDACC__
+#error the compiler of CUDA is no number
+#endif
+
+#define WORD "of"
+static const char *const words = "two"WORD"them";
+
+// Member templates of what is known later, without `template`.
+template <class To, class From> struct converted {
+    template <int count> __device__ static void all(To *to, const From *from) {
+        for (int i = 0; i < count; i++) to[i] = static_cast<To>(from[i]) + count;
+    }
+    template <int more> __device__ static To one(From from) { return static_cast<To>(from) + more; }
+};
+template <int count, class To, class From> __device__ void convert(To *to, const From *from) {
+    converted<To, From>::all<count>(to, from);
+    to[count] = converted<To, From>::one<count>(from[count]);
+}
+__global__ void conversions(float *to, const int *from) { convert<3>(to, from); }
+
+#pragma unroll
+// Pragmas for loops where no loop follows, and several before one.
+__global__ void pragmas(float *x, int n) {
+    constexpr int twice = 2;
+    #pragma unroll
+    float sum = 0;
+    #pragma unroll 4
+    #pragma unroll
+    for (int i = 0; i < n; i++) sum += x[i];
+    #pragma unroll twice + 1
+    for (int i = 0; i < n; i++) {
+        sum += x[i];
+        #pragma unroll
+    }
+    x[n] = sum;
+    #pragma unroll
+}
+
+// Packed zeros.
+__global__ void zeros(float *x) {
+    __half2 half = __floats2half2_rn(3.0f, 4.0f);
+    half = {};
+    __nv_bfloat162 other = __floats2bfloat162_rn(3.0f, 4.0f);
+    other = {};
+    x[0] = __low2float(half) + __high2float(other);
+}
+
+// Numbers in braces that may not fit.
+__global__ void narrow(int n, double wide, float *x) {
+    float numbers[] = {wide, 1.0};
+    unsigned counts[] = {n, threadIdx.x};
+    x[0] = numbers[0] + counts[0];
+}
+
+// Shared variables with constructors, which do not run.
+struct Complex {
+    float real, imaginary;
+    __host__ __device__ Complex(float real = 0, float imaginary = 0) : real(real), imaginary(imaginary) {}
+};
+template <class Number> __global__ void turned(Number *numbers) {
+    __shared__ Number tile[8][4], first;
+    static __shared__ cuda::barrier<cuda::thread_scope_block> all;
+    int i = threadIdx.x;
+    if (i == 0) {
+        init(&all, blockDim.x);
+        first = numbers[0];
+    }
+    tile[i / 4][i % 4] = numbers[i];
+    __syncthreads();
+    all.arrive_and_wait();
+    numbers[i] = tile[7 - i / 4][3 - i % 4];
+    if (i == 0) numbers[32] = first;
+}
+
+__global__ void count(int *places) { atomicAdd(places + threadIdx.x + blockDim.x * threadIdx.y, 1); }
+
+int main() {
+    float *x;
+    int *from, *places;
+    Complex *numbers;
+    cudaMallocManaged(&x, 16 * sizeof(float));
+    cudaMallocManaged(&from, 4 * sizeof(int));
+    cudaMallocManaged(&places, 6 * sizeof(int));
+    cudaMallocManaged(&numbers, 33 * sizeof(Complex));
+    for (int i = 0; i < 4; i++) from[i] = i;
+    for (int i = 0; i < 6; i++) places[i] = 0;
+    for (int i = 0; i < 33; i++) numbers[i] = Complex(i, -i);
+    conversions << <1, 1 >> >(x, from);
+    pragmas<<<1, 1>> > (x, 4);
+    zeros <<<1, 1>> >(x + 5);
+    narrow<<<1, 1>>>(3, 0.5, x + 6);
+    turned<<<1, 32>>>(numbers);
+    count<<<1, {3, 2}>>>(places);
+    count<<<{1, 1}, {2, 1}, 0>>>(places);
+    count<<<{1}, 1>>>(places);
+    cudaDeviceSynchronize();
+    bool right = x[0] == 3 && x[1] == 4 && x[2] == 5 && x[3] == 6 && x[4] == 36 && x[5] == 0 && x[6] == 3.5f;
+    for (int i = 0; i < 32; i++) right = right && numbers[i].real == 31 - i;
+    right = right && numbers[32].imaginary == 0 && places[0] == 3 && places[1] == 2 && places[5] == 1;
+    printf("%s: %g %g %g, %s\n", words, x[0], x[4], x[6], right ? "PASS" : "FAIL");
+    return right ? 0 : 1;
+}
