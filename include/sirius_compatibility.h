@@ -35,6 +35,10 @@
 #define __CUDACC_VER_MINOR__ (CUDART_VERSION % 1000 / 10)
 #define __CUDACC_VER_BUILD__ 0
 #endif
+#ifndef __CUDA_API_VER_MAJOR__
+#define __CUDA_API_VER_MAJOR__ (CUDART_VERSION / 1000)
+#define __CUDA_API_VER_MINOR__ (CUDART_VERSION % 1000 / 10)
+#endif
 
 /* ---- Runtime calls that CUDA 13 dropped after a decade of deprecation. ---- */
 

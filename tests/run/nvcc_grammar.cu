@@ -10,6 +10,10 @@
 #error the compiler of CUDA is no number
 #endif
 
+#if __CUDA_API_VER_MAJOR__ < 12
+#error the runtime has no version
+#endif
+
 #define WORD "of"
 static const char *const words = "two"WORD"them";
 

@@ -43,9 +43,7 @@ pub(super) fn change_at(text: &str, at: usize, message: &str) -> Option<Change> 
         return emptied_vector(text, at, message);
     }
     if message == "expected expression" {
-        if let Some(change) = launch_spelling(text, at) {
-            return Some(change);
-        }
+        return launch_spelling(text, at);
     }
     UNROLL_MESSAGES
         .iter()
