@@ -358,7 +358,8 @@ fn compile_fused(
     if asks_for_no_analysis(build) {
         return emit_unfused(&program, build, toolchain, output, outcome);
     }
-    let Some(analysis) = analyze_program(&program, (build, toolchain), &mut clock, outcome)? else {
+    let stages = (&mut clock, outcome::relate_for(build));
+    let Some(analysis) = analyze_program(&program, (build, toolchain), stages, outcome)? else {
         return Ok(());
     };
     let analysis = tuning::choose(&program, analysis, build, outcome)?;
@@ -587,7 +588,8 @@ fn analyze(
     let mut clock = Clock::new(&build);
     let program = clock.time(Stage::Program, || read_program(&context, &build, toolchain))?;
     outcome.warnings.push_str(&program.warnings);
-    let analysis = analyze_program(&program, (&build, toolchain), &mut clock, outcome)?;
+    let stages = (&mut clock, build_uar as outcome::Relate);
+    let analysis = analyze_program(&program, (&build, toolchain), stages, outcome)?;
     let analysis = analysis.ok_or_else(|| PipelineError::Bug("analysis was stopped".into()))?;
     let mut analysis = tuning::choose(&program, analysis, &build, outcome)?;
     if resources::decide(&build, toolchain) {
@@ -605,7 +607,7 @@ fn analyze(
 fn analyze_program(
     program: &Program<'_>,
     (build, toolchain): (&Build, &Toolchain),
-    clock: &mut Clock<'_>,
+    (clock, relate): (&mut Clock<'_>, outcome::Relate),
     outcome: &mut Outcome,
 ) -> Result<Option<Analysis>, PipelineError> {
     let mut graph = clock.time(Stage::Launch, || {
@@ -635,7 +637,7 @@ fn analyze_program(
     }
     let uar = clock.time(Stage::Dependence, || {
         take_domains(&mut graph, &models);
-        build_uar(&graph, &models)
+        relate(&graph, &models)
     });
     clock.dump(Stage::Dependence, || {
         outcome::dependence_as_json(&graph, &uar)
@@ -644,9 +646,8 @@ fn analyze_program(
         return Ok(None);
     }
     let mut options = schedule_options(build, toolchain);
-    let (mut plan, mut missed) = clock.time(Stage::Schedule, || {
-        plan_fusion(&graph, &models, &uar, &options)
-    });
+    let plan = || plan_fusion(&graph, &models, &uar, &options);
+    let (mut plan, mut missed) = clock.time(Stage::Schedule, plan);
     let names = plan.groups.iter().flat_map(|group| &group.orientations);
     let names: BTreeSet<&str> = names.map(String::as_str).collect();
     if !Orientation::is_known(&build.sirius.orientation, &names) {

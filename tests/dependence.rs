@@ -16,6 +16,8 @@ mod planning;
 mod paths;
 #[path = "dependence/scale.rs"]
 mod scale;
+#[path = "dependence/unwritten.rs"]
+mod unwritten;
 
 #[test]
 fn paths_speak_for_what_they_should() {

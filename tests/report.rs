@@ -125,6 +125,8 @@ fn graph_of(scene: &Scene, edges: &[(LaunchId, LaunchId, &str, Width)]) -> Uar {
             width: *width,
             relation: "{ source[bx] -> sink[bx] }".to_string(),
             exact: *width == Width::Thread,
+            certain: *width == Width::Thread,
+            values_differ: false,
             conditions: guards.clone(),
             absent_if: Vec::new(),
             carried: false,

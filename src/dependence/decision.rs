@@ -15,7 +15,7 @@ use crate::kernel::Access;
 
 /// Most pairs of accesses that one pair of targets is decided by.
 const MOST_ACCESS_PAIRS: usize = 900;
-/// After this many pairs a global width ends the search.
+/// After this many pairs a global width ends the search, also one that is not proven.
 const ENOUGH_ACCESS_PAIRS: usize = 64;
 /// Most that is spent on one pair of targets, as [`Solver::spent`] counts it; a few seconds of a build
 /// for debugging.
@@ -40,6 +40,10 @@ pub(super) struct Meeting {
     pub(super) width: Width,
     pub(super) relation: String,
     pub(super) exact: bool,
+    /// What was compared up to a proof of the width are exactly the conflicting pairs.
+    pub(super) certain: bool,
+    /// Some value that the relation depends on may differ between the runs of source and sink.
+    pub(super) values_differ: bool,
     /// Not all accesses were compared, which would have taken too long: the width or the relation may
     /// be wider for that.
     pub(super) gave_up: bool,
@@ -65,6 +69,8 @@ struct Merged<'a> {
     width: Width,
     union: Union,
     exact: bool,
+    certain: bool,
+    values_differ: bool,
     /// For some pair isl gave up.
     gave_up: bool,
     widest: (&'a Access, &'a Access),
@@ -131,7 +137,7 @@ impl PairOfTargets<'_> {
             }
             return (!relied_on.is_empty()).then_some(Decision::ApartIf(relied_on));
         }
-        let (mut relation, united) = merged.union.text(merged.width, &mut solver.read);
+        let (mut relation, united) = solver.unite(merged.union, merged.width);
         merged.exact &= united;
         let mut absent_when_apart = false;
         if merged.width == Width::Global {
@@ -142,6 +148,7 @@ impl PairOfTargets<'_> {
                 relied_on.clear();
                 relation = universal_relation(Width::Global);
                 merged.exact = false;
+                merged.certain = false;
             }
         } else {
             relied_on.extend(merged.assumed);
@@ -179,6 +186,8 @@ impl PairOfTargets<'_> {
             width: merged.width,
             relation,
             exact: merged.exact,
+            certain: merged.certain,
+            values_differ: merged.values_differ,
             gave_up: merged.gave_up,
             conditions: relied_on,
             absent_if: Vec::new(),
@@ -202,6 +211,8 @@ impl PairOfTargets<'_> {
             width: Width::Thread,
             union: Union::default(),
             exact: true,
+            certain: true,
+            values_differ: false,
             gave_up: false,
             widest: first,
             assumed: Vec::new(),
@@ -210,14 +221,15 @@ impl PairOfTargets<'_> {
             absence_needs_shape: false,
         };
         let mut compared = 0;
-        let share = MUCH_SPENT.saturating_sub(solver.spent) / (MUCH_SPENT / MOST_SPENT);
-        let most_spent = solver.spent.saturating_add(share.max(LEAST_SPENT));
-        for accesses in std::iter::once(first).chain(others) {
+        let most_spent = most_spent(solver);
+        let mut pairs = std::iter::once(first).chain(others);
+        for accesses in pairs.by_ref() {
             if solver.spent > most_spent {
                 if !merged.any || merged.width != Width::Global {
                     return None;
                 }
                 merged.union.give_up();
+                merged.certain = false;
                 merged.gave_up = true;
                 break;
             }
@@ -238,17 +250,59 @@ impl PairOfTargets<'_> {
             };
             merged.proven_global |= certain;
             merged.exact &= verdict.conflict.exact;
+            merged.certain &= verdict.conflict.certain;
+            merged.values_differ |= verdict.conflict.values_differ;
             add_guards(&mut merged.assumed, &verdict.assumed);
             merged.gave_up |= verdict.conflict.gave_up;
             merged.union.add(verdict.conflict.relation);
             merged.any = true;
+            if merged.proven_global {
+                break;
+            }
             if merged.width == Width::Global && compared >= ENOUGH_ACCESS_PAIRS {
                 merged.union.give_up();
+                merged.certain = false;
                 break;
             }
         }
+        // No other pair makes it wider or is a better reason.
+        if merged.proven_global {
+            self.write_others(solver, &mut merged, compared, pairs);
+        }
         Some(merged)
     }
+
+    /// Adds the pairs of accesses that are not compared yet to the relation, where somebody reads it.
+    fn write_others<'a>(
+        &self,
+        solver: &mut Solver,
+        merged: &mut Merged<'a>,
+        mut compared: usize,
+        others: impl Iterator<Item = (&'a Access, &'a Access)>,
+    ) {
+        let Some(writer) = solver.writer() else {
+            return;
+        };
+        let most_spent = most_spent(writer);
+        for accesses in others {
+            if compared >= ENOUGH_ACCESS_PAIRS || writer.spent > most_spent {
+                merged.union.give_up();
+                break;
+            }
+            compared += 1;
+            let conflict = self.decide(writer, accesses).conflict;
+            if conflict.width.is_some() {
+                merged.exact &= conflict.exact;
+                merged.union.add(conflict.relation);
+            }
+        }
+    }
+}
+
+/// What a solver may have spent when the next decision has taken its share.
+fn most_spent(solver: &Solver) -> u64 {
+    let share = MUCH_SPENT.saturating_sub(solver.spent) / (MUCH_SPENT / MOST_SPENT);
+    solver.spent.saturating_add(share.max(LEAST_SPENT))
 }
 
 /// Adds the guards that are not there yet.

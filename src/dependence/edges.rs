@@ -15,7 +15,7 @@ use super::order::{Flow, Link};
 use super::overlap::{Overlap, is_constant_memory, overlap};
 use super::pair::disjoint_guard;
 use super::polynomial::Polynomial;
-use super::relation::{Solver, universal_relation};
+use super::relation::{Relations, Solver, universal_relation};
 use super::targets::Structure;
 use super::{DependenceKind, Edge, Guard, IterationDistance, Uar, Width};
 use crate::diagnostics::{Location, RejectionReason};
@@ -101,7 +101,7 @@ const NAME: &str = "\u{1}";
 
 impl Builder<'_> {
     /// No edges yet.
-    pub(super) fn new(graph: &LaunchGraph) -> Builder<'_> {
+    pub(super) fn new(graph: &LaunchGraph, relations: Relations) -> Builder<'_> {
         let mut uar = Uar::default();
         for node in &graph.nodes {
             uar.graph.add_node(node.id);
@@ -121,7 +121,7 @@ impl Builder<'_> {
         let not_unique = not_unique.map(|buffer| (buffer, None));
         Builder {
             graph,
-            solver: Solver::default(),
+            solver: Solver::new(relations),
             paths: HashMap::new(),
             parameters: HashMap::new(),
             alike: HashMap::new(),
@@ -307,6 +307,8 @@ impl Builder<'_> {
                         width: Width::Global,
                         relation: universal_relation(Width::Global),
                         exact: false,
+                        certain: false,
+                        values_differ: false,
                         conditions: Vec::new(),
                         absent_if: absent_if.clone(),
                         carried,
@@ -581,6 +583,8 @@ impl Builder<'_> {
             width: Width::Global,
             relation: universal_relation(Width::Global),
             exact: false,
+            certain: false,
+            values_differ: false,
             conditions: Vec::new(),
             absent_if,
             carried: false,

@@ -6,6 +6,7 @@ use super::boxes::Boxes;
 use super::edges::Builder;
 use super::effect::Effect;
 use super::order::{Flow, Link, NEIGHBOURS, NumberSet, Past, Reach, Touchers};
+use super::relation::Relations;
 use crate::kernel::KernelModel;
 use crate::launch::{HostBlockId, LaunchGraph};
 use std::collections::HashMap;
@@ -15,6 +16,16 @@ use std::collections::HashMap;
 /// the schedule stage knows. An allocation touches no byte that anything before it may still use,
 /// because a free before it is a fence, and has no edge either.
 pub fn build_uar(graph: &LaunchGraph, kernels: &[KernelModel]) -> Uar {
+    build(graph, kernels, Relations::Written)
+}
+
+/// The same for whom the relations of its edges are of no interest, which takes a fraction of the time: each is all
+/// pairs of the edge's width, and none is exact.
+pub fn build_uar_without_relations(graph: &LaunchGraph, kernels: &[KernelModel]) -> Uar {
+    build(graph, kernels, Relations::LeftOut)
+}
+
+fn build(graph: &LaunchGraph, kernels: &[KernelModel], relations: Relations) -> Uar {
     let effects: Vec<Option<Effect>> = graph
         .nodes
         .iter()
@@ -40,7 +51,7 @@ pub fn build_uar(graph: &LaunchGraph, kernels: &[KernelModel]) -> Uar {
         reaches,
         places,
         flow: Flow::new(graph),
-        builder: Builder::new(graph),
+        builder: Builder::new(graph, relations),
         pasts: vec![Past::default(); graph.nodes.len()],
         links: vec![Vec::new(); graph.nodes.len()],
         again: HashMap::new(),

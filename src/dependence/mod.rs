@@ -54,7 +54,7 @@ mod targets;
 mod whole;
 mod witness;
 
-pub use enumerate::build_uar;
+pub use enumerate::{build_uar, build_uar_without_relations};
 pub use mapped::{MappedWidth, PlaceMap, PlaceSymbol};
 pub use operations::take_domains;
 pub use overlap::{
@@ -209,6 +209,12 @@ pub struct Edge {
     pub relation: String,
     /// True when the relation is exact and the edge a *must*.
     pub exact: bool,
+    /// True when the edge is a *must*, also where its relation is not written exactly; where the width is
+    /// global, as far as accesses were compared to find that out.
+    pub certain: bool,
+    /// True when the relation depends on a value that may differ between the two ends, as one does that varies
+    /// in a loop.
+    pub values_differ: bool,
     /// What the width and the relation rely on (equal shapes, preconditions of both models): a global
     /// width relies on nothing, its relation may. Values that vary in a loop are those of either end.
     pub conditions: Vec<Guard>,

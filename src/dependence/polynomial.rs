@@ -27,6 +27,20 @@ pub(super) enum Atom {
     Maximum(Box<Polynomial>, Box<Polynomial>),
 }
 
+impl Atom {
+    /// Whether it is made of a value of the sink's side.
+    pub(super) fn is_of_sink_side(&self) -> bool {
+        match self {
+            Self::SinkSide(_) => true,
+            Self::Value(_) | Self::Private(..) => false,
+            Self::FloorDivide(a, b) | Self::Minimum(a, b) | Self::Maximum(a, b) => {
+                let mut atoms = a.terms.keys().chain(b.terms.keys()).flatten();
+                atoms.any(Self::is_of_sink_side)
+            }
+        }
+    }
+}
+
 /// A product of indeterminates, sorted; empty for the constant term.
 pub(super) type Monomial = Vec<Atom>;
 

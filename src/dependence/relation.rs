@@ -53,6 +53,10 @@ pub(super) struct Conflict {
     pub(super) relation: String,
     /// Neither more nor fewer pairs.
     pub(super) exact: bool,
+    /// What was compared are exactly the conflicting pairs, whether or not the text holds no more.
+    pub(super) certain: bool,
+    /// Some value that it depends on may differ between the runs of source and sink.
+    pub(super) values_differ: bool,
     /// False when the places are not known or the question was too expensive: the width is then
     /// global for want of a proof.
     pub(super) proven: bool,
@@ -61,8 +65,10 @@ pub(super) struct Conflict {
 }
 
 /// Answers by canonical problem text; programs repeat themselves.
-#[derive(Default)]
 pub(super) struct Solver {
+    relations: Relations,
+    /// Answers that only relations need, which must not be known to what is decided.
+    writer: Option<Box<Solver>>,
     answers: HashMap<String, Conflict>,
     pub(super) samples: KnownSamples,
     agreements: HashMap<String, Agreement>,
@@ -74,6 +80,16 @@ pub(super) struct Solver {
     spent_in_vain: u64,
     /// What was read to unite relations, as [`reading`] measures it.
     pub(super) read: usize,
+}
+
+/// Whether somebody reads which pairs conflict. To write that down takes isl longer than to decide how far
+/// they are apart, so that what is decided, and the work that is counted, is the same in both cases.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Relations {
+    /// As exactly as they can be.
+    Written,
+    /// All pairs of the width stand for them.
+    LeftOut,
 }
 
 /// What isl says of a coordinate of both sides of a conflict.
@@ -169,6 +185,39 @@ fn reading(text: &str) -> usize {
 }
 
 impl Solver {
+    pub(super) fn new(relations: Relations) -> Self {
+        Self {
+            relations,
+            writer: None,
+            answers: HashMap::new(),
+            samples: KnownSamples::default(),
+            agreements: HashMap::new(),
+            problems: 0,
+            spent: 0,
+            spent_in_vain: 0,
+            read: 0,
+        }
+    }
+
+    /// Who answers what only a relation is asked for, if there are any.
+    pub(super) fn writer(&mut self) -> Option<&mut Self> {
+        match self.relations {
+            Relations::LeftOut => None,
+            Relations::Written => {
+                let new = || Box::new(Self::new(Relations::Written));
+                Some(self.writer.get_or_insert_with(new))
+            }
+        }
+    }
+
+    /// The union of relations, and whether it is exactly that; see [`Union::text`].
+    pub(super) fn unite(&mut self, union: Union, width: Width) -> (String, bool) {
+        match self.relations {
+            Relations::Written => union.text(width, &mut self.read),
+            Relations::LeftOut => (universal_relation(width), false),
+        }
+    }
+
     /// Decides one pair. `distance` is the source pointer's offset less the sink pointer's, in
     /// bytes; `None` when unknown.
     pub(super) fn conflict(
@@ -185,15 +234,19 @@ impl Solver {
         let canonical = match self.answers.get(&key) {
             Some(known) => known.clone(),
             None => {
-                let (answer, spent) = problem.solve(self.allowance());
+                let (answer, spent) = problem.solve(self.allowance(), self.relations);
                 self.count(spent, answer.gave_up);
                 self.answers.insert(key, answer.clone());
                 answer
             }
         };
+        let all_exact = problem.exact && source.access.exact && sink.access.exact;
+        let mut atoms = problem.monomials.iter().flatten();
         Conflict {
             relation: problem.with_real_names(&canonical.relation),
-            exact: canonical.exact && problem.exact && source.access.exact && sink.access.exact,
+            exact: canonical.exact && all_exact,
+            certain: canonical.certain && all_exact,
+            values_differ: atoms.any(Atom::is_of_sink_side),
             ..canonical
         }
     }
@@ -260,6 +313,8 @@ fn everything() -> Conflict {
         width: Some(Width::Global),
         relation: universal_relation(Width::Global),
         exact: false,
+        certain: false,
+        values_differ: false,
         proven: false,
         gave_up: false,
     }
@@ -283,24 +338,37 @@ fn same_place(width: Width) -> String {
 
 impl Problem {
     /// The answer, and what it took of `most_spent`.
-    fn solve(&self, most_spent: u64) -> (Conflict, u64) {
+    fn solve(&self, most_spent: u64, relations: Relations) -> (Conflict, u64) {
         let Ok(mut lowered) = self.lowered(most_spent) else {
             return (everything(), 0);
         };
         let conflict = self.solve_lowered(&mut lowered);
-        let conflict = conflict.unwrap_or_else(|error| Conflict {
+        // The plan has to be the same for all of who reads it.
+        let spent = lowered.spent();
+        let mut conflict = conflict.unwrap_or_else(|error| Conflict {
             gave_up: error == IslError::Quota,
             ..everything()
         });
-        (conflict, lowered.spent())
+        if let Some(width) = conflict.width.filter(|_| conflict.certain) {
+            let written = match relations {
+                Relations::Written => relation_of(width, &mut lowered),
+                Relations::LeftOut => None,
+            };
+            conflict.exact = written.is_some();
+            conflict.relation = written.unwrap_or_else(|| universal_relation(width));
+        }
+        (conflict, spent)
     }
 
+    /// The answer without its relation, which is written where the answer is certain.
     fn solve_lowered(&self, lowered: &mut Lowered) -> isl::Result<Conflict> {
         if !lowered.is_satisfiable(&[])? {
             return Ok(Conflict {
                 width: None,
                 relation: String::from("{ }"),
                 exact: true,
+                certain: true,
+                values_differ: false,
                 proven: true,
                 gave_up: false,
             });
@@ -315,16 +383,12 @@ impl Problem {
                 break;
             }
         }
-        // What was proven holds for the text as well, which leaves some axioms out.
-        let same = lowered.read(&same_place(width))?;
-        let relation = lowered.within_budget(|| relation(lowered, &same));
-        let relation = relation
-            .ok()
-            .filter(|relation| relation.len() <= LONGEST_RELATION);
         Ok(Conflict {
             width: Some(width),
-            exact: relation.is_some(),
-            relation: relation.unwrap_or_else(|| universal_relation(width)),
+            relation: String::new(),
+            exact: false,
+            certain: true,
+            values_differ: false,
             proven: true,
             gave_up: false,
         })
@@ -376,6 +440,14 @@ impl Problem {
         }
         Ok(false)
     }
+}
+
+/// The conflict of a width over blocks and threads alone, where it is short enough.
+fn relation_of(width: Width, lowered: &mut Lowered) -> Option<String> {
+    // What was proven holds for the text as well, which leaves some axioms out.
+    let same = lowered.read(&same_place(width)).ok()?;
+    let relation = lowered.within_budget(|| relation(lowered, &same)).ok()?;
+    (relation.len() <= LONGEST_RELATION).then_some(relation)
 }
 
 /// The conflict over blocks and threads alone, in canonical parameters, where `same` holds.

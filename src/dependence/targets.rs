@@ -282,6 +282,8 @@ impl Builder<'_> {
                 width: meeting.width,
                 relation: meeting.relation.clone(),
                 exact: meeting.exact,
+                certain: meeting.certain,
+                values_differ: meeting.values_differ,
                 conditions: meeting.conditions.clone(),
                 absent_if: meeting.absent_if.clone(),
                 carried: false,

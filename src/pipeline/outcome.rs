@@ -1,11 +1,12 @@
 //! How a run ends: what it says, and with which status.
 
+use super::Stage;
 use super::tuning::Tunable;
 use crate::cli::toolchain::ToolchainError;
 use crate::cli::toolkit_folder::ToolkitFolderError;
 use crate::cli::{Build, ToolError};
 use crate::codegen::CodegenError;
-use crate::dependence::Uar;
+use crate::dependence::{Uar, build_uar, build_uar_without_relations};
 use crate::kernel::KernelModel;
 use crate::launch::{
     HostBlock, HostFunction, HostLoop, HostValue, Launch, LaunchGraph, NodeId, NodeKind,
@@ -203,6 +204,19 @@ pub(super) fn unfused(
 ) -> Result<VerifiedPlan, PipelineError> {
     verify(graph, models, FusionPlan::default())
         .map_err(|_| PipelineError::Bug("the verifier refuses the empty plan".into()))
+}
+
+/// What makes a program's unified graph.
+pub(super) type Relate = fn(&LaunchGraph, &[KernelModel]) -> Uar;
+
+/// The graph of a build, whose relations are written where something shows them.
+pub(super) fn relate_for(build: &Build) -> Relate {
+    let options = &build.sirius;
+    let dumped = options.dump.contains(&Stage::Dependence);
+    match options.report.is_some() || options.save_directory.is_some() || dumped {
+        true => build_uar,
+        false => build_uar_without_relations,
+    }
 }
 
 /// The edges, and after them the launches and host values that their conditions speak of.

@@ -385,12 +385,12 @@ pub(super) fn issued(
                     continue;
                 };
                 if edge.carried {
-                    if edge.exact && is_next_iteration(edge) {
+                    if edge.certain && is_next_iteration(edge) {
                         flow.add_edge(NodeIndex::new(*source), NodeIndex::new(sink), true);
                     }
                 } else if *source < sink {
                     wave = wave.max(waves[*source] + 1);
-                    if edge.exact {
+                    if edge.certain {
                         flow.add_edge(NodeIndex::new(*source), NodeIndex::new(sink), false);
                     }
                 }
@@ -428,8 +428,7 @@ pub(super) fn issued(
 /// Whether an edge surely holds from each iteration to the next one, in all of the loops around: its
 /// relation has nothing in it that the two ends may have different values of.
 fn is_next_iteration(edge: &Edge) -> bool {
-    let depends_on_values = edge.relation.contains("_sink");
-    !depends_on_values
+    !edge.values_differ
         && edge.distances.iter().all(|distance| {
             distance.least.is_none_or(|least| least <= 1) && distance.most.is_none()
         })
