@@ -293,6 +293,7 @@ template <class Contents> union sirius_uninitialised {
   __scoped_atomic_thread_fence(order, SIRIUS_SCOPE(__VA_ARGS__ __VA_OPT__(, ) 4))
 
 #if CUDART_VERSION >= 12000 && !defined(SIRIUS_WITHOUT_REFERENCES)
+#include "sirius_surface_references.h"
 #include "sirius_texture_references.h"
 #endif
 

@@ -156,6 +156,7 @@ impl ToolkitFolder {
         let ours = compatibility_header.parent().unwrap_or(Path::new("/"));
         for name in [
             "sirius_compatibility.h",
+            "sirius_surface_references.h",
             "sirius_texture_references.h",
             Toolchain::LIBRARY_HEADERS,
             Toolchain::CLANG_VIEW,

@@ -134,11 +134,14 @@ pub(super) fn compile<'ctx>(
 /// What our headers leave texture references out for.
 const WITHOUT_REFERENCES: &str = "SIRIUS_WITHOUT_REFERENCES";
 
-/// Whether clang speaks of our header of texture references: a program that is newer than they are may
-/// have another use for their names.
+/// Whether clang speaks of our headers of texture and surface references: a program that is newer than they
+/// are may have another use for their names.
 fn clashes_with_references(error: &ToolError) -> bool {
     match error {
-        ToolError::Failed { stderr, .. } => stderr.contains("sirius_texture_references.h"),
+        ToolError::Failed { stderr, .. } => {
+            let headers = ["sirius_texture_references.h", "sirius_surface_references.h"];
+            headers.iter().any(|header| stderr.contains(header))
+        }
         ToolError::NotStarted { .. } => false,
     }
 }

@@ -1,13 +1,13 @@
-//! Texture references: on the host a structure of settings, on the device the object that is bound now.
+//! Texture and surface references: on the host a structure of settings, on the device the object that is bound now.
 //!
-//! CUDA 12 dropped them, and our header `sirius_texture_references.h` writes them over texture objects. clang
-//! knows the attribute of its class template: a variable of it is the structure in the host module and a
-//! number of 64 bits in the device module. Here that number becomes an ordinary device variable, read by
+//! CUDA 12 dropped them, and our headers `sirius_texture_references.h` and `sirius_surface_references.h` write them
+//! over texture and surface objects. clang knows the attributes of their class templates: a variable of one is the
+//! structure in the host module and a number of 64 bits in the device module. Here that number becomes an ordinary device variable, read by
 //! ordinary loads, so that analysis and fusion see memory that a copy to the symbol changes; the host gets a
 //! shadow of it, registered as a variable's, and the structure's first member leads there before anything
 //! of the program runs.
 //!
-//! Invariant: afterwards no module registers a texture, marks a variable as one or asks for its handle.
+//! Invariant: afterwards no module registers a texture or surface, marks a variable as one or asks for its handle.
 
 use super::builder::Builder;
 use super::globals;
@@ -16,16 +16,18 @@ use inkwell::module::Module;
 
 /// Gives each reference of a host module its shadow.
 pub(super) fn settle_host(module: &Module<'_>) {
-    let Some(register_texture) = ir::function(module, "__cudaRegisterTexture") else {
-        return;
-    };
-    for call in register_texture.users() {
-        if call.is_call() {
-            register_as_variable(module, call);
+    for name in ["__cudaRegisterTexture", "__cudaRegisterSurface"] {
+        let Some(register) = ir::function(module, name) else {
+            continue;
+        };
+        for call in register.users() {
+            if call.is_call() {
+                register_as_variable(module, call);
+            }
         }
-    }
-    if register_texture.users().is_empty() {
-        register_texture.delete_function();
+        if register.users().is_empty() {
+            register.delete_function();
+        }
     }
 }
 
@@ -42,7 +44,9 @@ pub(super) fn settle_device(module: &Module<'_>) {
             }
         }
     }
-    for variable in globals::rename_marks(module, "texture", "sirius.texture") {
+    let textures = globals::rename_marks(module, "texture", "sirius.texture");
+    let surfaces = globals::rename_marks(module, "surface", "sirius.texture");
+    for variable in textures.into_iter().chain(surfaces) {
         // The host writes into it under its name, also into one that is local to its unit.
         variable.make_external();
         variable.set_initializer(variable.global_value_type().zero());
@@ -50,7 +54,7 @@ pub(super) fn settle_device(module: &Module<'_>) {
     }
 }
 
-/// Handle, structure, name, name, dimensions, normalised, external become those of a variable: handle,
+/// Handle, structure, name, name, dimensions, (of a texture) normalised, external become those of a variable: handle,
 /// shadow, name, name, external, bytes, constant, global.
 fn register_as_variable(module: &Module<'_>, call: Value) {
     let [handle, structure, name, same_name, ..] = call.arguments()[..] else {
