@@ -5,7 +5,7 @@
 //! member's division LLVM would conclude for the others that it is not zero. So it goes through a call that
 //! nothing is known of, from [`hide_divisors`] until LLVM's optimiser is done: on GPUs then through a move that
 //! ptxas sees through, on the CPU device through one with a number that only the runtime knows to be zero
-//! (`arithmetic.ll`), after which a division by zero is reported there as ever.
+//! (`arithmetic.ll`).
 
 use super::ir::{Builder, FUNCTION_ATTRIBUTES, Opcode, Type, Value};
 use inkwell::module::Module;
@@ -39,11 +39,16 @@ pub(super) fn hide_divisors(module: &Module, function: Value) {
     }
 }
 
-/// Passes constants on as they are: what is known by now need not be hidden.
+/// Passes constants on as they are: what is known by now need not be hidden. 0 and -1 stay out of sight, so that
+/// a division by them gives what it gives where nobody knows of them.
 pub(super) fn show_constant_divisors(module: &Module) {
     for call in calls(module) {
         let divisor = call.call_arguments()[0];
-        if divisor.is_constant() {
+        let ones = u64::MAX >> (64 - divisor.ty().integer_bits());
+        if divisor
+            .constant_integer()
+            .is_some_and(|number| number != 0 && number != ones)
+        {
             call.replace_uses_with(divisor);
             call.erase();
         }
@@ -97,7 +102,7 @@ fn declare(module: &Module, ty: Type) -> Value {
 }
 
 /// Whether a number is made such that it is not zero whatever the kernel is given.
-fn is_surely_not_zero(value: Value) -> bool {
+pub(super) fn is_surely_not_zero(value: Value) -> bool {
     if value.is_constant() {
         return value.constant_integer().is_some_and(|number| number != 0);
     }

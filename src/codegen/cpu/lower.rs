@@ -4,6 +4,7 @@
 //! left. What has no meaning here became a call of `__sirius_unsupported` that names it, executed
 //! only if the program gets there; the compiler never guesses and the linker never complains.
 
+use super::divisions::settle_division;
 use super::exits::return_from_exits;
 use super::functions::Library;
 use super::shared::SharedLayout;
@@ -121,6 +122,9 @@ fn lower_instruction(
             instruction.set_system_scope();
         }
         Opcode::LLVMCall => lower_call(module, instruction, library)?,
+        Opcode::LLVMUDiv | Opcode::LLVMSDiv | Opcode::LLVMURem | Opcode::LLVMSRem => {
+            settle_division(instruction);
+        }
         _ => {}
     }
     Ok(())

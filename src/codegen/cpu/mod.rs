@@ -7,6 +7,7 @@
 mod assembly;
 mod atomics;
 mod classify;
+mod divisions;
 mod entry;
 mod exits;
 mod functions;
