@@ -52,6 +52,7 @@ def main():
     arguments.add_argument("--full", action="store_true", help="the paper's sizes; the default are small ones")
     arguments.add_argument("--release", action="store_true", help="an optimised build of the compiler and the CPU device")
     arguments.add_argument("--limit", type=float, default=600, metavar="SECONDS", help="the longest that a program runs (600)")
+    arguments.add_argument("--ends", action="store_true", help="only without fusion and with all of it, no step between")
     arguments.add_argument("--rounds", type=int, default=5, help="turns that each program takes on a GPU (5)")
     arguments.add_argument("--draw", action="store_true", help="only draws docs/models.md from the results that are there")
     arguments.add_argument("models", nargs="*", metavar="MODEL", help="of " + ", ".join(MODELS) + "; all by default")
@@ -97,7 +98,7 @@ def measure_model(name, options, folder):
     model = {"steps": []}
     print(f"{'':22}" + "".join(f"{count.replace('_', ' '):>18}" for count in COUNTS))
     said = None
-    for step, flags in STEPS:
+    for step, flags in [STEPS[0], STEPS[-1]] if options.ends else STEPS:
         final = step == STEPS[-1][0]
         build = compile_model(name, options, folder, flags + ["--sirius-device=cpu"], cached=not final)
         row = {"step": step, "flags": flags}
@@ -151,12 +152,12 @@ def compile_model(name, options, folder, flags, cached):
     }
 
 
-def run_program(program, limit, folder):
+def run_program(program, limit, folder, folder_of_run=None):
     statistics_file = folder / "statistics.json"
     environment = dict(os.environ, SIRIUS_STATS=str(statistics_file))
     began = time.monotonic()
     try:
-        done = subprocess.run([program], env=environment, capture_output=True, text=True, timeout=limit)
+        done = subprocess.run([program], env=environment, capture_output=True, text=True, timeout=limit, cwd=folder_of_run)
     except subprocess.TimeoutExpired:
         return {"failure": f"not run to its end in {limit:.0f} s"}
     if done.returncode:
@@ -332,8 +333,11 @@ def tables(results):
     lines += ["", "Step by step, each with all of the steps before it:", ""]
     lines += ["| model | count | " + " | ".join(step for step, _ in STEPS) + " |", "|---|---|" + "---:|" * len(STEPS)]
     for name, model in models.items():
+        if len(model["steps"]) < len(STEPS):
+            continue
         for count in COUNTS:
-            values = " | ".join(short(step.get(count)) for step in model["steps"])
+            steps = {step["step"]: step for step in model["steps"]}
+            values = " | ".join(short(steps.get(step, {}).get(count)) for step, _ in STEPS)
             lines.append(f"| {name} | {count.replace('_', ' ')} | {values} |")
     stages = sorted({stage for model in models.values() for stage in model.get("compile_stages", {})}, key=stage_place)
     lines += ["", "Seconds of each stage of the compiler:", ""]
@@ -418,8 +422,9 @@ def figure_of(results, count, title):
     """Bars for each model, one a step, as parts of the first."""
     groups = []
     for name, model in results["models"].items():
-        values = [step.get(count) for step in model["steps"]]
-        if values and values[0]:
+        steps = {step["step"]: step for step in model["steps"]}
+        values = [steps.get(step, {}).get(count) for step, _ in STEPS]
+        if values[0]:
             groups.append((name, [value / values[0] if value is not None else None for value in values]))
     bar, gap, left, top, height = 14, 26, 46, 62, 190
     most = max([1.0] + [value for _, values in groups for value in values if value is not None])

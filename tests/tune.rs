@@ -154,6 +154,159 @@ fn what_a_packed_program_measures_chooses_variants_and_nothing_else() {
     }
 }
 
+/// Packs a program and runs that; what it wrote.
+fn packed_results(folder: &Path, source: &str, argument: &str) -> Value {
+    let budget = "--sirius-tune-budget=1";
+    let packed = compiler(folder, &["tune", "--pack", source, "-o", "packed", budget]);
+    let said = String::from_utf8_lossy(&packed.stderr).into_owned();
+    assert!(packed.status.success(), "{said}");
+    let run = Command::new(folder.join("packed"))
+        .arg(argument)
+        .current_dir(folder)
+        .output();
+    assert!(run.unwrap().status.success());
+    let results = std::fs::read_to_string(folder.join("packed.json")).unwrap();
+    serde_json::from_str(&results).unwrap()
+}
+
+#[test]
+fn aligned_domains_and_unrolled_loops_are_variants() {
+    const ALIGNED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/run/aligned_domains.cu");
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let results = packed_results(folder, ALIGNED, "5");
+    let subjects = results["manifest"]["subjects"].as_array().unwrap();
+    let with_loop = subjects.iter().find(|subject| {
+        let mut kernels = subject["kernels"].as_array().unwrap().iter();
+        kernels.any(|kernel| kernel.as_str().unwrap().starts_with("polynomial"))
+    });
+    let key = with_loop.unwrap()["key"].as_str().unwrap();
+
+    // What is built where this variant was faster: what was chosen, what is printed, and blocks and instructions
+    // of the kernel with the loop.
+    let built_as = |choice: Option<&str>| {
+        let mut arguments = vec![ALIGNED, "-o", "program", "--sirius-report=report.json"];
+        if let Some(choice) = choice {
+            let mut told = results.clone();
+            for configuration in told["manifest"]["configurations"].as_array_mut().unwrap() {
+                if let Some(name) = configuration.get_mut(key) {
+                    *name = choice.into();
+                }
+            }
+            let faster = |configuration| if configuration == 0 { 1e6 } else { 1e3 };
+            std::fs::write(folder.join("told.json"), retime(&told, faster)).unwrap();
+            arguments.push("--sirius-tune-results=told.json");
+        }
+        let built = compiler(folder, &arguments);
+        let said = String::from_utf8_lossy(&built.stderr).into_owned();
+        assert!(built.status.success(), "{said}");
+        let run = Command::new(folder.join("program"))
+            .arg("5")
+            .env("SIRIUS_STATS", folder.join("counts.json"))
+            .output()
+            .unwrap();
+        assert!(run.status.success());
+        let counts = std::fs::read_to_string(folder.join("counts.json")).unwrap();
+        let counts: Value = serde_json::from_str(&counts).unwrap();
+        let mut kernels = counts["kernels"].as_array().unwrap().iter();
+        let kernel = kernels.find(|each| each["name"].as_str().unwrap().contains("polynomial"));
+        let count = |what: &str| kernel.unwrap()[what].as_u64().unwrap();
+        let report = std::fs::read_to_string(folder.join("report.json")).unwrap();
+        let taken = chosen(&report)[0].clone();
+        let printed = String::from_utf8_lossy(&run.stdout).into_owned();
+        assert_eq!(taken.as_deref(), choice, "{said}");
+        (count("blocks"), count("instructions"), printed)
+    };
+    let (blocks, instructions, expected) = built_as(None);
+    assert_eq!(blocks, 24);
+    let (smaller, _, printed) = built_as(Some("vmin"));
+    assert_eq!((smaller, &printed), (6, &expected));
+    // An iteration counts less often.
+    let (same, fewer, printed) = built_as(Some("v unroll=2"));
+    assert_eq!((same, &printed), (24, &expected));
+    assert!(fewer < instructions, "{fewer} of {instructions}");
+    let (both, _, printed) = built_as(Some("vmin unroll=4"));
+    assert_eq!((both, &printed), (6, &expected));
+}
+
+#[test]
+fn choices_stay_where_a_crowded_group_is_planned_again() {
+    const CROWDED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/run/shared_compared.cu");
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let results = packed_results(folder, CROWDED, "");
+    let subjects = results["manifest"]["subjects"].as_array().unwrap();
+    let kernels = subjects[0]["kernels"].as_array().unwrap();
+    assert_eq!((subjects.len(), kernels.len()), (1, 2), "two of three fit");
+    let key = subjects[0]["key"].as_str().unwrap();
+    let choice = results["manifest"]["configurations"][1][key].as_str();
+    let faster = |configuration| if configuration == 0 { 1e6 } else { 1e3 };
+    std::fs::write(folder.join("told.json"), retime(&results, faster)).unwrap();
+    let arguments = [
+        CROWDED,
+        "-o",
+        "program",
+        "--sirius-tune-results=told.json",
+        "--sirius-report=report.json",
+    ];
+    let built = compiler(folder, &arguments);
+    let said = String::from_utf8_lossy(&built.stderr).into_owned();
+    assert!(
+        built.status.success() && !said.contains("told.json"),
+        "{said}"
+    );
+    let report = std::fs::read_to_string(folder.join("report.json")).unwrap();
+    let taken = chosen(&report);
+    match choice {
+        // Launches apart are no fusion.
+        Some("apart") => assert!(taken.is_empty()),
+        _ => assert_eq!(taken, [choice.map(str::to_owned)]),
+    }
+    let run = Command::new(folder.join("program")).output().unwrap();
+    assert!(run.status.success());
+}
+
+/// On a GPU that is so without being asked for.
+#[test]
+fn caches_are_emptied_where_a_program_does_the_same_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let source = folder.join("again.cu");
+    let text = "#include <cstdio>
+__global__ void twice(float *x) { x[blockIdx.x * 64 + threadIdx.x] *= 2; }
+__global__ void more(float *x) { x[blockIdx.x * 64 + threadIdx.x] += 1; }
+int main() {
+  float *x, host[256] = {};
+  cudaMalloc(&x, sizeof host);
+  cudaMemcpy(x, host, sizeof host, cudaMemcpyHostToDevice);
+  for (int i = 0; i < 5; ++i) {
+    twice<<<4, 64>>>(x);
+    more<<<4, 64>>>(x);
+    cudaMemcpy(host, x, sizeof host, cudaMemcpyDeviceToHost);
+    printf(\"%g\\n\", host[i]);
+  }
+  return host[255] != 31;
+}
+";
+    std::fs::write(&source, text).unwrap();
+    let source = source.to_str().unwrap();
+    let results = packed_results(folder, source, "");
+    assert_eq!(results["caches_emptied"], 0, "not on the CPU device");
+    let run = Command::new(folder.join("packed"))
+        .env("SIRIUS_TUNE_CACHES", "emptied")
+        .env("SIRIUS_TUNE_RESULTS", folder.join("cold.json"))
+        .output();
+    assert!(run.unwrap().status.success());
+    let results = std::fs::read_to_string(folder.join("cold.json")).unwrap();
+    let results: Value = serde_json::from_str(&results).unwrap();
+    let runs = results["runs"].as_array().unwrap().len();
+    assert_eq!(
+        results["caches_emptied"],
+        4 * runs,
+        "before all but the first"
+    );
+}
+
 #[test]
 fn what_was_measured_once_is_known_the_next_time() {
     let folder = tempfile::tempdir().unwrap();

@@ -277,6 +277,9 @@ fn build_groups<'ctx>(
         if overlays {
             overlay::overlay_shared(&module, function);
         }
+        if let Some(times) = kernel.variant.unrolled {
+            loops::unroll(&module, function, times);
+        }
         kernel.static_shared_bytes = overlay::shared_bytes(&module, function);
         if kernel.static_shared_bytes > overlay::MOST_SHARED_BYTES {
             function.delete_function();

@@ -3,8 +3,14 @@
  * SIRIUS_TUNE_TIMES names gets what each launch site took. Without that variable nothing is timed.
  *
  * Invariant: the launches are those of the program, in its order, with its status. Nobody waits for one
- * before it would be done anyway, so that the device is as busy, and its caches are as full, as without
- * events. What a graph is captured from is not timed. */
+ * before it would be done anyway, so that the device is as busy as without events. What a graph is captured
+ * from, and what goes through the driver's interface, is not timed.
+ *
+ * A program that does the same again finds its inputs in the cache where the last time left them, which
+ * programs that only repeat themselves to be measured have no right to. So before a launch site that was met
+ * since the caches were last emptied, a buffer of more than the second-level cache is written over: what
+ * one launch leaves for the next one stays there, what one repetition leaves for the next one does not.
+ * With SIRIUS_TUNE_CACHES=kept nothing is emptied; on the CPU device something is only with =emptied. */
 #define _POSIX_C_SOURCE 200809L
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -29,6 +35,10 @@ int cudaGetDeviceProperties(void *, int);
 int cudaDeviceGetAttribute(int *, int, int);
 int cudaDriverGetVersion(int *);
 int cudaDeviceReset(void);
+int cudaMalloc(void **, size_t);
+int SIRIUS_MEMSET(void *, int, size_t, void *);
+int cudaPeekAtLastError(void);
+int cudaGetLastError(void);
 #ifdef SIRIUS_CPU_DEVICE
 void __sirius_launch_site(unsigned);
 #endif
@@ -39,7 +49,7 @@ struct site { unsigned number, count; double nanoseconds; };
 /* A launch that may not be done. */
 struct timed { unsigned site; void *begin, *end; };
 
-enum { MOST_PENDING = 1 << 11, MOST_LOADED = 1 << 12 };
+enum { MOST_PENDING = 1 << 11, MOST_LOADED = 1 << 12, MOST_MET = 1 << 16 };
 
 static atomic_flag taken = ATOMIC_FLAG_INIT;
 static struct timed pending[MOST_PENDING];
@@ -48,6 +58,10 @@ static struct site *sites;
 static const void *loaded[MOST_LOADED];
 static char device[1024];
 static int is_ready, is_on;
+static void *scratch;
+static size_t scratch_bytes;
+/* How often the caches were emptied, and for each site how often when it was met last. */
+static unsigned emptied, met[MOST_MET];
 static _Thread_local unsigned next_site;
 
 static void lock(void) {
@@ -95,7 +109,7 @@ static void write_times(void) {
     settle(0);
     int file = path ? open(path, O_WRONLY | O_CREAT | O_APPEND, 0600) : -1;
     if (file >= 0) {
-        dprintf(file, "device %s\n", device);
+        dprintf(file, "device %s\nemptied %u\n", device, emptied - 1);
         for (unsigned i = 0; i < site_count; ++i)
             dprintf(file, "site %u %u %.0f\n", sites[i].number, sites[i].count, sites[i].nanoseconds);
         close(file);
@@ -120,6 +134,37 @@ static void describe_device(void) {
     snprintf(device, sizeof device, "%d %d %d %s", 10 * major + minor, multiprocessors, driver, properties);
 }
 
+/* Memory for emptying the caches, twice as much as they hold; none where that is not wanted, or not to be
+ * had, of which the program is to hear nothing. */
+static void prepare_scratch(void) {
+    enum { L2_BYTES = 38 };
+    const char *asked = getenv("SIRIUS_TUNE_CACHES");
+    int number = 0, bytes = 0;
+#ifdef SIRIUS_CPU_DEVICE
+    if (!asked || strcmp(asked, "emptied")) return;
+#else
+    if (asked && !strcmp(asked, "kept")) return;
+#endif
+    if (cudaPeekAtLastError() || cudaGetDevice(&number) || cudaDeviceGetAttribute(&bytes, L2_BYTES, number) || bytes <= 0)
+        return;
+    if (cudaMalloc(&scratch, 2 * (size_t)bytes)) {
+        scratch = 0;
+        cudaGetLastError();
+        return;
+    }
+    scratch_bytes = 2 * (size_t)bytes;
+}
+
+/* Empties the caches where a site comes again. */
+static void meet(unsigned site, void *stream) {
+    unsigned *last = &met[site % MOST_MET];
+    if (*last == emptied && scratch) {
+        ++emptied;
+        SIRIUS_MEMSET(scratch, (int)emptied, scratch_bytes, stream);
+    }
+    *last = emptied;
+}
+
 /* A kernel is loaded when it is launched first, which is no part of its time. */
 static void load(const void *function) {
     static char attributes[1024];
@@ -137,12 +182,17 @@ static int begin(struct timed *timed, const void *function, void *stream) {
     if (!is_ready) {
         is_ready = 1;
         is_on = getenv("SIRIUS_TUNE_TIMES") != NULL;
+        emptied = 1;
         if (is_on) {
             describe_device();
+            prepare_scratch();
             atexit(write_times);
         }
     }
-    if (is_on) load(function);
+    if (is_on) {
+        load(function);
+        meet(timed->site, stream);
+    }
     unlock();
     if (!is_on || cudaEventCreate(&timed->begin)) return 0;
     if (!cudaEventCreate(&timed->end)) {
@@ -182,6 +232,7 @@ int SIRIUS_TIMED(const void *function, struct dim3 grid, struct dim3 block, void
 int sirius_timed_reset(void) {
     lock();
     settle(0);
+    scratch = 0;
     unlock();
     return cudaDeviceReset();
 }

@@ -25,6 +25,7 @@ pub(super) fn link_timer(
         format!("SIRIUS_LAUNCH={}", launcher.launch_function),
         format!("SIRIUS_TIMED={timed}"),
         format!("SIRIUS_RECORD=cudaEventRecord{suffix}"),
+        format!("SIRIUS_MEMSET=cudaMemsetAsync{suffix}"),
         format!("SIRIUS_IS_CAPTURING=cudaStreamIsCapturing{suffix}"),
     ];
     if build.device == Device::Cpu {

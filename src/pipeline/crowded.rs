@@ -35,6 +35,8 @@ pub(super) fn plan_without_turns(analysis: &mut Analysis, image: &FusedImage) ->
     };
     analysis.plan = plan;
     analysis.missed = missed;
+    // Of another plan.
+    analysis.tuned.clear();
     analysis.options = options;
     true
 }

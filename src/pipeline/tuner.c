@@ -3,6 +3,7 @@
  * sites took is written to a file that the next compilation reads.
  *
  * SIRIUS_TUNE_BUDGET: seconds after which no run is begun. SIRIUS_TUNE_RESULTS: the file.
+ * SIRIUS_TUNE_CACHES: whether caches are emptied where a program does the same again, see timer.c.
  * SIRIUS_TUNE_PROGRESS: says on standard output how many runs of how many are done. */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -32,6 +33,7 @@ enum { COUNT = sizeof programs / sizeof *programs, MOST_ROUNDS = 11 };
 static char *names[COUNT];
 static int failed[COUNT];
 static char device[1024];
+static unsigned emptied;
 
 static void end(const char *what) {
     fprintf(stderr, "sirius: tune: %s: %s\n", what, strerror(errno));
@@ -120,10 +122,11 @@ static int write_run(FILE *results, int times, int configuration, int round, int
     int sites = 0;
     fprintf(results, "%s\n{\"configuration\":%d,\"round\":%d,\"sites\":[", first ? "" : ",", configuration, round);
     while (fgets(line, sizeof line, lines)) {
-        unsigned site, count;
+        unsigned site, count, times;
         double nanoseconds;
         line[strcspn(line, "\n")] = 0;
         if (!strncmp(line, "device ", 7)) snprintf(device, sizeof device, "%s", line + 7);
+        if (sscanf(line, "emptied %u", &times) == 1) emptied += times;
         if (sscanf(line, "site %u %u %lf", &site, &count, &nanoseconds) == 3)
             fprintf(results, "%s[%u,%u,%.0f]", sites++ ? "," : "", site, count, nanoseconds);
     }
@@ -190,8 +193,8 @@ enough:
     }
     FILE *results = fopen(path, "w");
     if (!results) end(path);
-    fprintf(results, "{\"manifest\":%.*s,\n\"device\":\"%s\",\"runs\":[", (int)(manifest_end - manifest_start),
-            manifest_start, device);
+    fprintf(results, "{\"manifest\":%.*s,\n\"device\":\"%s\",\"caches_emptied\":%u,\"runs\":[",
+            (int)(manifest_end - manifest_start), manifest_start, device, emptied);
     fwrite(text, 1, size, results);
     fprintf(results, "\n]}\n");
     if (fclose(results)) end(path);

@@ -258,6 +258,10 @@ fn space_of(
             Device::Cpu => Vec::new(),
         },
         compact: with_loops > 0,
+        unrolled: match with_loops > 0 {
+            true => UNROLLED.to_vec(),
+            false => Vec::new(),
+        },
     }
 }
 
@@ -265,6 +269,8 @@ fn space_of(
 const MOST_ORIENTATIONS: usize = 24;
 /// Of which there are 64 and 32 registers a thread.
 const RESIDENT_THREADS: [u32; 2] = [1024, 2048];
+/// LLVM by itself unrolls loops of few known iterations, and no others.
+const UNROLLED: [u32; 3] = [2, 4, 8];
 
 impl Analysis {
     fn launch_kernels(&self) -> HashMap<LaunchId, usize> {
@@ -293,28 +299,38 @@ fn rank(analysis: &Analysis, subject: &Subject, build: &Build) -> Vec<Evaluated>
     let regrouper = Regrouper::new(graph, models, &analysis.uar, &analysis.options);
     let groups = &analysis.plan.plan().groups;
     let groups: Vec<&FusionGroup> = subject.groups.iter().map(|at| &groups[*at]).collect();
-    let mut known: BTreeMap<String, f64> = BTreeMap::new();
-    let mut time = |orientation: Option<&String>| -> f64 {
-        let name = orientation.cloned().unwrap_or_default();
-        let reckoned = || -> f64 {
-            let each = groups.iter().map(|group| match orientation {
-                None => model.apart(group),
-                Some(name) if *name == group.orientation || name == AS_PLANNED => {
-                    model.together(group)
-                }
-                Some(name) => regrouper
-                    .reoriented(group, name)
-                    .map_or(f64::MAX, |group| model.together(&group)),
-            });
-            each.sum()
+    let mut placed: BTreeMap<String, Option<Vec<FusionGroup>>> = BTreeMap::new();
+    let mut time = |choice: &Choice| -> f64 {
+        let Choice::Fused {
+            orientation,
+            variant,
+        } = choice
+        else {
+            return groups.iter().map(|group| model.apart(group)).sum();
         };
-        *known.entry(name).or_insert_with(reckoned)
+        let place = |group: &FusionGroup| match *orientation == group.orientation
+            || orientation == AS_PLANNED
+        {
+            true => Some(group.clone()),
+            false => regrouper.reoriented(group, orientation),
+        };
+        let placed = placed
+            .entry(orientation.clone())
+            .or_insert_with(|| groups.iter().map(|group| place(group)).collect());
+        let Some(placed) = placed else {
+            return f64::MAX;
+        };
+        let each = placed.iter_mut().map(|group| {
+            group.variant = variant.clone();
+            model.together(group)
+        });
+        each.sum()
     };
     let mut evaluate = |genome: Genome| {
         let changes = genome[1..].iter().filter(|value| **value != 0).count();
+        let reckoned = time(&subject.space.choice(&genome));
         Evaluated {
-            nanoseconds: time(subject.space.orientations.get(genome[0]))
-                * (1.0 + CHANGE * changes as f64),
+            nanoseconds: reckoned * (1.0 + CHANGE * changes as f64),
             genome,
         }
     };

@@ -72,7 +72,7 @@ impl<'a> Judge<'a> {
             Orientation::Vertical => self.may_be_one_strand(&members),
             // Asked for, whatever it costs.
             Orientation::Horizontal => Ok(()),
-            Orientation::Auto | Orientation::Mixed { .. } => {
+            Orientation::Auto | Orientation::Aligned(_) | Orientation::Mixed { .. } => {
                 self.is_worth_it([earlier, later], |group| by_strand(group, &planned))
             }
         }

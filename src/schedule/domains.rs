@@ -12,6 +12,7 @@
 
 use super::group::{Judge, orders};
 use super::obstacle::{Candidate, rejection};
+use super::orientation::Alignment;
 use super::{ThreadMap, ThreadOrder};
 use crate::affine::Axis;
 use crate::dependence::{Guard, PlaceSymbol, Width};
@@ -181,10 +182,15 @@ impl<'a> Judge<'a> {
         Ok(())
     }
 
+    /// Whether threads of members may run in others at all.
+    pub(super) fn may_be_dealt(&self, members: &[Candidate<'a>]) -> bool {
+        let mut members = members.iter();
+        self.options.deals_threads && members.all(|member| self.tells_threads_apart(member))
+    }
+
     /// A way to deal some of the members over the threads of the others; `None` when there is none.
     fn dealt(&self, members: &[Candidate<'a>]) -> Option<Domains> {
-        let tells_apart = |member: &Candidate| self.tells_threads_apart(member);
-        if !self.options.deals_threads || !members.iter().all(tells_apart) {
+        if !self.may_be_dealt(members) {
             return None;
         }
         let is_launch = |member: &&Candidate| self.graph.operation_of(member.launch.id).is_none();
@@ -216,7 +222,7 @@ impl<'a> Judge<'a> {
             // Those that have its block stay, or those alone that have its grid too.
             for first_extent in [3, 0] {
                 for fused in [ThreadOrder::Blocks, ThreadOrder::Rows] {
-                    match self.led_by(leader, first_extent, fused, members) {
+                    match self.led_by(leader, first_extent, (fused, None), members) {
                         Some(found) if found.cost.is_none() => return Some(found),
                         found => dear = dear.or(found),
                     }
@@ -227,12 +233,13 @@ impl<'a> Judge<'a> {
     }
 
     /// The members dealt over the launch of one of them; those may stay that have its extents from
-    /// `first_extent` on, of the grid and then of the block.
-    fn led_by(
+    /// `first_extent` on, of the grid and then of the block. The threads of the fused launch are counted in an
+    /// order, and may be asked to be those of the largest or the smallest member.
+    pub(super) fn led_by(
         &self,
         leader: &Candidate<'a>,
         first_extent: usize,
-        fused: ThreadOrder,
+        (fused, aligned): (ThreadOrder, Option<Alignment>),
         members: &[Candidate<'a>],
     ) -> Option<Domains> {
         let is_operation = |member: &Candidate| self.graph.operation_of(member.launch.id).is_some();
@@ -330,7 +337,7 @@ impl<'a> Judge<'a> {
                 let mut repeats = false;
                 let map = match &run {
                     None => {
-                        repeats = self.repeats(member, (leader, &launch), &mut found);
+                        repeats = self.repeats(member, (leader, &launch), aligned, &mut found);
                         ThreadMap::Dealt {
                             own,
                             fused,
@@ -389,10 +396,14 @@ impl<'a> Judge<'a> {
         &self,
         member: &Candidate,
         (leader, launch): (&Candidate, &Launched),
+        aligned: Option<Alignment>,
         found: &mut Found,
     ) -> bool {
         let total = self.total(member);
         let Some((own, all)) = total.as_constant().zip(launch.total.as_constant()) else {
+            if aligned == Some(Alignment::Smallest) {
+                return true;
+            }
             found.add(Condition::LessEqual(total, launch.total.clone()));
             return false;
         };

@@ -4,12 +4,13 @@
 //! of block width (then a barrier stands between), or absent under guards that the group has; all
 //! members are in step; and no member moves below an operation that it may conflict with.
 
+use super::alignment::Placed;
 use super::beside::by_strand;
 use super::domains::Domains;
 use super::host_order::HostOrder;
 use super::liveness::Readers;
 use super::obstacle::{Candidate, obstacle, rejection};
-use super::orientation::{Layouts, Orientation, Strands};
+use super::orientation::{Orientation, Strands};
 use super::segments::segments;
 use super::space::static_shared;
 use super::waiting::{self, WaitObservers};
@@ -222,14 +223,12 @@ impl<'a> Judge<'a> {
         planned: impl Fn(&Candidate) -> usize,
         orientation: Orientation,
     ) -> FusionGroup {
-        let domains = self.domains(members);
-        let layouts = match domains.all_kept() {
-            true => self.layouts(members, &planned),
-            // Over the threads of one launch, one after the other.
-            false => Layouts::single(members.len()),
-        };
-        let orientations = layouts.names();
-        let (orientation, strands) = layouts.take(orientation);
+        let Placed {
+            domains,
+            strands,
+            orientation,
+            orientations,
+        } = self.place(members, &planned, orientation);
         let mut strand_of = vec![0; members.len()];
         for (number, strand) in strands.iter().enumerate() {
             strand.iter().for_each(|member| strand_of[*member] = number);

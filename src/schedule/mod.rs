@@ -3,6 +3,7 @@
 //! A plan is edits only, plain data that serialises. Nothing here is trusted: [`crate::verify`]
 //! judges every plan from the models alone.
 
+mod alignment;
 mod alone;
 mod beside;
 mod beside_cost;
@@ -32,7 +33,7 @@ mod waves;
 pub use dead_buffers::find_dead_buffers;
 pub use expansion::without_homeless;
 pub use local::plan_fusion;
-pub use orientation::Orientation;
+pub use orientation::{Alignment, Orientation};
 pub use regroup::Regrouper;
 pub use wave_order::{
     OrderingEdge, OverwrittenBuffers, WaitingStatement, WaveCount, WaveOrder, wave_orders,
@@ -192,6 +193,10 @@ pub struct Variant {
     /// Its code is kept short, so that loops are not unrolled.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub compact: bool,
+    /// The body of each innermost loop of its segments stands so many times in the code, where the user says
+    /// nothing else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unrolled: Option<u32>,
 }
 
 impl Variant {

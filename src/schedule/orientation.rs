@@ -8,6 +8,10 @@
 //! has two members. Of several of which that is true the one whose strands load most in common has the name
 //! alone, and the others follow with a number: `v2h3.2`, `v2h3.3`.
 //!
+//! Where the members' domains differ, a group may also have `vmax` or `vmin`: one strand over the threads of its
+//! largest member, whose others run where an `if` lets them, or over those of its smallest, in which the
+//! others run in a `for`. The one that `v` is already has no name of its own.
+//!
 //! # Which there are
 //! Members that depend on each other stay in one strand, so the finest layout has a strand for each
 //! connected part of the group. Parts may be in one strand when the planner brought them together, for data that
@@ -36,6 +40,9 @@ pub enum Orientation {
     Vertical,
     /// The most strands.
     Horizontal,
+    /// One strand over the threads of the largest or the smallest member in groups that have that, what the
+    /// cost model says in others.
+    Aligned(Alignment),
     /// The layout of this name in groups that have it, what the cost model says in others.
     Mixed {
         /// Members of the longest strand.
@@ -45,6 +52,27 @@ pub enum Orientation {
         /// Which of several such layouts, from 1 on.
         number: usize,
     },
+}
+
+/// Over whose threads the members of a strand run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Alignment {
+    /// Those of the largest: threads that another member does not have leave it out.
+    Largest,
+    /// Those of the smallest: each runs several of another member's, in turn.
+    Smallest,
+}
+
+impl Alignment {
+    pub(super) const ALL: [Self; 2] = [Self::Largest, Self::Smallest];
+
+    /// The orientation's name.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Largest => "vmax",
+            Self::Smallest => "vmin",
+        }
+    }
 }
 
 impl Orientation {
@@ -63,10 +91,12 @@ impl Orientation {
                 number,
             })
         };
+        let mut alignments = Alignment::ALL.into_iter();
+        let mut aligned = || Some(Self::Aligned(alignments.find(|to| to.name() == name)?));
         match name {
             "v" => Self::Vertical,
             "h" => Self::Horizontal,
-            _ => mixed().unwrap_or(Self::Auto),
+            _ => aligned().or_else(mixed).unwrap_or(Self::Auto),
         }
     }
 
@@ -195,7 +225,7 @@ impl Layouts {
     /// The layout of an orientation, and its name.
     pub(super) fn take(mut self, orientation: Orientation) -> (String, Strands) {
         let taken = match orientation {
-            Orientation::Auto => None,
+            Orientation::Auto | Orientation::Aligned(_) => None,
             Orientation::Vertical => Some(0),
             Orientation::Horizontal => Some(self.all.len() - 1),
             Orientation::Mixed { .. } => {
@@ -546,7 +576,10 @@ mod tests {
         };
         assert_eq!(Orientation::named("v12h3"), mixed(12, 3, 1));
         assert_eq!(Orientation::named("v12h3.4"), mixed(12, 3, 4));
-        for wrong in ["v2h2.1", "v2h2.0", "v2h2.x", "v2h", "h2", ".2"] {
+        for to in Alignment::ALL {
+            assert_eq!(Orientation::named(to.name()), Orientation::Aligned(to));
+        }
+        for wrong in ["vmid", "v2h2.1", "v2h2.0", "v2h2.x", "v2h", "h2", ".2"] {
             assert_eq!(Orientation::named(wrong), Orientation::Auto, "{wrong}");
         }
         let layouts = BTreeSet::from(["v2h3"]);

@@ -89,7 +89,10 @@ impl<'a> Regrouper<'a> {
         };
         let orientation = Orientation::named(name);
         let made = self.judge.finish_as(&members, planned, orientation);
-        (made.orientation == name).then_some(made)
+        (made.orientation == name).then_some(FusionGroup {
+            orientations: group.orientations.clone(),
+            ..made
+        })
     }
 
     /// The members on both sides of a cut stay apart, with this message.

@@ -2,7 +2,8 @@
 //!
 //! A name is an orientation, `apart` for launches that are not fused, and behind an orientation words for
 //! what is special about the kernel: `-NAME` for an optimisation that it goes without, `threads=N` for
-//! threads that are to run at once on a multiprocessor, `compact` for loops that are not unrolled.
+//! threads that are to run at once on a multiprocessor, `compact` for loops that are not unrolled,
+//! `unroll=N` for innermost loops whose bodies stand N times in the code.
 
 use crate::cli::Optimisation;
 use crate::schedule::Variant;
@@ -36,11 +37,16 @@ impl Choice {
                     .insert(all.find(|optimisation| optimisation.name() == without)?);
             } else if let Some(threads) = word.strip_prefix("threads=") {
                 variant.resident_threads = Some(threads.parse().ok()?);
+            } else if let Some(times) = word.strip_prefix(UNROLL) {
+                variant.unrolled = Some(times.parse().ok().filter(|times| *times > 1)?);
             } else if word == COMPACT {
                 variant.compact = true;
             } else {
                 return None;
             }
+        }
+        if variant.compact && variant.unrolled.is_some() {
+            return None;
         }
         match orientation {
             APART if variant.is_usual() => Some(Self::Apart),
@@ -69,6 +75,9 @@ impl fmt::Display for Choice {
         if let Some(threads) = variant.resident_threads {
             write!(to, " threads={threads}")?;
         }
+        if let Some(times) = variant.unrolled {
+            write!(to, " {UNROLL}{times}")?;
+        }
         match variant.compact {
             true => write!(to, " {COMPACT}"),
             false => Ok(()),
@@ -78,6 +87,7 @@ impl fmt::Display for Choice {
 
 const APART: &str = "apart";
 const COMPACT: &str = "compact";
+const UNROLL: &str = "unroll=";
 
 #[cfg(test)]
 mod tests {
@@ -92,6 +102,7 @@ mod tests {
             "h -staged-rows -join-loops",
             "v threads=1024",
             "v -code-motion threads=2048 compact",
+            "vmin threads=1024 unroll=4",
         ] {
             assert_eq!(Choice::named(name).unwrap().to_string(), name);
         }
@@ -101,6 +112,9 @@ mod tests {
             "v -speed",
             "v threads=",
             "apart compact",
+            "v unroll=1",
+            "v unroll=x",
+            "v unroll=2 compact",
             "v  compact",
             "v x",
         ] {

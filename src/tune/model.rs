@@ -11,18 +11,23 @@
 //!
 //! Members of a strand run in the same blocks. What an earlier one of them loads or stores a later one does
 //! not load again; what only they read need not be stored. Strands side by side share the launch, but
-//! every block takes the threads and the shared memory of the largest.
+//! every block takes the threads and the shared memory of the largest. Where threads are dealt over those of other
+//! members, each does its part of all.
+//!
+//! An innermost loop whose body stands n times in the code counts once in n iterations; as planned it is taken to
+//! stand there [`USUAL_UNROLLING`] times. How many loads are under way then is not reckoned, since registers
+//! decide that: so unrolling ranks variants that are measured, and is seldom worth the change by itself.
 //!
 //! Grids, blocks and loops that are not known are taken to fill the device once, to have
 //! [`ASSUMED_THREADS`] and to run [`ASSUMED_ITERATIONS`] times. What only ptxas knows, registers, it
 //! judges later.
 
 use super::figures::Figures;
-use crate::kernel::{Access, AccessKind, KernelModel, Target};
+use crate::kernel::{Access, AccessKind, KernelModel, Loop, Target};
 use crate::launch::{BufferId, Launch, LaunchGraph, LaunchId, NodeKind, ValueId};
-use crate::schedule::FusionGroup;
 use crate::schedule::occupancy::{Capability, KernelUsage};
 use crate::schedule::resources::ASSUMED_THREADS;
+use crate::schedule::{FusionGroup, ThreadMap};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Reckons what groups take.
@@ -52,11 +57,17 @@ impl<'a> Model<'a> {
     pub fn together(&self, group: &FusionGroup) -> f64 {
         let strands = group.strands();
         let strands = strands.iter().map(|strand| {
-            let members = strand.iter().map(|at| group.members[*at].launch);
+            let members = strand.iter().map(|at| &group.members[*at]);
+            let members: Vec<Placed> = members.map(|each| (each.launch, Some(&each.map))).collect();
             let barriers = strand
                 .iter()
                 .filter(|at| group.members[**at].barrier_before);
-            let mut work = self.work(&members.collect::<Vec<_>>(), &group.unread_afterwards);
+            let times = match (group.variant.unrolled, group.variant.compact) {
+                (Some(times), _) => times.max(1),
+                (None, true) => 1,
+                (None, false) => USUAL_UNROLLING,
+            };
+            let mut work = self.work(&members, &group.unread_afterwards, times);
             work.barriers += barriers.count() as f64;
             work
         });
@@ -67,7 +78,7 @@ impl<'a> Model<'a> {
     pub fn apart(&self, group: &FusionGroup) -> f64 {
         let members = group.members.iter();
         members
-            .map(|member| self.launch(&[self.work(&[member.launch], &[])]))
+            .map(|member| self.launch(&[self.work(&[(member.launch, None)], &[], USUAL_UNROLLING)]))
             .sum()
     }
 
@@ -112,29 +123,47 @@ impl<'a> Model<'a> {
         figures.launch_nanoseconds + of_memory.max(of_cores).max(of_block)
     }
 
-    /// What members that run one after the other in the same blocks do.
-    fn work(&self, members: &[LaunchId], unread: &[BufferId]) -> Work {
+    /// What members that run one after the other in the same blocks do, with the bodies of innermost loops so
+    /// many times in the code.
+    fn work(&self, members: &[Placed<'_>], unread: &[BufferId], times_in_code: u32) -> Work {
         let mut work = Work::default();
+        let led = self.leading_threads(members);
         let mut at_hand: BTreeSet<Place> = BTreeSet::new();
-        for (position, id) in members.iter().enumerate() {
+        for (position, (id, map)) in members.iter().enumerate() {
             let Some((launch, model)) = self.member(*id) else {
                 continue;
             };
             let threads = self
                 .product(&launch.block)
                 .unwrap_or(ASSUMED_THREADS.into());
-            work.threads_of_block = work.threads_of_block.max(threads);
-            work.known_blocks = work.known_blocks.max(self.product(&launch.grid));
+            // What a thread of the fused launch does of a dealt member.
+            let (threads, part) = match led {
+                Some((of_block, all)) if map.is_some_and(|map| map.is_dealt()) => {
+                    let own = self.product(&launch.grid).map(|blocks| blocks * threads);
+                    let part = own
+                        .zip(all)
+                        .map_or(1.0, |(own, all)| own as f64 / all.max(1) as f64);
+                    (of_block, part)
+                }
+                _ => {
+                    work.threads_of_block = work.threads_of_block.max(threads);
+                    work.known_blocks = work.known_blocks.max(self.product(&launch.grid));
+                    (threads, 1.0)
+                }
+            };
             work.static_bytes = work.static_bytes.max(model.static_shared_bytes);
             work.dynamic_bytes = work
                 .dynamic_bytes
                 .max(self.constant(launch.shared_bytes).unwrap_or(0));
             let barriers = model.barriers.iter();
-            work.barriers += barriers.map(|at| repeated(model, &at.loops)).sum::<f64>();
+            work.barriers += barriers
+                .map(|at| repeated(&model.loops, &at.loops))
+                .sum::<f64>();
             let mut own: BTreeMap<Place, f64> = BTreeMap::new();
             let mut stored = BTreeSet::new();
+            work.instructions += part * counting(&model.loops, times_in_code);
             for access in &model.accesses {
-                let times = repeated(model, &access.loops);
+                let times = part * repeated(&model.loops, &access.loops);
                 work.instructions += times * INSTRUCTIONS_OF_ACCESS;
                 let Some(place) = self.place(position, launch, access) else {
                     continue;
@@ -159,6 +188,24 @@ impl<'a> Model<'a> {
             at_hand.extend(stored);
         }
         work
+    }
+
+    /// The threads of a block of the fused launch, and all of them where that is known: of the members that
+    /// keep their places, if others are dealt over these.
+    fn leading_threads(&self, members: &[Placed<'_>]) -> Option<(u64, Option<u64>)> {
+        let is_dealt = |(_, map): &&Placed<'_>| map.is_some_and(ThreadMap::is_dealt);
+        let (dealt, kept): (Vec<_>, Vec<_>) = members.iter().partition(is_dealt);
+        if dealt.is_empty() {
+            return None;
+        }
+        let kept = kept.into_iter().filter_map(|(id, _)| self.member(id));
+        let kept = kept.map(|(launch, _)| {
+            let of_block = self.product(&launch.block);
+            let of_block = of_block.unwrap_or(ASSUMED_THREADS.into());
+            let blocks = self.product(&launch.grid);
+            (of_block, blocks.map(|blocks| blocks * of_block))
+        });
+        kept.max()
     }
 
     fn member(&self, id: LaunchId) -> Option<(&'a Launch, &'a KernelModel)> {
@@ -215,6 +262,9 @@ enum Memory {
     OfArgument(usize, usize),
 }
 
+/// A launch, and where its threads are in a group; none by itself.
+type Placed<'a> = (LaunchId, Option<&'a ThreadMap>);
+
 /// Memory, and whether it is loaded.
 type Place = (Memory, bool);
 
@@ -251,19 +301,42 @@ impl Work {
 }
 
 /// How often something in these loops happens in a thread.
-fn repeated(model: &KernelModel, loops: &[usize]) -> f64 {
+fn repeated(all: &[Loop], loops: &[usize]) -> f64 {
     let real = loops.iter().filter(|index| {
-        let each = model.loops.get(**index);
-        each.is_some_and(|each| each.quotient.is_none() && each.unknown.is_none())
+        let each = all.get(**index);
+        each.is_some_and(is_real)
     });
     ASSUMED_ITERATIONS.powi(i32::try_from(real.count().min(DEEPEST)).unwrap_or(0))
+}
+
+/// The instructions that count iterations, with the bodies of innermost loops so many times in the code.
+fn counting(all: &[Loop], times_in_code: u32) -> f64 {
+    let loops = all.iter().enumerate();
+    let each = loops.filter(|(_, each)| is_real(each)).map(|(index, _)| {
+        let around = std::iter::successors(Some(index), |at| all[*at].parent);
+        let times = repeated(all, &around.collect::<Vec<_>>());
+        let mut others = all.iter();
+        let innermost = !others.any(|other| is_real(other) && other.parent == Some(index));
+        let bodies = if innermost { times_in_code } else { 1 };
+        INSTRUCTIONS_OF_ITERATION * times / f64::from(bodies)
+    });
+    each.sum()
+}
+
+/// Not a number that the model calls a loop.
+fn is_real(each: &Loop) -> bool {
+    each.quotient.is_none() && each.unknown.is_none()
 }
 
 /// With this part of all warps the pipes are full (Volkov, "Better Performance at Lower Occupancy", GTC 2010).
 const ENOUGH_WARPS: f64 = 0.25;
 /// One warp gets something done.
 const LEAST_SHARE: f64 = 1e-3;
-/// Instructions that stand about one that touches memory: its address, what is done with it, its loop.
+/// ptxas repeats the bodies of loops about so often by itself.
+const USUAL_UNROLLING: u32 = 4;
+/// To count, to compare, to go back.
+const INSTRUCTIONS_OF_ITERATION: f64 = 3.0;
+/// Instructions that stand about one that touches memory: its address, what is done with it.
 const INSTRUCTIONS_OF_ACCESS: f64 = 6.0;
 /// A loop's loads are under way several at once, so that only so many are waited for.
 const WAITS: f64 = 4.0;
@@ -326,6 +399,22 @@ mod tests {
             assert!(together > apart, "{together} {apart}");
             apart
         });
+    }
+
+    #[test]
+    fn bodies_in_the_code_count_once() {
+        let each = |parent| Loop {
+            parent,
+            uniform_in_block: true,
+            location: crate::diagnostics::Location::default(),
+            quotient: None,
+            unknown: None,
+        };
+        let loops = [each(None), each(Some(0))];
+        let outer = INSTRUCTIONS_OF_ITERATION * ASSUMED_ITERATIONS;
+        let inner = outer * ASSUMED_ITERATIONS;
+        assert_eq!(counting(&loops, 1), outer + inner);
+        assert_eq!(counting(&loops, 4), outer + inner / 4.0);
     }
 
     #[test]

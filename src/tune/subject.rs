@@ -42,6 +42,8 @@ pub struct Space {
     pub resident_threads: Vec<u32>,
     /// Loops can be left as they are.
     pub compact: bool,
+    /// So many times the bodies of innermost loops may stand in the code.
+    pub unrolled: Vec<u32>,
 }
 
 impl Space {
@@ -51,7 +53,7 @@ impl Space {
         let mut sizes = vec![self.orientations.len() + usize::from(self.apart)];
         sizes.extend(self.without.iter().map(|_| 2));
         sizes.push(1 + self.resident_threads.len());
-        sizes.push(1 + usize::from(self.compact));
+        sizes.push(1 + usize::from(self.compact) + self.unrolled.len());
         sizes
     }
 
@@ -67,12 +69,15 @@ impl Space {
             .map(|(_, optimisation)| *optimisation);
         let after = 1 + self.without.len();
         let threads = value(after).checked_sub(1);
+        let loops = value(after + 1);
+        let times = loops.checked_sub(1 + usize::from(self.compact));
         Choice::Fused {
             orientation: orientation.clone(),
             variant: Variant {
                 without: without.collect(),
                 resident_threads: threads.and_then(|at| self.resident_threads.get(at).copied()),
-                compact: value(after + 1) == 1,
+                compact: self.compact && loops == 1,
+                unrolled: times.and_then(|at| self.unrolled.get(at).copied()),
             },
         }
     }
@@ -90,6 +95,9 @@ impl Space {
                     && variant.without.iter().all(|off| self.without.contains(off))
                     && threads.is_none_or(|threads| self.resident_threads.contains(&threads))
                     && (self.compact || !variant.compact)
+                    && variant
+                        .unrolled
+                        .is_none_or(|times| self.unrolled.contains(&times))
             }
         }
     }
@@ -202,14 +210,17 @@ mod tests {
             without: vec![Optimisation::JoinLoops, Optimisation::StagedRows],
             resident_threads: vec![1024],
             compact: true,
+            unrolled: vec![2, 4],
         };
-        assert_eq!(space.sizes(), [3, 2, 2, 2, 2]);
+        assert_eq!(space.sizes(), [3, 2, 2, 2, 4]);
         let name = |genome: [usize; 5]| space.choice(&genome.to_vec()).to_string();
         assert_eq!(name([0; 5]), "v");
         assert_eq!(name([1, 1, 0, 1, 1]), "h -join-loops threads=1024 compact");
+        assert_eq!(name([0, 0, 1, 0, 3]), "v -staged-rows unroll=4");
         assert_eq!(name([2, 1, 1, 1, 1]), "apart");
         let has = |name: &str| space.has(&Choice::named(name).unwrap());
         assert!(has("apart") && has("h -staged-rows") && has("v compact"));
+        assert!(has("v unroll=2") && !has("v unroll=8"));
         assert!(!has("v2h2") && !has("v -waves") && !has("v threads=512"));
     }
 }

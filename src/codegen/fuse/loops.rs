@@ -40,6 +40,22 @@ pub(super) fn has_several_loops(kernel: Value) -> bool {
     ControlFlow::of(kernel).is_some_and(|flow| flow.natural_loops().len() > 1)
 }
 
+/// Asks LLVM to repeat the bodies of a kernel's innermost loops so many times, those of which the user
+/// says nothing else.
+pub(super) fn unroll(module: &Module, kernel: Value, times: u32) {
+    let Some(flow) = ControlFlow::of(kernel) else {
+        return;
+    };
+    let loops = flow.natural_loops();
+    for (header, latch, blocks) in &loops {
+        let mut headers = loops.iter().map(|(header, ..)| header);
+        let innermost = !headers.any(|other| other != header && blocks.contains(other));
+        if let Some(end) = latch.terminator().filter(|_| innermost) {
+            end.unroll_times(module, times);
+        }
+    }
+}
+
 /// Makes loops one that stand behind each other. Returns how often.
 pub(super) fn join_loops(module: &Module, kernel: Value, facts: &KernelFacts) -> usize {
     let mut joined = 0;

@@ -2,8 +2,9 @@
 
 use super::*;
 use inkwell::llvm_sys::core::{
-    LLVMGetMDNodeNumOperands, LLVMGetMDNodeOperands, LLVMMDNodeInContext2, LLVMMDStringInContext2,
-    LLVMMetadataAsValue, LLVMValueAsMetadata,
+    LLVMGetMDNodeNumOperands, LLVMGetMDNodeOperands, LLVMGetMDString, LLVMIsAMDNode,
+    LLVMIsAMDString, LLVMMDNodeInContext2, LLVMMDStringInContext2, LLVMMetadataAsValue,
+    LLVMValueAsMetadata,
 };
 use inkwell::llvm_sys::debuginfo::{LLVMMetadataReplaceAllUsesWith, LLVMTemporaryMDNode};
 
@@ -20,6 +21,35 @@ impl Metadata {
             let context = module.get_context().as_ctx_ref();
             LLVMMDNodeInContext2(context, raw.as_mut_ptr(), raw.len())
         })
+    }
+
+    /// An integer constant.
+    fn constant(value: Value) -> Self {
+        // SAFETY: constants live as long as their context.
+        Self(unsafe { LLVMValueAsMetadata(value.0) })
+    }
+
+    /// The text that a list begins with; empty where it begins with none.
+    fn first_text(self, module: &Module) -> String {
+        // SAFETY: the node is alive, `raw` has room for its operands, and a text for as many bytes as LLVM
+        // says.
+        unsafe {
+            let context = module.get_context().as_ctx_ref();
+            let node = LLVMMetadataAsValue(context, self.0);
+            if LLVMIsAMDNode(node).is_null() {
+                return String::new();
+            }
+            let mut raw = vec![std::ptr::null_mut(); LLVMGetMDNodeNumOperands(node) as usize];
+            LLVMGetMDNodeOperands(node, raw.as_mut_ptr());
+            let first = raw.first().copied().unwrap_or(std::ptr::null_mut());
+            if first.is_null() || LLVMIsAMDString(first).is_null() {
+                return String::new();
+            }
+            let mut length = 0;
+            let bytes = LLVMGetMDString(first, &raw mut length);
+            let bytes = std::slice::from_raw_parts(bytes.cast::<u8>(), length as usize);
+            String::from_utf8_lossy(bytes).into_owned()
+        }
     }
 
     /// A text.
@@ -58,12 +88,39 @@ impl Value {
     /// Asks LLVM to unroll the loop that this branch ends, whatever its size.
     pub(in crate::codegen) fn unroll_fully(self, module: &Module) {
         let wish = Metadata::list(module, &[Metadata::text(module, "llvm.loop.unroll.full")]);
+        self.set_loop_properties(module, &[wish]);
+    }
+
+    /// Asks LLVM to repeat the body of the loop that this branch ends so many times, unless the loop says
+    /// itself how often.
+    pub(in crate::codegen) fn unroll_times(self, module: &Module, times: u32) {
+        let mut properties = self.loop_properties();
+        let says = |property: &Metadata| {
+            let text = property.first_text(module);
+            text.starts_with("llvm.loop.unroll.")
+        };
+        if properties.iter().any(says) {
+            return;
+        }
+        let times = Type::integer(module, 32).constant(times.into());
+        let wish = [
+            Metadata::text(module, "llvm.loop.unroll.count"),
+            Metadata::constant(times),
+        ];
+        properties.push(Metadata::list(module, &wish));
+        self.set_loop_properties(module, &properties);
+    }
+
+    /// Says of the loop that this branch ends these properties and no others.
+    fn set_loop_properties(self, module: &Module, properties: &[Metadata]) {
         // SAFETY: the lists have as many elements as is said; the temporary node is replaced by the one
         // that names itself, as a loop's does, and is gone then.
         unsafe {
             let context = module.get_context().as_ctx_ref();
             let name = LLVMTemporaryMDNode(context, std::ptr::null_mut(), 0);
-            let node = LLVMMDNodeInContext2(context, [name, wish.0].as_mut_ptr(), 2);
+            let mut raw = vec![name];
+            raw.extend(properties.iter().map(|property| property.0));
+            let node = LLVMMDNodeInContext2(context, raw.as_mut_ptr(), raw.len());
             LLVMMetadataReplaceAllUsesWith(name, node);
             let kind = metadata_kind(self, "llvm.loop");
             LLVMSetMetadata(self.0, kind, LLVMMetadataAsValue(context, node));
@@ -72,12 +129,13 @@ impl Value {
 
     /// Whether two ends of iterations say the same of their loops.
     pub(in crate::codegen) fn has_loop_properties_of(self, other: Value) -> bool {
+        self.loop_properties() == other.loop_properties()
+    }
+
+    fn loop_properties(self) -> Vec<Metadata> {
         // The first one is the loop's name.
-        let properties = |end: Value| -> Vec<Metadata> {
-            let list = end.metadata_list("llvm.loop");
-            list.into_iter().skip(1).collect()
-        };
-        properties(self) == properties(other)
+        let list = self.metadata_list("llvm.loop");
+        list.into_iter().skip(1).collect()
     }
 
     fn metadata_list(self, kind: &str) -> Vec<Metadata> {

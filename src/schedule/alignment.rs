@@ -1,0 +1,119 @@
+//! Over whose threads a group's members run: as the planner has it, or over those of the largest or of the
+//! smallest of them, as its orientation says.
+//!
+//! Launches of other grids and blocks run as one in the domain of one of them. In the largest, threads that a
+//! member does not have leave it out, an `if`; in the smallest they run several of its threads in turn, a
+//! `for`, which saves blocks and keeps what they have in common at hand, but leaves fewer of them to fill
+//! the device. Both are maps that deal threads ([`ThreadMap::Dealt`](super::ThreadMap::Dealt)), and are
+//! judged as such.
+
+use super::ThreadOrder;
+use super::domains::Domains;
+use super::group::Judge;
+use super::obstacle::Candidate;
+use super::orientation::{Alignment, Layouts, Orientation, Strands};
+use crate::expression::Expression;
+use crate::launch::ValueId;
+
+/// Where the members of a group run.
+pub(super) struct Placed {
+    pub(super) domains: Domains,
+    pub(super) strands: Strands,
+    /// The name of that.
+    pub(super) orientation: String,
+    /// All names that the group has, the most vertical first.
+    pub(super) orientations: Vec<String>,
+}
+
+impl<'a> Judge<'a> {
+    /// Where members run in an orientation; `planned` tells which were brought together to run in the same
+    /// blocks.
+    pub(super) fn place(
+        &self,
+        members: &[Candidate<'a>],
+        planned: impl Fn(&Candidate) -> usize,
+        orientation: Orientation,
+    ) -> Placed {
+        let usual = self.domains(members);
+        let layouts = match usual.all_kept() {
+            true => self.layouts(members, &planned),
+            // Over the threads of one launch, one after the other.
+            false => Layouts::single(members.len()),
+        };
+        let mut orientations = layouts.names();
+        let mut taken = None;
+        // Where all stay where they are in one strand, they have the blocks of the largest.
+        let is_largest = usual.all_kept() && orientations[0] == "v";
+        let others = Alignment::ALL.into_iter();
+        for to in others.filter(|to| !(is_largest && *to == Alignment::Largest)) {
+            let Some(domains) = self.aligned(members, to) else {
+                continue;
+            };
+            let same_maps = |member: &Candidate| domains.map(member) == usual.map(member);
+            if members.iter().all(same_maps) {
+                continue;
+            }
+            let behind = usize::from(orientations[0] == "v");
+            orientations.insert(behind, to.name().to_owned());
+            if orientation == Orientation::Aligned(to) {
+                taken = Some((domains, to));
+            }
+        }
+        match taken {
+            Some((domains, to)) => Placed {
+                domains,
+                strands: vec![(0..members.len()).collect()],
+                orientation: to.name().to_owned(),
+                orientations,
+            },
+            None => {
+                let (orientation, strands) = layouts.take(orientation);
+                Placed {
+                    domains: usual,
+                    strands,
+                    orientation,
+                    orientations,
+                }
+            }
+        }
+    }
+
+    /// The members over the threads of the largest or the smallest of them; `None` where they are equally
+    /// large, where it is not known which is, or where it cannot be.
+    fn aligned(&self, members: &[Candidate<'a>], to: Alignment) -> Option<Domains> {
+        if members.len() < 2 || !self.may_be_dealt(members) {
+            return None;
+        }
+        let launches = members
+            .iter()
+            .filter(|member| self.graph.operation_of(member.launch.id).is_none());
+        let launches: Vec<&Candidate> = launches.collect();
+        let sizes = |of: &dyn Fn(&Candidate) -> Expression<ValueId>| -> Option<Vec<i64>> {
+            let sizes = launches.iter().map(|member| of(member).as_constant());
+            sizes.collect()
+        };
+        // Of grids that only a run tells the largest blocks are taken to be the largest launch's.
+        let sizes = sizes(&|member| self.total(member))
+            .or_else(|| sizes(&|member| self.block_threads(member)))?;
+        let (least, most) = (sizes.iter().min()?, sizes.iter().max()?);
+        let size = match to {
+            Alignment::Largest => most,
+            Alignment::Smallest => least,
+        };
+        if least == most {
+            return None;
+        }
+        let leaders = launches.iter().zip(&sizes);
+        let mut leaders = leaders.filter(|(_, own)| *own == size);
+        let orders = [ThreadOrder::Blocks, ThreadOrder::Rows];
+        let found = leaders.find_map(|(leader, _)| {
+            let mut orders = orders.into_iter();
+            orders.find_map(|fused| {
+                let found = self.led_by(leader, 0, (fused, Some(to)), members)?;
+                found.cost.is_none().then_some(found)
+            })
+        })?;
+        self.fits_block(&found.kept(members)).ok()?;
+        Some(found)
+    }
+}
