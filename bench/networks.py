@@ -64,7 +64,10 @@ NETWORKS = {
     "bert": Network(
         ["base.cu"], ["bert.cu"],
         [("bert_model_params.txt", 384 * 384 + 12 * 768 * 768 + 13 * 768, -0.05, 0.05), ("bert_input_params.txt", 384 * 768, -1, 1),
-         ("bert_expect_results.txt", 384 * 768, 0, 0)], text=True),
+         ("bert_expect_results.txt", 384 * 768, 0, 0)], text=True,
+        # Unfused, it asks for 1,024 bytes of shared memory less than gemm_k2 uses, at which the CPU device ends.
+        edits=[*NO_ROUNDS, (r"(const int gemm_k2_shared_mem =\s+\()kChunkK \* kWmmaK \*\s+\(kBlockRowWarps \* kGemmK2WarpRowTiles \* kWmmaM \+ "
+                            r"kInputSkew\)", r"\g<1>kBlockRowWarps * kGemmK2WarpRowTiles * kWmmaM * (kChunkK * kWmmaK + kInputSkew)")]),
 }
 
 # The columns of the table: which sources, and what is done to them.
