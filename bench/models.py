@@ -15,6 +15,7 @@ import os
 import pathlib
 import platform
 import re
+import resource
 import shutil
 import statistics
 import subprocess
@@ -53,6 +54,7 @@ def main():
     arguments.add_argument("--release", action="store_true", help="an optimised build of the compiler and the CPU device")
     arguments.add_argument("--limit", type=float, default=600, metavar="SECONDS", help="the longest that a program runs (600)")
     arguments.add_argument("--ends", action="store_true", help="only without fusion and with all of it, no step between")
+    arguments.add_argument("--compile-only", action="store_true", help="only times the compiler anew, and keeps what was counted")
     arguments.add_argument("--rounds", type=int, default=5, help="turns that each program takes on a GPU (5)")
     arguments.add_argument("--draw", action="store_true", help="only draws docs/models.md from the results that are there")
     arguments.add_argument("models", nargs="*", metavar="MODEL", help="of " + ", ".join(MODELS) + "; all by default")
@@ -80,6 +82,12 @@ def measure(options):
     present = [name for name in MODELS if source_of(name).exists()]
     for name in options.models or present:
         print(f"\n{name}, {configuration}", flush=True)
+        if options.compile_only and name in results["models"]:
+            with tempfile.TemporaryDirectory() as folder:
+                flags = STEPS[-1][1] + ["--sirius-device=cpu"]
+                take_compilation(results["models"][name], compile_model(name, options, pathlib.Path(folder), flags, cached=False))
+            place.write_text(json.dumps(results, indent=1) + "\n")
+            continue
         with tempfile.TemporaryDirectory() as folder:
             model = {"compiler": compiler_name} | measure_model(name, options, pathlib.Path(folder))
             if name == "lstm":
@@ -108,10 +116,7 @@ def measure_model(name, options, folder):
             print(f"{step:22}  {row['failure']}", flush=True)
             continue
         if final:
-            model["compile_seconds"] = build["seconds"]
-            model["compile_stages"] = build["stages"]
-            model["launch_sites"] = build["sites"]
-            model["apart"] = build["apart"]
+            take_compilation(model, build)
         run = run_program(build["program"], options.limit, folder)
         row |= run
         if "failure" not in run:
@@ -120,9 +125,20 @@ def measure_model(name, options, folder):
                 sys.exit(f"{name}: `{step}` says {run['said']!r}, `{STEPS[0][0]}` said {said!r}")
             said = run["said"]
         print(f"{step:22}" + (row.get("failure") or "".join(f"{row[count]:18,}" for count in COUNTS)), flush=True)
-    stages = "".join(f" {stage} {seconds:.1f}" for stage, seconds in model.get("compile_stages", {}).items())
-    print(f"compiled in {model.get('compile_seconds', 0):.1f} s:{stages}", flush=True)
     return model
+
+
+def take_compilation(model, build):
+    model["compile_seconds"] = build["seconds"]
+    model["compile_stages"] = build["stages"]
+    model["launch_sites"] = build["sites"]
+    model["apart"] = build["apart"]
+    print(f"compiled in {build['seconds']:.1f} CPU s", flush=True)
+
+
+def cpu_seconds():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def compile_model(name, options, folder, flags, cached):
@@ -133,9 +149,9 @@ def compile_model(name, options, folder, flags, cached):
     architecture = [] if any(flag.startswith("-arch=") for flag in flags) else ["-arch=sm_80"]
     command = [compiler(options), "-O3", *architecture, *flags, f"--sirius-report={report}", source_of(name), "-o", program]
     command += [] if options.full else SMALL
-    began = time.monotonic()
+    began = cpu_seconds()
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
-    seconds = time.monotonic() - began
+    seconds = cpu_seconds() - began
     if done.returncode:
         return {"failure": "is not compiled: " + done.stderr.strip().splitlines()[-1]}
     report = json.loads(report.read_text())
@@ -324,7 +340,7 @@ def tables(results):
         compilers.setdefault(model["compiler"], []).append(name)
     compilers = "; ".join(f"{', '.join(names)}: {compiler}" for compiler, names in compilers.items())
     lines = [f"{results['date']}; {results['device']}; {where}. {compilers}.", ""]
-    lines += ["| model | launches | | instructions | | barriers | | global bytes | | compiled in |",
+    lines += ["| model | launches | | instructions | | barriers | | global bytes | | compiled in, CPU |",
               "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|"]
     for name, model in models.items():
         first, last = model["steps"][0], model["steps"][-1]
@@ -340,7 +356,7 @@ def tables(results):
             values = " | ".join(short(steps.get(step, {}).get(count)) for step, _ in STEPS)
             lines.append(f"| {name} | {count.replace('_', ' ')} | {values} |")
     stages = sorted({stage for model in models.values() for stage in model.get("compile_stages", {})}, key=stage_place)
-    lines += ["", "Seconds of each stage of the compiler:", ""]
+    lines += ["", "Seconds of each stage of the compiler, elapsed:", ""]
     lines += ["| model | " + " | ".join(stages) + " |", "|---|" + "---:|" * len(stages)]
     for name, model in models.items():
         seconds = model.get("compile_stages", {})
