@@ -362,15 +362,11 @@ fn compile_fused(
     let Some(analysis) = analyze_program(&program, (build, toolchain), stages, outcome)? else {
         return Ok(());
     };
-    let mut chosen = Outcome::default();
-    let analysis = tuning::choose(&program, analysis, build, &mut chosen)?;
+    let analysis = tuning::choose(&program, analysis, build, outcome)?;
     save::analysis(build, &analysis)?;
-    let generated = clock.time(Stage::Codegen, || {
-        generate(&program, analysis, (build, toolchain), output, &mut chosen)
-    });
-    outcome.warnings.push_str(&chosen.warnings);
-    outcome.tunables = chosen.tunables;
-    let (analysis, emitted) = generated?;
+    let (analysis, emitted) = clock.time(Stage::Codegen, || {
+        generate(&program, analysis, (build, toolchain), output, outcome)
+    })?;
     save::stage(build, "host.after.ll", || program.host.to_string())?;
     let groups = &analysis.plan.plan().groups;
     let unwritten = emitted
@@ -406,14 +402,13 @@ fn compile_fused(
     Ok(())
 }
 
-/// Carries the plan out, after ptxas had its say. `chosen` is what was said, and found to tune, when variants were
-/// chosen for it, and for another plan becomes that.
+/// Carries the plan out, after ptxas had its say.
 fn generate(
     program: &Program<'_>,
     analysis: Analysis,
     (build, toolchain): (&Build, &Toolchain),
     output: &Path,
-    chosen: &mut Outcome,
+    outcome: &mut Outcome,
 ) -> Result<(Analysis, codegen::Emitted), PipelineError> {
     let bench = codegen::Workbench::new(build, toolchain)?;
     let units = codegen::emit_units(program, &bench)?;
@@ -421,9 +416,7 @@ fn generate(
     if let Some(Ok(image)) = &fused
         && crowded::plan_without_turns(&mut analysis, image)
     {
-        // What is known of variants is taken into this plan as it was into the first one.
-        *chosen = Outcome::default();
-        analysis = tuning::choose(program, analysis, build, chosen)?;
+        analysis = tuning::choose(program, analysis, build, outcome)?;
         (analysis, fused) = fuse(program, analysis, build, (&bench, &units))?;
     }
     let emitted = codegen::emit(

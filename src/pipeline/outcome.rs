@@ -29,6 +29,8 @@ pub struct Outcome {
     pub summary: Option<String>,
     /// The objects that were linked, where a link of the same may use them again.
     pub(super) objects: Vec<Vec<u8>>,
+    /// How long `warnings` were before variants were chosen.
+    pub(super) before_choices: Option<usize>,
     /// What there was to tune, where that was asked for.
     pub(super) tunables: Vec<Tunable>,
     /// `-run`: what is to be run when all is said; its status is the run's.

@@ -32,7 +32,8 @@ pub(super) struct Tunable {
     pub(super) is_known: bool,
 }
 
-/// Takes the variants that the command line asks for into the plan.
+/// Takes the variants that the command line asks for into the plan. For a plan that took the place of another, what was
+/// said of that one's variants is taken back.
 ///
 /// # Errors
 /// Never by what was measured.
@@ -46,6 +47,10 @@ pub(super) fn choose(
     let by_file = tuning.results.is_some();
     if tuning.mode == TuneMode::Off && !by_file && !tuning.timed && tuning.choices.is_empty() {
         return Ok(analysis);
+    }
+    match outcome.before_choices {
+        Some(length) => outcome.warnings.truncate(length),
+        None => outcome.before_choices = Some(outcome.warnings.len()),
     }
     let subjects = subjects(program, &analysis, build);
     let mut choices = tuning.choices.clone();
