@@ -35,6 +35,7 @@ struct Results {
 };
 
 inline Results results;
+inline int (*run_test)();
 
 class Test {
 public:
@@ -54,11 +55,14 @@ protected:
 
 } // namespace testing
 
+__attribute__((weak)) int main() { return testing::run_test(); }
+
 #define TEST_F(FIXTURE, NAME)                                                                      \
   struct NAME##_ : FIXTURE {                                                                       \
     void TestBody() override;                                                                      \
   };                                                                                               \
-  int main() { return std::make_unique<NAME##_>()->run(); }                                        \
+  static const bool NAME##_is_known =                                                              \
+      (testing::run_test = [] { return std::make_unique<NAME##_>()->run(); }, true);               \
   void NAME##_::TestBody()
 #define TEST(SUITE, NAME) TEST_F(testing::Test, NAME)
 
