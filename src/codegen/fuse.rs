@@ -19,6 +19,7 @@ mod control_flow;
 mod counting;
 mod dead_stores;
 mod dealt;
+mod excerpt;
 mod host_values;
 mod indices;
 mod launch_bounds;

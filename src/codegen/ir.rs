@@ -16,6 +16,7 @@ mod passes;
 mod promises;
 
 pub(super) use atomics::AtomicOperation;
+pub(super) use blocks::copy_unchecked;
 pub(super) use builder::Builder;
 pub(super) use debug::DebugScope;
 pub(super) use metadata::Metadata;

@@ -1,6 +1,7 @@
 //! A member's kernel -> a function that a fused kernel calls.
 
 use super::assembly::declare_memory_accesses;
+use super::excerpt;
 use super::indices::{Index, indices_read, replace_reads};
 use super::launch_bounds::{self, Demand};
 use super::promises::{ALIGNMENTS_AT_ACCESSES, settle_ends, settle_values};
@@ -50,10 +51,13 @@ impl<'ctx> Segment<'ctx> {
         let module = program.module_of(kernel).ok_or_else(|| {
             CodegenError::Inconsistent(format!("no module with kernel '{}'", kernel.name))
         })?;
-        let module = module.clone();
-        let function = Value::function(&module, &kernel.name).ok_or_else(|| {
-            CodegenError::Inconsistent(format!("no kernel '{}' in its unit", kernel.name))
-        })?;
+        let find = |module: &Module| {
+            Value::function(module, &kernel.name).ok_or_else(|| {
+                CodegenError::Inconsistent(format!("no kernel '{}' in its unit", kernel.name))
+            })
+        };
+        let module = excerpt::copy_for(module, find(module)?);
+        let function = find(&module)?;
         isolate(&module, function);
         run_passes(
             &module,

@@ -4,6 +4,12 @@ use super::*;
 use inkwell::llvm_sys::LLVMIntPredicate;
 use inkwell::llvm_sys::analysis::{LLVMVerifierFailureAction, LLVMVerifyFunction};
 
+/// Copies a module; inkwell's own way to do that verifies it first.
+pub(in crate::codegen) fn copy_unchecked<'ctx>(module: &Module<'ctx>) -> Module<'ctx> {
+    // SAFETY: the module is alive; the copy is ours alone, and of the same context.
+    unsafe { Module::new(LLVMCloneModule(module.as_mut_ptr())) }
+}
+
 impl Block {
     /// The blocks whose terminators lead here, each once.
     pub(in crate::codegen) fn predecessors(self) -> Vec<Block> {
@@ -77,6 +83,27 @@ impl Block {
     pub(in crate::codegen) fn phis(self) -> Vec<Value> {
         let phi = |instruction: &Value| instruction.opcode() == LLVMOpcode::LLVMPHI;
         self.instructions().into_iter().take_while(phi).collect()
+    }
+
+    /// Ends an unfinished block that is never left.
+    pub(in crate::codegen) fn end_as_unreachable(self, module: &Module) {
+        let builder = Builder::at_end(module, self);
+        // SAFETY: the builder stands at the end of a live block.
+        unsafe {
+            LLVMBuildUnreachable(builder.0);
+        }
+    }
+
+    /// Takes the block out of its function; it has to be put into one again.
+    pub(in crate::codegen) fn take_out(self) {
+        // SAFETY: the block has a parent.
+        unsafe { LLVMRemoveBasicBlockFromParent(self.0) }
+    }
+
+    /// Puts a block that was taken out at the end of a function.
+    pub(in crate::codegen) fn put_into(self, function: Value) {
+        // SAFETY: the block has no parent, and its values are of the function or of the module.
+        unsafe { LLVMAppendExistingBasicBlock(function.0, self.0) }
     }
 
     /// Deletes a block that nothing leads to and whose values nothing uses.
