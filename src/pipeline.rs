@@ -13,6 +13,7 @@ mod keep;
 mod link_cache;
 mod measure;
 mod outcome;
+mod outputs;
 mod preprocess;
 mod reference;
 mod resources;
@@ -22,12 +23,13 @@ mod tuning;
 pub use outcome::{Outcome, PipelineError};
 
 use artifacts::{link_program, make_library, program_to_run, run_afterwards};
+use outputs::{default_output, outputs};
 use preprocess::preprocess;
 
 use crate::cli::shown::steps;
 use crate::cli::toolchain::find_toolchain;
 use crate::cli::toolkit_folder::lay_out;
-use crate::cli::{Build, Device, Fusion, Input, Invocation, Language, Phase, Toolchain, TuneMode};
+use crate::cli::{Build, Device, Fusion, Invocation, Language, Phase, Toolchain, TuneMode};
 use crate::codegen::{self, CodegenError, FusedImage, FusedKernels};
 use crate::dependence::{Uar, build_uar, take_domains};
 use crate::kernel::{KernelModel, model_kernels};
@@ -162,9 +164,6 @@ fn run_build(build: &Build) -> Result<Outcome, PipelineError> {
         keep::clean(build, outputs(build))?;
         return Ok(outcome);
     }
-    outcome
-        .warnings
-        .extend(keep::warning_of_one_compilation(build));
     keep::keep_preprocessed(build, &toolchain)?;
     let sources = build
         .inputs
@@ -345,6 +344,10 @@ fn compile_fused(
     for (index, unit) in program.units.iter().enumerate() {
         let name = format!("device{index}.before.ll");
         save::stage(build, &name, || unit.device.to_string())?;
+        for (target, newer) in &unit.newer {
+            let name = format!("device{index}.compute_{target}.before.ll");
+            save::stage(build, &name, || newer.to_string())?;
+        }
     }
     if clock.stops_after(Stage::Program) {
         return Ok(());
@@ -753,43 +756,6 @@ impl<'a> Clock<'a> {
     fn stops_after(&self, stage: Stage) -> bool {
         self.build.sirius.stop_after == Some(stage)
     }
-}
-
-/// The files that a build makes.
-fn outputs(build: &Build) -> Vec<PathBuf> {
-    let sources = build
-        .inputs
-        .iter()
-        .filter(|input| input.language != Language::Object);
-    match (&build.output, build.phase) {
-        (Some(output), _) => vec![output.clone()],
-        (None, Phase::Preprocess) => Vec::new(),
-        (None, Phase::Link) => vec![PathBuf::from("a.out")],
-        (None, Phase::Library) => vec![PathBuf::from("a.a")],
-        (None, Phase::DeviceLink) => vec![PathBuf::from("a_dlink.o")],
-        (None, _) => sources.map(|input| default_output(build, input)).collect(),
-    }
-}
-
-/// `x.cu` gives `./x.o`, `./x.ptx`, ….
-fn default_output(build: &Build, input: &Input) -> PathBuf {
-    if build.cxx_form {
-        let source = input.path.file_name().unwrap_or_default();
-        let mut name = source.to_owned();
-        name.push(".cpp.ii");
-        return build.output_directory.join(name);
-    }
-    let extension = match build.phase {
-        Phase::Ptx => "ptx",
-        Phase::Cubin => "cubin",
-        Phase::Fatbin => "fatbin",
-        Phase::Link | Phase::Library | Phase::Compile | Phase::DeviceLink | Phase::Preprocess => {
-            "o"
-        }
-    };
-    let name = input.path.with_extension(extension);
-    let name = name.file_name().unwrap_or_default();
-    build.output_directory.join(name)
 }
 
 fn write_report(path: &Path, text: &str) -> Result<(), PipelineError> {

@@ -4,6 +4,7 @@ use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 use sirius_rs::cli::{Build, Invocation, Toolchain, find_toolchain, parse};
+use sirius_rs::codegen::DeviceCode;
 use sirius_rs::codegen::DeviceImage;
 use sirius_rs::codegen::cpu::{CpuImageRequest, CpuImageWork};
 use sirius_rs::codegen::device::{device_target_machine, optimise_device};
@@ -156,7 +157,8 @@ fn ptxas_accepts_both_kinds_of_kernels() {
                 "{line}"
             );
         }
-        let packed = emit_fatbin(&module, &build, &toolchain, folder.path(), "case").unwrap();
+        let code = DeviceCode::for_all(module);
+        let packed = emit_fatbin(&code, &build, &toolchain, folder.path(), "case").unwrap();
         let DeviceImage::Fatbin(bytes) = packed.image else {
             panic!("a fat binary");
         };

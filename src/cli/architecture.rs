@@ -411,20 +411,38 @@ mod tests {
     }
 
     #[test]
-    fn code_that_is_compiled_once_has_the_features_of_all() {
-        let chosen = |generate: &[&str]| {
+    fn device_code_is_compiled_for_each() {
+        let compiled = |device, generate: &[&str]| {
             let options = ArchitectureOptions {
-                generate_code: generate.iter().map(|text| (*text).to_owned()).collect(),
+                generate_code: generate
+                    .iter()
+                    .map(|name| format!("arch=compute_{name},code=sm_{name}"))
+                    .collect(),
                 ..ArchitectureOptions::default()
             };
             let targets = resolve(&options, 13, &Vec::new, &mut Vec::new()).unwrap_or_default();
-            super::super::compiled_architecture(super::super::Device::Cuda, &targets).to_string()
+            let compiled = super::super::compiled_targets(device, &targets);
+            let compiled = compiled.iter().map(ToString::to_string);
+            compiled.collect::<Vec<_>>().join(" ")
         };
-        let of = |name: &str| format!("arch=compute_{name},code=sm_{name}");
-        assert_eq!(chosen(&[&of("90a")]), "90a");
-        assert_eq!(chosen(&[&of("80"), &of("90a")]), "80");
-        assert_eq!(chosen(&[&of("90a"), &of("100a")]), "90");
-        assert_eq!(chosen(&[&of("100a"), &of("103a")]), "100f");
-        assert_eq!(chosen(&[&of("90a"), &of("90")]), "90");
+        use super::super::Device::{Cpu, Cuda};
+        assert_eq!(compiled(Cuda, &["90a"]), "90a");
+        assert_eq!(compiled(Cuda, &["90a", "80"]), "80 90a");
+        assert_eq!(compiled(Cuda, &["90a", "90"]), "90 90a");
+        assert_eq!(compiled(Cpu, &["75", "80", "90"]), "80");
+        assert_eq!(compiled(Cpu, &["90", "100"]), "90");
+        assert_eq!(compiled(Cpu, &[]), "75");
+    }
+
+    #[test]
+    fn newer_ones_run_older_code_that_is_portable() {
+        let target = |number, features| Target { number, features };
+        let portable = target(80, FeatureSet::Portable);
+        let specific = target(90, FeatureSet::Specific);
+        let family = target(100, FeatureSet::Family);
+        let newer = target(103, FeatureSet::Specific);
+        assert!(specific.runs(portable) && newer.runs(portable) && !portable.runs(specific));
+        assert!(specific.runs(specific) && !newer.runs(specific));
+        assert!(newer.runs(family) && !target(120, FeatureSet::Portable).runs(family));
     }
 }

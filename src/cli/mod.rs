@@ -131,8 +131,10 @@ pub struct Input {
 pub struct UnitBitcode {
     /// The host module.
     pub host: PathBuf,
-    /// The device module, of a CUDA source.
+    /// The device module, of a CUDA source, for the oldest architecture that it was compiled for.
     pub device: Option<PathBuf>,
+    /// Its device modules for newer ones, see [`crate::program::Unit::newer`].
+    pub newer: Vec<(Target, PathBuf)>,
     /// Under which numeric options.
     pub numerics: Numerics,
     /// How its device code is linked with that of others; `None`: not at all.
@@ -177,7 +179,7 @@ pub enum FeatureSet {
 }
 
 /// An architecture as tools name it: `90a`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Target {
     /// `90` for `sm_90a`.
     pub number: u32,
@@ -483,59 +485,43 @@ pub struct Build {
 /// of this one takes the newest code that is no newer.
 const CPU_DEVICE_CAPABILITY: u32 = 80;
 
-/// The architecture that device code is compiled for, `__CUDA_ARCH__` over ten: of those asked for the
-/// smallest, whose PTX every other one can run, with the features that all of them have; on the CPU device
-/// the one that a GPU of its compute capability would choose.
-pub fn compiled_architecture(device: Device, targets: &[Architecture]) -> Target {
-    let all = || targets.iter().map(Architecture::target);
-    let chosen = match device {
-        Device::Cuda => all().min().map(|least| Target {
-            features: all()
-                .map(|target| target.features_of(least))
-                .min()
-                .unwrap_or_default(),
-            ..least
-        }),
-        Device::Cpu => all()
-            .filter(|target| target.number <= CPU_DEVICE_CAPABILITY)
-            .max()
-            .or_else(|| all().min()),
-    };
-    chosen.unwrap_or(Target {
-        number: CPU_DEVICE_CAPABILITY,
-        features: FeatureSet::Portable,
-    })
+/// The architectures that device code is compiled for, each with its own `__CUDA_ARCH__`, ascending: all that are
+/// asked for; on the CPU device the one that a GPU of its compute capability would choose.
+pub fn compiled_targets(device: Device, architectures: &[Architecture]) -> Vec<Target> {
+    let mut targets: Vec<Target> = architectures.iter().map(Architecture::target).collect();
+    targets.sort();
+    targets.dedup();
+    if device == Device::Cpu {
+        let mut known = targets.iter();
+        let chosen = known.rfind(|target| target.number <= CPU_DEVICE_CAPABILITY);
+        targets = chosen.or(targets.first()).copied().into_iter().collect();
+    }
+    if targets.is_empty() {
+        targets.push(Target {
+            number: CPU_DEVICE_CAPABILITY,
+            features: FeatureSet::Portable,
+        });
+    }
+    targets
 }
 
 impl Target {
-    /// What it shares of the features that an older or the same architecture may have.
-    fn features_of(self, older: Self) -> FeatureSet {
-        let same_family = self.number / 10 == older.number / 10;
-        match self.features {
-            features if self.number == older.number => features,
-            FeatureSet::Family | FeatureSet::Specific if same_family => FeatureSet::Family,
-            _ => FeatureSet::Portable,
+    /// Whether it runs code that was made for `other`.
+    pub fn runs(self, other: Self) -> bool {
+        match other.features {
+            FeatureSet::Portable => other.number <= self.number,
+            FeatureSet::Family => {
+                other.number <= self.number && other.number / 10 == self.number / 10
+            }
+            FeatureSet::Specific => other == self,
         }
     }
-}
 
-impl Build {
-    /// The architecture that its device code is compiled for.
-    pub fn compiled_architecture(&self) -> u32 {
-        self.compiled_target().number
-    }
-
-    /// The same, with its features.
-    pub fn compiled_target(&self) -> Target {
-        compiled_architecture(self.device, &self.architectures)
-    }
-
-    /// What the device side of a source sees of the features of its architecture, as options.
-    pub fn feature_macros(&self) -> impl Iterator<Item = String> {
-        let target = self.compiled_target();
-        let number = target.number;
-        let of_family = target.features >= FeatureSet::Family;
-        let specific = target.features == FeatureSet::Specific;
+    /// What the device side of a source sees of the features of this architecture, as options.
+    pub fn feature_macros(self) -> impl Iterator<Item = String> {
+        let number = self.number;
+        let of_family = self.features >= FeatureSet::Family;
+        let specific = self.features == FeatureSet::Specific;
         let macros = [
             (specific, format!("-D__CUDA_ARCH_FEAT_SM{number}_ALL")),
             (specific, format!("-D__CUDA_ARCH_SPECIFIC__={number}0")),
@@ -546,6 +532,34 @@ impl Build {
         ];
         let seen = macros.into_iter().filter(|(seen, _)| *seen);
         seen.map(|(_, definition)| definition)
+    }
+}
+
+impl Build {
+    /// The architectures that its device code is compiled for, ascending, at least one.
+    pub fn compiled_targets(&self) -> Vec<Target> {
+        compiled_targets(self.device, &self.architectures)
+    }
+
+    /// The oldest of them: what launches and kernels are analysed in.
+    pub fn oldest_target(&self) -> Target {
+        self.compiled_targets()[0]
+    }
+
+    /// Makes `__CUDA_ARCH_LIST__` name them all, as options, where clang, which compiles for one, would name that:
+    /// headers derive names of kernels from the list, and choose how to launch them.
+    pub fn architecture_list(&self) -> Vec<String> {
+        let mut numbers: Vec<String> = (self.compiled_targets().iter())
+            .map(|target| format!("{}0", target.number))
+            .collect();
+        numbers.dedup();
+        match numbers.as_slice() {
+            [_] => Vec::new(),
+            several => vec![
+                "-U__CUDA_ARCH_LIST__".to_owned(),
+                format!("-D__CUDA_ARCH_LIST__={}", several.join(",")),
+            ],
+        }
     }
 
     /// The part of a build that makes `output` of one source, where each source makes one.

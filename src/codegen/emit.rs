@@ -1,8 +1,7 @@
 //! Carrying out a verified plan: device images, the rewritten host module, objects, the program.
 
-use super::device::{device_target_machine, keep_to_module, optimise_device};
 use super::host::rewrite_launches;
-use super::images::{FusedImage, PendingImage, UnitImages, Workbench, processor};
+use super::images::{DeviceCode, FusedImage, PendingImage, UnitImages, Workbench};
 use super::launch_call::{Launcher, define_launch_functions};
 use super::link::{compile_host, image_objects, join_objects, link};
 use super::loadable::emit_loadable;
@@ -133,8 +132,11 @@ pub fn emit(
     let said = compile_host(&program.host, build, toolchain, folder.path(), &objects[0])?;
     emitted.messages.push_str(&said);
     objects.extend(image_objects(images.iter().chain(&fused_image)));
-    // A link leaves the object of its source, as it does with nvcc.
-    if let (Some(folder), Phase::Link, [_]) = (bench.kept(), build.phase, &program.units[..]) {
+    // A link leaves the object of its source, as it does with nvcc; what it was given as an object stays as it is.
+    let compiles = build.inputs.iter().all(|input| input.bitcode.is_none());
+    if let (Some(folder), Phase::Link, [_], true) =
+        (bench.kept(), build.phase, &program.units[..], compiles)
+    {
         let kept = folder.join(format!("{}.o", bench.stem_of(program, 0)));
         join_objects(build, toolchain, &objects, &kept)?;
     }
@@ -179,24 +181,22 @@ pub fn emit_device_only(
 ) -> Result<String, CodegenError> {
     let folder = Workbench::new(build, toolchain)?;
     let unit = program.units.first().ok_or(CodegenError::NoDeviceCode)?;
-    let module = unit.device.clone();
-    if !build.relocatable {
-        keep_to_module(&module, build.keep_device_functions);
-    }
-    optimise_device(&module, &device_target_machine(&processor(build))?)?;
-    let architecture = build.compiled_target();
+    let code = DeviceCode::of(unit);
+    code.optimise(build)?;
+    let module = &code.oldest;
+    let architecture = build.oldest_target();
     let stem = folder.stem_of(program, 0);
     let (bytes, messages) = match build.phase {
         // Relocatable code is not whole before it is linked.
         _ if build.device == Device::Cpu && !build.relocatable => {
-            (emit_loadable(program, &module, &folder)?, String::new())
+            (emit_loadable(program, module, &folder)?, String::new())
         }
         Phase::Ptx => (
-            emit_ptx(&module, architecture, build, toolchain)?.into_bytes(),
+            emit_ptx(module, architecture, build, toolchain)?.into_bytes(),
             String::new(),
         ),
         Phase::Cubin => {
-            let ptx = emit_ptx(&module, architecture, build, toolchain)?;
+            let ptx = emit_ptx(module, architecture, build, toolchain)?;
             let place = folder.path();
             let made = assemble(&ptx, architecture, build, toolchain, place, &stem)?;
             let bytes = std::fs::read(&made.cubin);
@@ -206,7 +206,7 @@ pub fn emit_device_only(
             )
         }
         _ => {
-            let packed = emit_fatbin(&module, build, toolchain, folder.path(), &stem)?;
+            let packed = emit_fatbin(&code, build, toolchain, folder.path(), &stem)?;
             match packed.image {
                 DeviceImage::Fatbin(bytes) => (bytes, packed.messages),
                 DeviceImage::CpuObjects { .. } => return Err(CodegenError::NoDeviceCode),

@@ -9,10 +9,10 @@ use super::device::{device_target_machine, keep_to_module, optimise_device};
 use super::fuse::{build_candidates, build_fused_module};
 use super::ptx::{Usage, emit_fatbin, emit_ptx};
 use super::{CodegenError, DeviceImage, FusedKernel, FusedParameter, WaveKernel};
-use crate::cli::{Build, Device, Toolchain};
+use crate::cli::{Build, Device, Phase, Target, Toolchain};
 use crate::kernel::KernelModel;
 use crate::launch::{LaunchGraph, NodeKind};
-use crate::program::{Program, Unit};
+use crate::program::{Program, Unit, for_target};
 use crate::schedule::FusionPlan;
 use crate::schedule::occupancy::KernelUsage;
 use crate::schedule::resources::{ASSUMED_ROW_ELEMENTS, GroupUsage};
@@ -87,8 +87,8 @@ impl<'a> Workbench<'a> {
         };
         let copy = module.clone();
         keep_to_module(&copy, self.build.keep_device_functions);
-        optimise_device(&copy, &device_target_machine(&processor(self.build))?)?;
-        let target = self.build.compiled_target();
+        let target = self.build.oldest_target();
+        optimise_device(&copy, &device_target_machine(&format!("sm_{target}"))?)?;
         let ptx = emit_ptx(&copy, target, self.build, self.toolchain)?;
         let place = folder.join(format!("{stem}.ptx"));
         std::fs::write(&place, ptx).map_err(|_| CodegenError::Write(place))
@@ -186,9 +186,9 @@ pub fn emit_units(
             .collect();
         let name = format!("unit{index}");
         let stem = bench.stem_of(program, index);
-        let module = unit.device.clone();
-        bench.keep_ptx(&module, &stem)?;
-        let emitted = emit_image(&module, &managed, bench, (&name, &stem))?;
+        let code = DeviceCode::of(unit);
+        bench.keep_ptx(&code.oldest, &stem)?;
+        let emitted = emit_image(&code, &managed, bench, (&name, &stem))?;
         units.images.push(emitted.image);
         units.usage.push(emitted.usage);
         units.messages.push_str(&emitted.messages);
@@ -236,7 +236,9 @@ impl<'ctx> FusedKernels<'ctx> {
     /// # Errors
     /// As [`emit_units`].
     pub fn emit(&self, bench: &Workbench<'_>) -> Result<FusedImage, CodegenError> {
-        let emitted = emit_image(&self.module.clone(), &[], bench, ("fused", "fused"))?;
+        // Kernels that differ between architectures are in no group.
+        let code = DeviceCode::for_all(self.module.clone());
+        let emitted = emit_image(&code, &[], bench, ("fused", "fused"))?;
         Ok(FusedImage {
             kernels: self.kernels.clone(),
             waves: self.waves.clone(),
@@ -262,7 +264,8 @@ pub fn try_candidates(
 ) -> Result<Vec<Vec<GroupUsage>>, CodegenError> {
     let optimisations = &bench.build.sirius.optimisations;
     let (module, kernels) = build_candidates(program, graph, models, candidates, optimisations)?;
-    let emitted = emit_image(&module, &[], bench, ("candidates", "candidates"))?;
+    let code = DeviceCode::for_all(module);
+    let emitted = emit_image(&code, &[], bench, ("candidates", "candidates"))?;
     Ok(group_usage(
         program,
         graph,
@@ -358,6 +361,57 @@ fn staged_bytes(graph: &LaunchGraph, kernel: &FusedKernel) -> u64 {
     }
 }
 
+/// Device modules of one image: for the oldest architecture, and for newer ones where that is other code.
+pub struct DeviceCode<'ctx> {
+    pub(super) oldest: Module<'ctx>,
+    newer: Vec<(Target, Module<'ctx>)>,
+}
+
+impl<'ctx> DeviceCode<'ctx> {
+    /// Copies of a unit's modules.
+    pub fn of(unit: &Unit<'ctx>) -> Self {
+        let newer = unit.newer.iter();
+        Self {
+            oldest: unit.device.clone(),
+            newer: newer
+                .map(|(target, module)| (*target, module.clone()))
+                .collect(),
+        }
+    }
+
+    /// One module for all architectures.
+    pub fn for_all(module: Module<'ctx>) -> Self {
+        Self {
+            oldest: module,
+            newer: Vec::new(),
+        }
+    }
+
+    /// Makes each final device IR.
+    ///
+    /// # Errors
+    /// As [`emit_units`].
+    pub fn optimise(&self, build: &Build) -> Result<(), CodegenError> {
+        let newer = self.newer.iter().map(|(target, module)| (*target, module));
+        let oldest = (build.oldest_target(), &self.oldest);
+        // Relocatable code is not whole before it is linked.
+        let is_file = matches!(build.phase, Phase::Cubin | Phase::Fatbin | Phase::Ptx);
+        let is_whole = !(build.relocatable && is_file);
+        for (target, module) in [oldest].into_iter().chain(newer) {
+            if is_whole {
+                keep_to_module(module, build.keep_device_functions);
+            }
+            optimise_device(module, &device_target_machine(&format!("sm_{target}"))?)?;
+        }
+        Ok(())
+    }
+
+    /// The module for an architecture.
+    pub fn module_for(&self, target: Target) -> &Module<'ctx> {
+        for_target(&self.oldest, &self.newer, target)
+    }
+}
+
 struct Emitted {
     image: PendingImage,
     usage: Usage,
@@ -373,25 +427,25 @@ pub(super) fn emit_whole_image(
     managed: &[String],
     bench: &Workbench<'_>,
 ) -> Result<DeviceImage, CodegenError> {
-    emit_image(module, managed, bench, ("module", "module"))?
+    let code = DeviceCode::for_all(module.clone());
+    emit_image(&code, managed, bench, ("module", "module"))?
         .image
         .wait()
 }
 
-/// One device module, optimised and emitted under a name in the program and the stem of a file's name,
-/// for the device that is built for.
+/// One device module, or one for each architecture, optimised and emitted under a name in the program and the stem
+/// of a file's name, for the device that is built for.
 fn emit_image(
-    module: &Module<'_>,
+    code: &DeviceCode<'_>,
     managed: &[String],
     bench: &Workbench<'_>,
     (name, stem): (&str, &str),
 ) -> Result<Emitted, CodegenError> {
     let (build, toolchain) = (bench.build, bench.toolchain);
-    keep_to_module(module, build.keep_device_functions);
     match build.device {
         Device::Cuda => {
-            optimise_device(module, &device_target_machine(&processor(build))?)?;
-            let packed = emit_fatbin(module, build, toolchain, bench.path(), stem)?;
+            code.optimise(build)?;
+            let packed = emit_fatbin(code, build, toolchain, bench.path(), stem)?;
             Ok(Emitted {
                 image: PendingImage(Some(Making::Made(packed.image))),
                 usage: packed.usage,
@@ -399,12 +453,14 @@ fn emit_image(
             })
         }
         Device::Cpu => {
+            let module = &code.oldest;
+            keep_to_module(module, build.keep_device_functions);
             optimise_device(module, &device_target_machine(CPU_DEVICE_PROCESSOR)?)?;
             let symbol = format!("sirius_cpu_image_{:016x}_{name}", sources_hash(build));
             let object = bench.path().join(format!("{name}.o"));
             let request = CpuImageRequest {
                 symbol,
-                architecture: build.compiled_architecture(),
+                architecture: build.oldest_target().number,
                 managed: managed.to_vec(),
                 libdevice: toolchain.libdevice.clone(),
                 object,
@@ -440,9 +496,4 @@ fn sources_hash(build: &Build) -> u64 {
         relocatable.hash(&mut hasher);
     }
     hasher.finish()
-}
-
-/// The processor that device IR is optimised for: the oldest that it has to run on.
-pub(super) fn processor(build: &Build) -> String {
-    format!("sm_{}", build.compiled_target())
 }

@@ -31,7 +31,7 @@ pub(super) fn emit_loadable(
     let managed: Vec<String> = managed.map(|variable| variable.name.clone()).collect();
     let (build, toolchain) = (bench.build, bench.toolchain());
     let text = match build.phase {
-        Phase::Ptx => Some(emit_ptx(module, build.compiled_target(), build, toolchain)?),
+        Phase::Ptx => Some(emit_ptx(module, build.oldest_target(), build, toolchain)?),
         _ => None,
     };
     let image = emit_whole_image(module, &managed, bench)?;

@@ -30,7 +30,9 @@ mod timer;
 mod waves;
 
 pub use emit::{Emitted, emit, emit_device_only, emit_host_only, link_objects};
-pub use images::{FusedImage, FusedKernels, UnitImages, Workbench, emit_units, try_candidates};
+pub use images::{
+    DeviceCode, FusedImage, FusedKernels, UnitImages, Workbench, emit_units, try_candidates,
+};
 pub use kernel_text::kernel_texts;
 pub use link::{archive, compile_host_bitcode, trace_link};
 

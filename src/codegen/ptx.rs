@@ -9,6 +9,7 @@ mod usage;
 use super::cpu::libdevice::link_libdevice;
 use super::device::{self, optimise_device};
 use super::divisors::move_divisors;
+use super::images::DeviceCode;
 use super::ir::{FUNCTION_ATTRIBUTES, Value};
 use super::{CodegenError, DeviceImage};
 use crate::cli::command::run_tool;
@@ -140,13 +141,13 @@ pub fn assemble(
     })
 }
 
-/// Compiles a module of final device IR for all architectures of a build and packs the results.
+/// Compiles modules of final device IR for all architectures of a build and packs the results.
 /// Intermediate files go to `folder` under names that begin with `stem`.
 ///
 /// # Errors
 /// As [`emit_ptx`] and [`assemble`], and when `fatbinary` is missing or fails.
 pub fn emit_fatbin(
-    module: &Module,
+    code: &DeviceCode<'_>,
     build: &Build,
     toolchain: &Toolchain,
     folder: &Path,
@@ -162,7 +163,7 @@ pub fn emit_fatbin(
     let mut usage = Usage::new();
     for architecture in &build.architectures {
         let target = architecture.target();
-        let ptx = emit_ptx(module, target, build, toolchain)?;
+        let ptx = emit_ptx(code.module_for(target), target, build, toolchain)?;
         // PTX that is only packed is assembled, too: an error shows now and not at a user's site.
         let assembled = assemble(&ptx, target, build, toolchain, folder, stem)?;
         messages += &assembled.messages;

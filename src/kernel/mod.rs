@@ -72,7 +72,7 @@ pub use sides::Side;
 use crate::affine::{Affine, Axis, Guard};
 use crate::diagnostics::Location;
 use crate::expression::{Condition, Expression};
-use crate::program::{KernelId, Program, operation_name};
+use crate::program::{Kernel, KernelId, Program, operation_name};
 use inkwell::values::FunctionValue;
 use serde::{Deserialize, Serialize};
 
@@ -90,12 +90,25 @@ pub fn model_kernels(program: &Program<'_>) -> Vec<KernelModel> {
                         model.display_name = name.to_owned();
                     }
                     model.opaque.extend(hidden_variable(program, &model));
+                    model.opaque.extend(other_code(program, kernel, &model));
                     model
                 }
                 None => model::absent(kernel.id, &kernel.name),
             }
         })
         .collect()
+}
+
+/// A kernel whose code is another for a newer architecture: this model is that of the oldest.
+fn other_code(
+    program: &Program<'_>,
+    kernel: &Kernel,
+    model: &KernelModel,
+) -> Option<(String, Location)> {
+    let unit = program.units.get(kernel.unit)?;
+    let target = unit.differing.get(&kernel.name)?;
+    let clause = format!("is other code for sm_{target} (it asks for __CUDA_ARCH__)");
+    Some((clause, model.location.clone()))
 }
 
 /// A device variable without a shadow on the host: its address cannot be given to another image,

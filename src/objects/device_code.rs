@@ -7,7 +7,7 @@ use super::gather::{Gathered, bitcode_file, temporary_folder};
 use super::record::{DeviceSettings, Record, Settings};
 use super::{ObjectsError, archives, digest};
 use crate::cli::{
-    Build, Device, Input, Language, Phase, Relocatable, UnitBitcode, compiled_architecture,
+    Build, Device, Input, Language, Phase, Relocatable, Target, UnitBitcode, compiled_targets,
 };
 use crate::program::DeviceSymbols;
 use std::collections::BTreeSet;
@@ -109,14 +109,15 @@ pub(super) fn needed_by_device_code<'a>(
     }
     let mut all = DeviceSymbols::default();
     for (device, source) in units {
-        let found = DeviceSymbols::of(device, source)?;
-        all.defined.extend(found.defined);
-        all.undefined.extend(found.undefined);
+        all.add(DeviceSymbols::of(device, source)?);
     }
     let mut symbols = Vec::new();
     for candidate in &candidates {
-        let device = candidate.record.device.as_deref().unwrap_or_default();
-        symbols.push(DeviceSymbols::of(device, &candidate.record.header.source)?);
+        let mut found = DeviceSymbols::default();
+        for code in candidate.record.device_code() {
+            found.add(DeviceSymbols::of(code, &candidate.record.header.source)?);
+        }
+        symbols.push(found);
     }
     loop {
         let gives = |found: &DeviceSymbols| {
@@ -126,9 +127,7 @@ pub(super) fn needed_by_device_code<'a>(
         let Some(next) = symbols.iter().position(gives) else {
             return Ok(needed);
         };
-        let found = symbols.remove(next);
-        all.defined.extend(found.defined);
-        all.undefined.extend(found.undefined);
+        all.add(symbols.remove(next));
         needed.push(candidates.remove(next));
     }
 }
@@ -154,6 +153,13 @@ fn gathered(build: &Build, units: &Units) -> Result<Gathered, ObjectsError> {
             bitcode: Some(UnitBitcode {
                 host: file("host.bc", &record.host)?,
                 device: device.map(|bytes| file("device.bc", bytes)).transpose()?,
+                newer: record
+                    .newer
+                    .iter()
+                    .map(|(target, bytes)| {
+                        Ok((*target, file(&format!("device_{target}.bc"), bytes)?))
+                    })
+                    .collect::<Result<_, ObjectsError>>()?,
                 numerics: record.header.numerics,
                 relocatable: record.header.relocatable.clone().map(in_domain_0),
             }),
@@ -202,14 +208,16 @@ pub(super) fn check_fits(
             },
         });
     }
-    let chosen =
-        |settings: &DeviceSettings| compiled_architecture(settings.device, &settings.architectures);
-    if chosen(compiled) > chosen(link) {
-        return Err(ObjectsError::NewerArchitecture {
+    let targets =
+        |settings: &DeviceSettings| compiled_targets(settings.device, &settings.architectures);
+    let made = targets(compiled);
+    let runs_none = |target: &Target| !made.iter().any(|made| target.runs(*made));
+    match targets(link).into_iter().find(runs_none) {
+        Some(linked) => Err(ObjectsError::NewerArchitecture {
             path: object.to_owned(),
-            compiled: chosen(compiled),
-            linked: chosen(link),
-        });
+            compiled: made[0],
+            linked,
+        }),
+        None => Ok(()),
     }
-    Ok(())
 }

@@ -6,7 +6,7 @@ use super::device_code::{
 };
 use super::record::{Record, Settings};
 use super::{ObjectsError, digest};
-use crate::cli::{Build, Device, Input, Language, Relocatable, Toolchain, UnitBitcode};
+use crate::cli::{Build, Device, Input, Language, Relocatable, Target, Toolchain, UnitBitcode};
 use crate::codegen::compile_host_bitcode;
 use crate::program::read_source;
 use std::collections::{BTreeMap, BTreeSet};
@@ -72,7 +72,7 @@ pub fn gather(build: &Build, toolchain: &Toolchain) -> Result<Option<Gathered>, 
         inputs.chain(libraries.values())
     };
     let objects = inputs.iter().filter_map(|content| match content {
-        Content::Object(kept) => Some(kept),
+        Content::Object(kept) => Some(kept.as_ref()),
         _ => None,
     });
     let all = || objects.clone().chain(archives().flat_map(Library::kept));
@@ -188,17 +188,18 @@ fn choose_for_device_code<'a, A: Iterator<Item = &'a Library>>(
     let mut units = Vec::new();
     let records = objects.filter_map(Kept::relocatable);
     for record in records.chain(members(true).map(|candidate| candidate.record)) {
-        let device = record.device.clone().unwrap_or_default();
-        units.push((device, record.header.source.clone()));
+        let code = record.device_code();
+        units.extend(code.map(|code| (code.to_owned(), record.header.source.clone())));
     }
     for input in &build.inputs {
         let bitcode = input.bitcode.as_ref();
         let bitcode = bitcode.filter(|bitcode| bitcode.relocatable.is_some());
-        if let Some(device) = bitcode.and_then(|bitcode| bitcode.device.as_ref()) {
-            units.push((
-                std::fs::read(device).unwrap_or_default(),
-                input.path.clone(),
-            ));
+        let Some(bitcode) = bitcode else {
+            continue;
+        };
+        let newer = bitcode.newer.iter().map(|(_, path)| path);
+        for code in bitcode.device.iter().chain(newer) {
+            units.push((std::fs::read(code).unwrap_or_default(), input.path.clone()));
         }
     }
     let needed: Vec<(PathBuf, String)> = needed_by_device_code(&units, candidates)?
@@ -214,7 +215,7 @@ fn choose_for_device_code<'a, A: Iterator<Item = &'a Library>>(
 /// What an input is to a link that looks for records.
 enum Content {
     /// An object of ours.
-    Object(Kept),
+    Object(Box<Kept>),
     /// An archive with objects of ours.
     Archive(Library),
     /// A source, or what others made.
@@ -232,7 +233,7 @@ impl Content {
         let bytes = std::fs::read(&input.path).unwrap_or_default();
         let kept = Kept::of(&bytes);
         match kept.is_ours() {
-            true => Self::Object(kept),
+            true => Self::Object(Box::new(kept)),
             false => Self::Other,
         }
     }
@@ -339,12 +340,14 @@ impl Exchange<'_> {
             let host = self.write("host.bc", &bitcode.host)?;
             let device = bitcode.device.as_ref();
             let device = device.map(|bytes| self.write("device.bc", bytes));
+            let newer = self.write_newer(&bitcode.newer)?;
             let object = host.with_extension("o");
             compile_host_bitcode(&host, &self.build, toolchain, &object)?;
             objects.push(object);
             input.bitcode = Some(UnitBitcode {
                 host,
                 device: device.transpose()?,
+                newer,
                 numerics: self.build.numerics,
                 relocatable: bitcode
                     .relocatable
@@ -390,12 +393,14 @@ impl Exchange<'_> {
             .device
             .as_ref()
             .map(|bytes| self.write("device.bc", bytes));
+        let newer = self.write_newer(&record.newer)?;
         self.build.inputs.push(Input {
             path: record.header.source.clone(),
             language: record.header.language,
             bitcode: Some(UnitBitcode {
                 host,
                 device: device.transpose()?,
+                newer,
                 numerics: record.header.numerics,
                 relocatable: relocatable.map(|name| Relocatable {
                     name: name.clone(),
@@ -435,6 +440,17 @@ impl Exchange<'_> {
             });
         }
         Ok(())
+    }
+
+    fn write_newer(
+        &mut self,
+        newer: &[(Target, Vec<u8>)],
+    ) -> Result<Vec<(Target, PathBuf)>, ObjectsError> {
+        let write = |(target, bytes): &(Target, Vec<u8>)| {
+            let path = self.write(&format!("device_{target}.bc"), bytes)?;
+            Ok((*target, path))
+        };
+        newer.iter().map(write).collect()
     }
 
     fn write(&mut self, name: &str, bytes: &[u8]) -> Result<PathBuf, ObjectsError> {

@@ -116,6 +116,7 @@ pub fn add_record(
         },
         host: bitcode.host.clone(),
         device: bitcode.device.clone(),
+        newer: bitcode.newer.clone(),
     };
     add_section(record::SECTION, &record.encode(), (build, editor), object)
 }

@@ -3,7 +3,7 @@
 //! Invariant: a record says how long it is and which compiler wrote it. One that another version wrote, or
 //! that does not fill its section to the end, is none.
 
-use crate::cli::{Architecture, Build, Device, Language, Numerics};
+use crate::cli::{Architecture, Build, Device, Language, Numerics, Target};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -16,8 +16,10 @@ pub(super) struct Record {
     pub(super) header: Header,
     /// The host side's bitcode, as clang made it.
     pub(super) host: Vec<u8>,
-    /// The device side's, of a CUDA source.
+    /// The device side's, of a CUDA source, for the oldest architecture.
     pub(super) device: Option<Vec<u8>>,
+    /// The device side's for newer ones, see [`crate::program::Unit::newer`].
+    pub(super) newer: Vec<(Target, Vec<u8>)>,
 }
 
 /// The description of a record.
@@ -92,24 +94,35 @@ fn steers_code_generation(argument: &str) -> bool {
         || argument == "-pthread"
 }
 
-const MAGIC: &[u8; 8] = b"siriusU1";
+const MAGIC: &[u8; 8] = b"siriusU2";
 
 /// Whose records are read: bitcode is read by the LLVM that wrote it.
 const COMPILER: &str = concat!("sirius-rs ", env!("CARGO_PKG_VERSION"), ", LLVM 22");
 
 impl Record {
-    /// As bytes: the magic number, then the compiler, the description, and the two modules, each after
-    /// its length as eight bytes, the lowest first. A missing module has the length 2^64 - 1.
+    /// The bitcode of the device side, for the oldest architecture first.
+    pub(super) fn device_code(&self) -> impl Iterator<Item = &[u8]> {
+        let newer = self.newer.iter().map(|(_, bytes)| bytes.as_slice());
+        self.device.as_deref().into_iter().chain(newer)
+    }
+
+    /// As bytes: the magic number, then the compiler, the description, the host's module, the oldest of the
+    /// device, the targets of newer ones, and those; each after its length as eight bytes, the lowest first. A
+    /// missing module has the length 2^64 - 1.
     pub(super) fn encode(&self) -> Vec<u8> {
         let header = serde_json::to_vec(&self.header).unwrap_or_default();
+        let targets: Vec<Target> = self.newer.iter().map(|(target, _)| *target).collect();
+        let targets = serde_json::to_vec(&targets).unwrap_or_default();
         let mut bytes = MAGIC.to_vec();
         let parts = [
             Some(COMPILER.as_bytes()),
             Some(header.as_slice()),
             Some(self.host.as_slice()),
             self.device.as_deref(),
+            Some(targets.as_slice()),
         ];
-        for part in parts {
+        let newer = self.newer.iter().map(|(_, bytes)| Some(bytes.as_slice()));
+        for part in parts.into_iter().chain(newer) {
             let length = part.map_or(u64::MAX, |part| part.len() as u64);
             bytes.extend(length.to_le_bytes());
             bytes.extend(part.unwrap_or_default());
@@ -142,6 +155,12 @@ impl Record {
         let header = part(rest)??;
         let host = part(rest)??;
         let device = part(rest)?;
+        let targets = part(rest)??;
+        let targets: Vec<Target> = serde_json::from_slice(targets).ok()?;
+        let mut newer = Vec::new();
+        for target in targets {
+            newer.push((target, part(rest)??.to_vec()));
+        }
         if compiler != COMPILER.as_bytes() {
             return None;
         }
@@ -149,6 +168,7 @@ impl Record {
             header: serde_json::from_slice(header).ok()?,
             host: host.to_vec(),
             device: device.map(<[u8]>::to_vec),
+            newer,
         })
     }
 }
@@ -169,6 +189,7 @@ fn part<'a>(rest: &mut &'a [u8]) -> Option<Option<&'a [u8]>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::FeatureSet;
 
     fn record(device: Option<Vec<u8>>) -> Record {
         Record {
@@ -201,7 +222,18 @@ mod tests {
                 object_digest: 7,
             },
             host: vec![1, 2, 3],
+            newer: match device {
+                Some(_) => vec![(target(80), vec![5; 10]), (target(90), Vec::new())],
+                None => Vec::new(),
+            },
             device,
+        }
+    }
+
+    fn target(number: u32) -> Target {
+        Target {
+            number,
+            features: FeatureSet::Portable,
         }
     }
 

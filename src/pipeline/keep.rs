@@ -1,8 +1,8 @@
 //! Files beside what a build makes: those that `-keep` leaves, and what `-clean` takes away.
 
-use super::preprocess::{DEVICE_SIDE, HOST_SIDE, preprocess_side};
+use super::preprocess::{Side, preprocess_side};
 use super::{PipelineError, write_report};
-use crate::cli::{Build, Device, Input, Language, Toolchain};
+use crate::cli::{Build, Input, Language, Toolchain};
 use std::path::{Path, PathBuf};
 
 /// With `-keep`: both sides of each CUDA source as the preprocessor leaves them, under nvcc's names. Code
@@ -18,9 +18,15 @@ pub(super) fn keep_preprocessed(build: &Build, toolchain: &Toolchain) -> Result<
         path: folder.clone(),
         error,
     })?;
+    let targets = build.compiled_targets();
+    let device = targets.iter().map(|target| match targets.len() {
+        1 => (Side::Device(*target), "cpp1.ii".to_owned()),
+        _ => (Side::Device(*target), format!("compute_{target}.cpp1.ii")),
+    });
+    let sides: Vec<(Side, String)> = device.chain([(Side::Host, "cpp4.ii".to_owned())]).collect();
     for input in cuda_sources(build) {
-        for (side, ending) in [(DEVICE_SIDE, "cpp1.ii"), (HOST_SIDE, "cpp4.ii")] {
-            let text = preprocess_side(build, toolchain, input, side)?;
+        for (side, ending) in &sides {
+            let text = preprocess_side(build, toolchain, input, *side)?;
             write_report(&kept(folder, input, ending), &text)?;
         }
     }
@@ -44,7 +50,11 @@ pub(super) fn clean(build: &Build, mut made: Vec<PathBuf>) -> Result<(), Pipelin
                     true => format!("compute_{target}."),
                     false => String::new(),
                 };
-                endings.extend([format!("{before}ptx"), format!("{before}sm_{target}.cubin")]);
+                endings.extend([
+                    format!("{before}ptx"),
+                    format!("{before}cpp1.ii"),
+                    format!("{before}sm_{target}.cubin"),
+                ]);
             }
             made.extend(endings.iter().map(|ending| kept(folder, input, ending)));
         }
@@ -53,29 +63,6 @@ pub(super) fn clean(build: &Build, mut made: Vec<PathBuf>) -> Result<(), Pipelin
         std::fs::remove_file(&path).map_err(|error| PipelineError::Write { path, error })?;
     }
     Ok(())
-}
-
-/// What to say where several architectures are asked for and a source tells them apart: its device code is
-/// compiled once.
-pub(super) fn warning_of_one_compilation(build: &Build) -> Option<String> {
-    let compiled = build.compiled_target();
-    let differs = |number: u32| number != compiled.number;
-    let others = build.architectures.iter().map(|each| each.number);
-    let newest = others.filter(|number| differs(*number)).max()?;
-    if build.device != Device::Cuda {
-        return None;
-    }
-    let asks = |input: &&Input| {
-        let text = std::fs::read(&input.path).unwrap_or_default();
-        let name = b"__CUDA_ARCH__";
-        text.windows(name.len()).any(|window| window == name)
-    };
-    let source = cuda_sources(build).find(asks)?;
-    Some(format!(
-        "sirius-rs: {} asks for __CUDA_ARCH__, and device code is compiled once, for compute_{compiled}: what \
-         runs on sm_{newest} is the same code; for its own ask for sm_{newest} alone\n",
-        source.path.display()
-    ))
 }
 
 fn cuda_sources(build: &Build) -> impl Iterator<Item = &Input> {

@@ -155,7 +155,9 @@ fn made_from(build: &Build, toolchain: &Toolchain) -> Option<Vec<u8>> {
             continue;
         }
         let bitcode = input.bitcode.as_mut()?;
-        for path in [Some(&mut bitcode.host), bitcode.device.as_mut()] {
+        let newer = bitcode.newer.iter_mut().map(|(_, path)| Some(path));
+        let oldest = [Some(&mut bitcode.host), bitcode.device.as_mut()];
+        for path in oldest.into_iter().chain(newer) {
             modules.push(path.as_ref().map(std::fs::read));
             // A name of this run.
             path.map(std::mem::take);

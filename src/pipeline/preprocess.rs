@@ -5,7 +5,7 @@
 //! includes, as markers of lines, and a number that stands for its text and for what it is compiled for.
 
 use super::PipelineError;
-use crate::cli::{Build, Input, Language, Toolchain, run_tool};
+use crate::cli::{Build, Input, Language, Target, Toolchain, run_tool};
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -18,8 +18,8 @@ pub(super) fn preprocess(
     toolchain: &Toolchain,
     input: &Input,
 ) -> Result<String, PipelineError> {
-    let side = |side: &str| preprocess_side(build, toolchain, input, side);
-    let mut text = side(HOST_SIDE)?;
+    let side = |side: Side| preprocess_side(build, toolchain, input, side);
+    let mut text = side(Side::Host)?;
     let is_rule = build
         .host_arguments
         .iter()
@@ -27,9 +27,12 @@ pub(super) fn preprocess(
     if input.language != Language::Cuda || is_rule {
         return Ok(text);
     }
-    let device = side(DEVICE_SIDE)?;
+    let targets = build.compiled_targets().into_iter();
+    let device = targets.map(|target| side(Side::Device(target)));
+    let device = device.collect::<Result<Vec<String>, _>>()?;
     let of_host: BTreeSet<&str> = text.lines().filter_map(file_of).collect();
-    let of_device = device.lines().filter_map(file_of);
+    let of_device = device.iter().flat_map(|text| text.lines());
+    let of_device = of_device.filter_map(file_of);
     let more: BTreeSet<&str> = of_device.filter(|file| !of_host.contains(file)).collect();
     let more: String = more
         .iter()
@@ -57,17 +60,21 @@ pub(super) fn preprocess_side(
     build: &Build,
     toolchain: &Toolchain,
     input: &Input,
-    side: &str,
+    side: Side,
 ) -> Result<String, PipelineError> {
     let arguments = arguments(build, toolchain, input, side);
     let output = run_tool(&toolchain.clang, &arguments, build)?;
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// clang's option for host code alone.
-pub(super) const HOST_SIDE: &str = "--cuda-host-only";
-/// clang's option for device code alone.
-pub(super) const DEVICE_SIDE: &str = "--cuda-device-only";
+/// A side of a source with device code.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    /// The host's.
+    Host,
+    /// The device's, for an architecture.
+    Device(Target),
+}
 
 /// The file that a marker of lines names.
 fn file_of(line: &str) -> Option<&str> {
@@ -75,19 +82,24 @@ fn file_of(line: &str) -> Option<&str> {
     file.split('"').next()
 }
 
-fn arguments(build: &Build, toolchain: &Toolchain, input: &Input, side: &str) -> Vec<String> {
+fn arguments(build: &Build, toolchain: &Toolchain, input: &Input, side: Side) -> Vec<String> {
     let mut arguments = vec!["-E".to_owned(), "-I".to_owned()];
     arguments.push(toolchain.clang_view().display().to_string());
     if input.language == Language::Cuda {
         let header = toolchain.compatibility_header.display().to_string();
-        arguments.extend(["-x", "cuda", side, "-include"].map(str::to_owned));
+        let (option, target) = match side {
+            Side::Host => ("--cuda-host-only", build.oldest_target()),
+            Side::Device(target) => ("--cuda-device-only", target),
+        };
+        arguments.extend(["-x", "cuda", option, "-include"].map(str::to_owned));
         arguments.extend([
             header,
             format!("--cuda-path={}", toolchain.toolkit.display()),
-            format!("--offload-arch=sm_{}", build.compiled_architecture()),
+            format!("--offload-arch=sm_{}", target.number),
         ]);
-        if side == DEVICE_SIDE {
-            arguments.extend(build.feature_macros());
+        arguments.extend(build.architecture_list());
+        if side != Side::Host {
+            arguments.extend(target.feature_macros());
         }
     } else {
         let language = match input.language {

@@ -3,11 +3,15 @@
 //! Invariant: what the user sees of a front-end run is clang's own text, once: warnings of the host
 //! side, errors of the side that fails first (the host's when both do).
 
+use super::by_architecture::Definitions;
 use super::front_end_cache::run_front_end;
 use super::{
-    ProgramError, SourceBitcode, managed, relocatable, source_repairs, texture_references,
+    ProgramError, SourceBitcode, for_target, managed, relocatable, source_repairs,
+    texture_references,
 };
-use crate::cli::{Build, Device, Input, Language, Phase, Relocatable, ToolError, Toolchain};
+use crate::cli::{
+    Build, Device, Input, Language, Phase, Relocatable, Target, ToolError, Toolchain,
+};
 use inkwell::context::Context;
 use inkwell::module::Module;
 use std::ffi::OsString;
@@ -20,8 +24,10 @@ pub(super) struct FrontEndUnit<'ctx> {
     pub(super) source: PathBuf,
     /// Its host module.
     pub(super) host: Module<'ctx>,
-    /// Its device module, for CUDA sources.
+    /// Its device module, for CUDA sources, for the oldest architecture.
     pub(super) device: Option<Module<'ctx>>,
+    /// As [`super::Unit::newer`].
+    pub(super) newer: Vec<(Target, Module<'ctx>)>,
     /// Both as clang wrote them, where an object is to keep them.
     pub(super) bitcode: Option<SourceBitcode>,
     /// How its device code is linked with that of others.
@@ -41,13 +47,20 @@ pub(super) fn compile<'ctx>(
     toolchain: &Toolchain,
 ) -> Result<FrontEndUnit<'ctx>, ProgramError> {
     if let Some(bitcode) = &input.bitcode {
+        let relocatable = bitcode.relocatable.as_ref();
         let device = bitcode.device.as_deref();
+        let newer = bitcode.newer.iter();
         return Ok(FrontEndUnit {
             source: input.path.clone(),
             host: read_host(context, input, &bitcode.host)?,
             device: device
-                .map(|path| read_device(context, input, path, bitcode.relocatable.as_ref()))
+                .map(|path| read_device(context, input, path, relocatable))
                 .transpose()?,
+            newer: newer
+                .map(|(target, path)| {
+                    Ok((*target, read_device(context, input, path, relocatable)?))
+                })
+                .collect::<Result<_, ProgramError>>()?,
             bitcode: None,
             relocatable: bitcode.relocatable.clone(),
             warnings: String::new(),
@@ -58,7 +71,6 @@ pub(super) fn compile<'ctx>(
         error,
     })?;
     let host_bitcode = folder.path().join("host.bc");
-    let device_bitcode = folder.path().join("device.bc");
     let image = folder.path().join("image");
     std::fs::write(&image, IMAGE_PLACEHOLDER).map_err(|error| ProgramError::Files {
         what: format!("cannot write {}", image.display()),
@@ -66,24 +78,40 @@ pub(super) fn compile<'ctx>(
     })?;
 
     let host = host_arguments(input, build, toolchain, &image, &host_bitcode);
-    let device = (input.language == Language::Cuda)
-        .then(|| device_arguments(input, build, toolchain, &device_bitcode));
+    let targets = match input.language {
+        Language::Cuda => build.compiled_targets(),
+        _ => Vec::new(),
+    };
+    let device: Vec<DeviceRun> = targets
+        .into_iter()
+        .map(|target| {
+            let made = folder.path().join(format!("device_{target}.bc"));
+            let arguments = device_arguments(input, build, toolchain, target, &made);
+            DeviceRun {
+                target,
+                arguments,
+                made,
+            }
+        })
+        .collect();
     let clang = |arguments: &[OsString], made: &Path| {
         run_front_end(&toolchain.clang, arguments, &[&image, made], build)
     };
     let both = |host: &[OsString], further: &[OsString]| {
         let with_further = |arguments: &[OsString]| [arguments, further].concat();
         std::thread::scope(|scope| {
-            let device = device
-                .as_deref()
-                .map(|device| scope.spawn(|| clang(&with_further(device), &device_bitcode)));
+            // One after the other, as two processors are enough for.
+            let device = scope.spawn(|| {
+                device
+                    .iter()
+                    .try_for_each(|run| clang(&with_further(&run.arguments), &run.made).map(drop))
+            });
             let host_output = clang(&with_further(host), &host_bitcode);
-            let device_output = device.map(|thread| match thread.join() {
+            let device_output = match device.join() {
                 Ok(output) => output,
                 Err(panic) => std::panic::resume_unwind(panic),
-            });
-            let device_text = device_output.transpose().map(drop);
-            host_output.and_then(|output| device_text.map(|()| output.stderr))
+            };
+            host_output.and_then(|output| device_output.map(|()| output.stderr))
         })
     };
     let warnings = match both(&host, &[]) {
@@ -104,11 +132,11 @@ pub(super) fn compile<'ctx>(
         first => first,
     };
     let warnings = warnings.map_err(|error| ProgramError::from_clang(input, error))?;
-    let device_bitcode = device.map(|_| device_bitcode);
-    let is_relocatable = build.relocatable && device_bitcode.is_some();
+    let device = different_code(device, input)?;
+    let is_relocatable = build.relocatable && !device.is_empty();
     let kept = build.phase == Phase::Compile;
     let bitcode = (kept || is_relocatable)
-        .then(|| SourceBitcode::read(&host_bitcode, device_bitcode.as_deref()))
+        .then(|| SourceBitcode::read(&host_bitcode, &device))
         .transpose()?
         .map(|bitcode| SourceBitcode {
             relocatable: is_relocatable.then(|| relocatable::unit_name(&input.path, &bitcode)),
@@ -118,17 +146,62 @@ pub(super) fn compile<'ctx>(
         .as_ref()
         .and_then(|bitcode| bitcode.relocatable.clone());
     let relocatable = name.map(|name| Relocatable { name, domain: 0 });
-    let device = device_bitcode.as_deref();
+    let read = |(target, path): &(Target, PathBuf)| {
+        let module = read_device(context, input, path, relocatable.as_ref())?;
+        Ok((*target, module))
+    };
+    let device = device.iter().map(read);
+    let mut device = device
+        .collect::<Result<Vec<_>, ProgramError>>()?
+        .into_iter();
     Ok(FrontEndUnit {
         source: input.path.clone(),
         host: read_host(context, input, &host_bitcode)?,
-        device: device
-            .map(|path| read_device(context, input, path, relocatable.as_ref()))
-            .transpose()?,
+        device: device.next().map(|(_, module)| module),
+        newer: device.collect(),
         bitcode: bitcode.filter(|_| kept),
         relocatable,
         warnings,
     })
+}
+
+/// A run of clang over the device side for one architecture.
+struct DeviceRun {
+    target: Target,
+    arguments: Vec<OsString>,
+    /// The file that it makes.
+    made: PathBuf,
+}
+
+/// What clang made of the device side, without what is the same as for an older architecture.
+fn different_code(
+    runs: Vec<DeviceRun>,
+    input: &Input,
+) -> Result<Vec<(Target, PathBuf)>, ProgramError> {
+    let mut runs = runs.into_iter();
+    let Some(oldest) = runs.next() else {
+        return Ok(Vec::new());
+    };
+    if runs.len() == 0 {
+        return Ok(vec![(oldest.target, oldest.made)]);
+    }
+    let read = |run: DeviceRun| {
+        let context = Context::create();
+        let definitions = Definitions::of(&read(&context, input, &run.made)?);
+        Ok::<_, ProgramError>((run, definitions))
+    };
+    let oldest = read(oldest)?;
+    let mut newer: Vec<(Target, (DeviceRun, Definitions))> = Vec::new();
+    for run in runs {
+        let made = read(run)?;
+        let (_, earlier) = for_target(&oldest, &newer, made.0.target);
+        if *earlier != made.1 {
+            newer.push((made.0.target, made));
+        }
+    }
+    let newer = newer.into_iter().map(|(_, made)| made);
+    let kept = [oldest].into_iter().chain(newer);
+    Ok(kept.map(|(run, _)| (run.target, run.made)).collect())
 }
 
 /// What our headers leave texture references out for.
@@ -184,16 +257,22 @@ fn read_device<'ctx>(
 }
 
 impl SourceBitcode {
-    fn read(host: &Path, device: Option<&Path>) -> Result<Self, ProgramError> {
+    /// `device` is that of the oldest architecture, then those of newer ones; nothing where there is none.
+    fn read(host: &Path, device: &[(Target, PathBuf)]) -> Result<Self, ProgramError> {
         let bytes = |path: &Path| {
             std::fs::read(path).map_err(|error| ProgramError::Files {
                 what: format!("cannot read {}", path.display()),
                 error,
             })
         };
+        let oldest = device.first().map(|(_, path)| bytes(path));
+        let newer = device.iter().skip(1);
         Ok(Self {
             host: bytes(host)?,
-            device: device.map(bytes).transpose()?,
+            device: oldest.transpose()?,
+            newer: newer
+                .map(|(target, path)| Ok((*target, bytes(path)?)))
+                .collect::<Result<_, ProgramError>>()?,
             relocatable: None,
         })
     }
@@ -238,7 +317,7 @@ fn host_arguments(
     let mut arguments = Arguments::default();
     match input.language {
         Language::Cuda => {
-            arguments.cuda(input, build, toolchain);
+            arguments.cuda(input, build, toolchain, build.oldest_target());
             arguments.add([
                 "--cuda-host-only",
                 "-Xclang",
@@ -276,12 +355,13 @@ fn device_arguments(
     input: &Input,
     build: &Build,
     toolchain: &Toolchain,
+    target: Target,
     output: &Path,
 ) -> Vec<OsString> {
     let mut arguments = Arguments::default();
-    arguments.cuda(input, build, toolchain);
+    arguments.cuda(input, build, toolchain, target);
     arguments.add(["--cuda-device-only"]);
-    arguments.0.extend(build.feature_macros().map(Into::into));
+    arguments.0.extend(target.feature_macros().map(Into::into));
     // nvcc optimises device code whatever -O says.
     arguments.add([
         if build.device_debug {
@@ -329,15 +409,16 @@ impl Arguments {
         self.0.push(toolchain.toolkit_include.clone().into());
     }
 
-    fn cuda(&mut self, input: &Input, build: &Build, toolchain: &Toolchain) {
+    fn cuda(&mut self, input: &Input, build: &Build, toolchain: &Toolchain, target: Target) {
         self.add(["-x", "cuda", "-I"]);
         self.0.push(toolchain.clang_view().into());
         let mut path = OsString::from("--cuda-path=");
         path.push(&toolchain.toolkit);
         self.0.push(path);
-        // The same on both sides: headers derive names of kernels from the list of architectures.
         self.0
-            .push(format!("--offload-arch=sm_{}", build.compiled_architecture()).into());
+            .push(format!("--offload-arch=sm_{}", target.number).into());
+        let list = build.architecture_list();
+        self.0.extend(list.into_iter().map(OsString::from));
         // The device library stays out, so that mathematics stays as calls. That option drops the
         // version from which clang chooses how launches are configured; it is given back.
         self.add([

@@ -15,6 +15,7 @@
 
 mod attributes;
 mod builder;
+mod by_architecture;
 mod canonicalise_device;
 mod canonicalise_host;
 mod contexts;
@@ -47,11 +48,12 @@ pub use operations::{
 };
 pub use relocatable::{DeviceSymbols, read_device_link, read_relocatable_unit};
 
-use crate::cli::{Build, Input, Language, Phase, Toolchain};
+use crate::cli::{Build, Input, Language, Phase, Target, Toolchain};
 use canonicalise_host::Outside;
 use inkwell::context::Context;
 use inkwell::module::Module;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use thiserror::Error;
 
@@ -78,7 +80,7 @@ pub fn read_program<'ctx>(
         .iter()
         .filter(|input| input.language != Language::Object)
         .collect();
-    let architecture = build.compiled_architecture();
+    let architecture = build.oldest_target().number;
     let alone = [Phase::Ptx, Phase::Cubin, Phase::Fatbin];
     let links_device_code = !alone.contains(&build.phase);
     for (index, input) in sources.iter().enumerate() {
@@ -91,21 +93,27 @@ pub fn read_program<'ctx>(
         names::separate_local_symbols(&unit.host, index, sources.len());
         let mut found = names::registrations(&unit.host);
         if let Some(device) = unit.device {
-            found.keep_defined(&device);
+            found.keep_defined(&device, &unit.newer);
             let earlier = input.bitcode.as_ref().map(|bitcode| bitcode.numerics);
             let numerics = earlier.unwrap_or(build.numerics);
             canonicalise_device::decide_numerics(&device, numerics, architecture)?;
+            for (_, newer) in &unit.newer {
+                canonicalise_device::decide_numerics(newer, numerics, architecture)?;
+            }
             if let Some(relocatable) = unit.relocatable.filter(|_| links_device_code) {
                 parts.push(relocatable::Part {
                     source: unit.source,
                     relocatable,
                     device,
+                    newer: unit.newer,
                     registrations: found,
                 });
             } else {
                 units.push(Unit {
                     source: unit.source,
+                    differing: by_architecture::differing(&device, &unit.newer),
                     device,
+                    newer: unit.newer,
                     image_global: found.image.clone().unwrap_or_default(),
                 });
                 registered.push(found);
@@ -113,7 +121,7 @@ pub fn read_program<'ctx>(
         }
         hosts.push(unit.host);
     }
-    for domain in relocatable::link_domains(parts, architecture)? {
+    for domain in relocatable::link_domains(parts, build)? {
         hosts.push(domain.registration_module(context, relocatable::Hosts::AllHere)?);
         units.push(domain.unit);
         registered.push(domain.registrations);
@@ -318,6 +326,8 @@ pub struct SourceBitcode {
     pub host: Vec<u8>,
     /// The device module, of a CUDA source.
     pub device: Option<Vec<u8>>,
+    /// Its device modules for newer architectures, see [`Unit::newer`].
+    pub newer: Vec<(Target, Vec<u8>)>,
     /// The unit's name in a device link, with `-rdc=true`.
     pub relocatable: Option<String>,
 }
@@ -327,12 +337,32 @@ pub struct Unit<'ctx> {
     /// Its source, as on the command line.
     pub source: PathBuf,
     /// Its device module: what kernels call is inlined into them (unless `__noinline__`, recursive
-    /// or called through a pointer), numerics are decided, otherwise it is as clang made it.
+    /// or called through a pointer), numerics are decided, otherwise it is as clang made it. For the oldest
+    /// architecture that is built for.
     pub device: Module<'ctx>,
+    /// The same for newer architectures, where device code is another for them; ascending. Each serves the
+    /// architectures that run it, up to the next.
+    pub newer: Vec<(Target, Module<'ctx>)>,
+    /// Functions and variables of the device module that are others in one of [`Unit::newer`], with the first
+    /// architecture for which they are.
+    pub differing: BTreeMap<String, Target>,
     /// The name in [`Program::host`] of the global that holds this unit's device image (the dummy
     /// that clang embedded; code generation replaces it). Empty when the unit registers nothing:
     /// it has no kernel and no device variable, and clang embeds no image.
     pub image_global: String,
+}
+
+impl<'ctx> Unit<'ctx> {
+    /// The device module for an architecture.
+    pub fn device_for(&self, target: Target) -> &Module<'ctx> {
+        for_target(&self.device, &self.newer, target)
+    }
+}
+
+/// Of what was made for the oldest architecture and for newer ones, ascending, what serves `target`.
+pub fn for_target<'a, T>(oldest: &'a T, newer: &'a [(Target, T)], target: Target) -> &'a T {
+    let newest = newer.iter().rfind(|(made_for, _)| target.runs(*made_for));
+    newest.map_or(oldest, |(_, made)| made)
 }
 
 /// A `__global__` function.

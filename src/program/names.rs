@@ -7,6 +7,7 @@
 
 use super::ir::{self, Value};
 use super::{DeviceVariable, Kernel, KernelId};
+use crate::cli::Target;
 use inkwell::module::Module;
 use llvm_sys::LLVMOpcode;
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,11 +24,14 @@ pub(super) struct Registrations {
 }
 
 impl Registrations {
-    /// Forgets kernels that the device side does not define (the source gave the two sides
+    /// Forgets kernels that the device side does not define for any architecture (the source gave the two sides
     /// different templates): a launch of one fails at run time, and is nothing to analyse.
-    pub(super) fn keep_defined(&mut self, device: &Module<'_>) {
-        self.kernels.retain(|(_, name)| {
+    pub(super) fn keep_defined(&mut self, oldest: &Module<'_>, newer: &[(Target, Module<'_>)]) {
+        let defines = |device: &Module<'_>, name: &str| {
             ir::function(device, name).is_some_and(|kernel| !kernel.is_declaration())
+        };
+        self.kernels.retain(|(_, name)| {
+            defines(oldest, name) || newer.iter().any(|(_, device)| defines(device, name))
         });
     }
 }

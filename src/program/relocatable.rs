@@ -11,8 +11,11 @@
 
 use super::canonicalise_device::{decide_numerics, inline_linked};
 use super::names::{self, Registrations};
-use super::{HostVisibleMemory, Program, ProgramError, SourceBitcode, Unit, front_end, ir, passes};
-use crate::cli::{Build, Input, Language, Relocatable, Toolchain};
+use super::{
+    HostVisibleMemory, Program, ProgramError, SourceBitcode, Unit, by_architecture, for_target,
+    front_end, ir, passes,
+};
+use crate::cli::{Build, Input, Language, Relocatable, Target, Toolchain};
 use inkwell::GlobalVisibility;
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
@@ -35,7 +38,8 @@ pub fn read_relocatable_unit<'ctx>(
     if let Some(relocatable) = &unit.relocatable {
         expose_registration(&unit.host, &relocatable.name);
     }
-    if let Some(device) = &unit.device {
+    let newer = unit.newer.iter().map(|(_, device)| device);
+    for device in unit.device.iter().chain(newer) {
         refuse_device_runtime(&unit.source, undefined(device).iter())?;
     }
     let mut program = without_device(context, unit.host);
@@ -53,7 +57,7 @@ pub fn read_device_link<'ctx>(
     context: &'ctx Context,
     (build, toolchain): (&Build, &Toolchain),
 ) -> Result<Program<'ctx>, ProgramError> {
-    let architecture = build.compiled_architecture();
+    let architecture = build.oldest_target().number;
     let mut parts = Vec::new();
     let mut warnings = String::new();
     let relocatable = build.inputs.iter().filter(|input| {
@@ -67,11 +71,17 @@ pub fn read_device_link<'ctx>(
             continue;
         };
         let earlier = input.bitcode.as_ref().map(|bitcode| bitcode.numerics);
-        decide_numerics(&device, earlier.unwrap_or(build.numerics), architecture)?;
+        for device in [&device]
+            .into_iter()
+            .chain(unit.newer.iter().map(|(_, newer)| newer))
+        {
+            decide_numerics(device, earlier.unwrap_or(build.numerics), architecture)?;
+        }
         parts.push(Part {
             source: unit.source,
             relocatable,
             device,
+            newer: unit.newer,
             registrations: names::registrations(&unit.host),
         });
     }
@@ -81,7 +91,7 @@ pub fn read_device_link<'ctx>(
     host.set_data_layout(&machine.get_target_data().get_data_layout());
     let mut program = without_device(context, host);
     let mut registered = Vec::new();
-    for domain in link_domains(parts, architecture)? {
+    for domain in link_domains(parts, build)? {
         let module = domain.registration_module(context, Hosts::Elsewhere)?;
         (program.host.link_in_module(module)).map_err(|error| ProgramError::Link {
             message: error.to_string(),
@@ -104,6 +114,12 @@ pub struct DeviceSymbols {
 }
 
 impl DeviceSymbols {
+    /// Takes in those of others.
+    pub fn add(&mut self, others: Self) {
+        self.defined.extend(others.defined);
+        self.undefined.extend(others.undefined);
+    }
+
     /// Those of a device module as clang made it.
     ///
     /// # Errors
@@ -150,6 +166,9 @@ pub(super) fn unit_name(source: &Path, bitcode: &SourceBitcode) -> String {
     absolute(source).hash(&mut hasher);
     bitcode.host.hash(&mut hasher);
     bitcode.device.hash(&mut hasher);
+    for (_, newer) in &bitcode.newer {
+        newer.hash(&mut hasher);
+    }
     format!("{:016x}", hasher.finish())
 }
 
@@ -231,6 +250,8 @@ pub(super) struct Part<'ctx> {
     pub(super) relocatable: Relocatable,
     /// Numerics are decided.
     pub(super) device: Module<'ctx>,
+    /// As [`Unit::newer`].
+    pub(super) newer: Vec<(Target, Module<'ctx>)>,
     pub(super) registrations: Registrations,
 }
 
@@ -255,33 +276,45 @@ pub(super) enum Hosts {
 ///
 /// # Errors
 /// [`ProgramError::DeviceLink`] when a name is defined twice or not at all.
-pub(super) fn link_domains(
-    parts: Vec<Part<'_>>,
-    architecture: u32,
-) -> Result<Vec<Domain<'_>>, ProgramError> {
-    let mut domains: BTreeMap<usize, Vec<Part<'_>>> = BTreeMap::new();
+pub(super) fn link_domains<'ctx>(
+    parts: Vec<Part<'ctx>>,
+    build: &Build,
+) -> Result<Vec<Domain<'ctx>>, ProgramError> {
+    let mut domains: BTreeMap<usize, Vec<Part<'ctx>>> = BTreeMap::new();
     for part in parts {
         let domain = domains.entry(part.relocatable.domain).or_default();
         domain.push(part);
     }
     domains
         .into_iter()
-        .map(|(number, parts)| link_domain(number, parts, architecture))
+        .map(|(number, parts)| link_domain(number, parts, &build.compiled_targets()))
         .collect()
 }
 
-fn link_domain(
+fn link_domain<'ctx>(
     number: usize,
-    parts: Vec<Part<'_>>,
-    architecture: u32,
-) -> Result<Domain<'_>, ProgramError> {
+    parts: Vec<Part<'ctx>>,
+    targets: &[Target],
+) -> Result<Domain<'ctx>, ProgramError> {
     let mut registrations = Registrations {
         image: Some(format!("sirius.placeholder.domain.{number}")),
         ..Registrations::default()
     };
+    let (Some(source), [oldest, newer_targets @ ..]) =
+        (parts.first().map(|part| part.source.clone()), targets)
+    else {
+        return Err(ProgramError::DeviceLink("there is nothing to link".into()));
+    };
+    let device = link_code(&parts, *oldest, oldest.number)?;
+    let mut newer: Vec<(Target, Module<'_>)> = Vec::new();
+    for target in newer_targets {
+        let before = newer.last().map_or(*oldest, |(before, _)| *before);
+        let is_other = |part: &Part<'_>| !std::ptr::eq(part.code(*target), part.code(before));
+        if parts.iter().any(is_other) {
+            newer.push((*target, link_code(&parts, *target, oldest.number)?));
+        }
+    }
     let mut names = Vec::new();
-    let mut wanted: Vec<(String, PathBuf)> = Vec::new();
-    let mut linked: Option<(PathBuf, Module<'_>)> = None;
     for part in parts {
         names.push(part.relocatable.name);
         // A kernel of a template is registered by every unit that launches it.
@@ -296,22 +329,50 @@ fn link_domain(
                 registrations.variables.push(variable);
             }
         }
-        let undefined = undefined(&part.device);
+    }
+    registrations.keep_defined(&device, &newer);
+    Ok(Domain {
+        unit: Unit {
+            source,
+            differing: by_architecture::differing(&device, &newer),
+            device,
+            newer,
+            image_global: registrations.image.clone().unwrap_or_default(),
+        },
+        registrations,
+        names,
+    })
+}
+
+impl<'ctx> Part<'ctx> {
+    fn code(&self, target: Target) -> &Module<'ctx> {
+        for_target(&self.device, &self.newer, target)
+    }
+}
+
+/// Links what units have for one architecture; it is canonicalised for `architecture`, the oldest.
+fn link_code<'ctx>(
+    parts: &[Part<'ctx>],
+    target: Target,
+    architecture: u32,
+) -> Result<Module<'ctx>, ProgramError> {
+    let mut wanted: Vec<(String, &Path)> = Vec::new();
+    let mut linked: Option<Module<'ctx>> = None;
+    for part in parts {
+        let undefined = undefined(part.code(target));
         refuse_device_runtime(&part.source, undefined.iter())?;
-        wanted.extend(
-            undefined
-                .into_iter()
-                .map(|name| (name, part.source.clone())),
-        );
+        let undefined = undefined.into_iter();
+        wanted.extend(undefined.map(|name| (name, part.source.as_path())));
+        let code = part.code(target).clone();
         match &linked {
-            None => linked = Some((part.source, part.device)),
-            Some((_, whole)) => whole.link_in_module(part.device).map_err(|error| {
+            None => linked = Some(code),
+            Some(whole) => whole.link_in_module(code).map_err(|error| {
                 let source = part.source.display();
                 ProgramError::DeviceLink(format!("'{source}': {}", error.to_string()))
             })?,
         }
     }
-    let Some((source, device)) = linked else {
+    let Some(device) = linked else {
         return Err(ProgramError::DeviceLink("there is nothing to link".into()));
     };
     let missing: BTreeSet<String> = undefined(&device);
@@ -329,17 +390,8 @@ fn link_domain(
     if !sentences.is_empty() {
         return Err(ProgramError::DeviceLink(sentences.join("; ")));
     }
-    registrations.keep_defined(&device);
     inline_linked(&device, architecture)?;
-    Ok(Domain {
-        unit: Unit {
-            source,
-            device,
-            image_global: registrations.image.clone().unwrap_or_default(),
-        },
-        registrations,
-        names,
-    })
+    Ok(device)
 }
 
 /// The names that a device module uses and does not define, those aside that the back end knows.

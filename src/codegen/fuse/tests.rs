@@ -36,6 +36,8 @@ fn program(context: &Context) -> Program<'_> {
         context,
         host: context.create_module("host"),
         units: vec![Unit {
+            newer: Vec::new(),
+            differing: std::collections::BTreeMap::new(),
             source: "chain.cu".into(),
             device: parse(),
             image_global: String::new(),
