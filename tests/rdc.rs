@@ -384,3 +384,36 @@ fn what_is_missing_is_named() {
     );
     assert!(!parent.status.success());
 }
+
+/// Texture and surface references that are local to units, with the same names in two of them; and the
+/// reference of a program whose device code is linked.
+#[test]
+fn references_of_one_name_are_their_units_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let sources = ["shown_main.cu", "shown_a.cu", "shown_b.cu"].map(source);
+    let mut words = vec!["-dc"];
+    words.extend(sources.iter().map(String::as_str));
+    sirius(folder.path(), &words);
+    let objects = ["shown_main.o", "shown_a.o", "shown_b.o"];
+    let link = |name: &str, reference: bool| {
+        let mut command = Command::new(SIRIUS);
+        command.args(objects).args(["-o", name]);
+        command.current_dir(folder.path());
+        command
+            .env("SIRIUS_DEVICE", "cpu")
+            .env("SIRIUS_CACHE", "off");
+        command.env("SIRIUS_STRICT", "1");
+        if reference {
+            command.env("SIRIUS_REFERENCE", "1");
+        }
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        Command::new(folder.path().join(name)).output().unwrap()
+    };
+    const EXPECTED: &str = "11 2013 no error\n";
+    assert_eq!(text(&link("plain", false).stdout), EXPECTED);
+    let compared = link("compared", true);
+    assert_eq!(text(&compared.stdout), EXPECTED);
+    let said = text(&compared.stderr);
+    assert!(said.contains("the fused program does the same"), "{said}");
+}

@@ -52,7 +52,7 @@ pub(super) fn compile<'ctx>(
         let newer = bitcode.newer.iter();
         return Ok(FrontEndUnit {
             source: input.path.clone(),
-            host: read_host(context, input, &bitcode.host)?,
+            host: read_host(context, input, &bitcode.host, relocatable)?,
             device: device
                 .map(|path| read_device(context, input, path, relocatable))
                 .transpose()?,
@@ -156,7 +156,7 @@ pub(super) fn compile<'ctx>(
         .into_iter();
     Ok(FrontEndUnit {
         source: input.path.clone(),
-        host: read_host(context, input, &host_bitcode)?,
+        host: read_host(context, input, &host_bitcode, relocatable.as_ref())?,
         device: device.next().map(|(_, module)| module),
         newer: device.collect(),
         bitcode: bitcode.filter(|_| kept),
@@ -234,10 +234,11 @@ fn read_host<'ctx>(
     context: &'ctx Context,
     input: &Input,
     path: &Path,
+    relocatable: Option<&Relocatable>,
 ) -> Result<Module<'ctx>, ProgramError> {
     let host = read(context, input, path)?;
     managed::settle_host(&host, &input.path)?;
-    texture_references::settle_host(&host);
+    texture_references::settle_host(&host, relocatable.map(unit_name));
     Ok(host)
 }
 
@@ -249,11 +250,15 @@ fn read_device<'ctx>(
 ) -> Result<Module<'ctx>, ProgramError> {
     let device = read(context, input, path)?;
     managed::settle_device(&device);
-    texture_references::settle_device(&device);
+    texture_references::settle_device(&device, relocatable.map(unit_name));
     if relocatable.is_some() {
         relocatable::settle_names(&device);
     }
     Ok(device)
+}
+
+fn unit_name(relocatable: &Relocatable) -> &str {
+    &relocatable.name
 }
 
 impl SourceBitcode {

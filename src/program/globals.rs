@@ -50,6 +50,24 @@ impl Value {
         Self(unsafe { LLVMAddGlobal(module.as_mut_ptr(), value_type.0, c"".as_ptr()) })
     }
 
+    /// A constant text with a final zero byte, local to a module.
+    pub(super) fn add_text(module: &Module<'_>, text: &str) -> Self {
+        // SAFETY: a live module; LLVM copies the bytes, as many as there are.
+        let bytes = unsafe {
+            let context = LLVMGetModuleContext(module.as_mut_ptr());
+            Self(LLVMConstStringInContext2(
+                context,
+                text.as_ptr().cast(),
+                text.len(),
+                0,
+            ))
+        };
+        let global = Self::add_global(module, bytes.type_of());
+        global.set_initializer(bytes);
+        global.make_internal();
+        global
+    }
+
     /// Gives a variable its initial value, of its own type.
     pub(super) fn set_initializer(self, value: Self) {
         // SAFETY: a live variable and a constant of its context.

@@ -14,15 +14,15 @@ use super::globals;
 use super::ir::{self, Type, Value};
 use inkwell::module::Module;
 
-/// Gives each reference of a host module its shadow.
-pub(super) fn settle_host(module: &Module<'_>) {
+/// Gives each reference of a host module its shadow. `unit` is its name where device code is linked.
+pub(super) fn settle_host(module: &Module<'_>, unit: Option<&str>) {
     for name in ["__cudaRegisterTexture", "__cudaRegisterSurface"] {
         let Some(register) = ir::function(module, name) else {
             continue;
         };
         for call in register.users() {
             if call.is_call() {
-                register_as_variable(module, call);
+                register_as_variable(module, call, unit);
             }
         }
         if register.users().is_empty() {
@@ -32,7 +32,7 @@ pub(super) fn settle_host(module: &Module<'_>) {
 }
 
 /// Makes plain variables of a device module's references.
-pub(super) fn settle_device(module: &Module<'_>) {
+pub(super) fn settle_device(module: &Module<'_>, unit: Option<&str>) {
     for function in ir::functions(module) {
         let is_handle = function.name().starts_with("llvm.nvvm.texsurf.handle");
         for call in function.users() {
@@ -48,6 +48,9 @@ pub(super) fn settle_device(module: &Module<'_>) {
     let surfaces = globals::rename_marks(module, "surface", "sirius.texture");
     for variable in textures.into_iter().chain(surfaces) {
         // The host writes into it under its name, also into one that is local to its unit.
+        if let (Some(unit), true) = (unit, is_local(variable)) {
+            variable.set_name(&local_name(&variable.name(), unit));
+        }
         variable.make_external();
         variable.set_initializer(variable.global_value_type().zero());
         variable.expect_other_initial_value();
@@ -56,10 +59,14 @@ pub(super) fn settle_device(module: &Module<'_>) {
 
 /// Handle, structure, name, name, dimensions, (of a texture) normalised, external become those of a variable: handle,
 /// shadow, name, name, external, bytes, constant, global.
-fn register_as_variable(module: &Module<'_>, call: Value) {
-    let [handle, structure, name, same_name, ..] = call.arguments()[..] else {
+fn register_as_variable(module: &Module<'_>, call: Value, unit: Option<&str>) {
+    let [handle, structure, mut name, mut same_name, ..] = call.arguments()[..] else {
         return;
     };
+    if let (Some(unit), true, Some(text)) = (unit, is_local(structure), name.c_string()) {
+        name = Value::add_text(module, &local_name(&text, unit));
+        same_name = name;
+    }
     let (pointer, number) = (Type::pointer(module), Type::integer(module, 64));
     let word = Type::integer(module, 32);
     let shadow = Value::add_global(module, number);
@@ -88,4 +95,15 @@ fn register_as_variable(module: &Module<'_>, call: Value) {
         ],
     );
     call.erase();
+}
+
+/// Whether other units may have something else of the name.
+fn is_local(variable: Value) -> bool {
+    use llvm_sys::LLVMLinkage::{LLVMInternalLinkage, LLVMPrivateLinkage};
+    matches!(variable.linkage(), LLVMInternalLinkage | LLVMPrivateLinkage)
+}
+
+/// The name of a unit's own reference among all units whose device code is linked.
+fn local_name(name: &str, unit: &str) -> String {
+    format!("{name}__static__{unit}")
 }
