@@ -52,6 +52,21 @@ int main(int count, char **files) {
         // The variables of another module of the same file are its own.
         run(other, 1);
     }
+    // A link of one file is that file; one of several is not there.
+    for (int index = 0; index < count - 1; index++) {
+        CUlinkState state;
+        void *linked;
+        size_t bytes;
+        CUmodule module;
+        CHECK(cuLinkCreate(0, nullptr, nullptr, &state));
+        printf("nothing to link: %d\n", cuLinkComplete(state, &linked, &bytes));
+        CHECK(cuLinkAddFile(state, CU_JIT_INPUT_PTX, files[1 + index], 0, nullptr, nullptr));
+        printf("two files: %d\n", cuLinkAddFile(state, CU_JIT_INPUT_PTX, files[1], 0, nullptr, nullptr));
+        CHECK(cuLinkComplete(state, &linked, &bytes));
+        CHECK(cuModuleLoadData(&module, linked));
+        CHECK(cuLinkDestroy(state));
+        run(module, 1);
+    }
     CUlibrary library;
     CUkernel kernel;
     CUmodule module;

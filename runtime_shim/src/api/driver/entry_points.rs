@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 
-use super::{NOT_FOUND, context, execution, image, memory, module, names, peer, stream};
+use super::{NOT_FOUND, context, execution, image, link, memory, module, names, peer, stream};
 use crate::api::store;
 use crate::error::{CudaError, CudaResult};
 
@@ -84,6 +84,7 @@ unsafe fn find(symbol: *const c_char) -> CudaResult<Option<usize>> {
         execution::entry_point,
         image::entry_point,
         memory::entry_point,
+        link::entry_point,
         module::entry_point,
         names::entry_point,
         peer::entry_point,

@@ -57,6 +57,7 @@ pub mod context;
 pub mod entry_points;
 pub mod execution;
 pub mod image;
+pub mod link;
 pub mod loaded;
 pub mod memory;
 pub mod module;

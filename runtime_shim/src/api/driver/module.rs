@@ -13,7 +13,7 @@ use crate::registry;
 use crate::termination;
 
 /// `CUDA_ERROR_FILE_NOT_FOUND`.
-const FILE_NOT_FOUND: CudaError = CudaError(301);
+pub(super) const FILE_NOT_FOUND: CudaError = CudaError(301);
 
 driver_functions! {
     /// Loads a file.
@@ -58,15 +58,6 @@ driver_functions! {
         required()?;
         // SAFETY: as above.
         unsafe { store(library, from_file(path, "cuLibraryLoadFromFile")?) }
-    }
-
-    /// Not supported: links PTX.
-    fn cuLinkCreate = cuLinkCreate_v2 cuLinkAddData cuLinkAddData_v2 cuLinkAddFile
-        cuLinkAddFile_v2 cuLinkComplete cuLinkDestroy ()
-    {
-        required()?;
-        say_once("cuLinkCreate");
-        Err(CudaError::NOT_SUPPORTED)
     }
 
     /// A function of a module by its name in there.
@@ -176,7 +167,7 @@ unsafe fn from_file(path: *const c_char, call: &str) -> CudaResult<*const c_void
 
 /// # Safety
 /// `data` is null or points to a whole file of one of the forms of CUDA's manual.
-unsafe fn from_memory(data: *const c_void, call: &str) -> CudaResult<*const c_void> {
+pub(super) unsafe fn from_memory(data: *const c_void, call: &str) -> CudaResult<*const c_void> {
     if data.is_null() {
         return Err(CudaError::INVALID_VALUE);
     }
@@ -201,7 +192,7 @@ unsafe fn text<'a>(pointer: *const c_char) -> CudaResult<&'a CStr> {
 
 /// # Safety
 /// Both lists have `count` entries, or are null; values are what their options ask.
-unsafe fn empty_logs(count: u32, options: *const u32, values: *mut *mut c_void) {
+pub(super) unsafe fn empty_logs(count: u32, options: *const u32, values: *mut *mut c_void) {
     const WALL_TIME: u32 = 2;
     const LOG: u32 = 3;
     const LOG_BYTES: u32 = 4;
