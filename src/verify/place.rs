@@ -265,8 +265,17 @@ impl Place {
         }
     }
 
+    /// A null pointer, through which a kernel that ends touches nothing.
+    fn is_null(&self) -> bool {
+        let value = self.value.as_ref().and_then(Polynomial::as_constant);
+        value == Some(0) && self.candidates.as_ref().is_some_and(Vec::is_empty)
+    }
+
     /// How the two lie to each other, without any test at run time.
     pub(super) fn overlap(&self, other: &Self) -> Overlap {
+        if self.is_null() || other.is_null() {
+            return Overlap::Disjoint;
+        }
         if let (Some(left), Some(right)) = (&self.value, &other.value)
             && left == right
         {
