@@ -345,7 +345,8 @@ def tables(results):
     for name, model in models.items():
         first, last = model["steps"][0], model["steps"][-1]
         pairs = [" | ".join(short(step.get(count)) for step in (first, last)) for count in COUNTS]
-        lines.append(f"| {name} | {' | '.join(pairs)} | {model.get('compile_seconds', '?')} s |")
+        seconds = model.get("compile_seconds")
+        lines.append(f"| {name} | {' | '.join(pairs)} | {'not timed' if seconds is None else f'{seconds} s'} |")
     lines += ["", "Step by step, each with all of the steps before it:", ""]
     lines += ["| model | count | " + " | ".join(step for step, _ in STEPS) + " |", "|---|---|" + "---:|" * len(STEPS)]
     for name, model in models.items():
@@ -360,6 +361,8 @@ def tables(results):
     lines += ["| model | " + " | ".join(stages) + " |", "|---|" + "---:|" * len(stages)]
     for name, model in models.items():
         seconds = model.get("compile_stages", {})
+        if not seconds:
+            continue
         lines.append(f"| {name} | " + " | ".join(f"{seconds.get(stage, 0):.2f}" for stage in stages) + " |")
     ways = ["unfused plain", "unfused graph", "fused plain", "fused graph", "PyTorch eager", "PyTorch compiled"]
     lines += ["", "Microseconds on the GPU, median and quartiles:", ""]
