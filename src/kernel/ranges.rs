@@ -170,18 +170,24 @@ fn search_upper(
             }
         }
     }
-    let inner = Inner::default();
-    let mut search = Search {
-        level,
-        space,
-        rows: &rows,
-        inner: &inner,
-        seen: HashSet::new(),
-        found: BTreeSet::new(),
-    };
-    search.visit(affine, eliminations);
-    space.visits.set(space.visits.get() + inner.visits.get());
-    rank(search.found)
+    for by_parts in [false, true] {
+        let inner = Inner::default();
+        let mut search = Search {
+            level,
+            space,
+            rows: &rows,
+            inner: &inner,
+            by_parts,
+            seen: HashSet::new(),
+            found: BTreeSet::new(),
+        };
+        search.visit(affine, eliminations);
+        space.visits.set(space.visits.get() + inner.visits.get());
+        if !search.found.is_empty() {
+            return rank(search.found);
+        }
+    }
+    Vec::new()
 }
 
 /// Bounds from below for all threads; each holds, none: no bound was found.
@@ -288,6 +294,9 @@ struct Search<'a> {
     /// Each is at least zero.
     rows: &'a [Affine],
     inner: &'a Inner,
+    /// Counters of loops are bounded by parts of rows, which is tried where nothing else bounds a number: such
+    /// bounds are not simple ones.
+    by_parts: bool,
     seen: HashSet<Affine>,
     found: BTreeSet<Polynomial>,
 }
@@ -366,9 +375,12 @@ impl Search<'_> {
                         sum = sum.plus(unknown.extent.as_ref()?, *coefficient)?;
                         continue;
                     }
-                    let quotient = self.space.as_quotient(variable)?;
-                    self.best(&quotient.dividend, rising, effort)?
-                        .floor_divide(&quotient.parameter)
+                    match self.space.as_quotient(variable) {
+                        Some(quotient) => self
+                            .best(&quotient.dividend, rising, effort)?
+                            .floor_divide(&quotient.parameter),
+                        None => self.part_of_row(variable, effort)?,
+                    }
                 }
                 Variable::Block(_) | Variable::Thread(_) | Variable::Loop(_) => {
                     Polynomial::default()
@@ -391,6 +403,22 @@ impl Search<'_> {
         Some(sum)
     }
 
+    /// A loop's counter by a row that holds it below a part of something, which no elimination in whole numbers
+    /// shows where the counter's coefficient is no multiple of the row's.
+    fn part_of_row(&self, variable: &Variable, effort: usize) -> Option<Polynomial> {
+        let effort = effort.checked_sub(1).filter(|_| self.by_parts)?;
+        self.rows.iter().find_map(|row| {
+            let mut terms = row.terms.iter();
+            let (pivot, _) = terms.find(|(pivot, at)| at == variable && *pivot < -1)?;
+            let divisor = pivot.checked_neg()?;
+            let rest = Affine::variable(variable.clone())
+                .scale(divisor)?
+                .add(row)?;
+            let bound = self.best(&rest, true, effort)?;
+            Some(bound.floor_divide(&Polynomial::constant(divisor)))
+        })
+    }
+
     fn best(&self, affine: &Affine, from_above: bool, effort: usize) -> Option<Polynomial> {
         let sign = if from_above { 1 } else { -1 };
         let effort = effort.saturating_sub(1).min(2);
@@ -403,6 +431,7 @@ impl Search<'_> {
             space: self.space,
             rows: self.rows,
             inner: self.inner,
+            by_parts: self.by_parts,
             seen: HashSet::new(),
             found: BTreeSet::new(),
         };
