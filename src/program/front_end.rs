@@ -146,6 +146,8 @@ pub(super) fn compile<'ctx>(
         .as_ref()
         .and_then(|bitcode| bitcode.relocatable.clone());
     let relocatable = name.map(|name| Relocatable { name, domain: 0 });
+    // The host's first: types of one name are renamed in what is read later.
+    let host = read_host(context, input, &host_bitcode, relocatable.as_ref())?;
     let read = |(target, path): &(Target, PathBuf)| {
         let module = read_device(context, input, path, relocatable.as_ref())?;
         Ok((*target, module))
@@ -156,7 +158,7 @@ pub(super) fn compile<'ctx>(
         .into_iter();
     Ok(FrontEndUnit {
         source: input.path.clone(),
-        host: read_host(context, input, &host_bitcode, relocatable.as_ref())?,
+        host,
         device: device.next().map(|(_, module)| module),
         newer: device.collect(),
         bitcode: bitcode.filter(|_| kept),

@@ -65,7 +65,7 @@ fn address_of(launch: u32) -> i64 {
 fn edge(kind: DependenceKind, width: Width, relation: &str) -> Edge {
     let edge = json!({
         "source": 0, "sink": 1, "buffer": "y", "kind": kind, "width": width,
-        "relation": relation, "exact": true, "conditions": [], "absent_if": [],
+        "relation": relation, "exact": true, "certain": true, "values_differ": false, "conditions": [], "absent_if": [],
         "carried": false, "because": "", "reason": null, "location": Location::default(),
     });
     serde_json::from_value(edge).expect("it has all fields that have no default")
