@@ -5,7 +5,7 @@
 //! Each member is the original body, inlined as a call or taken apart as one, so that an early return
 //! goes to its end. What a member could assume about memory for itself does
 //! not outlive its segment: `__restrict__` of a member holds between its own accesses only, types of
-//! memory and what it promises of numbers are its own affair (`promises`), and data that an earlier segment may have written is never read through a path that need not see
+//! memory and what it promises of numbers are its own affair ([`promises`]), and data that an earlier segment may have written is never read through a path that need not see
 //! the write (`!invariant.load`, non-coherent loads).
 
 mod aliasing;

@@ -122,7 +122,7 @@ pub fn link(
 /// (a device link, say, that comes later) stays so.
 ///
 /// # Errors
-/// As `link`.
+/// As [`link`].
 pub fn trace_link(
     build: &Build,
     toolchain: &Toolchain,

@@ -89,7 +89,7 @@ pub enum Passing {
 /// A launch whose kernel was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundLaunch {
-    /// Which one of the calls of `HANDLE_LAUNCHES`, in the order of the host module.
+    /// Which one of the calls of [`HANDLE_LAUNCHES`], in the order of the host module.
     pub ordinal: usize,
     /// The kernel's stub.
     pub stub: String,

@@ -150,7 +150,7 @@ impl Measurements {
     }
 
     /// The best variant of each subject that ran: another one than planned only where its median is below
-    /// the planned one's lower quartile, and by `LEAST_GAIN`.
+    /// the planned one's lower quartile, and by [`LEAST_GAIN`].
     pub fn verdicts(&self) -> Vec<Verdict> {
         let of_subject = |(key, (planned, variants)): (&String, &(String, _))| {
             let variants: &BTreeMap<String, Vec<f64>> = variants;

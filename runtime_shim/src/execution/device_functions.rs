@@ -188,7 +188,7 @@ unsafe extern "C" fn noted_place(context: *mut ThreadContext, instruction: usize
     unsafe { (*BlockState::of(context)).noted_instruction = instruction };
 }
 
-/// `counted_access` for functions of the runtime, at the place that was noted last.
+/// [`counted_access`] for functions of the runtime, at the place that was noted last.
 ///
 /// # Safety
 /// As for [`__sirius_trap`].

@@ -1,6 +1,6 @@
 //! What compiled kernels call to read textures, and to read and write surfaces.
 //!
-//! The compiler puts what an instruction says into one word, see `Request`, and its coordinates into
+//! The compiler puts what an instruction says into one word, see [`Request`], and its coordinates into
 //! others; texels come back as four words of 32 bits, or, from surfaces, as up to 16 bytes.
 
 use super::sample::{Fetch, Point, Shape};
