@@ -654,13 +654,13 @@ fn analyze_program(
     let names = plan.groups.iter().flat_map(|group| &group.orientations);
     let names: BTreeSet<&str> = names.map(String::as_str).collect();
     if !Orientation::is_known(&build.sirius.orientation, &names) {
+        let mut known: Vec<&str> = Orientation::everywhere().collect();
+        let elsewhere = names.into_iter().filter(|name| !known.contains(name));
+        let elsewhere: Vec<&str> = elsewhere.collect();
+        known.extend(elsewhere);
         return Err(PipelineError::UnknownOrientation {
             name: build.sirius.orientation.clone(),
-            known: ["auto", "v", "h"]
-                .into_iter()
-                .chain(names.into_iter().filter(|name| !["v", "h"].contains(name)))
-                .collect::<Vec<_>>()
-                .join(", "),
+            known: known.join(", "),
         });
     }
     clock.dump(Stage::Schedule, || outcome::as_json(&plan));

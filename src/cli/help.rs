@@ -42,7 +42,7 @@ Options of sirius-rs:
         ),
         (
             "--sirius-orientation=NAME",
-            "auto, v, h, or a variant that the report lists",
+            "auto, v, h, vmax, vmin, or a variant that the report lists",
         ),
         (
             "--sirius-tune=off|model|measure",

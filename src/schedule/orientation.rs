@@ -102,7 +102,13 @@ impl Orientation {
 
     /// Whether a name on the command line means something, given the names that groups have.
     pub fn is_known(name: &str, layouts: &BTreeSet<&str>) -> bool {
-        ["auto", "v", "h"].contains(&name) || layouts.contains(name)
+        Self::everywhere().any(|known| known == name) || layouts.contains(name)
+    }
+
+    /// The names that mean something whatever groups there are.
+    pub fn everywhere() -> impl Iterator<Item = &'static str> {
+        let aligned = Alignment::ALL.into_iter().map(Alignment::name);
+        ["auto", "v", "h"].into_iter().chain(aligned)
     }
 }
 

@@ -1,7 +1,7 @@
 //! A kernel model at one launch: its uniform values as polynomials over host values.
 
 use super::formula::{Assumptions, Formula};
-use super::place::{Place, Values};
+use super::place::{Place, Values, single_value};
 use super::polynomial::{Atom, Polynomial, normal_form};
 use crate::kernel::{KernelModel, KernelSymbol, Target};
 use crate::launch::{Launch, LaunchGraph, ValueId};
@@ -152,10 +152,7 @@ fn reading(
         return Some(resolved);
     }
     // A value that has been found equal to another is read through its representative.
-    let representative = match resolved.terms.keys().next()?.as_slice() {
-        [Atom::Value(representative)] => *representative,
-        _ => value,
-    };
+    let representative = single_value(&resolved).unwrap_or(value);
     Some(Polynomial::atom(Atom::Reading {
         value: representative,
         offset_bytes: 0,

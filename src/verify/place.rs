@@ -38,24 +38,26 @@ impl<'a> Values<'a> {
         self.non_negative.contains(&value)
     }
 
-    /// The value as a polynomial: a constant, or the representative of those equal to it.
+    /// The value as a polynomial: a constant, the representative of those equal to it, or what it is a
+    /// multiple of. What that is made of is resolved in turn, so that guards may come in any order.
     pub(super) fn resolve(&self, value: ValueId) -> Polynomial {
-        let mut seen = vec![value];
-        loop {
-            let last = seen[seen.len() - 1];
-            let Some(polynomial) = self.known.get(&last) else {
-                let constant = self.graph.values[last.0].constant;
-                return match constant {
-                    Some(constant) => Polynomial::constant(constant),
-                    None => Polynomial::atom(Atom::Value(last)),
-                };
+        self.resolve_on(value, &mut Vec::new())
+    }
+
+    /// The same, on a way through `seen` values: one that is met again stands for itself.
+    fn resolve_on(&self, value: ValueId, seen: &mut Vec<ValueId>) -> Polynomial {
+        let Some(polynomial) = self.known.get(&value).filter(|_| !seen.contains(&value)) else {
+            return match self.graph.values[value.0].constant {
+                Some(constant) if !self.known.contains_key(&value) => {
+                    Polynomial::constant(constant)
+                }
+                _ => Polynomial::atom(Atom::Value(value)),
             };
-            match single_value(polynomial) {
-                Some(next) if !seen.contains(&next) => seen.push(next),
-                Some(next) => return Polynomial::atom(Atom::Value(next)),
-                None => return polynomial.clone(),
-            }
-        }
+        };
+        seen.push(value);
+        let resolved = polynomial.substitute(&mut |value| self.resolve_on(value, seen));
+        seen.pop();
+        resolved.unwrap_or_else(|| polynomial.clone())
     }
 
     /// Takes two values, given as polynomials, for equal where one is a plain unknown and the other is, too,
@@ -314,7 +316,8 @@ fn terms_of(polynomial: &Polynomial) -> Vec<(&Vec<Atom>, &i64)> {
     polynomial.terms.iter().collect()
 }
 
-fn single_value(polynomial: &Polynomial) -> Option<ValueId> {
+/// The host value that it is, and nothing else.
+pub(super) fn single_value(polynomial: &Polynomial) -> Option<ValueId> {
     let mut terms = polynomial.terms.iter();
     match (terms.next(), terms.next()) {
         (Some((monomial, 1)), None) => match monomial.as_slice() {

@@ -127,6 +127,20 @@ impl Polynomial {
         }
     }
 
+    /// The same with polynomials in place of host values, also within quotients, minima and maxima.
+    /// `None` when a coefficient leaves 64 bits or a divisor is not positive.
+    pub(super) fn substitute(&self, value: &mut impl FnMut(ValueId) -> Self) -> Option<Self> {
+        let mut sum = Self::default();
+        for (monomial, coefficient) in &self.terms {
+            let mut product = Self::constant(*coefficient);
+            for atom in monomial {
+                product = product.multiply(&atom.substitute(value)?)?;
+            }
+            sum = sum.add(&product)?;
+        }
+        Some(sum)
+    }
+
     fn divide_exactly(&self, divisor: i64) -> Self {
         let terms = self.terms.iter();
         let terms = terms.map(|(monomial, factor)| (monomial.clone(), factor / divisor));
@@ -144,6 +158,39 @@ impl Polynomial {
                 Some(self.divide_exactly(b))
             }
             _ => Some(Self::atom(Atom::Floor(self.clone(), divisor.clone()))),
+        }
+    }
+
+    fn minimum(self, other: Self) -> Self {
+        match (self.as_constant(), other.as_constant()) {
+            (Some(a), Some(b)) => Self::constant(a.min(b)),
+            _ if self == other => self,
+            _ => Self::atom(Atom::Minimum(self, other)),
+        }
+    }
+
+    fn maximum(self, other: Self) -> Self {
+        match (self.as_constant(), other.as_constant()) {
+            (Some(a), Some(b)) => Self::constant(a.max(b)),
+            _ if self == other => self,
+            _ => Self::atom(Atom::Maximum(self, other)),
+        }
+    }
+}
+
+impl Atom {
+    /// See [`Polynomial::substitute`].
+    fn substitute(&self, value: &mut impl FnMut(ValueId) -> Polynomial) -> Option<Polynomial> {
+        let mut both = |a: &Polynomial, b: &Polynomial| {
+            let a = a.substitute(value)?;
+            Some((a, b.substitute(value)?))
+        };
+        match self {
+            Self::Value(own) => Some(value(*own)),
+            Self::Reading { .. } | Self::Private(..) => Some(Polynomial::atom(self.clone())),
+            Self::Floor(a, b) => both(a, b).and_then(|(a, b)| a.floor_divide(&b)),
+            Self::Minimum(a, b) => both(a, b).map(|(a, b)| a.minimum(b)),
+            Self::Maximum(a, b) => both(a, b).map(|(a, b)| a.maximum(b)),
         }
     }
 }
@@ -165,21 +212,7 @@ pub(super) fn normal_form<L>(
         Expression::Subtract(a, b) => both(a, b).and_then(|(a, b)| a.subtract(&b)),
         Expression::Multiply(a, b) => both(a, b).and_then(|(a, b)| a.multiply(&b)),
         Expression::FloorDivide(a, b) => both(a, b).and_then(|(a, b)| a.floor_divide(&b)),
-        Expression::Minimum(a, b) => {
-            let (a, b) = both(a, b)?;
-            Some(match (a.as_constant(), b.as_constant()) {
-                (Some(a), Some(b)) => Polynomial::constant(a.min(b)),
-                _ if a == b => a,
-                _ => Polynomial::atom(Atom::Minimum(a, b)),
-            })
-        }
-        Expression::Maximum(a, b) => {
-            let (a, b) = both(a, b)?;
-            Some(match (a.as_constant(), b.as_constant()) {
-                (Some(a), Some(b)) => Polynomial::constant(a.max(b)),
-                _ if a == b => a,
-                _ => Polynomial::atom(Atom::Maximum(a, b)),
-            })
-        }
+        Expression::Minimum(a, b) => both(a, b).map(|(a, b)| a.minimum(b)),
+        Expression::Maximum(a, b) => both(a, b).map(|(a, b)| a.maximum(b)),
     }
 }

@@ -176,10 +176,12 @@ const FUSED_RUNS: [&[(&str, &str)]; 3] = [
 ];
 
 /// How the launches of a group are laid out; a unit has one of them.
-const ORIENTATIONS: [&str; 3] = [
+const ORIENTATIONS: [&str; 5] = [
     "--sirius-orientation=auto",
     "--sirius-orientation=v",
     "--sirius-orientation=h",
+    "--sirius-orientation=vmin",
+    "--sirius-orientation=vmax",
 ];
 
 /// The fused program once more, one draw, with every access compared.
@@ -198,11 +200,12 @@ impl Differential {
     pub fn compare(&self, unit: &Unit, fused: &Unit) -> Result<Option<Difference>, Failed> {
         // What nobody reads need not be written: half of the units compare all memory. Whatever the
         // cost model thinks, launches are also put behind and beside each other.
-        let optimisations = match (unit.seed / 3).is_multiple_of(2) {
+        let orientations = u64::try_from(ORIENTATIONS.len())?;
+        let optimisations = match (unit.seed / orientations).is_multiple_of(2) {
             true => "--sirius-opt=all,-dead-stores",
             false => "--sirius-opt=all",
         };
-        let orientation = ORIENTATIONS[usize::try_from(unit.seed % 3)?];
+        let orientation = ORIENTATIONS[usize::try_from(unit.seed % orientations)?];
         let options = ["--sirius-fusion=all", optimisations, orientation];
         let on = match self.build(fused, "on", &options)? {
             Ok(built) => built,

@@ -273,3 +273,55 @@ fn rows_may_be_as_long_as_the_run_says() {
         assert_refused!(chain.scene, without, Refusal::DealtApart { .. });
     }
 }
+
+/// Each block its own element of strided memory, at a length that the second launch has as another value; the
+/// kernel reads lengths as they are signed or not.
+fn of_strides(signed: bool) -> (Chain, ValueId) {
+    let strided = |scene: &mut Scene| {
+        let id = of_rows(scene);
+        let model = &mut scene.kernels[id.0];
+        model.barriers.clear();
+        model.products[1].factor = Affine::variable(Variable::Block(Axis::X));
+        let first = Affine::variable(Variable::Thread(Axis::X));
+        for access in &mut model.accesses {
+            access.subscript = Affine::variable(Variable::Product(1)).scale(4);
+            access.domain = vec![vec![Constraint::Zero(first.clone())]];
+        }
+        let Expression::Leaf(KernelSymbol::Argument {
+            signed: as_read, ..
+        }) = &mut model.parameters[1]
+        else {
+            unreachable!("the length is an argument")
+        };
+        *as_read = signed;
+        id
+    };
+    let mut chain = chain_of(strided, strided);
+    let length = chain.scene.unknown();
+    let second = chain.scene.launch_mut(chain.launches[1]);
+    let argument = second.arguments.last_mut().unwrap();
+    argument.pieces[0].value = length;
+    argument.identity = Some(length);
+    (chain, length)
+}
+
+#[test]
+fn a_multiple_of_a_length_is_another_length() {
+    for signed in [true, false] {
+        let (chain, length) = of_strides(signed);
+        let with = |times: i64| {
+            let multiple = Expression::Constant(times).multiply(Expression::Leaf(chain.size));
+            let condition = Condition::Equal(Expression::Leaf(length), multiple);
+            let positive =
+                Condition::LessEqual(Expression::Constant(1), Expression::Leaf(chain.size));
+            let guards = [condition, positive].map(|condition| Guard::Holds {
+                class: String::from("divisible"),
+                condition,
+            });
+            let identity = || ThreadMap::Identity;
+            planned(&chain, [identity(), identity()], guards.to_vec())
+        };
+        assert_passes(&chain.scene, &with(1));
+        assert_refused!(chain.scene, with(4), Refusal::CrossesBlocks { .. });
+    }
+}
