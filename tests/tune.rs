@@ -357,3 +357,153 @@ fn without_fusion_there_is_nothing_to_measure() {
     );
     assert!(!folder.join("one.tune").exists());
 }
+
+/// The sites of a run by number, with their launches; a fused launch has the highest bit.
+fn sites_of(run: &Value) -> Vec<(u64, u64)> {
+    let sites = run["sites"].as_array().unwrap().iter();
+    let numbers = sites.map(|site| (site[0].as_u64().unwrap(), site[1].as_u64().unwrap()));
+    let mut numbers: Vec<_> = numbers.collect();
+    numbers.sort_unstable();
+    numbers
+}
+
+const FUSED: u64 = 1 << 31;
+
+/// Runs of the configuration in which the only subject is apart, or as planned; their sites are all the same.
+fn sites_as(results: &Value, name: Option<&str>) -> Option<Vec<(u64, u64)>> {
+    let configurations = results["manifest"]["configurations"].as_array().unwrap();
+    let wanted = configurations.iter().position(|each| {
+        let mut chosen = each.as_object().unwrap().values();
+        match name {
+            None => chosen.next().is_none(),
+            Some(name) => chosen.next().is_some_and(|choice| choice == name),
+        }
+    })?;
+    let mut runs = results["runs"].as_array().unwrap().iter();
+    let run = runs.find(|run| run["configuration"] == wanted)?;
+    Some(sites_of(run))
+}
+
+/// A program that launches two kernels in some way, three times, and ends with 0 where their result is right.
+fn two_kernels(declarations: &str, three_times: &str) -> String {
+    format!(
+        "#include <cuda.h>
+#include <cstdio>
+__global__ void twice(float *y, const float *x) {{ y[blockIdx.x * 64 + threadIdx.x] = 2 * x[blockIdx.x * 64 + threadIdx.x]; }}
+__global__ void more(float *x, const float *y) {{ x[blockIdx.x * 64 + threadIdx.x] = y[blockIdx.x * 64 + threadIdx.x] + 1; }}
+{declarations}
+int main() {{
+  float *x, *y, host[256] = {{}};
+  cudaMalloc(&x, sizeof host);
+  cudaMalloc(&y, sizeof host);
+  cudaMemcpy(x, host, sizeof host, cudaMemcpyHostToDevice);
+  {three_times}
+  cudaMemcpy(host, x, sizeof host, cudaMemcpyDeviceToHost);
+  if (cudaGetLastError() != cudaSuccess) return 2;
+  for (float value : host) if (value != 7) return 1;
+  return 0;
+}}
+"
+    )
+}
+
+/// What is measured of such a program, which must work, in so many seconds for building its variants, and how
+/// often its caches were emptied a run.
+fn measured(text: &str, seconds: u32, variables: &[(&str, &str)]) -> (Value, f64) {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    std::fs::write(folder.join("two.cu"), text).unwrap();
+    let budget = format!("--sirius-tune-budget={seconds}");
+    let arguments = [
+        "tune", "--pack", "two.cu", "-o", "packed", &budget, "-lcuda",
+    ];
+    let packed = compiler(folder, &arguments);
+    let said = String::from_utf8_lossy(&packed.stderr).into_owned();
+    assert!(packed.status.success(), "{said}");
+    let mut run = Command::new(folder.join("packed"));
+    run.env("SIRIUS_TUNE_CACHES", "emptied");
+    run.env("SIRIUS_TUNE_BUDGET", "1");
+    run.envs(variables.iter().copied()).current_dir(folder);
+    let run = run.output().unwrap();
+    let said = String::from_utf8_lossy(&run.stderr).into_owned();
+    assert!(run.status.success() && !said.contains("left out"), "{said}");
+    let results = std::fs::read_to_string(folder.join("packed.json")).unwrap();
+    let results: Value = serde_json::from_str(&results).unwrap();
+    let runs = results["runs"].as_array().unwrap().len();
+    let emptied = results["caches_emptied"].as_u64().unwrap() as f64 / runs as f64;
+    (results, emptied)
+}
+
+#[test]
+fn launches_through_the_driver_are_timed() {
+    let declarations = "static CUfunction first, second;
+#define LAUNCH(F, A) if (cuLaunchKernel(F, 4, 1, 1, 64, 1, 1, 0, nullptr, A, nullptr)) return 3
+#define LAUNCH_EX(F, A) if (cuLaunchKernelEx(&shape, F, A, nullptr)) return 4";
+    let launches = "cuInit(0);
+  cudaGetFuncBySymbol(&first, (const void *)twice);
+  cudaGetFuncBySymbol(&second, (const void *)more);
+  CUlaunchConfig shape = {};
+  shape.gridDimX = 4, shape.gridDimY = shape.gridDimZ = 1;
+  shape.blockDimX = 64, shape.blockDimY = shape.blockDimZ = 1;
+  void *to_y[] = {&y, &x}, *to_x[] = {&x, &y};
+  for (int i = 0; i < 3; ++i) { LAUNCH(first, to_y); LAUNCH_EX(second, to_x); }";
+    let (results, _) = measured(&two_kernels(declarations, launches), 60, &[]);
+    assert_eq!(sites_as(&results, None).unwrap(), [(FUSED, 3)]);
+    // As they were written, too.
+    let apart = sites_as(&results, Some("apart"));
+    assert_eq!(apart.unwrap(), [(0, 3), (1, 3)]);
+}
+
+#[test]
+fn launches_that_are_captured_are_timed_when_their_graph_runs() {
+    let captures = "cudaStream_t stream;
+  cudaStreamCreate(&stream);
+  cudaGraph_t graph;
+  cudaGraphExec_t executable;
+  cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
+  twice<<<4, 64, 0, stream>>>(y, x);
+  more<<<4, 64, 0, stream>>>(x, y);
+  if (cudaStreamEndCapture(stream, &graph) || cudaGraphInstantiate(&executable, graph, 0)) return 3;
+  cudaGraphDestroy(graph);";
+    let replays = "for (int i = 0; i < 3; ++i) if (cudaGraphLaunch(executable, stream)) return 4;
+  cudaStreamSynchronize(stream);
+  cudaGraphExecDestroy(executable);";
+    let text = two_kernels("", &format!("{captures}\n{replays}"));
+    let (results, emptied) = measured(&text, 60, &[]);
+    // What it took when it ran last.
+    assert_eq!(sites_as(&results, None).unwrap(), [(FUSED, 1)]);
+    let apart = sites_as(&results, Some("apart"));
+    assert_eq!(apart.unwrap(), [(0, 1), (1, 1)]);
+    assert!((emptied - 3.0).abs() < 1e-9, "{emptied}: before each graph");
+
+    // A graph that never runs says nothing.
+    let text = two_kernels(
+        "",
+        &format!(
+            "{captures}
+  cudaGraphExecDestroy(executable);
+  for (int i = 0; i < 3; ++i) {{ twice<<<4, 64>>>(y, x); more<<<4, 64>>>(x, y); }}"
+        ),
+    );
+    let (results, _) = measured(&text, 1, &[]);
+    assert_eq!(sites_as(&results, None).unwrap(), [(FUSED | 2, 3)]);
+
+    // The times stay out of graphs whose nodes the program counts, and where that is asked for.
+    let eager = "for (int i = 0; i < 3; ++i) { twice<<<4, 64>>>(y, x); more<<<4, 64>>>(x, y); }";
+    let counts = "size_t nodes = 0;
+  cudaGraphGetNodes(graph, nullptr, &nodes);
+  if (nodes != 2) return 5;
+  cudaGraphDestroy(graph);";
+    let counted = captures.replace("cudaGraphDestroy(graph);", counts);
+    let text = two_kernels("", &format!("{counted}\n{eager}"));
+    let (results, _) = measured(&text, 1, &[]);
+    assert_eq!(sites_as(&results, None).unwrap(), [(FUSED | 2, 3)]);
+    let text = two_kernels("", &format!("{captures}\n{replays}")).replace("!= 7", "!= 63");
+    let text = text.replace(
+        "cudaMemcpy(host, x",
+        &format!("{eager}\n  cudaMemcpy(host, x"),
+    );
+    let off = [("SIRIUS_TUNE_GRAPHS", "off")];
+    let (results, _) = measured(&text, 1, &off);
+    assert_eq!(sites_as(&results, None).unwrap(), [(FUSED | 2, 3)]);
+}

@@ -2,7 +2,7 @@
 
 use super::host::rewrite_launches;
 use super::images::{DeviceCode, FusedImage, PendingImage, UnitImages, Workbench};
-use super::launch_call::{Launcher, define_launch_functions};
+use super::launch_call::{DriverLaunch, Launcher, define_launch_functions};
 use super::link::{compile_host, image_objects, join_objects, link};
 use super::loadable::emit_loadable;
 use super::ptx::{assemble, emit_fatbin, emit_ptx};
@@ -97,17 +97,21 @@ pub fn emit(
         .collect();
 
     let on_cpu = build.device == Device::Cpu;
+    let (launch_function, driver_function) = match build.per_thread_default_stream {
+        true => ("cudaLaunchKernel_ptsz", "cuLaunchKernel_ptsz"),
+        false => ("cudaLaunchKernel", "cuLaunchKernel"),
+    };
     let mut launcher = Launcher {
-        launch_function: if build.per_thread_default_stream {
-            "cudaLaunchKernel_ptsz"
-        } else {
-            "cudaLaunchKernel"
+        launch_function,
+        driver_launch: DriverLaunch {
+            function: driver_function,
+            takes_stub: false,
         },
         announce_site: on_cpu.then_some("__sirius_launch_site"),
         announce_side: on_cpu,
     };
     if build.sirius.tuning.timed {
-        launcher = link_timer(program, (build, toolchain), launcher, folder.path())?;
+        launcher = link_timer(program, graph, (build, toolchain), launcher, folder.path())?;
     }
     let reservations = Reservations::new(plan.plan(), &fused, build.device);
     emitted.reserved = reservations.buffers().collect();

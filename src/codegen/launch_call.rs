@@ -18,10 +18,21 @@ use inkwell::values::{
 pub struct Launcher {
     /// `cudaLaunchKernel`, or its per-thread-default-stream twin.
     pub launch_function: &'static str,
+    /// How launches through the driver's interface are spelled.
+    pub driver_launch: DriverLaunch,
     /// The function that is told which launch site follows.
     pub announce_site: Option<&'static str>,
     /// The CPU device's statistics are told which side of a guarded launch runs.
     pub announce_side: bool,
+}
+
+/// A function that launches by a handle.
+#[derive(Clone, Copy)]
+pub struct DriverLaunch {
+    /// `cuLaunchKernel`, its per-thread-default-stream twin, or what stands for them.
+    pub function: &'static str,
+    /// The runtime's name of the kernel comes before `cuLaunchKernel`'s parameters.
+    pub takes_stub: bool,
 }
 
 /// Gives every `sirius.launch.N` of the host module its body: arguments into slots, then
@@ -73,6 +84,13 @@ pub(super) fn is_launch_function(function: FunctionValue<'_>) -> bool {
         .get_name()
         .to_bytes()
         .starts_with(b"sirius.launch.")
+}
+
+/// Whether launches of the host module go through the driver's interface.
+pub(super) fn has_driver_launches(program: &Program<'_>) -> bool {
+    let prefix = DRIVER_LAUNCH_PREFIX.as_bytes();
+    let mut functions = program.host.get_functions();
+    functions.any(|function| function.get_name().to_bytes().starts_with(prefix))
 }
 
 /// Index of the dynamic shared bytes among the operands of a launch.
@@ -190,7 +208,13 @@ fn launch_by_driver<'ctx>(
     let [grid_xy, grid_z, block_xy, block_z, shared_bytes, stream] = configuration else {
         return Err(missing());
     };
-    let mut arguments: Vec<BasicMetadataValueEnum<'_>> = vec![handle.into()];
+    let DriverLaunch {
+        function,
+        takes_stub,
+    } = launcher.driver_launch;
+    let stub = takes_stub.then_some(BasicMetadataValueEnum::from(stub));
+    let mut arguments: Vec<BasicMetadataValueEnum<'_>> = stub.into_iter().collect();
+    arguments.push(handle.into());
     for (xy, z) in [(grid_xy, grid_z), (block_xy, block_z)] {
         let xy = xy.into_int_value();
         let by = long.const_int(32, false);
@@ -204,17 +228,12 @@ fn launch_by_driver<'ctx>(
     arguments.push((*stream).into());
     arguments.push(array.into());
     arguments.push(pointer.const_null().into());
-    let parameters: Vec<BasicMetadataTypeEnum<'_>> = [pointer.into()]
-        .into_iter()
+    let names = if takes_stub { 2 } else { 1 };
+    let parameters: Vec<BasicMetadataTypeEnum<'_>> = std::iter::repeat_n(pointer.into(), names)
         .chain([int.into(); 7])
         .chain([pointer.into(); 3])
         .collect();
-    let name = if launcher.launch_function.ends_with("_ptsz") {
-        "cuLaunchKernel_ptsz"
-    } else {
-        "cuLaunchKernel"
-    };
-    let callee = declared(program, name, int.fn_type(&parameters, false));
+    let callee = declared(program, function, int.fn_type(&parameters, false));
     Ok(builder
         .build_call(callee, &arguments, "status")?
         .try_as_basic_value()

@@ -10,6 +10,8 @@ use crate::error::{CudaError, CudaResult};
 
 /// `cudaEventDisableTiming`.
 const DISABLE_TIMING: u32 = 2;
+/// `cudaEventRecordExternal`.
+const RECORD_EXTERNAL: u32 = 1;
 /// `cudaEventBlockingSync`, `cudaEventDisableTiming`, `cudaEventInterprocess`.
 const KNOWN_FLAGS: u32 = 7;
 
@@ -47,13 +49,25 @@ cuda_functions! {
         record(event, stream)
     }
 
-    /// The same; the flags concern capture.
+    /// The same; on a stream that is captured, an external one is recorded when the graph runs.
     fn cudaEventRecordWithFlags = cudaEventRecordWithFlags_ptsz (
         event: *mut c_void,
         stream: *mut c_void,
-        _flags: u32,
+        flags: u32,
     ) {
-        record(event, stream)
+        match flags {
+            0 => record(event, stream),
+            RECORD_EXTERNAL => {
+                check(event)?;
+                let event = event as usize;
+                let again = move |stream| record(event as *mut c_void, stream);
+                match graph::recorded(stream, again)? {
+                    true => Ok(()),
+                    false => Err(CudaError::INVALID_VALUE),
+                }
+            }
+            _ => Err(CudaError::INVALID_VALUE),
+        }
     }
 
     /// Whether an event has happened: yes.

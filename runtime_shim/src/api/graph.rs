@@ -191,6 +191,21 @@ cuda_functions! {
         unsafe { store(status, state) }
     }
 
+    /// What a thread may call while it captures, exchanged for what it could before. Here that says
+    /// nothing: what a capture forbids it forbids in each mode.
+    fn cudaThreadExchangeStreamCaptureMode(mode: *mut c_int) {
+        if mode.is_null() {
+            return Err(CudaError::INVALID_VALUE);
+        }
+        // SAFETY: the program passes a mode that can be read and written.
+        let wanted = unsafe { *mode };
+        if !(0..=LAST_MODE).contains(&wanted) {
+            return Err(CudaError::INVALID_VALUE);
+        }
+        // SAFETY: as above.
+        unsafe { store(mode, MODE.replace(wanted)) }
+    }
+
     /// Makes a graph that can be launched. What further arguments older headers pass says where an
     /// error is, of which there is none.
     fn cudaGraphInstantiate = cudaGraphInstantiateWithFlags (
@@ -270,6 +285,8 @@ static EVENTS: Mutex<BTreeMap<usize, Shared>> = Mutex::new(BTreeMap::new());
 thread_local! {
     /// This thread runs a graph, which no capture elsewhere forbids.
     static REPLAYS: Cell<bool> = const { Cell::new(false) };
+    /// What this thread may call while it captures.
+    static MODE: Cell<c_int> = const { Cell::new(0) };
 }
 
 fn captured() -> MutexGuard<'static, BTreeMap<usize, Shared>> {

@@ -23,7 +23,7 @@ unsupported! {
     cudaStreamBeginCaptureToGraph cudaStreamBeginCaptureToGraph_ptsz cudaStreamGetCaptureInfo
     cudaStreamGetCaptureInfo_ptsz cudaStreamGetCaptureInfo_v2 cudaStreamGetCaptureInfo_v3
     cudaStreamUpdateCaptureDependencies cudaStreamUpdateCaptureDependencies_ptsz
-    cudaThreadExchangeStreamCaptureMode cudaStreamGetAttribute cudaStreamGetAttribute_ptsz
+    cudaStreamGetAttribute cudaStreamGetAttribute_ptsz
     cudaStreamSetAttribute cudaStreamSetAttribute_ptsz cudaStreamCopyAttributes
     cudaStreamCopyAttributes_ptsz
 
