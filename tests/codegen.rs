@@ -88,6 +88,7 @@ fn cpu_image_runs() {
     let request = CpuImageRequest {
         symbol: "image_under_test".to_owned(),
         architecture: 80,
+        toolkit_version: 13_000,
         managed: Vec::new(),
         libdevice: libdevice(),
         object: object.clone(),
@@ -190,6 +191,7 @@ fn warp_half_and_conversion_operations_are_supported() {
     let request = CpuImageRequest {
         symbol: "image_under_test".to_owned(),
         architecture: 80,
+        toolkit_version: 13_000,
         managed: Vec::new(),
         libdevice: libdevice(),
         object: object.clone(),

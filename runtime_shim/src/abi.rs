@@ -15,7 +15,7 @@
 use std::ffi::{c_char, c_void};
 
 /// Version of this interface; part of every image.
-pub const ABI_VERSION: u32 = 3;
+pub const ABI_VERSION: u32 = 4;
 
 /// First word of a [`CpuImage`] (`SIRIUSIM` in ASCII, little endian).
 pub const IMAGE_MAGIC: u64 = u64::from_le_bytes(*b"SIRIUSIM");
@@ -38,6 +38,8 @@ pub struct CpuImage {
     pub variables: *const CpuVariable,
     /// What its code was compiled for: `__CUDA_ARCH__` over ten.
     pub architecture: u32,
+    /// `CUDART_VERSION` of the toolkit that it was compiled with, such as 13000.
+    pub toolkit_version: u32,
 }
 
 /// A compiled kernel.

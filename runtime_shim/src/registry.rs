@@ -96,6 +96,7 @@ pub unsafe fn register_image(data: *const c_void) -> &'static ImageHandle {
     };
     if let Some(image) = image {
         NEWEST_ARCHITECTURE.fetch_max(image.architecture, Ordering::Relaxed);
+        TOOLKIT_VERSION.fetch_max(image.toolkit_version, Ordering::Relaxed);
     }
     for variable in image.map(variables).unwrap_or_default() {
         let kind = match (variable.managed != 0, variable.constant != 0) {
@@ -208,12 +209,25 @@ pub fn variable_of(handle: &ImageHandle, name: &CStr) -> Option<VariableRecord> 
     })
 }
 
+/// `CUDART_VERSION` of the toolkit that the program was compiled with; without images that of the newest one
+/// that is known here.
+pub fn toolkit_version() -> u32 {
+    match TOOLKIT_VERSION.load(Ordering::Relaxed) {
+        0 => NEWEST_TOOLKIT,
+        version => version,
+    }
+}
+
 /// The newest architecture that an image of the program was compiled for; 0 without images.
 pub fn newest_architecture() -> u32 {
     NEWEST_ARCHITECTURE.load(Ordering::Relaxed)
 }
 
 static NEWEST_ARCHITECTURE: AtomicU32 = AtomicU32::new(0);
+static TOOLKIT_VERSION: AtomicU32 = AtomicU32::new(0);
+
+/// The newest toolkit whose functions this runtime knows.
+const NEWEST_TOOLKIT: u32 = 13_000;
 
 /// The kernel of a host stub.
 pub fn kernel(stub: usize) -> Option<&'static KernelRecord> {

@@ -461,6 +461,7 @@ fn emit_image(
             let request = CpuImageRequest {
                 symbol,
                 architecture: build.oldest_target().number,
+                toolkit_version: toolchain.version.0 * 1000 + toolchain.version.1 * 10,
                 managed: managed.to_vec(),
                 libdevice: toolchain.libdevice.clone(),
                 object,

@@ -9,6 +9,7 @@ use std::sync::RwLock;
 
 use super::channel::ChannelFormat;
 use super::copy::{DEVICE_TO_DEVICE, Region, copy_region, on_stream};
+use super::graph::NodeType;
 use super::memory::Extent;
 use super::{store, stream};
 use crate::error::{CudaError, CudaResult};
@@ -204,7 +205,7 @@ cuda_functions! {
         let extent = Extent { width, height, depth: 1 };
         let destination = part(array as usize, [column_bytes, row, 0], extent)?;
         let source = Region::rows(source as usize, pitch);
-        on_stream(stream, move || copy_region(destination, source, extent, kind))
+        on_stream(stream, NodeType::Copy, move || copy_region(destination, source, extent, kind))
     }
 
     /// Copies rows out of an array.
@@ -239,7 +240,7 @@ cuda_functions! {
         let extent = Extent { width, height, depth: 1 };
         let source = part(array as usize, [column_bytes, row, 0], extent)?;
         let destination = Region::rows(destination as usize, pitch);
-        on_stream(stream, move || copy_region(destination, source, extent, kind))
+        on_stream(stream, NodeType::Copy, move || copy_region(destination, source, extent, kind))
     }
 
     /// Copies rows from array to array.
@@ -289,7 +290,7 @@ cuda_functions! {
     ) {
         let start = run(array as usize, column_bytes, row, bytes)?;
         let source = source as usize;
-        on_stream(stream, move || super::copy::copy(start, source, bytes, kind))
+        on_stream(stream, NodeType::Copy, move || super::copy::copy(start, source, bytes, kind))
     }
 
     /// Copies bytes out of an array, row after row.
@@ -318,7 +319,7 @@ cuda_functions! {
     ) {
         let start = run(array as usize, column_bytes, row, bytes)?;
         let destination = destination as usize;
-        on_stream(stream, move || super::copy::copy(destination, start, bytes, kind))
+        on_stream(stream, NodeType::Copy, move || super::copy::copy(destination, start, bytes, kind))
     }
 
     /// Copies bytes from array to array, row after row.

@@ -5,6 +5,7 @@
 
 use std::ffi::c_void;
 
+use super::graph::NodeType;
 use super::memory::{Extent, PitchedPointer};
 use super::{array, graph, stream};
 use crate::error::{CudaError, CudaResult};
@@ -31,6 +32,38 @@ pub struct Copy3dParameters {
     destination: PitchedPointer,
     extent: Extent,
     kind: u32,
+}
+
+// SAFETY: addresses that only the copy itself reads and writes through, on whatever thread it runs.
+unsafe impl Send for Copy3dParameters {}
+// SAFETY: as above.
+unsafe impl Sync for Copy3dParameters {}
+
+impl Copy3dParameters {
+    /// A copy of so many bytes.
+    pub fn of_bytes(destination: usize, source: usize, bytes: usize, kind: u32) -> Self {
+        let start = Position { x: 0, y: 0, z: 0 };
+        let row = |address: usize| PitchedPointer {
+            pointer: address as *mut c_void,
+            pitch: bytes,
+            width: bytes,
+            height: 1,
+        };
+        Self {
+            source_array: std::ptr::null_mut(),
+            source_position: start,
+            source: row(source),
+            destination_array: std::ptr::null_mut(),
+            destination_position: start,
+            destination: row(destination),
+            extent: Extent {
+                width: bytes,
+                height: 1,
+                depth: 1,
+            },
+            kind,
+        }
+    }
 }
 
 /// `cudaMemcpy3DPeerParms`.
@@ -87,7 +120,7 @@ cuda_functions! {
         stream: *mut c_void,
     ) {
         let (destination, source) = (destination as usize, source as usize);
-        on_stream(stream, move || copy(destination, source, bytes, kind))
+        on_stream(stream, NodeType::Copy, move || copy(destination, source, bytes, kind))
     }
 
     /// Copies between devices, of which there is one.
@@ -114,14 +147,14 @@ cuda_functions! {
     ) {
         only_device(destination_device, source_device)?;
         let (destination, source) = (destination as usize, source as usize);
-        on_stream(stream, move || copy(destination, source, bytes, DEVICE_TO_DEVICE))
+        on_stream(stream, NodeType::Copy, move || copy(destination, source, bytes, DEVICE_TO_DEVICE))
     }
 
     /// Copies a region between devices, of which there is one.
     fn cudaMemcpy3DPeer = cudaMemcpy3DPeer_ptds (parameters: *const Copy3dPeerParameters) {
         stream::in_order(std::ptr::null_mut())?;
         // SAFETY: the program passes a structure or null.
-        copy_3d_peer(unsafe { parameters.as_ref() })
+        copy_3d(Some(&copy_of_peers(unsafe { parameters.as_ref() })?))
     }
 
     /// Copies a region between devices, of which there is one, in order of the stream.
@@ -129,9 +162,9 @@ cuda_functions! {
         parameters: *const Copy3dPeerParameters,
         stream: *mut c_void,
     ) {
-        stream::in_order(stream)?;
         // SAFETY: as above.
-        copy_3d_peer(unsafe { parameters.as_ref() })
+        let parameters = copy_of_peers(unsafe { parameters.as_ref() })?;
+        on_stream(stream, NodeType::Copy, move || copy_3d(Some(&parameters)))
     }
 
     /// Copies rows.
@@ -164,7 +197,7 @@ cuda_functions! {
         let destination = Region::rows(destination as usize, destination_pitch);
         let source = Region::rows(source as usize, source_pitch);
         let extent = Extent { width, height, depth: 1 };
-        on_stream(stream, move || copy_region(destination, source, extent, kind))
+        on_stream(stream, NodeType::Copy, move || copy_region(destination, source, extent, kind))
     }
 
     /// Copies slices of rows.
@@ -179,9 +212,9 @@ cuda_functions! {
         parameters: *const Copy3dParameters,
         stream: *mut c_void,
     ) {
-        stream::in_order(stream)?;
         // SAFETY: as above.
-        copy_3d(unsafe { parameters.as_ref() })
+        let parameters = *unsafe { parameters.as_ref() }.ok_or(CudaError::INVALID_VALUE)?;
+        on_stream(stream, NodeType::Copy, move || copy_3d(Some(&parameters)))
     }
 
     /// Sets bytes.
@@ -198,7 +231,7 @@ cuda_functions! {
         stream: *mut c_void,
     ) {
         let pointer = pointer as usize;
-        on_stream(stream, move || set(pointer, value, bytes))
+        on_stream(stream, NodeType::Set, move || set(pointer, value, bytes))
     }
 
     /// Sets rows.
@@ -224,7 +257,7 @@ cuda_functions! {
         stream: *mut c_void,
     ) {
         let region = Region::rows(pointer as usize, pitch);
-        on_stream(stream, move || set_region(region, value, Extent { width, height, depth: 1 }))
+        on_stream(stream, NodeType::Set, move || set_region(region, value, Extent { width, height, depth: 1 }))
     }
 
     /// Sets slices of rows.
@@ -241,17 +274,18 @@ cuda_functions! {
         stream: *mut c_void,
     ) {
         let region = Region::slices(pointer, Position { x: 0, y: 0, z: 0 });
-        on_stream(stream, move || set_region(region, value, extent))
+        on_stream(stream, NodeType::Set, move || set_region(region, value, extent))
     }
 }
 
 /// Runs an operation in order of a stream, or records it where the stream is captured.
 pub fn on_stream(
     stream: *mut c_void,
+    node_type: NodeType,
     operation: impl Fn() -> CudaResult + Clone + Send + Sync + 'static,
 ) -> CudaResult {
     let again = operation.clone();
-    if graph::recorded(stream, move |_| again())? {
+    if graph::recorded(stream, node_type, move |_| again())? {
         return Ok(());
     }
     stream::in_order(stream)?;
@@ -341,7 +375,8 @@ pub fn copy_region(destination: Region, source: Region, extent: Extent, kind: u3
     Ok(())
 }
 
-fn copy_3d(parameters: Option<&Copy3dParameters>) -> CudaResult {
+/// Copies a region between memory and arrays.
+pub fn copy_3d(parameters: Option<&Copy3dParameters>) -> CudaResult {
     let parameters = parameters.ok_or(CudaError::INVALID_VALUE)?;
     let arrays = [parameters.source_array, parameters.destination_array];
     let mut extent = parameters.extent;
@@ -369,10 +404,10 @@ fn copy_3d(parameters: Option<&Copy3dParameters>) -> CudaResult {
     )
 }
 
-fn copy_3d_peer(parameters: Option<&Copy3dPeerParameters>) -> CudaResult {
+fn copy_of_peers(parameters: Option<&Copy3dPeerParameters>) -> CudaResult<Copy3dParameters> {
     let parameters = parameters.ok_or(CudaError::INVALID_VALUE)?;
     only_device(parameters.destination_device, parameters.source_device)?;
-    copy_3d(Some(&Copy3dParameters {
+    Ok(Copy3dParameters {
         source_array: parameters.source_array,
         source_position: parameters.source_position,
         source: parameters.source,
@@ -381,7 +416,7 @@ fn copy_3d_peer(parameters: Option<&Copy3dPeerParameters>) -> CudaResult {
         destination: parameters.destination,
         extent: parameters.extent,
         kind: DEVICE_TO_DEVICE,
-    }))
+    })
 }
 
 fn texel_bytes(array: *mut c_void) -> CudaResult<usize> {

@@ -214,16 +214,19 @@ cuda_functions! {
         Err(CudaError::INVALID_DEVICE)
     }
 
-    /// The version that this runtime implements.
+    /// The version of the toolkit that the program was compiled with.
     fn cudaRuntimeGetVersion(version: *mut c_int) {
+        let found = c_int::try_from(registry::toolkit_version()).unwrap_or(CUDA_VERSION);
         // SAFETY: as above.
-        unsafe { store(version, CUDA_VERSION) }
+        unsafe { store(version, found) }
     }
 
-    /// The same: there is no driver beneath.
+    /// The version that this runtime implements, or the program's where that is newer: there is no driver
+    /// beneath.
     fn cudaDriverGetVersion(version: *mut c_int) {
+        let found = c_int::try_from(registry::toolkit_version()).unwrap_or(CUDA_VERSION);
         // SAFETY: as above.
-        unsafe { store(version, CUDA_VERSION) }
+        unsafe { store(version, found.max(CUDA_VERSION)) }
     }
 
     /// Nothing: there is no profiler.

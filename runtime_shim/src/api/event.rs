@@ -59,9 +59,7 @@ cuda_functions! {
             0 => record(event, stream),
             RECORD_EXTERNAL => {
                 check(event)?;
-                let event = event as usize;
-                let again = move |stream| record(event as *mut c_void, stream);
-                match graph::recorded(stream, again)? {
+                match graph::capture::record_recorded(stream, event)? {
                     true => Ok(()),
                     false => Err(CudaError::INVALID_VALUE),
                 }
@@ -136,7 +134,8 @@ unsafe fn create(event: *mut *mut c_void, flags: u32) -> CudaResult {
     unsafe { store(event, handle.cast()) }
 }
 
-fn record(event: *mut c_void, stream: *mut c_void) -> CudaResult {
+/// Records an event on a stream.
+pub fn record(event: *mut c_void, stream: *mut c_void) -> CudaResult {
     check(event)?;
     if graph::event_recorded(event, stream) {
         return Ok(());

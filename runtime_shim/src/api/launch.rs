@@ -9,6 +9,7 @@ use std::ffi::c_void;
 use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use super::driver::execution;
 use super::{Dim3, device, function, graph, registration, stream};
 use crate::error::{CudaError, CudaResult, set_device_failure};
 use crate::execution::{Failure, Launch, fiber, grid};
@@ -50,6 +51,14 @@ pub struct LaunchAttribute {
     id: u32,
     padding: u32,
     value: [u64; 8],
+}
+
+impl LaunchAttribute {
+    /// An attribute of this number.
+    pub fn new(id: u32, value: [u64; 8]) -> Self {
+        let padding = 0;
+        Self { id, padding, value }
+    }
 }
 
 /// The `<<<…>>>` before a kernel's stub is called.
@@ -226,23 +235,14 @@ pub fn launch_as(
         check_residence(record, grid, block, shared_bytes)?;
     }
     if graph::is_captured(stream) {
-        let values = argument_bytes(record, arguments);
-        let (stub, again) = (stub as usize, (grid, block));
-        graph::recorded(stream, move |stream| {
-            let addresses: Vec<*const c_void> =
-                values.iter().map(|value| value.as_ptr().cast()).collect();
-            SITE.set(trace::REPLAYED);
-            launch_as(
-                blocks,
-                stub as *const c_void,
-                Dim3::from(again.0),
-                Dim3::from(again.1),
-                addresses.as_ptr(),
-                shared_bytes,
-                stream,
-            )
-        })?;
-        return Ok(());
+        let operation = KernelOperation::new(
+            stub as usize,
+            blocks,
+            (grid, block),
+            shared_bytes,
+            argument_bytes(record, arguments),
+        );
+        return graph::capture::kernel_recorded(stream, operation);
     }
     stream::in_order(stream)?;
     registration::start();
@@ -277,6 +277,102 @@ pub fn launch_as(
         Some(Failure::Trap) => set_device_failure(CudaError::LAUNCH_FAILURE),
     }
     Ok(())
+}
+
+/// A launch that a graph makes, perhaps again and again.
+#[derive(Clone, Debug)]
+pub struct KernelOperation {
+    /// The kernel's stub.
+    pub stub: usize,
+    /// What its blocks may expect of each other.
+    pub blocks: Blocks,
+    /// Extents of the grid, in blocks.
+    pub grid: [u32; 3],
+    /// Extents of a block, in threads.
+    pub block: [u32; 3],
+    /// Dynamic shared memory in bytes.
+    pub shared_bytes: usize,
+    values: Vec<Vec<u8>>,
+    /// Where the values are, for who asks for the arguments.
+    addresses: Vec<usize>,
+}
+
+impl KernelOperation {
+    fn new(
+        stub: usize,
+        blocks: Blocks,
+        (grid, block): ([u32; 3], [u32; 3]),
+        shared_bytes: usize,
+        values: Vec<Vec<u8>>,
+    ) -> Self {
+        Self {
+            stub,
+            blocks,
+            grid,
+            block,
+            shared_bytes,
+            addresses: values.iter().map(|value| value.as_ptr() as usize).collect(),
+            values,
+        }
+    }
+
+    /// The same launch whose blocks may expect something else.
+    pub fn with_blocks(&self, blocks: Blocks) -> Self {
+        let shape = (self.grid, self.block);
+        Self::new(
+            self.stub,
+            blocks,
+            shape,
+            self.shared_bytes,
+            self.values.clone(),
+        )
+    }
+
+    /// The addresses of the arguments, which stay while the operation does.
+    pub fn arguments(&self) -> *const *const c_void {
+        self.addresses.as_ptr().cast()
+    }
+
+    /// Launches it on a stream.
+    pub fn run(&self, stream: *mut c_void) -> CudaResult {
+        SITE.set(trace::REPLAYED);
+        launch_as(
+            self.blocks,
+            self.stub as *const c_void,
+            Dim3::from(self.grid),
+            Dim3::from(self.block),
+            self.arguments(),
+            self.shared_bytes,
+            stream,
+        )
+    }
+}
+
+/// A launch of a kernel with the arguments that it is given now, to be run later.
+///
+/// # Safety
+/// The arguments, of which one list may be null, are there as the manual asks.
+pub unsafe fn operation(
+    stub: *const c_void,
+    grid: Dim3,
+    block: Dim3,
+    shared_bytes: usize,
+    (arguments, extra): (*const *const c_void, *const usize),
+) -> CudaResult<KernelOperation> {
+    let record = registry::kernel(stub as usize).ok_or(CudaError::INVALID_DEVICE_FUNCTION)?;
+    let shape = (grid.extents(), block.extents());
+    check(record, shape.0, shape.1, shared_bytes)?;
+    // SAFETY: as the caller promises.
+    let addresses = unsafe { execution::argument_addresses(record, arguments, extra)? };
+    let values = argument_bytes(record, addresses.as_ptr());
+    let stub = stub as usize;
+    Ok(KernelOperation::new(
+        stub,
+        Blocks::Independent,
+        shape,
+        shared_bytes,
+        values,
+    ))
 }
 
 /// The bytes of each argument of a launch.

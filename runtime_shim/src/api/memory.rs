@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_void};
 
-use super::{store, stream};
+use super::{graph, store, stream};
 use crate::error::{CudaError, CudaResult};
 use crate::memory::{self, MemoryKind};
 
@@ -58,9 +58,8 @@ cuda_functions! {
         bytes: usize,
         stream: *mut c_void,
     ) {
-        stream::in_order(stream)?;
         // SAFETY: as above.
-        unsafe { give(pointer, bytes, MemoryKind::Device, 0) }
+        unsafe { give_in_order(pointer, bytes, stream) }
     }
 
     /// Memory of host and device.
@@ -129,6 +128,9 @@ cuda_functions! {
 
     /// Frees device memory, in order of the stream.
     fn cudaFreeAsync = cudaFreeAsync_ptsz (pointer: *mut c_void, stream: *mut c_void) {
+        if graph::freed(stream, pointer as usize)? {
+            return Ok(());
+        }
         stream::in_order(stream)?;
         free_device(pointer)
     }
@@ -243,11 +245,37 @@ pub unsafe fn give(
     unsafe { store(pointer, base as *mut c_void) }
 }
 
+/// Gives device memory in order of a stream; where that is captured, memory of the graph.
+///
+/// # Safety
+/// The address is writable or null.
+pub unsafe fn give_in_order(
+    pointer: *mut *mut c_void,
+    bytes: usize,
+    stream: *mut c_void,
+) -> CudaResult {
+    if pointer.is_null() {
+        return Err(CudaError::INVALID_VALUE);
+    }
+    // SAFETY: as the caller promises.
+    unsafe {
+        if let Some(address) = graph::allocated(stream, bytes)? {
+            return store(pointer, address as *mut c_void);
+        }
+        stream::in_order(stream)?;
+        give(pointer, bytes, MemoryKind::Device, 0)
+    }
+}
+
 fn free_device(pointer: *mut c_void) -> CudaResult {
     if pointer.is_null() {
         return Ok(());
     }
     stream::all_in_order()?;
+    // A graph's memory has its address again when the graph is launched again.
+    if graph::owns(pointer as usize) {
+        return Ok(());
+    }
     memory::free(pointer as usize, |kind| {
         matches!(kind, MemoryKind::Device | MemoryKind::Managed)
     })

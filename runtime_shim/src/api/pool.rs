@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::ffi::{c_int, c_void};
 use std::sync::{Mutex, PoisonError};
 
-use super::memory::give;
-use super::{store, stream};
+use super::memory::give_in_order;
+use super::store;
 use crate::error::{CudaError, CudaResult};
-use crate::memory::{self, MemoryKind};
+use crate::memory;
 
 cuda_functions! {
     /// The device's pool.
@@ -88,9 +88,8 @@ cuda_functions! {
         stream: *mut c_void,
     ) {
         check(pool)?;
-        stream::in_order(stream)?;
         // SAFETY: as above.
-        unsafe { give(pointer, bytes, MemoryKind::Device, 0) }
+        unsafe { give_in_order(pointer, bytes, stream) }
     }
 }
 

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
+use super::graph::NodeType;
 use super::{graph, store};
 use crate::error::{CudaError, CudaResult, device_failure};
 
@@ -319,12 +320,22 @@ impl Stream {
     }
 }
 
+/// Runs a host function of a graph once the stream's work is done; it gets `data`.
+pub fn call_host(stream: *mut c_void, function: usize, data: usize) -> CudaResult {
+    // SAFETY: the program said that a host function is there.
+    let function: HostFunction = unsafe { std::mem::transmute(function) };
+    // SAFETY: the program asked for this call.
+    run_on_host(stream, move || unsafe { function(data as *mut c_void) })
+}
+
 fn run_on_host(
     stream: *mut c_void,
     function: impl Fn() + Clone + Send + Sync + 'static,
 ) -> CudaResult {
     let again = function.clone();
-    if graph::recorded(stream, move |stream| run_on_host(stream, again.clone()))? {
+    if graph::recorded(stream, NodeType::Host, move |stream| {
+        run_on_host(stream, again.clone())
+    })? {
         return Ok(());
     }
     in_order(stream)?;

@@ -2,6 +2,7 @@
 
 use std::ffi::c_void;
 
+use super::graph::NodeType;
 use super::{copy, store, stream};
 use crate::error::{CudaError, CudaResult};
 use crate::registry::{self, VariableRecord};
@@ -28,8 +29,10 @@ cuda_functions! {
         kind: u32,
         stream: *mut c_void,
     ) {
-        stream::in_order(stream)?;
-        copy::copy(part(symbol, bytes, offset)?, source as usize, bytes, kind)
+        let (destination, source) = (part(symbol, bytes, offset)?, source as usize);
+        copy::on_stream(stream, NodeType::Copy, move || {
+            copy::copy(destination, source, bytes, kind)
+        })
     }
 
     /// Copies from a variable.
@@ -53,8 +56,10 @@ cuda_functions! {
         kind: u32,
         stream: *mut c_void,
     ) {
-        stream::in_order(stream)?;
-        copy::copy(destination as usize, part(symbol, bytes, offset)?, bytes, kind)
+        let (destination, source) = (destination as usize, part(symbol, bytes, offset)?);
+        copy::on_stream(stream, NodeType::Copy, move || {
+            copy::copy(destination, source, bytes, kind)
+        })
     }
 
     /// A variable's address on the device.
@@ -75,7 +80,7 @@ fn variable(symbol: *const c_void) -> CudaResult<VariableRecord> {
 }
 
 /// The address of a part of a variable, which must lie within it.
-fn part(symbol: *const c_void, bytes: usize, offset: usize) -> CudaResult<usize> {
+pub fn part(symbol: *const c_void, bytes: usize, offset: usize) -> CudaResult<usize> {
     let variable = variable(symbol)?;
     match offset.checked_add(bytes) {
         Some(end) if end <= variable.bytes => Ok(variable.address + offset),

@@ -20,22 +20,13 @@ macro_rules! unsupported {
 }
 
 unsupported! {
-    cudaStreamBeginCaptureToGraph cudaStreamBeginCaptureToGraph_ptsz cudaStreamGetCaptureInfo
-    cudaStreamGetCaptureInfo_ptsz cudaStreamGetCaptureInfo_v2 cudaStreamGetCaptureInfo_v3
-    cudaStreamUpdateCaptureDependencies cudaStreamUpdateCaptureDependencies_ptsz
     cudaStreamGetAttribute cudaStreamGetAttribute_ptsz
     cudaStreamSetAttribute cudaStreamSetAttribute_ptsz cudaStreamCopyAttributes
     cudaStreamCopyAttributes_ptsz
 
-    cudaGraphCreate cudaGraphInstantiateWithParams cudaGraphInstantiateWithParams_ptsz
-    cudaGraphExecUpdate cudaGraphAddKernelNode cudaGraphAddMemcpyNode cudaGraphAddMemcpyNode1D
-    cudaGraphAddMemsetNode cudaGraphAddHostNode cudaGraphAddChildGraphNode cudaGraphAddEmptyNode
-    cudaGraphAddEventRecordNode cudaGraphAddEventWaitNode cudaGraphAddMemAllocNode
-    cudaGraphAddMemFreeNode cudaGraphAddNode cudaGraphAddDependencies cudaGraphClone
-    cudaGraphGetEdges cudaGraphGetRootNodes cudaGraphNodeGetType cudaGraphKernelNodeGetParams
-    cudaGraphKernelNodeSetParams cudaGraphExecKernelNodeSetParams cudaGraphExecMemcpyNodeSetParams
-    cudaGraphExecMemsetNodeSetParams cudaGraphDebugDotPrint cudaGraphConditionalHandleCreate
-    cudaGraphRetainUserObject cudaUserObjectCreate cudaUserObjectRelease cudaDeviceGraphMemTrim
+    cudaGraphConditionalHandleCreate cudaGraphConditionalHandleCreate_v2
+    cudaGraphAddExternalSemaphoresSignalNode cudaGraphAddExternalSemaphoresWaitNode
+    cudaGraphNodeGetToolsId cudaStreamBeginRecaptureToGraph cudaDeviceGraphMemTrim
     cudaDeviceGetGraphMemAttribute cudaDeviceSetGraphMemAttribute
 
     cudaArrayGetPlane cudaArrayGetSparseProperties cudaArrayGetMemoryRequirements

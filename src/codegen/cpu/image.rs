@@ -13,7 +13,7 @@ use std::fmt::Write;
 /// `runtime_shim::abi::IMAGE_MAGIC`.
 const IMAGE_MAGIC: u64 = u64::from_le_bytes(*b"SIRIUSIM");
 /// `runtime_shim::abi::ABI_VERSION`.
-const ABI_VERSION: u32 = 3;
+const ABI_VERSION: u32 = 4;
 /// First of the three bits of `flags` that say which threads run in step.
 const IN_STEP_SHIFT: usize = 4;
 /// Threads that a block has at most.
@@ -178,13 +178,14 @@ pub(super) fn tables<'ctx>(
         text.body,
         "@sirius.kernels = internal constant [{kernel_count} x {kernel_type}] [{}]\n\
          @sirius.variables = internal constant [{variable_count} x {variable_type}] [{}]\n\
-         @{} = hidden constant {{ i64, i32, i32, ptr, i64, ptr, i32 }} {{ i64 {IMAGE_MAGIC}, \
+         @{} = hidden constant {{ i64, i32, i32, ptr, i64, ptr, i32, i32 }} {{ i64 {IMAGE_MAGIC}, \
          i32 {ABI_VERSION}, i32 {kernel_count}, ptr @sirius.kernels, i64 {variable_count}, \
-         ptr @sirius.variables, i32 {} }}",
+         ptr @sirius.variables, i32 {}, i32 {} }}",
         kernels.join(", "),
         variables.join(", "),
         quoted(&request.symbol),
         request.architecture,
+        request.toolkit_version,
     );
     text.body.push('\0');
     let buffer = MemoryBuffer::create_from_memory_range_copy(text.body.as_bytes(), "image tables");

@@ -54,6 +54,8 @@ pub struct CpuImageRequest {
     pub symbol: String,
     /// What the module was compiled for, `__CUDA_ARCH__` over ten.
     pub architecture: u32,
+    /// `CUDART_VERSION` of the toolkit that it was compiled with.
+    pub toolkit_version: u32,
     /// Names in the device module of `__managed__` variables.
     pub managed: Vec<String>,
     /// The toolkit's `libdevice.10.bc`, for math functions that the C library lacks.

@@ -237,20 +237,38 @@ unsafe fn run(
 ) -> CudaResult {
     required()?;
     let record = find(function)?;
-    let shared_bytes = shared_bytes as usize;
+    // SAFETY: as the caller promises.
+    let addresses = unsafe { argument_addresses(record, arguments, extra)? };
+    launch::launch_as(
+        blocks,
+        function,
+        grid,
+        block,
+        addresses.as_ptr(),
+        shared_bytes as usize,
+        stream,
+    )
+}
+
+/// The addresses of a kernel's arguments, which are passed one by one or in a parameter buffer. Errors:
+/// `cudaErrorInvalidValue` when they are passed in both ways or not at all.
+///
+/// # Safety
+/// Each list that is passed is there as the manual asks.
+pub unsafe fn argument_addresses(
+    record: &KernelRecord,
+    arguments: *const *const c_void,
+    extra: *const usize,
+) -> CudaResult<Vec<*const c_void>> {
+    let count = record.kernel.argument_count as usize;
     if extra.is_null() || !arguments.is_null() {
-        if !extra.is_null() || (arguments.is_null() && record.kernel.argument_count > 0) {
+        if !extra.is_null() || (arguments.is_null() && count > 0) {
             return Err(CudaError::INVALID_VALUE);
         }
-        return launch::launch_as(
-            blocks,
-            function,
-            grid,
-            block,
-            arguments,
-            shared_bytes,
-            stream,
-        );
+        // SAFETY: as the caller promises.
+        return Ok((0..count)
+            .map(|index| unsafe { *arguments.add(index) })
+            .collect());
     }
     // SAFETY: as the caller promises.
     let (buffer, bytes) = unsafe { buffer(extra) }?;
@@ -261,15 +279,7 @@ unsafe fn run(
         }
         addresses.push((buffer + start) as *const c_void);
     }
-    launch::launch_as(
-        blocks,
-        function,
-        grid,
-        block,
-        addresses.as_ptr(),
-        shared_bytes,
-        stream,
-    )
+    Ok(addresses)
 }
 
 /// Address and size in bytes of a parameter buffer.
