@@ -282,6 +282,25 @@ fn the_address_of_a_managed_variable_is_no_initial_value() {
     assert_eq!(output.status.code(), Some(1), "{stderr}");
 }
 
+/// LLVM ends the process where it meets one of these; nvcc refuses them, too.
+#[test]
+fn operations_without_a_mask_are_refused_from_sm_70_on() {
+    let source = tempfile::Builder::new().suffix(".cu").tempfile().unwrap();
+    let text = "__device__ int first(int v) {\n  return __shfl(v, 0);\n}\n\
+        __global__ void kernel(int *p) {\n  *p = first(*p);\n}\nint main() {}\n";
+    std::fs::write(source.path(), text).unwrap();
+    let path = source.path().to_str().unwrap();
+    for device in ["cpu", "cuda"] {
+        let device = format!("--sirius-device={device}");
+        let output = program(&[path, &device, "-arch=sm_80", "-c", "-o", "/dev/null"]);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        let sentence = ":2: `__shfl` does not name the lanes that take part, and sm_80 has no such \
+            operation: use `__shfl_sync`";
+        assert!(stderr.contains(sentence), "{stderr}");
+        assert_eq!(output.status.code(), Some(1), "{stderr}");
+    }
+}
+
 #[test]
 fn a_failed_link_is_the_linkers_own_with_status_1() {
     let source = tempfile::Builder::new().suffix(".c").tempfile().unwrap();

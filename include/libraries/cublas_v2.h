@@ -329,6 +329,40 @@ cublasStatus_t cublasZgelsBatched(cublasHandle_t handle, cublasOperation_t trans
 
 #ifdef __cplusplus
 }
+
+/* C++ programs from before CUDA 11 name the type that is computed in by the type of data. */
+static inline cublasStatus_t siriusComputeType(cudaDataType type, cublasComputeType_t *compute) {
+  switch (type) {
+    case CUDA_R_16F: *compute = CUBLAS_COMPUTE_16F; break;
+    case CUDA_R_32F: case CUDA_C_32F: *compute = CUBLAS_COMPUTE_32F; break;
+    case CUDA_R_64F: case CUDA_C_64F: *compute = CUBLAS_COMPUTE_64F; break;
+    case CUDA_R_32I: *compute = CUBLAS_COMPUTE_32I; break;
+    default: return CUBLAS_STATUS_NOT_SUPPORTED;
+  }
+  return CUBLAS_STATUS_SUCCESS;
+}
+static inline cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t transa,
+    cublasOperation_t transb, int m, int n, int k, const void *alpha, const void *A, cudaDataType
+    Atype, int lda, const void *B, cudaDataType Btype, int ldb, const void *beta, void *C,
+    cudaDataType Ctype, int ldc, cudaDataType computeType, cublasGemmAlgo_t algo) {
+  cublasComputeType_t compute;
+  const cublasStatus_t status = siriusComputeType(computeType, &compute);
+  return status != CUBLAS_STATUS_SUCCESS ? status
+      : cublasGemmEx(handle, transa, transb, m, n, k, alpha, A, Atype, lda, B, Btype, ldb, beta, C,
+                     Ctype, ldc, compute, algo);
+}
+static inline cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOperation_t
+    transa, cublasOperation_t transb, int m, int n, int k, const void *alpha, const void *A,
+    cudaDataType Atype, int lda, long long int strideA, const void *B, cudaDataType Btype, int ldb,
+    long long int strideB, const void *beta, void *C, cudaDataType Ctype, int ldc, long long int
+    strideC, int batchCount, cudaDataType computeType, cublasGemmAlgo_t algo) {
+  cublasComputeType_t compute;
+  const cublasStatus_t status = siriusComputeType(computeType, &compute);
+  return status != CUBLAS_STATUS_SUCCESS ? status
+      : cublasGemmStridedBatchedEx(handle, transa, transb, m, n, k, alpha, A, Atype, lda, strideA, B,
+                                   Btype, ldb, strideB, beta, C, Ctype, ldc, strideC, batchCount,
+                                   compute, algo);
+}
 #endif
 
 #endif

@@ -38,6 +38,7 @@ mod source_repairs;
 mod surface_reads;
 mod truth_values;
 mod texture_references;
+mod unmasked;
 
 pub use canonicalise_device::{DEVICE_FLATTENING, DEVICE_INLINING, DEVICE_PIPELINE, KEPT_STORE};
 pub use canonicalise_host::{HOST_PIPELINE, HOST_PROMOTION, LARGEST_INLINED_INSTRUCTIONS};
@@ -49,6 +50,7 @@ pub use operations::{
 pub use relocatable::{DeviceSymbols, read_device_link, read_relocatable_unit};
 
 use crate::cli::{Build, Input, Language, Phase, Target, Toolchain};
+use crate::diagnostics::Location;
 use canonicalise_host::Outside;
 use inkwell::context::Context;
 use inkwell::module::Module;
@@ -97,8 +99,10 @@ pub fn read_program<'ctx>(
             let earlier = input.bitcode.as_ref().map(|bitcode| bitcode.numerics);
             let numerics = earlier.unwrap_or(build.numerics);
             canonicalise_device::decide_numerics(&device, numerics, architecture)?;
-            for (_, newer) in &unit.newer {
+            unmasked::refuse_unmasked(&device, architecture)?;
+            for (target, newer) in &unit.newer {
                 canonicalise_device::decide_numerics(newer, numerics, architecture)?;
+                unmasked::refuse_unmasked(newer, target.number)?;
             }
             if let Some(relocatable) = unit.relocatable.filter(|_| links_device_code) {
                 parts.push(relocatable::Part {
@@ -229,6 +233,19 @@ pub enum ProgramError {
         source_file: PathBuf,
         /// The managed variable, as the linker knows it.
         variable: String,
+    },
+    /// An operation of a warp does not name its lanes.
+    #[error(
+        "{location}: `{operation}` does not name the lanes that take part, and sm_{architecture} has no such \
+         operation: use `{operation}_sync`"
+    )]
+    Unmasked {
+        /// Where it stands, or where what it stands in is called.
+        location: Location,
+        /// Its name in CUDA.
+        operation: String,
+        /// The number of the architecture that it was compiled for.
+        architecture: u32,
     },
     /// The units define a symbol twice, or differ in how they were compiled.
     #[error("the translation units do not link: {message}")]

@@ -50,11 +50,14 @@ int main() {
   int three = 3, one = 1;
   check("GemmEx", cublasGemmEx(handle, CUBLAS_OP_N, CUBLAS_OP_T, M, M, K, &three, bytes, CUDA_R_8I, M, bytes, CUDA_R_8I, M,
                                &one, sums, CUDA_R_32I, M, CUBLAS_COMPUTE_32I, CUBLAS_GEMM_DEFAULT), 0);
+  // The type that is computed in, by the name that it had before CUDA 11.
+  check("GemmEx once more", cublasGemmEx(handle, CUBLAS_OP_N, CUBLAS_OP_T, M, M, K, &three, bytes, CUDA_R_8I, M, bytes, CUDA_R_8I, M,
+                               &one, sums, CUDA_R_32I, M, CUDA_R_32I, CUBLAS_GEMM_DEFAULT), 0);
   for (int column = 0; column < M; column++)
     for (int row = 0; row < M; row++) {
       int sum = 0;
       for (int k = 0; k < K; k++) sum += bytes[k * M + row] * bytes[k * M + column];
-      check("bytes", sums[column * M + row], 3 * sum + 1000 * (column * M + row));
+      check("bytes", sums[column * M + row], 6 * sum + 1000 * (column * M + row));
     }
   // Two products of 2 x 2 halves.
   __half **addresses;

@@ -872,6 +872,67 @@ define internal i32 @sirius.llvm.nvvm.activemask(ptr %c) alwaysinline {
   %r = call i32 @__sirius_active_mask(ptr %c)
   ret i32 %r
 }
+; Operations that do not name their lanes, before sm_70: those that run in step take part.
+define internal i1 @sirius.llvm.nvvm.vote.all(ptr %c, i1 %p) alwaysinline {
+  %m = call i32 @__sirius_active_mask(ptr %c)
+  %r = call i1 @sirius.llvm.nvvm.vote.all.sync(ptr %c, i32 %m, i1 %p)
+  ret i1 %r
+}
+define internal i1 @sirius.llvm.nvvm.vote.any(ptr %c, i1 %p) alwaysinline {
+  %m = call i32 @__sirius_active_mask(ptr %c)
+  %r = call i1 @sirius.llvm.nvvm.vote.any.sync(ptr %c, i32 %m, i1 %p)
+  ret i1 %r
+}
+define internal i1 @sirius.llvm.nvvm.vote.uni(ptr %c, i1 %p) alwaysinline {
+  %m = call i32 @__sirius_active_mask(ptr %c)
+  %r = call i1 @sirius.llvm.nvvm.vote.uni.sync(ptr %c, i32 %m, i1 %p)
+  ret i1 %r
+}
+define internal i32 @sirius.llvm.nvvm.vote.ballot(ptr %c, i1 %p) alwaysinline {
+  %m = call i32 @__sirius_active_mask(ptr %c)
+  %r = call i32 @sirius.llvm.nvvm.vote.ballot.sync(ptr %c, i32 %m, i1 %p)
+  ret i32 %r
+}
+define internal i32 @sirius.llvm.nvvm.shfl.up.i32(ptr %c, i32 %v, i32 %o, i32 %k) alwaysinline {
+  %m = call i32 @__sirius_active_mask(ptr %c)
+  %r = call i32 @sirius.llvm.nvvm.shfl.sync.up.i32(ptr %c, i32 %m, i32 %v, i32 %o, i32 %k)
+  ret i32 %r
+}
+define internal float @sirius.llvm.nvvm.shfl.up.f32(ptr %c, float %v, i32 %o, i32 %k) alwaysinline {
+  %m = call i32 @__sirius_active_mask(ptr %c)
+  %r = call float @sirius.llvm.nvvm.shfl.sync.up.f32(ptr %c, i32 %m, float %v, i32 %o, i32 %k)
+  ret float %r
+}
+define internal i32 @sirius.llvm.nvvm.shfl.down.i32(ptr %c, i32 %v, i32 %o, i32 %k) alwaysinline {
+  %m = call i32 @__sirius_active_mask(ptr %c)
+  %r = call i32 @sirius.llvm.nvvm.shfl.sync.down.i32(ptr %c, i32 %m, i32 %v, i32 %o, i32 %k)
+  ret i32 %r
+}
+define internal float @sirius.llvm.nvvm.shfl.down.f32(ptr %c, float %v, i32 %o, i32 %k) alwaysinline {
+  %m = call i32 @__sirius_active_mask(ptr %c)
+  %r = call float @sirius.llvm.nvvm.shfl.sync.down.f32(ptr %c, i32 %m, float %v, i32 %o, i32 %k)
+  ret float %r
+}
+define internal i32 @sirius.llvm.nvvm.shfl.bfly.i32(ptr %c, i32 %v, i32 %o, i32 %k) alwaysinline {
+  %m = call i32 @__sirius_active_mask(ptr %c)
+  %r = call i32 @sirius.llvm.nvvm.shfl.sync.bfly.i32(ptr %c, i32 %m, i32 %v, i32 %o, i32 %k)
+  ret i32 %r
+}
+define internal float @sirius.llvm.nvvm.shfl.bfly.f32(ptr %c, float %v, i32 %o, i32 %k) alwaysinline {
+  %m = call i32 @__sirius_active_mask(ptr %c)
+  %r = call float @sirius.llvm.nvvm.shfl.sync.bfly.f32(ptr %c, i32 %m, float %v, i32 %o, i32 %k)
+  ret float %r
+}
+define internal i32 @sirius.llvm.nvvm.shfl.idx.i32(ptr %c, i32 %v, i32 %o, i32 %k) alwaysinline {
+  %m = call i32 @__sirius_active_mask(ptr %c)
+  %r = call i32 @sirius.llvm.nvvm.shfl.sync.idx.i32(ptr %c, i32 %m, i32 %v, i32 %o, i32 %k)
+  ret i32 %r
+}
+define internal float @sirius.llvm.nvvm.shfl.idx.f32(ptr %c, float %v, i32 %o, i32 %k) alwaysinline {
+  %m = call i32 @__sirius_active_mask(ptr %c)
+  %r = call float @sirius.llvm.nvvm.shfl.sync.idx.f32(ptr %c, i32 %m, float %v, i32 %o, i32 %k)
+  ret float %r
+}
 ; Reductions over the lanes of a mask, from shuffles by index.
 define internal i32 @sirius.llvm.nvvm.redux.sync.add(ptr %c, i32 %v, i32 %m) alwaysinline {
   entry:
