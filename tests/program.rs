@@ -72,7 +72,7 @@ fn describe(case: &Path, text: &str) -> Result<String, Failed> {
     }
 }
 
-/// Kernels, variables, launches in host order, results of functions that read memory again, and
+/// Kernels, variables, those that the host does not register, launches in host order, results of functions that read memory again, and
 /// floating-point operations by device function.
 fn summary(program: &Program<'_>) -> Result<String, Failed> {
     let mut text = String::new();
@@ -109,6 +109,16 @@ fn summary(program: &Program<'_>) -> Result<String, Failed> {
     for unit in &program.units {
         let present = program.host.get_global(&unit.image_global).is_some();
         writeln!(text, "image {} present {present}", unit.image_global)?;
+    }
+    for unit in &program.units {
+        let registered = |name: &str| program.variables.iter().any(|known| known.name == name);
+        for variable in unit.device.get_globals() {
+            let name = variable.get_name().to_string_lossy();
+            let defined = !variable.is_declaration() && !name.starts_with("llvm.");
+            if defined && !registered(&name) {
+                writeln!(text, "variable {name} of the device alone")?;
+            }
+        }
     }
     launches(&program.host, &mut text)?;
     for unit in &program.units {

@@ -6,7 +6,7 @@
 use super::by_architecture::Definitions;
 use super::front_end_cache::run_front_end;
 use super::{
-    ProgramError, SourceBitcode, for_target, managed, relocatable, source_repairs,
+    ProgramError, SourceBitcode, for_target, host_arrays, managed, relocatable, source_repairs,
     texture_references,
 };
 use crate::cli::{
@@ -48,19 +48,16 @@ pub(super) fn compile<'ctx>(
 ) -> Result<FrontEndUnit<'ctx>, ProgramError> {
     if let Some(bitcode) = &input.bitcode {
         let relocatable = bitcode.relocatable.as_ref();
-        let device = bitcode.device.as_deref();
+        let host = read_host(context, input, &bitcode.host, relocatable)?;
+        let read = |path: &PathBuf| read_device(context, input, path, (&host, relocatable));
         let newer = bitcode.newer.iter();
         return Ok(FrontEndUnit {
             source: input.path.clone(),
-            host: read_host(context, input, &bitcode.host, relocatable)?,
-            device: device
-                .map(|path| read_device(context, input, path, relocatable))
-                .transpose()?,
+            device: bitcode.device.as_ref().map(read).transpose()?,
             newer: newer
-                .map(|(target, path)| {
-                    Ok((*target, read_device(context, input, path, relocatable)?))
-                })
+                .map(|(target, path)| Ok((*target, read(path)?)))
                 .collect::<Result<_, ProgramError>>()?,
+            host,
             bitcode: None,
             relocatable: bitcode.relocatable.clone(),
             warnings: String::new(),
@@ -149,7 +146,7 @@ pub(super) fn compile<'ctx>(
     // The host's first: types of one name are renamed in what is read later.
     let host = read_host(context, input, &host_bitcode, relocatable.as_ref())?;
     let read = |(target, path): &(Target, PathBuf)| {
-        let module = read_device(context, input, path, relocatable.as_ref())?;
+        let module = read_device(context, input, path, (&host, relocatable.as_ref()))?;
         Ok((*target, module))
     };
     let device = device.iter().map(read);
@@ -248,7 +245,7 @@ fn read_device<'ctx>(
     context: &'ctx Context,
     input: &Input,
     path: &Path,
-    relocatable: Option<&Relocatable>,
+    (host, relocatable): (&Module<'ctx>, Option<&Relocatable>),
 ) -> Result<Module<'ctx>, ProgramError> {
     let device = read(context, input, path)?;
     managed::settle_device(&device);
@@ -256,6 +253,7 @@ fn read_device<'ctx>(
     if relocatable.is_some() {
         relocatable::settle_names(&device);
     }
+    host_arrays::leave_out(&device, host);
     Ok(device)
 }
 

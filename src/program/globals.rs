@@ -43,6 +43,35 @@ pub(super) fn rename_marks(module: &Module<'_>, mark: &str, other: &str) -> Vec<
     renamed_of
 }
 
+/// Takes away from a list that LLVM keeps (`llvm.compiler.used`) the elements that are not wanted.
+pub(super) fn shorten_list(module: &Module<'_>, list: Value, wanted: impl Fn(Value) -> bool) {
+    let elements = list.initializer().map(Value::operands).unwrap_or_default();
+    let kept = elements.iter().copied().filter(|element| wanted(*element));
+    let mut kept: Vec<_> = kept.map(|element| element.0).collect();
+    if kept.len() == elements.len() {
+        return;
+    }
+    let (name, section, linkage) = (list.name(), list.section(), list.linkage());
+    list.delete_global();
+    let Some(first) = kept.first().copied() else {
+        return;
+    };
+    // SAFETY: a live module; the elements are constants of one type, as they were in the list.
+    let shorter = unsafe {
+        let length = kept.len() as u64;
+        Value(LLVMConstArray2(
+            LLVMTypeOf(first),
+            kept.as_mut_ptr(),
+            length,
+        ))
+    };
+    let list = Value::add_global(module, shorter.type_of());
+    list.set_initializer(shorter);
+    list.set_linkage(linkage);
+    list.set_section(&section);
+    list.set_name(&name);
+}
+
 impl Value {
     /// Adds a variable without a name; it is defined elsewhere as long as it has no initial value.
     pub(super) fn add_global(module: &Module<'_>, value_type: Type) -> Self {
@@ -98,10 +127,11 @@ impl Value {
         }
     }
 
-    /// Takes a variable out of its section.
-    pub(super) fn clear_section(self) {
-        // SAFETY: a live variable.
-        unsafe { LLVMSetSection(self.0, c"".as_ptr()) }
+    /// Puts a variable into a section, or with an empty name into none.
+    pub(super) fn set_section(self, name: &str) {
+        let name = CString::new(name).unwrap_or_default();
+        // SAFETY: a live variable; LLVM copies the text.
+        unsafe { LLVMSetSection(self.0, name.as_ptr()) }
     }
 
     /// Adds a mark of a variable to those that the back end for PTX reads.
@@ -119,6 +149,22 @@ impl Value {
             let node = LLVMMetadataAsValue(context, node);
             LLVMAddNamedMetadataOperand(module.as_mut_ptr(), c"nvvm.annotations".as_ptr(), node);
         }
+    }
+
+    /// Whether it is a variable in constant memory of the device that was written as `const`.
+    pub(super) fn is_constant_memory(self) -> bool {
+        const ADDRESS_SPACE: u32 = 4;
+        // SAFETY: a live variable, whose value is a pointer.
+        unsafe {
+            LLVMIsGlobalConstant(self.0) != 0
+                && LLVMGetPointerAddressSpace(LLVMTypeOf(self.0)) == ADDRESS_SPACE
+        }
+    }
+
+    /// Whether it is a variable, a function or another name for one.
+    pub(super) fn is_global_value(self) -> bool {
+        // SAFETY: a live value.
+        unsafe { !LLVMIsAGlobalValue(self.0).is_null() }
     }
 
     /// Whether it is an instruction.

@@ -55,7 +55,7 @@ pub(super) fn settle_host(module: &Module<'_>, source: &Path) -> Result<(), Prog
 /// Marks a device module's managed variables for the code generator.
 pub(super) fn settle_device(module: &Module<'_>) {
     for variable in marked(module) {
-        variable.clear_section();
+        variable.set_section("");
         variable.annotate(module, "managed");
     }
 }

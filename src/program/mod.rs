@@ -23,6 +23,7 @@ mod front_end;
 mod front_end_cache;
 mod globals;
 mod handles;
+mod host_arrays;
 mod inlining;
 mod ir;
 mod launches;
