@@ -8,8 +8,10 @@
 //! The crate `isl-rs` builds and links the library. Of its generated bindings nothing is used: they
 //! leak every string and hide the difference between a quota and a failure.
 
+mod formula;
 mod linear;
 
+pub use formula::Formula;
 pub use linear::{Conjunction, Found, System};
 
 use std::cell::Cell;

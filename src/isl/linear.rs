@@ -75,13 +75,10 @@ impl System {
     pub fn read(&mut self, conditions: &[&str]) -> Result<Conjunction> {
         let mut read = Conjunction::default();
         for condition in conditions {
-            let mut reader = Reader {
-                system: self,
-                rest: condition,
-            };
+            let mut reader = Reader::new(self, condition);
             reader
                 .condition(&mut read)
-                .filter(|()| reader.rest.trim_start().is_empty())
+                .filter(|()| reader.is_at_end())
                 .ok_or_else(|| IslError::Invalid(format!("not a conjunction: {condition}")))?;
         }
         Ok(read)
@@ -183,6 +180,11 @@ impl System {
 }
 
 impl Conjunction {
+    /// Adds what else holds.
+    pub(super) fn append(&mut self, other: Self) {
+        self.rows.extend(other.rows);
+    }
+
     /// Whether it holds at a point, which has a value for each column; false where a number leaves
     /// 64 bits.
     pub fn holds_at(&self, point: &[i64]) -> bool {
@@ -240,12 +242,32 @@ impl Linear {
 }
 
 /// What is left of a text.
-struct Reader<'s, 't> {
+pub(super) struct Reader<'s, 't> {
     system: &'s mut System,
     rest: &'t str,
 }
 
-impl Reader<'_, '_> {
+impl<'s, 't> Reader<'s, 't> {
+    /// Of a whole text.
+    pub(super) fn new(system: &'s mut System, text: &'t str) -> Self {
+        Self { system, rest: text }
+    }
+
+    /// Whether nothing is left.
+    pub(super) fn is_at_end(&self) -> bool {
+        self.rest.trim_start().is_empty()
+    }
+
+    /// What is left, for [`Self::go_back`].
+    pub(super) fn rest(&self) -> &'t str {
+        self.rest
+    }
+
+    /// Reads from here again.
+    pub(super) fn go_back(&mut self, rest: &'t str) {
+        self.rest = rest;
+    }
+
     /// `comparison and comparison and …`, added to `read`.
     fn condition(&mut self, read: &mut Conjunction) -> Option<()> {
         loop {
@@ -259,7 +281,7 @@ impl Reader<'_, '_> {
     }
 
     /// `a <= b < c`.
-    fn comparison(&mut self, read: &mut Conjunction) -> Option<()> {
+    pub(super) fn comparison(&mut self, read: &mut Conjunction) -> Option<()> {
         let mut left = self.sum()?;
         let mut compared = false;
         while let Some(order) = self.order() {
@@ -360,7 +382,7 @@ impl Reader<'_, '_> {
     }
 
     /// Takes a symbol, if it comes next.
-    fn symbol(&mut self, symbol: &str) -> bool {
+    pub(super) fn symbol(&mut self, symbol: &str) -> bool {
         let text = self.rest.trim_start();
         let Some(rest) = text.strip_prefix(symbol) else {
             self.rest = text;
@@ -371,7 +393,7 @@ impl Reader<'_, '_> {
     }
 
     /// Takes a word, if it comes next.
-    fn word(&mut self, word: &str) -> bool {
+    pub(super) fn word(&mut self, word: &str) -> bool {
         let text = self.rest.trim_start();
         self.rest = text;
         let Some(rest) = text.strip_prefix(word) else {

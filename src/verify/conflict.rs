@@ -7,7 +7,7 @@
 //! only true statements are made. So an empty set proves that there is no such pair.
 
 use super::dealt::Numbers;
-use super::emptiness::is_empty;
+use super::emptiness::{Points, is_empty};
 use super::formula::{Assumptions, Formula, ParameterNames};
 use super::member::Member;
 use super::polynomial::Polynomial;
@@ -257,11 +257,11 @@ fn never_meet_at_once(
         set.require(coordinates.join(" = "));
     }
     if matches!(apart, Apart::Nowhere | Apart::Anyhow) {
-        return is_empty(&set.text(assumptions, "0 = 0"));
+        return is_empty(&set.points(assumptions, "0 = 0"));
     }
     if apart == Apart::Numbers {
         for order in [" < ", " > "] {
-            if !is_empty(&set.text(assumptions, &numbers.join(order)))? {
+            if !is_empty(&set.points(assumptions, &numbers.join(order)))? {
                 return Some(false);
             }
         }
@@ -282,7 +282,7 @@ fn never_meet_at_once(
     for (_, coordinates) in different.filter(|(at, _)| wide(*at)) {
         for order in [" < ", " > "] {
             let way = format!("{equal_so_far}{}", coordinates.join(order));
-            if !is_empty(&set.text(assumptions, &way))? {
+            if !is_empty(&set.points(assumptions, &way))? {
                 return Some(false);
             }
         }
@@ -332,18 +332,16 @@ impl ConflictSet {
         self.constraints.push(constraint);
     }
 
-    fn text(&self, assumptions: &Assumptions, way: &str) -> String {
+    fn points(&self, assumptions: &Assumptions, way: &str) -> Points {
         let mut names = self.names.clone();
         let mut constraints = vec![way.to_string()];
         constraints.extend(self.constraints.iter().cloned());
         constraints.extend(assumptions.constraints(&mut names));
-        let variables: Vec<_> = self.variables.iter().cloned().collect();
-        format!(
-            "{}{{ [{}] : {} }}",
-            names.prefix(),
-            variables.join(", "),
-            constraints.join(" and ")
-        )
+        Points {
+            parameters: names.all(),
+            variables: self.variables.iter().cloned().collect(),
+            condition: constraints.join(" and "),
+        }
     }
 
     /// Declares an instance of an access: its ranges and its domain.

@@ -1,30 +1,72 @@
 //! The one question that the verifier asks of isl: is this set empty?
 
-use crate::isl::{Set, with_operation_budget};
+use crate::isl::{IslError, Set, System, with_operation_budget};
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-/// Whether the set, in isl's notation, is empty for all values of its parameters. `None` when isl
+/// A set as text.
+pub(super) struct Points {
+    /// Names of its parameters.
+    pub(super) parameters: Vec<String>,
+    /// Names of its dimensions.
+    pub(super) variables: Vec<String>,
+    /// What holds for its points, in isl's notation.
+    pub(super) condition: String,
+}
+
+impl Points {
+    /// In isl's notation.
+    fn text(&self) -> String {
+        format!(
+            "[{}] -> {{ [{}] : {} }}",
+            self.parameters.join(", "),
+            self.variables.join(", "),
+            self.condition
+        )
+    }
+
+    /// Whether there is none, by a search through the alternatives of the condition.
+    ///
+    /// # Errors
+    /// Quota, or a condition with a number of more than 64 bits.
+    fn searched(&self) -> Result<bool, IslError> {
+        let mut system = System::new(&self.parameters, &self.variables);
+        let formula = system.read_formula(&self.condition)?;
+        system.is_empty(&formula, MOST_CONJUNCTIONS)
+    }
+}
+
+/// Whether the set is empty for all values of its parameters. `None` when isl
 /// gave up or did not understand, and when the question is one that would take seconds: the caller
 /// refuses. Layers of a network ask the same question
 /// again and again, so answers are remembered by text.
-pub(super) fn is_empty(set: &str) -> Option<bool> {
-    if let Some(known) = ANSWERS.with_borrow(|answers| answers.get(set).copied()) {
+pub(super) fn is_empty(points: &Points) -> Option<bool> {
+    let set = points.text();
+    if let Some(known) = ANSWERS.with_borrow(|answers| answers.get(&set).copied()) {
         return known;
     }
-    let reading = set.len() * (1 + set.matches("floor(").count());
-    let operations = (MOST_WORK / set.len().max(1) as u64).min(MOST_OPERATIONS);
-    let ask = || Set::parse(set).and_then(|set| set.is_empty()).ok();
-    let answer = (reading <= MOST_READ)
-        .then(|| with_operation_budget(operations, ask))
-        .flatten();
+    let answer = decide(points, &set);
     ANSWERS.with_borrow_mut(|answers| {
         if answers.len() >= MOST_ANSWERS {
             answers.clear();
         }
-        answers.insert(set.to_string(), answer);
+        answers.insert(set, answer);
     });
     answer
+}
+
+fn decide(points: &Points, set: &str) -> Option<bool> {
+    let operations = (MOST_WORK / set.len().max(1) as u64).min(MOST_OPERATIONS);
+    let searched = with_operation_budget(operations / SEARCH_SHARE, || points.searched());
+    if let Ok(answer) = searched {
+        return Some(answer);
+    }
+    // What many alternatives make together may be little, which isl sees while it reads them.
+    let reading = set.len() * (1 + set.matches("floor(").count());
+    let ask = || Set::parse(set).and_then(|set| set.is_empty()).ok();
+    (reading <= MOST_READ)
+        .then(|| with_operation_budget(operations, ask))
+        .flatten()
 }
 
 thread_local! {
@@ -32,6 +74,10 @@ thread_local! {
 }
 
 const MOST_ANSWERS: usize = 10_000;
+/// Conjunctions that one question may be taken apart into.
+const MOST_CONJUNCTIONS: usize = 60;
+/// A conjunction of these may take such a part of what the question may.
+const SEARCH_SHARE: u64 = 4;
 /// Elementary operations of isl that one question may cost; proofs take hundreds.
 const MOST_OPERATIONS: u64 = 400_000;
 /// The same times the length of the question, by which each operation is dear.

@@ -4,7 +4,7 @@
 //! normal form is dropped, a product of two unknowns becomes an unknown of its own), so that
 //! whatever is found to follow does follow.
 
-use super::emptiness::is_empty;
+use super::emptiness::{Points, is_empty};
 use super::polynomial::{Atom, Polynomial, normal_form};
 use crate::expression::Condition;
 use std::collections::BTreeMap;
@@ -123,10 +123,9 @@ impl ParameterNames {
         self.indices.contains_key(monomial)
     }
 
-    /// `[p0, p1] -> `.
-    pub(super) fn prefix(&self) -> String {
-        let names: Vec<_> = (0..self.indices.len()).map(|n| format!("p{n}")).collect();
-        format!("[{}] -> ", names.join(", "))
+    /// `p0`, `p1` and so on.
+    pub(super) fn all(&self) -> Vec<String> {
+        (0..self.indices.len()).map(|n| format!("p{n}")).collect()
     }
 
     /// What holds for the named atoms by what they are: floors, minima, maxima, readings. May name
@@ -259,8 +258,12 @@ impl Assumptions {
         let mut names = ParameterNames::default();
         let mut constraints = vec![formula.text(&mut names, true)];
         constraints.extend(self.constraints(&mut names));
-        let set = format!("{}{{ [] : {} }}", names.prefix(), constraints.join(" and "));
-        is_empty(&set) == Some(true)
+        let points = Points {
+            parameters: names.all(),
+            variables: Vec::new(),
+            condition: constraints.join(" and "),
+        };
+        is_empty(&points) == Some(true)
     }
 
     /// Whether two polynomials are equal. False when that could not be found out.

@@ -1,0 +1,266 @@
+//! A reader for whole formulas, with alternatives, and a search for a point that satisfies one.
+//!
+//! isl multiplies alternatives out while it reads them. Here they are left alone: a point of what holds in any
+//! case is asked for, and alternatives are gone through one by one only where that point satisfies none of
+//! them, so that those which a proof does not need cost nothing.
+//!
+//! Invariant: [`System::is_empty`] answers as isl does for the same text, or not at all.
+
+use super::linear::Reader;
+use super::{Conjunction, Found, IslError, Result, System};
+
+/// Linear constraints joined by `and` and `or`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Formula {
+    /// All hold.
+    Rows(Conjunction),
+    /// All parts hold.
+    All(Vec<Self>),
+    /// Some part holds.
+    Any(Vec<Self>),
+}
+
+impl Formula {
+    /// Whether it holds at a point, which has a value for each column; false where a number leaves 64 bits.
+    fn holds_at(&self, point: &[i64]) -> bool {
+        match self {
+            Self::Rows(rows) => rows.holds_at(point),
+            Self::All(parts) => parts.iter().all(|part| part.holds_at(point)),
+            Self::Any(parts) => parts.iter().any(|part| part.holds_at(point)),
+        }
+    }
+}
+
+impl System {
+    /// Reads comparisons as [`System::read`] does, joined by `and`, `or` and parentheses.
+    ///
+    /// # Errors
+    /// [`IslError::Invalid`] for any other text, and where a coefficient leaves 64 bits.
+    pub fn read_formula(&mut self, text: &str) -> Result<Formula> {
+        let mut reader = Reader::new(self, text);
+        alternatives(&mut reader)
+            .filter(|_| reader.is_at_end())
+            .ok_or_else(|| IslError::Invalid(format!("not a formula: {text}")))
+    }
+
+    /// Whether no point satisfies a formula for any values of the parameters, which is asked of isl by at most
+    /// `questions` conjunctions.
+    ///
+    /// # Errors
+    /// Quota.
+    pub fn is_empty(&self, formula: &Formula, questions: usize) -> Result<bool> {
+        let mut search = Search {
+            system: self,
+            left: questions,
+        };
+        search.is_empty(vec![self.definitions()], Vec::new(), vec![formula])
+    }
+}
+
+struct Search<'a> {
+    system: &'a System,
+    /// Questions that may still be asked.
+    left: usize,
+}
+
+impl<'a> Search<'a> {
+    /// Whether nothing satisfies all rows, some part of each of `choices`, and all of `pending`.
+    fn is_empty(
+        &mut self,
+        mut rows: Vec<&'a Conjunction>,
+        mut choices: Vec<&'a [Formula]>,
+        mut pending: Vec<&'a Formula>,
+    ) -> Result<bool> {
+        while let Some(formula) = pending.pop() {
+            match formula {
+                Formula::Rows(conjunction) => rows.push(conjunction),
+                Formula::All(parts) => pending.extend(parts),
+                Formula::Any(parts) => match parts.as_slice() {
+                    [] => return Ok(true),
+                    [part] => pending.push(part),
+                    parts => choices.push(parts),
+                },
+            }
+        }
+        self.left = self.left.checked_sub(1).ok_or(IslError::Quota)?;
+        let holds =
+            |parts: &[Formula], point: &[i64]| parts.iter().any(|part| part.holds_at(point));
+        let open: Vec<usize> = match self.system.find(&rows)? {
+            Found::Nothing => return Ok(true),
+            Found::Point(point) => {
+                let positions = 0..choices.len();
+                positions
+                    .filter(|at| !holds(choices[*at], &point))
+                    .collect()
+            }
+            Found::TooLarge => (0..choices.len()).collect(),
+        };
+        let fewest = open.into_iter().min_by_key(|at| choices[*at].len());
+        let Some(chosen) = fewest.map(|at| choices.remove(at)) else {
+            return Ok(false);
+        };
+        for part in chosen {
+            if !self.is_empty(rows.clone(), choices.clone(), vec![part])? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// `all or all or …`.
+fn alternatives(reader: &mut Reader<'_, '_>) -> Option<Formula> {
+    let mut parts = vec![all(reader)?];
+    while reader.word("or") {
+        parts.push(all(reader)?);
+    }
+    match parts.len() {
+        1 => parts.pop(),
+        _ => Some(Formula::Any(parts)),
+    }
+}
+
+/// `part and part and …`.
+fn all(reader: &mut Reader<'_, '_>) -> Option<Formula> {
+    let mut rows = Conjunction::default();
+    let mut parts = Vec::new();
+    loop {
+        // A parenthesis may begin a sum or a formula.
+        let before = reader.rest();
+        let mut compared = Conjunction::default();
+        if reader.comparison(&mut compared).is_some() {
+            rows.append(compared);
+        } else {
+            reader.go_back(before);
+            if !reader.symbol("(") {
+                return None;
+            }
+            parts.push(alternatives(reader)?);
+            if !reader.symbol(")") {
+                return None;
+            }
+        }
+        if !reader.word("and") {
+            break;
+        }
+    }
+    if parts.is_empty() {
+        return Some(Formula::Rows(rows));
+    }
+    parts.push(Formula::Rows(rows));
+    Some(Formula::All(parts))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::isl::Set;
+    use rand::rngs::StdRng;
+    use rand::{Rng, SeedableRng};
+
+    const PARAMETERS: [&str; 2] = ["p0", "p1"];
+    const DIMENSIONS: [&str; 3] = ["a", "b", "c"];
+
+    fn system() -> System {
+        System::new(
+            &PARAMETERS.map(str::to_owned),
+            &DIMENSIONS.map(str::to_owned),
+        )
+    }
+
+    fn answers(text: &str) -> (bool, bool) {
+        let set = format!(
+            "[{}] -> {{ [{}] : {text} }}",
+            PARAMETERS.join(", "),
+            DIMENSIONS.join(", ")
+        );
+        let by_isl = Set::parse(&set).unwrap().is_empty().unwrap();
+        let mut system = system();
+        let formula = system.read_formula(text).unwrap();
+        (by_isl, system.is_empty(&formula, 1000).unwrap())
+    }
+
+    fn comparison(random: &mut StdRng) -> String {
+        let names = [PARAMETERS.as_slice(), &DIMENSIONS].concat();
+        let mut term = || {
+            let name = names[random.random_range(0..names.len())];
+            let number = random.random_range(-4i64..5);
+            match random.random_range(0..4) {
+                0 => format!("({number}*{name} + {})", random.random_range(-6i64..7)),
+                1 => format!("floor(({number}*{name} + 1)/{})", random.random_range(2..5)),
+                2 => format!("({name})"),
+                _ => number.to_string(),
+            }
+        };
+        let sides = [term(), term(), term()];
+        let order = ["<", "<=", "=", ">=", ">"][random.random_range(0..5)];
+        format!("{} {order} {} + {}", sides[0], sides[1], sides[2])
+    }
+
+    fn formula(random: &mut StdRng, depth: usize) -> String {
+        if depth == 0 {
+            return comparison(random);
+        }
+        let joiner = [" and ", " or "][random.random_range(0..2)];
+        let count = random.random_range(1..4);
+        let parts: Vec<_> = (0..count)
+            .map(|_| match random.random_range(0..3) {
+                0 => comparison(random),
+                _ => format!("({})", formula(random, depth - 1)),
+            })
+            .collect();
+        parts.join(joiner)
+    }
+
+    #[test]
+    fn formulas_are_empty_where_isl_says_so() {
+        let mut random = StdRng::seed_from_u64(7);
+        let mut empty = 0;
+        for _ in 0..400 {
+            let text = (0..3)
+                .map(|_| format!("({})", formula(&mut random, 2)))
+                .collect::<Vec<_>>()
+                .join(" and ");
+            let (expected, found) = answers(&text);
+            assert_eq!(expected, found, "{text}");
+            empty += usize::from(found);
+        }
+        assert!((40..360).contains(&empty), "{empty} are empty");
+    }
+
+    #[test]
+    fn parentheses_are_of_sums_or_of_formulas() {
+        let set = "((a + 1) = 2*(b) and ((a) >= 4 or (b >= 3))) and (0 = 1 or ((a + b) <= 4))";
+        assert_eq!(answers(set), (true, true));
+        let less = "((a + 1) = 2*(b) and ((a) >= 4 or (b >= 3))) and (0 = 0 and ((a + b) <= 8))";
+        assert_eq!(answers(less), (false, false));
+    }
+
+    #[test]
+    fn alternatives_that_decide_nothing_cost_nothing() {
+        let free = (0..40).map(|at| format!("(p0 >= {at} or p1 <= -{at} or p0 < {at})"));
+        let free: Vec<_> = free.collect();
+        let text = format!(
+            "{} and (a = b or a = c) and b >= 5 and c > 6 and a < 5",
+            free.join(" and ")
+        );
+        let mut system = system();
+        let formula = system.read_formula(&text).unwrap();
+        assert_eq!(system.is_empty(&formula, 4), Ok(true));
+        assert_eq!(system.is_empty(&formula, 2), Err(IslError::Quota));
+    }
+
+    #[test]
+    fn what_is_no_formula_is_refused() {
+        for text in [
+            "",
+            "(a >= 0",
+            "a >= 0 or",
+            "a >= 0) and b >= 0",
+            "(a) or b >= 0",
+            "or a >= 0",
+        ] {
+            assert!(system().read_formula(text).is_err(), "{text}");
+        }
+    }
+}
