@@ -2,7 +2,9 @@
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 
-use super::{NOT_FOUND, context, execution, image, link, memory, module, names, peer, stream};
+use super::{
+    NOT_FOUND, context, execution, graph, image, link, memory, module, names, peer, stream,
+};
 use crate::api::store;
 use crate::error::{CudaError, CudaResult};
 
@@ -82,6 +84,8 @@ unsafe fn find(symbol: *const c_char) -> CudaResult<Option<usize>> {
     let tables = [
         context::entry_point,
         execution::entry_point,
+        graph::entry_point,
+        graph::differing::entry_point,
         image::entry_point,
         memory::entry_point,
         link::entry_point,

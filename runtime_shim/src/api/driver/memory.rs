@@ -5,8 +5,9 @@ use std::ffi::{c_int, c_void};
 use super::context::required;
 use super::{DevicePointer, NOT_FOUND, passed_on};
 use crate::api::copy::{self, Region};
+use crate::api::graph::NodeType;
 use crate::api::memory::Extent;
-use crate::api::{array, memory as runtime, store, stream};
+use crate::api::{array, memory as runtime, store};
 use crate::error::{CudaError, CudaResult};
 use crate::memory::{self, MemoryKind};
 
@@ -59,6 +60,15 @@ pub struct Side3d {
     height: usize,
 }
 
+// SAFETY: addresses that only the copy itself reads and writes through, on whatever thread it runs.
+unsafe impl Send for Copy2d {}
+// SAFETY: as above.
+unsafe impl Sync for Copy2d {}
+// SAFETY: as above.
+unsafe impl Send for Copy3d {}
+// SAFETY: as above.
+unsafe impl Sync for Copy3d {}
+
 /// `CUmemorytype`.
 const HOST: u32 = 1;
 const DEVICE: u32 = 2;
@@ -79,9 +89,8 @@ driver_functions! {
         stream: *mut c_void,
     ) {
         required()?;
-        stream::in_order(stream)?;
-        // SAFETY: as above.
-        unsafe { give(pointer, bytes, MemoryKind::Device, 0) }
+        // SAFETY: as above; a device pointer has the size of a pointer.
+        unsafe { runtime::give_in_order(pointer.cast(), bytes, stream) }
     }
 
     /// Device memory whose rows are aligned.
@@ -470,8 +479,9 @@ fn copy_in_order(
     kind: u32,
 ) -> CudaResult {
     required()?;
-    stream::in_order(stream)?;
-    copy::copy(destination, source, bytes, kind)
+    copy::on_stream(stream, NodeType::Copy, move || {
+        copy::copy(destination, source, bytes, kind)
+    })
 }
 
 /// Whether the side is surely device memory, and its address.
@@ -495,8 +505,11 @@ fn direction(to_device: bool, from_device: bool) -> u32 {
 
 fn copy_2d(parameters: Option<&Copy2d>, stream: *mut c_void) -> CudaResult {
     required()?;
-    stream::in_order(stream)?;
-    let parameters = parameters.ok_or(CudaError::INVALID_VALUE)?;
+    let parameters = *parameters.ok_or(CudaError::INVALID_VALUE)?;
+    copy::on_stream(stream, NodeType::Copy, move || copy_rows(&parameters))
+}
+
+fn copy_rows(parameters: &Copy2d) -> CudaResult {
     let extent = Extent {
         width: parameters.width,
         height: parameters.height,
@@ -531,8 +544,12 @@ fn copy_2d(parameters: Option<&Copy2d>, stream: *mut c_void) -> CudaResult {
 
 fn copy_3d(parameters: Option<&Copy3d>, stream: *mut c_void) -> CudaResult {
     required()?;
-    stream::in_order(stream)?;
-    let parameters = parameters.ok_or(CudaError::INVALID_VALUE)?;
+    let parameters = *parameters.ok_or(CudaError::INVALID_VALUE)?;
+    copy::on_stream(stream, NodeType::Copy, move || copy_slices(&parameters))
+}
+
+/// Copies slices of rows at once.
+pub fn copy_slices(parameters: &Copy3d) -> CudaResult {
     let extent = parameters.extent;
     let region = |part: &Side3d| -> CudaResult<(bool, Region)> {
         if part.memory == ARRAY {
@@ -577,7 +594,6 @@ fn fill(
     height: usize,
 ) -> CudaResult {
     required()?;
-    stream::in_order(stream)?;
     if !pointer.is_multiple_of(word.len()) || !pitch.is_multiple_of(word.len()) {
         return Err(CudaError::INVALID_VALUE);
     }
@@ -587,10 +603,12 @@ fn fill(
     if height > 1 && pitch < bytes {
         return Err(CudaError::INVALID_VALUE);
     }
-    for row in 0..height {
-        copy::set_words(pointer.wrapping_add(row.wrapping_mul(pitch)), word, bytes)?;
-    }
-    Ok(())
+    let word = word.to_vec();
+    copy::on_stream(stream, NodeType::Set, move || {
+        let rows = (0..height).map(|row| pointer.wrapping_add(row.wrapping_mul(pitch)));
+        rows.into_iter()
+            .try_for_each(|start| copy::set_words(start, &word, bytes))
+    })
 }
 
 /// # Safety

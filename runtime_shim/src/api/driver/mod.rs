@@ -56,6 +56,7 @@ macro_rules! driver_functions {
 pub mod context;
 pub mod entry_points;
 pub mod execution;
+pub mod graph;
 pub mod image;
 pub mod link;
 pub mod loaded;

@@ -4,7 +4,8 @@ use std::ffi::{c_int, c_void};
 
 use super::context::{check_device, required};
 use super::{DevicePointer, INVALID_CONTEXT};
-use crate::api::{copy, stream};
+use crate::api::copy;
+use crate::api::graph::NodeType;
 use crate::error::{CudaError, CudaResult};
 
 /// `CUDA_ERROR_PEER_ACCESS_UNSUPPORTED`.
@@ -80,6 +81,7 @@ fn copy_between(
     if contexts.contains(&0) {
         return Err(INVALID_CONTEXT);
     }
-    stream::in_order(stream)?;
-    copy::copy(destination, source, bytes, copy::DEVICE_TO_DEVICE)
+    copy::on_stream(stream, NodeType::Copy, move || {
+        copy::copy(destination, source, bytes, copy::DEVICE_TO_DEVICE)
+    })
 }

@@ -4,7 +4,9 @@ use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 
 use super::parameters::{GraphNodeParameters, HostParameters, KernelParameters, MemoryParameters};
-use super::{GraphMemory, Work, handles, names_mean_edge_data, user_objects, with_graphs};
+use super::{
+    GraphMemory, NodeType, Work, handles, names_mean_edge_data, user_objects, with_graphs,
+};
 use crate::api::copy::{self, Copy3dParameters};
 use crate::api::{event, launch, store, symbol};
 use crate::error::{CudaError, CudaResult};
@@ -344,6 +346,25 @@ cuda_functions! {
     ) {
         // SAFETY: as above.
         unsafe { change_edges(graph, from, to, count, false) }
+    }
+}
+
+/// Adds a node of some type that runs an operation.
+///
+/// # Safety
+/// The address of the node is writable or null, and so many others can be read.
+pub unsafe fn add_operation(
+    node: *mut *mut c_void,
+    graph: *mut c_void,
+    after: (*const *mut c_void, usize),
+    node_type: NodeType,
+    operation: impl Fn(*mut c_void) -> CudaResult + Send + Sync + 'static,
+) -> CudaResult {
+    // SAFETY: as the caller promises.
+    unsafe {
+        add(node, graph, after, || {
+            Ok(Work::Recorded(node_type, Arc::new(operation)))
+        })
     }
 }
 

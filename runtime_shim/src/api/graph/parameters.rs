@@ -15,12 +15,20 @@ use crate::termination;
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct KernelParameters {
-    pub(super) function: *const c_void,
+    /// The kernel's stub.
+    pub function: *const c_void,
     pub(super) grid: Dim3,
     pub(super) block: Dim3,
     pub(super) shared_bytes: u32,
     pub(super) arguments: *const *const c_void,
     pub(super) extra: *const usize,
+}
+
+impl KernelParameters {
+    /// The same of another kernel.
+    pub fn with_function(self, function: *const c_void) -> Self {
+        Self { function, ..self }
+    }
 }
 
 /// `cudaHostNodeParams`.

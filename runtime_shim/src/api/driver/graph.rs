@@ -1,0 +1,393 @@
+//! Stream capture and graphs: the runtime's. Most parameters are laid out alike in both interfaces.
+
+use std::ffi::{c_char, c_int, c_void};
+
+use super::context::required;
+use super::memory::{self, Copy3d};
+use super::passed_on;
+use crate::api::graph::nodes::SetParameters;
+use crate::api::graph::parameters::{HostParameters, KernelParameters};
+use crate::api::graph::{self, NodeType, capture, executable, inspection, nodes, parameters};
+use crate::error::CudaError;
+
+/// What `CUDA_KERNEL_NODE_PARAMS` has behind what the runtime's has, since CUDA 12.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct KernelNodeParameters {
+    common: KernelParameters,
+    kernel: *const c_void,
+    context: *mut c_void,
+}
+
+impl KernelNodeParameters {
+    /// Those of the runtime; a kernel stands for a function that is not given.
+    fn of_runtime(&self) -> KernelParameters {
+        match self.common.function.is_null() {
+            true => self.common.with_function(self.kernel),
+            false => self.common,
+        }
+    }
+}
+
+/// Functions that the runtime has under another name, and with the same parameters.
+macro_rules! passed_on_functions {
+    ($(
+        $(#[$attribute:meta])*
+        fn $name:ident $(= $($alias:ident)+)? ($($parameter:ident: $kind:ty),* $(,)?) -> $runtime:path;
+    )*) => {
+        driver_functions! {$(
+            $(#[$attribute])*
+            fn $name $(= $($alias)+)? ($($parameter: $kind),*) {
+                required()?;
+                // SAFETY: the program passes what CUDA's manual asks, of both functions.
+                passed_on(unsafe { $runtime($($parameter),*) })
+            }
+        )*}
+    };
+}
+
+passed_on_functions! {
+    /// Begins to record what is issued on a stream.
+    fn cuStreamBeginCapture = cuStreamBeginCapture_v2 cuStreamBeginCapture_v2_ptsz (
+        stream: *mut c_void,
+        mode: c_int,
+    ) -> capture::cudaStreamBeginCapture;
+
+    /// Begins to record what is issued on a stream into a graph.
+    fn cuStreamBeginCaptureToGraph = cuStreamBeginCaptureToGraph_ptsz (
+        stream: *mut c_void,
+        graph: *mut c_void,
+        after: *const *mut c_void,
+        edges: *const c_void,
+        count: usize,
+        mode: c_int,
+    ) -> capture::cudaStreamBeginCaptureToGraph;
+
+    /// Ends a capture.
+    fn cuStreamEndCapture = cuStreamEndCapture_ptsz (
+        stream: *mut c_void,
+        graph: *mut *mut c_void,
+    ) -> capture::cudaStreamEndCapture;
+
+    /// Whether a stream is captured.
+    fn cuStreamIsCapturing = cuStreamIsCapturing_ptsz (
+        stream: *mut c_void,
+        status: *mut u32,
+    ) -> capture::cudaStreamIsCapturing;
+
+    /// The capture of a stream.
+    fn cuStreamGetCaptureInfo_v2 = cuStreamGetCaptureInfo_v2_ptsz (
+        stream: *mut c_void,
+        status: *mut u32,
+        number: *mut u64,
+        graph: *mut *mut c_void,
+        after: *mut *const usize,
+        count: *mut usize,
+    ) -> capture::cudaStreamGetCaptureInfo_v2;
+
+    /// The capture of a stream, with data of edges.
+    fn cuStreamGetCaptureInfo_v3 = cuStreamGetCaptureInfo_v3_ptsz (
+        stream: *mut c_void,
+        status: *mut u32,
+        number: *mut u64,
+        graph: *mut *mut c_void,
+        after: *mut *const usize,
+        edges: *mut *const c_void,
+        count: *mut usize,
+    ) -> capture::cudaStreamGetCaptureInfo_v3;
+
+    /// Exchanges how captures of other threads forbid calls of this one.
+    fn cuThreadExchangeStreamCaptureMode(mode: *mut c_int)
+        -> capture::cudaThreadExchangeStreamCaptureMode;
+
+    /// A graph without nodes.
+    fn cuGraphCreate(graph: *mut *mut c_void, flags: u32) -> nodes::cudaGraphCreate;
+
+    /// A graph with equal nodes.
+    fn cuGraphClone(clone: *mut *mut c_void, original: *mut c_void) -> nodes::cudaGraphClone;
+
+    /// Ends a graph.
+    fn cuGraphDestroy(graph: *mut c_void) -> nodes::cudaGraphDestroy;
+
+    /// Ends a node.
+    fn cuGraphDestroyNode(node: *mut c_void) -> nodes::cudaGraphDestroyNode;
+
+    /// A node that calls the host.
+    fn cuGraphAddHostNode(
+        node: *mut *mut c_void,
+        graph: *mut c_void,
+        after: *const *mut c_void,
+        count: usize,
+        parameters: *const HostParameters,
+    ) -> nodes::cudaGraphAddHostNode;
+
+    /// A node that runs what a graph has now.
+    fn cuGraphAddChildGraphNode(
+        node: *mut *mut c_void,
+        graph: *mut c_void,
+        after: *const *mut c_void,
+        count: usize,
+        child: *mut c_void,
+    ) -> nodes::cudaGraphAddChildGraphNode;
+
+    /// A node that does nothing.
+    fn cuGraphAddEmptyNode(
+        node: *mut *mut c_void,
+        graph: *mut c_void,
+        after: *const *mut c_void,
+        count: usize,
+    ) -> nodes::cudaGraphAddEmptyNode;
+
+    /// A node that records an event.
+    fn cuGraphAddEventRecordNode(
+        node: *mut *mut c_void,
+        graph: *mut c_void,
+        after: *const *mut c_void,
+        count: usize,
+        event: *mut c_void,
+    ) -> nodes::cudaGraphAddEventRecordNode;
+
+    /// A node that waits for an event.
+    fn cuGraphAddEventWaitNode(
+        node: *mut *mut c_void,
+        graph: *mut c_void,
+        after: *const *mut c_void,
+        count: usize,
+        event: *mut c_void,
+    ) -> nodes::cudaGraphAddEventWaitNode;
+
+    /// Adds edges with data, which are not needed.
+    fn cuGraphAddDependencies_v2(
+        graph: *mut c_void,
+        from: *const *mut c_void,
+        to: *const *mut c_void,
+        edges: *const c_void,
+        count: usize,
+    ) -> nodes::cudaGraphAddDependencies_v2;
+
+    /// Takes edges away.
+    fn cuGraphRemoveDependencies_v2(
+        graph: *mut c_void,
+        from: *const *mut c_void,
+        to: *const *mut c_void,
+        edges: *const c_void,
+        count: usize,
+    ) -> nodes::cudaGraphRemoveDependencies_v2;
+
+    /// The nodes of a graph.
+    fn cuGraphGetNodes(graph: *mut c_void, found: *mut *mut c_void, count: *mut usize)
+        -> inspection::cudaGraphGetNodes;
+
+    /// The nodes of a graph that come after no other.
+    fn cuGraphGetRootNodes(graph: *mut c_void, found: *mut *mut c_void, count: *mut usize)
+        -> inspection::cudaGraphGetRootNodes;
+
+    /// The edges of a graph.
+    fn cuGraphGetEdges_v2(
+        graph: *mut c_void,
+        from: *mut *mut c_void,
+        to: *mut *mut c_void,
+        data: *mut u64,
+        count: *mut usize,
+    ) -> inspection::cudaGraphGetEdges_v2;
+
+    /// What a node comes after.
+    fn cuGraphNodeGetDependencies_v2(
+        node: *mut c_void,
+        found: *mut *mut c_void,
+        data: *mut u64,
+        count: *mut usize,
+    ) -> inspection::cudaGraphNodeGetDependencies_v2;
+
+    /// What comes after a node.
+    fn cuGraphNodeGetDependentNodes_v2(
+        node: *mut c_void,
+        found: *mut *mut c_void,
+        data: *mut u64,
+        count: *mut usize,
+    ) -> inspection::cudaGraphNodeGetDependentNodes_v2;
+
+    /// A node's type.
+    fn cuGraphNodeGetType(node: *mut c_void, node_type: *mut NodeType)
+        -> inspection::cudaGraphNodeGetType;
+
+    /// Writes a graph to a file, in the language of dot.
+    fn cuGraphDebugDotPrint(graph: *mut c_void, path: *const c_char, flags: u32)
+        -> inspection::cudaGraphDebugDotPrint;
+
+    /// Makes a graph that can be launched.
+    fn cuGraphInstantiateWithFlags(
+        made: *mut *mut c_void,
+        graph: *mut c_void,
+        flags: u64,
+    ) -> executable::cudaGraphInstantiate;
+
+    /// Makes a graph that can be launched, and says how that went.
+    fn cuGraphInstantiateWithParams = cuGraphInstantiateWithParams_ptsz (
+        made: *mut *mut c_void,
+        graph: *mut c_void,
+        parameters: *mut executable::InstantiateParameters,
+    ) -> executable::cudaGraphInstantiateWithParams;
+
+    /// Lets an executable graph do what a graph of the same nodes and edges does.
+    fn cuGraphExecUpdate_v2(
+        made: *mut c_void,
+        graph: *mut c_void,
+        result: *mut executable::UpdateResult,
+    ) -> executable::cudaGraphExecUpdate;
+
+    /// Changes what a node of an executable graph calls.
+    fn cuGraphExecHostNodeSetParams(
+        made: *mut c_void,
+        node: *mut c_void,
+        changed: *const HostParameters,
+    ) -> parameters::cudaGraphExecHostNodeSetParams;
+
+    /// Lets a kernel, copy or set take part in launches, or leaves it out.
+    fn cuGraphNodeSetEnabled(made: *mut c_void, node: *mut c_void, is_enabled: u32)
+        -> executable::cudaGraphNodeSetEnabled;
+
+    /// Nothing: it is where it runs.
+    fn cuGraphUpload = cuGraphUpload_ptsz (made: *mut c_void, stream: *mut c_void)
+        -> executable::cudaGraphUpload;
+
+    /// Runs a graph.
+    fn cuGraphLaunch = cuGraphLaunch_ptsz (made: *mut c_void, stream: *mut c_void)
+        -> executable::cudaGraphLaunch;
+
+    /// Ends a graph that could be launched.
+    fn cuGraphExecDestroy(made: *mut c_void) -> executable::cudaGraphExecDestroy;
+}
+
+/// Functions whose parameters differ from the runtime's.
+pub mod differing {
+    use super::*;
+
+    driver_functions! {
+        /// A node that runs a function or a kernel.
+        fn cuGraphAddKernelNode_v2(
+            node: *mut *mut c_void,
+            graph: *mut c_void,
+            after: *const *mut c_void,
+            count: usize,
+            given: *const KernelNodeParameters,
+        ) {
+            required()?;
+            // SAFETY: the program passes what CUDA's manual asks; the same in this module.
+            unsafe {
+                let given = given.as_ref().ok_or(CudaError::INVALID_VALUE)?.of_runtime();
+                passed_on(nodes::cudaGraphAddKernelNode(node, graph, after, count, &given))
+            }
+        }
+
+        /// What a node launches.
+        fn cuGraphKernelNodeGetParams_v2(node: *mut c_void, found: *mut KernelNodeParameters) {
+            required()?;
+            // SAFETY: as above.
+            unsafe {
+                let found = found.as_mut().ok_or(CudaError::INVALID_VALUE)?;
+                passed_on(parameters::cudaGraphKernelNodeGetParams(node, &mut found.common))?;
+                found.kernel = std::ptr::null();
+                found.context = std::ptr::null_mut();
+            }
+            Ok(())
+        }
+
+        /// Changes what a node launches.
+        fn cuGraphKernelNodeSetParams_v2(node: *mut c_void, given: *const KernelNodeParameters) {
+            required()?;
+            // SAFETY: as above.
+            unsafe {
+                let given = given.as_ref().ok_or(CudaError::INVALID_VALUE)?.of_runtime();
+                passed_on(parameters::cudaGraphKernelNodeSetParams(node, &given))
+            }
+        }
+
+        /// Changes what a node of an executable graph launches.
+        fn cuGraphExecKernelNodeSetParams_v2(
+            made: *mut c_void,
+            node: *mut c_void,
+            given: *const KernelNodeParameters,
+        ) {
+            required()?;
+            // SAFETY: as above.
+            unsafe {
+                let given = given.as_ref().ok_or(CudaError::INVALID_VALUE)?.of_runtime();
+                passed_on(parameters::cudaGraphExecKernelNodeSetParams(made, node, &given))
+            }
+        }
+
+        /// A node that sets elements, whatever the context.
+        fn cuGraphAddMemsetNode(
+            node: *mut *mut c_void,
+            graph: *mut c_void,
+            after: *const *mut c_void,
+            count: usize,
+            given: *const SetParameters,
+            _context: *mut c_void,
+        ) {
+            required()?;
+            // SAFETY: as above.
+            passed_on(unsafe { nodes::cudaGraphAddMemsetNode(node, graph, after, count, given) })
+        }
+
+        /// A node that copies, whatever the context.
+        fn cuGraphAddMemcpyNode(
+            node: *mut *mut c_void,
+            graph: *mut c_void,
+            after: *const *mut c_void,
+            count: usize,
+            given: *const Copy3d,
+            _context: *mut c_void,
+        ) {
+            required()?;
+            // SAFETY: as above.
+            unsafe {
+                let given = *given.as_ref().ok_or(CudaError::INVALID_VALUE)?;
+                let operation = move |_| memory::copy_slices(&given);
+                graph::nodes::add_operation(node, graph, (after, count), NodeType::Copy, operation)
+            }
+        }
+
+        /// Adds edges.
+        fn cuGraphAddDependencies(
+            graph: *mut c_void,
+            from: *const *mut c_void,
+            to: *const *mut c_void,
+            count: usize,
+        ) {
+            required()?;
+            let none = std::ptr::null();
+            // SAFETY: as above.
+            passed_on(unsafe {
+                nodes::cudaGraphAddDependencies_v2(graph, from, to, none, count)
+            })
+        }
+
+        /// The edges of a graph.
+        fn cuGraphGetEdges(
+            graph: *mut c_void,
+            from: *mut *mut c_void,
+            to: *mut *mut c_void,
+            count: *mut usize,
+        ) {
+            required()?;
+            let none = std::ptr::null_mut();
+            // SAFETY: as above.
+            passed_on(unsafe { inspection::cudaGraphGetEdges_v2(graph, from, to, none, count) })
+        }
+
+        /// Makes a graph that can be launched; there is no error to be told of.
+        fn cuGraphInstantiate = cuGraphInstantiate_v2 (
+            made: *mut *mut c_void,
+            graph: *mut c_void,
+            _node: *mut *mut c_void,
+            _text: *mut c_char,
+            _bytes: usize,
+        ) {
+            required()?;
+            // SAFETY: as above.
+            passed_on(unsafe { executable::cudaGraphInstantiate(made, graph, 0) })
+        }
+    }
+}
