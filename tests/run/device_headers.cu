@@ -8,6 +8,12 @@
 #include <cooperative_groups/reduce.h>
 #include <cstdio>
 #include <cuda_bf16.h>
+#include <sm_20_atomic_functions.h>
+#include <sm_20_intrinsics.h>
+#include <sm_32_atomic_functions.h>
+#include <sm_35_atomic_functions.h>
+#include <sm_60_atomic_functions.h>
+#include <sm_61_intrinsics.h>
 #include <vector>
 
 namespace cg = cooperative_groups;
