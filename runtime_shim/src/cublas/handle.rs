@@ -5,6 +5,7 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 use super::{BlasError, BlasResult};
 use crate::api::stream;
 use crate::handles::Handles;
+use crate::library_calls;
 
 /// Version of cuBLAS whose interface this is.
 pub const VERSION: c_int = 130_000;
@@ -20,7 +21,8 @@ struct State {
 /// Waits until the handle's stream may run its next operation.
 pub fn in_order(handle: *mut c_void) -> BlasResult {
     let state = lookup(handle)?;
-    stream::in_order(state.stream as *mut c_void).map_err(|_| BlasError::EXECUTION_FAILED)
+    let stream = state.stream as *mut c_void;
+    library_calls::in_order(stream).map_err(|_| BlasError::EXECUTION_FAILED)
 }
 
 cublas_functions! {
@@ -36,7 +38,8 @@ cublas_functions! {
 
     /// Ends a handle.
     fn cublasDestroy_v2(handle: *mut c_void) {
-        in_order(handle)?;
+        let stream = lookup(handle)?.stream as *mut c_void;
+        stream::in_order(stream).map_err(|_| BlasError::EXECUTION_FAILED)?;
         HANDLES.close(handle).map(drop).ok_or(BlasError::NOT_INITIALIZED)
     }
 

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::ffi::{c_int, c_longlong, c_void};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::library_calls::LibraryError;
+use crate::library_calls::{self, LibraryError};
 use plan::{Kind, Plan, Side};
 
 /// Version of cuFFT whose interface this is.
@@ -284,7 +284,7 @@ fn execute(
     if plan.kind != kind {
         return Err(TransformError::INVALID_TYPE);
     }
-    crate::api::stream::in_order(stream as *mut c_void).map_err(|_| TransformError::EXEC_FAILED)?;
+    library_calls::in_order(stream as *mut c_void).map_err(|_| TransformError::EXEC_FAILED)?;
     plan.execute(input as usize, output as usize, direction)
 }
 
