@@ -1,5 +1,5 @@
 //! What stands in the place of device intrinsics and built-in functions: `threads.ll`,
-//! `arithmetic.ll`, `conversions.ll`, `half.ll`, `matrices.ll` and the table of functions for which the C library has one of the same meaning.
+//! `arithmetic.ll`, `bits.ll`, `conversions.ll`, `half.ll`, `matrices.ll` and the table of functions for which the C library has one of the same meaning.
 
 use super::half_math::add_half_math;
 use super::instrument;
@@ -48,6 +48,7 @@ impl<'ctx> Library<'ctx> {
     pub(super) fn parse(module: &Module<'ctx>, reports: bool) -> Result<Self, CodegenError> {
         let mut text = String::from(include_str!("threads.ll"));
         text.push_str(include_str!("arithmetic.ll"));
+        text.push_str(include_str!("bits.ll"));
         text.push_str(include_str!("conversions.ll"));
         text.push_str(include_str!("half.ll"));
         text.push_str(include_str!("matrices.ll"));
