@@ -15,6 +15,7 @@ use inkwell::context::Context;
 use inkwell::intrinsics::Intrinsic;
 use inkwell::module::{Linkage, Module};
 use inkwell::values::{BasicMetadataValueEnum, FunctionValue, IntValue};
+use std::collections::HashMap;
 
 /// Where a guard finds its operands: 64-bit values at the place where the guard is evaluated.
 pub trait Operands<'ctx> {
@@ -45,7 +46,7 @@ pub fn emit_guards<'ctx>(
 ) -> Result<IntValue<'ctx>, CodegenError> {
     let mut emitter = Emitter::new(context, module, builder, operands);
     let mut holds = context.bool_type().const_all_ones();
-    for guard in guards {
+    for guard in strictest(guards) {
         let one = emitter.guard(guard)?;
         holds = builder.build_and(holds, one, "holds")?;
     }
@@ -87,6 +88,59 @@ pub fn emit_expression<'ctx>(
     expression: &Expression<ValueId>,
 ) -> Result<IntValue<'ctx>, CodegenError> {
     Emitter::new(context, module, builder, operands).expression(expression)
+}
+
+/// Guards from which all follow. A kernel that goes through an array in many strides has a bound for the product of
+/// each with the same extent, of which the largest is enough.
+fn strictest(guards: &[Guard]) -> Vec<&Guard> {
+    let mut largest: HashMap<_, i64> = HashMap::new();
+    let bounds: Vec<_> = guards.iter().map(bounded_product).collect();
+    for (factor, rest) in bounds.iter().flatten() {
+        let known = largest.entry(*rest).or_insert(*factor);
+        *known = (*known).max(*factor);
+    }
+    // Of equal ones the first stays.
+    let mut kept = Vec::new();
+    for (guard, bound) in guards.iter().zip(bounds) {
+        match bound {
+            Some((factor, rest)) if largest.get(&rest) != Some(&factor) => {}
+            Some((_, rest)) => {
+                largest.remove(&rest);
+                kept.push(guard);
+            }
+            None => kept.push(guard),
+        }
+    }
+    kept
+}
+
+/// A product with a positive number, what is subtracted from it, and what the difference may be at most.
+type BoundedProduct<'g> = (i64, (&'g Expression<ValueId>, i64, i64));
+
+/// `factor · product - less <= most`, where `-less <= most`: the larger the factor, the more it says, since where the
+/// product is negative it holds for any.
+fn bounded_product(guard: &Guard) -> Option<BoundedProduct<'_>> {
+    let Guard::Holds {
+        condition: Condition::LessEqual(left, Expression::Constant(most)),
+        ..
+    } = guard
+    else {
+        return None;
+    };
+    let (product, less) = match left {
+        Expression::Subtract(product, less) => (&**product, less.as_constant()?),
+        product => (product, 0),
+    };
+    let Expression::Multiply(one, other) = product else {
+        return None;
+    };
+    let (factor, product) = match (one.as_constant(), other.as_constant()) {
+        (Some(factor), None) => (factor, &**other),
+        (None, Some(factor)) => (factor, &**one),
+        _ => return None,
+    };
+    let holds_at_zero = less.checked_neg()? <= *most;
+    (factor > 0 && holds_at_zero).then_some((factor, (product, less, *most)))
 }
 
 const IS_FREE: &str = "sirius.stream.is.free";
@@ -182,6 +236,29 @@ struct Emitter<'a, 'ctx> {
     operands: &'a dyn Operands<'ctx>,
     /// Set when some arithmetic left 64 bits.
     failed: IntValue<'ctx>,
+    /// What was computed so far, all of it in one block: guards have much in common.
+    computed: HashMap<(Step, IntValue<'ctx>, IntValue<'ctx>), IntValue<'ctx>>,
+}
+
+/// Arithmetic that a guard is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Step {
+    Add,
+    Subtract,
+    Multiply,
+    FloorDivide,
+}
+
+impl Step {
+    /// LLVM's name of what tells of an overflow.
+    fn intrinsic(self) -> Option<&'static str> {
+        match self {
+            Self::Add => Some("llvm.sadd.with.overflow"),
+            Self::Subtract => Some("llvm.ssub.with.overflow"),
+            Self::Multiply => Some("llvm.smul.with.overflow"),
+            Self::FloorDivide => None,
+        }
+    }
 }
 
 impl<'a, 'ctx> Emitter<'a, 'ctx> {
@@ -197,6 +274,7 @@ impl<'a, 'ctx> Emitter<'a, 'ctx> {
             builder,
             operands,
             failed: context.bool_type().const_zero(),
+            computed: HashMap::new(),
         }
     }
 
@@ -284,29 +362,43 @@ impl<'a, 'ctx> Emitter<'a, 'ctx> {
                 .operands
                 .value(*value)
                 .ok_or(CodegenError::GuardOperand(value.0))?,
-            Expression::Add(a, b) => self.checked("llvm.sadd.with.overflow", a, b)?,
-            Expression::Subtract(a, b) => self.checked("llvm.ssub.with.overflow", a, b)?,
-            Expression::Multiply(a, b) => self.checked("llvm.smul.with.overflow", a, b)?,
-            Expression::FloorDivide(a, b) => {
-                let (a, b) = (self.expression(a)?, self.expression(b)?);
-                self.floor_divide(a, b)?
-            }
+            Expression::Add(a, b) => self.step(Step::Add, a, b)?,
+            Expression::Subtract(a, b) => self.step(Step::Subtract, a, b)?,
+            Expression::Multiply(a, b) => self.step(Step::Multiply, a, b)?,
+            Expression::FloorDivide(a, b) => self.step(Step::FloorDivide, a, b)?,
             Expression::Minimum(a, b) => self.choose(IntPredicate::SLE, a, b)?,
             Expression::Maximum(a, b) => self.choose(IntPredicate::SGE, a, b)?,
         })
     }
 
-    fn checked(
+    fn step(
         &mut self,
-        intrinsic: &str,
+        step: Step,
         a: &Expression<ValueId>,
         b: &Expression<ValueId>,
     ) -> Result<IntValue<'ctx>, CodegenError> {
         let (a, b) = (self.expression(a)?, self.expression(b)?);
-        self.checked_values(intrinsic, a, b)
+        self.step_of_values(step, a, b)
     }
 
-    fn checked_values(
+    fn step_of_values(
+        &mut self,
+        step: Step,
+        a: IntValue<'ctx>,
+        b: IntValue<'ctx>,
+    ) -> Result<IntValue<'ctx>, CodegenError> {
+        if let Some(known) = self.computed.get(&(step, a, b)) {
+            return Ok(*known);
+        }
+        let value = match step.intrinsic() {
+            Some(intrinsic) => self.checked(intrinsic, a, b)?,
+            None => self.floor_divide(a, b)?,
+        };
+        self.computed.insert((step, a, b), value);
+        Ok(value)
+    }
+
+    fn checked(
         &mut self,
         intrinsic: &str,
         a: IntValue<'ctx>,
@@ -387,8 +479,8 @@ impl<'a, 'ctx> Emitter<'a, 'ctx> {
         let base = self.operand(range.launch, range.operand)?;
         let low = self.expression(&range.low_bytes)?;
         let high = self.expression(&range.high_bytes)?;
-        let low = self.checked_values("llvm.sadd.with.overflow", base, low)?;
-        let high = self.checked_values("llvm.sadd.with.overflow", base, high)?;
+        let low = self.step_of_values(Step::Add, base, low)?;
+        let high = self.step_of_values(Step::Add, base, high)?;
         Ok((low, high))
     }
 
@@ -425,5 +517,54 @@ impl<'a, 'ctx> Emitter<'a, 'ctx> {
         };
         let call = self.builder.build_call(test, &arguments, "valid")?;
         Ok(call.try_as_basic_value().unwrap_basic().into_int_value())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bound(factor: i64, less: i64, most: i64) -> Guard {
+        let value = Box::new(Expression::Leaf(ValueId(0)));
+        let product = Expression::Multiply(Box::new(Expression::Constant(factor)), value);
+        let difference =
+            Expression::Subtract(Box::new(product), Box::new(Expression::Constant(less)));
+        Guard::Holds {
+            class: "wrap".into(),
+            condition: Condition::LessEqual(difference, Expression::Constant(most)),
+        }
+    }
+
+    fn holds(guard: &Guard, value: i64) -> bool {
+        let (factor, (_, less, most)) = bounded_product(guard).unwrap();
+        factor * value - less <= most
+    }
+
+    #[test]
+    fn the_largest_product_stays_and_says_all() {
+        let guards = [
+            bound(2, 1, 9),
+            bound(5, 1, 9),
+            bound(5, 1, 9),
+            bound(3, 1, 9),
+            bound(7, 2, 9),
+        ];
+        let kept = strictest(&guards);
+        assert_eq!(kept, [&guards[1], &guards[4]]);
+        for value in -20..20 {
+            let all = guards.iter().all(|guard| holds(guard, value));
+            assert_eq!(all, kept.iter().all(|guard| holds(guard, value)), "{value}");
+        }
+    }
+
+    #[test]
+    fn what_does_not_hold_at_zero_is_kept() {
+        let guards = [
+            bound(2, -10, 9),
+            bound(5, -10, 9),
+            bound(-5, 1, 9),
+            bound(-2, 1, 9),
+        ];
+        assert_eq!(strictest(&guards).len(), guards.len());
     }
 }
