@@ -11,13 +11,14 @@ use super::ptx::{Usage, emit_fatbin, emit_ptx};
 use super::{CodegenError, DeviceImage, FusedKernel, FusedParameter, WaveKernel};
 use crate::cli::{Build, Device, Phase, Target, Toolchain};
 use crate::kernel::KernelModel;
-use crate::launch::{LaunchGraph, NodeKind};
+use crate::launch::{LaunchGraph, LaunchId, NodeKind};
 use crate::program::{Program, Unit, for_target};
-use crate::schedule::FusionPlan;
 use crate::schedule::occupancy::KernelUsage;
 use crate::schedule::resources::{ASSUMED_ROW_ELEMENTS, GroupUsage};
+use crate::schedule::{FusionGroup, FusionPlan};
 use crate::verify::VerifiedPlan;
 use inkwell::module::Module;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
@@ -109,6 +110,48 @@ pub struct UnitImages {
     usage: Vec<Usage>,
     /// What the device tools said.
     pub(super) messages: String,
+}
+
+impl UnitImages {
+    /// What the kernel of a launch needs on an architecture.
+    fn usage(
+        &self,
+        program: &Program<'_>,
+        graph: &LaunchGraph,
+        launch: LaunchId,
+        architecture: u32,
+    ) -> Option<KernelUsage> {
+        let kernel = graph.nodes.iter().find_map(|node| match &node.kind {
+            NodeKind::Launch(found) if found.id == launch => found.kernel,
+            _ => None,
+        });
+        let kernel = program.kernels.get(kernel?.0)?;
+        let unit = self.usage.get(kernel.unit)?.get(&architecture)?;
+        unit.get(&kernel.name).copied()
+    }
+
+    /// The registers of a group's members together, where they have most; `None` where that is not known.
+    pub fn registers_together(
+        &self,
+        program: &Program<'_>,
+        graph: &LaunchGraph,
+        group: &FusionGroup,
+    ) -> Option<u32> {
+        let architectures: BTreeSet<u32> = self
+            .usage
+            .iter()
+            .flat_map(BTreeMap::keys)
+            .copied()
+            .collect();
+        let on = |architecture: u32| -> Option<u32> {
+            let members = group.members.iter();
+            let usage =
+                members.map(|member| self.usage(program, graph, member.launch, architecture));
+            usage.map(|usage| Some(usage?.registers)).sum()
+        };
+        let each: Option<Vec<u32>> = architectures.into_iter().map(on).collect();
+        each?.into_iter().max()
+    }
 }
 
 /// The image of a plan's fused kernels.
@@ -304,21 +347,13 @@ fn group_usage(
     kernels: &[FusedKernel],
     fused: &Usage,
 ) -> Vec<Vec<GroupUsage>> {
-    let of_member = |launch, architecture| -> Option<KernelUsage> {
-        let kernel = graph.nodes.iter().find_map(|node| match &node.kind {
-            NodeKind::Launch(found) if found.id == launch => found.kernel,
-            _ => None,
-        });
-        let kernel = program.kernels.get(kernel?.0)?;
-        let unit = units.usage.get(kernel.unit)?.get(&architecture)?;
-        unit.get(&kernel.name).copied()
-    };
     let mut usage = vec![Vec::new(); plan.groups.len()];
     for kernel in kernels {
         let group = &plan.groups[kernel.group];
         for (architecture, kernels) in fused {
             let members = group.members.iter();
-            let members = members.map(|member| of_member(member.launch, *architecture));
+            let members =
+                members.map(|member| units.usage(program, graph, member.launch, *architecture));
             let fused = kernels.get(&kernel.name).copied();
             if let (Some(fused), Some(members)) = (fused, members.collect()) {
                 usage[kernel.group].push(GroupUsage {

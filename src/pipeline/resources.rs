@@ -64,6 +64,9 @@ pub(super) fn judge_images<'ctx>(
     bench: &Workbench<'_>,
     units: &UnitImages,
 ) -> Result<(Analysis, Fused<'ctx>), PipelineError> {
+    if !analysis.plan.plan().waves.is_empty() {
+        analysis = without_heavy(program, analysis, build, bench, units)?;
+    }
     let image = |analysis: &Analysis| {
         let (graph, models, plan) = (&analysis.graph, &analysis.models, &analysis.plan);
         let kernels = FusedKernels::build(program, graph, models, plan, build)?;
@@ -74,15 +77,7 @@ pub(super) fn judge_images<'ctx>(
     let Some(figures) = figures(program, &analysis, units, &fused) else {
         return Ok((analysis, fused));
     };
-    let groups = &analysis.plan.plan().groups;
-    let mut kept = Vec::new();
-    let mut refused = Vec::new();
-    for (group, figures) in groups.iter().zip(&figures) {
-        match figures.iter().find_map(GroupOccupancy::refusal) {
-            None => kept.push(group.clone()),
-            Some(message) => refused.push((group.clone(), message)),
-        }
-    }
+    let (kept, refused) = sort_out(&analysis.plan.plan().groups, &figures);
     if !refused.is_empty() {
         let (parts, missed) = take_apart(program, &analysis, refused, build, bench, units);
         analysis.missed.extend(missed);
@@ -98,6 +93,62 @@ pub(super) fn judge_images<'ctx>(
             .collect();
     }
     Ok((analysis, fused))
+}
+
+/// Takes groups that ask too much out of a plan with waves before there is an image of it, as far as they are
+/// suspected: the image has the kernels of all waves as well, and would have to be made twice.
+fn without_heavy(
+    program: &Program<'_>,
+    mut analysis: Analysis,
+    build: &Build,
+    bench: &Workbench<'_>,
+    units: &UnitImages,
+) -> Result<Analysis, PipelineError> {
+    let (graph, models) = (&analysis.graph, &analysis.models);
+    let groups = analysis.plan.plan().groups.iter().cloned();
+    let (suspected, light): (Vec<_>, Vec<_>) = groups.partition(|group| {
+        let together = units.registers_together(program, graph, group);
+        together.is_none_or(|registers| registers > MANY_REGISTERS)
+    });
+    if suspected.is_empty() {
+        return Ok(analysis);
+    }
+    let candidates = FusionPlan {
+        groups: suspected,
+        ..FusionPlan::default()
+    };
+    let tried = codegen::try_candidates(program, graph, models, &candidates, units, bench);
+    let Ok(usage) = tried else {
+        return Ok(analysis);
+    };
+    let figures = occupancy(&analysis, &candidates, &usage);
+    let (passing, refused) = sort_out(&candidates.groups, &figures);
+    if !refused.is_empty() {
+        let (parts, missed) = take_apart(program, &analysis, refused, build, bench, units);
+        analysis.missed.extend(missed);
+        analysis.missed.sort_by_key(|missed| missed.source);
+        analysis.replan([light, passing].concat(), parts)?;
+    }
+    Ok(analysis)
+}
+
+/// Registers of a group's members together from which its own kernel is likely to have more than leave a quarter
+/// of a multiprocessor's warps.
+const MANY_REGISTERS: u32 = 128;
+
+/// Groups that pass, and those that do not with the reason.
+fn sort_out(
+    groups: &[FusionGroup],
+    figures: &[Vec<GroupOccupancy>],
+) -> (Vec<FusionGroup>, Vec<(FusionGroup, String)>) {
+    let (mut kept, mut refused) = (Vec::new(), Vec::new());
+    for (group, figures) in groups.iter().zip(figures) {
+        match figures.iter().find_map(GroupOccupancy::refusal) {
+            None => kept.push(group.clone()),
+            Some(message) => refused.push((group.clone(), message)),
+        }
+    }
+    (kept, refused)
 }
 
 /// For each group of the plan its figures on each architecture.
