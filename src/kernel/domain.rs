@@ -116,6 +116,12 @@ impl<'a> Domains<'a> {
 
     /// Adds a fact to a conjunction if its obligations can be met.
     fn test(&self, space: &Space, fact: &Fact, known: &mut Vec<Constraint>, into: &mut Domain) {
+        if fact.obligations.is_empty() {
+            if !known.contains(&fact.constraint) {
+                known.push(fact.constraint.clone());
+            }
+            return;
+        }
         let depth = fact.depth.min(into.loops.len());
         let context = self.context(&into.loops[..depth], known);
         match discharge_all(space, &fact.obligations, &context) {

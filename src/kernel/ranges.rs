@@ -118,18 +118,17 @@ fn all_upper(
 
 /// The facts that can say something about an expression, directly or through others.
 fn relevant(space: &Space, affine: &Affine, facts: &[Constraint]) -> Vec<Constraint> {
-    let mentioned = |row: &Affine| {
-        let mut variables = BTreeSet::new();
-        space.variables_in(row, &mut variables);
-        variables
-    };
-    let mut reached = mentioned(affine);
+    let mut reached = BTreeSet::clone(&space.mentioned(affine));
+    // Nothing can be said of a number.
+    if reached.is_empty() {
+        return Vec::new();
+    }
     let mut pending: Vec<_> = facts
         .iter()
         .enumerate()
         .map(|(position, fact)| {
             let (Constraint::NonNegative(row) | Constraint::Zero(row)) = fact;
-            (position, mentioned(row))
+            (position, space.mentioned(row))
         })
         .collect();
     let mut chosen = BTreeSet::new();

@@ -11,6 +11,7 @@ use super::{KernelSymbol, Product};
 use crate::affine::{Affine, Axis, Constraint, Variable};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
 
 /// The parameters and products met so far.
 #[derive(Clone, Debug, Default)]
@@ -32,6 +33,8 @@ pub struct Space {
     pub unbounded: BTreeSet<ValueRef>,
     /// Bounds found before, which stay right: what an index stands for never changes.
     pub bounds: RefCell<KnownBounds>,
+    /// What expressions mention, directly or through others, by expression; see [`Self::mentioned`].
+    pub mentions: RefCell<HashMap<Affine, Rc<BTreeSet<Variable>>>>,
     /// What the searches for them took so far.
     pub visits: Cell<usize>,
 }
@@ -244,6 +247,20 @@ impl Space {
             }
         }
         loops
+    }
+
+    /// As [`Self::variables_in`], remembered: the same facts are looked at for each bound.
+    pub fn mentioned(&self, affine: &Affine) -> Rc<BTreeSet<Variable>> {
+        if let Some(known) = self.mentions.borrow().get(affine) {
+            return Rc::clone(known);
+        }
+        let mut found = BTreeSet::new();
+        self.variables_in(affine, &mut found);
+        let found = Rc::new(found);
+        self.mentions
+            .borrow_mut()
+            .insert(affine.clone(), Rc::clone(&found));
+        found
     }
 
     /// The variables of an expression that are not uniform, with those of factors, numerators and
