@@ -29,6 +29,7 @@ fn main() -> ExitCode {
         Trial::test("common tiles", check_common_tiles),
         Trial::test("common factors", check_common_factors),
         Trial::test("sums", check_sums),
+        Trial::test("sums in memory", check_sums_in_memory),
     ];
     seeds::run("branches", 0..2, program, others)
 }
@@ -344,5 +345,25 @@ fn check_sums() -> Result<(), Failed> {
         apart.global_load_bytes - whole.global_load_bytes,
         threads * 4 * 2 * 96
     );
+    Ok(())
+}
+
+/// Sums that tests find apart wait together, and those that need them wait together behind them; all of either
+/// are one loop. Where the tests fail each runs as it was written.
+fn check_sums_in_memory() -> Result<(), Failed> {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/run/sums_in_memory.cu");
+    let in_order = ["--sirius-opt=all,-code-motion"];
+    let (_, apart) = counted(&source, &in_order, &["0", "64"])?;
+    let (_, whole) = counted(&source, &[], &["0", "64"])?;
+    assert_eq!((apart.launches, whole.launches), (1, 1));
+    // Two blocks: a barrier in each of six kernels and one before the first that needs another, or two and one.
+    assert_eq!((apart.barriers, whole.barriers), (2 * 7, 2 * 3));
+    // Factors that several sums have in common are loaded once.
+    assert!(whole.global_load_bytes < apart.global_load_bytes);
+    for way in ["1", "2"] {
+        let (_, apart) = counted(&source, &["--sirius-fusion=off"], &[way, "64"])?;
+        let (_, tested) = counted(&source, &[], &[way, "64"])?;
+        assert_eq!(apart, tested);
+    }
     Ok(())
 }

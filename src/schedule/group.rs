@@ -395,7 +395,11 @@ impl<'a> Judge<'a> {
         let plain = self.barriers(members, &in_host_order, domains, room);
         let order = segments(
             members,
-            |one, other| !self.edges(one.node, other.node).is_empty(),
+            |one, other| {
+                let edges = self.edges(one.node, other.node);
+                let tested = domains.is_block_wide(one, other).is_none() && are_tested_away(edges);
+                !edges.is_empty() && !tested
+            },
             |one, other| self.needs_barrier(one, other, domains),
             |one, other| (0..3).all(|axis| self.extent(one, axis) == self.extent(other, axis)),
         );
@@ -680,6 +684,18 @@ impl<'a> Judge<'a> {
 /// Whether the order of what an edge holds matters.
 pub(super) fn orders(edge: &Edge) -> bool {
     edge.kind != DependenceKind::Reduction
+}
+
+/// Whether a group with two launches runs as one only where none of the edges between them exists: no place
+/// inside would keep them, and [`Judge::finish`] takes up what tells that they are not there.
+fn are_tested_away(edges: &[&Edge]) -> bool {
+    let no_place = |edge: &Edge| edge.width == Width::Global && !edge.allows_equal_pointers();
+    let taken_up = edges.iter().filter(|edge| orders(edge) && no_place(edge));
+    let tests: BTreeSet<&Guard> = taken_up.flat_map(|edge| &edge.absent_if).collect();
+    edges.iter().all(|edge| {
+        let mut own = edge.absent_if.iter();
+        no_place(edge) && !edge.absent_if.is_empty() && own.all(|guard| tests.contains(guard))
+    })
 }
 
 /// Whether one launch can hold both ends of an edge and keep what it orders, under some map.
