@@ -1,8 +1,8 @@
 //! Members of a group -> the segments of its kernel.
 //!
-//! Members between which there is no path of edges may run in any order. So the strands of a group,
-//! its connected parts, are laid side by side: as many members as possible stand between two barriers,
-//! and where members that are next have barriers at the same places inside, they become one segment
+//! Members between which there is no path of edges, but of such as the group's tests find absent, may run in
+//! any order. So the strands of a group, its connected parts, are laid side by side: as many members as
+//! possible stand between two barriers, and where members that are next have barriers at the same places inside, they become one segment
 //! and run in unison, so that they wait once for all of them. Next are, of a strand, too, all members
 //! that depend on nothing that has not run. Invariant: a member runs after all that it depends on.
 
