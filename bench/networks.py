@@ -135,6 +135,7 @@ def measure_network(name, options, folder, before):
     rows, digests = {}, {"unfused": before.get("results")}
     for label, row in before.get("builds", {}).items():
         rows[label] = {"compiler": before.get("compiler")} | row
+        digests[label] = digests.get(label) or row.get("results")
     print(f"{'':12}" + "".join(f"{count.replace('_', ' '):>18}" for count in COUNTS))
     for label, which, fusion in BUILDS:
         digests.setdefault(label)
@@ -142,7 +143,7 @@ def measure_network(name, options, folder, before):
             continue
         row = {"compiler": ("release" if options.release else "debug") + " build of " + commit()}
         row |= build_and_run(place, network.paths(which, place), fusion, options)
-        digests[label] = row.pop("said", None)
+        digests[label] = row["results"] = row.pop("said", None)
         rows[label] = row
         print(f"{label:12}" + (row.get("failure") or "".join(f"{row[count]:18,}" for count in COUNTS)), flush=True)
     if None not in (digests["unfused"], digests["by us"]) and digests["unfused"] != digests["by us"]:
