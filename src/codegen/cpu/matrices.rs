@@ -46,13 +46,14 @@ pub(super) struct MatrixTransfer {
 
 /// What `ldmatrix`, `stmatrix` or `movmatrix` moves; `None`: it is not known.
 pub(super) fn transfer(instruction: &Instruction) -> Option<MatrixTransfer> {
-    let [family, sync, aligned, shape, rest @ ..] = instruction.opcode.as_slice() else {
+    let [family, sync, aligned, rest @ ..] = instruction.opcode.as_slice() else {
         return None;
     };
-    let known =
-        [sync, aligned, shape] == ["sync", "aligned", "m8n8"] && instruction.operands.len() == 2;
+    let known = [sync, aligned] == ["sync", "aligned"] && instruction.operands.len() == 2;
     let (last, rest) = rest.split_last()?;
-    if !known || last != "b16" {
+    // The assembler takes shape and count in either order.
+    let shapes = rest.iter().filter(|word| *word == "m8n8").count();
+    if !known || last != "b16" || shapes != 1 {
         return None;
     }
     let mut found = MatrixTransfer {
@@ -62,6 +63,7 @@ pub(super) fn transfer(instruction: &Instruction) -> Option<MatrixTransfer> {
     let mut counted = family == "movmatrix";
     for word in rest {
         match word.as_str() {
+            "m8n8" => {}
             "trans" => found.transposed = true,
             "shared" | "shared::cta" if family != "movmatrix" => {}
             "x1" | "x2" | "x4" if !counted => {
