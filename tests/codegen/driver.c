@@ -26,7 +26,7 @@ typedef struct {
 typedef struct { const char *name; void *address; uint64_t bytes; uint32_t constant, managed; } Variable;
 typedef struct {
   uint64_t magic; uint32_t version, kernel_count; const Kernel *kernels;
-  uint64_t variable_count; const Variable *variables; uint32_t architecture;
+  uint64_t variable_count; const Variable *variables; uint32_t architecture, toolkit_version;
 } Image;
 extern const Image image_under_test;
 
@@ -44,8 +44,8 @@ static const Kernel *kernel(const char *name) {
 }
 
 int main(void) {
-  CHECK(image_under_test.magic == 0x4d49535549524953 && image_under_test.version == 3 &&
-        image_under_test.architecture == 80);
+  CHECK(image_under_test.magic == 0x4d49535549524953 && image_under_test.version == 4 &&
+        image_under_test.architecture == 80 && image_under_test.toolkit_version == 13000);
   CHECK(image_under_test.kernel_count == 2 && image_under_test.variable_count == 2);
   int *counter = 0; float *table = 0;
   for (int n = 0; n < 2; n++) {
