@@ -64,6 +64,11 @@ impl<'a> Values<'a> {
     /// or a multiple of one thing.
     pub(super) fn unite(&mut self, left: &Polynomial, right: &Polynomial) {
         let plain = |p: &Polynomial| p.as_constant().is_some() || single_value(p).is_some();
+        // So many times the one are as many times the other only if the two are equal.
+        let ((times, one), (as_often, other)) = (left.split_content(), right.split_content());
+        if times == as_often && times > 1 {
+            return self.unite(&one, &other);
+        }
         // A multiple of one thing, such as a quotient that leaves nothing over.
         if let (Some(value), [(monomial, _)]) = (single_value(left), &terms_of(right)[..])
             && left != right

@@ -4,11 +4,12 @@
 // arguments: 256
 // arguments: 254
 // arguments: 256 248
-// expect: 7 launches -> 3
-// expect-missed: copy_between, copy_between
-// executes: 3
-// executes: 7
-// executes: 5
+// expect: 10 launches -> 4
+// expect-missed: copy_between, copy_between, copy_between
+// executes: 4
+// executes: 10
+// executes: 8
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
@@ -76,6 +77,17 @@ int main(int argc, char **argv) {
         float before = i < rows * (other / 4) * 4 ? i % 100 + 1.0f : 2.0f * (i % 100);
         if (scaled[i] == 2 * (before + 1)) continue;
         printf("divided by both: element %d is %g\n", i, scaled[i]);
+        wrong++;
+        break;
+    }
+    // Two fourths of one length, which only a run tells are equal.
+    shift<<<rows, threads>>>((float4 *)y, (const float4 *)x, n / 4);
+    scale<<<rows, threads>>>(z, y, n);
+    shift<<<rows, threads>>>((float4 *)w, (const float4 *)z, other / 4);
+    cudaMemcpy(scaled.data(), w, scaled.size() * sizeof(float), cudaMemcpyDeviceToHost);
+    for (int i = 0; i < rows * (std::min(n, other) / 4) * 4; i++) {
+        if (scaled[i] == 2 * (i % 100 + 1.0f) + 1) continue;
+        printf("two fourths: element %d is %g\n", i, scaled[i]);
         wrong++;
         break;
     }
