@@ -298,6 +298,29 @@ fn operations_without_a_mask_are_refused_from_sm_70_on() {
             operation: use `__shfl_sync`";
         assert!(stderr.contains(sentence), "{stderr}");
         assert_eq!(output.status.code(), Some(1), "{stderr}");
+        // What no kernel reaches is no matter, unless other units may.
+        let unreached = text.replace("first(*p)", "1");
+        let unreached_source = tempfile::Builder::new().suffix(".cu").tempfile().unwrap();
+        std::fs::write(unreached_source.path(), unreached).unwrap();
+        let path = unreached_source.path().to_str().unwrap();
+        for (relocatable, status) in [("-rdc=false", 0), ("-rdc=true", 1)] {
+            let arguments = [
+                path,
+                &device,
+                "-arch=sm_80",
+                relocatable,
+                "-c",
+                "-o",
+                "/dev/null",
+            ];
+            let output = program(&arguments);
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(
+                output.status.code(),
+                Some(status),
+                "{relocatable}: {stderr}"
+            );
+        }
     }
 }
 

@@ -37,7 +37,7 @@ pub const DEVICE_PIPELINE: &str = "function(early-cse<memssa>,\
 pub const KEPT_STORE: &str = "sirius.kept";
 
 /// The calling convention of kernels.
-const PTX_KERNEL: u32 = 71;
+pub(super) const PTX_KERNEL: u32 = 71;
 
 /// Inlines what kernels call and decides the numerics of a unit's device module, in place.
 ///

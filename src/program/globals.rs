@@ -173,6 +173,12 @@ impl Value {
         unsafe { !LLVMIsAInstruction(self.0).is_null() }
     }
 
+    /// Whether it is a constant: a number, a global, or made of such.
+    pub(super) fn is_constant(self) -> bool {
+        // SAFETY: a live value.
+        unsafe { LLVMIsConstant(self.0) != 0 }
+    }
+
     /// Whether it is an operation on constants.
     pub(super) fn is_constant_expression(self) -> bool {
         // SAFETY: a live value.

@@ -100,10 +100,11 @@ pub fn read_program<'ctx>(
             let earlier = input.bitcode.as_ref().map(|bitcode| bitcode.numerics);
             let numerics = earlier.unwrap_or(build.numerics);
             canonicalise_device::decide_numerics(&device, numerics, architecture)?;
-            unmasked::refuse_unmasked(&device, architecture)?;
+            let relocatable = unit.relocatable.is_some();
+            unmasked::refuse_unmasked(&device, architecture, relocatable)?;
             for (target, newer) in &unit.newer {
                 canonicalise_device::decide_numerics(newer, numerics, architecture)?;
-                unmasked::refuse_unmasked(newer, target.number)?;
+                unmasked::refuse_unmasked(newer, target.number, relocatable)?;
             }
             if let Some(relocatable) = unit.relocatable.filter(|_| links_device_code) {
                 parts.push(relocatable::Part {

@@ -13,7 +13,7 @@ use super::canonicalise_device::{decide_numerics, inline_linked};
 use super::names::{self, Registrations};
 use super::{
     HostVisibleMemory, Program, ProgramError, SourceBitcode, Unit, by_architecture, for_target,
-    front_end, ir, passes,
+    front_end, ir, passes, unmasked,
 };
 use crate::cli::{Build, Input, Language, Relocatable, Target, Toolchain};
 use inkwell::GlobalVisibility;
@@ -38,9 +38,19 @@ pub fn read_relocatable_unit<'ctx>(
     if let Some(relocatable) = &unit.relocatable {
         expose_registration(&unit.host, &relocatable.name);
     }
-    let newer = unit.newer.iter().map(|(_, device)| device);
-    for device in unit.device.iter().chain(newer) {
+    let oldest = build.oldest_target().number;
+    let oldest = unit.device.iter().map(|device| (oldest, device));
+    let newer = unit
+        .newer
+        .iter()
+        .map(|(target, device)| (target.number, device));
+    for (architecture, device) in oldest.chain(newer) {
         refuse_device_runtime(&unit.source, undefined(device).iter())?;
+        if unmasked::has_unmasked(device) {
+            // So that what stands in a header is told of where it is called; the module goes no further.
+            decide_numerics(device, build.numerics, architecture)?;
+            unmasked::refuse_unmasked(device, architecture, true)?;
+        }
     }
     let mut program = without_device(context, unit.host);
     program.bitcode = unit.bitcode;
