@@ -279,8 +279,8 @@ pub fn launch_as(
     Ok(())
 }
 
-/// A launch that a graph makes, perhaps again and again.
-#[derive(Clone, Debug)]
+/// A launch that a graph makes, perhaps again and again. It has no clones: its addresses are those of its own values.
+#[derive(Debug)]
 pub struct KernelOperation {
     /// The kernel's stub.
     pub stub: usize,
