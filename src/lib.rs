@@ -35,6 +35,7 @@ pub mod diagnostics;
 pub mod expression;
 pub mod affine;
 pub mod isl;
+pub mod cache;
 pub mod pipeline;
 pub mod cli;
 pub mod program;

@@ -30,7 +30,7 @@ use crate::cli::shown::steps;
 use crate::cli::toolchain::find_toolchain;
 use crate::cli::toolkit_folder::lay_out;
 use crate::cli::{Build, Device, Fusion, Invocation, Language, Phase, Toolchain, TuneMode};
-use crate::codegen::{self, CodegenError, FusedImage, FusedKernels};
+use crate::codegen::{self, CodegenError, FusedImage};
 use crate::dependence::{Uar, build_uar, take_domains};
 use crate::kernel::{KernelModel, model_kernels};
 use crate::launch::{
@@ -413,13 +413,13 @@ fn generate(
     outcome: &mut Outcome,
 ) -> Result<(Analysis, codegen::Emitted), PipelineError> {
     let bench = codegen::Workbench::new(build, toolchain)?;
-    let units = codegen::emit_units(program, &bench)?;
-    let (mut analysis, mut fused) = fuse(program, analysis, build, (&bench, &units))?;
+    let mut units = codegen::emit_units(program, &bench)?;
+    let (mut analysis, mut fused) = fuse(program, analysis, build, (&bench, &mut units))?;
     if let Some(Ok(image)) = &fused
         && crowded::plan_without_turns(&mut analysis, image)
     {
         analysis = tuning::choose(program, analysis, build, outcome)?;
-        (analysis, fused) = fuse(program, analysis, build, (&bench, &units))?;
+        (analysis, fused) = fuse(program, analysis, build, (&bench, &mut units))?;
     }
     let emitted = codegen::emit(
         program,
@@ -431,12 +431,12 @@ fn generate(
     Ok((analysis, emitted))
 }
 
-/// The image of the fused kernels, and the plan that is left after ptxas had its say.
+/// The images of the fused kernels, and the plan that is left after ptxas had its say.
 fn fuse(
     program: &Program<'_>,
     analysis: Analysis,
     build: &Build,
-    (bench, units): (&codegen::Workbench<'_>, &codegen::UnitImages),
+    (bench, units): (&codegen::Workbench<'_>, &mut codegen::UnitImages),
 ) -> Result<(Analysis, Option<Result<FusedImage, CodegenError>>), PipelineError> {
     let toolchain = bench.toolchain();
     let plan = analysis.plan.plan();
@@ -444,23 +444,31 @@ fn fuse(
         return Ok((analysis, None));
     }
     let decide = resources::decide(build, toolchain);
-    if build.device == Device::Cuda && decide {
-        let (analysis, fused) = resources::judge_images(program, analysis, build, bench, units)?;
-        return Ok((analysis, Some(fused.map(|(_, image)| image))));
-    }
-    let (analysis, judged) = match decide {
-        true => resources::judge(program, analysis, build, toolchain)?,
-        false => (analysis, None),
+    let (analysis, fused) = if build.device == Device::Cuda {
+        let fused = resources::begin(program, &analysis, build, bench);
+        units.settle()?;
+        match decide {
+            true => resources::judge_images(program, analysis, build, (bench, units), fused)?,
+            false => (analysis, fused),
+        }
+    } else {
+        let (analysis, judged) = match decide {
+            true => resources::judge(program, analysis, build, toolchain)?,
+            false => (analysis, None),
+        };
+        let fused = match judged {
+            Some(kernels) => kernels.emit(bench).map(|image| (kernels, image)),
+            None => resources::begin(program, &analysis, build, bench),
+        };
+        (analysis, fused)
     };
-    let (graph, models, plan) = (&analysis.graph, &analysis.models, &analysis.plan);
-    let kernels = judged.map_or_else(
-        || FusedKernels::build(program, graph, models, plan, build),
-        Ok,
-    );
-    Ok((
-        analysis,
-        Some(kernels.and_then(|kernels| kernels.emit(bench))),
-    ))
+    // Waves come last, since they are those of the groups that are left.
+    let fused = fused.and_then(|(kernels, mut image)| {
+        let (models, plan) = (&analysis.models, &analysis.plan);
+        kernels.emit_waves(program, models, plan, bench, &mut image)?;
+        Ok(image)
+    });
+    Ok((analysis, Some(fused)))
 }
 
 /// What the stages before code generation found out.

@@ -6,6 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::LazyLock;
+use std::time::{Duration, SystemTime};
 
 /// The objects, compiled once.
 static OBJECTS: LazyLock<tempfile::TempDir> = LazyLock::new(|| {
@@ -370,4 +371,60 @@ fn unchanged_links_come_from_the_cache() {
     assert_eq!(std::fs::read(&entry).unwrap().len(), kept.len());
     assert_eq!(link(&["--sirius-fusion=off"]), "");
     assert_eq!(entries().len(), 2);
+}
+
+/// What ptxas made of a source with `-c` a link takes from the cache, and says of it what ptxas said.
+#[test]
+fn a_link_does_not_assemble_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let (cache, object) = (folder.path().join("cache"), folder.path().join("scale.o"));
+    let cuda = |arguments: &[&OsStr]| {
+        let built = Command::new(env!("CARGO_BIN_EXE_sirius-rs"))
+            .args(["--sirius-device=cuda", "-arch=sm_80", "-Xptxas", "-v"])
+            .args(arguments)
+            .env("SIRIUS_CACHE", &cache)
+            .output()
+            .unwrap();
+        assert!(built.status.success(), "{}", text(&built.stderr));
+        text(&built.stderr)
+    };
+    let source = OsStr::new("tests/objects/scale.cu");
+    let compile = [
+        OsStr::new("-c"),
+        source,
+        OsStr::new("-o"),
+        object.as_os_str(),
+    ];
+    let said = cuda(&compile);
+    assert!(said.contains("Compiling entry function"), "{said}");
+    let cubins = || {
+        let entries = std::fs::read_dir(&cache).unwrap();
+        let entries = entries.map(|entry| entry.unwrap().path());
+        let is_cubin = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "cubin");
+        entries.filter(is_cubin).collect::<Vec<_>>()
+    };
+    let [entry] = cubins().try_into().unwrap();
+    let long_ago = SystemTime::now() - Duration::from_secs(3600);
+    let file = std::fs::File::options().append(true).open(&entry).unwrap();
+    file.set_modified(long_ago).unwrap();
+    let shared = folder.path().join("libscale.so");
+    let link = [
+        OsStr::new("-shared"),
+        object.as_os_str(),
+        OsStr::new("-o"),
+        shared.as_os_str(),
+    ];
+    let again = cuda(&link);
+    assert!(again.contains("Compiling entry function"), "{again}");
+    assert_eq!(cubins(), [entry.clone()]);
+    // What was taken counts as used.
+    assert!(
+        std::fs::metadata(&entry).unwrap().modified().unwrap() > long_ago + Duration::from_secs(60)
+    );
+    // What is damaged is made again.
+    let kept = std::fs::read(&entry).unwrap();
+    let damaged = &kept[..kept.len() - 1];
+    std::fs::write(&entry, damaged).unwrap();
+    cuda(&compile);
+    assert_ne!(std::fs::read(&entry).unwrap(), damaged);
 }

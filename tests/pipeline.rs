@@ -300,3 +300,23 @@ fn kernels_are_constrained_by_concepts_of_the_library() {
         assert_eq!(String::from_utf8_lossy(&run.stdout), "34\n", "{standard}");
     }
 }
+
+#[test]
+fn what_the_optimiser_cannot_do_is_no_message() {
+    let folder = tempfile::tempdir().unwrap();
+    for device in ["--sirius-device=cpu", "--sirius-device=cuda"] {
+        let built = Command::new(env!("CARGO_BIN_EXE_sirius-rs"))
+            .args([
+                device,
+                "-arch=sm_80",
+                "tests/pipeline/unrolled_in_vain.cu",
+                "-o",
+            ])
+            .arg(folder.path().join("program"))
+            .env("SIRIUS_STRICT", "1")
+            .output()
+            .unwrap();
+        assert_eq!(String::from_utf8_lossy(&built.stderr), "");
+        assert!(built.status.success());
+    }
+}

@@ -326,7 +326,10 @@ fn every_kind_of_fused_kernel_assembles() {
     assert_eq!(resources.count(), 2 * fusions.len());
     // Groups that are equal share a kernel.
     let mut entries: Vec<(String, [Option<u32>; 2])> = Vec::new();
-    let text = std::fs::read_to_string(place("fused.compute_80.ptx")).unwrap();
+    let [groups, waves] = ["fused", "waves"]
+        .map(|stem| std::fs::read_to_string(place(&format!("{stem}.compute_80.ptx"))).unwrap());
+    assert!(!groups.contains("sirius_wave_"));
+    let text = groups + &waves;
     let number = |line: &str, name: &str| line.strip_prefix(name)?.trim().parse().ok();
     for line in text.lines() {
         if let Some((_, name)) = line.split_once(".entry ") {

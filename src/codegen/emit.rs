@@ -1,12 +1,13 @@
 //! Carrying out a verified plan: device images, the rewritten host module, objects, the program.
 
 use super::host::rewrite_launches;
-use super::images::{DeviceCode, FusedImage, PendingImage, UnitImages, Workbench};
+use super::images::{FusedImage, UnitImages, Workbench};
 use super::launch_call::{DriverLaunch, Launcher, define_launch_functions};
 use super::link::{compile_host, image_objects, join_objects, link};
 use super::loadable::emit_loadable;
+use super::pending::{DeviceCode, PendingImage};
 use super::ptx::{assemble, emit_fatbin, emit_ptx};
-use super::registration::{add_fused_keys, embed_unit_images, register_fused_image};
+use super::registration::{add_fused_keys, embed_unit_images, register_fused_images};
 use super::reserve::Reservations;
 use super::timer::link_timer;
 use super::waves::link_queue;
@@ -40,7 +41,7 @@ pub struct Emitted {
 }
 
 /// Builds `output`, a program, shared library or object file, from `program` under a plan and with
-/// the images of its units. The last image is that of the plan's groups, or why it could not be made;
+/// the images of its units. The last images are those of the plan's groups and waves, or why they could not be made;
 /// `None` when there are no groups.
 ///
 /// # Errors
@@ -53,42 +54,30 @@ pub fn emit(
     output: &Path,
 ) -> Result<Emitted, CodegenError> {
     let (build, toolchain, folder) = (bench.build, bench.toolchain, bench);
-    let UnitImages {
-        images, messages, ..
-    } = units;
-    let mut emitted = Emitted {
-        messages,
-        ..Emitted::default()
-    };
+    let mut emitted = Emitted::default();
     let groups = plan.plan().groups.len();
-    let images: Vec<DeviceImage> = images
-        .into_iter()
-        .map(PendingImage::wait)
-        .collect::<Result<_, _>>()?;
+    let images = made(units.images, &mut emitted.messages)?;
     let fused = fused.map(|fused| {
         fused.and_then(|mut fused| {
-            fused.image.settle()?;
+            fused.settle()?;
             Ok(fused)
         })
     });
-    let (fused, waves, fused_image) = match fused {
-        None => (Vec::new(), Vec::new(), None),
+    let (fused, waves, fused_images) = match fused {
+        None => (Vec::new(), Vec::new(), Vec::new()),
         Some(Ok(fused)) => {
             emitted.left_out = fused.left_out(groups);
             let FusedImage {
                 kernels,
                 waves,
-                image,
-                messages,
-                ..
+                images,
             } = fused;
-            emitted.messages.push_str(&messages);
-            (kernels, waves, Some(image.wait()?))
+            (kernels, waves, made(images, &mut emitted.messages)?)
         }
         Some(Err(error)) => {
             emitted.fusion_failed = Some(error.to_string());
             emitted.left_out = (0..groups).collect();
-            (Vec::new(), Vec::new(), None)
+            (Vec::new(), Vec::new(), Vec::new())
         }
     };
     emitted.unwritten = fused
@@ -124,9 +113,7 @@ pub fn emit(
     rewrite_launches(program, graph, models, plan, kernels, &launcher)?;
     define_launch_functions(program, &launcher)?;
     embed_unit_images(program, &images)?;
-    if let Some(image) = &fused_image {
-        register_fused_image(program, image, &fused, &waves)?;
-    }
+    register_fused_images(program, &fused_images, &fused, &waves)?;
     program
         .host
         .verify()
@@ -135,7 +122,7 @@ pub fn emit(
     let mut objects = vec![folder.path().join("host.o")];
     let said = compile_host(&program.host, build, toolchain, folder.path(), &objects[0])?;
     emitted.messages.push_str(&said);
-    objects.extend(image_objects(images.iter().chain(&fused_image)));
+    objects.extend(image_objects(images.iter().chain(&fused_images)));
     // A link leaves the object of its source, as it does with nvcc; what it was given as an object stays as it is.
     let compiles = build.inputs.iter().all(|input| input.bitcode.is_none());
     if let (Some(folder), Phase::Link, [_], true) =
@@ -156,6 +143,20 @@ pub fn emit(
         emitted.messages.push_str(&said);
     }
     Ok(emitted)
+}
+
+/// Waits for images and gathers what was said.
+fn made(
+    images: Vec<PendingImage>,
+    messages: &mut String,
+) -> Result<Vec<DeviceImage>, CodegenError> {
+    let mut made = Vec::new();
+    for image in images {
+        let image = image.wait()?;
+        messages.push_str(&image.messages);
+        made.push(image.image);
+    }
+    Ok(made)
 }
 
 /// The host side of a program alone, as clang made it, as an object file. Returns what clang said.

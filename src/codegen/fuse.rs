@@ -26,6 +26,7 @@ mod launch_bounds;
 mod loops;
 mod memory;
 mod overlay;
+mod preparation;
 mod promises;
 mod rearranged;
 mod recipe;
@@ -52,10 +53,8 @@ use super::ir::{Block, Builder, DebugScope, FUNCTION_ATTRIBUTES, RETURN_ATTRIBUT
 use super::{CodegenError, FusedKernel, WaveKernel, WaveStatementSite};
 use crate::cli::Optimisation;
 use crate::kernel::KernelModel;
-use crate::launch::{Launch, LaunchGraph, LaunchId, NodeKind};
 use crate::program::Program;
-use crate::schedule::{FusionGroup, FusionPlan, WaveStatement};
-use crate::verify::VerifiedPlan;
+use crate::schedule::FusionPlan;
 use built::Built;
 use clipped::leave;
 use host_values::Known;
@@ -63,150 +62,73 @@ use indices::Given;
 use inkwell::module::Module;
 use launch_bounds::Demand;
 use memory::KernelFacts;
-use recipe::{Recipe, SiteReader, Wanted, statements_at};
+use preparation::new_module;
+use recipe::{Recipe, statements_at};
 use scopes::AliasScopes;
 use segment::Segment;
 use segments::{Segments, form_of, link_all};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use strands::{StrandFunction, StrandPlace};
 
+pub(super) use preparation::Preparation;
 pub(in crate::codegen) use strands::extent;
 
-/// The module, the kernel of each group, and those that run the launches of a wave.
-pub(super) type FusedModule<'ctx> = (Module<'ctx>, Vec<FusedKernel>, Vec<WaveKernel>);
+/// Which of a plan's kernels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// Those of its groups.
+    Groups,
+    /// Those that run the launches of a wave, but for groups' own that do.
+    Waves,
+}
 
-/// Builds one module with a kernel for each group of the plan. Groups whose members use a device
-/// variable that the host cannot name are left out; their launches stay apart.
+/// A module with kernels of a plan.
+pub(super) struct Kernels<'ctx> {
+    pub(super) module: Module<'ctx>,
+    /// The kernel of each group.
+    pub(super) groups: Vec<FusedKernel>,
+    /// Those for waves. One of a group that is never launched several at once is its own kernel.
+    pub(super) waves: Vec<WaveKernel>,
+}
+
+/// Builds one module with a kernel for each group of the plan, or one with those of waves. Groups whose members
+/// use a device variable that the host cannot name are left out; their launches stay apart.
 ///
 /// The result is as clang's device modules are, to be run through
 /// [`device::optimise_device`] like them.
 ///
 /// # Errors
 /// When the plan does not fit the program, or LLVM refuses what was built: our bugs.
-pub(super) fn build_fused_module<'ctx>(
+pub(super) fn build_kernels<'ctx>(
     program: &Program<'ctx>,
-    graph: &LaunchGraph,
-    kernels: &[KernelModel],
-    plan: &VerifiedPlan,
-    optimisations: &BTreeSet<Optimisation>,
-) -> Result<FusedModule<'ctx>, CodegenError> {
-    build_groups(program, graph, kernels, plan.plan(), optimisations)
-}
-
-/// As [`build_fused_module`], of groups that nobody has verified: to be measured and thrown away.
-///
-/// # Errors
-/// As [`build_fused_module`].
-pub(super) fn build_candidates<'ctx>(
-    program: &Program<'ctx>,
-    graph: &LaunchGraph,
-    kernels: &[KernelModel],
-    candidates: &FusionPlan,
-    optimisations: &BTreeSet<Optimisation>,
-) -> Result<(Module<'ctx>, Vec<FusedKernel>), CodegenError> {
-    let (module, fused, _) = build_groups(program, graph, kernels, candidates, optimisations)?;
-    Ok((module, fused))
-}
-
-fn build_groups<'ctx>(
-    program: &Program<'ctx>,
-    graph: &LaunchGraph,
-    kernels: &[KernelModel],
+    preparation: &Preparation<'ctx>,
+    part: Part,
+    models: &[KernelModel],
     plan: &FusionPlan,
     optimisations: &BTreeSet<Optimisation>,
-) -> Result<FusedModule<'ctx>, CodegenError> {
-    let launches: HashMap<LaunchId, &Launch> = graph
-        .nodes
-        .iter()
-        .filter_map(|node| match &node.kind {
-            NodeKind::Launch(launch) => Some((launch.id, launch)),
-            _ => None,
-        })
-        .collect();
-    let module = program.context.create_module("sirius.fused");
-    if let Some(unit) = program.units.first() {
-        module.set_triple(&unit.device.get_triple());
-        module.set_data_layout(&unit.device.get_data_layout());
-    }
-    // What waits for waves is built once more, to be called by the kernels of several launches.
-    let statements = batch::statements(graph, plan, &launches);
-    let of_site = [
-        Optimisation::HostConstants,
-        Optimisation::OneBase,
-        Optimisation::AliasScopes,
-    ];
-    let mut of_all_sites = optimisations.clone();
-    of_all_sites.retain(|optimisation| !of_site.contains(optimisation));
-    let mut segments = Segments::default();
-    let mut sites = Vec::new();
-    // What may lead elsewhere is a pointer of its own.
-    let mut of_moved = optimisations.clone();
-    of_moved.remove(&Optimisation::OneBase);
-    let waiting = || plan.waves.iter().flat_map(|region| &region.statements);
-    let moved: BTreeSet<(LaunchId, usize)> = waiting()
-        .flat_map(WaveStatement::replaced_arguments)
-        .collect();
-    let waits = |group: &FusionGroup| {
-        let last = group.members.last().map(|member| member.launch);
-        waiting().any(|statement| Some(statement.launch) == last)
-    };
-    let groups = plan
-        .groups
-        .iter()
-        .map(|group| match !moved.is_empty() && waits(group) {
-            true => (group, &of_moved),
-            false => (group, optimisations),
-        });
-    let alone = statements.iter().filter_map(batch::Statement::alone);
-    for (group, optimisations) in groups.chain(alone.map(|group| (group, &of_all_sites))) {
-        let optimisations = &(optimisations - &group.variant.without);
-        let members = group
-            .members
-            .iter()
-            .map(|member| {
-                let launch = launches.get(&member.launch).ok_or_else(|| {
-                    CodegenError::Inconsistent(format!("no launch {}", member.launch.0))
-                })?;
-                let kernel = launch.kernel.ok_or_else(|| {
-                    CodegenError::Inconsistent(format!("launch {} is unknown", member.launch.0))
-                })?;
-                Ok((*launch, &kernels[kernel.0]))
-            })
-            .collect::<Result<Vec<_>, CodegenError>>()?;
-        // Left out when a kernel depends on something that only its own image has.
-        let Some(bodies) = segments.of_group(program, group, &members, optimisations)? else {
-            sites.push(None);
-            continue;
-        };
-        let bodies: Vec<&Segment> = bodies.iter().filter_map(|key| segments.get(key)).collect();
-        let reader = SiteReader {
-            program,
-            graph,
-            module: &module,
-            group,
-            members: &members,
-            bodies: &bodies,
-            optimisations,
-            moved: &moved,
-        };
-        sites.push(Some(reader.read()));
-    }
-    let wanted = Wanted::of(&sites, plan.groups.len(), &statements);
+) -> Result<Kernels<'ctx>, CodegenError> {
+    let Preparation {
+        segments,
+        sites,
+        statements,
+        wanted,
+    } = preparation;
+    let module = new_module(program, "sirius.fused");
+    let (first, orders) = wanted.of_part(part);
     let mut built = Vec::new();
     let mut strands = Vec::new();
-    let of_kernels: Vec<BTreeSet<Optimisation>> = wanted
-        .orders
+    let of_kernels: Vec<BTreeSet<Optimisation>> = orders
         .iter()
         .map(|order| optimisations - &order.recipe.shape.variant.without)
         .collect();
-    let builders = wanted.orders.iter().zip(&of_kernels).enumerate();
+    let builders = (first..).zip(orders.iter().zip(&of_kernels));
     let builders: Vec<GroupBuilder<'_, 'ctx>> = builders
         .map(|(number, (order, own))| GroupBuilder {
             module: &module,
-            models: kernels,
+            models,
             number,
             recipe: &order.recipe,
-            segments: &segments,
+            segments,
             optimisations: own,
         })
         .collect();
@@ -228,7 +150,7 @@ fn build_groups<'ctx>(
         }
     }
     if optimisations.contains(&Optimisation::ForwardValues) {
-        let dealt = built.iter().zip(&wanted.orders).filter(|(kernel, order)| {
+        let dealt = built.iter().zip(orders).filter(|(kernel, order)| {
             kernel.is_whole && order.recipe.shape.dealt.iter().any(Option::is_some)
         });
         let dealt: Vec<Value> = dealt
@@ -239,10 +161,7 @@ fn build_groups<'ctx>(
     if optimisations.contains(&Optimisation::JoinLoops) {
         join_loops(&module, &built, optimisations)?;
     }
-    for (number, kernel) in built.iter_mut().enumerate() {
-        if !kernel.is_whole {
-            continue;
-        }
+    for kernel in built.iter_mut().filter(|kernel| kernel.is_whole) {
         let function = function_of(&module, kernel)?;
         let facts = &kernel.facts;
         let optimisations = optimisations - &kernel.variant.without;
@@ -251,7 +170,7 @@ fn build_groups<'ctx>(
         }
         let mut versions = vec![function];
         // Launches of waves bring no memory along.
-        if !wanted.is_of_waves(number) && optimisations.contains(&Optimisation::StagedRows) {
+        if part == Part::Groups && optimisations.contains(&Optimisation::StagedRows) {
             let staged = rows::stage_rows(&module, function, facts)?;
             kernel.staged = staged.rows;
             versions.extend(staged.general);
@@ -288,66 +207,56 @@ fn build_groups<'ctx>(
         }
     }
     let of_waves = |kernel: &Built, own: &[usize]| -> Vec<WaveStatementSite> {
-        let own = statements_at(own, &statements, &sites).into_iter();
+        let own = statements_at(own, statements, sites).into_iter();
         own.map(|(statement, site)| WaveStatementSite {
             launch: statement.launch(),
             group: statement.group(),
             parameters: kernel.parameters(site),
-            members: kernel.members(statement.of_plan(plan), kernels),
+            members: kernel.members(statement.of_plan(plan), models),
         })
         .collect()
     };
-    let mut fused = Vec::new();
+    let mut groups = Vec::new();
     let mut bodies = Vec::new();
-    for (number, kernel) in built.iter().enumerate() {
+    for ((number, kernel), order) in (first..).zip(&built).zip(orders) {
         if !kernel.is_whole {
             continue;
         }
-        if wanted.is_of_waves(number) {
+        if part == Part::Waves {
             bodies.push(batch::Body {
+                number,
                 kernel,
-                statements: of_waves(kernel, &wanted.orders[number].sites),
+                statements: of_waves(kernel, &order.sites),
                 single: wanted.is_single(number),
                 lone: false,
             });
             continue;
         }
-        let of_kernel = wanted.orders[number].sites.iter();
+        let of_kernel = order.sites.iter();
         let of_kernel = of_kernel.filter_map(|group| Some((*group, sites[*group].as_ref()?)));
-        fused.extend(of_kernel.map(|(group, site)| kernel.at(group, site)));
-    }
-    fused.sort_by_key(|kernel| kernel.group);
-    for (number, own) in wanted
-        .lone
-        .iter()
-        .filter(|(number, _)| built[*number].is_whole)
-    {
-        bodies.push(batch::Body {
-            kernel: &built[*number],
-            statements: of_waves(&built[*number], own),
+        groups.extend(of_kernel.map(|(group, site)| kernel.at(group, site)));
+        let lone = wanted
+            .lone
+            .iter()
+            .filter(|(of_group, _)| *of_group == number);
+        bodies.extend(lone.map(|(_, own)| batch::Body {
+            number,
+            kernel,
+            statements: of_waves(kernel, own),
             single: true,
             lone: true,
-        });
+        }));
     }
+    groups.sort_by_key(|kernel| kernel.group);
     let waves = batch::build_batches(&module, bodies)?;
-    // A group that is only right where the queue runs it needs the kernel for that.
-    let queued: BTreeSet<usize> = waves
-        .iter()
-        .flat_map(|wave| &wave.statements)
-        .filter_map(|statement| statement.group)
-        .collect();
-    fused.retain(|kernel| {
-        let last = plan.groups[kernel.group].members.last();
-        let mut statements = waiting();
-        queued.contains(&kernel.group)
-            || !statements.any(|statement| {
-                statement.must_replace && last.is_some_and(|last| last.launch == statement.launch)
-            })
-    });
     module
         .verify()
         .map_err(|message| CodegenError::Llvm(message.to_string()))?;
-    Ok((module, fused, waves))
+    Ok(Kernels {
+        module,
+        groups,
+        waves,
+    })
 }
 
 struct GroupBuilder<'a, 'ctx> {

@@ -1,28 +1,25 @@
 //! Device images of a build, and what ptxas says of the kernels in them.
 //!
 //! Invariant: an image is made once. What decides about resources looks at the images that will be
-//! embedded, so that asking costs nothing when nothing is refused. Images for the CPU device are made by threads of
-//! their own while the compiler goes on; nobody outlives them.
+//! embedded, so that asking costs nothing when nothing is refused.
 
-use super::cpu::{CpuImageRequest, CpuImageWork};
 use super::device::{device_target_machine, keep_to_module, optimise_device};
-use super::fuse::{build_candidates, build_fused_module};
-use super::ptx::{Usage, emit_fatbin, emit_ptx};
+use super::fuse::{Kernels, Part, Preparation, build_kernels};
+use super::pending::{DeviceCode, PendingImage};
+use super::ptx::{Usage, emit_ptx};
 use super::{CodegenError, DeviceImage, FusedKernel, FusedParameter, WaveKernel};
-use crate::cli::{Build, Device, Phase, Target, Toolchain};
+use crate::cli::{Build, Device, Toolchain};
 use crate::kernel::KernelModel;
 use crate::launch::{LaunchGraph, LaunchId, NodeKind};
-use crate::program::{Program, Unit, for_target};
+use crate::program::{Program, Unit};
+use crate::schedule::FusionPlan;
 use crate::schedule::occupancy::KernelUsage;
 use crate::schedule::resources::{ASSUMED_ROW_ELEMENTS, GroupUsage};
-use crate::schedule::{FusionGroup, FusionPlan};
 use crate::verify::VerifiedPlan;
 use inkwell::module::Module;
-use std::collections::{BTreeMap, BTreeSet};
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::collections::BTreeSet;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
-use std::thread::JoinHandle;
 
 /// Where a build is made: what is asked, the tools, and the folder of intermediate files, which is
 /// temporary, or the user's with `-keep`.
@@ -106,14 +103,18 @@ impl<'a> Workbench<'a> {
 pub struct UnitImages {
     /// By unit.
     pub(super) images: Vec<PendingImage>,
-    /// By unit.
-    usage: Vec<Usage>,
-    /// What the device tools said.
-    pub(super) messages: String,
 }
 
 impl UnitImages {
-    /// What the kernel of a launch needs on an architecture.
+    /// Waits until all are made.
+    ///
+    /// # Errors
+    /// As [`emit_units`].
+    pub fn settle(&mut self) -> Result<(), CodegenError> {
+        self.images.iter_mut().try_for_each(PendingImage::settle)
+    }
+
+    /// What the kernel of a launch needs on an architecture, once images are made.
     fn usage(
         &self,
         program: &Program<'_>,
@@ -126,81 +127,17 @@ impl UnitImages {
             _ => None,
         });
         let kernel = program.kernels.get(kernel?.0)?;
-        let unit = self.usage.get(kernel.unit)?.get(&architecture)?;
+        let unit = self.images.get(kernel.unit)?.usage()?.get(&architecture)?;
         unit.get(&kernel.name).copied()
-    }
-
-    /// The registers of a group's members together, where they have most; `None` where that is not known.
-    pub fn registers_together(
-        &self,
-        program: &Program<'_>,
-        graph: &LaunchGraph,
-        group: &FusionGroup,
-    ) -> Option<u32> {
-        let architectures: BTreeSet<u32> = self
-            .usage
-            .iter()
-            .flat_map(BTreeMap::keys)
-            .copied()
-            .collect();
-        let on = |architecture: u32| -> Option<u32> {
-            let members = group.members.iter();
-            let usage =
-                members.map(|member| self.usage(program, graph, member.launch, architecture));
-            usage.map(|usage| Some(usage?.registers)).sum()
-        };
-        let each: Option<Vec<u32>> = architectures.into_iter().map(on).collect();
-        each?.into_iter().max()
     }
 }
 
-/// The image of a plan's fused kernels.
+/// The images of a plan's kernels.
 pub struct FusedImage {
     pub(super) kernels: Vec<FusedKernel>,
     pub(super) waves: Vec<WaveKernel>,
-    pub(super) image: PendingImage,
-    usage: Usage,
-    pub(super) messages: String,
-}
-
-/// An image that is there, or that a thread is making.
-pub(super) struct PendingImage(Option<Making>);
-
-enum Making {
-    Made(DeviceImage),
-    Thread(JoinHandle<Result<DeviceImage, CodegenError>>),
-}
-
-impl PendingImage {
-    /// Waits for the image.
-    ///
-    /// # Errors
-    /// As [`CpuImageWork::emit`].
-    pub(super) fn wait(mut self) -> Result<DeviceImage, CodegenError> {
-        match self.0.take() {
-            Some(Making::Made(image)) => Ok(image),
-            Some(Making::Thread(thread)) => thread
-                .join()
-                .unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-            None => Err(CodegenError::Inconsistent("an image is gone".to_owned())),
-        }
-    }
-
-    /// As [`Self::wait`], with the image kept for later.
-    pub(super) fn settle(&mut self) -> Result<(), CodegenError> {
-        let image = Self(self.0.take()).wait()?;
-        self.0 = Some(Making::Made(image));
-        Ok(())
-    }
-}
-
-/// Nothing is left behind of an image that nobody wants any more.
-impl Drop for PendingImage {
-    fn drop(&mut self) {
-        if let Some(Making::Thread(thread)) = self.0.take() {
-            let _ = thread.join();
-        }
-    }
+    /// One of groups' kernels, and where there are some one of waves'.
+    pub(super) images: Vec<PendingImage>,
 }
 
 /// Emits every unit's own image.
@@ -211,11 +148,7 @@ pub fn emit_units(
     program: &Program<'_>,
     bench: &Workbench<'_>,
 ) -> Result<UnitImages, CodegenError> {
-    let mut units = UnitImages {
-        images: Vec::new(),
-        usage: Vec::new(),
-        messages: String::new(),
-    };
+    let mut units = UnitImages { images: Vec::new() };
     let at_once = std::thread::available_parallelism().map_or(1, NonZero::get);
     for (index, unit) in program.units.iter().enumerate() {
         if let Some(earlier) = index.checked_sub(at_once) {
@@ -231,23 +164,20 @@ pub fn emit_units(
         let stem = bench.stem_of(program, index);
         let code = DeviceCode::of(unit);
         bench.keep_ptx(&code.oldest, &stem)?;
-        let emitted = emit_image(&code, &managed, bench, (&name, &stem))?;
-        units.images.push(emitted.image);
-        units.usage.push(emitted.usage);
-        units.messages.push_str(&emitted.messages);
+        let image = PendingImage::begin(&code, &managed, bench, (&name, &stem))?;
+        units.images.push(image);
     }
     Ok(units)
 }
 
-/// The fused kernels of a plan in device IR, for any device.
+/// The fused kernels of a plan's groups in device IR, for any device.
 pub struct FusedKernels<'ctx> {
-    module: Module<'ctx>,
-    kernels: Vec<FusedKernel>,
-    waves: Vec<WaveKernel>,
+    preparation: Preparation<'ctx>,
+    groups: Kernels<'ctx>,
 }
 
 impl<'ctx> FusedKernels<'ctx> {
-    /// Builds the fused kernels of a plan.
+    /// Builds the fused kernels of a plan's groups.
     ///
     /// # Errors
     /// An internal error, or `SIRIUS_SAVE_DIR` cannot be written to.
@@ -258,19 +188,14 @@ impl<'ctx> FusedKernels<'ctx> {
         plan: &VerifiedPlan,
         build: &Build,
     ) -> Result<Self, CodegenError> {
-        let optimisations = &build.sirius.optimisations;
-        let (module, kernels, waves) =
-            build_fused_module(program, graph, models, plan, optimisations)?;
-        if let Some(folder) = &build.sirius.save_directory {
-            let place = folder.join("device.fused.ll");
-            module
-                .print_to_file(&place)
-                .map_err(|_| CodegenError::Write(place))?;
-        }
+        let (plan, optimisations) = (plan.plan(), &build.sirius.optimisations);
+        let preparation = Preparation::of(program, graph, models, plan, optimisations)?;
+        let part = Part::Groups;
+        let groups = build_kernels(program, &preparation, part, models, plan, optimisations)?;
+        save(&groups, build, "device.fused.ll")?;
         Ok(Self {
-            module,
-            kernels,
-            waves,
+            preparation,
+            groups,
         })
     }
 
@@ -280,16 +205,69 @@ impl<'ctx> FusedKernels<'ctx> {
     /// As [`emit_units`].
     pub fn emit(&self, bench: &Workbench<'_>) -> Result<FusedImage, CodegenError> {
         // Kernels that differ between architectures are in no group.
-        let code = DeviceCode::for_all(self.module.clone());
-        let emitted = emit_image(&code, &[], bench, ("fused", "fused"))?;
+        let code = DeviceCode::for_all(self.groups.module.clone());
+        let image = PendingImage::begin(&code, &[], bench, ("fused", "fused"))?;
         Ok(FusedImage {
-            kernels: self.kernels.clone(),
-            waves: self.waves.clone(),
-            image: emitted.image,
-            usage: emitted.usage,
-            messages: emitted.messages,
+            kernels: self.groups.groups.clone(),
+            waves: self.groups.waves.clone(),
+            images: vec![image],
         })
     }
+
+    /// Adds an image of the kernels that run the plan's waves, which are built for that.
+    ///
+    /// # Errors
+    /// As [`Self::build`] and [`Self::emit`].
+    pub fn emit_waves(
+        &self,
+        program: &Program<'ctx>,
+        models: &[KernelModel],
+        plan: &VerifiedPlan,
+        bench: &Workbench<'_>,
+        image: &mut FusedImage,
+    ) -> Result<(), CodegenError> {
+        let (plan, build) = (plan.plan(), bench.build);
+        if plan.waves.is_empty() {
+            return Ok(());
+        }
+        let (preparation, part) = (&self.preparation, Part::Waves);
+        let optimisations = &build.sirius.optimisations;
+        let kernels = build_kernels(program, preparation, part, models, plan, optimisations)?;
+        save(&kernels, build, "device.waves.ll")?;
+        if !kernels.waves.is_empty() {
+            let code = DeviceCode::for_all(kernels.module);
+            let made = PendingImage::begin(&code, &[], bench, ("waves", "waves"))?;
+            image.images.push(made);
+            image.waves.extend(kernels.waves);
+        }
+        // A group that is only right where the queue runs it needs the kernel for that.
+        let queued: BTreeSet<usize> = image
+            .waves
+            .iter()
+            .flat_map(|wave| &wave.statements)
+            .filter_map(|statement| statement.group)
+            .collect();
+        let statements = plan.waves.iter().flat_map(|region| &region.statements);
+        let bound: BTreeSet<LaunchId> = statements
+            .filter(|statement| statement.must_replace)
+            .map(|statement| statement.launch)
+            .collect();
+        image.kernels.retain(|kernel| {
+            let last = plan.groups[kernel.group].members.last();
+            queued.contains(&kernel.group) || !last.is_some_and(|last| bound.contains(&last.launch))
+        });
+        Ok(())
+    }
+}
+
+/// Writes kernels where `SIRIUS_SAVE_DIR` says.
+fn save(kernels: &Kernels<'_>, build: &Build, name: &str) -> Result<(), CodegenError> {
+    let Some(folder) = &build.sirius.save_directory else {
+        return Ok(());
+    };
+    let place = folder.join(name);
+    let saved = kernels.module.print_to_file(&place);
+    saved.map_err(|_| CodegenError::Write(place))
 }
 
 /// What the kernels of groups that nobody has verified would need: one run of ptxas an architecture
@@ -306,15 +284,18 @@ pub fn try_candidates(
     bench: &Workbench<'_>,
 ) -> Result<Vec<Vec<GroupUsage>>, CodegenError> {
     let optimisations = &bench.build.sirius.optimisations;
-    let (module, kernels) = build_candidates(program, graph, models, candidates, optimisations)?;
-    let code = DeviceCode::for_all(module);
-    let emitted = emit_image(&code, &[], bench, ("candidates", "candidates"))?;
+    let preparation = Preparation::of(program, graph, models, candidates, optimisations)?;
+    let (part, plan) = (Part::Groups, candidates);
+    let kernels = build_kernels(program, &preparation, part, models, plan, optimisations)?;
+    let code = DeviceCode::for_all(kernels.module);
+    let image = PendingImage::begin(&code, &[], bench, ("candidates", "candidates"))?;
+    let emitted = image.wait()?;
     Ok(group_usage(
         program,
         graph,
         candidates,
         units,
-        &kernels,
+        &kernels.groups,
         &emitted.usage,
     ))
 }
@@ -335,7 +316,17 @@ impl FusedImage {
         plan: &FusionPlan,
         units: &UnitImages,
     ) -> Vec<Vec<GroupUsage>> {
-        group_usage(program, graph, plan, units, &self.kernels, &self.usage)
+        let of_groups = self.images.first().and_then(PendingImage::usage);
+        let usage = of_groups.cloned().unwrap_or_default();
+        group_usage(program, graph, plan, units, &self.kernels, &usage)
+    }
+
+    /// Waits until all are made.
+    ///
+    /// # Errors
+    /// As [`emit_units`].
+    pub fn settle(&mut self) -> Result<(), CodegenError> {
+        self.images.iter_mut().try_for_each(PendingImage::settle)
     }
 }
 
@@ -396,63 +387,6 @@ fn staged_bytes(graph: &LaunchGraph, kernel: &FusedKernel) -> u64 {
     }
 }
 
-/// Device modules of one image: for the oldest architecture, and for newer ones where that is other code.
-pub struct DeviceCode<'ctx> {
-    pub(super) oldest: Module<'ctx>,
-    newer: Vec<(Target, Module<'ctx>)>,
-}
-
-impl<'ctx> DeviceCode<'ctx> {
-    /// Copies of a unit's modules.
-    pub fn of(unit: &Unit<'ctx>) -> Self {
-        let newer = unit.newer.iter();
-        Self {
-            oldest: unit.device.clone(),
-            newer: newer
-                .map(|(target, module)| (*target, module.clone()))
-                .collect(),
-        }
-    }
-
-    /// One module for all architectures.
-    pub fn for_all(module: Module<'ctx>) -> Self {
-        Self {
-            oldest: module,
-            newer: Vec::new(),
-        }
-    }
-
-    /// Makes each final device IR.
-    ///
-    /// # Errors
-    /// As [`emit_units`].
-    pub fn optimise(&self, build: &Build) -> Result<(), CodegenError> {
-        let newer = self.newer.iter().map(|(target, module)| (*target, module));
-        let oldest = (build.oldest_target(), &self.oldest);
-        // Relocatable code is not whole before it is linked.
-        let is_file = matches!(build.phase, Phase::Cubin | Phase::Fatbin | Phase::Ptx);
-        let is_whole = !(build.relocatable && is_file);
-        for (target, module) in [oldest].into_iter().chain(newer) {
-            if is_whole {
-                keep_to_module(module, build.keep_device_functions);
-            }
-            optimise_device(module, &device_target_machine(&format!("sm_{target}"))?)?;
-        }
-        Ok(())
-    }
-
-    /// The module for an architecture.
-    pub fn module_for(&self, target: Target) -> &Module<'ctx> {
-        for_target(&self.oldest, &self.newer, target)
-    }
-}
-
-struct Emitted {
-    image: PendingImage,
-    usage: Usage,
-    messages: String,
-}
-
 /// The image of one module that is no part of a program.
 ///
 /// # Errors
@@ -463,73 +397,8 @@ pub(super) fn emit_whole_image(
     bench: &Workbench<'_>,
 ) -> Result<DeviceImage, CodegenError> {
     let code = DeviceCode::for_all(module.clone());
-    emit_image(&code, managed, bench, ("module", "module"))?
-        .image
-        .wait()
-}
-
-/// One device module, or one for each architecture, optimised and emitted under a name in the program and the stem
-/// of a file's name, for the device that is built for.
-fn emit_image(
-    code: &DeviceCode<'_>,
-    managed: &[String],
-    bench: &Workbench<'_>,
-    (name, stem): (&str, &str),
-) -> Result<Emitted, CodegenError> {
-    let (build, toolchain) = (bench.build, bench.toolchain);
-    match build.device {
-        Device::Cuda => {
-            code.optimise(build)?;
-            let packed = emit_fatbin(code, build, toolchain, bench.path(), stem)?;
-            Ok(Emitted {
-                image: PendingImage(Some(Making::Made(packed.image))),
-                usage: packed.usage,
-                messages: packed.messages,
-            })
-        }
-        Device::Cpu => {
-            let module = &code.oldest;
-            keep_to_module(module, build.keep_device_functions);
-            optimise_device(module, &device_target_machine(CPU_DEVICE_PROCESSOR)?)?;
-            let symbol = format!("sirius_cpu_image_{:016x}_{name}", sources_hash(build));
-            let object = bench.path().join(format!("{name}.o"));
-            let request = CpuImageRequest {
-                symbol,
-                architecture: build.oldest_target().number,
-                toolkit_version: toolchain.version.0 * 1000 + toolchain.version.1 * 10,
-                managed: managed.to_vec(),
-                libdevice: toolchain.libdevice.clone(),
-                object,
-            };
-            let work = CpuImageWork::new(module, request);
-            let thread = std::thread::spawn(move || work.emit());
-            Ok(Emitted {
-                image: PendingImage(Some(Making::Thread(thread))),
-                usage: Usage::new(),
-                messages: String::new(),
-            })
-        }
-    }
-}
-
-/// The compute capability that the CPU device reports, 8.0.
-const CPU_DEVICE_PROCESSOR: &str = "sm_80";
-
-/// Tells the images of separately compiled objects apart, those of one source with other macros or in another place
-/// among them.
-fn sources_hash(build: &Build) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    build.front_end_arguments.hash(&mut hasher);
-    let output = build.output.as_ref();
-    let output =
-        output.map(|output| std::path::absolute(output).unwrap_or_else(|_| output.clone()));
-    output.hash(&mut hasher);
-    for input in &build.inputs {
-        std::path::absolute(&input.path)
-            .unwrap_or_else(|_| input.path.clone())
-            .hash(&mut hasher);
-        let relocatable = input.bitcode.as_ref().map(|bitcode| &bitcode.relocatable);
-        relocatable.hash(&mut hasher);
-    }
-    hasher.finish()
+    let names = ("module", "module");
+    Ok(PendingImage::begin(&code, managed, bench, names)?
+        .wait()?
+        .image)
 }

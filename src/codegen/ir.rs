@@ -11,6 +11,7 @@ mod attributes;
 mod blocks;
 mod builder;
 mod debug;
+mod diagnostics;
 mod metadata;
 mod passes;
 mod promises;
@@ -19,6 +20,7 @@ pub(super) use atomics::AtomicOperation;
 pub(super) use blocks::copy_unchecked;
 pub(super) use builder::Builder;
 pub(super) use debug::DebugScope;
+pub(super) use diagnostics::hear_errors_only;
 pub(super) use metadata::Metadata;
 
 use inkwell::context::AsContextRef;

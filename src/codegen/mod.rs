@@ -22,6 +22,7 @@ mod kernel_text;
 mod launch_call;
 mod link;
 mod loadable;
+mod pending;
 pub mod ptx;
 mod registration;
 mod reserve;
@@ -30,11 +31,10 @@ mod timer;
 mod waves;
 
 pub use emit::{Emitted, emit, emit_device_only, emit_host_only, link_objects};
-pub use images::{
-    DeviceCode, FusedImage, FusedKernels, UnitImages, Workbench, emit_units, try_candidates,
-};
+pub use images::{FusedImage, FusedKernels, UnitImages, Workbench, emit_units, try_candidates};
 pub use kernel_text::kernel_texts;
 pub use link::{archive, compile_host_bitcode, trace_link};
+pub use pending::DeviceCode;
 
 use crate::affine::Axis;
 use crate::expression::Expression;

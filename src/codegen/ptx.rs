@@ -9,9 +9,10 @@ mod usage;
 use super::cpu::libdevice::link_libdevice;
 use super::device::{self, optimise_device};
 use super::divisors::move_divisors;
-use super::images::DeviceCode;
 use super::ir::{FUNCTION_ATTRIBUTES, Value};
+use super::pending::DeviceCode;
 use super::{CodegenError, DeviceImage};
+use crate::cache::{Entry, put, tools_as_text};
 use crate::cli::command::run_tool;
 use crate::cli::{Build, Phase, Target, Toolchain};
 use crate::schedule::occupancy::KernelUsage;
@@ -20,9 +21,9 @@ use inkwell::targets::FileType;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// An image for the CUDA device, and what the tools said while they made it.
+/// An image, and what the tools said while they made it.
 #[derive(Clone, Debug)]
-pub struct FatBinary {
+pub struct MadeImage {
     /// The image.
     pub image: DeviceImage,
     /// ptxas' messages (`-Xptxas -v`) and warnings, for standard error.
@@ -125,14 +126,26 @@ pub fn assemble(
     if !shown {
         arguments.push("-v".to_owned());
     }
-    arguments.extend([
-        "--output-file".to_owned(),
-        cubin.display().to_string(),
-        source.display().to_string(),
-    ]);
     let ptxas = toolchain.ptxas.as_deref().unwrap_or(Path::new("ptxas"));
-    let output = run_tool(ptxas, &arguments, build)?;
-    let said = String::from_utf8_lossy(&output.stdout).into_owned() + &output.stderr;
+    let kept = kept_place(ptx, &arguments, ptxas, build);
+    let said = match kept.as_ref().and_then(|kept| kept.take()).as_deref() {
+        Some([said, code]) => {
+            write(&cubin, code)?;
+            String::from_utf8_lossy(said).into_owned()
+        }
+        _ => {
+            let files = ["--output-file".into(), cubin.clone(), source.clone()];
+            let arguments = arguments.iter().map(PathBuf::from).chain(files);
+            let output = run_tool(ptxas, &arguments.collect::<Vec<_>>(), build)?;
+            let said = String::from_utf8_lossy(&output.stdout).into_owned() + &output.stderr;
+            // What names files of this run would be wrong in another.
+            let names_files = said.contains(&*source.to_string_lossy());
+            if let (Some(kept), Ok(code)) = (kept.filter(|_| !names_files), std::fs::read(&cubin)) {
+                kept.keep(&[said.as_bytes(), &code]);
+            }
+            said
+        }
+    };
     let (usage, rest) = usage::read(&said);
     Ok(Assembled {
         cubin,
@@ -152,7 +165,7 @@ pub fn emit_fatbin(
     toolchain: &Toolchain,
     folder: &Path,
     stem: &str,
-) -> Result<FatBinary, CodegenError> {
+) -> Result<MadeImage, CodegenError> {
     let packed = folder.join(format!("{stem}.fatbin"));
     let mut arguments = vec![
         "-64".to_owned(),
@@ -188,11 +201,26 @@ pub fn emit_fatbin(
         .unwrap_or(Path::new("fatbinary"));
     messages += &run_tool(fatbinary, &arguments, build)?.stderr;
     let bytes = std::fs::read(&packed).map_err(|_| CodegenError::Write(packed.clone()))?;
-    Ok(FatBinary {
+    Ok(MadeImage {
         image: DeviceImage::Fatbin(bytes),
         messages,
         usage,
     })
+}
+
+/// Where a cubin is kept for those who want the same again, which a link after `-c` does; `None` where the user
+/// watches the tools, or where debug information names the PTX file.
+fn kept_place(ptx: &str, arguments: &[String], ptxas: &Path, build: &Build) -> Option<Entry> {
+    if build.verbose || build.device_debug || build.line_info {
+        return None;
+    }
+    let mut made_from = Vec::new();
+    put(&mut made_from, tools_as_text([ptxas])?.as_bytes());
+    for argument in arguments {
+        put(&mut made_from, argument.as_bytes());
+    }
+    put(&mut made_from, ptx.as_bytes());
+    Entry::of("cubin", made_from)
 }
 
 /// Where PTX goes, by nvcc's names.

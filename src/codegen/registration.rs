@@ -1,7 +1,7 @@
 //! Device images inside the host module, and their registration with the runtime.
 //!
-//! Invariant: every unit keeps its own registration, only its dummy image is replaced; the fused
-//! image adds a wrapper and a registration of its own, run right after the first unit's. Host IR is
+//! Invariant: every unit keeps its own registration, only its dummy image is replaced; the images of fused
+//! kernels and of waves' add a wrapper and a registration of their own, run right after the first unit's. Host IR is
 //! the same for both devices, only what a wrapper's data pointer points to differs.
 
 use super::group::fused_key;
@@ -46,34 +46,60 @@ pub fn embed_unit_images(
 /// Adds the host symbols that stand for fused kernels and for those of waves.
 pub fn add_fused_keys(program: &Program<'_>, fused: &[FusedKernel], waves: &[WaveKernel]) {
     let byte = program.context.i8_type();
-    for (symbol, _) in keys(fused, waves) {
+    for (symbol, _) in group_keys(fused).into_iter().chain(wave_keys(waves)) {
         let key = program.host.add_global(byte, None, &symbol);
         key.set_linkage(Linkage::Internal);
         key.set_initializer(&byte.const_zero());
     }
 }
 
-/// Host symbol and name of each kernel of the fused image.
-fn keys<'a>(fused: &'a [FusedKernel], waves: &'a [WaveKernel]) -> BTreeMap<String, &'a str> {
-    let groups = fused
-        .iter()
-        .map(|kernel| (fused_key(kernel), kernel.name.as_str()));
-    let waves = waves
-        .iter()
-        .filter(|wave| wave.is_built())
-        .map(|wave| (wave_key(wave), wave.name.as_str()));
-    groups.chain(waves).collect()
+/// Host symbols and names of kernels.
+type Keys<'a> = BTreeMap<String, &'a str>;
+
+/// Those of groups, and of waves for which these are enough.
+fn group_keys(fused: &[FusedKernel]) -> Keys<'_> {
+    let keys = fused.iter();
+    keys.map(|kernel| (fused_key(kernel), kernel.name.as_str()))
+        .collect()
 }
 
-/// Adds the fused image and registers its kernels under their keys.
+fn wave_keys(waves: &[WaveKernel]) -> Keys<'_> {
+    let built = waves.iter().filter(|wave| wave.is_built());
+    built
+        .map(|wave| (wave_key(wave), wave.name.as_str()))
+        .collect()
+}
+
+/// Adds the images of fused kernels (the first) and of waves' and registers the kernels under their keys.
 ///
 /// # Errors
 /// When the host module has no registration to extend: our bug.
-pub fn register_fused_image(
+pub fn register_fused_images(
     program: &Program<'_>,
-    image: &DeviceImage,
+    images: &[DeviceImage],
     fused: &[FusedKernel],
     waves: &[WaveKernel],
+) -> Result<(), CodegenError> {
+    let keys = [group_keys(fused), wave_keys(waves)];
+    for (image, (name, keys)) in images.iter().zip(PARTS.into_iter().zip(&keys)) {
+        register_image(program, image, name, keys)?;
+    }
+    Ok(())
+}
+
+/// What the names of each image's things in the host module have.
+const PARTS: [&str; 2] = ["fused", "waves"];
+
+/// The function that registers an image of ours.
+fn register_name(part: &str) -> String {
+    format!("sirius.{part}.register")
+}
+
+fn register_image(
+    program: &Program<'_>,
+    image: &DeviceImage,
+    name: &str,
+    keys: &Keys<'_>,
 ) -> Result<(), CodegenError> {
     let context = program.context;
     let host = &program.host;
@@ -81,7 +107,7 @@ pub fn register_fused_image(
     let (int, void) = (context.i32_type(), context.void_type());
     let null = pointer.const_null();
 
-    let data = image_global(program, "sirius.image.fused", image);
+    let data = image_global(program, &format!("sirius.image.{name}"), image);
     let wrapper = context.const_struct(
         &[
             int.const_int(FATBIN_WRAPPER_MAGIC, false).into(),
@@ -91,18 +117,19 @@ pub fn register_fused_image(
         ],
         false,
     );
-    let wrapper_global = host.add_global(wrapper.get_type(), None, "sirius.fused.wrapper");
+    let wrapper_global =
+        host.add_global(wrapper.get_type(), None, &format!("sirius.{name}.wrapper"));
     wrapper_global.set_linkage(Linkage::Internal);
     wrapper_global.set_constant(true);
     wrapper_global.set_initializer(&wrapper);
     wrapper_global.set_section(Some(".nvFatBinSegment"));
     wrapper_global.set_alignment(8);
-    let handle_global = host.add_global(pointer, None, "sirius.fused.handle");
+    let handle_global = host.add_global(pointer, None, &format!("sirius.{name}.handle"));
     handle_global.set_linkage(Linkage::Internal);
     handle_global.set_initializer(&null);
 
     let register = host.add_function(
-        "sirius.fused.register",
+        &register_name(name),
         void.fn_type(&[], false),
         Some(Linkage::Internal),
     );
@@ -134,20 +161,20 @@ pub fn register_fused_image(
         false,
     );
     let add = declared(program, "__cudaRegisterFunction", add_type);
-    for (symbol, kernel) in keys(fused, waves) {
+    for (symbol, kernel) in keys {
         let key = host
-            .get_global(&symbol)
+            .get_global(symbol)
             .ok_or_else(|| CodegenError::Inconsistent("fused kernel without key".into()))?;
-        let name = builder.build_global_string_ptr(kernel, "sirius.fused.name")?;
-        let name: BasicMetadataValueEnum<'_> = name.as_pointer_value().into();
+        let called = builder.build_global_string_ptr(kernel, &format!("sirius.{name}.name"))?;
+        let called: BasicMetadataValueEnum<'_> = called.as_pointer_value().into();
         let no_limit = int.const_all_ones();
         builder.build_call(
             add,
             &[
                 handle.into(),
                 key.as_pointer_value().into(),
-                name,
-                name,
+                called,
+                called,
                 no_limit.into(),
                 null.into(),
                 null.into(),
@@ -164,7 +191,7 @@ pub fn register_fused_image(
         void.fn_type(&[pointer.into()], false),
     );
     builder.build_call(close, &[handle.into()], "")?;
-    let unregister = build_unregister(program, handle_global)?;
+    let unregister = build_unregister(program, name, handle_global)?;
     let at_exit = declared(program, "atexit", int.fn_type(&[pointer.into()], false));
     builder.build_call(
         at_exit,
@@ -206,15 +233,15 @@ fn image_global<'ctx>(
 
 fn build_unregister<'ctx>(
     program: &Program<'ctx>,
+    name: &str,
     handle_global: GlobalValue<'ctx>,
 ) -> Result<FunctionValue<'ctx>, CodegenError> {
     let context = program.context;
     let pointer = context.ptr_type(AddressSpace::default());
     let type_ = context.void_type().fn_type(&[], false);
-    let function =
-        program
-            .host
-            .add_function("sirius.fused.unregister", type_, Some(Linkage::Internal));
+    let name = format!("sirius.{name}.unregister");
+    let linkage = Some(Linkage::Internal);
+    let function = program.host.add_function(&name, type_, linkage);
     let builder = context.create_builder();
     builder.position_at_end(context.append_basic_block(function, "entry"));
     let handle = builder.build_load(pointer, handle_global.as_pointer_value(), "handle")?;
@@ -245,10 +272,15 @@ fn call_after_unit_registration(
                     .is_some_and(|f| f.get_name().to_bytes() == b"__cudaRegisterFatBinary")
             })
     };
+    let names = PARTS.map(register_name);
+    let is_ours = |function: &FunctionValue<'_>| {
+        let name = function.get_name().to_bytes();
+        names.iter().any(|ours| ours.as_bytes() == name)
+    };
     let constructor = program
         .host
         .get_functions()
-        .find(|function| *function != register && registers(function))
+        .find(|function| !is_ours(function) && registers(function))
         .ok_or_else(|| CodegenError::Inconsistent("no unit registers an image".into()))?;
     let builder = program.context.create_builder();
     for block in constructor.get_basic_blocks() {

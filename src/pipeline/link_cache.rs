@@ -1,26 +1,18 @@
 //! What links of programs made of their objects' bitcode, kept for links of the same again.
 //!
 //! Reading and analysing a program is most of its link; a build that changed no object comes here with
-//! the same bitcode. `SIRIUS_CACHE` names the folder, `off` switches this off; without it, it is
-//! `sirius-rs` in the user's folder of caches.
+//! the same bitcode.
 //!
-//! Invariant: an entry holds all that its objects were made from (bitcode, options, tools), and counts only
-//! where that is the same byte for byte and its own checksum is right. So no other file, and no damage, can
-//! change a program. What fails to be kept is no error.
+//! Invariant: all that a link's objects depend on (bitcode, options, variables, tools) is what its [`Entry`] is made from.
 
 use super::outcome::Outcome;
+use crate::cache::{Entry, put, tools_as_text};
 use crate::cli::{Build, Language, Phase, SiriusOptions, Toolchain, Tuning};
 use std::fmt::Write as _;
-use std::hash::{DefaultHasher, Hash, Hasher};
-use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::path::PathBuf;
 
 /// The place of one link in the cache.
-pub(super) struct LinkCache {
-    folder: PathBuf,
-    /// All that the objects are made from.
-    made_from: Vec<u8>,
-}
+pub(super) struct LinkCache(Entry);
 
 /// What a link came to, before the host's linker.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -51,89 +43,32 @@ impl LinkCache {
         if !only_the_program {
             return None;
         }
-        Some(Self {
-            folder: folder()?,
-            made_from: made_from(build, toolchain)?,
-        })
-    }
-
-    fn entry(&self) -> PathBuf {
-        let name = format!("{:016x}.link", checksum(&self.made_from));
-        self.folder.join(name)
+        Entry::of("link", made_from(build, toolchain)?).map(Self)
     }
 
     /// What an earlier link of the same came to.
     pub(super) fn take(&self) -> Option<Linked> {
-        let path = self.entry();
-        let bytes = std::fs::read(&path).ok()?;
-        let linked = decode(&bytes, &self.made_from)?;
-        // What is used stays longest.
-        let file = std::fs::File::options().append(true).open(&path);
-        let _ = file.and_then(|file| file.set_modified(SystemTime::now()));
-        Some(linked)
+        let mut parts = self.0.take()?.into_iter();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).ok();
+        let warnings = text(parts.next()?)?;
+        let summary = text(parts.next()?)?;
+        Some(Linked {
+            objects: parts.collect(),
+            warnings,
+            summary: summary.strip_prefix('s').map(str::to_owned),
+        })
     }
 
-    /// Keeps what a link came to, and removes what was used longest ago where there is too much.
+    /// Keeps what a link came to: what was said, the summary (nothing, or after a letter), the objects.
     pub(super) fn keep(&self, outcome: &Outcome) {
         if outcome.objects.is_empty() {
             return;
         }
-        let linked = Linked {
-            objects: outcome.objects.clone(),
-            warnings: outcome.warnings.clone(),
-            summary: outcome.summary.clone(),
-        };
-        let _kept = self.write(&encode(&self.made_from, &linked));
-        bound(&self.folder, LARGEST_BYTES);
-    }
-
-    /// An entry appears whole, since builds share the folder.
-    fn write(&self, bytes: &[u8]) -> Option<()> {
-        std::fs::create_dir_all(&self.folder).ok()?;
-        let file = tempfile::NamedTempFile::new_in(&self.folder).ok()?;
-        std::fs::write(file.path(), bytes).ok()?;
-        file.persist(self.entry()).ok()?;
-        Some(())
-    }
-}
-
-/// What all entries together may take.
-const LARGEST_BYTES: u64 = 512 << 20;
-
-/// Where what may be needed again is kept; `None` where nothing is to be.
-pub(super) fn folder() -> Option<PathBuf> {
-    let variable = |name| std::env::var_os(name).filter(|text| !text.is_empty());
-    match variable("SIRIUS_CACHE") {
-        Some(text) if text == "off" => None,
-        Some(folder) => Some(folder.into()),
-        None => {
-            let caches = variable("XDG_CACHE_HOME").map(PathBuf::from);
-            let at_home = || Some(PathBuf::from(variable("HOME")?).join(".cache"));
-            let folder = caches.or_else(at_home)?.join("sirius-rs");
-            folder.is_absolute().then_some(folder)
-        }
-    }
-}
-
-/// Removes the entries that were used longest ago until the others take no more than `most` bytes.
-fn bound(folder: &Path, most: u64) {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut entries: Vec<(SystemTime, u64, PathBuf)> = entries
-        .filter_map(|entry| {
-            let known = entry.metadata().ok()?;
-            let path = entry.path();
-            let is_entry = path.extension().is_some_and(|ending| ending == "link");
-            is_entry.then_some((known.modified().ok()?, known.len(), path))
-        })
-        .collect();
-    entries.sort();
-    let mut total: u64 = entries.iter().map(|(_, bytes, _)| bytes).sum();
-    for (_, bytes, path) in entries {
-        if total <= most {
-            break;
-        }
-        let _ = std::fs::remove_file(path);
-        total -= bytes;
+        let summary = outcome.summary.as_ref().map(|text| format!("s{text}"));
+        let summary = summary.unwrap_or_default();
+        let mut parts = vec![outcome.warnings.as_bytes(), summary.as_bytes()];
+        parts.extend(outcome.objects.iter().map(Vec::as_slice));
+        self.0.keep(&parts);
     }
 }
 
@@ -164,18 +99,14 @@ fn made_from(build: &Build, toolchain: &Toolchain) -> Option<Vec<u8>> {
         }
     }
     let mut text = format!("{lasting:?}\n{toolchain:?}\n");
-    let own = std::env::current_exe().ok()?;
     let tools = [
-        Some(&own),
         Some(&toolchain.clang),
         Some(&toolchain.libdevice),
         toolchain.ptxas.as_ref(),
         toolchain.fatbinary.as_ref(),
     ];
-    for tool in tools.into_iter().flatten() {
-        let known = std::fs::metadata(tool).ok()?;
-        let _ = writeln!(text, "{} {:?}", known.len(), known.modified().ok()?);
-    }
+    let tools = tools.into_iter().flatten().map(PathBuf::as_path);
+    text += &tools_as_text(tools)?;
     let mut variables: Vec<_> = std::env::vars_os()
         .filter(|(name, _)| name.to_string_lossy().starts_with("SIRIUS_"))
         .filter(|(name, _)| name != "SIRIUS_CACHE")
@@ -188,101 +119,4 @@ fn made_from(build: &Build, toolchain: &Toolchain) -> Option<Vec<u8>> {
         put(&mut bytes, &module.transpose().ok()?.unwrap_or_default());
     }
     Some(bytes)
-}
-
-const MAGIC: &[u8; 8] = b"siriusL1";
-
-/// The magic number, a checksum of the rest, what it was made from, what was said, the summary (nothing,
-/// or after a byte), the objects.
-fn encode(made_from: &[u8], linked: &Linked) -> Vec<u8> {
-    let mut rest = Vec::new();
-    put(&mut rest, made_from);
-    put(&mut rest, linked.warnings.as_bytes());
-    let summary = linked.summary.as_ref().map(|text| format!("s{text}"));
-    put(&mut rest, summary.unwrap_or_default().as_bytes());
-    for object in &linked.objects {
-        put(&mut rest, object);
-    }
-    let mut bytes = MAGIC.to_vec();
-    bytes.extend(checksum(&rest).to_le_bytes());
-    bytes.extend(rest);
-    bytes
-}
-
-fn decode(bytes: &[u8], made_from: &[u8]) -> Option<Linked> {
-    let (sum, mut rest) = bytes.strip_prefix(MAGIC)?.split_first_chunk::<8>()?;
-    if checksum(rest) != u64::from_le_bytes(*sum) || part(&mut rest)? != made_from {
-        return None;
-    }
-    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).ok();
-    let warnings = text(part(&mut rest)?)?;
-    let summary = text(part(&mut rest)?)?;
-    let mut objects = Vec::new();
-    while !rest.is_empty() {
-        objects.push(part(&mut rest)?.to_vec());
-    }
-    Some(Linked {
-        objects,
-        warnings,
-        summary: summary.strip_prefix('s').map(str::to_owned),
-    })
-}
-
-fn checksum(bytes: &[u8]) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    bytes.hash(&mut hasher);
-    hasher.finish()
-}
-
-/// Adds one part, after its length as eight bytes.
-fn put(bytes: &mut Vec<u8>, part: &[u8]) {
-    bytes.extend((part.len() as u64).to_le_bytes());
-    bytes.extend(part);
-}
-
-fn part<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
-    let (length, after) = rest.split_first_chunk::<8>()?;
-    let length = usize::try_from(u64::from_le_bytes(*length)).ok()?;
-    let (part, after) = after.split_at_checked(length)?;
-    *rest = after;
-    Some(part)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_whole_entries_of_the_same_count() {
-        let linked = Linked {
-            objects: vec![vec![1, 2, 3], Vec::new()],
-            warnings: "said\n".into(),
-            summary: Some(String::new()),
-        };
-        let entry = encode(b"sources", &linked);
-        assert_eq!(decode(&entry, b"sources"), Some(linked));
-        assert_eq!(decode(&entry, b"sourced"), None);
-        for place in 0..entry.len() {
-            assert_eq!(decode(&entry[..place], b"sources"), None);
-            let mut damaged = entry.clone();
-            damaged[place] ^= 1;
-            assert_eq!(decode(&damaged, b"sources"), None);
-        }
-    }
-
-    #[test]
-    fn what_was_used_longest_ago_goes_first() {
-        let folder = tempfile::tempdir().unwrap();
-        let now = SystemTime::now();
-        for (age, name) in [(3, "old.link"), (2, "new.link"), (9, "other")] {
-            let path = folder.path().join(name);
-            std::fs::write(&path, [0; 10]).unwrap();
-            let file = std::fs::File::options().append(true).open(&path).unwrap();
-            file.set_modified(now - std::time::Duration::from_secs(age))
-                .unwrap();
-        }
-        bound(folder.path(), 10);
-        let left = |name: &str| folder.path().join(name).exists();
-        assert!(!left("old.link") && left("new.link") && left("other"));
-    }
 }

@@ -43,17 +43,35 @@ pub(super) fn judge<'ctx>(
         return Ok((analysis, None));
     }
     let bench = Workbench::new(&build, toolchain)?;
-    let Ok(units) = emit_units(program, &bench) else {
+    let Ok(mut units) = emit_units(program, &bench) else {
         return Ok((analysis, None));
     };
-    let (analysis, fused) = judge_images(program, analysis, &build, &bench, &units)?;
+    let fused = begin(program, &analysis, &build, &bench);
+    if units.settle().is_err() {
+        return Ok((analysis, None));
+    }
+    let (analysis, fused) = judge_images(program, analysis, &build, (&bench, &units), fused)?;
     Ok((analysis, fused.ok().map(|(kernels, _)| kernels)))
 }
 
-/// The kernels of a plan, and an image of them.
-type Fused<'ctx> = Result<(FusedKernels<'ctx>, FusedImage), CodegenError>;
+/// The kernels of a plan's groups, and an image of them.
+pub(super) type Fused<'ctx> = Result<(FusedKernels<'ctx>, FusedImage), CodegenError>;
 
-/// The image of the plan's groups, after those that ask too much were cut or taken out of the plan.
+/// Builds the kernels of a plan's groups, and begins with their image.
+pub(super) fn begin<'ctx>(
+    program: &Program<'ctx>,
+    analysis: &Analysis,
+    build: &Build,
+    bench: &Workbench<'_>,
+) -> Fused<'ctx> {
+    let (graph, models, plan) = (&analysis.graph, &analysis.models, &analysis.plan);
+    let kernels = FusedKernels::build(program, graph, models, plan, build)?;
+    let image = kernels.emit(bench)?;
+    Ok((kernels, image))
+}
+
+/// The image of the plan's groups, after those that ask too much were cut or taken out of the plan. The images
+/// of units are made, that of the groups as planned is begun.
 ///
 /// # Errors
 /// Only bugs of ours: a part of a plan is refused by the verifier.
@@ -61,19 +79,10 @@ pub(super) fn judge_images<'ctx>(
     program: &Program<'ctx>,
     mut analysis: Analysis,
     build: &Build,
-    bench: &Workbench<'_>,
-    units: &UnitImages,
+    (bench, units): (&Workbench<'_>, &UnitImages),
+    begun: Fused<'ctx>,
 ) -> Result<(Analysis, Fused<'ctx>), PipelineError> {
-    if !analysis.plan.plan().waves.is_empty() {
-        analysis = without_heavy(program, analysis, build, bench, units)?;
-    }
-    let image = |analysis: &Analysis| {
-        let (graph, models, plan) = (&analysis.graph, &analysis.models, &analysis.plan);
-        let kernels = FusedKernels::build(program, graph, models, plan, build)?;
-        let image = kernels.emit(bench)?;
-        Ok((kernels, image))
-    };
-    let mut fused = image(&analysis);
+    let mut fused = settled(begun);
     let Some(figures) = figures(program, &analysis, units, &fused) else {
         return Ok((analysis, fused));
     };
@@ -83,7 +92,7 @@ pub(super) fn judge_images<'ctx>(
         analysis.missed.extend(missed);
         analysis.missed.sort_by_key(|missed| missed.source);
         analysis.replan(kept, parts)?;
-        fused = image(&analysis);
+        fused = settled(begin(program, &analysis, build, bench));
     }
     if let Some(figures) = self::figures(program, &analysis, units, &fused) {
         let groups = analysis.plan.plan().groups.iter();
@@ -95,46 +104,11 @@ pub(super) fn judge_images<'ctx>(
     Ok((analysis, fused))
 }
 
-/// Takes groups that ask too much out of a plan with waves before there is an image of it, as far as they are
-/// suspected: the image has the kernels of all waves as well, and would have to be made twice.
-fn without_heavy(
-    program: &Program<'_>,
-    mut analysis: Analysis,
-    build: &Build,
-    bench: &Workbench<'_>,
-    units: &UnitImages,
-) -> Result<Analysis, PipelineError> {
-    let (graph, models) = (&analysis.graph, &analysis.models);
-    let groups = analysis.plan.plan().groups.iter().cloned();
-    let (suspected, light): (Vec<_>, Vec<_>) = groups.partition(|group| {
-        let together = units.registers_together(program, graph, group);
-        together.is_none_or(|registers| registers > MANY_REGISTERS)
-    });
-    if suspected.is_empty() {
-        return Ok(analysis);
-    }
-    let candidates = FusionPlan {
-        groups: suspected,
-        ..FusionPlan::default()
-    };
-    let tried = codegen::try_candidates(program, graph, models, &candidates, units, bench);
-    let Ok(usage) = tried else {
-        return Ok(analysis);
-    };
-    let figures = occupancy(&analysis, &candidates, &usage);
-    let (passing, refused) = sort_out(&candidates.groups, &figures);
-    if !refused.is_empty() {
-        let (parts, missed) = take_apart(program, &analysis, refused, build, bench, units);
-        analysis.missed.extend(missed);
-        analysis.missed.sort_by_key(|missed| missed.source);
-        analysis.replan([light, passing].concat(), parts)?;
-    }
-    Ok(analysis)
+fn settled(begun: Fused<'_>) -> Fused<'_> {
+    let (kernels, mut image) = begun?;
+    image.settle()?;
+    Ok((kernels, image))
 }
-
-/// Registers of a group's members together from which its own kernel is likely to have more than leave a quarter
-/// of a multiprocessor's warps.
-const MANY_REGISTERS: u32 = 128;
 
 /// Groups that pass, and those that do not with the reason.
 fn sort_out(

@@ -3,7 +3,6 @@
 //! Invariant: the plan that leaves here went through the verifier, like every plan. Names that no group has,
 //! and variants that the verifier refuses, leave the plan as it was, with a line that says so.
 
-use super::link_cache;
 use super::{Analysis, Outcome, PipelineError};
 use crate::cli::{Build, Device, Optimisation, TuneMode};
 use crate::codegen::kernel_texts;
@@ -507,5 +506,5 @@ pub(super) fn keep_verdicts(verdicts: &[Verdict]) {
 }
 
 fn verdicts_folder() -> Option<PathBuf> {
-    Some(link_cache::folder()?.join("tune"))
+    Some(crate::cache::folder()?.join("tune"))
 }

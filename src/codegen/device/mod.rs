@@ -8,7 +8,7 @@ mod barriers;
 
 use super::CodegenError;
 use super::divisors::show_constant_divisors;
-use super::ir::{FUNCTION_ATTRIBUTES, Linkage, Value};
+use super::ir::{FUNCTION_ATTRIBUTES, Linkage, Value, hear_errors_only};
 use inkwell::OptimizationLevel;
 use inkwell::module::Module;
 use inkwell::passes::PassBuilderOptions;
@@ -86,6 +86,7 @@ pub(super) fn run_passes(
     passes: &str,
     machine: &TargetMachine,
 ) -> Result<(), CodegenError> {
+    hear_errors_only(module);
     let options = PassBuilderOptions::create();
     options.set_loop_slp_vectorization(true);
     options.set_loop_vectorization(true);

@@ -163,6 +163,8 @@ pub(super) fn statements(
 
 /// A kernel of statements that wait.
 pub(super) struct Body<'a> {
+    /// That of the kernel among all of the plan, which its name has.
+    pub(super) number: usize,
     pub(super) kernel: &'a Built,
     pub(super) statements: Vec<WaveStatementSite>,
     /// A launch by itself has a kernel of its own.
@@ -179,10 +181,10 @@ pub(super) fn build_batches(
 ) -> Result<Vec<WaveKernel>, CodegenError> {
     let mut waves = Vec::new();
     let mut built = Vec::new();
-    for (number, found) in bodies.into_iter().enumerate() {
+    for found in bodies {
         let kernel = found.kernel;
         let body = function_of(module, kernel)?;
-        let name = format!("sirius_wave_{number}_{}", body_name(&kernel.name));
+        let name = format!("sirius_wave_{}_{}", found.number, body_name(&kernel.name));
         if found.lone {
             let layout = Layout::of(module, body);
             let layout = layout.map(|layout| Layout {

@@ -5,6 +5,7 @@
 //! are claims about parameters and extents that hold at every site the kernel is used for. Facts of
 //! several sites have a greatest common part, [`Facts::meet`]: what each of them claims.
 
+use super::Part;
 use super::aliasing::PointerFacts;
 use super::batch::Statement;
 use super::clipped::{self, Grid};
@@ -473,9 +474,13 @@ impl Wanted {
         }
     }
 
-    /// Whether a kernel is for statements that wait.
-    pub(super) fn is_of_waves(&self, number: usize) -> bool {
-        number >= self.of_groups
+    /// The kernels of one part, and the number of the first.
+    pub(super) fn of_part(&self, part: Part) -> (usize, &[Order]) {
+        let (of_groups, of_waves) = self.orders.split_at(self.of_groups);
+        match part {
+            Part::Groups => (0, of_groups),
+            Part::Waves => (self.of_groups, of_waves),
+        }
     }
 
     /// Whether the sites of a kernel for waves have one kernel for themselves that takes the same.
@@ -598,9 +603,7 @@ mod tests {
             Statement::waiting(site, region, repeats)
         });
         let wanted = Wanted::of(&sites, sites.len(), &statements);
-        (0..wanted.orders.len())
-            .filter(|number| wanted.is_of_waves(*number))
-            .count()
+        wanted.of_part(Part::Waves).1.len()
     }
 
     #[test]

@@ -5,8 +5,9 @@ use crate::expression::Expression;
 use crate::kernel::model_kernels;
 use crate::launch::{Argument, ArgumentPiece, Buffer, BufferId, MemoryKind, Node, NodeId};
 use crate::launch::{HostBlockId, HostValue, Operand, Pointer, Root, Stream, ValueId};
+use crate::launch::{Launch, LaunchGraph, LaunchId, NodeKind};
 use crate::program::{DeviceVariable, Kernel, KernelId, Unit};
-use crate::schedule::{FusionPlan, Member, ThreadMap, Variant};
+use crate::schedule::{FusionGroup, Member, ThreadMap, Variant};
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 
@@ -159,19 +160,26 @@ fn count(function: Value, opcode: Opcode) -> usize {
         .count()
 }
 
+/// The kernels of a plan's groups.
+fn built<'ctx>(
+    program: &Program<'ctx>,
+    graph: &LaunchGraph,
+    models: &[KernelModel],
+    plan: &FusionPlan,
+) -> (Module<'ctx>, Vec<FusedKernel>) {
+    let all = Optimisation::ALL.into();
+    let made = Preparation::of(program, graph, models, plan, &all)
+        .and_then(|made| build_kernels(program, &made, Part::Groups, models, plan, &all))
+        .expect("it can be built");
+    (made.module, made.groups)
+}
+
 /// Fuses launches of one group and optimises the result as it is emitted.
 fn fuse(nodes: Vec<Node>, barriers: &[bool], check: impl Fn(&Module, &FusedKernel, Value)) {
     let context = Context::create();
     let program = program(&context);
     let models = model_kernels(&program);
-    let (module, fused, _) = build_groups(
-        &program,
-        &graph(nodes),
-        &models,
-        &plan(barriers),
-        &Optimisation::ALL.into(),
-    )
-    .expect("it can be built");
+    let (module, fused) = built(&program, &graph(nodes), &models, &plan(barriers));
     device::optimise_device(&module, &device_target_machine("sm_80").unwrap()).unwrap();
     let function = Value::function(&module, &fused[0].name).expect("the kernel is there");
     check(&module, &fused[0], function);
@@ -302,14 +310,7 @@ fn a_table_of_variables_is_not_copied() {
     let context = Context::create();
     let program = program(&context);
     let models = model_kernels(&program);
-    let (_, fused, _) = build_groups(
-        &program,
-        &graph(nodes),
-        &models,
-        &plan(&[false, false]),
-        &Optimisation::ALL.into(),
-    )
-    .expect("it can be built");
+    let (_, fused) = built(&program, &graph(nodes), &models, &plan(&[false, false]));
     assert!(fused.is_empty());
 }
 
@@ -325,8 +326,7 @@ fn fuse_knowing(
     let mut graph = graph(nodes);
     tell(&mut graph);
     let plan = plan(&[false, false]);
-    let all = Optimisation::ALL.into();
-    let (module, fused, _) = build_groups(&program, &graph, &models, &plan, &all).unwrap();
+    let (module, fused) = built(&program, &graph, &models, &plan);
     device::optimise_device(&module, &device_target_machine("sm_80").unwrap()).unwrap();
     let function = Value::function(&module, &fused[0].name).expect("the kernel is there");
     check(&fused[0], function);
@@ -452,8 +452,7 @@ fn kernels_of_pairs(known: &[Option<i64>]) -> Vec<(String, usize)> {
     let program = program(&context);
     let models = model_kernels(&program);
     let (graph, plan) = pairs(known);
-    let all = Optimisation::ALL.into();
-    let (module, fused, _) = build_groups(&program, &graph, &models, &plan, &all).unwrap();
+    let (module, fused) = built(&program, &graph, &models, &plan);
     let launches: Vec<_> = fused
         .iter()
         .map(|kernel| match kernel.parameters[0] {

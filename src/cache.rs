@@ -1,0 +1,202 @@
+//! What takes long to make, kept for those who need the same again: links of whole programs, and what ptxas made.
+//!
+//! `SIRIUS_CACHE` names the folder, `off` switches this off; without it, it is `sirius-rs` in the user's
+//! folder of caches.
+//!
+//! Invariant: an entry holds all that its parts were made from (code, options, tools), and counts only where that is
+//! the same byte for byte and its own checksum is right. So no other file, and no damage, can change a
+//! program. What fails to be kept is no error.
+
+use std::fmt::Write as _;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// The place of one thing in the cache.
+pub struct Entry {
+    folder: PathBuf,
+    /// The ending of its file's name: what sort of thing it is.
+    sort: &'static str,
+    made_from: Vec<u8>,
+}
+
+impl Entry {
+    /// The place of what is made from these bytes; `None` where nothing is to be kept.
+    pub fn of(sort: &'static str, made_from: Vec<u8>) -> Option<Self> {
+        Some(Self {
+            folder: folder()?,
+            sort,
+            made_from,
+        })
+    }
+
+    fn path(&self) -> PathBuf {
+        let name = format!("{:016x}.{}", checksum(&self.made_from), self.sort);
+        self.folder.join(name)
+    }
+
+    /// The parts that were kept here.
+    pub fn take(&self) -> Option<Vec<Vec<u8>>> {
+        let path = self.path();
+        let bytes = std::fs::read(&path).ok()?;
+        let parts = decode(&bytes, &self.made_from)?;
+        // What is used stays longest.
+        let file = std::fs::File::options().append(true).open(&path);
+        let _ = file.and_then(|file| file.set_modified(SystemTime::now()));
+        Some(parts)
+    }
+
+    /// Keeps parts, and removes what was used longest ago where there is too much.
+    pub fn keep(&self, parts: &[&[u8]]) {
+        let _kept = self.write(&encode(&self.made_from, parts));
+        bound(&self.folder, LARGEST_BYTES);
+    }
+
+    /// An entry appears whole, since builds share the folder.
+    fn write(&self, bytes: &[u8]) -> Option<()> {
+        std::fs::create_dir_all(&self.folder).ok()?;
+        let file = tempfile::NamedTempFile::new_in(&self.folder).ok()?;
+        std::fs::write(file.path(), bytes).ok()?;
+        file.persist(self.path()).ok()?;
+        Some(())
+    }
+}
+
+/// What all entries together may take.
+const LARGEST_BYTES: u64 = 512 << 20;
+
+/// Where what may be needed again is kept; `None` where nothing is to be.
+pub fn folder() -> Option<PathBuf> {
+    let variable = |name| std::env::var_os(name).filter(|text| !text.is_empty());
+    match variable("SIRIUS_CACHE") {
+        Some(text) if text == "off" => None,
+        Some(folder) => Some(folder.into()),
+        None => {
+            let caches = variable("XDG_CACHE_HOME").map(PathBuf::from);
+            let at_home = || Some(PathBuf::from(variable("HOME")?).join(".cache"));
+            let folder = caches.or_else(at_home)?.join("sirius-rs");
+            folder.is_absolute().then_some(folder)
+        }
+    }
+}
+
+/// Tells tools apart by what their files are, this compiler first; `None` where one cannot be looked at.
+pub fn tools_as_text<'a>(tools: impl IntoIterator<Item = &'a Path>) -> Option<String> {
+    let own = std::env::current_exe().ok()?;
+    let mut text = String::new();
+    let tools = tools.into_iter().map(Path::to_owned);
+    for tool in std::iter::once(own).chain(tools) {
+        let known = std::fs::metadata(&tool).ok()?;
+        let (bytes, modified) = (known.len(), known.modified().ok()?);
+        let _ = writeln!(text, "{} {bytes} {modified:?}", tool.display());
+    }
+    Some(text)
+}
+
+/// The sorts of entries that [`bound`] removes; other files in the folder are not its own.
+const SORTS: [&str; 2] = ["link", "cubin"];
+
+/// Removes the entries that were used longest ago until the others take no more than `most` bytes.
+fn bound(folder: &Path, most: u64) {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut entries: Vec<(SystemTime, u64, PathBuf)> = entries
+        .filter_map(|entry| {
+            let known = entry.metadata().ok()?;
+            let path = entry.path();
+            let ending = path.extension().and_then(|ending| ending.to_str());
+            let is_entry = ending.is_some_and(|ending| SORTS.contains(&ending));
+            is_entry.then_some((known.modified().ok()?, known.len(), path))
+        })
+        .collect();
+    entries.sort();
+    let mut total: u64 = entries.iter().map(|(_, bytes, _)| bytes).sum();
+    for (_, bytes, path) in entries {
+        if total <= most {
+            break;
+        }
+        let _ = std::fs::remove_file(path);
+        total -= bytes;
+    }
+}
+
+const MAGIC: &[u8; 8] = b"siriusK1";
+
+/// The magic number, a checksum of the rest, what it was made from, the parts.
+fn encode(made_from: &[u8], parts: &[&[u8]]) -> Vec<u8> {
+    let mut rest = Vec::new();
+    put(&mut rest, made_from);
+    for part in parts {
+        put(&mut rest, part);
+    }
+    let mut bytes = MAGIC.to_vec();
+    bytes.extend(checksum(&rest).to_le_bytes());
+    bytes.extend(rest);
+    bytes
+}
+
+fn decode(bytes: &[u8], made_from: &[u8]) -> Option<Vec<Vec<u8>>> {
+    let (sum, mut rest) = bytes.strip_prefix(MAGIC)?.split_first_chunk::<8>()?;
+    if checksum(rest) != u64::from_le_bytes(*sum) || part(&mut rest)? != made_from {
+        return None;
+    }
+    let mut parts = Vec::new();
+    while !rest.is_empty() {
+        parts.push(part(&mut rest)?.to_vec());
+    }
+    Some(parts)
+}
+
+fn checksum(bytes: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    bytes.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Adds one part, after its length as eight bytes.
+pub fn put(bytes: &mut Vec<u8>, part: &[u8]) {
+    bytes.extend((part.len() as u64).to_le_bytes());
+    bytes.extend(part);
+}
+
+fn part<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
+    let (length, after) = rest.split_first_chunk::<8>()?;
+    let length = usize::try_from(u64::from_le_bytes(*length)).ok()?;
+    let (part, after) = after.split_at_checked(length)?;
+    *rest = after;
+    Some(part)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_whole_entries_of_the_same_count() {
+        let parts: [&[u8]; 3] = [&[1, 2, 3], &[], b"said\n"];
+        let entry = encode(b"sources", &parts);
+        assert_eq!(decode(&entry, b"sources").unwrap(), parts);
+        assert_eq!(decode(&entry, b"sourced"), None);
+        for place in 0..entry.len() {
+            assert_eq!(decode(&entry[..place], b"sources"), None);
+            let mut damaged = entry.clone();
+            damaged[place] ^= 1;
+            assert_eq!(decode(&damaged, b"sources"), None);
+        }
+    }
+
+    #[test]
+    fn what_was_used_longest_ago_goes_first() {
+        let folder = tempfile::tempdir().unwrap();
+        let now = SystemTime::now();
+        for (age, name) in [(3, "old.link"), (2, "new.cubin"), (9, "other")] {
+            let path = folder.path().join(name);
+            std::fs::write(&path, [0; 10]).unwrap();
+            let file = std::fs::File::options().append(true).open(&path).unwrap();
+            file.set_modified(now - std::time::Duration::from_secs(age))
+                .unwrap();
+        }
+        bound(folder.path(), 10);
+        let left = |name: &str| folder.path().join(name).exists();
+        assert!(!left("old.link") && left("new.cubin") && left("other"));
+    }
+}

@@ -1,0 +1,245 @@
+//! Device images in the making: each by a thread of its own, while the compiler goes on.
+//!
+//! Invariant: a thread sees nothing of the compiler's LLVM context; it gets bitcode and has a context of its own.
+//! Nobody outlives the threads that were begun.
+
+use super::CodegenError;
+use super::cpu::{CpuImageRequest, CpuImageWork};
+use super::device::{device_target_machine, keep_to_module, optimise_device};
+use super::images::Workbench;
+use super::ptx::{MadeImage, Usage, emit_fatbin};
+use crate::cli::{Build, Device, Phase, Target, Toolchain};
+use crate::program::{Unit, for_target};
+use inkwell::context::Context;
+use inkwell::memory_buffer::MemoryBuffer;
+use inkwell::module::Module;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::PathBuf;
+use std::thread::JoinHandle;
+
+/// An image that is there, or that a thread is making.
+pub(super) struct PendingImage(Option<Making>);
+
+enum Making {
+    Made(MadeImage),
+    Thread(JoinHandle<Result<MadeImage, CodegenError>>),
+}
+
+impl PendingImage {
+    /// Begins to optimise and emit device code under a name in the program and the stem of a file's name, for the
+    /// device that is built for. Users who watch the tools see one after the other.
+    ///
+    /// # Errors
+    /// With `-v`, those of [`Self::wait`].
+    pub(super) fn begin(
+        code: &DeviceCode<'_>,
+        managed: &[String],
+        bench: &Workbench<'_>,
+        (name, stem): (&str, &str),
+    ) -> Result<Self, CodegenError> {
+        let bitcode = code.to_bitcode();
+        let request = Request {
+            build: bench.build.clone(),
+            toolchain: bench.toolchain().clone(),
+            folder: bench.path().to_owned(),
+            managed: managed.to_vec(),
+            name: name.to_owned(),
+            stem: stem.to_owned(),
+        };
+        let thread = std::thread::spawn(move || {
+            let context = Context::create();
+            request.emit(&bitcode.read(&context)?)
+        });
+        let mut pending = Self(Some(Making::Thread(thread)));
+        if bench.build.verbose {
+            pending.settle()?;
+        }
+        Ok(pending)
+    }
+
+    /// Waits for the image.
+    ///
+    /// # Errors
+    /// As [`emit_fatbin`] and [`CpuImageWork::emit`].
+    pub(super) fn wait(mut self) -> Result<MadeImage, CodegenError> {
+        match self.0.take() {
+            Some(Making::Made(image)) => Ok(image),
+            Some(Making::Thread(thread)) => thread
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            None => Err(CodegenError::Inconsistent("an image is gone".to_owned())),
+        }
+    }
+
+    /// As [`Self::wait`], with the image kept for later.
+    pub(super) fn settle(&mut self) -> Result<(), CodegenError> {
+        let image = Self(self.0.take()).wait()?;
+        self.0 = Some(Making::Made(image));
+        Ok(())
+    }
+
+    /// What its kernels need; `None` while it is in the making.
+    pub(super) fn usage(&self) -> Option<&Usage> {
+        match &self.0 {
+            Some(Making::Made(image)) => Some(&image.usage),
+            _ => None,
+        }
+    }
+}
+
+/// Nothing is left behind of an image that nobody wants any more.
+impl Drop for PendingImage {
+    fn drop(&mut self) {
+        if let Some(Making::Thread(thread)) = self.0.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Device modules of one image: for the oldest architecture, and for newer ones where that is other code.
+pub struct DeviceCode<'ctx> {
+    pub(super) oldest: Module<'ctx>,
+    newer: Vec<(Target, Module<'ctx>)>,
+}
+
+impl<'ctx> DeviceCode<'ctx> {
+    /// Copies of a unit's modules.
+    pub fn of(unit: &Unit<'ctx>) -> Self {
+        let newer = unit.newer.iter();
+        Self {
+            oldest: unit.device.clone(),
+            newer: newer
+                .map(|(target, module)| (*target, module.clone()))
+                .collect(),
+        }
+    }
+
+    /// One module for all architectures.
+    pub fn for_all(module: Module<'ctx>) -> Self {
+        Self {
+            oldest: module,
+            newer: Vec::new(),
+        }
+    }
+
+    /// Makes each final device IR.
+    ///
+    /// # Errors
+    /// As [`emit_units`].
+    pub fn optimise(&self, build: &Build) -> Result<(), CodegenError> {
+        let newer = self.newer.iter().map(|(target, module)| (*target, module));
+        let oldest = (build.oldest_target(), &self.oldest);
+        // Relocatable code is not whole before it is linked.
+        let is_file = matches!(build.phase, Phase::Cubin | Phase::Fatbin | Phase::Ptx);
+        let is_whole = !(build.relocatable && is_file);
+        for (target, module) in [oldest].into_iter().chain(newer) {
+            if is_whole {
+                keep_to_module(module, build.keep_device_functions);
+            }
+            optimise_device(module, &device_target_machine(&format!("sm_{target}"))?)?;
+        }
+        Ok(())
+    }
+
+    /// The module for an architecture.
+    pub fn module_for(&self, target: Target) -> &Module<'ctx> {
+        for_target(&self.oldest, &self.newer, target)
+    }
+
+    /// Its bitcode, which other threads can read.
+    fn to_bitcode(&self) -> Bitcode {
+        let bytes = |module: &Module<'ctx>| module.write_bitcode_to_memory().as_slice().to_vec();
+        let newer = self.newer.iter();
+        Bitcode {
+            oldest: bytes(&self.oldest),
+            newer: newer
+                .map(|(target, module)| (*target, bytes(module)))
+                .collect(),
+        }
+    }
+}
+
+/// As bitcode, what [`DeviceCode`] is.
+struct Bitcode {
+    oldest: Vec<u8>,
+    newer: Vec<(Target, Vec<u8>)>,
+}
+
+impl Bitcode {
+    fn read<'ctx>(&self, context: &'ctx Context) -> Result<DeviceCode<'ctx>, CodegenError> {
+        let module = |bytes: &[u8]| {
+            let buffer = MemoryBuffer::create_from_memory_range_copy(bytes, "device code");
+            Module::parse_bitcode_from_buffer(&buffer, context)
+                .map_err(|message| CodegenError::Llvm(message.to_string()))
+        };
+        let newer = self.newer.iter();
+        Ok(DeviceCode {
+            oldest: module(&self.oldest)?,
+            newer: newer
+                .map(|(target, bytes)| Ok((*target, module(bytes)?)))
+                .collect::<Result<_, CodegenError>>()?,
+        })
+    }
+}
+
+/// What an image is made with.
+struct Request {
+    build: Build,
+    toolchain: Toolchain,
+    folder: PathBuf,
+    managed: Vec<String>,
+    name: String,
+    stem: String,
+}
+
+impl Request {
+    fn emit(&self, code: &DeviceCode<'_>) -> Result<MadeImage, CodegenError> {
+        let (build, toolchain) = (&self.build, &self.toolchain);
+        match build.device {
+            Device::Cuda => {
+                code.optimise(build)?;
+                emit_fatbin(code, build, toolchain, &self.folder, &self.stem)
+            }
+            Device::Cpu => {
+                let (name, module) = (&self.name, &code.oldest);
+                keep_to_module(module, build.keep_device_functions);
+                optimise_device(module, &device_target_machine(CPU_DEVICE_PROCESSOR)?)?;
+                let request = CpuImageRequest {
+                    symbol: format!("sirius_cpu_image_{:016x}_{name}", sources_hash(build)),
+                    architecture: build.oldest_target().number,
+                    toolkit_version: toolchain.version.0 * 1000 + toolchain.version.1 * 10,
+                    managed: self.managed.clone(),
+                    libdevice: toolchain.libdevice.clone(),
+                    object: self.folder.join(format!("{name}.o")),
+                };
+                Ok(MadeImage {
+                    image: CpuImageWork::new(module, request).emit()?,
+                    messages: String::new(),
+                    usage: Usage::new(),
+                })
+            }
+        }
+    }
+}
+
+/// The compute capability that the CPU device reports, 8.0.
+const CPU_DEVICE_PROCESSOR: &str = "sm_80";
+
+/// Tells the images of separately compiled objects apart, those of one source with other macros or in another place
+/// among them.
+fn sources_hash(build: &Build) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    build.front_end_arguments.hash(&mut hasher);
+    let output = build.output.as_ref();
+    let output =
+        output.map(|output| std::path::absolute(output).unwrap_or_else(|_| output.clone()));
+    output.hash(&mut hasher);
+    for input in &build.inputs {
+        std::path::absolute(&input.path)
+            .unwrap_or_else(|_| input.path.clone())
+            .hash(&mut hasher);
+        let relocatable = input.bitcode.as_ref().map(|bitcode| &bitcode.relocatable);
+        relocatable.hash(&mut hasher);
+    }
+    hasher.finish()
+}
