@@ -157,6 +157,7 @@ fn fields(build: &Build) -> Vec<String> {
         format!("dependencies: {:?}", build.dependencies),
         format!("device: {:?}", build.device),
         format!("optimisation: {}", build.optimisation),
+        format!("host overflow wraps: {}", build.lets_host_overflow_wrap()),
         format!("host debug: {}", build.host_debug),
         format!("device debug: {}", build.device_debug),
         format!("line info: {}", build.line_info),

@@ -59,3 +59,57 @@ fn files_for_the_cpu_device_are_loaded_there() {
     let said = String::from_utf8_lossy(&ran.stderr);
     assert!(said.contains("wrote for it"), "{said}");
 }
+
+#[test]
+fn kernels_are_compiled_when_the_program_runs() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/modules/compiled.cpp");
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("program").display().to_string();
+    let source = source.display().to_string();
+    sirius(&[
+        "--sirius-device=cpu",
+        &source,
+        "-o",
+        &program,
+        "-lnvrtc",
+        "-lcuda",
+    ]);
+    let run = |compiler: Option<&str>| {
+        let mut command = Command::new(&program);
+        command.env_remove("SIRIUS_COMPILER");
+        command.envs(compiler.map(|path| ("SIRIUS_COMPILER", path)));
+        command.output().unwrap()
+    };
+    let ran = run(None);
+    let said = String::from_utf8_lossy(&ran.stderr);
+    assert_eq!(
+        String::from_utf8_lossy(&ran.stdout),
+        "version 1, last architecture 121\n\
+         before: NVRTC_ERROR_NO_LOWERED_NAMES_BEFORE_COMPILATION\n\
+         refused: NVRTC_ERROR_INVALID_OPTION\n\
+         log: ''\n\
+         _ZN5kinds6scaledIfLi2EEEvPT_ _ZN5kinds6factorE _ZN5kinds6scaledI6__halfLi2EEEvPT_, \
+         other: NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID\n\
+         PTX 1, ends with zero 1\n\
+         4 bytes, first 621, last 1\n\
+         4 bytes, first 621, last 1\n\
+         destroyed 1, again: NVRTC_ERROR_INVALID_PROGRAM\n\
+         machine code 0\n\
+         broken: NVRTC_ERROR_COMPILATION\n\
+         broken.cu:1:28: error: use of undeclared identifier 'none'\n\
+         then: NVRTC_ERROR_INVALID_PROGRAM\n\
+         type unsigned int const&\n",
+        "{said}"
+    );
+    assert_eq!(
+        said,
+        "sirius: NVRTC on the CPU device does not know -default-device\n"
+    );
+
+    // Without a compiler there is a sentence.
+    let ran = run(Some("/nowhere/sirius-rs"));
+    let said = String::from_utf8_lossy(&ran.stderr);
+    assert!(said.contains("SIRIUS_COMPILER can name"), "{said}");
+    let printed = String::from_utf8_lossy(&ran.stdout);
+    assert!(printed.contains("NVRTC_ERROR_INTERNAL_ERROR"), "{printed}");
+}

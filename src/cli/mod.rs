@@ -436,6 +436,8 @@ pub struct Build {
     pub device: Device,
     /// `-O0` to `-O3` (host code; nvcc's device code is always optimised unless `-G`).
     pub optimisation: u8,
+    /// Without `-O`, or with `-O0`; see [`Build::lets_host_overflow_wrap`].
+    pub host_overflow_wraps: bool,
     /// `-g`.
     pub host_debug: bool,
     /// `-G`: device debug; switches device optimisation and fusion off.
@@ -536,6 +538,13 @@ impl Target {
 }
 
 impl Build {
+    /// Whether host code is compiled so that a signed number which overflows wraps around: no option, not even one of
+    /// the host compiler, asks for optimisation.
+    pub fn lets_host_overflow_wrap(&self) -> bool {
+        let asks = |argument: &String| argument.starts_with("-O") && argument != "-O0";
+        self.host_overflow_wraps && !self.host_arguments.iter().any(asks)
+    }
+
     /// The architectures that its device code is compiled for, ascending, at least one.
     pub fn compiled_targets(&self) -> Vec<Target> {
         compiled_targets(self.device, &self.architectures)

@@ -265,6 +265,7 @@ pub(super) static NVCC_OPTIONS: &[OptionRow] = &[
             "s" | "g" => 2,
             _ => u8::try_from(integer("optimize", value)?.min(3)).unwrap_or(3),
         };
+        draft.build.host_overflow_wraps = draft.build.optimisation == 0;
         Ok(())
     })),
     ignore("Ofast-compile", &["Ofc"], Arity::Scalar),

@@ -337,6 +337,7 @@ fn default_build(surroundings: &Surroundings<'_>) -> Result<Build, UsageError> {
         dependencies: DependencyOptions::default(),
         device,
         optimisation: 2,
+        host_overflow_wraps: true,
         host_debug: false,
         device_debug: false,
         line_info: false,

@@ -208,7 +208,7 @@ impl ToolkitFolder {
         }
         self.folder("lib64/stubs")?;
         for name in [
-            "cudart", "cublas", "cublasLt", "curand", "cufft", "cusolver", "cusparse",
+            "cudart", "cublas", "cublasLt", "curand", "cufft", "cusolver", "cusparse", "nvrtc",
         ] {
             let place = lib.join(format!("lib{name}_static.a"));
             link(Path::new(toolchain::RUNTIME_LIBRARY), &place)?;
@@ -235,6 +235,7 @@ impl ToolkitFolder {
             "libcufft.so",
             "libcusolver.so",
             "libcusparse.so",
+            "libnvrtc.so",
             "stubs/libcuda.so",
         ] {
             self.write(&format!("lib64/{name}"), &script)?;

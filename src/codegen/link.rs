@@ -3,12 +3,13 @@
 //! Invariant: what is linked is an ordinary program of the host compiler; everything of ours is in
 //! ordinary objects and in the runtime library.
 
-use super::{CodegenError, DeviceImage};
+use super::{CodegenError, DeviceImage, host_arithmetic};
 use crate::cli::command::{Output, run_tool};
 use crate::cli::toolkit_folder::ToolkitFolder;
 use crate::cli::{Build, Device, Input, Language, Phase, Toolchain};
 use inkwell::module::Module;
 use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// Compiles the rewritten host module to an object file. The host compiler's own optimiser and
@@ -23,6 +24,9 @@ pub fn compile_host(
     folder: &Path,
     object: &Path,
 ) -> Result<String, CodegenError> {
+    if build.lets_host_overflow_wrap() {
+        host_arithmetic::let_overflow_wrap(module);
+    }
     let bitcode = folder.join("host.bc");
     if !module.write_bitcode_to_path(&bitcode) {
         return Err(CodegenError::Write(bitcode));
@@ -114,7 +118,10 @@ pub fn link(
     objects: &[PathBuf],
     output: &Path,
 ) -> Result<String, CodegenError> {
-    Ok(run_linker(build, toolchain, objects, output, &[])?.stderr)
+    let own_path = own_path(build)?;
+    let own_path = own_path.iter().map(|file| file.path().to_owned());
+    let objects: Vec<PathBuf> = objects.iter().cloned().chain(own_path).collect();
+    Ok(run_linker(build, toolchain, &objects, output, &[])?.stderr)
 }
 
 /// Links `objects` and the objects and libraries of a build as they are into `output`, and returns what
@@ -207,10 +214,48 @@ pub fn runtime_arguments(
     Ok(arguments)
 }
 
+/// NVRTC, whose calls run the compiler.
+const NVRTC: &str = "-lnvrtc";
+
+/// Where a program for the CPU device uses NVRTC, a source in assembly by which it knows this compiler's path.
+///
+/// # Errors
+/// It cannot be written.
+fn own_path(build: &Build) -> Result<Option<tempfile::NamedTempFile>, CodegenError> {
+    let uses_it = build
+        .link_arguments
+        .iter()
+        .any(|argument| argument.starts_with(NVRTC));
+    let own = std::env::current_exe()
+        .ok()
+        .filter(|_| uses_it && build.device == Device::Cpu);
+    let Some(own) = own else { return Ok(None) };
+    let bytes: Vec<String> = own
+        .as_os_str()
+        .as_bytes()
+        .iter()
+        .map(u8::to_string)
+        .collect();
+    let text = format!(
+        ".section .rodata,\"a\",@progbits\n.Lpath: .byte {},0\n.text\n.Lsay: lea .Lpath(%rip), %rdi\n\
+         jmp __sirius_compiler_is@PLT\n.section .init_array,\"aw\",@init_array\n.balign 8\n.quad .Lsay\n\
+         .section .note.GNU-stack,\"\",@progbits\n",
+        bytes.join(",")
+    );
+    let file = tempfile::Builder::new()
+        .prefix("sirius-")
+        .suffix(".s")
+        .tempfile();
+    let written = file.and_then(|file| std::fs::write(file.path(), text).map(|()| file));
+    written
+        .map(Some)
+        .map_err(|_| CodegenError::Write("own_path.s".into()))
+}
+
 /// The user's link arguments; the CPU device is its own CUDA runtime, driver and libraries. Host code is
 /// clang's, whose OpenMP library has GNU's functions as well as those that it calls.
 fn link_arguments(build: &Build) -> impl Iterator<Item = &str> {
-    const RUNTIMES: [&str; 19] = [
+    const RUNTIMES: [&str; 22] = [
         "-lcudart",
         "-lcudart_static",
         "-lcudadevrt",
@@ -231,6 +276,9 @@ fn link_arguments(build: &Build) -> impl Iterator<Item = &str> {
         "-lnvidia-ml",
         "-lcusparse",
         "-lcusparse_static",
+        NVRTC,
+        "-lnvrtc_static",
+        "-lnvrtc-builtins_static",
     ];
     build
         .link_arguments

@@ -15,6 +15,7 @@ pub mod fuse;
 mod group;
 mod guard;
 mod host;
+mod host_arithmetic;
 mod host_library;
 mod images;
 mod ir;

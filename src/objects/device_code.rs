@@ -141,6 +141,7 @@ fn gathered(build: &Build, units: &Units) -> Result<Gathered, ObjectsError> {
     let mut link = Build {
         phase: Phase::DeviceLink,
         inputs: Vec::new(),
+        host_overflow_wraps: false,
         ..settings.apply(build)
     };
     for (index, (path, record)) in units.found.iter().enumerate() {
@@ -165,6 +166,7 @@ fn gathered(build: &Build, units: &Units) -> Result<Gathered, ObjectsError> {
             }),
         });
         link.optimisation = link.optimisation.max(record.header.settings.optimisation);
+        link.host_overflow_wraps |= record.header.settings.host_overflow_wraps;
         link.line_info |= record.header.settings.line_info;
     }
     Ok(Gathered {

@@ -101,6 +101,9 @@ pub fn gather(build: &Build, toolchain: &Toolchain) -> Result<Option<Gathered>, 
         domains: BTreeMap::new(),
         relocatable: true,
     };
+    // The options of a link concern only what it compiles itself.
+    let compiles = |input: &Input| input.language != Language::Object;
+    exchange.build.host_overflow_wraps &= build.inputs.iter().any(compiles);
     let mut warnings = String::new();
     let mut chosen = match archives().next() {
         Some(_) => {
@@ -409,6 +412,7 @@ impl Exchange<'_> {
             }),
         });
         self.build.optimisation = self.build.optimisation.max(settings.optimisation);
+        self.build.host_overflow_wraps |= settings.host_overflow_wraps;
         self.build.host_debug |= settings.host_debug;
         self.build.line_info |= settings.line_info;
         for argument in &settings.host_arguments {

@@ -41,6 +41,7 @@ pub(super) struct Header {
 pub(super) struct Settings {
     pub(super) device: DeviceSettings,
     pub(super) optimisation: u8,
+    pub(super) host_overflow_wraps: bool,
     pub(super) host_debug: bool,
     pub(super) line_info: bool,
     /// Those that the code generator of the host compiler looks at.
@@ -73,6 +74,7 @@ impl Settings {
                 ptxas_arguments: build.ptxas_arguments.clone(),
             },
             optimisation: build.optimisation,
+            host_overflow_wraps: build.lets_host_overflow_wrap(),
             host_debug: build.host_debug,
             line_info: build.line_info,
             host_arguments: build
@@ -94,7 +96,7 @@ fn steers_code_generation(argument: &str) -> bool {
         || argument == "-pthread"
 }
 
-const MAGIC: &[u8; 8] = b"siriusU2";
+const MAGIC: &[u8; 8] = b"siriusU3";
 
 /// Whose records are read: bitcode is read by the LLVM that wrote it.
 const COMPILER: &str = concat!("sirius-rs ", env!("CARGO_PKG_VERSION"), ", LLVM 22");
@@ -214,6 +216,7 @@ mod tests {
                         ptxas_arguments: vec!["-v".into()],
                     },
                     optimisation: 3,
+                    host_overflow_wraps: false,
                     host_debug: false,
                     line_info: true,
                     host_arguments: vec!["-fPIC".into()],

@@ -119,7 +119,7 @@ unsafe fn elf_file(start: *const u8) -> Option<&'static [u8]> {
 }
 
 /// The library in PTX's comments.
-fn library_in(text: &[u8]) -> Option<Vec<u8>> {
+pub fn library_in(text: &[u8]) -> Option<Vec<u8>> {
     let digit = |byte: u8| char::from(byte).to_digit(16).map(|digit| digit as u8);
     let mut library = Vec::new();
     for line in text.split(|byte| *byte == b'\n') {

@@ -5,8 +5,8 @@
  */
 #pragma GCC system_header
 #include_next <thrust/system/cuda/detail/cdp_dispatch.h>
-#if defined(_CCCL_DEVICE_COMPILATION) && !defined(SIRIUS_CDP_DISPATCH)
-#if _CCCL_DEVICE_COMPILATION()
+/* With relocatable code, Thrust of CUDA 12 has functions for both sides, and launches from device code. */
+#if defined(__CUDA_ARCH__) && !defined(CUB_DETAIL_CDPv1) && !defined(SIRIUS_CDP_DISPATCH)
 #define SIRIUS_CDP_DISPATCH
 /* What the host's way returns, whatever it is. */
 struct sirius_returned {
@@ -19,5 +19,4 @@ struct sirius_returned {
     (void)[&]() __attribute__((host))->sirius_returned { NV_IF_TARGET(NV_ANY_TARGET, par_impl); }; \
   }                                                                                                \
   NV_IF_TARGET(NV_IS_HOST, par_impl, seq_impl)
-#endif
 #endif
