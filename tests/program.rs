@@ -224,6 +224,7 @@ fn build(inputs: &[PathBuf], numerics: Numerics) -> Build {
         output: None,
         device: Device::Cpu,
         optimisation: 2,
+        host_overflow_wraps: false,
         host_debug: false,
         device_debug: false,
         line_info: false,

@@ -152,14 +152,14 @@ fn understood(options: &[Vec<u8>]) -> CompilerResult<Vec<Vec<u8>>> {
             .next()
             .unwrap_or_default();
         let is = |known: &&str| known.as_bytes() == name;
-        if REFUSED.iter().any(|known| is(known)) {
+        if REFUSED.iter().any(is) {
             termination::notice(&format!(
                 "NVRTC on the CPU device does not know {}",
                 String::from_utf8_lossy(option)
             ));
             return Err(CompilerError::INVALID_OPTION);
         }
-        if WITHOUT_EFFECT.iter().any(|known| is(known)) {
+        if WITHOUT_EFFECT.iter().any(is) {
             continue;
         }
         let awaits = |last: &Vec<u8>| [&b"-arch"[..], b"--gpu-architecture"].contains(&&last[..]);
