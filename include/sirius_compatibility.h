@@ -195,6 +195,41 @@ extern "C" inline __device__ unsigned long long __nv_bswap64_impl(unsigned long 
 }
 #endif
 
+/* ---- Numbers that are none: clang declares these functions and has none. ---- */
+
+#ifdef __CUDA_ARCH__
+/* What a text says as a number of base 8, 10 or 16: nothing where it is none, all ones where it is too large. */
+static inline __device__ unsigned long long sirius_payload(const char *text) {
+  unsigned base = 10;
+  unsigned long long payload = 0;
+  bool is_too_large = false;
+  if (*text == '0') {
+    base = 8;
+    ++text;
+    if (*text == 'x' || *text == 'X') {
+      base = 16;
+      ++text;
+    }
+  }
+  for (; *text != 0; ++text) {
+    const char lower = *text >= 'A' && *text <= 'F' ? *text + ('a' - 'A') : *text;
+    const unsigned digit = lower >= 'a' && lower <= 'f' ? lower - 'a' + 10u : lower - '0' + 0u;
+    if (digit >= base) {
+      return 0;
+    }
+    is_too_large |= payload > (~0ull - digit) / base;
+    payload = payload * base + digit;
+  }
+  return is_too_large ? ~0ull : payload;
+}
+static inline __device__ double nan(const char *text) {
+  return __longlong_as_double((sirius_payload(text) & 0x000fffffffffffffull) | 0x7ff8000000000000ull);
+}
+static inline __device__ float nanf(const char *text) {
+  return __int_as_float((sirius_payload(text) & 0x007fffffull) | 0x7fc00000ull);
+}
+#endif
+
 /*
  * ---- clang ignores this attribute with a warning. The section is a mark, from which sirius-rs makes one
  * variable of the host's and the device's.

@@ -241,15 +241,15 @@ fn link_tuned(
     link_program(&tuned, toolchain, output, outcome)
 }
 
-/// Gives an object that was compiled its record.
+/// Gives an object that was compiled its record, which says whether nothing is fused in it.
 fn keep_bitcode(
-    program: &Program<'_>,
+    (program, unfused): (&Program<'_>, bool),
     build: &Build,
     toolchain: &Toolchain,
     object: &Path,
 ) -> Result<(), PipelineError> {
     if let (Some(bitcode), [input]) = (&program.bitcode, build.inputs.as_slice()) {
-        objects::add_record(bitcode, (build, input), toolchain, object)?;
+        objects::add_record((bitcode, unfused), (build, input), toolchain, object)?;
     }
     Ok(())
 }
@@ -285,6 +285,7 @@ fn compile(
     outcome.standard_output.push_str(&attempt.standard_output);
     outcome.summary = attempt.summary;
     outcome.objects = attempt.objects;
+    outcome.objects_as_they_are = attempt.objects_as_they_are;
     outcome.tunables = attempt.tunables;
     save::messages(build, outcome)
 }
@@ -316,7 +317,7 @@ fn emit_unfused(
     let emitted = codegen::emit(program, (&graph, &[], &plan), (units, None), &bench, output)?;
     outcome.warnings.push_str(&emitted.messages);
     outcome.objects = emitted.objects;
-    keep_bitcode(program, build, toolchain, output)
+    keep_bitcode((program, true), build, toolchain, output)
 }
 
 /// Whether nothing is to be fused, and nobody wants to know why.
@@ -357,7 +358,12 @@ fn compile_fused(
         outcome.warnings.push_str(&said);
         return Ok(());
     }
+    let objects_will_do = artifacts::objects_will_do(build);
     if asks_for_no_analysis(build) {
+        outcome.objects_as_they_are = objects_will_do;
+        if objects_will_do {
+            return Ok(());
+        }
         return emit_unfused(&program, build, toolchain, output, outcome);
     }
     let stages = (&mut clock, outcome::relate_for(build));
@@ -366,6 +372,10 @@ fn compile_fused(
     };
     let analysis = tuning::choose(&program, analysis, build, outcome)?;
     save::analysis(build, &analysis)?;
+    if objects_will_do && *analysis.plan.plan() == FusionPlan::default() {
+        outcome.objects_as_they_are = true;
+        return Ok(());
+    }
     let (analysis, emitted) = clock.time(Stage::Codegen, || {
         generate(&program, analysis, (build, toolchain), output, outcome)
     })?;
@@ -383,7 +393,8 @@ fn compile_fused(
         ..analysis
     };
     outcome.warnings.push_str(&emitted.messages);
-    keep_bitcode(&program, build, toolchain, output)?;
+    let unfused = *analysis.plan.plan() == FusionPlan::default();
+    keep_bitcode((&program, unfused), build, toolchain, output)?;
     outcome.objects = emitted.objects;
     if let Some(reason) = emitted.fusion_failed {
         outcome.objects.clear();

@@ -369,7 +369,7 @@ fn unchanged_links_come_from_the_cache() {
     assert_eq!(link(&[]), FUSED);
     assert_ne!(number(), first);
     assert_eq!(std::fs::read(&entry).unwrap().len(), kept.len());
-    assert_eq!(link(&["--sirius-fusion=off"]), "");
+    assert_eq!(link(&["--sirius-opt=none"]), FUSED);
     assert_eq!(entries().len(), 2);
 }
 
@@ -427,4 +427,64 @@ fn a_link_does_not_assemble_again() {
     std::fs::write(&entry, damaged).unwrap();
     cuda(&compile);
     assert_ne!(std::fs::read(&entry).unwrap(), damaged);
+}
+
+/// Host code that nobody wants optimised lets an `int` that overflows wrap around, in one run of the compiler and in two.
+#[test]
+fn host_numbers_wrap_around_without_optimisation() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/objects/host_overflow.cu");
+    let folder = tempfile::tempdir().unwrap();
+    let object = folder.path().join("overflow.o");
+    let built = sirius([
+        OsStr::new("-c"),
+        source.as_os_str(),
+        OsStr::new("-o"),
+        object.as_os_str(),
+    ]);
+    assert!(built.status.success(), "{}", text(&built.stderr));
+    for input in [source, object] {
+        let (printed, said) = linked(&[input], &[]);
+        assert_eq!(
+            (printed.as_str(), said.as_str()),
+            ("0 wrong squares, wraps 1, same numbers 1\nPASS\n", "")
+        );
+    }
+}
+
+/// Where neither the objects nor the program have launches that fuse, the objects are linked as they are.
+#[test]
+fn objects_without_fusion_are_not_compiled_again() {
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/objects");
+    let folder = tempfile::tempdir().unwrap();
+    let object = folder.path().join("overflow.o");
+    let program = folder.path().join("program");
+    let built = sirius([
+        OsStr::new("-c"),
+        sources.join("host_overflow.cu").as_os_str(),
+        OsStr::new("-o"),
+        object.as_os_str(),
+    ]);
+    assert!(built.status.success(), "{}", text(&built.stderr));
+    // Images have names of what they are made from, and for which whole.
+    let images = |file: &Path| {
+        let names = text(&tool("nm", [file.as_os_str()]).stdout);
+        let words = names.split_whitespace().map(str::to_owned);
+        words
+            .filter(|word| word.starts_with("sirius_cpu_image"))
+            .collect::<std::collections::BTreeSet<_>>()
+    };
+    let link = |options: &[&str]| {
+        let built = sirius(options.iter().map(OsStr::new).chain([
+            object.as_os_str(),
+            OsStr::new("-o"),
+            program.as_os_str(),
+        ]));
+        assert!(built.status.success(), "{}", text(&built.stderr));
+        images(&program)
+    };
+    assert_eq!(link(&[]), images(&object));
+    assert_eq!(link(&["--sirius-fusion=off"]), images(&object));
+    // Who wants to know more gets the program as a whole.
+    let report = format!("--sirius-report={}", folder.path().join("report.json").display());
+    assert_ne!(link(&[&report]), images(&object));
 }

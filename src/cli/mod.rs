@@ -139,6 +139,9 @@ pub struct UnitBitcode {
     pub numerics: Numerics,
     /// How its device code is linked with that of others; `None`: not at all.
     pub relocatable: Option<Relocatable>,
+    /// Whether it comes from an object in which nothing is fused, so that the object itself will do where the program
+    /// fuses nothing either.
+    pub unfused_object: bool,
 }
 
 /// A unit whose device code is linked with that of others (`-rdc=true`).

@@ -355,6 +355,7 @@ impl Exchange<'_> {
                 relocatable: bitcode
                     .relocatable
                     .map(|name| Relocatable { name, domain: 0 }),
+                unfused_object: false,
             });
         }
         self.build.inputs = inputs;
@@ -409,6 +410,7 @@ impl Exchange<'_> {
                     name: name.clone(),
                     domain: self.domains.get(name).copied().unwrap_or(0),
                 }),
+                unfused_object: record.header.unfused,
             }),
         });
         self.build.optimisation = self.build.optimisation.max(settings.optimisation);

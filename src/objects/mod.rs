@@ -88,13 +88,13 @@ impl ObjectsError {
     }
 }
 
-/// Adds to the object file at `object` what clang made of its source. An `object` that is no file of the
+/// Adds to the object file at `object` what clang made of its source, and whether nothing is fused in it. An `object` that is no file of the
 /// ELF format (`/dev/null`) stays as it is, and so does every one where there is no object editor.
 ///
 /// # Errors
 /// The editor fails, or a temporary file cannot be written.
 pub fn add_record(
-    bitcode: &SourceBitcode,
+    (bitcode, unfused): (&SourceBitcode, bool),
     (build, input): (&Build, &Input),
     toolchain: &Toolchain,
     object: &Path,
@@ -112,6 +112,7 @@ pub fn add_record(
             numerics: build.numerics,
             settings: Settings::of(build),
             relocatable: bitcode.relocatable.clone(),
+            unfused,
             object_digest: digest,
         },
         host: bitcode.host.clone(),

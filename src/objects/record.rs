@@ -32,6 +32,8 @@ pub(super) struct Header {
     pub(super) settings: Settings,
     /// The unit's name in a device link, where it was compiled with `-rdc=true`.
     pub(super) relocatable: Option<String>,
+    /// Whether nothing is fused in the object.
+    pub(super) unfused: bool,
     /// The digest of the object that the record was added to.
     pub(super) object_digest: u64,
 }
@@ -222,6 +224,7 @@ mod tests {
                     host_arguments: vec!["-fPIC".into()],
                 },
                 relocatable: None,
+                unfused: true,
                 object_digest: 7,
             },
             host: vec![1, 2, 3],

@@ -29,6 +29,8 @@ pub(super) fn link_program(
             Err(PipelineError::Program(error)) if !is_users(&error) => outcome.warnings.push_str(
                 &format!("sirius-rs: {error}\nsirius-rs: the objects are linked as they are\n"),
             ),
+            // Neither they nor the program as a whole has anything fused.
+            Ok(()) if outcome.objects_as_they_are => {}
             result => return result,
         }
     }
@@ -40,6 +42,20 @@ pub(super) fn link_program(
         return Ok(());
     }
     compile(build, toolchain, output, outcome)
+}
+
+/// Whether a link whose plan changes nothing can take its objects as they are: all of them were compiled by us
+/// without anything fused, no device code is linked, and nobody asks for more than the program.
+pub(super) fn objects_will_do(build: &Build) -> bool {
+    let as_it_is = |input: &Input| match &input.bitcode {
+        Some(bitcode) => bitcode.unfused_object && bitcode.relocatable.is_none(),
+        None => input.language == Language::Object,
+    };
+    // Code of a shared library has to be independent of its place, which `-c` was not told.
+    LinkCache::asks_for_the_program_only(build)
+        && !build.shared
+        && build.inputs.iter().all(as_it_is)
+        && build.inputs.iter().any(|input| input.bitcode.is_some())
 }
 
 fn temporary_folder() -> Result<tempfile::TempDir, PipelineError> {
@@ -69,6 +85,7 @@ fn link_bitcode(
     let mut compiled = Outcome::default();
     compile(build, toolchain, output, &mut compiled)?;
     cache.keep(&compiled);
+    outcome.objects_as_they_are = compiled.objects_as_they_are;
     outcome.warnings.push_str(&compiled.warnings);
     outcome.summary = compiled.summary;
     Ok(())

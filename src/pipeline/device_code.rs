@@ -32,7 +32,7 @@ pub(super) fn compile_relocatable(
     outcome.warnings.push_str(&program.warnings);
     let said = codegen::emit_host_only(&program, build, toolchain, output)?;
     outcome.warnings.push_str(&said);
-    keep_bitcode(&program, build, toolchain, output)
+    keep_bitcode((&program, false), build, toolchain, output)
 }
 
 /// `-dlink`: an object with the device code of all relocatable inputs.

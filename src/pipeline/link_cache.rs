@@ -29,8 +29,16 @@ impl LinkCache {
     /// `None` for a build that is no link of bitcode, that asks for more than the program, or where nothing
     /// is to be kept.
     pub(super) fn of(build: &Build, toolchain: &Toolchain) -> Option<Self> {
+        if !Self::asks_for_the_program_only(build) {
+            return None;
+        }
+        Entry::of("link", made_from(build, toolchain)?).map(Self)
+    }
+
+    /// Whether this is a link that is to leave a program and nothing else.
+    pub(super) fn asks_for_the_program_only(build: &Build) -> bool {
         let options = &build.sirius;
-        let only_the_program = build.phase == Phase::Link
+        build.phase == Phase::Link
             && options.report.is_none()
             && options.dump.is_empty()
             && options.stop_after.is_none()
@@ -39,11 +47,7 @@ impl LinkCache {
             && !options.reference
             && options.tuning == Tuning::default()
             && !build.dry_run
-            && !build.verbose;
-        if !only_the_program {
-            return None;
-        }
-        Entry::of("link", made_from(build, toolchain)?).map(Self)
+            && !build.verbose
     }
 
     /// What an earlier link of the same came to.

@@ -29,6 +29,8 @@ pub struct Outcome {
     pub summary: Option<String>,
     /// The objects that were linked, where a link of the same may use them again.
     pub(super) objects: Vec<Vec<u8>>,
+    /// Nothing was made of the bitcode of objects, since they are the program as it should be.
+    pub(super) objects_as_they_are: bool,
     /// How long `warnings` were before variants were chosen.
     pub(super) before_choices: Option<usize>,
     /// What there was to tune, where that was asked for.
