@@ -485,6 +485,9 @@ fn objects_without_fusion_are_not_compiled_again() {
     assert_eq!(link(&[]), images(&object));
     assert_eq!(link(&["--sirius-fusion=off"]), images(&object));
     // Who wants to know more gets the program as a whole.
-    let report = format!("--sirius-report={}", folder.path().join("report.json").display());
+    let report = format!(
+        "--sirius-report={}",
+        folder.path().join("report.json").display()
+    );
     assert_ne!(link(&[&report]), images(&object));
 }
