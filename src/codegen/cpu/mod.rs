@@ -254,6 +254,18 @@ fn host_target_machine() -> Result<TargetMachine, CodegenError> {
         .ok_or_else(|| CodegenError::Llvm("no machine for the host".to_owned()))
 }
 
+/// LLVM asks for each pointer of each call whether it may be null, for which it numbers the whole block anew where
+/// that has changed: of blocks of more instructions, calls that report accesses are combined with nothing.
+const LONGEST_COMBINED_BLOCK: usize = 4_000;
+
+fn longest_block(module: &Module) -> usize {
+    let blocks = Value::functions(module).into_iter().flat_map(Value::blocks);
+    blocks
+        .map(|block| block.instructions().len())
+        .max()
+        .unwrap_or(0)
+}
+
 fn optimise(
     module: &Module,
     machine: &TargetMachine,
@@ -261,9 +273,13 @@ fn optimise(
 ) -> Result<(), CodegenError> {
     if variant == Variant::Instrumented {
         // Calls that count are most of what it does: loops are left as they are.
-        let quick = "always-inline,function(sroa<modify-cfg>,early-cse<memssa>,instcombine<no-verify-fixpoint>,\
-                     simplifycfg),globaldce";
-        return device::run_passes(module, quick, machine);
+        let early = "always-inline,function(sroa<modify-cfg>,early-cse<memssa>)";
+        device::run_passes(module, early, machine)?;
+        let late = match longest_block(module) > LONGEST_COMBINED_BLOCK {
+            true => "function(simplifycfg),globaldce",
+            false => "function(instcombine<no-verify-fixpoint>,simplifycfg),globaldce",
+        };
+        return device::run_passes(module, late, machine);
     }
     let early = "always-inline,function(sroa<modify-cfg>,early-cse<memssa>,instcombine<no-verify-fixpoint>,\
                  simplifycfg,sroa<modify-cfg>)";

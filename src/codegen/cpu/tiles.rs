@@ -606,7 +606,8 @@ struct Form {
     packed: u32,
 }
 
-/// A function of the registers of A, B and C that returns those of D.
+/// A function of the registers of A, B and C that returns those of D. It is not inlined: kernels that multiply many tiles
+/// would become blocks of tens of thousands of instructions, for which LLVM's passes take minutes.
 fn product_of(symbol: &str, fragments: [Fragment; 4], shape: [u32; 3], form: Form) -> String {
     let [a, b, c, d] = fragments;
     let mut parameters = Vec::new();
@@ -615,7 +616,7 @@ fn product_of(symbol: &str, fragments: [Fragment; 4], shape: [u32; 3], form: For
         parameters.extend((0..fragment.registers()).map(|r| format!("{register} %{name}{r}")));
     }
     let mut body = format!(
-        "define {} @{symbol}({}) alwaysinline nounwind convergent {{\n",
+        "define {} @{symbol}({}) noinline nounwind convergent {{\n",
         d.ty(),
         parameters.join(", ")
     );
