@@ -255,7 +255,7 @@ fn own_path(build: &Build) -> Result<Option<tempfile::NamedTempFile>, CodegenErr
 /// The user's link arguments; the CPU device is its own CUDA runtime, driver and libraries. Host code is
 /// clang's, whose OpenMP library has GNU's functions as well as those that it calls.
 fn link_arguments(build: &Build) -> impl Iterator<Item = &str> {
-    const RUNTIMES: [&str; 22] = [
+    const RUNTIMES: [&str; 23] = [
         "-lcudart",
         "-lcudart_static",
         "-lcudadevrt",
@@ -279,6 +279,8 @@ fn link_arguments(build: &Build) -> impl Iterator<Item = &str> {
         NVRTC,
         "-lnvrtc_static",
         "-lnvrtc-builtins_static",
+        // Other libraries of CUDA want it; so does what calls it by itself, by name.
+        "-lnvJitLink",
     ];
     build
         .link_arguments
