@@ -125,7 +125,7 @@ impl<'ctx> DeviceCode<'ctx> {
     /// Makes each final device IR.
     ///
     /// # Errors
-    /// As [`emit_units`].
+    /// As [`super::emit_units`].
     pub fn optimise(&self, build: &Build) -> Result<(), CodegenError> {
         let newer = self.newer.iter().map(|(target, module)| (*target, module));
         let oldest = (build.oldest_target(), &self.oldest);
