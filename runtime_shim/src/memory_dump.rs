@@ -45,7 +45,9 @@ fn append(views: &[AllocationView]) {
         .lock()
         .unwrap_or_else(std::sync::PoisonError::into_inner);
     let mut text = String::new();
-    let is_dumped = |view: &&AllocationView| view.kind.on_device() && !is_version(view.ordinal);
+    let is_dumped = |view: &&AllocationView| {
+        view.kind.on_device() && !is_version(view.ordinal) && !is_copied_constant(view)
+    };
     for view in views.iter().filter(is_dumped) {
         // Memory that was never needed is as it would be if nobody had written it.
         let nothing = if view.has_memory { 0 } else { view.bytes };
@@ -65,6 +67,12 @@ fn append(views: &[AllocationView]) {
     if let Err(error) = written {
         termination::fail(&format!("cannot write {}: {error}", path.display()));
     }
+}
+
+/// Whether it is a constant table that a fused kernel has of its own, which the program knows nothing of.
+fn is_copied_constant(view: &AllocationView) -> bool {
+    let name = view.name.as_deref().unwrap_or_default();
+    name.starts_with("sirius_g")
 }
 
 fn line(view: &AllocationView, contents: &[u8]) -> String {

@@ -11,6 +11,7 @@ use super::inlining::inlined_functions;
 use super::ir::{self, Place, Value};
 use super::names;
 use super::numerics;
+use super::read_only::settle_read_only_variables;
 use super::surface_reads::order_surface_reads;
 use super::truth_values::settle_truth_values;
 use super::{DeviceVariable, Kernel, ProgramError, Unit, passes};
@@ -60,6 +61,7 @@ pub(super) fn decide_numerics(
         DEVICE_INLINING,
         &passes::device_machine(architecture)?,
     )?;
+    settle_read_only_variables(device);
     numerics::decide(device, numerics);
     passes::verify(device, "deciding numerics")
 }

@@ -103,6 +103,12 @@ impl Value {
         unsafe { LLVMSetInitializer(self.0, value.0) }
     }
 
+    /// Says that nothing writes the variable.
+    pub(super) fn make_constant(self) {
+        // SAFETY: a live variable.
+        unsafe { LLVMSetGlobalConstant(self.0, 1) }
+    }
+
     /// Says that others than the module may set the variable before its code runs.
     pub(super) fn expect_other_initial_value(self) {
         // SAFETY: a live variable.

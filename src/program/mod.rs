@@ -32,6 +32,7 @@ mod names;
 mod numerics;
 mod operations;
 mod passes;
+mod read_only;
 mod relocatable;
 mod remake;
 mod runtime_effects;
