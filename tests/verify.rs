@@ -12,7 +12,7 @@ use sirius_rs::kernel::{
     AccessKind, Alone, Barrier, KernelModel, KernelSymbol, Loop, Product, Target,
 };
 use sirius_rs::launch::{
-    BufferId, HostBlockId, LaunchId, NodeKind, Stream, StreamCapture, ValueId,
+    Awaited, BufferId, HostBlockId, LaunchId, NodeKind, Stream, StreamCapture, ValueId,
 };
 use sirius_rs::program::KernelId;
 use sirius_rs::schedule::FusionPlan;

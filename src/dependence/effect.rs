@@ -75,7 +75,7 @@ impl<'a> Effect<'a> {
             NodeKind::Set { writes, .. } => whole(vec![whole_touch(graph, writes, false)], false),
             NodeKind::Free { pointer } => whole(vec![freed(graph, pointer.as_ref())], false),
             NodeKind::Allocation { .. }
-            | NodeKind::Synchronise
+            | NodeKind::Synchronise(_)
             | NodeKind::ErrorCheck
             | NodeKind::StreamOperation
             | NodeKind::HostAccess

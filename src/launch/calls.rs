@@ -56,6 +56,17 @@ pub enum OnStream {
     Argument(usize),
 }
 
+/// What a call waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Waiting {
+    /// All work of the device.
+    Device,
+    /// The work of the stream in an argument.
+    Stream(usize),
+    /// An event.
+    Event,
+}
+
 /// What a call of the CUDA runtime does; numbers are positions of arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
@@ -140,7 +151,7 @@ pub enum Action {
         arguments: &'static [usize],
     },
     /// Waits.
-    Synchronise,
+    Synchronise(Waiting),
     /// Asks.
     Check,
     /// Handles streams and events.

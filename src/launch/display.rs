@@ -237,7 +237,11 @@ impl Display for Shown<'_, NodeKind> {
                 pointer: Some(pointer),
             } => write!(f, "free {}", Shown(pointer)),
             NodeKind::Free { pointer: None } => write!(f, "free"),
-            NodeKind::Synchronise => write!(f, "synchronise"),
+            NodeKind::Synchronise(Awaited::Device) => write!(f, "synchronise"),
+            NodeKind::Synchronise(Awaited::Stream(stream)) => {
+                write!(f, "synchronise {}", Shown(stream))
+            }
+            NodeKind::Synchronise(Awaited::Event) => write!(f, "synchronise event"),
             NodeKind::ErrorCheck => write!(f, "check"),
             NodeKind::StreamOperation => write!(f, "stream operation"),
             NodeKind::HostAccess => write!(f, "host access"),

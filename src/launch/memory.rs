@@ -452,7 +452,7 @@ impl HostMemory {
                 writes.add(&targets(other), literal(bytes, operands));
             }
             // A copy that was under way has landed at the latest now.
-            Action::Synchronise | Action::StreamOperation => {
+            Action::Synchronise(_) | Action::StreamOperation => {
                 writes.join(&self.asynchronous);
             }
             _ => {}

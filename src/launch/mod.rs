@@ -250,6 +250,18 @@ pub struct Touch {
     pub bytes: Option<Expression<ValueId>>,
 }
 
+/// What the host waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Awaited {
+    /// All work of the current device.
+    Device,
+    /// The work of this stream.
+    Stream(Stream),
+    /// What was before an event, which may have been recorded anywhere.
+    Event,
+}
+
 /// What happens at a node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum NodeKind {
@@ -298,7 +310,7 @@ pub enum NodeKind {
     },
     /// `cudaDeviceSynchronize`, `cudaStreamSynchronize`, `cudaThreadSynchronize`,
     /// `cudaEventSynchronize`.
-    Synchronise,
+    Synchronise(Awaited),
     /// Queries and error checks without effect on kernels (`cudaGetLastError`, …).
     ErrorCheck,
     /// A stream is made, destroyed or waits for an event; an event is recorded.

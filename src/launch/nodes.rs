@@ -5,7 +5,7 @@ mod launches;
 mod libraries;
 mod operations;
 
-use super::calls::{self, Action, Direction, OnStream, RuntimeCall, Size};
+use super::calls::{self, Action, Direction, OnStream, RuntimeCall, Size, Waiting};
 use super::cfg::{self, ControlFlow};
 use super::host_ir::{Field, HostModule, Instruction, Opcode, Operand as HostOperand, Type};
 use super::memory::{Conduct, HostMemory};
@@ -605,7 +605,13 @@ impl Builder<'_> {
                     stream: self.stream(function, at, stream),
                 }
             }
-            Action::Synchronise => NodeKind::Synchronise,
+            Action::Synchronise(waiting) => NodeKind::Synchronise(match waiting {
+                Waiting::Device => Awaited::Device,
+                Waiting::Stream(position) => {
+                    Awaited::Stream(self.stream(function, at, OnStream::Argument(position)))
+                }
+                Waiting::Event => Awaited::Event,
+            }),
             Action::Check
             | Action::SymbolAddress { .. }
             | Action::DeviceAddress { .. }

@@ -578,7 +578,7 @@ fn describe(graph: &LaunchGraph, kernels: &[KernelModel], node: &Node) -> Report
             )
         }
         NodeKind::Free { .. } => plain(ReportNodeKind::Free, "free"),
-        NodeKind::Synchronise => plain(ReportNodeKind::Sync, "synchronise"),
+        NodeKind::Synchronise(_) => plain(ReportNodeKind::Sync, "synchronise"),
         NodeKind::ErrorCheck => plain(ReportNodeKind::Sync, "error check"),
         NodeKind::StreamOperation => plain(ReportNodeKind::Sync, "stream or event operation"),
         NodeKind::HostAccess => plain(ReportNodeKind::Opaque, "host access"),

@@ -36,7 +36,7 @@ pub fn find_dead_buffers(
             // To free it is no touch, and what is not analysed has no pointer to what does not escape.
             NodeKind::Free { .. }
             | NodeKind::Allocation { .. }
-            | NodeKind::Synchronise
+            | NodeKind::Synchronise(_)
             | NodeKind::ErrorCheck
             | NodeKind::StreamOperation
             | NodeKind::HostAccess

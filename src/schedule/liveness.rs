@@ -52,7 +52,7 @@ impl Readers {
                 NodeKind::Set { .. }
                 | NodeKind::Allocation { .. }
                 | NodeKind::Free { .. }
-                | NodeKind::Synchronise
+                | NodeKind::Synchronise(_)
                 | NodeKind::ErrorCheck
                 | NodeKind::StreamOperation
                 | NodeKind::HostAccess

@@ -222,15 +222,15 @@ pub(super) fn obstacle(
             }
             None
         }
-        NodeKind::Synchronise if prints => blocked(
+        NodeKind::Synchronise(_) if prints => blocked(
             RejectionReason::HostAccess,
             format!("`{name}` prints, and the host waits for it before the next launch"),
         ),
-        NodeKind::Synchronise if keeps => blocked(
+        NodeKind::Synchronise(_) if keeps => blocked(
             RejectionReason::Fence,
             String::from("the host synchronises in between, and synchronisations are kept"),
         ),
-        NodeKind::Synchronise | NodeKind::ErrorCheck | NodeKind::Allocation { .. } => None,
+        NodeKind::Synchronise(_) | NodeKind::ErrorCheck | NodeKind::Allocation { .. } => None,
         NodeKind::Free { .. } => blocked(
             RejectionReason::Fence,
             String::from("memory is freed in between"),

@@ -12,13 +12,13 @@ use super::host_order::HostOrder;
 use super::obstacle::{Candidate, is_output, rejection};
 use crate::dependence::SharedMemory;
 use crate::diagnostics::{Location, Rejection, RejectionReason};
-use crate::launch::{HostBlockId, LaunchGraph, NodeId, NodeKind, Stream};
+use crate::launch::{Awaited, HostBlockId, LaunchGraph, NodeId, NodeKind, Stream};
 use std::collections::HashSet;
 
 /// Whether a node may order something else after the launch.
 pub(super) fn orders(graph: &LaunchGraph, moved: &Candidate, node: NodeId) -> bool {
     match &graph.nodes[node.0].kind {
-        NodeKind::Synchronise | NodeKind::Free { .. } | NodeKind::Allocation { .. } => true,
+        NodeKind::Synchronise(_) | NodeKind::Free { .. } | NodeKind::Allocation { .. } => true,
         NodeKind::Copy {
             stream, host_side, ..
         }
@@ -105,6 +105,21 @@ impl<'a> WaitObservers<'a> {
         None
     }
 
+    /// Whether a moved launch is done after a wait.
+    fn is_done(&self, moved: &Candidate, awaited: Awaited) -> bool {
+        let own = moved.launch.stream;
+        match awaited {
+            _ if self.waits_for_all => true,
+            Awaited::Device => true,
+            // A handle of a loop may be another stream's where the wait stands.
+            Awaited::Stream(Stream::Handle(handle)) => {
+                own == Stream::Handle(handle) && self.graph.values[handle.0].varies_in.is_none()
+            }
+            Awaited::Stream(Stream::Default) => own == Stream::Default,
+            Awaited::Stream(Stream::Unknown) | Awaited::Event => false,
+        }
+    }
+
     fn scan(
         &self,
         memory: &SharedMemory,
@@ -118,7 +133,9 @@ impl<'a> WaitObservers<'a> {
             let other_stream = |stream: &Stream| *stream != moved.launch.stream;
             let touches = || memory.may_conflict(moved.node, *node);
             let observes = match &place.kind {
-                NodeKind::Synchronise if self.waits_for_all => return Found::Wait,
+                NodeKind::Synchronise(awaited) if self.is_done(moved, *awaited) => {
+                    return Found::Wait;
+                }
                 NodeKind::Launch(other) => other_stream(&other.stream) && touches(),
                 NodeKind::Copy {
                     stream, host_side, ..
@@ -130,7 +147,7 @@ impl<'a> WaitObservers<'a> {
                 NodeKind::Free { .. } => self.several_streams && touches(),
                 NodeKind::HostAccess => visible,
                 NodeKind::Opaque { what } => visible || !leaves_device_alone(what),
-                NodeKind::Synchronise
+                NodeKind::Synchronise(_)
                 | NodeKind::Allocation { .. }
                 | NodeKind::ErrorCheck
                 | NodeKind::StreamOperation => false,

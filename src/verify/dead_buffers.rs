@@ -65,7 +65,7 @@ pub(super) fn refusals(
             }
             let may_touch = |place: &Place| match place.candidates() {
                 Some(buffers) => buffers.contains(buffer),
-                None => true,
+                None => !place.is_own_variable(),
             };
             if places.iter().any(may_touch) {
                 refusals.push(refuse(&format!("may be touched by node {}", node.0)));
@@ -109,7 +109,7 @@ fn touched_places(graph: &LaunchGraph, kernels: &[KernelModel], node: NodeId) ->
         // Nothing else has a way to device memory whose address does not escape.
         NodeKind::Allocation { .. }
         | NodeKind::Free { .. }
-        | NodeKind::Synchronise
+        | NodeKind::Synchronise(_)
         | NodeKind::ErrorCheck
         | NodeKind::StreamOperation
         | NodeKind::HostAccess

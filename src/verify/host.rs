@@ -147,7 +147,7 @@ fn passing(host: &Host<'_>, member: &Site<'_>, node: &Node) -> Option<Refusal> {
             printing("a free, which waits").or_else(|| conflict("a free"))
         }
         NodeKind::Free { pointer: None } => fence("a free of unknown memory"),
-        NodeKind::Synchronise => printing("a synchronisation"),
+        NodeKind::Synchronise(_) => printing("a synchronisation"),
         // New memory is nobody's yet, and an error check has no effect on kernels.
         NodeKind::Allocation { .. } | NodeKind::ErrorCheck => None,
         NodeKind::StreamOperation => fence("a stream or event operation"),
@@ -227,7 +227,7 @@ impl Host<'_> {
                     pointer: Some(pointer),
                 } => Some(vec![Touched::of_free(graph, &values, pointer)]),
                 NodeKind::Free { pointer: None } | NodeKind::Opaque { .. } => None,
-                NodeKind::Synchronise
+                NodeKind::Synchronise(_)
                 | NodeKind::Allocation { .. }
                 | NodeKind::ErrorCheck
                 | NodeKind::StreamOperation

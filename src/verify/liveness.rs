@@ -37,6 +37,7 @@ impl Readers {
         for node in &graph.nodes {
             for place in read_places(graph, kernels, &values, node.id) {
                 match place.candidates() {
+                    None if place.is_own_variable() => {}
                     None => readers.of_anything.push(node.id),
                     Some(buffers) => {
                         for buffer in buffers {
@@ -146,7 +147,7 @@ fn read_places(
         NodeKind::Set { .. }
         | NodeKind::Allocation { .. }
         | NodeKind::Free { .. }
-        | NodeKind::Synchronise
+        | NodeKind::Synchronise(_)
         | NodeKind::ErrorCheck
         | NodeKind::StreamOperation
         | NodeKind::HostAccess

@@ -208,6 +208,11 @@ impl Place {
         }
     }
 
+    /// It is in a variable that no call made and that the launch graph does not list.
+    pub(super) fn is_own_variable(&self) -> bool {
+        self.variable.is_some()
+    }
+
     /// All allocations and listed variables that it may be in; `None` when it may be anywhere.
     pub(super) fn candidates(&self) -> Option<&[BufferId]> {
         self.candidates.as_deref()

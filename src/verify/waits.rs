@@ -6,7 +6,7 @@
 use super::Refusal;
 use super::Site;
 use super::host::{Host, reaches_host_memory, stream_of};
-use crate::launch::{HostBlockId, NodeId, NodeKind};
+use crate::launch::{Awaited, HostBlockId, LaunchGraph, NodeId, NodeKind, Stream};
 use std::collections::BTreeSet;
 
 /// What speaks against a launch at the place of `last`, when it passed `between`.
@@ -34,7 +34,7 @@ pub(super) fn waits_passed(
         NodeKind::Free { .. } => several_streams && host.touch_common_memory(member.node, node),
         NodeKind::HostAccess => visible,
         NodeKind::Opaque { what } => visible || !is_library(what),
-        NodeKind::Synchronise
+        NodeKind::Synchronise(_)
         | NodeKind::Allocation { .. }
         | NodeKind::ErrorCheck
         | NodeKind::StreamOperation => false,
@@ -65,8 +65,10 @@ pub(super) fn waits_passed(
         }
     }
     while let Some((block, nodes)) = pending.pop() {
-        let is_wait =
-            |node: &NodeId| one_queue && graph.nodes[node.0].kind == NodeKind::Synchronise;
+        let is_wait = |node: &NodeId| match &graph.nodes[node.0].kind {
+            NodeKind::Synchronise(awaited) => one_queue || includes(graph, *awaited, own),
+            _ => false,
+        };
         let until = nodes.iter().position(is_wait);
         let unsettled = &nodes[..until.unwrap_or(nodes.len())];
         if let Some(node) = unsettled.iter().copied().find(|node| observes(*node)) {
@@ -94,10 +96,21 @@ pub(super) fn may_order(host: &Host<'_>, member: &Site<'_>, node: NodeId) -> boo
     let node = &host.graph.nodes[node.0];
     stream_of(node).is_some_and(|stream| stream != member.launch.stream)
         || match &node.kind {
-            NodeKind::Synchronise | NodeKind::Allocation { .. } | NodeKind::Free { .. } => true,
+            NodeKind::Synchronise(_) | NodeKind::Allocation { .. } | NodeKind::Free { .. } => true,
             NodeKind::Copy { host_side, .. } | NodeKind::Library { host_side, .. } => *host_side,
             _ => false,
         }
+}
+
+/// Whether all work of a stream is done after a wait, whichever iteration of a loop that stands in.
+fn includes(graph: &LaunchGraph, awaited: Awaited, stream: Stream) -> bool {
+    match (awaited, stream) {
+        (Awaited::Device, _) | (Awaited::Stream(Stream::Default), Stream::Default) => true,
+        (Awaited::Stream(Stream::Handle(one)), Stream::Handle(other)) => {
+            one == other && graph.values[one.0].varies_in.is_none()
+        }
+        _ => false,
+    }
 }
 
 /// Input, output, clocks and the end of the program: they know nothing of the device.

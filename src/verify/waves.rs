@@ -266,7 +266,7 @@ fn passed(graph: &LaunchGraph, sites: &Sites<'_>, region: &WaveRegion) -> Vec<Re
             NodeKind::Library { what, .. } | NodeKind::Opaque { what } => what,
             NodeKind::Allocation { .. } => "an allocation",
             NodeKind::Free { .. } => "a free",
-            NodeKind::Synchronise => "a synchronisation",
+            NodeKind::Synchronise(_) => "a synchronisation",
             NodeKind::StreamOperation => "a stream or event operation",
             NodeKind::HostAccess => "an access of the host to memory that kernels may see",
         };

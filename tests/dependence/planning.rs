@@ -7,7 +7,7 @@ use sirius_rs::dependence::{DependenceKind, Guard, build_uar};
 use sirius_rs::diagnostics::RejectionReason;
 use sirius_rs::expression::Expression;
 use sirius_rs::kernel::{AccessKind, Barrier, Reduction, ReductionOperator};
-use sirius_rs::launch::{BufferId, NodeId, NodeKind, Pointer, Stream, ValueId};
+use sirius_rs::launch::{Awaited, BufferId, NodeId, NodeKind, Pointer, Stream, ValueId};
 use sirius_rs::program::KernelId;
 use sirius_rs::schedule::occupancy::Limits;
 use sirius_rs::schedule::{
@@ -323,7 +323,7 @@ fn what_stands_between_decides() {
     assert_eq!((nothing.fused, nothing.reason()), (1, None));
     let seen_through = outcome(|this, _| {
         this.world.node(NodeKind::ErrorCheck);
-        this.world.node(NodeKind::Synchronise);
+        this.world.node(NodeKind::Synchronise(Awaited::Device));
         this.world.node(NodeKind::Allocation {
             buffer: BufferId(2),
         });
@@ -376,7 +376,7 @@ fn what_stands_between_decides() {
 #[test]
 fn kept_synchronisations_are_fences() {
     let (world, _) = Uniform::split_by(|this, _| {
-        this.world.node(NodeKind::Synchronise);
+        this.world.node(NodeKind::Synchronise(Awaited::Device));
     });
     let options = ScheduleOptions {
         keep_synchronisations: true,
@@ -781,7 +781,7 @@ fn groups_before(after: impl FnOnce(&mut Uniform, KernelId, [Pointer; 3])) -> us
         ..y
     };
     this.launch(scale, &x, &y);
-    this.world.node(NodeKind::Synchronise);
+    this.world.node(NodeKind::Synchronise(Awaited::Device));
     this.launch(scale, &y, &z);
     after(&mut this, scale, [x, y, z]);
     plan(&this.world, &ALL).0.groups.len()
@@ -796,7 +796,7 @@ fn nobody_may_rely_on_a_wait_that_a_launch_has_passed() {
     };
     assert_eq!(groups_before(read), 0);
     let read_later = |this: &mut Uniform, _: KernelId, _: [Pointer; 3]| {
-        this.world.node(NodeKind::Synchronise);
+        this.world.node(NodeKind::Synchronise(Awaited::Device));
         this.world.node(NodeKind::HostAccess);
     };
     assert_eq!(groups_before(read_later), 1);

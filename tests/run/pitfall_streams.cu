@@ -1,6 +1,6 @@
 // Streams, events, callbacks and capture between launches.
 //
-// expect: 25 launches -> 23
+// expect: 25 launches -> 22
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>

@@ -4,9 +4,9 @@
 // arguments: apart
 // expect: 12 launches -> 7
 // expect-missed: stream
-// expect-missed: fence
+// expect-missed: copy_between
 // expect-missed: global_dependence
-// expect-missed: fence
+// expect-missed: copy_between
 // expect-missed: stream
 // expect-missed: stream
 // executes: 7

@@ -71,7 +71,7 @@ fn streams_that_a_test_finds_equal_are_one() {
 #[test]
 fn what_streams_wait_for_each_other_by_is_not_passed() {
     let between = |scene: &mut Scene, _: [BufferId; 3]| {
-        scene.node(NodeKind::Synchronise);
+        scene.node(NodeKind::Synchronise(Awaited::Device));
     };
     let mut chain = chain_with(scale, between, shift);
     let [first, second] = chain.launches;
@@ -106,7 +106,7 @@ fn refuses_fences() {
 fn passes_what_is_no_fence() {
     let buffer = BufferId(0);
     for node in [
-        NodeKind::Synchronise,
+        NodeKind::Synchronise(Awaited::Device),
         NodeKind::ErrorCheck,
         NodeKind::Allocation { buffer },
     ] {
@@ -414,7 +414,7 @@ fn refuses_two_that_print() {
 #[test]
 fn refuses_printing_launch_below_synchronisation() {
     let between = |scene: &mut Scene, _: [BufferId; 3]| {
-        scene.node(NodeKind::Synchronise);
+        scene.node(NodeKind::Synchronise(Awaited::Device));
     };
     let mut chain = chain_with(scale, between, shift);
     chain.scene.kernels[1].prints = true;
@@ -435,7 +435,7 @@ fn refuses_to_pass_a_wait_that_somebody_relies_on() {
         let kernel = scene.pointwise("scale");
         let [x, y, z] = buffers.map(Pass::To);
         let first = scene.launch(kernel, shape, &[x, y.clone(), n.clone()]);
-        scene.node(NodeKind::Synchronise);
+        scene.node(NodeKind::Synchronise(Awaited::Device));
         let second = scene.launch(kernel, shape, &[y, z, n]);
         for kind in after {
             scene.node(kind.clone());
@@ -452,8 +452,28 @@ fn refuses_to_pass_a_wait_that_somebody_relies_on() {
     };
     let (relying, plan) = scene(&[NodeKind::HostAccess], false);
     assert_refused!(relying, plan, Refusal::PassesWait { .. });
-    let (waiting, plan) = scene(&[NodeKind::Synchronise, NodeKind::HostAccess], false);
+    let (waiting, plan) = scene(
+        &[NodeKind::Synchronise(Awaited::Device), NodeKind::HostAccess],
+        false,
+    );
     assert_passes(&waiting, &plan);
     let (elsewhere, plan) = scene(&[NodeKind::HostAccess], true);
     assert_passes(&elsewhere, &plan);
+    // With an event somewhere, it depends on what is waited for.
+    let waited = |awaited| [NodeKind::Synchronise(awaited), NodeKind::HostAccess];
+    for (awaited, is_done) in [
+        (Awaited::Device, true),
+        (Awaited::Stream(Stream::Default), true),
+        (Awaited::Stream(Stream::Unknown), false),
+        (Awaited::Event, false),
+    ] {
+        let (mut waiting, plan) = scene(&waited(awaited), false);
+        waiting.node(NodeKind::StreamOperation);
+        match is_done {
+            true => assert_passes(&waiting, &plan),
+            false => {
+                assert_refused!(waiting, plan, Refusal::PassesWait { .. });
+            }
+        }
+    }
 }

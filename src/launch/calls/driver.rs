@@ -1,7 +1,7 @@
 //! The CUDA driver. Device pointers travel as 64-bit integers.
 
 use super::super::MemoryKind;
-use super::{Action, Direction, OnStream, RuntimeCall, Size};
+use super::{Action, Direction, OnStream, RuntimeCall, Size, Waiting};
 
 /// The effect of a function of the CUDA driver; `None` when the table does not have it.
 pub(super) fn call(name: &str) -> Option<RuntimeCall> {
@@ -64,9 +64,9 @@ pub(super) fn call(name: &str) -> Option<RuntimeCall> {
         ),
         "cuLaunchKernelEx" => (Action::Launch { arguments: &[2, 3] }, &[]),
         "cuLaunchCooperativeKernel" => (Action::Launch { arguments: &[9] }, &[]),
-        "cuCtxSynchronize" | "cuStreamSynchronize" | "cuEventSynchronize" => {
-            (Action::Synchronise, &[])
-        }
+        "cuCtxSynchronize" => (Action::Synchronise(Waiting::Device), &[]),
+        "cuStreamSynchronize" => (Action::Synchronise(Waiting::Stream(0)), &[]),
+        "cuEventSynchronize" => (Action::Synchronise(Waiting::Event), &[]),
         "cuInit"
         | "cuFuncSetCacheConfig"
         | "cuFuncSetSharedMemConfig"

@@ -1,7 +1,7 @@
 //! The CUDA runtime.
 
 use super::super::MemoryKind;
-use super::{Action, Direction, OnStream, RuntimeCall, Size};
+use super::{Action, Direction, OnStream, RuntimeCall, Size, Waiting};
 
 /// The effect of a CUDA runtime function; `None` when the table does not have it.
 pub(super) fn call(name: &str) -> Option<RuntimeCall> {
@@ -134,10 +134,11 @@ pub(super) fn call(name: &str) -> Option<RuntimeCall> {
         ),
         "cudaGetSymbolAddress" => (Action::SymbolAddress { slot: 0, symbol: 1 }, &[]),
         "cudaHostGetDevicePointer" => (Action::DeviceAddress { slot: 0, host: 1 }, &[]),
-        "cudaDeviceSynchronize"
-        | "cudaThreadSynchronize"
-        | "cudaStreamSynchronize"
-        | "cudaEventSynchronize" => (Action::Synchronise, &[]),
+        "cudaDeviceSynchronize" | "cudaThreadSynchronize" => {
+            (Action::Synchronise(Waiting::Device), &[])
+        }
+        "cudaStreamSynchronize" => (Action::Synchronise(Waiting::Stream(0)), &[]),
+        "cudaEventSynchronize" => (Action::Synchronise(Waiting::Event), &[]),
         "cudaGetLastError"
         | "cudaPeekAtLastError"
         | "cudaGetErrorString"
