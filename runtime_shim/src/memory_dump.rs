@@ -71,8 +71,17 @@ fn append(views: &[AllocationView]) {
 
 /// Whether it is a constant table that a fused kernel has of its own, which the program knows nothing of.
 fn is_copied_constant(view: &AllocationView) -> bool {
-    let name = view.name.as_deref().unwrap_or_default();
-    name.starts_with("sirius_g")
+    is_name_of_copy(view.name.as_deref().unwrap_or_default())
+}
+
+/// `sirius_g1_m0_table`: what the compiler calls the second group's first member's copy of `table`.
+fn is_name_of_copy(name: &str) -> bool {
+    let number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let mut parts = name.splitn(4, '_');
+    let mut begins = |letter: char| parts.next()?.strip_prefix(letter);
+    begins('s') == Some("irius")
+        && begins('g').is_some_and(number)
+        && begins('m').is_some_and(number)
 }
 
 fn line(view: &AllocationView, contents: &[u8]) -> String {
@@ -98,6 +107,21 @@ fn line(view: &AllocationView, contents: &[u8]) -> String {
 mod tests {
     use super::*;
     use crate::memory::MemoryKind;
+
+    #[test]
+    fn only_copies_of_the_compiler_are_left_out() {
+        assert!(is_name_of_copy("sirius_g12_m0_table"));
+        for of_user in [
+            "sirius_g",
+            "sirius_gain",
+            "sirius_g1_table",
+            "sirius_gx_m0_t",
+            "g1_m0_t",
+            "",
+        ] {
+            assert!(!is_name_of_copy(of_user), "{of_user}");
+        }
+    }
 
     #[test]
     fn a_line_has_hash_and_contents() {

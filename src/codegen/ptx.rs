@@ -209,9 +209,11 @@ pub fn emit_fatbin(
 }
 
 /// Where a cubin is kept for those who want the same again, which a link after `-c` does; `None` where the user
-/// watches the tools, or where debug information names the PTX file.
+/// watches the tools, where debug information names the PTX file, or where an option of ptxas has another file read.
 fn kept_place(ptx: &str, arguments: &[String], ptxas: &Path, build: &Build) -> Option<Entry> {
-    if build.verbose || build.device_debug || build.line_info {
+    let names_file = |argument: &String| argument.contains("file") || argument.contains("optf");
+    let reads_more = build.ptxas_arguments.iter().any(names_file);
+    if build.verbose || build.device_debug || build.line_info || reads_more {
         return None;
     }
     let mut made_from = Vec::new();
