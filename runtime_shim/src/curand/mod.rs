@@ -4,10 +4,11 @@
 //! [`engines`] tells, which for the first two is the one that cuRAND's manual gives for its legacy order. In
 //! what order a GPU's library makes normal, log-normal and Poisson numbers of them is not told: here results
 //! 2i and 2i + 1 are the two of one Box-Muller transformation of two numbers, and each Poisson number takes
-//! its own. So sequences of these differ from a GPU's, their distributions do not. Quasirandom generators
-//! need NVIDIA's direction vectors and are refused with a sentence. The seed that nobody set is 0.
+//! its own. So sequences of these differ from a GPU's, their distributions do not. [`quasirandom`] has Sobol's
+//! sequences, but not the scrambled ones, which are refused with a sentence. The seed that nobody set is 0.
 
 pub mod engines;
+pub mod quasirandom;
 
 use std::collections::BTreeMap;
 use std::ffi::{c_int, c_void};
@@ -17,6 +18,7 @@ use crate::api::stream;
 use crate::library_calls::LibraryError;
 use crate::{check, memory, termination, trace};
 use engines::{Engine, Family};
+use quasirandom::{Number, Poisson, Sobol};
 
 /// Version of cuRAND whose interface this is.
 const VERSION: c_int = 10_400;
@@ -49,13 +51,20 @@ macro_rules! curand_functions {
 }
 
 struct Generator {
-    family: Family,
+    kind: Kind,
     on_host: bool,
-    seed: u64,
-    offset: u64,
     stream: usize,
-    /// Made when the first number is drawn.
-    engine: Option<Engine>,
+}
+
+enum Kind {
+    Pseudorandom {
+        family: Family,
+        seed: u64,
+        offset: u64,
+        /// Made when the first number is drawn.
+        engine: Option<Engine>,
+    },
+    Quasirandom(Sobol),
 }
 
 static GENERATORS: Mutex<BTreeMap<usize, Generator>> = Mutex::new(BTreeMap::new());
@@ -99,72 +108,131 @@ curand_functions! {
 
     /// The stream in whose order numbers are made.
     fn curandSetStream(generator: *mut c_void, stream: *mut c_void) {
-        change(generator, |generator| generator.stream = stream as usize)
+        change(generator, |generator| {
+            generator.stream = stream as usize;
+            Ok(())
+        })
     }
 
     /// The seed; begins again.
-    fn curandSetPseudoRandomGeneratorSeed(generator: *mut c_void, seed: u64) {
-        change(generator, |generator| {
-            generator.seed = seed;
-            generator.engine = None;
+    fn curandSetPseudoRandomGeneratorSeed(generator: *mut c_void, new: u64) {
+        change(generator, |generator| match &mut generator.kind {
+            Kind::Pseudorandom { seed, engine, .. } => {
+                (*seed, *engine) = (new, None);
+                Ok(())
+            }
+            Kind::Quasirandom(_) => Err(RandomError::TYPE_ERROR),
         })
     }
 
-    /// Begins again so many results behind the start.
-    fn curandSetGeneratorOffset(generator: *mut c_void, offset: u64) {
+    /// Begins again so many results, or points of a quasirandom sequence, behind the start.
+    fn curandSetGeneratorOffset(generator: *mut c_void, new: u64) {
         change(generator, |generator| {
-            generator.offset = offset;
-            generator.engine = None;
+            match &mut generator.kind {
+                Kind::Pseudorandom { offset, engine, .. } => (*offset, *engine) = (new, None),
+                Kind::Quasirandom(sobol) => sobol.position = new,
+            }
+            Ok(())
         })
     }
 
-    /// All orders are one here.
+    /// All orders of a kind are one here.
     fn curandSetGeneratorOrdering(generator: *mut c_void, order: u32) {
-        if !(100..=104).contains(&order) {
-            return Err(RandomError::OUT_OF_RANGE);
-        }
-        change(generator, |_| ())
+        change(generator, |generator| {
+            let orders = match generator.kind {
+                Kind::Pseudorandom { .. } => 100..=104,
+                Kind::Quasirandom(_) => 201..=201,
+            };
+            let known = orders.contains(&order);
+            known.then_some(()).ok_or(RandomError::OUT_OF_RANGE)
+        })
     }
 
-    /// Generators here have no dimensions.
-    fn curandSetQuasiRandomGeneratorDimensions(_generator: *mut c_void, _dimensions: u32) {
-        Err(RandomError::TYPE_ERROR)
+    /// How many numbers a point has.
+    fn curandSetQuasiRandomGeneratorDimensions(generator: *mut c_void, dimensions: u32) {
+        change(generator, |generator| match &mut generator.kind {
+            Kind::Pseudorandom { .. } => Err(RandomError::TYPE_ERROR),
+            Kind::Quasirandom(_) if !(1..=quasirandom::DIMENSIONS).contains(&(dimensions as usize)) => {
+                Err(RandomError::OUT_OF_RANGE)
+            }
+            Kind::Quasirandom(sobol) => {
+                sobol.dimensions = dimensions as usize;
+                Ok(())
+            }
+        })
     }
 
     /// Makes the generator's state, which else the first numbers do.
     fn curandGenerateSeeds(generator: *mut c_void) {
         change(generator, |generator| {
-            generator.engine();
+            if let Kind::Pseudorandom { family, seed, offset, engine } = &mut generator.kind {
+                engine.get_or_insert_with(|| Engine::new(*family, *seed, *offset));
+            }
+            Ok(())
         })
+    }
+
+    /// The direction vectors of the sequences of 32 bits, by dimension.
+    fn curandGetDirectionVectors32(vectors: *mut *const [u32; 32], set: u32) {
+        match set {
+            // SAFETY: as above.
+            101 => unsafe { store(vectors, quasirandom::vectors_32().as_ptr()) },
+            102 => Err(unknown_tables("curandGetDirectionVectors32")),
+            _ => Err(RandomError::OUT_OF_RANGE),
+        }
+    }
+
+    /// The direction vectors of the sequences of 64 bits, by dimension.
+    fn curandGetDirectionVectors64(vectors: *mut *const [u64; 64], set: u32) {
+        match set {
+            // SAFETY: as above.
+            103 => unsafe { store(vectors, quasirandom::vectors_64().as_ptr()) },
+            104 => Err(unknown_tables("curandGetDirectionVectors64")),
+            _ => Err(RandomError::OUT_OF_RANGE),
+        }
+    }
+
+    /// Refused.
+    fn curandGetScrambleConstants32(_constants: *mut *mut u32) {
+        Err(unknown_tables("curandGetScrambleConstants32"))
+    }
+
+    /// Refused.
+    fn curandGetScrambleConstants64(_constants: *mut *mut u64) {
+        Err(unknown_tables("curandGetScrambleConstants64"))
     }
 
     /// Whole numbers of 32 bits.
     fn curandGenerate(generator: *mut c_void, to: *mut u32, count: usize) {
+        let narrow = |number| match number {
+            Number::Narrow(bits) => Ok(bits),
+            Number::Wide(_) => Err(RandomError::TYPE_ERROR),
+        };
         // SAFETY: the program passes memory for so many results; the same in this file.
-        unsafe { fill(generator, to, count, |engine| engine.draw::<1>()[0]) }
+        unsafe { fill(generator, to, count, |engine| Ok(engine.draw::<1>()[0]), narrow) }
     }
 
-    /// Whole numbers of 64 bits.
+    /// Whole numbers of 64 bits, which only the sequences of such have.
     fn curandGenerateLongLong(generator: *mut c_void, to: *mut u64, count: usize) {
+        let wide = |number| match number {
+            Number::Narrow(_) => Err(RandomError::TYPE_ERROR),
+            Number::Wide(bits) => Ok(bits),
+        };
         // SAFETY: as above.
-        unsafe {
-            fill(generator, to, count, |engine| {
-                let [low, high] = engine.draw();
-                u64::from(high) << 32 | u64::from(low)
-            })
-        }
+        unsafe { fill(generator, to, count, |_| Err(RandomError::TYPE_ERROR), wide) }
     }
 
     /// Above 0 and up to 1.
     fn curandGenerateUniform(generator: *mut c_void, to: *mut f32, count: usize) {
         // SAFETY: as above.
-        unsafe { fill(generator, to, count, uniform) }
+        unsafe { fill(generator, to, count, |engine| Ok(uniform(engine)), |number| Ok(number.uniform())) }
     }
 
     /// Above 0 and up to 1.
     fn curandGenerateUniformDouble(generator: *mut c_void, to: *mut f64, count: usize) {
+        let other = |number: Number| Ok(number.uniform_double());
         // SAFETY: as above.
-        unsafe { fill(generator, to, count, uniform_double) }
+        unsafe { fill(generator, to, count, |engine| Ok(uniform_double(engine)), other) }
     }
 
     /// Normal numbers.
@@ -176,7 +244,7 @@ curand_functions! {
         deviation: f32,
     ) {
         // SAFETY: as above.
-        unsafe { fill_pairs(generator, to, count, |engine| normals(engine).map(|z| mean + deviation * z)) }
+        unsafe { fill_pairs(generator, to, count, normals, Number::normal, |z| mean + deviation * z) }
     }
 
     /// Normal numbers.
@@ -187,10 +255,9 @@ curand_functions! {
         mean: f64,
         deviation: f64,
     ) {
+        let scaled = |z| mean + deviation * z;
         // SAFETY: as above.
-        unsafe {
-            fill_pairs(generator, to, count, |engine| normal_doubles(engine).map(|z| mean + deviation * z))
-        }
+        unsafe { fill_pairs(generator, to, count, normal_doubles, Number::normal_double, scaled) }
     }
 
     /// Powers of e of normal numbers.
@@ -201,12 +268,9 @@ curand_functions! {
         mean: f32,
         deviation: f32,
     ) {
+        let power = |z: f32| (mean + deviation * z).exp();
         // SAFETY: as above.
-        unsafe {
-            fill_pairs(generator, to, count, |engine| {
-                normals(engine).map(|z| (mean + deviation * z).exp())
-            })
-        }
+        unsafe { fill_pairs(generator, to, count, normals, Number::normal, power) }
     }
 
     /// Powers of e of normal numbers.
@@ -217,12 +281,9 @@ curand_functions! {
         mean: f64,
         deviation: f64,
     ) {
+        let power = |z: f64| (mean + deviation * z).exp();
         // SAFETY: as above.
-        unsafe {
-            fill_pairs(generator, to, count, |engine| {
-                normal_doubles(engine).map(|z| (mean + deviation * z).exp())
-            })
-        }
+        unsafe { fill_pairs(generator, to, count, normal_doubles, Number::normal_double, power) }
     }
 
     /// Numbers of events where so many are expected.
@@ -230,16 +291,13 @@ curand_functions! {
         if expected.is_nan() || expected <= 0.0 || expected > 400_000.0 {
             return Err(RandomError::OUT_OF_RANGE);
         }
+        let mut quantiles = None;
+        let quantile = |number: Number| {
+            let quantiles = quantiles.get_or_insert_with(|| Poisson::new(expected));
+            Ok(quantiles.quantile(number.uniform_double()))
+        };
         // SAFETY: as above.
-        unsafe { fill(generator, to, count, |engine| poisson(engine, expected)) }
-    }
-}
-
-impl Generator {
-    fn engine(&mut self) -> &mut Engine {
-        let (family, seed, offset) = (self.family, self.seed, self.offset);
-        self.engine
-            .get_or_insert_with(|| Engine::new(family, seed, offset))
+        unsafe { fill(generator, to, count, |engine| Ok(poisson(engine, expected)), quantile) }
     }
 }
 
@@ -261,17 +319,27 @@ impl LibraryError for RandomError {
 /// # Safety
 /// The address is writable or null.
 unsafe fn create(generator: *mut *mut c_void, kind: u32, on_host: bool) -> RandomResult {
-    let family = match kind {
-        100 | 101 => Family::Xorwow,
-        121 => Family::Mrg32k3a,
-        141 | 142 => Family::MersenneTwister,
-        161 => Family::Philox,
-        200..=204 => {
-            termination::notice(
-                "the CPU device has no quasirandom generators (curandCreateGenerator)",
-            );
-            return Err(RandomError::TYPE_ERROR);
-        }
+    let pseudorandom = |family| Kind::Pseudorandom {
+        family,
+        seed: 0,
+        offset: 0,
+        engine: None,
+    };
+    let quasirandom = |wide| {
+        Kind::Quasirandom(Sobol {
+            wide,
+            dimensions: 1,
+            position: 0,
+        })
+    };
+    let kind = match kind {
+        100 | 101 => pseudorandom(Family::Xorwow),
+        121 => pseudorandom(Family::Mrg32k3a),
+        141 | 142 => pseudorandom(Family::MersenneTwister),
+        161 => pseudorandom(Family::Philox),
+        200 | 201 => quasirandom(false),
+        203 => quasirandom(true),
+        202 | 204 => return Err(unknown_tables("curandCreateGenerator")),
         _ => return Err(RandomError::TYPE_ERROR),
     };
     // A block of its own gives each generator an address that nothing else has, ever.
@@ -281,15 +349,20 @@ unsafe fn create(generator: *mut *mut c_void, kind: u32, on_host: bool) -> Rando
     generators().insert(
         made as usize,
         Generator {
-            family,
+            kind,
             on_host,
-            seed: 0,
-            offset: 0,
             stream: 0,
-            engine: None,
         },
     );
     Ok(())
+}
+
+/// Says what is missing for scrambled sequences.
+fn unknown_tables(call: &str) -> RandomError {
+    termination::notice(&format!(
+        "the CPU device has no scrambled quasirandom sequences, whose tables are NVIDIA's own ({call})"
+    ));
+    RandomError::TYPE_ERROR
 }
 
 /// # Safety
@@ -307,23 +380,27 @@ fn generators() -> MutexGuard<'static, BTreeMap<usize, Generator>> {
     GENERATORS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn change(generator: *mut c_void, how: impl FnOnce(&mut Generator)) -> RandomResult {
+fn change(
+    generator: *mut c_void,
+    how: impl FnOnce(&mut Generator) -> RandomResult,
+) -> RandomResult {
     let mut all = generators();
     how(all
         .get_mut(&(generator as usize))
-        .ok_or(RandomError::NOT_INITIALIZED)?);
-    Ok(())
+        .ok_or(RandomError::NOT_INITIALIZED)?)
 }
 
-/// Fills memory in order of the generator's stream.
+/// Fills memory in order of the generator's stream, so many results at a time by an engine, one at a time by a
+/// quasirandom sequence.
 ///
 /// # Safety
 /// Of a generator for the host the memory is writable; a device's is checked.
-unsafe fn fill_by<T>(
+unsafe fn fill_by<T, const AT_ONCE: usize>(
     generator: *mut c_void,
     to: *mut T,
     count: usize,
-    mut write: impl FnMut(&mut Engine, *mut T),
+    mut draw: impl FnMut(&mut Engine) -> RandomResult<[T; AT_ONCE]>,
+    mut of: impl FnMut(Number) -> RandomResult<T>,
 ) -> RandomResult {
     let mut all = generators();
     let generator = all
@@ -332,6 +409,13 @@ unsafe fn fill_by<T>(
     let bytes = count
         .checked_mul(size_of::<T>())
         .ok_or(RandomError::OUT_OF_RANGE)?;
+    let whole = match &generator.kind {
+        Kind::Pseudorandom { .. } => AT_ONCE,
+        Kind::Quasirandom(sobol) => sobol.dimensions,
+    };
+    if !count.is_multiple_of(whole) {
+        return Err(RandomError::LENGTH_NOT_MULTIPLE);
+    }
     if count == 0 {
         return Ok(());
     }
@@ -344,7 +428,35 @@ unsafe fn fill_by<T>(
             _ => return Err(RandomError::LAUNCH_FAILURE),
         }
     }
-    write(generator.engine(), to);
+    match &mut generator.kind {
+        Kind::Pseudorandom {
+            family,
+            seed,
+            offset,
+            engine,
+        } => {
+            let engine = engine.get_or_insert_with(|| Engine::new(*family, *seed, *offset));
+            for position in (0..count).step_by(AT_ONCE) {
+                for (place, value) in draw(engine)?.into_iter().enumerate() {
+                    // SAFETY: as the caller promises.
+                    unsafe { to.add(position + place).write_unaligned(value) };
+                }
+            }
+        }
+        Kind::Quasirandom(sobol) => {
+            // Whether a generator has such numbers shows at the first.
+            of(match sobol.wide {
+                true => Number::Wide(0),
+                false => Number::Narrow(0),
+            })?;
+            sobol.each(count, |place, number| {
+                if let Ok(value) = of(number) {
+                    // SAFETY: as the caller promises.
+                    unsafe { to.add(place).write_unaligned(value) };
+                }
+            });
+        }
+    }
     if !generator.on_host {
         trace::set(start, bytes);
         check::filled(start, bytes);
@@ -358,16 +470,11 @@ unsafe fn fill<T>(
     generator: *mut c_void,
     to: *mut T,
     count: usize,
-    mut next: impl FnMut(&mut Engine) -> T,
+    mut next: impl FnMut(&mut Engine) -> RandomResult<T>,
+    of: impl FnMut(Number) -> RandomResult<T>,
 ) -> RandomResult {
     // SAFETY: as the caller promises.
-    unsafe {
-        fill_by(generator, to, count, |engine, to| {
-            for position in 0..count {
-                to.add(position).write_unaligned(next(engine));
-            }
-        })
-    }
+    unsafe { fill_by(generator, to, count, |engine| Ok([next(engine)?]), of) }
 }
 
 /// # Safety
@@ -377,20 +484,12 @@ unsafe fn fill_pairs<T>(
     to: *mut T,
     count: usize,
     mut next: impl FnMut(&mut Engine) -> [T; 2],
+    of: impl Fn(Number) -> T,
+    change: impl Fn(T) -> T,
 ) -> RandomResult {
-    if !count.is_multiple_of(2) {
-        return Err(RandomError::LENGTH_NOT_MULTIPLE);
-    }
+    let pair = |engine: &mut Engine| Ok(next(engine).map(&change));
     // SAFETY: as the caller promises.
-    unsafe {
-        fill_by(generator, to, count, |engine, to| {
-            for position in (0..count).step_by(2) {
-                let [one, other] = next(engine);
-                to.add(position).write_unaligned(one);
-                to.add(position + 1).write_unaligned(other);
-            }
-        })
-    }
+    unsafe { fill_by(generator, to, count, pair, |number| Ok(change(of(number)))) }
 }
 
 /// 2^-32.
@@ -401,9 +500,13 @@ const UNIT_DOUBLE: f64 = 1.0 / 9_007_199_254_740_992.0;
 fn uniform(engine: &mut Engine) -> f32 {
     match engine.draw_fraction() {
         Some(fraction) => fraction as f32,
-        // One rounding, as a GPU's fused multiply-add has.
-        None => (engine.draw::<1>()[0] as f32).mul_add(UNIT, UNIT / 2.0),
+        None => uniform_of(engine.draw::<1>()[0]),
     }
+}
+
+/// One rounding, as a GPU's fused multiply-add has.
+fn uniform_of(bits: u32) -> f32 {
+    (bits as f32).mul_add(UNIT, UNIT / 2.0)
 }
 
 fn uniform_double(engine: &mut Engine) -> f64 {
@@ -414,7 +517,11 @@ fn uniform_double(engine: &mut Engine) -> f64 {
 }
 
 fn fraction_of([low, high]: [u32; 2]) -> f64 {
-    let bits = u64::from(low) ^ u64::from(high) << 21;
+    uniform_double_of(u64::from(low) ^ u64::from(high) << 21)
+}
+
+/// Of 53 bits.
+fn uniform_double_of(bits: u64) -> f64 {
     (bits as f64).mul_add(UNIT_DOUBLE, UNIT_DOUBLE / 2.0)
 }
 
