@@ -2,6 +2,7 @@
 //
 // expect: 8 launches -> 3
 #include <cstdio>
+#include <cstring>
 #include <cuda/barrier>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -64,6 +65,15 @@ __global__ void narrow(int n, double wide, float *x) {
     x[0] = numbers[0] + counts[0];
 }
 
+// Operands without commas between them.
+__device__ int sums(int *place, int a, int b) {
+    int sum, difference;
+    asm volatile("{ add.s32 %0, %2, %3; sub.s32 %1, %2, %3; }" : "=r"(sum) "=r"(difference) : "r"(a), "r"(b) : "memory");
+    asm volatile("st.global.s32 [%1], %0;" ::"r"(difference) "l"(place)
+                 : "memory");
+    return sum;
+}
+
 // Shared variables with constructors, which do not run.
 struct Complex {
     float real, imaginary;
@@ -82,6 +92,7 @@ template <class Number> __global__ void turned(Number *numbers) {
     all.arrive_and_wait();
     numbers[i] = tile[7 - i / 4][3 - i % 4];
     if (i == 0) numbers[32] = first;
+    if (i == 0) numbers[33].real = sums(reinterpret_cast<int *>(&numbers[33].imaginary), 7, 4);
 }
 
 __global__ void count(int *places) { atomicAdd(places + threadIdx.x + blockDim.x * threadIdx.y, 1); }
@@ -93,10 +104,10 @@ int main() {
     cudaMallocManaged(&x, 16 * sizeof(float));
     cudaMallocManaged(&from, 4 * sizeof(int));
     cudaMallocManaged(&places, 6 * sizeof(int));
-    cudaMallocManaged(&numbers, 33 * sizeof(Complex));
+    cudaMallocManaged(&numbers, 34 * sizeof(Complex));
     for (int i = 0; i < 4; i++) from[i] = i;
     for (int i = 0; i < 6; i++) places[i] = 0;
-    for (int i = 0; i < 33; i++) numbers[i] = Complex(i, -i);
+    for (int i = 0; i < 34; i++) numbers[i] = Complex(i, -i);
     conversions << <1, 1 >> >(x, from);
     pragmas<<<1, 1>> > (x, 4);
     zeros <<<1, 1>> >(x + 5);
@@ -108,7 +119,10 @@ int main() {
     cudaDeviceSynchronize();
     bool right = x[0] == 3 && x[1] == 4 && x[2] == 5 && x[3] == 6 && x[4] == 36 && x[5] == 0 && x[6] == 3.5f;
     for (int i = 0; i < 32; i++) right = right && numbers[i].real == 31 - i;
-    right = right && numbers[32].imaginary == 0 && places[0] == 3 && places[1] == 2 && places[5] == 1;
+    right = right && numbers[32].imaginary == 0 && numbers[33].real == 11 && places[0] == 3 && places[1] == 2 && places[5] == 1;
+    int difference;
+    memcpy(&difference, &numbers[33].imaginary, sizeof difference);
+    right = right && difference == 3;
     printf("%s: %g %g %g, %s\n", words, x[0], x[4], x[6], right ? "PASS" : "FAIL");
     return right ? 0 : 1;
 }

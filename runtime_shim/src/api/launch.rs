@@ -279,6 +279,38 @@ pub fn launch_as(
     Ok(())
 }
 
+/// Runs a kernel of the runtime's own, in which device functions of the program's are called, in a row of blocks; it
+/// counts as no launch. The caller has waited for its stream.
+///
+/// # Errors
+/// It failed.
+pub fn run_own(
+    kernel: &'static KernelRecord,
+    blocks: u32,
+    threads: u32,
+    dynamic_shared_bytes: u32,
+    arguments: &[*const c_void],
+) -> CudaResult {
+    registration::start();
+    let launch = Launch {
+        kernel,
+        grid: [blocks, 1, 1],
+        block: [threads, 1, 1],
+        dynamic_shared_bytes,
+        arguments: arguments.as_ptr(),
+        ordinal: LAUNCHES.load(Ordering::Relaxed),
+        cooperative: false,
+        workspace: [AtomicU32::new(8), AtomicU32::new(0)],
+    };
+    let failure = match grid::run(&launch).1 {
+        None => return Ok(()),
+        Some(Failure::Assertion) => CudaError::ASSERT,
+        Some(Failure::Trap) => CudaError::LAUNCH_FAILURE,
+    };
+    set_device_failure(failure);
+    Err(failure)
+}
+
 /// A launch that a graph makes, perhaps again and again. It has no clones: its addresses are those of its own values.
 #[derive(Debug)]
 pub struct KernelOperation {

@@ -3,10 +3,10 @@
 //!
 //! Lines are transformed by the crate `rustfft`; nothing is scaled, as with cuFFT. Transforms of real numbers
 //! go through complex ones. Results agree with NVIDIA's library up to rounding. Work is done in order of the
-//! plan's stream, before the call returns; no work area is needed. A function that is not here is missing
-//! when the program is linked.
+//! plan's stream, before the call returns; no work area is needed. [`extended`] has the calls of `cufftXt.h`, for the
+//! one device that there is. A function that is not here is missing when the program is linked.
 
-mod plan;
+mod callback;
 
 use std::collections::BTreeMap;
 use std::ffi::{c_int, c_longlong, c_void};
@@ -34,8 +34,14 @@ impl TransformError {
     pub const INVALID_VALUE: Self = Self(4);
     /// `CUFFT_EXEC_FAILED`.
     pub const EXEC_FAILED: Self = Self(6);
+    /// `CUFFT_ALLOC_FAILED`.
+    pub const ALLOC_FAILED: Self = Self(2);
     /// `CUFFT_INVALID_SIZE`.
     pub const INVALID_SIZE: Self = Self(8);
+    /// `CUFFT_INVALID_DEVICE`.
+    pub const INVALID_DEVICE: Self = Self(11);
+    /// `CUFFT_NOT_SUPPORTED`.
+    pub const NOT_SUPPORTED: Self = Self(16);
 }
 
 /// Defines C functions whose bodies return a `TransformResult`.
@@ -44,6 +50,9 @@ macro_rules! cufft_functions {
         $crate::library_calls::library_functions! { "cuFFT" $crate::cufft::TransformError; $($functions)* }
     };
 }
+
+mod extended;
+mod plan;
 
 struct Entry {
     plan: Option<Plan>,
@@ -95,7 +104,7 @@ cufft_functions! {
     ) {
         // SAFETY: the program passes as many numbers as the rank says, or null.
         unsafe {
-            let plan = many(rank, extents, kind, batch, [
+            let plan = many(rank, extents, Kind::from_number(kind)?, batch, [
                 (input, input_stride, input_distance),
                 (output, output_stride, output_distance),
             ])?;
@@ -151,7 +160,7 @@ cufft_functions! {
     ) {
         // SAFETY: as above.
         unsafe {
-            let plan = many(rank, extents, kind, batch, [
+            let plan = many(rank, extents, Kind::from_number(kind)?, batch, [
                 (input, input_stride, input_distance),
                 (output, output_stride, output_distance),
             ])?;
@@ -176,7 +185,7 @@ cufft_functions! {
     ) {
         // SAFETY: as above.
         unsafe {
-            let plan = many(rank, extents, kind, batch, [
+            let plan = many(rank, extents, Kind::from_number(kind)?, batch, [
                 (input, input_stride, input_distance),
                 (output, output_stride, output_distance),
             ])?;
@@ -273,19 +282,20 @@ fn execute(
     output: *mut c_void,
     direction: c_int,
 ) -> TransformResult {
-    let (plan, stream) = {
-        let plans = plans();
-        let entry = plans.all.get(&handle).ok_or(TransformError::INVALID_PLAN)?;
-        (
-            entry.plan.clone().ok_or(TransformError::INVALID_PLAN)?,
-            entry.stream,
-        )
-    };
+    let (plan, stream) = planned(handle)?;
     if plan.kind != kind {
         return Err(TransformError::INVALID_TYPE);
     }
-    library_calls::in_order(stream as *mut c_void).map_err(|_| TransformError::EXEC_FAILED)?;
+    library_calls::in_order(stream).map_err(|_| TransformError::EXEC_FAILED)?;
     plan.execute(input as usize, output as usize, direction)
+}
+
+/// The plan of a handle, and its stream.
+fn planned(handle: c_int) -> TransformResult<(Plan, *mut c_void)> {
+    let plans = plans();
+    let entry = plans.all.get(&handle).ok_or(TransformError::INVALID_PLAN)?;
+    let plan = entry.plan.clone().ok_or(TransformError::INVALID_PLAN)?;
+    Ok((plan, entry.stream as *mut c_void))
 }
 
 fn known(handle: c_int) -> TransformResult {
@@ -329,7 +339,7 @@ unsafe fn make(handle: c_int, plan: Plan, work: *mut usize) -> TransformResult {
 unsafe fn many<T: Copy + TryInto<i64>>(
     rank: c_int,
     extents: *const T,
-    kind: u32,
+    kind: Kind,
     batch: T,
     sides: [(*const T, T, T); 2],
 ) -> TransformResult<Plan> {

@@ -45,6 +45,9 @@ pub(super) fn change_at(text: &str, at: usize, message: &str) -> Option<Change> 
     if message == "expected expression" {
         return launch_spelling(text, at);
     }
+    if message == "expected ')'" {
+        return next_operand(text, at);
+    }
     UNROLL_MESSAGES
         .iter()
         .any(|start| message.starts_with(start))
@@ -128,6 +131,46 @@ fn launch_spelling(text: &str, at: usize) -> Option<Change> {
         }
         _ => None,
     }
+}
+
+/// Operands of an `asm` without a comma between them: nvcc's front end sees by the parenthesis before that one is over.
+fn next_operand(text: &str, at: usize) -> Option<Change> {
+    let begins = text[at..].starts_with(['"', '[']) && text[..at].trim_end().ends_with(')');
+    let is_asm = |&(begin, name): &(usize, &str)| {
+        let whole =
+            !text[..begin].ends_with(|before: char| before == '_' || before.is_alphanumeric());
+        let rest = text[begin + name.len()..at].trim_start_matches('_');
+        whole && begins && in_operands(rest)
+    };
+    let found = text[..at].rmatch_indices("asm").map(|(begin, name)| {
+        let start = text[..begin].trim_end_matches('_').len();
+        (start, &text[start..begin + name.len()])
+    });
+    found.take(1).find(is_asm).map(|_| Change::insert(at, ", "))
+}
+
+/// Whether what stands behind `asm` ends among its operands, at one's border.
+fn in_operands(text: &str) -> bool {
+    let mut rest = text.trim_start();
+    while ["volatile", "goto", "inline"].contains(&word(rest).trim_matches('_')) {
+        rest = rest[word(rest).len()..].trim_start();
+    }
+    let (mut depth, mut colons, mut quoted, mut escaped) = (0, 0, false, false);
+    for character in rest.chars() {
+        match character {
+            _ if escaped => escaped = false,
+            '\\' if quoted => escaped = true,
+            '"' => quoted = !quoted,
+            _ if quoted => {}
+            '(' => depth += 1,
+            ')' if depth == 1 => return false,
+            ')' => depth -= 1,
+            ':' if depth == 1 => colons += 1,
+            _ if depth == 0 => return false,
+            _ => {}
+        }
+    }
+    depth == 1 && !quoted && colons > 0
 }
 
 /// How clang says that a pragma for loops stands where none follows, or by another.
@@ -267,6 +310,31 @@ mod tests {
             "k<<<1, 1>>>(); f(2, ^{1});",
         ] {
             assert_eq!(changed(text, "expected expression"), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn operands_without_commas() {
+        for (before, after) in [
+            (
+                "asm volatile(\"a; b) %0\" ::\"r\"(f(x)) ^\"l\"(p) : \"m\");",
+                "asm volatile(\"a; b) %0\" ::\"r\"(f(x)) , \"l\"(p) : \"m\");",
+            ),
+            (
+                "__asm__ __volatile__ (\"x\\\"\" : \"=r\"(a), \"=r\"(b)\n ^[n] \"=r\"(c));",
+                "__asm__ __volatile__ (\"x\\\"\" : \"=r\"(a), \"=r\"(b)\n , [n] \"=r\"(c));",
+            ),
+        ] {
+            assert_eq!(changed(before, "expected ')'").as_deref(), Some(after));
+        }
+        for text in [
+            "asm(\"x\" (a) ^\"r\"(b));",
+            "asm(\"x\" : \"r\"(a)); f((b) ^\"r\");",
+            "plasma(\"x\" : \"r\"(a) ^\"r\"(b));",
+            "f((a) ^\"b\");",
+            "asm(\"x\" : \"r\"(a) ^b);",
+        ] {
+            assert_eq!(changed(text, "expected ')'"), None, "{text}");
         }
     }
 
