@@ -38,7 +38,7 @@ fn files_for_the_cpu_device_are_loaded_there() {
 
     let ran = Command::new(&program).args(&files).output().unwrap();
     // The square roots of 1 to 32 squared, in reverse and twice.
-    let one = "4 bytes, 5 before, none 500, last 1, sum 1056\nafterwards 400\n";
+    let one = "4 bytes, 5 before, none 500, last 1, sum 1056, 32 threads\nafterwards 400\n";
     let linked = format!("nothing to link: 1\ntwo files: 801\n{one}");
     assert_eq!(
         String::from_utf8_lossy(&ran.stdout),

@@ -98,6 +98,14 @@ pub fn read_program<'ctx>(
         let mut found = names::registrations(&unit.host);
         if let Some(device) = unit.device {
             found.keep_defined(&device, &unit.newer);
+            if !links_device_code && !build.relocatable {
+                for device in [&device]
+                    .into_iter()
+                    .chain(unit.newer.iter().map(|(_, newer)| newer))
+                {
+                    names::name_local_symbols_plainly(device, &mut found);
+                }
+            }
             let earlier = input.bitcode.as_ref().map(|bitcode| bitcode.numerics);
             let numerics = earlier.unwrap_or(build.numerics);
             canonicalise_device::decide_numerics(&device, numerics, architecture)?;

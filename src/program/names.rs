@@ -36,6 +36,50 @@ impl Registrations {
     }
 }
 
+/// Names what is local to a source as nvcc does in device code that a program loads by itself: the program asks for
+/// a variable by the name that its source has, and may write it, and for a kernel as if it were not local.
+pub(super) fn name_local_symbols_plainly(device: &Module<'_>, found: &mut Registrations) {
+    let symbols = ir::functions(device).into_iter().chain(ir::globals(device));
+    for symbol in symbols {
+        let name = symbol.name();
+        let Some(plain) = plain_name(&name) else {
+            continue;
+        };
+        let mut variables = ir::globals(device).into_iter();
+        if ir::function(device, &plain).is_some() || variables.any(|other| other.name() == plain) {
+            continue;
+        }
+        symbol.set_name(&plain);
+        if !plain.starts_with("_Z") {
+            symbol.make_external();
+            // What is in constant memory is a constant to kernels alone.
+            symbol.expect_other_initial_value();
+        }
+        let variables = found
+            .variables
+            .iter_mut()
+            .map(|variable| &mut variable.name);
+        let kernels = found.kernels.iter_mut().map(|(_, kernel)| kernel);
+        for registered in variables.chain(kernels) {
+            if *registered == name {
+                registered.clone_from(&plain);
+            }
+        }
+    }
+}
+
+/// The name without clang's mark of what is local to a source, and with nothing else of C++ where a variable in no
+/// namespace has it.
+fn plain_name(name: &str) -> Option<String> {
+    let local = name.strip_prefix("_ZL")?;
+    let identifier = local.trim_start_matches(|digit: char| digit.is_ascii_digit());
+    let length = &local[..local.len() - identifier.len()];
+    match length.parse::<usize>().ok()? == identifier.len() {
+        true => Some(identifier.to_owned()),
+        false => Some(format!("_Z{local}")),
+    }
+}
+
 /// A device variable as registered.
 #[derive(Clone, Debug)]
 pub(super) struct RegisteredVariable {
@@ -229,4 +273,23 @@ fn image_global(host: &Module<'_>) -> Option<Value> {
     .then(|| image.operands().first().copied())
     .flatten()
     .filter(|inner| inner.is_global_variable())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::plain_name;
+
+    #[test]
+    fn local_names_as_nvcc_has_them() {
+        for (name, plain) in [
+            ("_ZL6option", Some("option")),
+            ("_ZL2k2Pi", Some("_Z2k2Pi")),
+            ("_ZL5valueIiE", Some("_Z5valueIiE")),
+            ("_Z5valuev", None),
+            ("_ZL", None),
+            ("option", None),
+        ] {
+            assert_eq!(plain_name(name).as_deref(), plain, "{name}");
+        }
+    }
 }

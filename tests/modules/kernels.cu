@@ -2,13 +2,17 @@
 // mathematics and a call of the runtime.
 __device__ int offset = 5;
 __constant__ float factors[2] = {1, 2};
+// By their plain names, as with nvcc; nothing here writes the one or reads the other.
+static __constant__ int added;
+static __device__ int last;
 
 extern "C" __global__ void reverse(float *values, int n) {
     extern __shared__ float tile[];
     int i = threadIdx.x;
     tile[i] = values[i];
     __syncthreads();
-    values[i] = tile[n - 1 - i] + offset;
+    values[i] = tile[n - 1 - i] + offset + added;
+    if (i == n - 1) last = n;
 }
 
 extern "C" __global__ void total(float *values, float *sum) {

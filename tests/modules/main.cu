@@ -24,7 +24,13 @@ static void run(CUmodule module, int added) {
     CHECK(cuModuleGetGlobal(&offset, &bytes, module, "offset"));
     int before, error = cuModuleGetFunction(&none, module, "none");
     CHECK(cuMemcpyDtoH(&before, offset, bytes));
-    CHECK(cuMemcpyHtoD(offset, &added, sizeof added));
+    // Of what is added, two by the other variable.
+    CUdeviceptr other, counted;
+    int two = 2, rest = added - two, threads;
+    CHECK(cuModuleGetGlobal(&other, nullptr, module, "added"));
+    CHECK(cuModuleGetGlobal(&counted, nullptr, module, "last"));
+    CHECK(cuMemcpyHtoD(offset, &rest, sizeof rest));
+    CHECK(cuMemcpyHtoD(other, &two, sizeof two));
     float *values, *sum, last, all;
     int n = 32;
     cudaMalloc(&values, n * sizeof(float));
@@ -35,7 +41,8 @@ static void run(CUmodule module, int added) {
     CHECK(cuLaunchKernel(total, 1, 1, 1, n, 1, 1, 0, nullptr, others, nullptr));
     cudaMemcpy(&last, values + n - 1, sizeof last, cudaMemcpyDeviceToHost);
     cudaMemcpy(&all, sum, sizeof all, cudaMemcpyDeviceToHost);
-    printf("%zu bytes, %d before, none %d, last %g, sum %g\n", bytes, before, error, last, all);
+    CHECK(cuMemcpyDtoH(&threads, counted, sizeof threads));
+    printf("%zu bytes, %d before, none %d, last %g, sum %g, %d threads\n", bytes, before, error, last, all, threads);
     CHECK(cuModuleUnload(module));
     printf("afterwards %d\n", cuModuleGetFunction(&none, module, "reverse"));
 }

@@ -274,6 +274,7 @@ fn free_device(pointer: *mut c_void) -> CudaResult {
     stream::all_in_order()?;
     // A graph's memory has its address again when the graph is launched again.
     if graph::owns(pointer as usize) {
+        graph::footprint::freed(pointer as usize);
         return Ok(());
     }
     memory::free(pointer as usize, |kind| {

@@ -102,7 +102,9 @@ cuda_functions! {
         if state.id <= LAST_BUILT_IN_ID {
             return Err(CudaError::INVALID_RESOURCE_HANDLE);
         }
-        in_order(stream)?;
+        if !graph::capture::left(stream) {
+            in_order(stream)?;
+        }
         with_streams(|streams| streams.remove(&(stream as usize)));
         Ok(())
     }

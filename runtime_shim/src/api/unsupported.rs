@@ -26,8 +26,7 @@ unsupported! {
 
     cudaGraphConditionalHandleCreate cudaGraphConditionalHandleCreate_v2
     cudaGraphAddExternalSemaphoresSignalNode cudaGraphAddExternalSemaphoresWaitNode
-    cudaGraphNodeGetToolsId cudaStreamBeginRecaptureToGraph cudaDeviceGraphMemTrim
-    cudaDeviceGetGraphMemAttribute cudaDeviceSetGraphMemAttribute
+    cudaGraphNodeGetToolsId cudaStreamBeginRecaptureToGraph
 
     cudaArrayGetPlane cudaArrayGetSparseProperties cudaArrayGetMemoryRequirements
     cudaMemcpyBatchAsync cudaMemcpy3DBatchAsync cudaMemcpyWithAttributesAsync

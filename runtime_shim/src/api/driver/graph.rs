@@ -7,7 +7,9 @@ use super::memory::{self, Copy3d};
 use super::passed_on;
 use crate::api::graph::nodes::SetParameters;
 use crate::api::graph::parameters::{HostParameters, KernelParameters};
-use crate::api::graph::{self, NodeType, capture, executable, inspection, nodes, parameters};
+use crate::api::graph::{
+    self, NodeType, capture, executable, footprint, inspection, nodes, parameters,
+};
 use crate::error::CudaError;
 
 /// What `CUDA_KERNEL_NODE_PARAMS` has behind what the runtime's has, since CUDA 12.
@@ -47,6 +49,23 @@ macro_rules! passed_on_functions {
 }
 
 passed_on_functions! {
+    /// Bytes that graphs use, or that are reserved for them, now or at most.
+    fn cuDeviceGetGraphMemAttribute(
+        device: c_int,
+        attribute: u32,
+        value: *mut c_void,
+    ) -> footprint::cudaDeviceGetGraphMemAttribute;
+
+    /// Lets the most begin again with what is now.
+    fn cuDeviceSetGraphMemAttribute(
+        device: c_int,
+        attribute: u32,
+        value: *mut c_void,
+    ) -> footprint::cudaDeviceSetGraphMemAttribute;
+
+    /// Gives up what is reserved for graphs and not in use.
+    fn cuDeviceGraphMemTrim(device: c_int) -> footprint::cudaDeviceGraphMemTrim;
+
     /// Begins to record what is issued on a stream.
     fn cuStreamBeginCapture = cuStreamBeginCapture_v2 cuStreamBeginCapture_v2_ptsz (
         stream: *mut c_void,

@@ -120,6 +120,17 @@ fn add(stream: *mut c_void, work: Work) -> CudaResult {
     Ok(())
 }
 
+/// A stream that a capture came to by an event and that ends: what it had come to must still be waited for. Whether
+/// it is one.
+pub fn left(stream: *mut c_void) -> bool {
+    let mut captured = captured();
+    let handle = stream as usize;
+    let joined = captured
+        .get(&handle)
+        .is_some_and(|capture| lock(capture).origin != handle);
+    joined && captured.remove(&handle).is_some()
+}
+
 /// Refuses what runs at once on a stream that is captured, or on the default stream while one that
 /// waits for it is.
 pub fn runs_now(stream: *mut c_void, waits_for_blocking_streams: bool) -> CudaResult {

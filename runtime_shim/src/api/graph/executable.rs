@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use super::capture::{self, recorded};
 use super::{
-    Graphs, NodeType, References, Work, fresh_handle, next_number, user_objects, with_graphs,
+    Graphs, NodeType, References, Work, footprint, fresh_handle, next_number, user_objects,
+    with_graphs,
 };
 use crate::api::{copy, event, store, stream};
 use crate::error::{CudaError, CudaResult};
@@ -159,8 +160,10 @@ fn run(steps: &[Step], stream: *mut c_void) -> CudaResult {
             Work::Host(function, data) => stream::call_host(stream, *function, *data)?,
             Work::Child(_) => run(&step.inner, stream)?,
             Work::Record(recorded) => event::record(*recorded as *mut c_void, stream)?,
-            // Memory has its address all the time, and what an event waits for has run.
-            Work::Empty | Work::Wait(_) | Work::Allocate(_) | Work::Free(_) => {}
+            Work::Allocate(memory) => footprint::allocated(memory),
+            Work::Free(address) => footprint::freed(*address),
+            // What an event waits for has run.
+            Work::Empty | Work::Wait(_) => {}
             Work::Recorded(_, operation) => operation(stream)?,
         }
     }

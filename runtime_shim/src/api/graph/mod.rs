@@ -21,6 +21,7 @@ use nodes::SetParameters;
 
 pub mod capture;
 pub mod executable;
+pub mod footprint;
 pub mod inspection;
 pub mod nodes;
 pub mod parameters;
@@ -99,7 +100,8 @@ impl Work {
     }
 }
 
-/// Memory of an allocation node. It has one address in all runs, and lives as long as a graph that names it.
+/// Memory of an allocation node. It has one address in all runs, and lives as long as a graph that names it, and as
+/// long as it is in use.
 struct GraphMemory {
     address: usize,
     bytes: usize,
