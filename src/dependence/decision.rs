@@ -7,7 +7,8 @@
 use super::kinds::pairs_of;
 use super::mapped::{MappedWidth, mapped_width};
 use super::pair::{PairOfTargets, ShapeEquality};
-use super::relation::{Shape, Solver, Union, universal_relation};
+use super::relation::{Shape, Solver, universal_relation};
+use super::union::Union;
 use super::witness::Example;
 use super::{DependenceKind, Guard, Width};
 use crate::diagnostics::RejectionReason;

@@ -9,7 +9,7 @@ use super::decision::{Decision, add_guards};
 use super::describe;
 use super::effect::{Effect, footprint_range, ranges_apart};
 use super::instance::{Alike, Base, Instance, Motion, Place, TargetUse};
-use super::iteration::Later;
+use super::iteration::{Domain, Later, Proofs};
 use super::kinds::{kinds_between, kinds_of, pairs_of, sides};
 use super::order::{Flow, Link};
 use super::overlap::{Overlap, is_constant_memory, overlap};
@@ -36,6 +36,11 @@ pub(super) struct Builder<'a> {
     alike: HashMap<Alike, usize>,
     alike_of: HashMap<NodeId, usize>,
     motions: HashMap<NodeId, Motion>,
+    /// Numbers for domains of operations, by block too.
+    domains: HashMap<Domain, usize>,
+    domain_of: HashMap<HostBlockId, usize>,
+    /// What is known of the counters of loops.
+    proofs: Proofs,
     answers: HashMap<Question, Rc<[Answer]>>,
     /// Numbers for uses that are the same but for names and places in the source.
     pub(super) forms: HashMap<String, usize>,
@@ -67,13 +72,13 @@ pub(super) struct Question {
 pub(super) enum Run {
     /// In one iteration of this loop, the innermost around both, or in one call.
     Same(Option<usize>),
-    /// In one iteration of this loop, or in one call, the two in these blocks, where loops bound what
-    /// they depend on.
-    Bounded(Option<usize>, [HostBlockId; 2]),
+    /// In one iteration of this loop, or in one call, where loops bound what the two depend on: the numbers
+    /// of their domains by [`Builder::domain`].
+    Bounded(Option<usize>, [usize; 2]),
     /// In different iterations: whatever varies in a loop differs.
     Later,
-    /// In two iterations of this loop and one of those around it, the two in these blocks.
-    LaterIn(usize, [HostBlockId; 2]),
+    /// In two iterations of this loop and one of those around it, the two in the domains of these numbers.
+    LaterIn(usize, [usize; 2]),
 }
 
 impl Run {
@@ -127,6 +132,9 @@ impl Builder<'_> {
             alike: HashMap::new(),
             alike_of: HashMap::new(),
             motions: HashMap::new(),
+            domains: HashMap::new(),
+            domain_of: HashMap::new(),
+            proofs: Proofs::default(),
             answers: HashMap::new(),
             forms: HashMap::new(),
             form_of: HashMap::new(),
@@ -168,7 +176,7 @@ impl Builder<'_> {
                 let motions = [self.motion(source), self.motion(sink)];
                 let run = match motions {
                     [Motion::Fixed, Motion::Fixed] => Run::Same(common),
-                    _ => Run::Bounded(common, [from, to]),
+                    _ => Run::Bounded(common, [from, to].map(|block| self.domain(block))),
                 };
                 let compared = Compared {
                     run,
@@ -206,9 +214,11 @@ impl Builder<'_> {
                 return self.launch_pair(source, sink, &compared);
             }
             if !motions.contains(&Motion::Unknown) {
-                let later = Later::new(graph, of_loop, source, sink);
+                let proofs = self.proofs.clone();
+                let later = Later::new(graph, of_loop, [source, sink], proofs);
+                let domains = later.blocks().map(|block| self.domain(block));
                 let compared = Compared {
-                    run: Run::LaterIn(of_loop, later.blocks()),
+                    run: Run::LaterIn(of_loop, domains),
                     later: Some(&later),
                     stable: |value: ValueId| later.is_stable(value),
                 };
@@ -248,6 +258,15 @@ impl Builder<'_> {
             motion => motion,
         };
         *self.motions.entry(instance.node).or_insert_with(motion)
+    }
+
+    /// The number of the domain of operations in a block, among those that differ from it.
+    fn domain(&mut self, block: HostBlockId) -> usize {
+        let (graph, domains) = (self.graph, &mut self.domains);
+        *self.domain_of.entry(block).or_insert_with(|| {
+            let next = domains.len();
+            *domains.entry(Domain::of(graph, block)).or_insert(next)
+        })
     }
 
     /// Global edges where places may overlap, one for each buffer and kind.

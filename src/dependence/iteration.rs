@@ -16,10 +16,60 @@ use super::{Guard, IterationDistance};
 use crate::expression::{Condition, Expression};
 use crate::isl::{self, Set};
 use crate::launch::{self, HostBlockId, LaunchGraph, LaunchId, Root, ValueId};
-use std::collections::BTreeSet;
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
 
 /// Budget of one isl call about domains.
 const DOMAIN_BUDGET: u64 = 20_000;
+
+/// All that operations may take for granted of the counters of the loops around them: what is asked of
+/// counters has the same answer for operations of equal domains.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Domain {
+    /// The loops, outermost first, each with what its counter stays below, where it is counted.
+    loops: Vec<(usize, Option<Expression<ValueId>>)>,
+}
+
+impl Domain {
+    /// Of operations in a block.
+    pub(super) fn of(graph: &LaunchGraph, block: HostBlockId) -> Self {
+        let around = graph.loops_around(block).into_iter();
+        let loops = around.map(|index| (index, graph.counter_bound(index, block)));
+        Self {
+            loops: loops.collect(),
+        }
+    }
+
+    /// What the counter of a loop stays below, where the loop is around and counted.
+    fn bound(&self, index: usize) -> Option<&Expression<ValueId>> {
+        let mut loops = self.loops.iter();
+        let (_, bound) = loops.find(|(around, _)| *around == index)?;
+        bound.as_ref()
+    }
+
+    /// What holds of the counters.
+    fn facts(&self, graph: &LaunchGraph) -> Vec<Polynomial> {
+        let mut facts = Vec::new();
+        for (index, bound) in &self.loops {
+            let Some(counter) = graph.iterations.counters.get(*index) else {
+                continue;
+            };
+            let counter = Polynomial::atom(Atom::Value(*counter));
+            facts.push(counter.clone());
+            let last = bound.as_ref().and_then(|bound| {
+                host_polynomial(&of_running(bound))?.subtract(&Polynomial::constant(1))
+            });
+            facts.extend(last.and_then(|last| last.subtract(&counter)));
+        }
+        facts
+    }
+}
+
+/// What was found out about polynomials over counters, by the text of the question: the same few
+/// conditions are asked for each pair of launches in the same loops.
+#[derive(Clone, Default)]
+pub(super) struct Proofs(Rc<RefCell<HashMap<String, bool>>>);
 
 /// One iteration of a loop and a later one.
 pub(super) struct Later<'a> {
@@ -27,10 +77,12 @@ pub(super) struct Later<'a> {
     carrying: usize,
     /// The loops around it.
     outside: Vec<usize>,
-    /// The blocks of source and sink.
+    /// The blocks of source and sink, and their domains.
     blocks: [HostBlockId; 2],
+    domains: [Domain; 2],
     /// Extents of the two launches, which keep their names.
     extents: BTreeSet<ValueId>,
+    proofs: Proofs,
 }
 
 impl<'a> Later<'a> {
@@ -38,8 +90,8 @@ impl<'a> Later<'a> {
     pub(super) fn new(
         graph: &'a LaunchGraph,
         carrying: usize,
-        source: &Instance,
-        sink: &Instance,
+        ends: [&Instance; 2],
+        proofs: Proofs,
     ) -> Self {
         let mut outside = Vec::new();
         let mut next = graph.loops[carrying].parent;
@@ -47,14 +99,17 @@ impl<'a> Later<'a> {
             outside.push(index);
             next = graph.loops[index].parent;
         }
-        let launches = [source.launch, sink.launch];
+        let launches = ends.map(|instance| instance.launch);
         let extents = launches.map(|launch| launch.grid.into_iter().chain(launch.block));
+        let blocks = ends.map(|instance| graph.nodes[instance.node.0].block);
         Self {
             graph,
             carrying,
             outside,
-            blocks: [source, sink].map(|instance| graph.nodes[instance.node.0].block),
+            blocks,
+            domains: blocks.map(|block| Domain::of(graph, block)),
             extents: extents.into_iter().flatten().collect(),
+            proofs,
         }
     }
 
@@ -92,10 +147,7 @@ impl<'a> Later<'a> {
 
     /// The conditions that the domains of the loops around source (0) or sink (1) leave open.
     pub(super) fn open(&self, side: usize, guards: &[Guard]) -> Vec<Guard> {
-        let mut facts = Vec::new();
-        for index in self.graph.loops_around(self.blocks[side]) {
-            facts.extend(domain(self.graph, index, self.blocks[side]));
-        }
+        let facts = self.domains[side].facts(self.graph);
         let holds = |guard: &Guard| match guard {
             Guard::Holds { condition, .. } => self.follows(&facts, condition),
             Guard::RangesDisjoint { .. }
@@ -117,7 +169,8 @@ impl<'a> Later<'a> {
             Some(self.closed(&difference))
         };
         let at_least = |larger, smaller| {
-            difference(larger, smaller).is_some_and(|slack| is_never_negative(&slack, facts))
+            difference(larger, smaller)
+                .is_some_and(|slack| self.proofs.is_never_negative(&slack, facts))
         };
         match condition {
             Condition::LessEqual(a, b) => at_least(b, a),
@@ -131,11 +184,8 @@ impl<'a> Later<'a> {
     pub(super) fn facts(&self) -> Facts {
         let mut holding = Vec::new();
         let unstable = |value: ValueId| !self.is_stable(value);
-        for (side, block) in self.blocks.into_iter().enumerate() {
-            let mut of_side = Vec::new();
-            for index in self.graph.loops_around(block) {
-                of_side.extend(domain(self.graph, index, block));
-            }
+        for (side, domain) in self.domains.iter().enumerate() {
+            let mut of_side = domain.facts(self.graph);
             for extent in &self.extents {
                 let closed = self.graph.iterations.values.get(extent);
                 let Some(closed) = closed.and_then(host_polynomial) else {
@@ -215,51 +265,48 @@ impl<'a> Later<'a> {
     }
 }
 
-/// Whether a polynomial is at least zero wherever the facts are. False when that is not found out.
-fn is_never_negative(polynomial: &Polynomial, facts: &[Polynomial]) -> bool {
-    if let Some(value) = polynomial.as_constant() {
-        return value >= 0;
-    }
-    let mut monomials: Vec<Monomial> = Vec::new();
-    let mut text = |polynomial: &Polynomial| -> String {
-        let mut parts = vec![String::from("0")];
-        for (monomial, coefficient) in polynomial.terms.iter() {
-            let known = monomials.iter().position(|known| known == monomial);
-            parts.push(match (monomial.is_empty(), known) {
-                (true, _) => coefficient.to_string(),
-                (false, Some(index)) => format!("{coefficient}*p{index}"),
-                (false, None) => {
-                    monomials.push(monomial.clone());
-                    format!("{coefficient}*p{}", monomials.len() - 1)
-                }
-            });
+impl Proofs {
+    /// Whether a polynomial is at least zero wherever the facts are. False when that is not found out.
+    fn is_never_negative(&self, polynomial: &Polynomial, facts: &[Polynomial]) -> bool {
+        if let Some(value) = polynomial.as_constant() {
+            return value >= 0;
         }
-        parts.join(" + ")
-    };
-    let mut constraints = vec![format!("{} <= -1", text(polynomial))];
-    constraints.extend(facts.iter().map(|fact| format!("{} >= 0", text(fact))));
-    let names: Vec<_> = (0..monomials.len()).map(|n| format!("p{n}")).collect();
-    let set = format!(
-        "[{}] -> {{ [] : {} }}",
-        names.join(", "),
-        constraints.join(" and ")
-    );
-    isl::with_operation_budget(DOMAIN_BUDGET, || Set::parse(&set)?.is_empty()).unwrap_or(false)
-}
-
-/// What an operation in `block` may take for granted of the counter of a loop around it.
-fn domain(graph: &LaunchGraph, index: usize, block: HostBlockId) -> Vec<Polynomial> {
-    let Some(counter) = graph.iterations.counters.get(index) else {
-        return Vec::new();
-    };
-    let counter = Polynomial::atom(Atom::Value(*counter));
-    let mut facts = vec![counter.clone()];
-    if let Some(bound) = graph.counter_bound(index, block) {
-        let last = host_polynomial(&of_running(&bound))
-            .and_then(|bound| bound.subtract(&Polynomial::constant(1)));
-        facts.extend(last.and_then(|last| last.subtract(&counter)));
+        let mut monomials: Vec<Monomial> = Vec::new();
+        let mut text = |polynomial: &Polynomial| -> String {
+            let mut parts = vec![String::from("0")];
+            for (monomial, coefficient) in polynomial.terms.iter() {
+                let known = monomials.iter().position(|known| known == monomial);
+                parts.push(match (monomial.is_empty(), known) {
+                    (true, _) => coefficient.to_string(),
+                    (false, Some(index)) => format!("{coefficient}*p{index}"),
+                    (false, None) => {
+                        monomials.push(monomial.clone());
+                        format!("{coefficient}*p{}", monomials.len() - 1)
+                    }
+                });
+            }
+            parts.join(" + ")
+        };
+        let mut constraints = vec![format!("{} <= -1", text(polynomial))];
+        constraints.extend(facts.iter().map(|fact| format!("{} >= 0", text(fact))));
+        let names: Vec<_> = (0..monomials.len()).map(|n| format!("p{n}")).collect();
+        let set = format!(
+            "[{}] -> {{ [] : {} }}",
+            names.join(", "),
+            constraints.join(" and ")
+        );
+        let prove = |set: &String| {
+            let is_empty = || Set::parse(set)?.is_empty();
+            isl::with_operation_budget(DOMAIN_BUDGET, is_empty).unwrap_or(false)
+        };
+        let mut known = self.0.borrow_mut();
+        let proven = known.get(&set).copied();
+        proven.unwrap_or_else(|| {
+            let proven = prove(&set);
+            known.insert(set, proven);
+            proven
+        })
     }
-    facts
 }
 
 /// A bound that a number of at least zero stays below is itself positive.
@@ -278,7 +325,7 @@ fn of_running(bound: &Expression<ValueId>) -> Expression<ValueId> {
 /// Bounds of the varying scalars of a launch, by the domains of the loops around it, as facts and as
 /// conditions that hold in each of its iterations. Only those that a launch can compare.
 pub(super) fn bounds(graph: &LaunchGraph, instance: &Instance) -> (Vec<Polynomial>, Vec<Guard>) {
-    let block = graph.nodes[instance.node.0].block;
+    let domain = Domain::of(graph, graph.nodes[instance.node.0].block);
     let mut values = BTreeSet::new();
     for parameter in instance.inputs(graph) {
         for atom in parameter.atoms() {
@@ -292,7 +339,7 @@ pub(super) fn bounds(graph: &LaunchGraph, instance: &Instance) -> (Vec<Polynomia
         let Some(closed) = graph.iterations.values.get(&value) else {
             continue;
         };
-        let Some((least, most)) = interval(graph, closed, block) else {
+        let Some((least, most)) = interval(graph, closed, &domain) else {
             continue;
         };
         let leaf = || Expression::Leaf(value);
@@ -321,7 +368,7 @@ pub(super) fn bounds(graph: &LaunchGraph, instance: &Instance) -> (Vec<Polynomia
 fn interval(
     graph: &LaunchGraph,
     closed: &Expression<ValueId>,
-    block: HostBlockId,
+    domain: &Domain,
 ) -> Option<(Expression<ValueId>, Option<Expression<ValueId>>)> {
     let polynomial = host_polynomial(closed)?;
     let mut least = Expression::Constant(0);
@@ -337,10 +384,9 @@ fn interval(
                         (value.clone(), value)
                     }
                     Some(index) => {
-                        let around = graph.loops_around(block).contains(&index);
-                        let bound = graph.counter_bound(index, block).filter(|_| around);
+                        let bound = domain.bound(index);
                         let last =
-                            bound.map(|bound| of_running(&bound).subtract(Expression::Constant(1)));
+                            bound.map(|bound| of_running(bound).subtract(Expression::Constant(1)));
                         let last = last.and_then(|last| named(graph, &last));
                         (Some(Expression::Constant(0)), last)
                     }

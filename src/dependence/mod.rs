@@ -51,6 +51,7 @@ mod relation;
 mod runs;
 mod sizes;
 mod targets;
+mod union;
 mod whole;
 mod witness;
 

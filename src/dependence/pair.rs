@@ -128,7 +128,8 @@ impl PairOfTargets<'_> {
         }
     }
 
-    /// A pair of threads that conflict and are as far apart as `width` says.
+    /// A pair of threads that conflict and are as far apart as `width` says. Between iterations, where no
+    /// map is sought by it, only for whoever reads relations.
     pub(super) fn example(
         &self,
         solver: &mut Solver,
@@ -138,6 +139,10 @@ impl PairOfTargets<'_> {
         if width == Width::Thread {
             return None;
         }
+        let samples = match self.one_iteration {
+            true => &mut solver.samples,
+            false => &mut solver.writer()?.samples,
+        };
         let (sink_parameters, sink_shape) = self.compared_sink();
         let source = Side {
             model: self.source.model,
@@ -151,14 +156,7 @@ impl PairOfTargets<'_> {
             parameters: sink_parameters,
             shape: sink_shape,
         };
-        witness::sample(
-            &source,
-            &sink,
-            self.distance,
-            self.facts,
-            width,
-            &mut solver.samples,
-        )
+        witness::sample(&source, &sink, self.distance, self.facts, width, samples)
     }
 
     /// The source's values, those for sizes that only a run can tell.

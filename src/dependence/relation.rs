@@ -13,6 +13,7 @@ use super::lowered::Lowered;
 use super::mapped::Coordinate;
 use super::polynomial::{Atom, Polynomial};
 use super::problem::Problem;
+use super::union::{LONGEST_RELATION, Union, Unions};
 use super::witness::KnownSamples;
 use crate::affine::Axis;
 use crate::isl::{self, Conjunction, IslError, Map, Set};
@@ -78,8 +79,7 @@ pub(super) struct Solver {
     pub(super) spent: u64,
     /// What those of them took that were given up.
     spent_in_vain: u64,
-    /// What was read to unite relations, as [`reading`] measures it.
-    pub(super) read: usize,
+    unions: Unions,
 }
 
 /// Whether somebody reads which pairs conflict. To write that down takes isl longer than to decide how far
@@ -122,68 +122,6 @@ pub(super) fn universal_relation(width: Width) -> String {
     format!("{{ source[{source}] -> sink[{sink}] }}")
 }
 
-/// The union of relations, kept short.
-#[derive(Default)]
-pub(super) struct Union {
-    /// Each once.
-    relations: Vec<String>,
-    too_long: bool,
-}
-
-impl Union {
-    /// Adds a relation.
-    pub(super) fn add(&mut self, relation: String) {
-        if !self.relations.contains(&relation) {
-            self.too_long |= self.relations.len() == MOST_UNITED;
-            if !self.too_long {
-                self.relations.push(relation);
-            }
-        }
-    }
-
-    /// Gives up on a text.
-    pub(super) fn give_up(&mut self) {
-        self.too_long = true;
-    }
-
-    /// The union, and whether it is exactly that: where it would grow beyond use or reading it would
-    /// take long, all pairs of `width`.
-    pub(super) fn text(mut self, width: Width, read: &mut usize) -> (String, bool) {
-        let effort: usize = self.relations.iter().map(|text| reading(text)).sum();
-        let most = MUCH_READ.saturating_sub(*read) / (MUCH_READ / MOST_READ);
-        let most = most.max(LEAST_READ);
-        if !self.too_long && self.relations.len() == 1 {
-            return (self.relations.swap_remove(0), true);
-        }
-        let united = || {
-            let (first, others) = self.relations.split_first()?;
-            let start = Map::parse(first).ok()?;
-            let all = others.iter().try_fold(start, |union, relation| {
-                union.union(&Map::parse(relation).ok()?).ok()
-            });
-            all?.coalesce().ok()?.to_text().ok()
-        };
-        let affordable = !self.too_long && effort <= most;
-        if affordable {
-            *read = read.saturating_add(effort);
-        }
-        let united = affordable
-            .then(|| isl::with_operation_budget(UNION_BUDGET, united))
-            .flatten()
-            .filter(|text| text.len() <= LONGEST_RELATION);
-        match united {
-            Some(text) => (text, true),
-            None => (universal_relation(width), false),
-        }
-    }
-}
-
-/// A measure of what it takes isl to read a relation, which it does not count: characters, for each
-/// quotient once more.
-fn reading(text: &str) -> usize {
-    text.len() * (1 + text.matches("floor(").count())
-}
-
 impl Solver {
     pub(super) fn new(relations: Relations) -> Self {
         Self {
@@ -195,7 +133,7 @@ impl Solver {
             problems: 0,
             spent: 0,
             spent_in_vain: 0,
-            read: 0,
+            unions: Unions::default(),
         }
     }
 
@@ -210,10 +148,10 @@ impl Solver {
         }
     }
 
-    /// The union of relations, and whether it is exactly that; see [`Union::text`].
+    /// The union of relations, and whether it is exactly that; see [`Unions::text`].
     pub(super) fn unite(&mut self, union: Union, width: Width) -> (String, bool) {
         match self.relations {
-            Relations::Written => union.text(width, &mut self.read),
+            Relations::Written => self.unions.text(union, width),
             Relations::LeftOut => (universal_relation(width), false),
         }
     }
@@ -293,18 +231,6 @@ impl Solver {
     }
 }
 
-/// Longest relation that is kept as text.
-const LONGEST_RELATION: usize = 1_500;
-/// Most relations that are united.
-const MOST_UNITED: usize = 32;
-/// Most that is read to unite relations; a long one with ten quotients is a tenth of that.
-const MOST_READ: usize = 150_000;
-/// What a whole program may read after which its unions get little each.
-const MUCH_READ: usize = 600_000;
-/// What is always read to unite relations.
-const LEAST_READ: usize = 10_000;
-/// Budget of one isl call while relations are united.
-const UNION_BUDGET: u64 = 60_000;
 /// Most ways to choose that a relation is made of.
 const MOST_LEAVES: usize = 28;
 
@@ -474,31 +400,4 @@ fn relation(lowered: &Lowered, same: &Conjunction) -> isl::Result<String> {
         .unwrap()?
         .coalesce()?
         .to_text()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn unions_are_exact_or_everything() {
-        let union = |relations: &[String]| {
-            let mut union = Union::default();
-            relations
-                .iter()
-                .for_each(|relation| union.add(relation.clone()));
-            union.text(Width::Block, &mut 0)
-        };
-        let shifted = |by: usize| format!("{{ source[i] -> sink[i + {by}] }}");
-        assert_eq!(union(&[shifted(1), shifted(1)]), (shifted(1), true));
-        let two = union(&[shifted(0), shifted(1)]);
-        assert_eq!(two.0, "{ source[i] -> sink[o0] : i <= o0 <= 1 + i }");
-        assert!(two.1);
-        let many: Vec<_> = (0..40).map(|by| shifted(2 * by)).collect();
-        assert_eq!(union(&many), (universal_relation(Width::Block), false));
-        let quotients = "floor(i/3) + ".repeat(120);
-        let dear = format!("{{ source[i] -> sink[{quotients}0] }}");
-        let dear = [dear, shifted(0)];
-        assert_eq!(union(&dear), (universal_relation(Width::Block), false));
-    }
 }
