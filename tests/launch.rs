@@ -62,6 +62,7 @@ fn graph_of_module(source: &str) -> Result<String, Failed> {
         .map_err(|error| error.to_string())?;
     host.verify().map_err(|error| error.to_string())?;
     let program = Program {
+        mapping_function: None,
         context: &context,
         host,
         units: Vec::new(),

@@ -55,6 +55,8 @@ pub enum MemoryKind {
     Constant,
     /// A `__managed__` variable.
     ManagedVariable,
+    /// Memory that was mapped at reserved addresses (`cuMemMap`).
+    Mapped,
 }
 
 impl MemoryKind {
@@ -73,6 +75,7 @@ impl MemoryKind {
             Self::Variable => "variable",
             Self::Constant => "constant",
             Self::ManagedVariable => "managed variable",
+            Self::Mapped => "mapped",
         }
     }
 }
@@ -319,6 +322,47 @@ pub fn unregister_host(base: usize) -> CudaResult {
     }
     table.release(base);
     Ok(())
+}
+
+/// Makes memory known that was mapped at addresses of its own; it may be known under other addresses, too.
+pub fn show_mapped(base: usize, bytes: usize) {
+    let mut table = write();
+    let ordinal = table.next_ordinal;
+    table.next_ordinal += 1;
+    let view = AllocationView {
+        base,
+        bytes,
+        ordinal,
+        kind: MemoryKind::Mapped,
+        name: None,
+        flags: 0,
+        has_memory: true,
+    };
+    trace::allocation(&view);
+    table.insert(view, Backing::Foreign);
+}
+
+/// Undoes [`show_mapped`], while the memory can still be read.
+pub fn hide_mapped(base: usize) {
+    write().release(base);
+}
+
+/// Counts memory of the device that is at no address of its own. Errors: `cudaErrorMemoryAllocation` when the machine
+/// has less.
+pub fn take(bytes: usize) -> CudaResult {
+    let mut table = write();
+    if bytes as u64 > total_bytes().saturating_sub(table.used_bytes) {
+        return Err(CudaError::MEMORY_ALLOCATION);
+    }
+    table.count_allocated(bytes, MemoryKind::Mapped);
+    Ok(())
+}
+
+/// Undoes [`take`].
+pub fn give_back(bytes: usize) {
+    let mut table = write();
+    table.used_bytes -= bytes as u64;
+    table.used_on_device_bytes -= bytes as u64;
 }
 
 /// Makes a device variable known, once.

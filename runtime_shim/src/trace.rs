@@ -528,7 +528,7 @@ fn malformed(reason: &str) -> std::io::Error {
 
 /// The kind of memory that an [`Record::Allocation`] names, if there is one of that number.
 pub fn memory_kind(kind: u8) -> Option<MemoryKind> {
-    const KINDS: [MemoryKind; 7] = [
+    const KINDS: [MemoryKind; 8] = [
         MemoryKind::Device,
         MemoryKind::Managed,
         MemoryKind::Pinned,
@@ -536,6 +536,7 @@ pub fn memory_kind(kind: u8) -> Option<MemoryKind> {
         MemoryKind::Variable,
         MemoryKind::Constant,
         MemoryKind::ManagedVariable,
+        MemoryKind::Mapped,
     ];
     KINDS.get(usize::from(kind)).copied()
 }

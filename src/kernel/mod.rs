@@ -91,12 +91,21 @@ pub fn model_kernels(program: &Program<'_>) -> Vec<KernelModel> {
                     }
                     model.opaque.extend(hidden_variable(program, &model));
                     model.opaque.extend(other_code(program, kernel, &model));
+                    model.opaque.extend(mapped_memory(program, &model));
                     model
                 }
                 None => model::absent(kernel.id, &kernel.name),
             }
         })
         .collect()
+}
+
+/// In a program that may put one piece of memory at several addresses no place that a kernel touches is known.
+fn mapped_memory(program: &Program<'_>, model: &KernelModel) -> Option<(String, Location)> {
+    let function = program.mapping_function?;
+    let clause =
+        format!("may touch memory that has several addresses, as the program calls {function}");
+    Some((clause, model.location.clone()))
 }
 
 /// A kernel whose code is another for a newer architecture: this model is that of the oldest.

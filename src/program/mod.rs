@@ -28,6 +28,7 @@ mod inlining;
 mod ir;
 mod launches;
 mod managed;
+mod mappings;
 mod names;
 mod numerics;
 mod operations;
@@ -170,6 +171,7 @@ pub fn read_program<'ctx>(
     )?;
     Ok(Program {
         context,
+        mapping_function: mappings::mapping_function(&host),
         host,
         units,
         bitcode,
@@ -321,6 +323,8 @@ pub struct Program<'ctx> {
     pub variables: Vec<DeviceVariable>,
     /// Which memory both kernels and the host may write.
     pub host_visible_memory: HostVisibleMemory,
+    /// The function by which the host may put one piece of memory at several addresses.
+    pub mapping_function: Option<&'static str>,
     /// What clang warned about, as it printed it, for standard error.
     pub warnings: String,
 }

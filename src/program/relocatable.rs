@@ -166,6 +166,7 @@ fn without_device<'ctx>(context: &'ctx Context, host: Module<'ctx>) -> Program<'
         kernels: Vec::new(),
         variables: Vec::new(),
         host_visible_memory: HostVisibleMemory::Anything,
+        mapping_function: None,
         warnings: String::new(),
     }
 }

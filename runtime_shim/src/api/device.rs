@@ -382,6 +382,8 @@ pub fn attribute(number: u32) -> Option<c_int> {
         97 => signed(launch::SHARED_OPT_IN_BYTES),
         99 => all.host_register_supported,
         101 => all.direct_managed_mem_access_from_host,
+        // Virtual memory management, and handles of it that are file descriptors.
+        102 | 103 => 1,
         106 => all.max_blocks_per_multi_processor,
         111 => 1024,
         115 => all.memory_pools_supported,
@@ -401,7 +403,7 @@ pub fn attribute(number: u32) -> Option<c_int> {
         | 92..=96
         | 98
         | 100
-        | 102..=105
+        | 104..=105
         | 107..=110
         | 112..=114
         | 116..=130

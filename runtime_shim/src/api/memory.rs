@@ -204,7 +204,12 @@ cuda_functions! {
             },
             Some(MemoryKind::Pinned | MemoryKind::Registered) => known(1, pointer),
             Some(MemoryKind::Managed | MemoryKind::ManagedVariable) => known(3, pointer),
-            Some(MemoryKind::Device | MemoryKind::Variable | MemoryKind::Constant) => {
+            Some(
+                MemoryKind::Device
+                | MemoryKind::Variable
+                | MemoryKind::Constant
+                | MemoryKind::Mapped,
+            ) => {
                 known(2, std::ptr::null_mut())
             }
         };

@@ -48,9 +48,8 @@ unsupported! {
     cudaMemPrefetchBatchAsync cudaMemDiscardBatchAsync cudaMemDiscardAndPrefetchBatchAsync
     cudaMemRangeGetAttribute cudaMemRangeGetAttributes
 
-    cuMemGetAllocationGranularity cuMemAddressReserve cuMemAddressFree cuMemCreate cuMemRelease
-    cuMemMap cuMemUnmap cuMemSetAccess cuMemGetAccess cuMemExportToShareableHandle
-    cuMemImportFromShareableHandle
+    cuMemMapArrayAsync cuMulticastCreate cuMulticastAddDevice cuMulticastBindMem
+    cuMulticastBindAddr cuMulticastUnbind cuMulticastGetGranularity
 
     cudaGetExportTable cudaFuncGetParamInfo cudaLibraryGetUnifiedFunction
     cudaOccupancyMaxPotentialClusterSize cudaOccupancyMaxActiveClusters

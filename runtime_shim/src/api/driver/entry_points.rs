@@ -4,6 +4,7 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 
 use super::{
     NOT_FOUND, context, execution, graph, image, link, memory, module, names, peer, stream,
+    virtual_memory,
 };
 use crate::api::store;
 use crate::error::{CudaError, CudaResult};
@@ -93,6 +94,7 @@ unsafe fn find(symbol: *const c_char) -> CudaResult<Option<usize>> {
         names::entry_point,
         peer::entry_point,
         stream::entry_point,
+        virtual_memory::entry_point,
         entry_point,
     ];
     // What programs ask for by an unversioned name has the present signature.

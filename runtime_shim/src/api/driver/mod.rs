@@ -65,6 +65,7 @@ pub mod module;
 pub mod names;
 pub mod peer;
 pub mod stream;
+pub mod virtual_memory;
 
 /// `CUdeviceptr`.
 pub type DevicePointer = usize;
