@@ -23,6 +23,7 @@ macro_rules! cublas_functions {
     };
 }
 
+pub mod extended;
 pub mod factors;
 pub mod handle;
 pub mod light;

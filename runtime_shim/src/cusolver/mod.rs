@@ -1,11 +1,12 @@
-//! cuSOLVER on the CPU device: its functions on dense matrices.
+//! cuSOLVER on the CPU device: its functions on dense matrices, and those on [`sparse`] ones.
 //!
-//! Matrices are stored by columns, factors as LAPACK leaves them ([`crate::dense`]); results agree with
+//! Dense matrices are stored by columns, factors as LAPACK leaves them ([`crate::dense`]); results agree with
 //! NVIDIA's library up to rounding, and where that leaves signs open. Work is done in order of the handle's
 //! stream, before the call returns; no workspace is needed. A function that is not here is missing when the
 //! program is compiled or linked.
 
 mod factors;
+mod sparse;
 mod spectra;
 
 use std::ffi::{c_int, c_void};
@@ -29,6 +30,8 @@ impl SolverError {
     pub const INVALID_VALUE: Self = Self(3);
     /// `CUSOLVER_STATUS_EXECUTION_FAILED`.
     pub const EXECUTION_FAILED: Self = Self(6);
+    /// `CUSOLVER_STATUS_NOT_SUPPORTED`.
+    pub const NOT_SUPPORTED: Self = Self(9);
 }
 
 impl From<BlasError> for SolverError {

@@ -7,7 +7,7 @@
 //! program is linked.
 
 mod conversions;
-mod descriptors;
+pub(crate) mod descriptors;
 mod entries;
 mod factors;
 mod matrix_products;
