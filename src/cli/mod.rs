@@ -293,11 +293,13 @@ pub enum Optimisation {
     /// `expand-buffers`: launches that wait get other memory for what they replace, where others still use what
     /// was there.
     ExpandBuffers,
+    /// `mixed-waves`: launches of different code, or with different grids, that meet in a wave are one.
+    MixedWaves,
 }
 
 impl Optimisation {
     /// All of them.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::ForwardValues,
         Self::DeadStores,
         Self::DeadBuffers,
@@ -315,6 +317,7 @@ impl Optimisation {
         Self::DealtThreads,
         Self::PermutedBlocks,
         Self::ExpandBuffers,
+        Self::MixedWaves,
     ];
 
     /// Its name on the command line.
@@ -337,6 +340,7 @@ impl Optimisation {
             Self::DealtThreads => "dealt-threads",
             Self::PermutedBlocks => "permuted-blocks",
             Self::ExpandBuffers => "expand-buffers",
+            Self::MixedWaves => "mixed-waves",
         }
     }
 }

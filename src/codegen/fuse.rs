@@ -25,6 +25,7 @@ mod indices;
 mod launch_bounds;
 mod loops;
 mod memory;
+mod mixture;
 mod overlay;
 mod preparation;
 mod promises;
@@ -67,7 +68,7 @@ use recipe::{Recipe, statements_at};
 use scopes::AliasScopes;
 use segment::Segment;
 use segments::{Segments, form_of, link_all};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use strands::{StrandFunction, StrandPlace};
 
 pub(super) use preparation::Preparation;
@@ -229,6 +230,11 @@ pub(super) fn build_kernels<'ctx>(
                 statements: of_waves(kernel, &order.sites),
                 single: wanted.is_single(number),
                 lone: false,
+                regions: batch::meeting(
+                    statements_at(&order.sites, statements, sites)
+                        .into_iter()
+                        .map(|(statement, _)| statement),
+                ),
             });
             continue;
         }
@@ -245,10 +251,12 @@ pub(super) fn build_kernels<'ctx>(
             statements: of_waves(kernel, own),
             single: true,
             lone: true,
+            regions: BTreeMap::new(),
         }));
     }
     groups.sort_by_key(|kernel| kernel.group);
-    let waves = batch::build_batches(&module, bodies)?;
+    let mixes = optimisations.contains(&Optimisation::MixedWaves);
+    let waves = batch::build_batches(&module, bodies, mixes)?;
     module
         .verify()
         .map_err(|message| CodegenError::Llvm(message.to_string()))?;

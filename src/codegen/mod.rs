@@ -166,6 +166,20 @@ pub struct WaveKernel {
     /// How many records there is room for; with less than two there is no such kernel, and each launch
     /// is one by itself.
     pub capacity: u32,
+    /// The kernel in which it may stand beside launches of other code.
+    pub mixture: Option<WaveMixture>,
+}
+
+/// A kernel for what meets in a wave and is not of one code and grid, and which of its codes a
+/// [`WaveKernel`] is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WaveMixture {
+    /// Its name in the image of waves' kernels.
+    pub name: String,
+    /// The number of the code.
+    pub code: u32,
+    /// Static shared memory of a block, in bytes, that of all its codes.
+    pub static_shared_bytes: u64,
 }
 
 impl WaveKernel {

@@ -6,7 +6,7 @@
 
 use super::group::fused_key;
 use super::launch_call::declared;
-use super::waves::wave_key;
+use super::waves::{mixture_key, wave_key};
 use super::{CodegenError, DeviceImage, FusedKernel, WaveKernel};
 use crate::program::Program;
 use inkwell::AddressSpace;
@@ -65,8 +65,11 @@ fn group_keys(fused: &[FusedKernel]) -> Keys<'_> {
 
 fn wave_keys(waves: &[WaveKernel]) -> Keys<'_> {
     let built = waves.iter().filter(|wave| wave.is_built());
+    let mixtures = waves.iter().filter_map(|wave| wave.mixture.as_ref());
+    let mixtures = mixtures.map(|mixture| (mixture_key(mixture), mixture.name.as_str()));
     built
         .map(|wave| (wave_key(wave), wave.name.as_str()))
+        .chain(mixtures)
         .collect()
 }
 

@@ -54,7 +54,7 @@ pub struct WaitingStatement {
 pub struct WaveCount {
     /// The number of waves, where that is known.
     pub waves: Option<usize>,
-    /// Launches, those of one wave with equal code and shape being one; each loop runs once.
+    /// Launches at most, those of one wave with equal code and shape being one; each loop runs once.
     pub launches: usize,
     /// Statements whose runs come one after the other.
     pub serial: usize,

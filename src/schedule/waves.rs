@@ -1,7 +1,8 @@
 //! Global scheduling (paper §4): which parts of the host program are issued by waves.
 //!
 //! Everything that is launched there waits; when the part is left, each launch goes into the earliest
-//! wave after all that it depends on, and launches of one wave with equal code and shape become one.
+//! wave after all that it depends on, and launches of one wave with equal code and shape become one; code generation
+//! makes kernels for several codes, too, of which the host decides whether what meets has room at once.
 //! Dependences are those of the bytes that each launch touches, which its operands tell when it is
 //! issued. So host code may be a loop nest or written out, and nothing has to be affine: a stack of
 //! recurrent cells over time becomes steps + cells - 1 waves.

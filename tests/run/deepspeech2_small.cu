@@ -3,6 +3,6 @@
 // Shows: convolutions with what follows them, a transposition too, and cells of two shapes in the same waves.
 //
 // expect: 28 launches -> 5
-// executes: 14
+// executes: 10
 #define SMALL
 #include "../../test_programs/models/deepspeech2.cu"

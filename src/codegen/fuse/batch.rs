@@ -10,11 +10,12 @@ use super::super::ir::{
     Value,
 };
 use super::super::{CodegenError, WaveKernel, WaveStatementSite};
+use super::mixture::{self, Code, Slice};
 use super::{Built, function_of, launch_bounds};
 use crate::launch::{HostBlockId, Launch, LaunchGraph, LaunchId, NodeKind};
 use crate::schedule::{FusionGroup, FusionPlan, Member, ThreadMap, Variant};
 use inkwell::module::Module;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// A statement of the plan whose code is built for waves.
 pub(super) struct Statement {
@@ -171,16 +172,35 @@ pub(super) struct Body<'a> {
     pub(super) single: bool,
     /// The kernel is that of a group, and there is never more than one launch of it at once.
     pub(super) lone: bool,
+    /// The regions in which several launches of it may wait, and how many statements of each are its own.
+    pub(super) regions: BTreeMap<usize, usize>,
+}
+
+/// See [`Body::regions`], of a kernel's statements.
+pub(super) fn meeting<'a>(own: impl Iterator<Item = &'a Statement>) -> BTreeMap<usize, usize> {
+    let mut regions: BTreeMap<usize, (usize, bool)> = BTreeMap::new();
+    for statement in own {
+        let (count, repeats) = regions.entry(statement.region()).or_default();
+        *count += 1;
+        *repeats |= statement.repeats();
+    }
+    let several = regions.into_iter();
+    let several = several.filter(|(_, (count, repeats))| *count > 1 || *repeats);
+    several
+        .map(|(region, (count, _))| (region, count))
+        .collect()
 }
 
 /// Turns the kernels that were built for statements into functions, each called by a kernel of
-/// several launches. Those that cannot be are left out.
+/// several launches, and where `mixes` is set by one of several codes. Those that cannot be are left out.
 pub(super) fn build_batches(
     module: &Module,
     bodies: Vec<Body<'_>>,
+    mixes: bool,
 ) -> Result<Vec<WaveKernel>, CodegenError> {
     let mut waves = Vec::new();
     let mut built = Vec::new();
+    let mut codes = Vec::new();
     for found in bodies {
         let kernel = found.kernel;
         let body = function_of(module, kernel)?;
@@ -212,17 +232,45 @@ pub(super) fn build_batches(
         let (batch, indices) = build_batch(module, &name, body, &layout);
         // The same blocks are launched as by each launch alone.
         launch_bounds::hand_over(body, batch);
-        built.push((batch, indices, (statements, single), layout));
+        codes.push(Code {
+            number: built.len(),
+            block: kernel.facts.block,
+            regions: found.regions,
+        });
+        built.push(Batch {
+            kernel: batch,
+            body,
+            indices,
+            statements,
+            single,
+            layout,
+        });
     }
     if built.is_empty() {
         return Ok(waves);
     }
+    let chosen = match mixes {
+        true => mixture::choose(&codes),
+        false => Vec::new(),
+    };
+    let slice = |number: &usize| {
+        let of = &built[*number];
+        let code = (of.body, of.kernel);
+        (*number, Slice::build(module, *number, code, &of.layout))
+    };
+    let slices: BTreeMap<usize, Slice> = chosen.iter().flatten().map(slice).collect();
     run_passes(
         module,
         "always-inline,globaldce",
         &device_target_machine("sm_80")?,
     )?;
-    for (batch, indices, (statements, single), layout) in built {
+    let mut mixtures = mixture::build_mixtures(module, slices, &chosen)?;
+    for (number, found) in built.into_iter().enumerate() {
+        let Batch {
+            kernel: batch,
+            indices,
+            ..
+        } = found;
         if calls_code(batch) || names_block_in_assembly(batch) {
             batch.delete_function();
             continue;
@@ -236,21 +284,38 @@ pub(super) fn build_batches(
             instruction.replace_uses_with(value);
             instruction.erase();
         }
-        waves.push(layout.wave(batch.name(), statements, single));
+        let wave = found
+            .layout
+            .wave(batch.name(), found.statements, found.single);
+        waves.push(WaveKernel {
+            mixture: mixtures.remove(&number),
+            ..wave
+        });
     }
     Ok(waves)
+}
+
+/// A kernel of several launches while it is being made.
+struct Batch {
+    kernel: Value,
+    /// What it calls.
+    body: Value,
+    indices: Indices,
+    statements: Vec<WaveStatementSite>,
+    single: bool,
+    layout: Layout,
 }
 
 const BLOCK_INDEX_Z: &str = "llvm.nvvm.read.ptx.sreg.ctaid.z";
 const GRID_EXTENT_Z: &str = "llvm.nvvm.read.ptx.sreg.nctaid.z";
 
 /// The parameter space that every device has.
-const PARAMETER_BYTES: u32 = 4096;
+pub(super) const PARAMETER_BYTES: u32 = 4096;
 const RECORDS_OFFSET_BYTES: u32 = 16;
-const RECORD_ALIGNMENT_BYTES: u32 = 16;
+pub(super) const RECORD_ALIGNMENT_BYTES: u32 = 16;
 
 /// Arguments in a record.
-struct Layout {
+pub(super) struct Layout {
     offsets: Vec<u32>,
     sizes: Vec<u32>,
     in_memory: Vec<Option<Type>>,
@@ -269,6 +334,7 @@ impl Layout {
             record_bytes: self.record,
             records_offset_bytes: RECORDS_OFFSET_BYTES,
             capacity: self.capacity,
+            mixture: None,
         }
     }
 
@@ -348,17 +414,36 @@ fn build_batch(module: &Module, name: &str, body: Value, layout: &Layout) -> (Va
     let depth = builder.load(int, parameter, 4);
     let record = builder.binary(Opcode::LLVMUDiv, of_grid, depth);
     let of_launch = builder.binary(Opcode::LLVMURem, of_grid, depth);
+    let records = long.constant(u64::from(RECORDS_OFFSET_BYTES));
+    let records = builder.element_pointer(byte, parameter, &[records]);
+    call_body(module, &builder, (body, layout), records, record);
+    builder.return_void();
+    let indices = Indices {
+        of_grid,
+        of_launch,
+        depth,
+    };
+    (batch, indices)
+}
+
+/// Calls a body with the arguments of one of several records.
+pub(super) fn call_body(
+    module: &Module,
+    builder: &Builder,
+    (body, layout): (Value, &Layout),
+    records: Value,
+    record: Value,
+) {
+    let [byte, long] = [8, 64].map(|bits| Type::integer(module, bits));
     let record = builder.cast(Opcode::LLVMZExt, record, long);
     let bytes = long.constant(u64::from(layout.record));
     let from = builder.binary(Opcode::LLVMMul, record, bytes);
-    let start = long.constant(u64::from(RECORDS_OFFSET_BYTES));
-    let from = builder.binary(Opcode::LLVMAdd, from, start);
     let mut arguments = Vec::new();
     let types = body.value_type().parameters();
     for (index, ty) in types.into_iter().enumerate() {
         let offset = u64::from(layout.offsets[index]);
         let at = builder.binary(Opcode::LLVMAdd, from, long.constant(offset));
-        let place = builder.element_pointer(byte, parameter, &[at]);
+        let place = builder.element_pointer(byte, records, &[at]);
         arguments.push(match layout.in_memory[index] {
             Some(_) => place,
             None => builder.load(ty, place, ty.alignment(module)),
@@ -369,13 +454,6 @@ fn build_batch(module: &Module, name: &str, body: Value, layout: &Layout) -> (Va
         body.copy_function_attributes_to_call(at, call, at);
     }
     body.copy_function_attributes_to_call(RETURN_ATTRIBUTES, call, RETURN_ATTRIBUTES);
-    builder.return_void();
-    let indices = Indices {
-        of_grid,
-        of_launch,
-        depth,
-    };
-    (batch, indices)
 }
 
 /// The name of a kernel without the number that a built group has.
@@ -385,7 +463,7 @@ fn body_name(name: &str) -> &str {
 }
 
 /// Inline assembly may read a register that only the block of the grid has.
-fn names_block_in_assembly(body: Value) -> bool {
+pub(super) fn names_block_in_assembly(body: Value) -> bool {
     body.instructions().into_iter().any(|instruction| {
         instruction.opcode() == Opcode::LLVMCall
             && instruction
@@ -395,7 +473,7 @@ fn names_block_in_assembly(body: Value) -> bool {
     })
 }
 
-fn calls_code(function: Value) -> bool {
+pub(super) fn calls_code(function: Value) -> bool {
     function.instructions().into_iter().any(|instruction| {
         instruction.opcode() == Opcode::LLVMCall
             && instruction.called().inline_assembly().is_none()

@@ -107,7 +107,7 @@ const OF_KERNELS: [&str; 6] = [
 ];
 
 /// Threads of a block that has no bound.
-const MOST_THREADS: u32 = 1024;
+pub(super) const MOST_THREADS: u32 = 1024;
 
 /// Every multiprocessor has room for so many blocks; of more ptxas would warn.
 const LEAST_ROOM_FOR_BLOCKS: u32 = 16;

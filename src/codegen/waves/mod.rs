@@ -21,7 +21,7 @@ use super::launch_call::{
     Launcher, OPERANDS_BEFORE_ARGUMENTS, SHARED_BYTES, address_array, operand_slot,
 };
 use super::shared_functions::SharedFunctions;
-use super::{CodegenError, FusedParameter, WaveKernel, WaveStatementSite};
+use super::{CodegenError, FusedParameter, WaveKernel, WaveMixture, WaveStatementSite};
 use crate::cli::{Build, Device, Toolchain};
 use crate::dependence::RangeTouch;
 use crate::kernel::KernelModel;
@@ -94,6 +94,11 @@ pub(super) fn issue_waiting<'ctx>(
 /// The host symbol that stands for a kernel of several launches.
 pub(super) fn wave_key(kernel: &WaveKernel) -> String {
     format!("sirius.wave.key.{}", kernel.name)
+}
+
+/// The host symbol that stands for a kernel of several codes.
+pub(super) fn mixture_key(mixture: &WaveMixture) -> String {
+    format!("sirius.wave.key.{}", mixture.name)
 }
 
 /// A statement of the plan with the code that runs several of its launches.
@@ -302,6 +307,10 @@ impl<'a> Waiting<'a> {
         };
         let arguments = u32::try_from(self.site.parameters.len())
             .map_err(|_| CodegenError::Inconsistent("too many arguments".into()))?;
+        let (mixture, code) = match &self.kernel.mixture {
+            Some(mixture) => (mixture_descriptor(program, mixture)?, mixture.code),
+            None => (single.get_type().const_null(), 0),
+        };
         let value = context.const_struct(
             &[
                 single.into(),
@@ -313,6 +322,8 @@ impl<'a> Waiting<'a> {
                 table(&self.kernel.sizes_bytes).into(),
                 number(self.kernel.records_offset_bytes).into(),
                 number(0).into(),
+                mixture.into(),
+                number(code).into(),
             ],
             false,
         );
@@ -321,6 +332,34 @@ impl<'a> Waiting<'a> {
         global.set_initializer(&value);
         Ok(global.as_pointer_value())
     }
+}
+
+/// What `struct sirius_wave_mixture` of the queue is told of a kernel of several codes.
+fn mixture_descriptor<'ctx>(
+    program: &Program<'ctx>,
+    mixture: &WaveMixture,
+) -> Result<PointerValue<'ctx>, CodegenError> {
+    let (context, host) = (program.context, &program.host);
+    let name = format!("sirius.wave.mixture.{}", mixture.name);
+    if let Some(known) = host.get_global(&name) {
+        return Ok(known.as_pointer_value());
+    }
+    let key = host
+        .get_global(&mixture_key(mixture))
+        .ok_or_else(|| CodegenError::Inconsistent("a mixture has no key".into()))?;
+    let int = context.i32_type();
+    let value = context.const_struct(
+        &[
+            key.as_pointer_value().into(),
+            int.const_int(mixture.static_shared_bytes, false).into(),
+            int.const_zero().into(),
+        ],
+        false,
+    );
+    let global = host.add_global(value.get_type(), None, &name);
+    global.set_linkage(Linkage::Internal);
+    global.set_initializer(&value);
+    Ok(global.as_pointer_value())
 }
 
 /// Puts the ends of the plan's regions into the host module, and what hands the launches of its

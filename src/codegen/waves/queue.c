@@ -33,6 +33,13 @@ int SIRIUS_ALLOCATE(void **, size_t, void *);
 int SIRIUS_FREE(void *, void *);
 #endif
 
+/* A kernel of several codes. Its parameter: SLOTS slots, then records. */
+struct sirius_wave_mixture {
+    const void *kernel;
+    unsigned shared; /* static, bytes a block */
+    int threads;     /* most threads a block, 0: not asked yet */
+};
+
 /* The code of a statement; made by the compiler. */
 struct sirius_wave_kernel {
     const void *single;     /* the kernel for one record; null: a batch of one */
@@ -43,6 +50,8 @@ struct sirius_wave_kernel {
     const unsigned *offsets, *sizes;
     unsigned records_offset; /* of the first record within a batch's parameter */
     int batch_threads;       /* most threads a block of the batch kernel, 0: not asked yet */
+    struct sirius_wave_mixture *mixture; /* in which it may stand beside other code; may be null */
+    unsigned code;           /* its number there */
 };
 
 /* Bytes that a launch may touch. */
@@ -151,18 +160,18 @@ static int issue_single(const struct record *record) {
     return launch_single(kernel, record->grid, record->block, pointers, record->shared, queue.stream, record->site);
 }
 
-/* The most threads a block with which a batch kernel runs: registers may allow fewer. */
-static int batch_threads(struct sirius_wave_kernel *kernel) {
-    if (!kernel->batch_threads) {
+/* The most threads a block with which a kernel runs: registers may allow fewer. `known` is 0 at first. */
+static int most_threads(const void *kernel, int *known) {
+    if (!*known) {
         struct { size_t bytes[3]; int threads, rest[254]; } attributes;
         memset(&attributes, 0, sizeof attributes);
-        if (cudaFuncGetAttributes(&attributes, kernel->batch)) {
+        if (cudaFuncGetAttributes(&attributes, kernel)) {
             cudaGetLastError();
             attributes.threads = 0;
         }
-        kernel->batch_threads = attributes.threads > 0 ? attributes.threads : -1;
+        *known = attributes.threads > 0 ? attributes.threads : -1;
     }
-    return kernel->batch_threads;
+    return *known;
 }
 
 /* Records of one wave with equal code and shape. */
@@ -173,7 +182,7 @@ static int issue_equal(const struct record *const *records, unsigned count) {
     unsigned most = kernel->capacity;
     if (first->grid.z && most > 65535u / first->grid.z) most = 65535u / first->grid.z;
     int threads = first->block.x * first->block.y * first->block.z;
-    if (count > 1 && most > 1 && batch_threads(kernel) < threads) most = 1;
+    if (count > 1 && most > 1 && most_threads(kernel->batch, &kernel->batch_threads) < threads) most = 1;
     for (unsigned at = 0; at < count;) {
         unsigned number = count - at < most ? count - at : most;
         if (number < 2) {
@@ -197,6 +206,90 @@ static int issue_equal(const struct record *const *records, unsigned count) {
 static int same_shape(const struct record *a, const struct record *b) {
     return a->kernel == b->kernel && a->shared == b->shared && !memcmp(&a->grid, &b->grid, sizeof a->grid) &&
            !memcmp(&a->block, &b->block, sizeof a->block);
+}
+
+/* Launches of one code and grid within the kernel of a mixture. */
+struct slot { unsigned first_block, code, grid[3], records, unused[2]; };
+
+enum { SLOTS = 8 };
+
+/* Blocks that a device holds at once, of so many threads and bytes of shared memory: an A100. */
+static uint64_t blocks_at_once(unsigned threads, unsigned shared) {
+    enum { MULTIPROCESSORS = 108, THREADS = 2048, BLOCKS = 32, SHARED = 164 << 10, RESERVED = 1 << 10 };
+    uint64_t most = SHARED / (shared + RESERVED);
+    if (most > BLOCKS) most = BLOCKS;
+    if (most > THREADS / threads) most = THREADS / threads;
+    return most * MULTIPROCESSORS;
+}
+
+static int may_meet(const struct record *a, const struct record *b) {
+    return a->kernel->mixture == b->kernel->mixture && !a->shared && !b->shared &&
+           !memcmp(&a->block, &b->block, sizeof a->block);
+}
+
+/* Launches those of a wave's records that may meet the first as one, when they are of several codes or grids
+ * and all of their blocks are held at once, so that each takes no longer than by itself; they are null then. */
+static int issue_mixture(const struct record **records, unsigned count) {
+    const struct record *first = records[0];
+    struct sirius_wave_mixture *mixture = first->kernel->mixture;
+    unsigned threads = first->block.x * first->block.y * first->block.z, slots = 0;
+    if (!mixture || !threads || first->shared) return 0;
+    uint64_t blocks = 0, most = blocks_at_once(threads, mixture->shared);
+    const struct record *last = 0;
+    _Alignas(16) char parameter[BATCH_BYTES];
+    struct slot slot[SLOTS];
+    size_t bytes = sizeof slot;
+    memset(parameter, 0, sizeof parameter);
+    memset(slot, 0, sizeof slot);
+    for (unsigned i = 0; i < count; ++i) {
+        const struct record *record = records[i];
+        if (!record || !may_meet(first, record)) continue;
+        const struct dim3 *grid = &record->grid;
+        uint64_t own = (uint64_t)grid->x * grid->y;
+        if (own > most || own * grid->z > most) return 0;
+        if (!last || !same_shape(last, record)) {
+            if (slots == SLOTS) return 0;
+            struct slot fresh = {(unsigned)blocks, record->kernel->code, {grid->x, grid->y, grid->z}, (unsigned)bytes,
+                                 {0, 0}};
+            slot[slots++] = fresh;
+            last = record;
+        }
+        blocks += own * grid->z;
+        if (blocks > most || bytes + record->kernel->record_bytes > sizeof parameter) return 0;
+        memcpy(parameter + bytes, queue.arguments + record->arguments, record->kernel->record_bytes);
+        bytes += record->kernel->record_bytes;
+    }
+    if (slots < 2 || most_threads(mixture->kernel, &mixture->threads) < (int)threads) return 0;
+    for (unsigned i = slots; i < SLOTS; ++i) slot[i].first_block = UINT32_MAX;
+    memcpy(parameter, slot, sizeof slot);
+    for (unsigned i = count; i-- > 0;)
+        if (records[i] && may_meet(first, records[i])) records[i] = 0;
+    struct dim3 grid = {(unsigned)blocks, 1, 1};
+    void *pointers[1] = {parameter};
+    announce(first->site);
+    return SIRIUS_LAUNCH(mixture->kernel, grid, first->block, pointers, 0, queue.stream);
+}
+
+/* Records of one wave, sorted. */
+static int issue_wave(const struct record **records, unsigned count) {
+    int status = 0;
+    const struct record *tried = 0;
+    for (unsigned at = 0; at < count; ++at) {
+        if (!records[at] || (tried && may_meet(tried, records[at]))) continue;
+        tried = records[at];
+        int one = issue_mixture(records + at, count - at);
+        status = status ? status : one;
+    }
+    for (unsigned at = 0; at < count;) {
+        unsigned end = at + 1;
+        if (records[at]) {
+            while (end < count && records[end] && same_shape(records[at], records[end])) ++end;
+            int one = issue_equal(records + at, end - at);
+            status = status ? status : one;
+        }
+        at = end;
+    }
+    return status;
 }
 
 /* By wave, then code and shape, then the program's order. */
@@ -265,8 +358,8 @@ int sirius_wave_drain(void) {
         qsort(order, count, sizeof *order, compare);
         for (unsigned at = 0; at < count;) {
             unsigned end = at + 1;
-            while (end < count && order[end]->wave == order[at]->wave && same_shape(order[at], order[end])) ++end;
-            int one = issue_equal(order + at, end - at);
+            while (end < count && order[end]->wave == order[at]->wave) ++end;
+            int one = issue_wave(order + at, end - at);
             status = status ? status : one;
             at = end;
         }
