@@ -9,6 +9,7 @@
 
 mod places;
 mod shared_variables;
+mod sides;
 
 use crate::cli::ToolError;
 use places::{Change, change_at};
@@ -34,17 +35,15 @@ pub(super) fn run_repaired(
     let mut sources = Sources::default();
     let mut latest = said(&error);
     for round in 0..MOST_ROUNDS {
-        if !sources.change(&complaints(&latest)) {
+        if !sources.change(&findings(&latest)) {
             break;
         }
         let Some(overlay) = sources.write(folder, round) else {
             break;
         };
-        let arguments = [
-            "-ivfsoverlay".into(),
-            overlay.into(),
-            "-ferror-limit=0".into(),
-        ];
+        let list = ["-ivfsoverlay".into(), overlay.into()];
+        let others = ["-ferror-limit=0"].into_iter().chain(sides::ARGUMENTS);
+        let arguments: Vec<OsString> = list.into_iter().chain(others.map(OsString::from)).collect();
         match run(&arguments) {
             Ok(warnings) if warns => return Ok(warnings + &sources.warnings),
             Ok(warnings) => return Ok(warnings),
@@ -62,7 +61,7 @@ fn said(error: &ToolError) -> String {
     }
 }
 
-/// An error of clang's.
+/// An error of clang's, or a note to it.
 struct Complaint<'a> {
     file: &'a str,
     /// Both count from 1, the column in bytes.
@@ -71,25 +70,47 @@ struct Complaint<'a> {
     message: &'a str,
 }
 
+/// An error with the notes to it that say what may be changed.
+struct Finding<'a> {
+    error: Complaint<'a>,
+    notes: Vec<Complaint<'a>>,
+}
+
 /// The errors in what clang printed.
-fn complaints(text: &str) -> Vec<Complaint<'_>> {
-    let complaint = |line: &'_ str| {
-        let (place, message) = line.split_once(": error: ")?;
-        let mut parts = place.rsplitn(3, ':');
-        let column = parts.next()?.parse().ok()?;
-        let line = parts.next()?.parse().ok()?;
-        Some((parts.next()?.len(), line, column, message.len()))
-    };
-    let found = text.lines().filter_map(|whole| {
-        let (file, line, column, message) = complaint(whole)?;
-        Some(Complaint {
-            file: &whole[..file],
-            line,
-            column,
-            message: &whole[whole.len() - message..],
-        })
-    });
-    found.collect()
+fn findings(text: &str) -> Vec<Finding<'_>> {
+    let mut found: Vec<Finding<'_>> = Vec::new();
+    for line in text.lines() {
+        if let Some(error) = complaint(line, ": error: ") {
+            let notes = Vec::new();
+            found.push(Finding { error, notes });
+        } else if let (Some(note), Some(last)) = (complaint(line, ": note: "), found.last_mut())
+            && [
+                sides::is_about_sides,
+                sides::is_about_need,
+                sides::is_about_attributes,
+            ]
+            .iter()
+            .any(|is_about| is_about(note.message))
+        {
+            last.notes.push(note);
+        }
+    }
+    found
+}
+
+/// What a line says of a place.
+fn complaint<'a>(line: &'a str, kind: &str) -> Option<Complaint<'a>> {
+    let (place, message) = line.split_once(kind)?;
+    let mut parts = place.rsplitn(3, ':');
+    let column = parts.next()?.parse().ok()?;
+    let line = parts.next()?.parse().ok()?;
+    let file = parts.next()?;
+    Some(Complaint {
+        file,
+        line,
+        column,
+        message,
+    })
 }
 
 /// Files as they are read instead of what is written.
@@ -102,40 +123,18 @@ struct Sources {
 
 impl Sources {
     /// Changes the places that errors name; whether there is one.
-    fn change(&mut self, complaints: &[Complaint<'_>]) -> bool {
-        let mut by_file: BTreeMap<PathBuf, Vec<&Complaint<'_>>> = BTreeMap::new();
-        for complaint in complaints {
-            if let Some(path) = absolute(complaint.file) {
-                by_file.entry(path).or_default().push(complaint);
+    fn change(&mut self, findings: &[Finding<'_>]) -> bool {
+        let mut changes: BTreeMap<PathBuf, Vec<Change>> = BTreeMap::new();
+        for finding in findings {
+            for (path, change) in self.changes(finding) {
+                changes.entry(path).or_default().push(change);
             }
         }
         let mut any = false;
-        for (path, complaints) in by_file {
-            let before = match self.changed.get(&path) {
-                Some(text) => text.clone(),
-                None => match std::fs::read_to_string(&path) {
-                    Ok(text) => text,
-                    Err(_) => continue,
-                },
+        for (path, mut changes) in changes {
+            let Some(before) = self.text(&path) else {
+                continue;
             };
-            let mut changes: Vec<Change> = Vec::new();
-            for complaint in complaints {
-                let offset = offset(&before, complaint.line, complaint.column);
-                let Some(change) = offset.and_then(|at| change_at(&before, at, complaint.message))
-                else {
-                    continue;
-                };
-                if let Some(warning) = change.warning {
-                    let Complaint {
-                        file, line, column, ..
-                    } = complaint;
-                    let warning = format!("{file}:{line}:{column}: warning: {warning}\n");
-                    if !self.warnings.contains(&warning) {
-                        self.warnings += &warning;
-                    }
-                }
-                changes.push(change);
-            }
             changes.sort_by_key(|change| change.range.start);
             let mut after = String::new();
             let mut end = 0;
@@ -154,6 +153,67 @@ impl Sources {
             }
         }
         any
+    }
+
+    /// What mends an error: a change where it is (a specialisation's is there too), else a body that the host's side leaves out, else functions that
+    /// become those of both sides.
+    fn changes(&mut self, finding: &Finding<'_>) -> Vec<(PathBuf, Change)> {
+        let Finding { error, notes } = finding;
+        if let Some((path, text, at)) = self.place(error)
+            && let Some(change) = change_at(&text, at, error.message)
+        {
+            if let Some(warning) = change.warning {
+                let Complaint {
+                    file, line, column, ..
+                } = error;
+                let warning = format!("{file}:{line}:{column}: warning: {warning}\n");
+                if !self.warnings.contains(&warning) {
+                    self.warnings += &warning;
+                }
+            }
+            return vec![(path, change)];
+        }
+        if sides::is_specialisation(error.message) {
+            let attributes = |note: &Complaint<'_>| sides::is_about_attributes(note.message);
+            let mended = notes.iter().any(attributes).then(|| {
+                let (path, text, at) = self.place(error)?;
+                Some((path, sides::specialisation_for_both(&text, at)?))
+            });
+            return mended.flatten().into_iter().collect();
+        }
+        let (calls, needs): (Vec<_>, Vec<_>) = notes
+            .iter()
+            .partition(|note| sides::is_about_sides(note.message));
+        let around = |place: &Complaint<'_>, known: bool| {
+            let (path, text, at) = self.place(place)?;
+            let changes = sides::for_device(&text, at, known)?;
+            Some(changes.map(|change| (path.clone(), change)).into())
+        };
+        let body = around(error, !calls.is_empty());
+        body.or_else(|| needs.into_iter().find_map(|need| around(need, false)))
+            .unwrap_or_else(|| {
+                let function = |note: &Complaint<'_>| {
+                    let (path, text, at) = self.place(note)?;
+                    Some((path, sides::of_both_sides(&text, at)?))
+                };
+                calls.into_iter().filter_map(function).collect()
+            })
+    }
+
+    /// A file as it is read now.
+    fn text(&self, path: &Path) -> Option<String> {
+        match self.changed.get(path) {
+            Some(text) => Some(text.clone()),
+            None => std::fs::read_to_string(path).ok(),
+        }
+    }
+
+    /// The file of a place, its text and where in it the place is.
+    fn place(&self, of: &Complaint<'_>) -> Option<(PathBuf, String, usize)> {
+        let path = absolute(of.file)?;
+        let text = self.text(&path)?;
+        let at = offset(&text, of.line, of.column)?;
+        Some((path, text, at))
     }
 
     /// Writes the changed files and the list by which clang finds them.
@@ -261,20 +321,24 @@ fn explained(error: ToolError) -> ToolError {
 
 #[cfg(test)]
 mod tests {
-    use super::{complaints, offset, without_colours};
+    use super::{findings, offset, without_colours};
 
     #[test]
     fn errors_are_read_with_their_places() {
         let text = "\u{1b}[1ma:b/x.cu:3:14: \u{1b}[0m\u{1b}[0;1;31merror: \u{1b}[0mexpected expression\n\
-                    x.cu:4:1: warning: odd\nno place: error: none\n";
+                    x.cu:4:1: warning: odd\nno place: error: none\n\
+                    x.cu:5:2: note: in instantiation of function 'f' requested here\n\
+                    x.cu:6:2: note: in a call\n";
         let plain = without_colours(text);
-        let found = complaints(&plain);
+        let found = findings(&plain);
         assert_eq!(found.len(), 1);
-        let first = &found[0];
+        let first = &found[0].error;
         assert_eq!(
             (first.file, first.line, first.column, first.message),
             ("a:b/x.cu", 3, 14, "expected expression")
         );
+        let notes: Vec<usize> = found[0].notes.iter().map(|note| note.line).collect();
+        assert_eq!(notes, [5]);
     }
 
     #[test]

@@ -20,7 +20,7 @@ impl Change {
         }
     }
 
-    fn insert(at: usize, text: impl Into<String>) -> Self {
+    pub(super) fn insert(at: usize, text: impl Into<String>) -> Self {
         Self::replace(at..at, text)
     }
 }
@@ -41,6 +41,10 @@ pub(super) fn change_at(text: &str, at: usize, message: &str) -> Option<Change> 
     }
     if message.starts_with("use of overloaded operator '=' is ambiguous") {
         return emptied_vector(text, at, message);
+    }
+    if let Some(name) = between(message, "explicit qualification required to use member '") {
+        let named = word(text.get(at..)?) == name;
+        return named.then(|| Change::insert(at, "this->"));
     }
     if message == "expected expression" {
         return launch_spelling(text, at);
@@ -287,6 +291,17 @@ mod tests {
         ] {
             assert_eq!(changed(text, overloaded), None, "{text}");
         }
+    }
+
+    #[test]
+    fn members_of_bases_that_depend_on_a_parameter() {
+        let message =
+            "explicit qualification required to use member 'get' from dependent base class";
+        assert_eq!(
+            changed("{ return ^get(x); }", message).as_deref(),
+            Some("{ return this->get(x); }")
+        );
+        assert_eq!(changed("{ return ^GET(x); }", message), None);
     }
 
     #[test]
