@@ -28,6 +28,7 @@ fn a_project_with_cxx_and_libraries_is_linked_by_the_cxx_compiler() {
         "with_shared",
         "with_package",
         "with_device_link",
+        "with_openmp",
     ] {
         project.run(program);
     }

@@ -161,7 +161,14 @@ fn run_linker(
         .inputs
         .iter()
         .filter(|input| input.language == Language::Object);
-    arguments.extend(inputs.map(|input| input.path.clone().into_os_string()));
+    arguments.extend(inputs.map(|input| {
+        let is_openmp = input.path.to_str().is_some_and(is_openmp);
+        if is_openmp {
+            OPENMP.into()
+        } else {
+            input.path.clone().into_os_string()
+        }
+    }));
     arguments.extend(link_arguments(build).map(OsString::from));
     arguments.extend(runtime_arguments(build, toolchain)?);
     arguments.extend(others.iter().map(OsString::from));
@@ -288,10 +295,19 @@ fn link_arguments(build: &Build) -> impl Iterator<Item = &str> {
         .map(String::as_str)
         .filter(|argument| build.device == Device::Cuda || !RUNTIMES.contains(argument))
         .map(|argument| {
-            if argument == "-lgomp" {
-                "-lomp"
+            if is_openmp(argument) {
+                OPENMP
             } else {
                 argument
             }
         })
+}
+
+/// The library that what clang makes of OpenMP wants; it has the functions of g++'s, too.
+const OPENMP: &str = "-lomp";
+
+/// Whether an argument is g++'s OpenMP library, by its name or, as CMake has it, by its path.
+fn is_openmp(argument: &str) -> bool {
+    let name = argument.rsplit('/').next().unwrap_or(argument);
+    argument == "-lgomp" || name == "libgomp.a" || name.starts_with("libgomp.so")
 }

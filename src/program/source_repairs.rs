@@ -13,7 +13,7 @@ mod sides;
 
 use crate::cli::ToolError;
 use places::{Change, change_at};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 
@@ -43,7 +43,9 @@ pub(super) fn run_repaired(
         };
         let list = ["-ivfsoverlay".into(), overlay.into()];
         let others = ["-ferror-limit=0"].into_iter().chain(sides::ARGUMENTS);
-        let arguments: Vec<OsString> = list.into_iter().chain(others.map(OsString::from)).collect();
+        let others = others.map(OsString::from);
+        let renamed = sources.renamed.iter().map(OsString::from);
+        let arguments: Vec<OsString> = list.into_iter().chain(others).chain(renamed).collect();
         match run(&arguments) {
             Ok(warnings) if warns => return Ok(warnings + &sources.warnings),
             Ok(warnings) => return Ok(warnings),
@@ -88,6 +90,7 @@ fn findings(text: &str) -> Vec<Finding<'_>> {
                 sides::is_about_sides,
                 sides::is_about_need,
                 sides::is_about_attributes,
+                is_about_builtin,
             ]
             .iter()
             .any(|is_about| is_about(note.message))
@@ -113,10 +116,32 @@ fn complaint<'a>(line: &'a str, kind: &str) -> Option<Complaint<'a>> {
     })
 }
 
+/// Whether a note says that clang knows a name by itself.
+fn is_about_builtin(note: &str) -> bool {
+    note.starts_with('\'') && note.contains("' is a builtin with type")
+}
+
+/// The macro that gives a source's own function another name, where g++ does not know the name as clang does
+/// (`static uint64_t __rdtsc()`).
+fn own_builtin(finding: &Finding<'_>) -> Option<String> {
+    let rest = finding
+        .error
+        .message
+        .strip_prefix("static declaration of '")?;
+    let name = rest.strip_suffix("' follows non-static declaration")?;
+    let known = finding
+        .notes
+        .iter()
+        .any(|note| is_about_builtin(note.message));
+    known.then(|| format!("-D{name}=__sirius_own_{name}"))
+}
+
 /// Files as they are read instead of what is written.
 #[derive(Default)]
 struct Sources {
     changed: BTreeMap<PathBuf, String>,
+    /// Definitions of macros, by which functions have other names.
+    renamed: BTreeSet<String>,
     /// What nvcc warns of where this reads on.
     warnings: String,
 }
@@ -130,7 +155,8 @@ impl Sources {
                 changes.entry(path).or_default().push(change);
             }
         }
-        let mut any = false;
+        let renamed = findings.iter().filter_map(own_builtin);
+        let mut any = renamed.fold(false, |any, define| self.renamed.insert(define) || any);
         for (path, mut changes) in changes {
             let Some(before) = self.text(&path) else {
                 continue;

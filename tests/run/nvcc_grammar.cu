@@ -15,6 +15,9 @@
 #error the runtime has no version
 #endif
 
+// A name that clang knows and g++ does not.
+static unsigned long long inline __rdtsc() { return 5; }
+
 #define WORD "of"
 static const char *const words = "two"WORD"them";
 
@@ -122,7 +125,7 @@ int main() {
     right = right && numbers[32].imaginary == 0 && numbers[33].real == 11 && places[0] == 3 && places[1] == 2 && places[5] == 1;
     int difference;
     memcpy(&difference, &numbers[33].imaginary, sizeof difference);
-    right = right && difference == 3;
+    right = right && difference == 3 && __rdtsc() == 5;
     printf("%s: %g %g %g, %s\n", words, x[0], x[4], x[6], right ? "PASS" : "FAIL");
     return right ? 0 : 1;
 }

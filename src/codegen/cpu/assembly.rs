@@ -8,13 +8,14 @@ use crate::codegen::CodegenError;
 use crate::codegen::ir::{Builder, Value};
 use inkwell::module::Module;
 
-/// Lowers a call of inline assembly.
+/// Lowers a call of inline assembly, in a function whose templates keep the carry flag in `carry` where they share it.
 pub(super) fn lower_assembly(
     module: &Module,
     call: Value,
     template: &str,
     constraints: &str,
     library: &Library,
+    carry: Option<Value>,
 ) -> Result<(), CodegenError> {
     let text = normalise(template);
     if text.is_empty() {
@@ -38,7 +39,9 @@ pub(super) fn lower_assembly(
         call.replace_uses_with_or_nothing(new);
         call.erase();
         return Ok(());
-    } else if let Some(results) = lower_statements(module, call, template, constraints, library)? {
+    } else if let Some(results) =
+        lower_statements(module, call, template, constraints, library, carry)?
+    {
         let builder = Builder::before(call);
         match results.as_slice() {
             [] => {}

@@ -1,8 +1,8 @@
 //! Integer arithmetic in inline PTX beyond LLVM's own operations: products' halves, sums with a carry,
 //! shifts, the smaller and the larger.
 //!
-//! Invariant: the carry is that of the template; one that would come from another template is not there,
-//! and an instruction that wants it is not understood.
+//! Invariant: the carry is that of the template or of one before it ([`super::carries`]); where there is none, an
+//! instruction that wants it is not understood.
 
 use super::statements::{Lowering, width};
 use crate::codegen::ir::{IntegerPredicate, Opcode, Value};
@@ -37,6 +37,11 @@ enum Operation {
 }
 
 impl Arithmetic {
+    /// Whether it adds the carry of the one before.
+    pub(super) fn takes_carry(self) -> bool {
+        self.takes_carry
+    }
+
     /// Whether it changes the carry flag, which a predicate may not decide about here.
     pub(super) fn leaves_carry(self) -> bool {
         self.leaves_carry
@@ -113,7 +118,7 @@ impl Lowering<'_, '_, '_> {
         };
         let first = of(0, bits)?;
         let carry = match arithmetic.takes_carry {
-            true => Some(self.builder.cast(Opcode::LLVMZExt, self.carry?, ty)),
+            true => Some((self.builder).cast(Opcode::LLVMZExt, self.carry()?, ty)),
             false => None,
         };
         let (value, left) = match arithmetic.operation {
@@ -154,9 +159,20 @@ impl Lowering<'_, '_, '_> {
             }
         };
         if arithmetic.leaves_carry {
-            self.carry = Some(left?);
+            let left = left?;
+            self.carry = Some(left);
+            if let Some(variable) = self.carry_variable {
+                self.builder.store(left, variable, 1);
+            }
         }
         self.assign(result, value)
+    }
+
+    /// What the last instruction left, here or in a template before.
+    fn carry(&self) -> Option<Value> {
+        let bit = self.integer(1);
+        let before = || Some(self.builder.load(bit, self.carry_variable?, 1));
+        self.carry.or_else(before)
     }
 
     /// The sum, and whether it went over.

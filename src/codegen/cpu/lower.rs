@@ -4,6 +4,7 @@
 //! left. What has no meaning here became a call of `__sirius_unsupported` that names it, executed
 //! only if the program gets there; the compiler never guesses and the linker never complains.
 
+use super::carries;
 use super::divisions::settle_division;
 use super::exits::return_from_exits;
 use super::functions::Library;
@@ -38,8 +39,9 @@ pub(super) fn lower<'ctx>(
             continue;
         }
         shared.replace_uses(module, function, library)?;
+        let carry = carries::variable(module, function);
         for instruction in function.instructions() {
-            lower_instruction(module, instruction, library)?;
+            lower_instruction(module, instruction, library, carry)?;
         }
     }
     shared.delete_globals(module);
@@ -113,6 +115,7 @@ fn lower_instruction(
     module: &Module,
     instruction: Value,
     library: &mut Library,
+    carry: Option<Value>,
 ) -> Result<(), CodegenError> {
     match instruction.opcode() {
         Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg | Opcode::LLVMFence => {
@@ -121,7 +124,7 @@ fn lower_instruction(
         Opcode::LLVMLoad | Opcode::LLVMStore if instruction.is_atomic() => {
             instruction.set_system_scope();
         }
-        Opcode::LLVMCall => lower_call(module, instruction, library)?,
+        Opcode::LLVMCall => lower_call(module, instruction, library, carry)?,
         Opcode::LLVMUDiv | Opcode::LLVMSDiv | Opcode::LLVMURem | Opcode::LLVMSRem => {
             settle_division(instruction);
         }
@@ -130,10 +133,22 @@ fn lower_instruction(
     Ok(())
 }
 
-fn lower_call(module: &Module, call: Value, library: &mut Library) -> Result<(), CodegenError> {
+fn lower_call(
+    module: &Module,
+    call: Value,
+    library: &mut Library,
+    carry: Option<Value>,
+) -> Result<(), CodegenError> {
     let callee = call.called();
     if let Some((template, constraints)) = callee.inline_assembly() {
-        return super::assembly::lower_assembly(module, call, &template, &constraints, library);
+        return super::assembly::lower_assembly(
+            module,
+            call,
+            &template,
+            &constraints,
+            library,
+            carry,
+        );
     }
     let known = callee.is_function() && callee.is_declaration();
     if !known {

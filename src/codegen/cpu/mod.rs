@@ -6,6 +6,7 @@
 
 mod assembly;
 mod atomics;
+mod carries;
 mod classify;
 mod divisions;
 mod entry;

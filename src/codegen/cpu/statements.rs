@@ -21,6 +21,7 @@ pub(super) fn lower_statements(
     template: &str,
     constraints: &str,
     library: &Library,
+    carry_variable: Option<Value>,
 ) -> Result<Option<Vec<Value>>, CodegenError> {
     let Some(statements) = read_template(template) else {
         return Ok(None);
@@ -28,6 +29,7 @@ pub(super) fn lower_statements(
     let Some(mut lowering) = Lowering::new(module, call, constraints, library) else {
         return Ok(None);
     };
+    lowering.carry_variable = carry_variable;
     // Nothing is emitted for a template that is given up, as far as that can be seen beforehand.
     if !statements.iter().all(|statement| lowering.knows(statement)) {
         return Ok(None);
@@ -57,6 +59,8 @@ pub(super) struct Lowering<'a, 'module, 'library> {
     pub(super) call: Value,
     /// What the last instruction that has one left in the carry flag.
     pub(super) carry: Option<Value>,
+    /// Where the flag is for templates behind this one, if one wants it.
+    pub(super) carry_variable: Option<Value>,
     /// Types of the results.
     results: Vec<Type>,
     /// Values of results and inputs, by place.
@@ -101,6 +105,7 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
             function: call.function_of_instruction(),
             call,
             carry: None,
+            carry_variable: None,
             results,
             places,
             registers: HashMap::new(),
