@@ -155,8 +155,9 @@ impl Sources {
                 changes.entry(path).or_default().push(change);
             }
         }
-        let renamed = findings.iter().filter_map(own_builtin);
-        let mut any = renamed.fold(false, |any, define| self.renamed.insert(define) || any);
+        let known = self.renamed.len();
+        self.renamed.extend(findings.iter().filter_map(own_builtin));
+        let mut any = self.renamed.len() > known;
         for (path, mut changes) in changes {
             let Some(before) = self.text(&path) else {
                 continue;

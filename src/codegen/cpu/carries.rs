@@ -64,13 +64,11 @@ fn is_after_another(taker: Value) -> bool {
 fn calls_function(instruction: Value) -> bool {
     instruction.opcode() == Opcode::LLVMCall && {
         let callee = instruction.called();
-        let is_template = callee.inline_assembly().is_some();
-        let inner = || {
-            ["llvm.", PREFIX, OWN]
+        let is_inner = callee.is_function()
+            && ["llvm.", PREFIX, OWN]
                 .iter()
-                .any(|start| callee.name().starts_with(start))
-        };
-        !is_template && !(callee.is_function() && inner())
+                .any(|start| callee.name().starts_with(start));
+        callee.inline_assembly().is_none() && !is_inner
     }
 }
 
