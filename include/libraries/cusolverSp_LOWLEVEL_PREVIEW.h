@@ -132,6 +132,47 @@ cusolverStatus_t cusolverSpDcsrqrSolve(cusolverSpHandle_t handle, int m, int n, 
                                             void *pBuffer);
 cusolverStatus_t cusolverSpDcsrqrZeroPivot(cusolverSpHandle_t handle, csrqrInfo_t info, double tol, int *position);
 
+typedef struct csrluInfoHost *csrluInfoHost_t;
+
+cusolverStatus_t cusolverSpCreateCsrluInfoHost(csrluInfoHost_t *info);
+cusolverStatus_t cusolverSpDestroyCsrluInfoHost(csrluInfoHost_t info);
+cusolverStatus_t cusolverSpXcsrluAnalysisHost(cusolverSpHandle_t handle, int n, int nnzA,
+                                              const cusparseMatDescr_t descrA, const int *csrRowPtrA,
+                                              const int *csrColIndA, csrluInfoHost_t info);
+cusolverStatus_t cusolverSpXcsrluNnzHost(cusolverSpHandle_t handle, int *nnzLRef, int *nnzURef, csrluInfoHost_t info);
+cusolverStatus_t cusolverSpScsrluBufferInfoHost(cusolverSpHandle_t handle, int n, int nnzA,
+                                                const cusparseMatDescr_t descrA, const float *csrValA,
+                                                const int *csrRowPtrA, const int *csrColIndA, csrluInfoHost_t info,
+                                                size_t *internalDataInBytes, size_t *workspaceInBytes);
+cusolverStatus_t cusolverSpScsrluFactorHost(cusolverSpHandle_t handle, int n, int nnzA,
+                                             const cusparseMatDescr_t descrA, const float *csrValA,
+                                             const int *csrRowPtrA, const int *csrColIndA, csrluInfoHost_t info,
+                                             float pivot_threshold, void *pBuffer);
+cusolverStatus_t cusolverSpScsrluZeroPivotHost(cusolverSpHandle_t handle, csrluInfoHost_t info, float tol,
+                                                int *position);
+cusolverStatus_t cusolverSpScsrluSolveHost(cusolverSpHandle_t handle, int n, const float *b, float *x,
+                                            csrluInfoHost_t info, void *pBuffer);
+cusolverStatus_t cusolverSpScsrluExtractHost(cusolverSpHandle_t handle, int *P, int *Q,
+                                              const cusparseMatDescr_t descrL, float *csrValL, int *csrRowPtrL,
+                                              int *csrColIndL, const cusparseMatDescr_t descrU, float *csrValU,
+                                              int *csrRowPtrU, int *csrColIndU, csrluInfoHost_t info, void *pBuffer);
+cusolverStatus_t cusolverSpDcsrluBufferInfoHost(cusolverSpHandle_t handle, int n, int nnzA,
+                                                const cusparseMatDescr_t descrA, const double *csrValA,
+                                                const int *csrRowPtrA, const int *csrColIndA, csrluInfoHost_t info,
+                                                size_t *internalDataInBytes, size_t *workspaceInBytes);
+cusolverStatus_t cusolverSpDcsrluFactorHost(cusolverSpHandle_t handle, int n, int nnzA,
+                                             const cusparseMatDescr_t descrA, const double *csrValA,
+                                             const int *csrRowPtrA, const int *csrColIndA, csrluInfoHost_t info,
+                                             double pivot_threshold, void *pBuffer);
+cusolverStatus_t cusolverSpDcsrluZeroPivotHost(cusolverSpHandle_t handle, csrluInfoHost_t info, double tol,
+                                                int *position);
+cusolverStatus_t cusolverSpDcsrluSolveHost(cusolverSpHandle_t handle, int n, const double *b, double *x,
+                                            csrluInfoHost_t info, void *pBuffer);
+cusolverStatus_t cusolverSpDcsrluExtractHost(cusolverSpHandle_t handle, int *P, int *Q,
+                                              const cusparseMatDescr_t descrL, double *csrValL, int *csrRowPtrL,
+                                              int *csrColIndL, const cusparseMatDescr_t descrU, double *csrValU,
+                                              int *csrRowPtrU, int *csrColIndU, csrluInfoHost_t info, void *pBuffer);
+
 #ifdef __cplusplus
 }
 #endif

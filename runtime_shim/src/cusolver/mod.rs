@@ -32,6 +32,8 @@ impl SolverError {
     pub const EXECUTION_FAILED: Self = Self(6);
     /// `CUSOLVER_STATUS_NOT_SUPPORTED`.
     pub const NOT_SUPPORTED: Self = Self(9);
+    /// `CUSOLVER_STATUS_ZERO_PIVOT`.
+    pub const ZERO_PIVOT: Self = Self(10);
 }
 
 impl From<BlasError> for SolverError {

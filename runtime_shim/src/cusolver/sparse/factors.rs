@@ -27,7 +27,16 @@ pub fn turned<T: Copy>(lines: &Lines<T>) -> Lines<T> {
     turned
 }
 
-/// `P * A = L * U`, with the largest element of a column as its pivot.
+/// Which element of a column is its pivot.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Pivots<R> {
+    /// The largest one.
+    Largest,
+    /// That of the diagonal; the second number where it is smaller than the first, and the second is not zero.
+    Diagonal((R, R)),
+}
+
+/// `P * A = L * U`.
 pub struct LowerUpper<T: Scalar> {
     /// What each column of `L` has below its one, by the rows of `A`.
     lower: Lines<T>,
@@ -41,7 +50,7 @@ pub struct LowerUpper<T: Scalar> {
 
 impl<T: Scalar> LowerUpper<T> {
     /// Factors a square matrix, whose columns these are, as far as it has pivots.
-    pub fn new(columns: &Lines<T>) -> Self {
+    pub fn new(columns: &Lines<T>, pivots: Pivots<T::RealField>) -> Self {
         let size = columns.len();
         let mut factors = Self {
             lower: Vec::new(),
@@ -67,32 +76,60 @@ impl<T: Scalar> LowerUpper<T> {
                 }
                 upper.push((step, value));
             }
-            // The diagonal is as good as any other of its size.
-            let size_of = |row: &usize| (values[*row].norm1(), *row == column);
-            let mut pivot: Option<usize> = None;
-            for row in &open {
-                if pivot.is_none_or(|best| size_of(row) > size_of(&best)) {
-                    pivot = Some(*row);
-                }
-            }
-            let largest = pivot.map_or(zero(), |row| values[row]);
+            let (pivot, value) = chosen(&pivots, &open, &values, column);
             factors.upper.push(upper);
-            factors.pivots.push(largest);
-            let Some(pivot) = pivot.filter(|_| !largest.is_zero()) else {
+            factors.pivots.push(value);
+            let Some(pivot) = pivot.filter(|_| !value.is_zero()) else {
                 break;
             };
             step_of[pivot] = Some(column);
             factors.rows.push(pivot);
             let mut lower = Vec::new();
             for row in open {
-                let value = std::mem::replace(&mut values[row], zero());
-                if row != pivot && !value.is_zero() {
-                    lower.push((row, value / largest));
+                let below = std::mem::replace(&mut values[row], zero());
+                if row != pivot && !below.is_zero() {
+                    lower.push((row, below / value));
                 }
             }
             factors.lower.push(lower);
         }
         factors
+    }
+
+    /// Whether all of so many columns have a pivot.
+    pub fn is_complete(&self, size: usize) -> bool {
+        self.rows.len() == size
+    }
+
+    /// How many elements `L` has below its ones, and `U`.
+    pub fn counts(&self) -> [usize; 2] {
+        let of = |lines: &Lines<T>| lines.iter().map(Vec::len).sum::<usize>();
+        [of(&self.lower), of(&self.upper) + self.pivots.len()]
+    }
+
+    /// The row of `A` that comes to each place, and the rows of `L` below its ones and of `U`; only where every column
+    /// has a pivot.
+    pub fn parts(&self) -> Option<(Vec<usize>, Lines<T>, Lines<T>)> {
+        let size = self.pivots.len();
+        if !self.is_complete(size) {
+            return None;
+        }
+        let mut place_of = vec![0; size];
+        for (place, row) in self.rows.iter().enumerate() {
+            place_of[*row] = place;
+        }
+        let below = |column: &Vec<(usize, T)>| -> Vec<(usize, T)> {
+            column
+                .iter()
+                .map(|(row, value)| (place_of[*row], *value))
+                .collect()
+        };
+        let lower: Lines<T> = self.lower.iter().map(below).collect();
+        let mut upper = self.upper.clone();
+        for (step, (column, pivot)) in upper.iter_mut().zip(&self.pivots).enumerate() {
+            column.push((step, *pivot));
+        }
+        Some((self.rows.clone(), turned(&lower), turned(&upper)))
     }
 
     /// What a column touches from a row on: steps, each behind those that it changes, and rows without a step.
@@ -124,6 +161,40 @@ impl<T: Scalar> LowerUpper<T> {
                     }
                 }
             }
+        }
+    }
+}
+
+/// The row that a column's pivot is in, and what it is.
+fn chosen<T: Scalar>(
+    pivots: &Pivots<T::RealField>,
+    open: &[usize],
+    values: &[T],
+    column: usize,
+) -> (Option<usize>, T) {
+    let mut pivot: Option<usize> = None;
+    match pivots {
+        Pivots::Largest => {
+            // The diagonal is as good as any other of its size.
+            let size_of = |row: usize| (values[row].norm1(), row == column);
+            for row in open {
+                if pivot.is_none_or(|best| size_of(*row) > size_of(best)) {
+                    pivot = Some(*row);
+                }
+            }
+            (pivot, pivot.map_or(zero(), |row| values[row]))
+        }
+        Pivots::Diagonal((small, other)) => {
+            let value = match open.contains(&column) {
+                true => values[column],
+                false => zero(),
+            };
+            let is_small = value.modulus() < *small && *other != zero();
+            let value = match is_small {
+                true => T::from_real(other.clone()),
+                false => value,
+            };
+            (Some(column), value)
         }
     }
 }

@@ -7,7 +7,9 @@
 //! the tolerance.
 
 mod factors;
+mod lower_upper;
 mod ordering;
+mod refactoring;
 mod stepwise;
 
 use std::ffi::{c_int, c_void};
@@ -18,7 +20,7 @@ use super::{HANDLES, SolverError, SolverResult, cusolver_functions, in_order, st
 use crate::cusparse::descriptors::index_base;
 use crate::dense::Scalar;
 use crate::{check, memory, trace};
-use factors::{Cholesky, Factors, Lines, LowerUpper, turned};
+use factors::{Cholesky, Factors, Lines, LowerUpper, Pivots, turned};
 use ordering::reverse_cuthill_mckee;
 
 /// Where the memory of a call's matrices is.
@@ -35,10 +37,31 @@ struct Given<T> {
     rows: c_int,
     columns: c_int,
     count: c_int,
-    settings: *const c_void,
+    settings: Settings,
     values: *const T,
     offsets: *const c_int,
     places: *const c_int,
+}
+
+/// What says how a matrix counts its rows and columns.
+#[derive(Clone, Copy)]
+enum Settings {
+    /// By a descriptor.
+    Described(*const c_void),
+    FromZero,
+}
+
+impl Settings {
+    /// The first index.
+    fn base(self) -> SolverResult<c_int> {
+        match self {
+            Self::FromZero => Ok(0),
+            Self::Described(descriptor) => {
+                let base = index_base(descriptor).map_err(|_| SolverError::INVALID_VALUE)?;
+                Ok(base as c_int)
+            }
+        }
+    }
 }
 
 cusolver_functions! {
@@ -188,7 +211,7 @@ macro_rules! systems {
                 } else {
                     known(handle)?;
                 }
-                let given = Given { side: $side, rows, columns: rows, count, settings, values, offsets, places };
+                let given = Given { side: $side, rows, columns: rows, count, settings: Settings::Described(settings), values, offsets, places };
                 // SAFETY: the program passes such a matrix and vectors; those of the device are checked.
                 unsafe {
                     let found = solved(given, $factor, (right, solution), (tolerance, reorder != 0))?;
@@ -233,7 +256,7 @@ systems! {
 }
 
 fn exchanged<T: Scalar>(lines: &Lines<T>) -> Box<dyn Factors<T>> {
-    Box::new(LowerUpper::new(&turned(lines)))
+    Box::new(LowerUpper::new(&turned(lines), Pivots::Largest))
 }
 
 fn definite<T: Scalar>(lines: &Lines<T>) -> Box<dyn Factors<T>> {
@@ -299,7 +322,7 @@ fn pattern(
         rows,
         columns,
         count,
-        settings,
+        settings: Settings::Described(settings),
         values: std::ptr::null(),
         offsets,
         places,
@@ -314,7 +337,7 @@ impl<T: Copy> Given<T> {
     unsafe fn pattern_between(self, ends: *const c_int) -> SolverResult<Vec<Vec<usize>>> {
         let number = |value: c_int| usize::try_from(value).map_err(|_| SolverError::INVALID_VALUE);
         let (rows, columns) = (number(self.rows)?, number(self.columns)?);
-        let base = index_base(self.settings).map_err(|_| SolverError::INVALID_VALUE)? as c_int;
+        let base = self.settings.base()?;
         // SAFETY: as the caller promises; the same in this function.
         let (begins, ends, places) = unsafe {
             (
@@ -428,7 +451,7 @@ unsafe fn permuted(
     orders: [*const c_int; 2],
     (offsets, places, numbers): (*mut c_int, *mut c_int, *mut c_int),
 ) -> SolverResult {
-    let base = index_base(given.settings).map_err(|_| SolverError::INVALID_VALUE)? as c_int;
+    let base = given.settings.base()?;
     // SAFETY: as the caller promises; the same in this function.
     let lines = unsafe { given.pattern()? };
     let extents = [lines.len(), given.columns as usize];

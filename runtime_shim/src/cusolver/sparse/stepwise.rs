@@ -5,8 +5,8 @@ use std::ffi::{c_int, c_void};
 
 use super::factors::{Factors, Lines};
 use super::{
-    BUFFER_BYTES, Given, Side, SolverError, SolverResult, cusolver_functions, definite, exchanged,
-    in_order, known, pattern, read, store, tolerated, write,
+    BUFFER_BYTES, Given, Settings, Side, SolverError, SolverResult, cusolver_functions, definite,
+    exchanged, in_order, known, pattern, read, store, tolerated, write,
 };
 use crate::dense::Scalar;
 use crate::handles::Handles;
@@ -122,7 +122,7 @@ macro_rules! steps {
                 _buffer: *mut c_void,
             ) {
                 ready(handle, $side)?;
-                let given = Given { side: $side, rows, columns: rows, count, settings, values, offsets, places };
+                let given = Given { side: $side, rows, columns: rows, count, settings: Settings::Described(settings), values, offsets, places };
                 // SAFETY: as above.
                 let lines = unsafe { given.lines()? };
                 keep::<$kind>(held, definite(&lines), lines.len())
@@ -188,7 +188,7 @@ macro_rules! steps {
             ) {
                 ready(handle, $side)?;
                 square(rows, columns)?;
-                let given = Given { side: $side, rows, columns, count, settings, values, offsets, places };
+                let given = Given { side: $side, rows, columns, count, settings: Settings::Described(settings), values, offsets, places };
                 // SAFETY: as above.
                 let mut lines = unsafe { given.lines()? };
                 for (row, line) in lines.iter_mut().enumerate() {
