@@ -603,9 +603,9 @@ mod tests {
 
     #[test]
     fn kinds_are_numbered_as_listed() {
-        for number in 0..7 {
+        for number in 0..8 {
             assert_eq!(memory_kind(number).unwrap() as u8, number);
         }
-        assert!(memory_kind(7).is_none());
+        assert!(memory_kind(8).is_none());
     }
 }
