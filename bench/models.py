@@ -29,7 +29,7 @@ SMALL = ["-DSMALL"]
 
 # Which launches run as one is decided by the first three; what the fused kernels do by the rest.
 JOINING = ["dealt-threads", "permuted-blocks"]
-WAVES = JOINING + ["waves", "expand-buffers"]
+WAVES = JOINING + ["waves", "expand-buffers", "mixed-waves"]
 BARRIERS = WAVES + ["redundant-barriers"]
 MOTION = BARRIERS + ["code-motion", "join-loops"]
 INSTRUCTIONS = MOTION + ["host-constants", "one-base", "alias-scopes"]

@@ -147,6 +147,25 @@ impl Case<'_> {
             row("step - 1", "cell - 1"),
             overwritten.clone(),
         ];
+        // The lowest layer may be of other code than those above it.
+        let layers = match self.chance(0.4) {
+            true => vec!["    if (cell == 1) {\n", "    } else {\n"],
+            false => vec![""],
+        };
+        for opening in &layers {
+            text.push_str(opening);
+            self.cell(text, scene, &others, &overwritten);
+        }
+        if layers.len() > 1 {
+            text.push_str("    }\n");
+        }
+        text.push_str("    }\n    }\n");
+        scene.budget = 0;
+    }
+
+    /// The launches of a cell, each from a row of `others` or the overwritten one to `here`, or back.
+    fn cell(&mut self, text: &mut String, scene: &Scene, others: &[String], overwritten: &str) {
+        let element = self.element;
         for _ in 0..self.random.random_range(1..5) {
             // Rows of one buffer stand next to each other: who reads more than elements of the own
             // block reads another buffer.
@@ -161,9 +180,9 @@ impl Case<'_> {
             let other = others[self.random.random_range(0..others.len())].clone();
             let (out, input) = match self.random.random_range(0..8) {
                 0 if kernel.in_place => ("here".to_owned(), "here".to_owned()),
-                1 => (overwritten.clone(), "here".to_owned()),
+                1 => (overwritten.to_owned(), "here".to_owned()),
                 _ if kernel.near => ("here".to_owned(), other),
-                _ => ("here".to_owned(), overwritten.clone()),
+                _ => ("here".to_owned(), overwritten.to_owned()),
             };
             let threads = scene.threads;
             let shared = match kernel.shared_elements {
@@ -181,7 +200,5 @@ impl Case<'_> {
                 kernel.name
             );
         }
-        text.push_str("    }\n    }\n");
-        scene.budget = 0;
     }
 }

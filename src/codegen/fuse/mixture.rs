@@ -32,33 +32,47 @@ const SLOT_BYTES: u64 = 32;
 pub(super) struct Code {
     /// Its number among all bodies.
     pub(super) number: usize,
-    /// What may stand beside it has equal ones.
+    /// Extents of its blocks, where they are known when compiling: those of one launch are equal.
     pub(super) block: [Option<u64>; 3],
     /// The regions in which several launches of it may wait, and how many statements of each are its own.
     pub(super) regions: BTreeMap<usize, usize>,
 }
 
-/// Which codes share a kernel; each is in one at most.
+impl Code {
+    fn known_block(&self) -> Option<[u64; 3]> {
+        let [Some(x), Some(y), Some(z)] = self.block else {
+            return None;
+        };
+        Some([x, y, z])
+    }
+}
+
+/// Which codes share a kernel; each is in one at most. Those whose blocks are not known stand with the
+/// most statements of a region.
 pub(super) fn choose(codes: &[Code]) -> Vec<Vec<usize>> {
-    let mut by_region: BTreeMap<(usize, [Option<u64>; 3]), Vec<&Code>> = BTreeMap::new();
+    let mut regions: BTreeMap<usize, Vec<&Code>> = BTreeMap::new();
     for code in codes {
         for region in code.regions.keys() {
-            by_region
-                .entry((*region, code.block))
-                .or_default()
-                .push(code);
+            regions.entry(*region).or_default().push(code);
         }
     }
     let mut taken: Vec<usize> = Vec::new();
     let mut chosen = Vec::new();
-    for ((region, _), mut codes) in by_region {
-        codes.retain(|code| !taken.contains(&code.number));
-        codes.sort_by_key(|code| (std::cmp::Reverse(code.regions[&region]), code.number));
-        codes.truncate(MOST_CODES);
-        if codes.len() > 1 {
-            let numbers: Vec<usize> = codes.iter().map(|code| code.number).collect();
-            taken.extend(&numbers);
-            chosen.push(numbers);
+    for (region, mut left) in regions {
+        left.retain(|code| !taken.contains(&code.number));
+        left.sort_by_key(|code| (std::cmp::Reverse(code.regions[&region]), code.number));
+        while let Some(first) = left.first() {
+            let block = left.iter().find_map(|code| code.known_block());
+            let block = first.known_block().or(block);
+            let fits = |code: &&Code| code.known_block().is_none_or(|own| Some(own) == block);
+            let (mut own, others): (Vec<&Code>, _) = left.into_iter().partition(fits);
+            own.truncate(MOST_CODES);
+            if own.len() > 1 {
+                let numbers: Vec<usize> = own.iter().map(|code| code.number).collect();
+                taken.extend(&numbers);
+                chosen.push(numbers);
+            }
+            left = others;
         }
     }
     chosen
@@ -294,7 +308,8 @@ mod tests {
             code(5, None, &[(0, 9)]),
         ];
         // Code 1 is taken in the second region, where only code 3 is left.
-        assert_eq!(choose(&codes), [vec![1, 0], vec![2, 4]]);
+        assert_eq!(choose(&codes), [vec![5, 1, 0], vec![2, 4]]);
+        assert_eq!(choose(&codes[2..4]), [[0; 0]; 0]);
     }
 
     #[test]
