@@ -84,7 +84,7 @@ __global__ void warp_sums(const float *w, float *sums)
     for (int offset = 1; offset < 32; offset *= 2) {
         asm volatile("{ .reg .f32 r0; .reg .pred p; shfl.sync.down.b32 r0|p, %1, %2, %3, %5; @p add.f32 r0, r0, %4; mov.f32 %0, r0; }"
                      : "=f"(sum) : "f"(sum), "r"(offset), "r"(31), "f"(sum), "r"(0xffffffff));
-        asm volatile("{ .reg .u32 r0; .reg .pred p; shfl.sync.down.b32 r0|p, %1, %2, %3, %5; @!p mov.u32 r0, 0; add.u32 %0, r0, %4; }"
+        asm volatile("{ .reg .u32 r0; .reg .pred p; shfl.down.sync.b32 r0|p, %1, %2, %3, %5; @!p mov.u32 r0, 0; add.u32 %0, r0, %4; }"
                      : "=r"(count) : "r"(count), "r"(offset), "r"(31), "r"(count), "r"(0xffffffff));
         asm volatile("{ .reg .u32 lo; .reg .u32 hi; .reg .pred p; .reg .f64 r0; mov.b64 %0, %1; mov.b64 {lo, hi}, %1;"
                      " shfl.sync.down.b32 lo|p, lo, %2, %3, %4; shfl.sync.down.b32 hi|p, hi, %2, %3, %4;"

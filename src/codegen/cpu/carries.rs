@@ -1,7 +1,8 @@
 //! The carry flag between templates of inline PTX: a sum of large numbers whose words are added by an `asm` each.
 //!
 //! PTX keeps the flag in straight code, not across calls. It is a variable of the function here, where some template
-//! takes it from one before; that has to stand in the same block, or in blocks that nothing else leads into.
+//! takes it from one before; that has to stand in the same block, or in blocks that nothing else leads into. All have
+//! to be `volatile` or to change memory, since others may have been moved or taken for the same.
 
 use super::functions::PREFIX;
 use super::integers::arithmetic;
@@ -18,17 +19,22 @@ struct Use {
     /// It takes what one before left.
     takes: bool,
     leaves: bool,
+    /// It stays where the source has it.
+    in_place: bool,
 }
 
 /// Makes the variable, where every template of the function that takes the flag finds one before that leaves it. Others
 /// stay without, and are not understood.
 pub(super) fn variable(module: &Module, function: Value) -> Option<Value> {
-    let takers: Vec<Value> = function
-        .instructions()
-        .into_iter()
-        .filter(|call| use_of(*call).is_some_and(|of| of.takes))
-        .collect();
-    let found = !takers.is_empty() && takers.into_iter().all(is_after_another);
+    let mut takers: Vec<Value> = Vec::new();
+    let mut in_place = true;
+    for instruction in function.instructions() {
+        if let Some(of) = use_of(instruction).filter(|of| of.takes || of.leaves) {
+            in_place = in_place && of.in_place;
+            takers.extend(of.takes.then_some(instruction));
+        }
+    }
+    let found = in_place && !takers.is_empty() && takers.into_iter().all(is_after_another);
     found.then(|| {
         let first = function.blocks()[0].instructions()[0];
         Builder::before(first).alloca(Type::integer(module, 1))
@@ -78,7 +84,10 @@ fn use_of(call: Value) -> Option<Use> {
         return None;
     }
     let (template, _) = call.called().inline_assembly()?;
-    let mut of = Use::default();
+    let mut of = Use {
+        in_place: call.called().assembly_has_effects(),
+        ..Use::default()
+    };
     for statement in read_template(&template)? {
         let Statement::Instruction(instruction) = statement else {
             continue;

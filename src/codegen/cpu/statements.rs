@@ -704,7 +704,12 @@ fn integer_conversion(instruction: &Instruction) -> Option<((u32, bool), (u32, b
 fn shuffle(instruction: &Instruction) -> Option<String> {
     let known = matches!(instruction.operands.len(), 5 | 6);
     match instruction.opcode.as_slice() {
-        [_, sync, mode, bits] if known && sync == "sync" && bits == "b32" => {
+        // NVIDIA's assembler takes the mode on either side.
+        [_, first, second, bits] if known && bits == "b32" => {
+            let mode = match (first.as_str(), second.as_str()) {
+                ("sync", mode) | (mode, "sync") => mode,
+                _ => return None,
+            };
             Some(format!("llvm.nvvm.shfl.sync.{mode}.i32p"))
         }
         _ => None,
