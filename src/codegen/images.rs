@@ -8,7 +8,7 @@ use super::fuse::{Kernels, Part, Preparation, build_kernels};
 use super::pending::{DeviceCode, PendingImage};
 use super::ptx::{Usage, emit_ptx};
 use super::{CodegenError, DeviceImage, FusedKernel, FusedParameter, WaveKernel};
-use crate::cli::{Build, Device, Toolchain};
+use crate::cli::{Build, Device, Optimisation, Toolchain};
 use crate::kernel::KernelModel;
 use crate::launch::{LaunchGraph, LaunchId, NodeKind};
 use crate::program::{Program, Unit};
@@ -231,8 +231,12 @@ impl<'ctx> FusedKernels<'ctx> {
             return Ok(());
         }
         let (preparation, part) = (&self.preparation, Part::Waves);
-        let optimisations = &build.sirius.optimisations;
-        let kernels = build_kernels(program, preparation, part, models, plan, optimisations)?;
+        let mut optimisations = build.sirius.optimisations.clone();
+        if build.sirius.tuning.timed {
+            // What a launch takes is noted for one site.
+            optimisations.remove(&Optimisation::MixedWaves);
+        }
+        let kernels = build_kernels(program, preparation, part, models, plan, &optimisations)?;
         save(&kernels, build, "device.waves.ll")?;
         if !kernels.waves.is_empty() {
             let code = DeviceCode::for_all(kernels.module);
