@@ -71,6 +71,7 @@ use segments::{Segments, form_of, link_all};
 use std::collections::{BTreeMap, BTreeSet};
 use strands::{StrandFunction, StrandPlace};
 
+pub(in crate::codegen) use mixture::SLOTS;
 pub(super) use preparation::Preparation;
 pub(in crate::codegen) use strands::extent;
 

@@ -105,6 +105,21 @@ impl<'a> Judge<'a> {
     }
 }
 
+/// How many blocks with so much static shared memory the device holds at once, by the warps of a block from 1
+/// to 32.
+pub fn blocks_at_once(static_shared_bytes: u32) -> [u32; 32] {
+    let usage = KernelUsage {
+        shared_bytes: static_shared_bytes,
+        ..KernelUsage::default()
+    };
+    let device = Capability::of(DEVICE);
+    std::array::from_fn(|index| {
+        let warps = index as u32 + 1;
+        let resident = device.map_or(0, |device| device.resident_warps(&usage, warps * 32, 0));
+        resident / warps * MULTIPROCESSORS as u32
+    })
+}
+
 /// What is reckoned of a strand.
 #[derive(Clone, Copy, Debug)]
 struct Strand {
@@ -263,6 +278,17 @@ mod tests {
         // Shared memory of one costs the other its blocks.
         assert!(!pays(large, strand(256, Some(100), 40 << 10)));
         assert!(pays(large, strand(256, Some(100), 4 << 10)));
+    }
+
+    #[test]
+    fn blocks_at_once_by_warps_and_shared_memory() {
+        let free = blocks_at_once(0);
+        assert_eq!(
+            [free[0], free[1], free[7], free[31]],
+            [32 * 108, 32 * 108, 8 * 108, 2 * 108]
+        );
+        // 164 KiB, of which each block takes 33.
+        assert_eq!(blocks_at_once(32 << 10)[1], 4 * 108);
     }
 
     #[test]

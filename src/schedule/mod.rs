@@ -30,6 +30,7 @@ mod waiting;
 mod wave_order;
 mod waves;
 
+pub use beside_cost::blocks_at_once;
 pub use dead_buffers::find_dead_buffers;
 pub use expansion::without_homeless;
 pub use local::plan_fusion;

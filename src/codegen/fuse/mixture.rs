@@ -24,7 +24,7 @@ use std::collections::BTreeMap;
 /// Most codes of one kernel: each costs every other one registers and room in the cache.
 const MOST_CODES: usize = 4;
 /// Slots of a launch.
-const SLOTS: u64 = 8;
+pub(in crate::codegen) const SLOTS: u64 = 8;
 /// A slot: its first block, code, grid, and where its records begin.
 const SLOT_BYTES: u64 = 32;
 

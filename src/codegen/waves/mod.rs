@@ -13,6 +13,7 @@
 
 mod region;
 
+use super::fuse::SLOTS;
 use super::group::{GroupOperands, add_operand_function, passed};
 use super::guard::{emit_guards, emit_ranges};
 use super::host::{MemberCall, launch_calls, replace_status};
@@ -27,7 +28,7 @@ use crate::dependence::RangeTouch;
 use crate::kernel::KernelModel;
 use crate::launch::{Launch, LaunchGraph, LaunchId, NodeKind, Operand};
 use crate::program::Program;
-use crate::schedule::{FusionPlan, WaveStatement};
+use crate::schedule::{FusionPlan, WaveStatement, blocks_at_once};
 use inkwell::IntPredicate;
 use inkwell::builder::Builder;
 use inkwell::module::Linkage;
@@ -46,7 +47,10 @@ pub fn link_queue(
     launcher: &Launcher,
     folder: &Path,
 ) -> Result<(), CodegenError> {
-    let mut macros = vec![format!("SIRIUS_LAUNCH={}", launcher.launch_function)];
+    let mut macros = vec![
+        format!("SIRIUS_LAUNCH={}", launcher.launch_function),
+        format!("SIRIUS_SLOTS={SLOTS}"),
+    ];
     // Copies and memory for versions belong to the stream that the launches are in.
     let suffix = match launcher.launch_function.ends_with("_ptsz") {
         true => "_ptsz",
@@ -348,10 +352,12 @@ fn mixture_descriptor<'ctx>(
         .get_global(&mixture_key(mixture))
         .ok_or_else(|| CodegenError::Inconsistent("a mixture has no key".into()))?;
     let int = context.i32_type();
+    let bytes = u32::try_from(mixture.static_shared_bytes).unwrap_or(u32::MAX);
+    let blocks = blocks_at_once(bytes).map(|blocks| int.const_int(u64::from(blocks), false));
     let value = context.const_struct(
         &[
             key.as_pointer_value().into(),
-            int.const_int(mixture.static_shared_bytes, false).into(),
+            int.const_array(&blocks).into(),
             int.const_zero().into(),
         ],
         false,

@@ -36,8 +36,8 @@ int SIRIUS_FREE(void *, void *);
 /* A kernel of several codes. Its parameter: SLOTS slots, then records. */
 struct sirius_wave_mixture {
     const void *kernel;
-    unsigned shared; /* static, bytes a block */
-    int threads;     /* most threads a block, 0: not asked yet */
+    unsigned blocks[32]; /* that a device holds at once, by the warps of a block from 1 to 32 */
+    int threads;         /* most threads a block, 0: not asked yet */
 };
 
 /* The code of a statement; made by the compiler. */
@@ -211,16 +211,7 @@ static int same_shape(const struct record *a, const struct record *b) {
 /* Launches of one code and grid within the kernel of a mixture. */
 struct slot { unsigned first_block, code, grid[3], records, unused[2]; };
 
-enum { SLOTS = 8 };
-
-/* Blocks that a device holds at once, of so many threads and bytes of shared memory: an A100. */
-static uint64_t blocks_at_once(unsigned threads, unsigned shared) {
-    enum { MULTIPROCESSORS = 108, THREADS = 2048, BLOCKS = 32, SHARED = 164 << 10, RESERVED = 1 << 10 };
-    uint64_t most = SHARED / (shared + RESERVED);
-    if (most > BLOCKS) most = BLOCKS;
-    if (most > THREADS / threads) most = THREADS / threads;
-    return most * MULTIPROCESSORS;
-}
+enum { SLOTS = SIRIUS_SLOTS };
 
 static int may_meet(const struct record *a, const struct record *b) {
     return a->kernel->mixture == b->kernel->mixture && !a->shared && !b->shared &&
@@ -233,8 +224,8 @@ static int issue_mixture(const struct record **records, unsigned count) {
     const struct record *first = records[0];
     struct sirius_wave_mixture *mixture = first->kernel->mixture;
     unsigned threads = first->block.x * first->block.y * first->block.z, slots = 0;
-    if (!mixture || !threads || first->shared) return 0;
-    uint64_t blocks = 0, most = blocks_at_once(threads, mixture->shared);
+    if (!mixture || !threads || threads > 32 * 32 || first->shared) return 0;
+    uint64_t blocks = 0, most = mixture->blocks[(threads - 1) / 32];
     const struct record *last = 0;
     _Alignas(16) char parameter[BATCH_BYTES];
     struct slot slot[SLOTS];

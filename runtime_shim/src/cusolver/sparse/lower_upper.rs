@@ -4,8 +4,8 @@ use std::ffi::{c_int, c_void};
 
 use super::factors::{Factors, LowerUpper, Pivots, turned};
 use super::{
-    BUFFER_BYTES, Given, Settings, Side, SolverError, cusolver_functions, known, pattern, read,
-    store, tolerated, write,
+    Given, Settings, Side, SolverError, cusolver_functions, known, pattern, read, sizes, store,
+    tolerated, write,
 };
 use crate::dense::Scalar;
 use crate::handles::Handles;
@@ -119,10 +119,7 @@ macro_rules! factorisations {
             ) {
                 known(handle)?;
                 // SAFETY: as above.
-                unsafe {
-                    store(kept, BUFFER_BYTES)?;
-                    store(work, BUFFER_BYTES)
-                }
+                unsafe { sizes(kept, work) }
             }
 
             /// Factors a matrix; the pivots are the largest elements, whatever the threshold allows.

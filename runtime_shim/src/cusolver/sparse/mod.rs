@@ -188,6 +188,26 @@ cusolver_functions! {
 /// Programs allocate workspaces as they are told, of which none is used.
 const BUFFER_BYTES: usize = 512;
 
+/// Says how many bytes are kept and used as a workspace.
+///
+/// # Safety
+/// The addresses are writable or null.
+unsafe fn sizes(kept: *mut usize, work: *mut usize) -> SolverResult {
+    // SAFETY: as the caller promises.
+    unsafe {
+        store(kept, BUFFER_BYTES)?;
+        store(work, BUFFER_BYTES)
+    }
+}
+
+/// What the library is asked first: those for the device come after what its stream has.
+fn ready(handle: *mut c_void, side: Side) -> SolverResult {
+    match side {
+        Side::Host => known(handle),
+        Side::Device => in_order(handle),
+    }
+}
+
 macro_rules! systems {
     ($kind:ty, $real:ty, $($side:expr, $factor:path: $name:ident;)*) => {
         cusolver_functions! {$(
@@ -206,11 +226,7 @@ macro_rules! systems {
                 solution: *mut $kind,
                 singular: *mut c_int,
             ) {
-                if $side == Side::Device {
-                    in_order(handle)?;
-                } else {
-                    known(handle)?;
-                }
+                ready(handle, $side)?;
                 let given = Given { side: $side, rows, columns: rows, count, settings: Settings::Described(settings), values, offsets, places };
                 // SAFETY: the program passes such a matrix and vectors; those of the device are checked.
                 unsafe {

@@ -5,8 +5,8 @@ use std::ffi::{c_int, c_void};
 
 use super::factors::{Factors, Lines};
 use super::{
-    BUFFER_BYTES, Given, Settings, Side, SolverError, SolverResult, cusolver_functions, definite,
-    exchanged, in_order, known, pattern, read, store, tolerated, write,
+    Given, Settings, Side, SolverError, SolverResult, cusolver_functions, definite, exchanged,
+    known, pattern, read, ready, sizes, store, tolerated, write,
 };
 use crate::dense::Scalar;
 use crate::handles::Handles;
@@ -269,13 +269,6 @@ steps!(f64, f64, Side::Device,
     cusolverSpDcsrqrBufferInfo cusolverSpDcsrqrSetup cusolverSpDcsrqrFactor cusolverSpDcsrqrZeroPivot
     cusolverSpDcsrqrSolve);
 
-fn ready(handle: *mut c_void, side: Side) -> SolverResult {
-    match side {
-        Side::Host => known(handle),
-        Side::Device => in_order(handle),
-    }
-}
-
 /// Errors: there are more rows than columns, or fewer.
 fn square(rows: c_int, columns: c_int) -> SolverResult {
     match rows == columns {
@@ -347,14 +340,4 @@ unsafe fn solve<T: Scalar>(
     let found = found.flatten().ok_or(SolverError::INVALID_VALUE)?;
     // SAFETY: as the caller promises.
     unsafe { write(side, solution, &found) }
-}
-
-/// # Safety
-/// The addresses are writable or null.
-unsafe fn sizes(kept: *mut usize, work: *mut usize) -> SolverResult {
-    // SAFETY: as the caller promises.
-    unsafe {
-        store(kept, BUFFER_BYTES)?;
-        store(work, BUFFER_BYTES)
-    }
 }
