@@ -55,8 +55,8 @@ impl Formula {
 
     fn decided(&self) -> Option<bool> {
         match self {
-            Self::NonNegative(polynomial) => polynomial.as_constant().map(|value| value >= 0),
-            Self::Zero(polynomial) => polynomial.as_constant().map(|value| value == 0),
+            Self::NonNegative(polynomial) => polynomial.whole_constant().map(|value| value >= 0),
+            Self::Zero(polynomial) => polynomial.whole_constant().map(|value| value == 0),
             Self::All(parts) if parts.iter().all(|part| part.decided() == Some(true)) => Some(true),
             Self::Any(parts) if parts.iter().any(|part| part.decided() == Some(true)) => Some(true),
             _ => None,

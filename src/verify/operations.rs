@@ -108,7 +108,7 @@ fn is_there(graph: &LaunchGraph, operation: &Operation, touch: &Touch, size: i64
     let room = || {
         let offset = read(&touch.pointer.offset_bytes)?;
         let bytes = read(&touch.bytes)?;
-        let whole = |sum: &Polynomial| sum.terms.values().all(|part| part % size == 0);
+        let whole = |sum: &Polynomial| sum.terms.values().all(|part| part % i128::from(size) == 0);
         let room = read(&known.bytes)?.subtract(&bytes)?.subtract(&offset)?;
         let inside = offset.as_constant()? >= 0 && room.as_constant()? >= 0;
         Some(inside && whole(&offset) && whole(&bytes))

@@ -322,7 +322,7 @@ impl Place {
     }
 }
 
-fn terms_of(polynomial: &Polynomial) -> Vec<(&Vec<Atom>, &i64)> {
+fn terms_of(polynomial: &Polynomial) -> Vec<(&Vec<Atom>, &i128)> {
     polynomial.terms.iter().collect()
 }
 

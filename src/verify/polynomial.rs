@@ -3,7 +3,8 @@
 //! Two expressions that are equal as polynomials are the same value here whatever tree they came
 //! in, so that `blockDim.x * gridDim.x` of one launch meets `gridDim.x * blockDim.x` of another.
 //! Invariant: no monomial has coefficient zero, the atoms of a monomial are sorted, and arithmetic
-//! that leaves 64 bits gives `None`, which every caller takes as "unknown".
+//! that leaves 128 bits gives `None`, which every caller takes as "unknown": conditions on numbers of 64 bits
+//! have bounds at the ends of their range, so that differences of two sides need more than 64.
 
 use crate::expression::Expression;
 use crate::launch::{LaunchId, ValueId};
@@ -37,11 +38,15 @@ pub(super) enum Atom {
 /// `Σ coefficient · Π atoms`; the empty product is the constant term.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Polynomial {
-    pub(super) terms: BTreeMap<Vec<Atom>, i64>,
+    pub(super) terms: BTreeMap<Vec<Atom>, i128>,
 }
 
 impl Polynomial {
     pub(super) fn constant(value: i64) -> Self {
+        Self::whole(i128::from(value))
+    }
+
+    fn whole(value: i128) -> Self {
         let mut terms = BTreeMap::new();
         if value != 0 {
             terms.insert(Vec::new(), value);
@@ -55,7 +60,14 @@ impl Polynomial {
         }
     }
 
+    /// The number that it is; `None` for one that leaves 64 bits, too.
     pub(super) fn as_constant(&self) -> Option<i64> {
+        self.whole_constant()
+            .and_then(|value| value.try_into().ok())
+    }
+
+    /// The number that it is.
+    pub(super) fn whole_constant(&self) -> Option<i128> {
         match self.terms.len() {
             0 => Some(0),
             1 => self.terms.get(&Vec::new()).copied(),
@@ -86,7 +98,10 @@ impl Polynomial {
             .terms
             .iter()
             .map(|(monomial, coefficient)| {
-                Some((monomial.clone(), coefficient.checked_mul(factor)?))
+                Some((
+                    monomial.clone(),
+                    coefficient.checked_mul(i128::from(factor))?,
+                ))
             })
             .collect::<Option<_>>()?;
         Some(Self { terms })
@@ -112,8 +127,8 @@ impl Polynomial {
     }
 
     /// The greatest number that divides every coefficient, and what is left; 1 for a constant.
-    pub(super) fn split_content(&self) -> (i64, Self) {
-        let mut content = 0_i64;
+    pub(super) fn split_content(&self) -> (i128, Self) {
+        let mut content = 0_i128;
         for coefficient in self.terms.values() {
             let (mut one, mut other) = (content, coefficient.checked_abs().unwrap_or(1));
             while other != 0 {
@@ -121,18 +136,18 @@ impl Polynomial {
             }
             content = one;
         }
-        match self.as_constant().is_some() || content <= 1 {
+        match self.whole_constant().is_some() || content <= 1 {
             true => (1, self.clone()),
             false => (content, self.divide_exactly(content)),
         }
     }
 
     /// The same with polynomials in place of host values, also within quotients, minima and maxima.
-    /// `None` when a coefficient leaves 64 bits or a divisor is not positive.
+    /// `None` when a coefficient leaves 128 bits or a divisor is not positive.
     pub(super) fn substitute(&self, value: &mut impl FnMut(ValueId) -> Self) -> Option<Self> {
         let mut sum = Self::default();
         for (monomial, coefficient) in &self.terms {
-            let mut product = Self::constant(*coefficient);
+            let mut product = Self::whole(*coefficient);
             for atom in monomial {
                 product = product.multiply(&atom.substitute(value)?)?;
             }
@@ -141,7 +156,7 @@ impl Polynomial {
         Some(sum)
     }
 
-    fn divide_exactly(&self, divisor: i64) -> Self {
+    fn divide_exactly(&self, divisor: i128) -> Self {
         let terms = self.terms.iter();
         let terms = terms.map(|(monomial, factor)| (monomial.clone(), factor / divisor));
         Self {
@@ -150,9 +165,9 @@ impl Polynomial {
     }
 
     fn floor_divide(&self, divisor: &Self) -> Option<Self> {
-        match (self.as_constant(), divisor.as_constant()) {
+        match (self.whole_constant(), divisor.whole_constant()) {
             (_, Some(1)) => Some(self.clone()),
-            (Some(a), Some(b)) if b > 0 => Some(Self::constant(a.div_euclid(b))),
+            (Some(a), Some(b)) if b > 0 => Some(Self::whole(a.div_euclid(b))),
             (_, Some(b)) if b <= 0 => None,
             (_, Some(b)) if self.terms.values().all(|coefficient| coefficient % b == 0) => {
                 Some(self.divide_exactly(b))
@@ -162,16 +177,16 @@ impl Polynomial {
     }
 
     fn minimum(self, other: Self) -> Self {
-        match (self.as_constant(), other.as_constant()) {
-            (Some(a), Some(b)) => Self::constant(a.min(b)),
+        match (self.whole_constant(), other.whole_constant()) {
+            (Some(a), Some(b)) => Self::whole(a.min(b)),
             _ if self == other => self,
             _ => Self::atom(Atom::Minimum(self, other)),
         }
     }
 
     fn maximum(self, other: Self) -> Self {
-        match (self.as_constant(), other.as_constant()) {
-            (Some(a), Some(b)) => Self::constant(a.max(b)),
+        match (self.whole_constant(), other.whole_constant()) {
+            (Some(a), Some(b)) => Self::whole(a.max(b)),
             _ if self == other => self,
             _ => Self::atom(Atom::Maximum(self, other)),
         }
@@ -198,7 +213,7 @@ impl Atom {
 /// The normal form of an expression, its leaves given as polynomials.
 ///
 /// # Errors
-/// `None` when a leaf has no value, a divisor is not positive, or a coefficient leaves 64 bits.
+/// `None` when a leaf has no value, a divisor is not positive, or a coefficient leaves 128 bits.
 pub(super) fn normal_form<L>(
     expression: &Expression<L>,
     leaf: &mut impl FnMut(&L) -> Option<Polynomial>,

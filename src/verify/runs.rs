@@ -71,7 +71,7 @@ impl Quotient {
         let terms = length.terms.iter();
         let value = Polynomial {
             terms: terms
-                .map(|(monomial, coefficient)| (monomial.clone(), coefficient / factor))
+                .map(|(monomial, coefficient)| (monomial.clone(), coefficient / i128::from(factor)))
                 .collect(),
         };
         let run = set.variable(format!("{}r", side.letter));
@@ -127,7 +127,7 @@ impl Quotient {
     }
 }
 
-fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
+fn greatest_common_divisor(mut a: u128, mut b: u128) -> u128 {
     while b != 0 {
         (a, b) = (b, a % b);
     }
