@@ -7,12 +7,12 @@
 //! loops into simplified, closed form; no loop is rotated, unrolled or vectorised, no access to
 //! memory is added, and none is moved out of its loop.
 
+use super::assembly_order::order_assembly;
 use super::inlining::inlined_functions;
 use super::ir::{self, Place, Value};
 use super::names;
 use super::numerics;
 use super::read_only::settle_read_only_variables;
-use super::surface_reads::order_surface_reads;
 use super::truth_values::settle_truth_values;
 use super::{DeviceVariable, Kernel, ProgramError, Unit, passes};
 use crate::cli::Numerics;
@@ -49,7 +49,7 @@ pub(super) fn decide_numerics(
     numerics: Numerics,
     architecture: u32,
 ) -> Result<(), ProgramError> {
-    order_surface_reads(device);
+    order_assembly(device);
     settle_truth_values(device);
     mark_inlined(device, |function| {
         function.calling_convention() != PTX_KERNEL

@@ -13,6 +13,7 @@
 //! * [`Program::analysis`] holds a canonical copy of every kernel, everything it calls inlined,
 //!   loops simplified and not rotated, unrolled or vectorised.
 
+mod assembly_order;
 mod attributes;
 mod builder;
 mod by_architecture;
@@ -38,7 +39,7 @@ mod relocatable;
 mod remake;
 mod runtime_effects;
 mod source_repairs;
-mod surface_reads;
+
 mod truth_values;
 mod texture_references;
 mod unmasked;

@@ -2,7 +2,8 @@
 //!
 //! PTX keeps the flag in straight code, not across calls. It is a variable of the function here, where some template
 //! takes it from one before; that has to stand in the same block, or in blocks that nothing else leads into. All have
-//! to be `volatile` or to change memory, since others may have been moved or taken for the same.
+//! to be `volatile` or to change memory, since others may have been moved or taken for the same; the program stage
+//! makes them so in a source that hands on a carry.
 
 use super::functions::PREFIX;
 use super::integers::arithmetic;
