@@ -7,12 +7,13 @@
 
 use super::KernelSymbol;
 use super::polynomial::Polynomial;
-use super::space::Space;
+use super::space::{Mentioned, Space};
 use super::walk::Obligation;
 use crate::affine::{Affine, Axis, Constraint, Variable};
 use crate::expression::{Condition, Expression};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::rc::Rc;
 
 /// What is known where an expression is evaluated.
 #[derive(Clone, Debug, Default)]
@@ -54,9 +55,8 @@ const RELAXATIONS: usize = 8;
 
 /// Bounds from above for all threads; each holds, none: no bound was found.
 pub fn upper(space: &Space, affine: &Affine, facts: &[Constraint]) -> Vec<Polynomial> {
-    let mut bounds = all_upper(Level::Kernel, space, affine, facts);
-    bounds.truncate(CANDIDATES);
-    bounds
+    let bounds = all_upper(Level::Kernel, space, affine, facts);
+    bounds.iter().take(CANDIDATES).cloned().collect()
 }
 
 /// Bounds from above (from below) as tight as those that were found: the two simplest, and one that
@@ -102,43 +102,55 @@ fn all_upper(
     space: &Space,
     affine: &Affine,
     facts: &[Constraint],
-) -> Vec<Polynomial> {
-    let (eliminations, facts) = match space.visits.get() < MANY_VISITS {
-        true => (ELIMINATIONS, relevant(space, affine, facts)),
-        false => (0, Vec::new()),
+) -> Rc<Vec<Polynomial>> {
+    let about = space.mentioned(affine);
+    let (eliminations, chosen) = match space.visits.get() < MANY_VISITS {
+        true => (ELIMINATIONS, relevant(space, &about, facts)),
+        false => (0, BTreeMap::new()),
     };
-    let question = (level, affine.clone(), facts);
+    let question = (level, about.number, chosen.values().copied().collect());
     if let Some(known) = space.bounds.borrow().get(&question) {
-        return known.clone();
+        return Rc::clone(known);
     }
-    let bounds = search_upper(level, space, affine, &question.2, eliminations);
-    space.bounds.borrow_mut().insert(question, bounds.clone());
+    let facts = chosen.keys().map(|position| &facts[*position]);
+    let bounds = Rc::new(search_upper(level, space, affine, facts, eliminations));
+    let mut known = space.bounds.borrow_mut();
+    known.insert(question, Rc::clone(&bounds));
     bounds
 }
 
-/// The facts that can say something about an expression, directly or through others.
-fn relevant(space: &Space, affine: &Affine, facts: &[Constraint]) -> Vec<Constraint> {
-    let mut reached = BTreeSet::clone(&space.mentioned(affine));
+/// The facts that can say something about an expression, directly or through others: positions, and a number
+/// that no other fact of the kernel has.
+fn relevant(space: &Space, about: &Mentioned, facts: &[Constraint]) -> BTreeMap<usize, usize> {
+    let mut chosen = BTreeMap::new();
     // Nothing can be said of a number.
-    if reached.is_empty() {
-        return Vec::new();
+    if about.variables.is_empty() {
+        return chosen;
     }
+    let mut reached = about.variables.to_vec();
     let mut pending: Vec<_> = facts
         .iter()
         .enumerate()
-        .map(|(position, fact)| {
-            let (Constraint::NonNegative(row) | Constraint::Zero(row)) = fact;
-            (position, space.mentioned(row))
+        .map(|(position, fact)| match fact {
+            Constraint::NonNegative(row) => (position, 0, space.mentioned(row)),
+            Constraint::Zero(row) => (position, 1, space.mentioned(row)),
         })
         .collect();
-    let mut chosen = BTreeSet::new();
     loop {
         let before = pending.len();
-        pending.retain(|(position, variables)| {
-            let meets = !variables.is_disjoint(&reached);
+        pending.retain(|(position, kind, fact)| {
+            let meets = reached
+                .iter()
+                .zip(&*fact.variables)
+                .any(|(a, b)| a & b != 0);
             if meets {
-                reached.extend(variables.iter().cloned());
-                chosen.insert(*position);
+                if reached.len() < fact.variables.len() {
+                    reached.resize(fact.variables.len(), 0);
+                }
+                for (known, more) in reached.iter_mut().zip(&*fact.variables) {
+                    *known |= more;
+                }
+                chosen.insert(*position, 2 * fact.number + kind);
             }
             !meets
         });
@@ -147,16 +159,13 @@ fn relevant(space: &Space, affine: &Affine, facts: &[Constraint]) -> Vec<Constra
         }
     }
     chosen
-        .into_iter()
-        .map(|position| facts[position].clone())
-        .collect()
 }
 
-fn search_upper(
+fn search_upper<'a>(
     level: Level,
     space: &Space,
     affine: &Affine,
-    facts: &[Constraint],
+    facts: impl Iterator<Item = &'a Constraint>,
     eliminations: usize,
 ) -> Vec<Polynomial> {
     let mut rows = Vec::new();

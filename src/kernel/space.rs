@@ -8,7 +8,7 @@ use super::body::ValueRef;
 use super::polynomial::Polynomial;
 use super::ranges::Level;
 use super::{KernelSymbol, Product};
-use crate::affine::{Affine, Axis, Constraint, Variable};
+use crate::affine::{Affine, Axis, Variable};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
@@ -34,13 +34,25 @@ pub struct Space {
     /// Bounds found before, which stay right: what an index stands for never changes.
     pub bounds: RefCell<KnownBounds>,
     /// What expressions mention, directly or through others, by expression; see [`Self::mentioned`].
-    pub mentions: RefCell<HashMap<Affine, Rc<BTreeSet<Variable>>>>,
+    pub mentions: RefCell<HashMap<Affine, Mentioned>>,
+    /// The bit of each variable in [`Mentioned::variables`].
+    pub bits: RefCell<HashMap<Variable, usize>>,
     /// What the searches for them took so far.
     pub visits: Cell<usize>,
 }
 
-/// Bounds from above by level, expression and facts.
-pub type KnownBounds = HashMap<(Level, Affine, Vec<Constraint>), Vec<Polynomial>>;
+/// Bounds from above by level and the numbers of the expression and of the facts: kernels ask for tens of
+/// thousands of bounds, mostly of what was asked before, and to hash and copy facts would take longer than the searches.
+pub type KnownBounds = HashMap<(Level, usize, Vec<usize>), Rc<Vec<Polynomial>>>;
+
+/// What an expression is known by.
+#[derive(Clone, Debug)]
+pub struct Mentioned {
+    /// Its own among all expressions of the kernel.
+    pub number: usize,
+    /// Its variables, a bit each.
+    pub variables: Rc<[u64]>,
+}
 
 /// `floor(dividend / divisor)` for a dividend of at least 0 and a divisor of at least 1.
 #[derive(Clone, Debug)]
@@ -250,17 +262,29 @@ impl Space {
     }
 
     /// As [`Self::variables_in`], remembered: the same facts are looked at for each bound.
-    pub fn mentioned(&self, affine: &Affine) -> Rc<BTreeSet<Variable>> {
+    pub fn mentioned(&self, affine: &Affine) -> Mentioned {
         if let Some(known) = self.mentions.borrow().get(affine) {
-            return Rc::clone(known);
+            return known.clone();
         }
         let mut found = BTreeSet::new();
         self.variables_in(affine, &mut found);
-        let found = Rc::new(found);
-        self.mentions
-            .borrow_mut()
-            .insert(affine.clone(), Rc::clone(&found));
-        found
+        let mut bits = self.bits.borrow_mut();
+        let mut variables = Vec::new();
+        for variable in found {
+            let next = bits.len();
+            let bit = *bits.entry(variable).or_insert(next);
+            if variables.len() <= bit / 64 {
+                variables.resize(bit / 64 + 1, 0);
+            }
+            variables[bit / 64] |= 1 << (bit % 64);
+        }
+        let mut mentions = self.mentions.borrow_mut();
+        let mentioned = Mentioned {
+            number: mentions.len(),
+            variables: variables.into(),
+        };
+        mentions.insert(affine.clone(), mentioned.clone());
+        mentioned
     }
 
     /// The variables of an expression that are not uniform, with those of factors, numerators and
