@@ -26,10 +26,13 @@ template <class To, class From> struct converted {
     template <int count> __device__ static void all(To *to, const From *from) {
         for (int i = 0; i < count; i++) to[i] = static_cast<To>(from[i]) + count;
     }
+    template <class Other> using pointer = Other *;
     template <int more> __device__ static To one(From from) { return static_cast<To>(from) + more; }
 };
 template <int count, class To, class From> __device__ void convert(To *to, const From *from) {
-    converted<To, From>::all<count>(to, from);
+    using Pointer = typename converted<To, From>::pointer<const From>;
+    Pointer source = from;
+    converted<To, From>::all<count>(to, source);
     to[count] = converted<To, From>::one<count>(from[count]);
 }
 __global__ void conversions(float *to, const int *from) { convert<3>(to, from); }

@@ -27,8 +27,26 @@ pub const THREADS_PER_MULTIPROCESSOR: u32 = 2048;
 /// Blocks that a multiprocessor counts as resident.
 pub const BLOCKS_PER_MULTIPROCESSOR: u32 = 32;
 
-/// Shared memory that a multiprocessor counts as its own, in bytes.
-pub const SHARED_BYTES_PER_MULTIPROCESSOR: u32 = 228 << 10;
+/// Shared memory that a multiprocessor counts as its own, in bytes: what those of its compute capability have,
+/// since `cuda_occupancy.h` refuses devices that have more.
+pub fn shared_bytes_per_multiprocessor() -> u32 {
+    shared_bytes_of(compute_capability())
+}
+
+/// Shared memory that a block may have with opt-in by what the device says of itself, in bytes; launches may have
+/// [`launch::SHARED_OPT_IN_BYTES`].
+fn shared_opt_in_bytes() -> u32 {
+    shared_bytes_per_multiprocessor() - (1 << 10)
+}
+
+fn shared_bytes_of(capability: c_int) -> u32 {
+    let kibibytes = match capability {
+        80 | 87 => 164,
+        86 | 89 | 120.. => 100,
+        _ => 228,
+    };
+    kibibytes << 10
+}
 
 const REGISTERS: c_int = 65_536;
 const CONSTANT_BYTES: usize = 64 << 10;
@@ -326,14 +344,14 @@ fn properties() -> DeviceProperties {
     properties.stream_priorities_supported = 1;
     properties.global_l1_cache_supported = 1;
     properties.local_l1_cache_supported = 1;
-    properties.shared_mem_per_multiprocessor = SHARED_BYTES_PER_MULTIPROCESSOR as usize;
+    properties.shared_mem_per_multiprocessor = shared_bytes_per_multiprocessor() as usize;
     properties.regs_per_multiprocessor = REGISTERS;
     properties.managed_memory = 1;
     properties.cooperative_launch = 1;
     properties.host_native_atomic_supported = 1;
     properties.concurrent_managed_access = 1;
     properties.can_use_host_pointer_for_registered_mem = 1;
-    properties.shared_mem_per_block_optin = launch::SHARED_OPT_IN_BYTES as usize;
+    properties.shared_mem_per_block_optin = shared_opt_in_bytes() as usize;
     properties.direct_managed_mem_access_from_host = 1;
     properties.max_blocks_per_multi_processor = signed(BLOCKS_PER_MULTIPROCESSOR);
     properties.reserved_shared_mem_per_block = 1024;
@@ -371,7 +389,7 @@ pub fn attribute(number: u32) -> Option<c_int> {
         78 => all.stream_priorities_supported,
         79 => all.global_l1_cache_supported,
         80 => all.local_l1_cache_supported,
-        81 => signed(SHARED_BYTES_PER_MULTIPROCESSOR),
+        81 => signed(shared_bytes_per_multiprocessor()),
         82 => all.regs_per_multiprocessor,
         83 => all.managed_memory,
         95 => all.cooperative_launch,
@@ -379,7 +397,7 @@ pub fn attribute(number: u32) -> Option<c_int> {
         87 => 2,
         89 => all.concurrent_managed_access,
         91 => all.can_use_host_pointer_for_registered_mem,
-        97 => signed(launch::SHARED_OPT_IN_BYTES),
+        97 => signed(shared_opt_in_bytes()),
         99 => all.host_register_supported,
         101 => all.direct_managed_mem_access_from_host,
         // Virtual memory management, and handles of it that are file descriptors.
@@ -448,7 +466,8 @@ mod tests {
 
     #[test]
     fn attributes_agree_with_properties() {
-        assert_eq!(attribute(97), Some(232_448));
+        assert_eq!(attribute(81), Some(167_936));
+        assert_eq!(attribute(97), Some(166_912));
         assert_eq!(attribute(8), Some(49_152));
         assert_eq!(attribute(75), Some(8));
         assert_eq!(attribute(0), None);

@@ -136,7 +136,7 @@ cuda_functions! {
         if blocks == 0 || block_size <= 0 {
             return Err(CudaError::INVALID_VALUE);
         }
-        let share = device::SHARED_BYTES_PER_MULTIPROCESSOR / blocks;
+        let share = device::shared_bytes_per_multiprocessor() / blocks;
         let used = u32::try_from(record.kernel.static_shared_bytes).unwrap_or(u32::MAX);
         let rest = share.saturating_sub(used).saturating_sub(RESERVED_SHARED_BYTES);
         // SAFETY: as above.
@@ -196,7 +196,11 @@ pub fn resident_blocks(
         .saturating_add(dynamic_shared_bytes as u64)
         .saturating_add(u64::from(RESERVED_SHARED_BYTES));
     let by_threads = device::THREADS_PER_MULTIPROCESSOR / threads.next_multiple_of(32);
-    let by_shared = u64::from(device::SHARED_BYTES_PER_MULTIPROCESSOR) / shared;
+    let by_shared = match u64::from(device::shared_bytes_per_multiprocessor()) / shared {
+        // What may be launched is more than the device says that it has.
+        0 if shared <= u64::from(launch::SHARED_OPT_IN_BYTES + RESERVED_SHARED_BYTES) => 1,
+        blocks => blocks,
+    };
     // Blocks that wait for each other have a fiber for each thread.
     let fibers_of_blocks = threads.saturating_mul(device::multiprocessors().unsigned_abs());
     let by_fibers = (fiber::STACK_LIMIT as u32 / fibers_of_blocks.max(1)).max(1);

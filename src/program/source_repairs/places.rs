@@ -33,6 +33,11 @@ pub(super) fn change_at(text: &str, at: usize, message: &str) -> Option<Change> 
     ) {
         return named_template(text, at, name);
     }
+    if let Some(name) = between(message, "use 'template' keyword to treat '") {
+        // `typename a<T>::name<n>`: clang says so where nothing but a template can be meant.
+        let named = word(text.get(at..)?) == name;
+        return named.then(|| Change::insert(at, "template "));
+    }
     if message.starts_with("reference to overloaded function could not be resolved") {
         return qualified_template(text, at);
     }
@@ -277,6 +282,12 @@ mod tests {
         ] {
             assert_eq!(changed(before, missing).as_deref(), Some(after));
         }
+        let behind = "use 'template' keyword to treat 'to' as a dependent template name";
+        assert_eq!(
+            changed("using b = typename a<T>::^to<bool>;", behind).as_deref(),
+            Some("using b = typename a<T>::template to<bool>;")
+        );
+        assert_eq!(changed("using b = ^a<T>::to<bool>;", behind), None);
         let overloaded =
             "reference to overloaded function could not be resolved; did you mean to call it?";
         assert_eq!(
