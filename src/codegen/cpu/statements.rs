@@ -135,6 +135,7 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
                         && !elsewhere.iter().any(|space| instruction.has(space))
                 }
                 "prefetch" | "prefetchu" => true,
+                "membar" | "fence" => is_fence(instruction),
                 "atom" | "red" => atomics::update(instruction).is_some(),
                 "mbarrier" => shared_barrier::operation(instruction).is_some(),
                 "selp" => bits(instruction).is_some(),
@@ -211,6 +212,13 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
             ("cp", _) if waits(instruction) => Some(()),
             // A hint.
             ("prefetch" | "prefetchu", _) => Some(()),
+            ("membar" | "fence", []) => {
+                let symbol = format!("{}asm.membar.gl", super::functions::PREFIX);
+                let function = self.library.declare(self.module, &symbol)?;
+                self.builder
+                    .call(function.value_type(), function, &[self.context]);
+                Some(())
+            }
             ("cp", [_]) | ("mbarrier", _) => self.shared_barrier(instruction)?,
             ("tex" | "tld4" | "suld" | "sust", _) => self.texture(instruction)?,
             ("selp", _) => match bits(instruction) {
@@ -652,6 +660,16 @@ pub(super) fn parts(operand: &Operand) -> Vec<&Operand> {
         Operand::Vector(parts) => parts.iter().collect(),
         other => vec![other],
     }
+}
+
+/// Whether an instruction orders accesses to memory and nothing else. Scope and order come in either sequence:
+/// CUDA's own `cuda::atomic` writes `fence.gpu.sc`.
+fn is_fence(instruction: &Instruction) -> bool {
+    const WORDS: [&str; 9] = [
+        "sc", "acq_rel", "acquire", "release", "cta", "cluster", "gpu", "sys", "gl",
+    ];
+    let mut words = instruction.opcode.iter().skip(1);
+    instruction.operands.is_empty() && words.all(|word| WORDS.contains(&word.as_str()))
 }
 
 fn waits(instruction: &Instruction) -> bool {
