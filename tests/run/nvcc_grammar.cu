@@ -27,6 +27,7 @@ template <class To, class From> struct converted {
         for (int i = 0; i < count; i++) to[i] = static_cast<To>(from[i]) + count;
     }
     template <class Other> using pointer = Other *;
+    using result = To;
     template <int more> __device__ static To one(From from) { return static_cast<To>(from) + more; }
 };
 template <int count, class To, class From> __device__ void convert(To *to, const From *from) {
@@ -34,6 +35,7 @@ template <int count, class To, class From> __device__ void convert(To *to, const
     Pointer source = from;
     converted<To, From>::all<count>(to, source);
     to[count] = converted<To, From>::one<count>(from[count]);
+    to[count] = converted<To, From>::result(!!from[count]) - 1 + to[count];
 }
 __global__ void conversions(float *to, const int *from) { convert<3>(to, from); }
 

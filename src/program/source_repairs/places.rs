@@ -38,6 +38,11 @@ pub(super) fn change_at(text: &str, at: usize, message: &str) -> Option<Change> 
         let named = word(text.get(at..)?) == name;
         return named.then(|| Change::insert(at, "template "));
     }
+    if message.starts_with("missing 'typename' prior to dependent type name '") {
+        // `a::b(x)`, which nvcc's front end takes for a conversion when it knows `a`.
+        let done = text.get(..at)?.trim_end().ends_with("typename");
+        return (!done).then(|| Change::insert(at, "typename "));
+    }
     if message.starts_with("reference to overloaded function could not be resolved") {
         return qualified_template(text, at);
     }
@@ -288,6 +293,12 @@ mod tests {
             Some("using b = typename a<T>::template to<bool>;")
         );
         assert_eq!(changed("using b = ^a<T>::to<bool>;", behind), None);
+        let of_type = "missing 'typename' prior to dependent type name 'a<int>::b' (aka 'int')";
+        assert_eq!(
+            changed("x = ^a::b(!!y);", of_type).as_deref(),
+            Some("x = typename a::b(!!y);")
+        );
+        assert_eq!(changed("x = typename ^a::b(!!y);", of_type), None);
         let overloaded =
             "reference to overloaded function could not be resolved; did you mean to call it?";
         assert_eq!(
