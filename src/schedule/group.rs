@@ -112,6 +112,7 @@ impl<'a> Judge<'a> {
         members.sort_by_key(|member| member.node);
         self.shapes_are_carried(&members)?;
         self.conditions_hold(&members)?;
+        self.work_is_little(&members)?;
         for pair in members.windows(2) {
             self.one_after_the_other(&pair[0], &pair[1])?;
         }
@@ -173,23 +174,6 @@ impl<'a> Judge<'a> {
             }
         }
         Ok(())
-    }
-
-    /// What a set or a copy leaves to each thread is little: a few threads of a small launch would
-    /// take longer than the copy engine.
-    fn work(&self, member: &Candidate) -> Option<Guard> {
-        self.graph.operation_of(member.launch.id)?;
-        let bytes = member.launch.arguments.last()?.pieces.first()?.value;
-        let bytes = match self.graph.values[bytes.0].constant {
-            Some(constant) => Expression::Constant(constant),
-            None => Expression::Leaf(bytes),
-        };
-        let threads = self.extent(member, 0).multiply(self.extent(member, 3));
-        let most = threads.multiply(Expression::Constant(MOST_BYTES_OF_A_THREAD));
-        Some(Guard::Holds {
-            class: String::from("work"),
-            condition: Condition::LessEqual(bytes, most),
-        })
     }
 
     /// Whether a group of both runs as one whenever each of them would: nothing else is tested.
@@ -779,5 +763,3 @@ pub(super) fn launches(graph: &LaunchGraph) -> impl Iterator<Item = NodeId> + '_
 }
 
 const BLOCK_EXTENTS: [&str; 3] = ["blockDim.x", "blockDim.y", "blockDim.z"];
-/// What a thread sets or copies at most, for a launch that does more by itself.
-const MOST_BYTES_OF_A_THREAD: i64 = 256;

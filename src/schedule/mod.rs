@@ -29,6 +29,7 @@ mod units;
 mod waiting;
 mod wave_order;
 mod waves;
+mod work;
 
 pub use beside_cost::blocks_at_once;
 pub use dead_buffers::find_dead_buffers;
