@@ -49,6 +49,11 @@ const PROGRAMS: &[Comparison] = &[
         compulsory: Some((4 * 64 * 3 * 200, 4 * 64 * 200)),
     },
     Comparison {
+        name: "tile_layers",
+        instructions: 1.05,
+        compulsory: None,
+    },
+    Comparison {
         name: "bert_qkv",
         instructions: 1.0,
         compulsory: None,

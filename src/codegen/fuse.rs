@@ -20,6 +20,7 @@ mod counting;
 mod dead_stores;
 mod dealt;
 mod excerpt;
+mod guarded_values;
 mod host_values;
 mod indices;
 mod launch_bounds;
@@ -37,12 +38,15 @@ mod runs;
 mod scopes;
 mod segment;
 mod segments;
+mod short_loops;
 mod strands;
 mod tiles;
 mod unison;
 mod versions;
 #[cfg(test)]
 mod block_tests;
+#[cfg(test)]
+mod guarded_tests;
 #[cfg(test)]
 mod joining_tests;
 #[cfg(test)]
@@ -61,6 +65,7 @@ use clipped::leave;
 use host_values::Known;
 use indices::Given;
 use inkwell::module::Module;
+use inkwell::targets::TargetMachine;
 use launch_bounds::Demand;
 use memory::KernelFacts;
 use preparation::new_module;
@@ -163,6 +168,7 @@ pub(super) fn build_kernels<'ctx>(
     if optimisations.contains(&Optimisation::JoinLoops) {
         join_loops(&module, &built, optimisations)?;
     }
+    let machine = device_target_machine("sm_80")?;
     for kernel in built.iter_mut().filter(|kernel| kernel.is_whole) {
         let function = function_of(&module, kernel)?;
         let facts = &kernel.facts;
@@ -176,6 +182,9 @@ pub(super) fn build_kernels<'ctx>(
             let staged = rows::stage_rows(&module, function, facts)?;
             kernel.staged = staged.rows;
             versions.extend(staged.general);
+        }
+        if optimisations.contains(&Optimisation::ForwardValues) {
+            forward_guarded(&module, &versions, facts, &machine)?;
         }
         if optimisations.contains(&Optimisation::DeadStores) {
             dead_stores::leave_out(&versions, kernel);
@@ -284,6 +293,13 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         let bodies = self.bodies()?;
         for (body, extents) in bodies.iter().zip(&facts.extents) {
             host_values::put_extents(body.function, *extents);
+        }
+        // Strands have grids of their own, side by side in that of the kernel.
+        let known = self.optimisations.contains(&Optimisation::HostConstants);
+        if known && shape.members.len() > 1 && shape.strands.is_empty() {
+            for body in &bodies {
+                host_values::bound_indices(body.function, &facts.largest, &facts.block);
+            }
         }
         let function = self.declare(&bodies);
         let functions = self.write_body(function, &bodies)?;
@@ -675,14 +691,47 @@ fn forward_values(module: &Module, dealt: &[Value]) -> Result<(), CodegenError> 
     for kernel in dealt {
         let form = "sroa<modify-cfg>,early-cse<memssa>,instcombine<no-verify-fixpoint>";
         let threads = format!("function({form},early-cse<memssa>,simplifycfg,jump-threading)");
-        kernel.run_passes(&threads).map_err(CodegenError::Llvm)?;
+        kernel
+            .run_passes(&threads, None)
+            .map_err(CodegenError::Llvm)?;
     }
-    let round = "sroa<modify-cfg>,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,\
-                 jump-threading,correlated-propagation,simplifycfg,gvn<no-pre>,dse";
     run_passes(
         module,
-        &format!("function({round},{round},instcombine<no-verify-fixpoint>,simplifycfg)"),
+        &format!("function({ROUND},{ROUND},instcombine<no-verify-fixpoint>,simplifycfg)"),
         &machine,
     )?;
+    before.check_equal_or_fewer(&device::count_barriers(module))
+}
+
+/// Forwards values, once.
+const ROUND: &str = "sroa<modify-cfg>,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,\
+                     jump-threading,correlated-propagation,simplifycfg,gvn<no-pre>,dse";
+
+/// Forwards what members store in loops over tiles, or under conditions, in all versions of a kernel.
+fn forward_guarded(
+    module: &Module,
+    versions: &[Value],
+    facts: &KernelFacts,
+    machine: &TargetMachine,
+) -> Result<(), CodegenError> {
+    let before = device::count_barriers(module);
+    for version in versions {
+        let run = |passes: &str| {
+            let run = version.run_passes(passes, Some(machine));
+            run.map_err(CodegenError::Llvm)
+        };
+        let written_out = short_loops::has_any(module, *version);
+        if written_out {
+            run(short_loops::CANONICAL_FORM)?;
+            short_loops::mark(module, *version);
+            run(short_loops::WRITE_OUT)?;
+            short_loops::release(module, *version);
+        }
+        let forwarded = guarded_values::forward_guarded_values(module, *version, facts);
+        if written_out || forwarded > 0 {
+            let last = "instcombine<no-verify-fixpoint>,simplifycfg";
+            run(&format!("{ROUND},{last}"))?;
+        }
+    }
     before.check_equal_or_fewer(&device::count_barriers(module))
 }

@@ -704,6 +704,18 @@ impl Value {
         unsafe { LLVMGetNSW(self.0) != 0 }
     }
 
+    /// Whether the operands of an `or` are said to have no bit in common.
+    pub(super) fn is_disjoint(self) -> bool {
+        // SAFETY: as above; callers pass an `or`.
+        unsafe { LLVMGetIsDisjoint(self.0) != 0 }
+    }
+
+    /// Whether what a `zext` widens is said never to be negative.
+    pub(super) fn is_of_no_negative(self) -> bool {
+        // SAFETY: as above; callers pass a `zext`.
+        unsafe { LLVMGetNNeg(self.0) != 0 }
+    }
+
     pub(super) fn is_volatile(self) -> bool {
         // SAFETY: as above; callers pass a load, store or atomic.
         unsafe { LLVMGetVolatile(self.0) != 0 }

@@ -51,9 +51,12 @@ fn check_planted() -> Result<(), Failed> {
         let mut wrong = unit.clone();
         for case in wrong.cases.iter_mut().filter(|case| case.number == PLANTED) {
             let shown = |line: &String| line.starts_with("    show(");
-            if let Some(first) = case.lines.iter().position(shown) {
-                case.lines
-                    .insert(first, "    cudaMemset(b0, 1, 4);".to_owned());
+            let last = |line: &str| Some(line.rsplit_once(", ")?.1.split_once(')')?.0.to_owned());
+            if let Some(first) = case.lines.iter().position(shown)
+                && let Some(buffer) = last(&case.lines[first])
+            {
+                let edit = format!("    cudaMemset((void *)({buffer}), 1, 4);");
+                case.lines.insert(first, edit);
             }
         }
         wrong

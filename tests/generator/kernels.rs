@@ -178,13 +178,14 @@ impl Case<'_> {
             return self.permuted_body(kind);
         }
         let kind = if self.near {
-            self.pick(&[0, 0, 0, 4, 10, 10, 12, 17, 19, 20, 21, 29])
+            self.pick(&[0, 0, 0, 4, 10, 10, 12, 17, 19, 20, 21, 29, 31, 31, 31])
         } else if self.tame && self.chance(0.85) {
             self.pick(&[
-                0, 0, 0, 4, 7, 10, 10, 12, 15, 16, 17, 19, 20, 21, 22, 23, 25, 26, 27, 29, 30,
+                0, 0, 0, 4, 7, 10, 10, 12, 15, 16, 17, 19, 20, 21, 22, 23, 25, 26, 27, 29, 30, 31,
+                31, 31,
             ])
         } else {
-            self.random.random_range(0..31)
+            self.random.random_range(0..32)
         };
         match kind {
             0..=3 => {
@@ -334,6 +335,7 @@ impl Case<'_> {
                  \x20   __pipeline_commit();\n    __pipeline_wait_prior(0);\n    __syncthreads();\n\
                  \x20   if ((int)i < n) out[i] = mad(tile[(threadIdx.x + {constant}) % blockDim.x], scale, tile[threadIdx.x]);\n"
             ),
+            31 => self.own_tile_body(kernel),
             30 => format!(
                 // Two groups: the second one is under way while the first one is used.
                 "    __shared__ alignas(16) {element} tile[2][1024];\n{index}\

@@ -1,6 +1,7 @@
 //! Kernels of other shapes, and subscripts that are one to one without being the thread's own index.
 
 use super::Case;
+use super::kernels::Kernel;
 use rand::Rng;
 use rand::seq::SliceRandom;
 use std::fmt::Write;
@@ -149,6 +150,46 @@ impl Case<'_> {
                      \x20       for (int t = 1; t < (int)blockDim.x; ++t) sums[0] = mad(({element})1, sums[0], sums[t]);\n\
                      \x20   __syncthreads();\n\
                      \x20   if (i < n) out[i] = mad(sums[0], scale, ({element}){constant});\n"
+        )
+    }
+
+    /// A line of threads that have a few elements each, every one under conditions of its own.
+    pub fn own_tile_body(&mut self, kernel: &mut Kernel) -> String {
+        let constant = self.random.random_range(1..9);
+        let element = self.element;
+        kernel.in_place = true;
+        // Mostly one manner, so that what is next to each other often has the same elements.
+        let (first, next) = self.pick(&[
+            (
+                "blockIdx.x * 4 * blockDim.x + threadIdx.x",
+                "k * (int)blockDim.x",
+            ),
+            (
+                "blockIdx.x * 4 * blockDim.x + threadIdx.x",
+                "k * (int)blockDim.x",
+            ),
+            ("(blockIdx.x * blockDim.x + threadIdx.x) * 4", "k"),
+            ("blockIdx.x * 512 + threadIdx.x % 128", "k * 128"),
+        ]);
+        let value = self.value("i", "i", true, Some("i"));
+        let condition = match self.random.random_range(0..6) {
+            0 => format!("i < n && k != {}", constant % 4),
+            1 => format!("i < n && in[i] > ({element}){constant}"),
+            2 => format!("i < n - {constant}"),
+            _ => "i < n".to_owned(),
+        };
+        let besides = match self.random.random_range(0..6) {
+            0 => format!("        else if (i < n + {constant}) out[i] = in[i];\n"),
+            1 => format!(
+                "        if (i < n && k == {}) out[i] = out[i];\n",
+                constant % 4
+            ),
+            _ => String::new(),
+        };
+        format!(
+            "    int first = {first};\n\
+             \x20   for (int k = 0; k < 4; ++k) {{\n        int i = first + {next};\n\
+             \x20       if ({condition}) out[i] = {value};\n{besides}    }}\n"
         )
     }
 

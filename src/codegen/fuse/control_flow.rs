@@ -93,6 +93,14 @@ impl ControlFlow {
         dominators.any(|node| node == *one)
     }
 
+    /// The nearest other block that stands on every way to a block.
+    pub(super) fn immediate_dominator(&self, block: Block) -> Option<Block> {
+        let node = self.index.get(&block)?;
+        let above = self.dominators.immediate_dominator(*node)?;
+        // Nodes are numbered as blocks are.
+        self.blocks.get(above.index()).copied()
+    }
+
     /// Whether an instruction comes before another on every way to that.
     pub(super) fn precedes(&self, one: Value, other: Value) -> bool {
         match one.block() == other.block() {

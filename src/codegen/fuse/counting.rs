@@ -54,7 +54,7 @@ impl Counting {
                 .find(|(_, source)| *source == block)
         };
         let (begin, next) = (from(before)?.0, from(latch)?.0);
-        if begin.ty().integer_bits() > 64 {
+        if !begin.ty().is_integer() || begin.ty().integer_bits() > 64 {
             return None;
         }
         if !next.is_instruction()
@@ -119,14 +119,38 @@ impl Counting {
             && bound
                 .minus(begin)
                 .minus(&other_bound.minus(other_begin))
-                .is_zero()
+                .as_constant()
+                == Some(0)
+    }
+}
+
+/// So many operations of a sum are taken apart that stand in each other: one that uses another twice is read twice.
+const MOST_DEPTH: usize = 14;
+
+/// A number that is not taken apart.
+#[derive(Clone, Copy)]
+enum Term {
+    Value(Value),
+    /// What so many of the lowest bits of a value are.
+    LowBits(Value, u32),
+}
+
+impl Term {
+    fn is(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Value(one), Self::Value(other)) => made_alike(one, other),
+            (Self::LowBits(one, bits), Self::LowBits(other, others)) => {
+                bits == others && made_alike(one, other)
+            }
+            _ => false,
+        }
     }
 }
 
 /// A sum of multiples of numbers.
-struct Sum {
+pub(super) struct Sum {
     constant: i128,
-    terms: Vec<(i128, Value)>,
+    terms: Vec<(i128, Term)>,
     /// It is at least this,
     low: i128,
     /// and at most this.
@@ -134,24 +158,28 @@ struct Sum {
 }
 
 impl Sum {
-    fn of(value: Value) -> Self {
+    /// What a kernel computes.
+    pub(super) fn of(value: Value) -> Self {
+        Self::read(value, MOST_DEPTH)
+    }
+
+    /// The same, of which so many operations are taken apart that stand in each other.
+    fn read(value: Value, depth: usize) -> Self {
+        if value.ty().integer_bits() > 64 {
+            return Self::term(Term::Value(value), -(1 << 100), 1 << 100);
+        }
         let (least, most) = limits(value.ty().integer_bits());
         if let Some(constant) = signed(value) {
             return Self::constant(constant);
         }
         let atom = || {
-            let (low, high) = range(value).unwrap_or((least, most));
-            Self {
-                constant: 0,
-                terms: vec![(1, value)],
-                low,
-                high,
-            }
+            let (low, high) = range(value, depth).unwrap_or((least, most));
+            Self::term(Term::Value(value), low, high)
         };
-        if !value.is_instruction() {
+        if !value.is_instruction() || depth == 0 {
             return atom();
         }
-        let operand = |index| Self::of(value.operand(index));
+        let operand = |index| Self::read(value.operand(index), depth - 1);
         let multiple = |index: u32, factor: Option<i128>| {
             let factor = factor.filter(|factor| factor.abs() <= most)?;
             Some(operand(index).times(factor))
@@ -173,10 +201,46 @@ impl Sum {
                     None => return atom(),
                 }
             }
+            // No bit is carried: it is the sum.
+            Opcode::LLVMOr if value.is_disjoint() => {
+                let sum = operand(0).plus(&operand(1));
+                return sum.within(least, most);
+            }
+            // The lowest bits are set, whatever they were.
+            Opcode::LLVMOr => {
+                let bits = signed(value.operand(1)).and_then(low_mask);
+                let set = bits.map(|bits| {
+                    let cleared = operand(0).minus(&Self::low_bits(value.operand(0), bits));
+                    cleared.plus(&Self::constant((1 << bits) - 1))
+                });
+                return set.map_or_else(atom, |set| set.within(least, most));
+            }
+            Opcode::LLVMAnd => {
+                let masked = signed(value.operand(1)).and_then(|mask| {
+                    let of = value.operand(0);
+                    match low_mask(mask) {
+                        Some(bits) => Some(Self::low_bits(of, bits)),
+                        None => {
+                            let all = operand(0);
+                            let bits = clears_low_bits(mask, &all)?;
+                            let rest = all.minus(&Self::low_bits(of, bits));
+                            Some(rest.within(least.min(all.low), all.high))
+                        }
+                    }
+                });
+                return masked.unwrap_or_else(atom);
+            }
             Opcode::LLVMSExt => return operand(0),
             Opcode::LLVMZExt => {
                 let narrow = operand(0);
-                return if narrow.low >= 0 { narrow } else { atom() };
+                return match narrow.low >= 0 {
+                    true => narrow,
+                    false if value.is_of_no_negative() => {
+                        let most = narrow.high.max(0);
+                        narrow.within(0, most)
+                    }
+                    false => atom(),
+                };
             }
             _ => return atom(),
         };
@@ -189,16 +253,25 @@ impl Sum {
         }
         match computed.low >= least && computed.high <= most {
             true => computed,
-            false if value.has_no_signed_wrap() => Self {
-                low: computed.low.max(least),
-                high: computed.high.min(most),
-                ..computed
-            },
+            false if value.has_no_signed_wrap() => computed.within(least, most),
             false => atom(),
         }
     }
 
-    fn constant(constant: i128) -> Self {
+    fn term(term: Term, low: i128, high: i128) -> Self {
+        Self {
+            constant: 0,
+            terms: vec![(1, term)],
+            low,
+            high,
+        }
+    }
+
+    fn low_bits(value: Value, bits: u32) -> Self {
+        Self::term(Term::LowBits(value, bits), 0, (1 << bits) - 1)
+    }
+
+    pub(super) fn constant(constant: i128) -> Self {
         Self {
             constant,
             terms: Vec::new(),
@@ -207,28 +280,32 @@ impl Sum {
         }
     }
 
-    fn times(&self, factor: i128) -> Self {
+    /// The same, of which it is known to lie there.
+    fn within(self, least: i128, most: i128) -> Self {
+        Self {
+            low: self.low.max(least),
+            high: self.high.min(most),
+            ..self
+        }
+    }
+
+    pub(super) fn times(&self, factor: i128) -> Self {
         let (one, other) = (self.low * factor, self.high * factor);
         let terms = self.terms.iter();
         Self {
             constant: self.constant * factor,
-            terms: terms
-                .map(|(known, value)| (known * factor, *value))
-                .collect(),
+            terms: terms.map(|(known, term)| (known * factor, *term)).collect(),
             low: one.min(other),
             high: one.max(other),
         }
     }
 
-    fn plus(&self, other: &Self) -> Self {
+    pub(super) fn plus(&self, other: &Self) -> Self {
         let mut terms = self.terms.clone();
-        for (factor, value) in &other.terms {
-            match terms
-                .iter_mut()
-                .find(|(_, known)| made_alike(*known, *value))
-            {
+        for (factor, term) in &other.terms {
+            match terms.iter_mut().find(|(_, known)| known.is(*term)) {
                 Some((known, _)) => *known += factor,
-                None => terms.push((*factor, *value)),
+                None => terms.push((*factor, *term)),
             }
         }
         terms.retain(|(factor, _)| *factor != 0);
@@ -240,13 +317,49 @@ impl Sum {
         }
     }
 
-    fn minus(&self, other: &Self) -> Self {
+    pub(super) fn minus(&self, other: &Self) -> Self {
         self.plus(&other.times(-1))
     }
 
-    fn is_zero(&self) -> bool {
-        self.constant == 0 && self.terms.is_empty()
+    /// Between which numbers it is, by what its parts may be: what cancels out counts for nothing.
+    pub(super) fn bounds(&self) -> Option<(i128, i128)> {
+        let mut bounds = (self.constant, self.constant);
+        for (factor, term) in &self.terms {
+            let (low, high) = match term {
+                Term::LowBits(_, bits) => (0, (1 << bits) - 1),
+                Term::Value(value) => range(*value, MOST_DEPTH)?,
+            };
+            let (one, other) = (low * factor, high * factor);
+            bounds = (bounds.0 + one.min(other), bounds.1 + one.max(other));
+        }
+        Some(bounds)
     }
+
+    /// The number, where it is the same always.
+    pub(super) fn as_constant(&self) -> Option<i128> {
+        self.terms.is_empty().then_some(self.constant)
+    }
+}
+
+/// How many of the lowest bits these are, where they are all and there is one.
+fn low_mask(mask: i128) -> Option<u32> {
+    let bits = (mask + 1).trailing_zeros();
+    (mask > 0 && bits < 62 && mask + 1 == 1 << bits).then_some(bits)
+}
+
+/// How many of the lowest bits a mask clears of a number, where it leaves all others as they are.
+fn clears_low_bits(mask: i128, of: &Sum) -> Option<u32> {
+    let bits = mask.trailing_zeros();
+    let above = match mask < 0 {
+        true => -1,
+        // What the number may have bits of.
+        false if of.low >= 0 => {
+            let width = (i128::BITS - of.high.leading_zeros()).min(64);
+            (1 << width) - 1
+        }
+        false => return None,
+    };
+    (mask != 0 && (1..62).contains(&bits) && mask & above == (-1 << bits) & above).then_some(bits)
 }
 
 /// A constant, read as signed.
@@ -265,9 +378,17 @@ fn limits(bits: u32) -> (i128, i128) {
     (-half, half - 1)
 }
 
-/// What CUDA lets the registers of a thread be.
-fn range(value: Value) -> Option<(i128, i128)> {
-    if !value.is_instruction() || value.opcode() != Opcode::LLVMCall {
+/// Between which numbers the registers of a thread are by CUDA's rules, and what is shifted down.
+fn range(value: Value, depth: usize) -> Option<(i128, i128)> {
+    if !value.is_instruction() || depth == 0 {
+        return None;
+    }
+    if value.opcode() == Opcode::LLVMLShr {
+        let shift = signed(value.operand(1)).filter(|shift| (0..62).contains(shift))?;
+        let of = Sum::read(value.operand(0), depth - 1);
+        return (of.low >= 0).then(|| (of.low >> shift, of.high >> shift));
+    }
+    if value.opcode() != Opcode::LLVMCall {
         return None;
     }
     let name = value.called_name()?;

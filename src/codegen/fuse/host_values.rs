@@ -155,24 +155,51 @@ pub(super) fn apart_as_passed(apart: &[Vec<bool>], place: &[Option<usize>]) -> V
     passed
 }
 
-/// Puts the known extents of a launch into the function of its kernel.
+/// Puts the known extents of a launch into the function of its kernel, and the one index that there is where
+/// an extent is 1.
 pub(super) fn put_extents(body: Value, extents: [Option<u32>; 6]) {
-    const NAMES: [&str; 6] = [
-        "llvm.nvvm.read.ptx.sreg.nctaid.x",
-        "llvm.nvvm.read.ptx.sreg.nctaid.y",
-        "llvm.nvvm.read.ptx.sreg.nctaid.z",
-        "llvm.nvvm.read.ptx.sreg.ntid.x",
-        "llvm.nvvm.read.ptx.sreg.ntid.y",
-        "llvm.nvvm.read.ptx.sreg.ntid.z",
+    const NAMES: [[&str; 2]; 6] = [
+        ["nctaid.x", "ctaid.x"],
+        ["nctaid.y", "ctaid.y"],
+        ["nctaid.z", "ctaid.z"],
+        ["ntid.x", "tid.x"],
+        ["ntid.y", "tid.y"],
+        ["ntid.z", "tid.z"],
     ];
     for instruction in body.instructions() {
-        let Some(name) = instruction.called_name() else {
+        let name = instruction.called_name();
+        let Some(register) = name
+            .as_deref()
+            .and_then(|name| name.strip_prefix("llvm.nvvm.read.ptx.sreg."))
+        else {
             continue;
         };
-        let mut known = NAMES.iter().zip(extents);
-        if let Some((_, Some(extent))) = known.find(|(known, _)| **known == name) {
-            instruction.replace_uses_with_or_nothing(instruction.ty().constant(extent.into()));
+        let known = NAMES.iter().zip(extents);
+        let mut values = known.filter_map(|([extent, index], known)| match known? {
+            known if *extent == register => Some(known),
+            1 if *index == register => Some(0),
+            _ => None,
+        });
+        if let Some(value) = values.next() {
+            instruction.replace_uses_with_or_nothing(instruction.ty().constant(value.into()));
             instruction.erase();
+        }
+    }
+}
+
+/// Says of the indices that a body of a fused kernel reads that they are below the extents of the fused grid
+/// and blocks, where these are known. One read may then stand for another, of any member.
+pub(super) fn bound_indices(body: Value, grid: &[Option<u64>; 3], block: &[Option<u64>; 3]) {
+    const NAMES: [&str; 6] = ["ctaid.x", "ctaid.y", "ctaid.z", "tid.x", "tid.y", "tid.z"];
+    for instruction in body.instructions() {
+        let name = instruction.called_name();
+        let register = name
+            .as_deref()
+            .and_then(|name| name.strip_prefix("llvm.nvvm.read.ptx.sreg."));
+        let position = NAMES.iter().position(|known| Some(*known) == register);
+        let extent = position.and_then(|position| *grid.iter().chain(block).nth(position)?);
+        if let Some(extent) = extent.filter(|extent| *extent > 0) {
+            instruction.bound_result(extent);
         }
     }
 }

@@ -371,7 +371,7 @@ impl Pair<'_> {
 }
 
 /// Says where accesses that are told not to alias begin, for those who copy them: here nobody copies it.
-fn declares_scope(call: Value) -> bool {
+pub(super) fn declares_scope(call: Value) -> bool {
     call.called_name().as_deref() == Some("llvm.experimental.noalias.scope.decl")
 }
 

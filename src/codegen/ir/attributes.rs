@@ -157,6 +157,18 @@ impl Value {
         }
     }
 
+    /// Says of what a call returns, an integer of at most 64 bits, that it is below a number, read without sign.
+    pub(in crate::codegen) fn bound_result(self, end: u64) {
+        let bits = self.ty().integer_bits();
+        // SAFETY: as above; of each bound there is one word, which is as many as such an integer has.
+        unsafe {
+            let context = LLVMGetTypeContext(LLVMTypeOf(self.0));
+            let kind = attribute_kind("range");
+            let range = LLVMCreateConstantRangeAttribute(context, kind, bits, &0, &end);
+            LLVMAddCallSiteAttribute(self.0, RETURN_ATTRIBUTES, range);
+        }
+    }
+
     pub(in crate::codegen) fn remove_call_attribute(self, position: u32, name: &str) {
         // SAFETY: as above.
         unsafe { LLVMRemoveCallSiteEnumAttribute(self.0, position, attribute_kind(name)) }

@@ -8,6 +8,13 @@ use inkwell::llvm_sys::core::{
 };
 use inkwell::llvm_sys::debuginfo::{LLVMMetadataReplaceAllUsesWith, LLVMTemporaryMDNode};
 
+/// What a loop has that is not to be unrolled for now, and one that is: what LLVM reads, and that it was we who
+/// said so.
+const HELD: [[&str; 2]; 2] = [
+    ["llvm.loop.unroll.disable", "sirius.held"],
+    ["llvm.loop.unroll.full", "sirius.chosen"],
+];
+
 /// A node of metadata.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in crate::codegen) struct Metadata(LLVMMetadataRef);
@@ -94,14 +101,10 @@ impl Value {
     /// Asks LLVM to repeat the body of the loop that this branch ends so many times, unless the loop says
     /// itself how often.
     pub(in crate::codegen) fn unroll_times(self, module: &Module, times: u32) {
-        let mut properties = self.loop_properties();
-        let says = |property: &Metadata| {
-            let text = property.first_text(module);
-            text.starts_with("llvm.loop.unroll.")
-        };
-        if properties.iter().any(says) {
+        if self.says_of_unrolling(module) {
             return;
         }
+        let mut properties = self.loop_properties();
         let times = Type::integer(module, 32).constant(times.into());
         let wish = [
             Metadata::text(module, "llvm.loop.unroll.count"),
@@ -109,6 +112,37 @@ impl Value {
         ];
         properties.push(Metadata::list(module, &wish));
         self.set_loop_properties(module, &properties);
+    }
+
+    /// Whether the loop that this branch ends says itself whether it is to be unrolled.
+    pub(in crate::codegen) fn says_of_unrolling(self, module: &Module) -> bool {
+        let says = |property: &Metadata| {
+            let text = property.first_text(module);
+            text.starts_with("llvm.loop.unroll.")
+        };
+        self.loop_properties().iter().any(says)
+    }
+
+    /// Has LLVM unroll the loop that this branch ends, or forbids it, until [`Self::release_unrolling`].
+    pub(in crate::codegen) fn hold_unrolling(self, module: &Module, unrolled: bool) {
+        let mut properties = self.loop_properties();
+        for text in HELD[usize::from(unrolled)] {
+            properties.push(Metadata::list(module, &[Metadata::text(module, text)]));
+        }
+        self.set_loop_properties(module, &properties);
+    }
+
+    /// Takes back what [`Self::hold_unrolling`] said, where it did.
+    pub(in crate::codegen) fn release_unrolling(self, module: &Module) {
+        let properties = self.loop_properties();
+        for held in HELD {
+            let held = held.map(|text| Metadata::list(module, &[Metadata::text(module, text)]));
+            match properties.strip_suffix(&held[..]) {
+                None => {}
+                Some([]) => self.remove_metadata("llvm.loop"),
+                Some(rest) => self.set_loop_properties(module, rest),
+            }
+        }
     }
 
     /// Says of the loop that this branch ends these properties and no others.
