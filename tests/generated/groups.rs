@@ -55,7 +55,7 @@ fn check_planted() -> Result<(), Failed> {
             if let Some(first) = case.lines.iter().position(shown)
                 && let Some(buffer) = last(&case.lines[first])
             {
-                let edit = format!("    cudaMemset((void *)({buffer}), 1, 4);");
+                let edit = format!("    cudaMemset((void *)({buffer}), 0x5b, 4);");
                 case.lines.insert(first, edit);
             }
         }

@@ -103,7 +103,7 @@ int main(void) {
     int count = 0, value = 0;
     CHECK(cudaGetDeviceCount(&count) == 0 && count == 1);
     CHECK(cudaSetDevice(1) == 101 && cudaSetDevice(0) == 0);
-    CHECK(cudaDeviceGetAttribute(&value, 97, 0) == 0 && value == 232448);
+    CHECK(cudaDeviceGetAttribute(&value, 97, 0) == 0 && value == 166912);
     CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&value, nothing, 256, 0) == 0 && value == 8);
     size_t before, after, total;
     CHECK(cudaMemGetInfo(&before, &total) == 0);
