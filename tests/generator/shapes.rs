@@ -169,7 +169,10 @@ impl Case<'_> {
                 "k * (int)blockDim.x",
             ),
             ("(blockIdx.x * blockDim.x + threadIdx.x) * 4", "k"),
-            ("blockIdx.x * 512 + threadIdx.x % 128", "k * 128"),
+            (
+                "threadIdx.x + 4 * blockDim.x * blockIdx.x",
+                "(int)blockDim.x * k",
+            ),
         ]);
         let value = self.value("i", "i", true, Some("i"));
         let condition = match self.random.random_range(0..6) {
