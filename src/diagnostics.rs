@@ -30,6 +30,13 @@ pub fn source_path(directory: &str, file: &str) -> String {
     Path::new(directory).join(file).display().to_string()
 }
 
+/// The name of a function or variable as its source has it.
+pub fn source_name(mangled: &str) -> String {
+    let symbol = cpp_demangle::Symbol::new(mangled).ok();
+    let text = symbol.and_then(|symbol| symbol.demangle(&Default::default()).ok());
+    text.unwrap_or_else(|| mangled.to_owned())
+}
+
 impl fmt::Display for Location {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.line == 0 {
@@ -47,7 +54,8 @@ pub enum RejectionReason {
     GlobalDependence,
     /// Two pointers may name overlapping memory and no run-time test can tell.
     MayAlias,
-    /// The host touches device-visible memory, or does I/O, between the launches.
+    /// The host touches device-visible memory, reads input or writes much between the launches, or prints between
+    /// such as print.
     HostAccess,
     /// A copy, set or symbol copy between the launches depends on the first.
     CopyBetween,

@@ -379,6 +379,7 @@ fn compile_fused(
     let (analysis, emitted) = clock.time(Stage::Codegen, || {
         generate(&program, analysis, (build, toolchain), output, outcome)
     })?;
+    clock.dump(Stage::Codegen, || program.host.to_string());
     save::stage(build, "host.after.ll", || program.host.to_string())?;
     let groups = &analysis.plan.plan().groups;
     let unwritten = emitted

@@ -107,6 +107,47 @@ fn objects_are_one_program() {
     );
 }
 
+/// A unit that sees only the declaration of a template relies on an instance that another unit used, whether
+/// or not an optimiser has inlined that use.
+#[test]
+fn instances_of_templates_that_launch_stay_in_objects() {
+    let folder = tempfile::tempdir().unwrap();
+    let header = "template <class T> struct Filler { void fill(T *array, int n); };\n";
+    let kernel = "#include \"filler.h\"\n\
+        template <class T> __global__ void store(T *array, int n) {\n\
+            if ((int)threadIdx.x < n) array[threadIdx.x] = (T)(threadIdx.x + 1);\n\
+        }\n\
+        template <class T> void Filler<T>::fill(T *array, int n) {\n\
+            T *device;\n\
+            cudaMalloc((void **)&device, n * sizeof(T));\n\
+            store<<<1, 32>>>(device, n);\n\
+            cudaMemcpy(array, device, n * sizeof(T), cudaMemcpyDeviceToHost);\n\
+            cudaFree(device);\n\
+        }\n\
+        void never_called() { Filler<float> filler; filler.fill(0, 0); }\n";
+    let main = "#include \"filler.h\"\n#include <cstdio>\n\
+        int main() {\n\
+            float array[4];\n\
+            Filler<float>().fill(array, 4);\n\
+            printf(\"%g\\n\", array[3]);\n\
+        }\n";
+    let place = |name: &str| folder.path().join(name);
+    std::fs::write(place("filler.h"), header).unwrap();
+    std::fs::write(place("filler.cu"), kernel).unwrap();
+    std::fs::write(place("main.cpp"), main).unwrap();
+    let object = place("filler.o");
+    let compiled = sirius([
+        "-c".as_ref(),
+        "-O3".as_ref(),
+        place("filler.cu").as_os_str(),
+        "-o".as_ref(),
+        object.as_os_str(),
+    ]);
+    assert!(compiled.status.success(), "{}", text(&compiled.stderr));
+    let (printed, _) = linked(&[place("main.cpp"), object], &[]);
+    assert_eq!(printed, "4\n");
+}
+
 #[test]
 fn members_of_archives_take_part_where_the_linker_chooses_them() {
     let folder = tempfile::tempdir().unwrap();

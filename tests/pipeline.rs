@@ -173,6 +173,79 @@ fn a_program_compares_itself_with_its_reference() {
     }
 }
 
+/// What a kernel leaves in memory whose assertion failed is no difference, and no agreement either.
+#[test]
+fn nothing_is_compared_after_a_failed_assertion() {
+    let folder = tempfile::tempdir().unwrap();
+    let (source, program) = (folder.path().join("fails.cu"), folder.path().join("fails"));
+    let text = "#include <cassert>\n\
+        __global__ void checks(int *a) { assert(a[threadIdx.x] == 0); a[threadIdx.x] = 1; }\n\
+        int main() {\n\
+            int *a;\n\
+            cudaMalloc(&a, 32 * sizeof(int));\n\
+            cudaMemset(a, 1, 32 * sizeof(int));\n\
+            checks<<<1, 32>>>(a);\n\
+            cudaDeviceSynchronize();\n\
+        }\n";
+    std::fs::write(&source, text).unwrap();
+    let built = Command::new(env!("CARGO_BIN_EXE_sirius-rs"))
+        .arg("--sirius-device=cpu")
+        .args([source.as_os_str(), "-o".as_ref(), program.as_os_str()])
+        .env("SIRIUS_REFERENCE", "1")
+        .output()
+        .unwrap();
+    assert!(built.status.success());
+    let (status, _, messages) = run_with(&program, &[], "");
+    assert_eq!(status, Some(1), "{messages}");
+    for part in [
+        "Assertion `a[threadIdx.x] == 0` failed",
+        "with fusion and without (device-side assert triggered); nothing is compared",
+    ] {
+        assert!(messages.contains(part), "{part}: {messages}");
+    }
+    assert!(!messages.contains("of allocation"), "{messages}");
+}
+
+/// ptxas optimises what has lines of the source, but nothing that has sections of debug information.
+#[test]
+fn debug_information_of_the_host_is_no_obstacle() {
+    let folder = tempfile::tempdir().unwrap();
+    for option in ["-g", "-lineinfo"] {
+        let built = Command::new(env!("CARGO_BIN_EXE_sirius-rs"))
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .args([COUNTS_RUNS, "-O1", option, "-arch=sm_80"])
+            .args(["--sirius-device=cuda", "-o"])
+            .arg(folder.path().join("program"))
+            .env("SIRIUS_STRICT", "1")
+            .env("SIRIUS_CACHE", "off")
+            .output()
+            .unwrap();
+        let messages = String::from_utf8_lossy(&built.stderr);
+        assert_eq!(messages.trim(), "sirius: 3 launches -> 1", "{option}");
+    }
+}
+
+/// Addresses in device memory are other ones in each run; what they lead to is compared.
+#[test]
+fn tables_of_addresses_are_no_difference() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("program");
+    let built = Command::new(env!("CARGO_BIN_EXE_sirius-rs"))
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .args(["tests/pipeline/pointer_tables.cu", "-O1", "-o"])
+        .arg(&program)
+        .env("SIRIUS_REFERENCE", "1")
+        .env("SIRIUS_STRICT", "1")
+        .output()
+        .unwrap();
+    let messages = String::from_utf8_lossy(&built.stderr);
+    assert!(built.status.success(), "{messages}");
+    let (status, output, messages) = run_with(&program, &[], "");
+    assert_eq!((status, output.as_str()), (Some(0), "PASS\n"), "{messages}");
+    let same = "the fused program does the same";
+    assert!(messages.contains(same), "{messages}");
+}
+
 /// The folder of a run under `SIRIUS_SAVE_DIR` builds the program again by itself.
 #[test]
 fn a_saved_folder_holds_all_that_a_report_needs() {
@@ -319,4 +392,38 @@ fn what_the_optimiser_cannot_do_is_no_message() {
         assert_eq!(String::from_utf8_lossy(&built.stderr), "");
         assert!(built.status.success());
     }
+}
+
+#[test]
+fn every_stage_shows_what_it_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("test_programs/pointwise_chain.cu");
+    let stages = "program,launch,kernel,dependence,schedule,verify,codegen";
+    let built = Command::new(env!("CARGO_BIN_EXE_sirius-rs"))
+        .arg(source)
+        .args(["-arch=sm_80", "--sirius-device=cpu", "-o"])
+        .arg(folder.path().join("program"))
+        .arg(format!("--sirius-dump={stages}"))
+        .env_remove("SIRIUS_FLAGS")
+        .output()
+        .expect("the compiler starts");
+    let text = String::from_utf8_lossy(&built.stderr).into_owned();
+    assert!(built.status.success(), "{text}");
+    for stage in stages.split(',') {
+        let (_, shown) = text
+            .split_once(&format!("; {stage}"))
+            .unwrap_or_else(|| panic!("{stage} shows nothing:\n{text}"));
+        // More than a heading.
+        assert!(
+            shown.lines().nth(2).is_some_and(|line| !line.is_empty()),
+            "{stage}"
+        );
+    }
+    let (_, generated) = text
+        .split_once("; codegen: device.fused.ll")
+        .expect("the fused kernel is shown");
+    assert!(
+        generated.contains("define ptx_kernel void @"),
+        "{generated}"
+    );
 }

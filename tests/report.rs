@@ -131,6 +131,7 @@ fn graph_of(scene: &Scene, edges: &[(LaunchId, LaunchId, &str, Width)]) -> Uar {
             absent_if: Vec::new(),
             carried: false,
             distances: Vec::new(),
+            array: None,
             because: match width {
                 Width::Global => "`blur` reads `c[i - 1]`, which `shift` writes in another block",
                 _ => "",

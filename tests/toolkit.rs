@@ -62,6 +62,75 @@ fn a_folder_of_ours_is_a_toolkit_and_no_other_folder_is_overwritten() {
     assert!(text(&refused.stderr).contains("is not empty and was not made by"));
 }
 
+/// A program's own `cuda.h` in a folder that it names is not taken for the toolkit's, nor is the toolkit's hidden.
+#[test]
+fn programs_have_headers_of_the_toolkits_names() {
+    let place = tempfile::tempdir().unwrap();
+    std::fs::write(place.path().join("cuda.h"), "#define OWN 5\n").unwrap();
+    let own = format!("#include <cuda.h>\n#if !OWN\n#error not its own\n#endif\n{SOURCE}");
+    let theirs = format!("#include <cuda.h>\nCUresult result;\n{SOURCE}");
+    for (source, folder) in [(own, Some(place.path())), (theirs, None)] {
+        let file = place.path().join("set.cu");
+        std::fs::write(&file, source).unwrap();
+        for mode in ["-o", "-E"] {
+            let mut build = compiler();
+            build.arg("--sirius-device=cpu").arg(&file);
+            if let Some(folder) = folder {
+                build.arg("-I").arg(folder);
+            }
+            let executable = place.path().join("set");
+            match mode {
+                "-o" => build.arg("-o").arg(&executable),
+                _ => build.arg(mode),
+            };
+            let built = run(&mut build);
+            assert!(built.status.success(), "{}", text(&built.stderr));
+            if mode == "-o" {
+                assert_eq!(text(&run(&mut Command::new(&executable)).stdout), "7\n");
+            }
+        }
+    }
+}
+
+/// Host compilers read the libraries' headers of such a folder, in C and in C++.
+#[test]
+fn host_compilers_read_the_headers_of_libraries() {
+    let place = tempfile::tempdir().unwrap();
+    let folder = place.path().join("toolkit");
+    let name = folder.to_str().unwrap();
+    let made = run(compiler().args(["--sirius-toolkit", name, "--sirius-device=cpu"]));
+    assert!(made.status.success(), "{}", text(&made.stderr));
+    let ours = concat!(env!("CARGO_MANIFEST_DIR"), "/include/libraries");
+    let names = std::fs::read_dir(ours).unwrap().map(|entry| {
+        let name = entry.unwrap().file_name();
+        name.into_string().unwrap()
+    });
+    let mut lines: Vec<String> = names
+        .filter(|name| !name.starts_with("sirius_"))
+        .map(|name| format!("#include <{name}>\n"))
+        .collect();
+    lines.sort();
+    assert!(lines.len() > 10);
+    let include = folder.join("include");
+    for (program, language) in [("cc", "c"), ("c++", "c++")] {
+        // cuBLAS's two interfaces have the same names.
+        let mut together = lines.clone();
+        together.retain(|line| line != "#include <cublas.h>\n");
+        for line in lines.iter().chain([&together.concat()]) {
+            let source = place.path().join("headers.in");
+            std::fs::write(&source, line).unwrap();
+            let mut host = Command::new(program);
+            host.args(["-fsyntax-only", "-x", language, "-I"]);
+            let read = run(host.arg(&include).arg(&source));
+            assert!(
+                read.status.success(),
+                "{program}: {line}{}",
+                text(&read.stderr)
+            );
+        }
+    }
+}
+
 #[test]
 fn a_dry_run_is_a_shell_script_that_builds_the_same() {
     let place = tempfile::tempdir().unwrap();
@@ -102,6 +171,24 @@ fn a_dry_run_is_a_shell_script_that_builds_the_same() {
     assert!(ran.status.success(), "{script}\n{}", text(&ran.stderr));
     let program = run(&mut Command::new(place.path().join("program")));
     assert_eq!(text(&program.stdout), "7\n");
+}
+
+/// What configure scripts do to learn what a program is linked with: they let nvcc show the build of a file
+/// that is not there, and read what stands behind the output's name.
+#[test]
+fn a_dry_run_looks_at_no_file() {
+    let place = tempfile::tempdir().unwrap();
+    let mut dry = compiler();
+    dry.args(["-dryrun", "--sirius-device=cpu", "bogus.cu"]);
+    let said = run(dry.current_dir(place.path()));
+    assert!(said.status.success(), "{}", text(&said.stderr));
+    let script = text(&said.stderr);
+    let (_, libraries) = script.rsplit_once(" -o \"a.out\" ").expect(&script);
+    assert!(libraries.starts_with("\"-L"), "{script}");
+    assert!(
+        libraries.ends_with("\" -lcudadevrt -lcudart_static -lrt -lpthread -ldl\n"),
+        "{script}"
+    );
 }
 
 #[test]

@@ -745,6 +745,8 @@ fn passes_null_pointer() {
 }
 
 // Behind the macro that they use.
+#[path = "verify/elements.rs"]
+mod elements;
 #[path = "verify/equal_pointers.rs"]
 mod equal_pointers;
 #[path = "verify/host.rs"]

@@ -6,6 +6,10 @@
 #ifndef SIRIUS_CUBLAS_V2_H
 #define SIRIUS_CUBLAS_V2_H
 
+#ifdef CUBLAS_H_
+#error "cublas.h and cublas_v2.h give the same names to different functions: include one of them"
+#endif
+
 /* By these, programs and other headers know that it is there. */
 #define CUBLAS_V2_H_
 #define CUBLAS_API_H_
@@ -197,6 +201,8 @@ cublasStatus_t cublasDgeam(cublasHandle_t handle, cublasOperation_t transa, cubl
     transb, int m, int n, const double *alpha, const double *A, int lda, const double *beta, const
     double *B, int ldb, double *C, int ldc);
 
+/* The type is one of C++. */
+#ifdef __cplusplus
 cublasStatus_t cublasHgemm(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t
     transb, int m, int n, int k, const __half *alpha, const __half *A, int lda, const __half *B, int
     ldb, const __half *beta, __half *C, int ldc);
@@ -209,6 +215,7 @@ cublasStatus_t cublasHgemmBatched(cublasHandle_t handle, cublasOperation_t trans
     transb, int m, int n, int k, const __half *alpha, const __half *const Aarray[], int lda, const
     __half *const Barray[], int ldb, const __half *beta, __half *const Carray[], int ldc, int
     batchCount);
+#endif
 
 cublasStatus_t cublasDotEx(cublasHandle_t handle, int n, const void *x, cudaDataType xType, int
     incx, const void *y, cudaDataType yType, int incy, void *result, cudaDataType resultType,
@@ -326,6 +333,8 @@ cublasStatus_t cublasZgeqrfBatched(cublasHandle_t handle, int m, int n, cuDouble
 cublasStatus_t cublasZgelsBatched(cublasHandle_t handle, cublasOperation_t trans, int m, int n, int
     nrhs, cuDoubleComplex *const Aarray[], int lda, cuDoubleComplex *const Carray[], int ldc, int
     *info, int *devInfoArray, int batchSize);
+
+#include <sirius_cublas_levels.h>
 
 #ifdef __cplusplus
 }

@@ -56,9 +56,9 @@ pub struct CpuKernel {
     pub thread_instrumented: unsafe extern "C" fn(*mut ThreadContext, *const *const c_void),
     /// Runs all threads of a block; null when the kernel needs fibers.
     pub block_loop: Option<unsafe extern "C" fn(*mut BlockContext, *const *const c_void)>,
-    /// Bytes of static shared memory; dynamic shared memory follows, aligned to 128.
+    /// Bytes of static shared memory; dynamic shared memory follows, aligned to 128 or more.
     pub static_shared_bytes: u64,
-    /// Alignment of the shared memory, at most 128.
+    /// The largest alignment that a shared variable asks for.
     pub shared_align: u32,
     /// `__launch_bounds__` maximum, or 1024.
     pub max_threads: u32,

@@ -11,6 +11,7 @@ use std::ffi::c_void;
 use crate::api::graph::{self, NodeType};
 use crate::api::stream;
 use crate::error::{CudaError, CudaResult};
+use crate::execution::arithmetic::DeviceMode;
 use crate::{error, memory, termination};
 
 /// A library's status other than success.
@@ -30,6 +31,7 @@ pub fn call<E: LibraryError>(name: &str, body: impl FnOnce() -> Result<(), E>) -
     if error::device_failure().is_some() {
         return E::EXECUTION_FAILED.number();
     }
+    let _mode = DeviceMode::begin();
     match error::beside_the_runtime(body) {
         Ok(()) => 0,
         Err(error) => {

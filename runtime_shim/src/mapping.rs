@@ -18,11 +18,21 @@ impl GuardedMapping {
         Self::closed(bytes).filter(Self::open)
     }
 
+    /// As [`GuardedMapping::new`], and what is behind its last accessible byte begins at a multiple of `alignment`, a power of two.
+    pub fn aligned(bytes: usize, alignment: usize) -> Option<Self> {
+        Self::reserved(bytes, alignment).filter(Self::open)
+    }
+
     /// As [`GuardedMapping::new`], but all of it is inaccessible, and takes no memory.
     pub fn closed(bytes: usize) -> Option<Self> {
+        Self::reserved(bytes, 1)
+    }
+
+    fn reserved(bytes: usize, alignment: usize) -> Option<Self> {
         let page = page_bytes();
+        let alignment = alignment.max(page);
         let inner = bytes.max(1).checked_next_multiple_of(page)?;
-        let mapping_bytes = inner.checked_add(2 * page)?;
+        let mapping_bytes = inner.checked_add(page + alignment)?;
         // SAFETY: a new private mapping at an address of the system's choice.
         let mapping = unsafe {
             libc::mmap(
@@ -37,11 +47,12 @@ impl GuardedMapping {
         if mapping == libc::MAP_FAILED {
             return None;
         }
+        let end = (mapping as usize + page + inner).next_multiple_of(alignment);
         Some(Self {
             mapping: mapping as usize,
             mapping_bytes,
-            start: mapping as usize + page,
-            end: mapping as usize + page + inner,
+            start: end - inner,
+            end,
         })
     }
 

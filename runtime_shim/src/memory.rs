@@ -605,7 +605,8 @@ impl Table {
             return;
         };
         GENERATION.fetch_add(1, Ordering::AcqRel);
-        memory_dump::freed(&entry.view);
+        let others = self.by_base.values().map(|entry| &entry.view);
+        memory_dump::freed(&entry.view, others);
         trace::freed(&entry.view);
         check::freed(entry.view.ordinal);
         match entry.backing {

@@ -3,29 +3,56 @@
 //! One JSON object a line: an allocation when it is freed, what is left and all device variables at
 //! exit, by ordinal: `{"ordinal": 0, "kind": "device", "name": null, "bytes": 64, "hash": "…",
 //! "contents": "…"}`. The hash is 64-bit FNV-1a; contents are hexadecimal, present up to
-//! [`CONTENTS_LIMIT`] bytes or with `SIRIUS_DUMP_WHOLE` set, else null. Pinned and registered host memory is the host's and left out.
+//! [`CONTENTS_LIMIT`] bytes or with `SIRIUS_DUMP_WHOLE` set, else null. With that set, words that are addresses are written as what they
+//! lead to, so that runs compare equal wherever their memory lies. Pinned and registered host memory is the host's and left out.
 
+mod addresses;
+
+use addresses::Addresses;
 use std::fs::File;
 use std::io::Write;
 use std::sync::Mutex;
 
 use crate::environment::settings;
+use crate::error::{description, device_failure};
 use crate::memory::{AllocationView, is_version, live};
 use crate::termination;
 
 /// Largest allocation whose contents are written out, in bytes.
 pub const CONTENTS_LIMIT: usize = 4096;
 
-/// Writes an allocation that is about to be freed.
-pub fn freed(view: &AllocationView) {
-    append(std::slice::from_ref(view));
+/// Writes an allocation that is about to be freed. The table of allocations is locked then, so that the
+/// others are handed over.
+pub fn freed<'a>(view: &'a AllocationView, others: impl Iterator<Item = &'a AllocationView>) {
+    append(std::slice::from_ref(view), others);
+    if settings().memory_dump.is_some() && settings().whole_dump {
+        let mut gone = GONE
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        gone.push(view.clone());
+    }
 }
+
+/// Allocations that were freed: tables of addresses often outlive what they lead to.
+static GONE: Mutex<Vec<AllocationView>> = Mutex::new(Vec::new());
 
 /// Writes everything that is still there.
 pub fn at_exit() {
     if settings().memory_dump.is_some() {
-        append(&live());
+        append(&live(), std::iter::empty());
+        if settings().whole_dump {
+            append_failure();
+        }
     }
+}
+
+/// Writes which way a kernel failed, if one did: what memory holds then says nothing.
+fn append_failure() {
+    let Some(failure) = device_failure() else {
+        return;
+    };
+    let words = description(failure.0).to_string_lossy();
+    write(&format!("{{\"failure\":\"{words}\"}}\n"));
 }
 
 /// 64-bit FNV-1a.
@@ -37,14 +64,17 @@ pub fn hash(bytes: &[u8]) -> u64 {
 
 static FILE: Mutex<Option<File>> = Mutex::new(None);
 
-fn append(views: &[AllocationView]) {
-    let Some(path) = &settings().memory_dump else {
+fn append<'a>(views: &'a [AllocationView], others: impl Iterator<Item = &'a AllocationView>) {
+    if settings().memory_dump.is_none() {
         return;
-    };
-    let mut file = FILE
-        .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    }
     let mut text = String::new();
+    let addresses = settings().whole_dump.then(|| {
+        let gone = GONE
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        Addresses::of_process(views.iter().chain(others), gone.iter())
+    });
     let is_dumped = |view: &&AllocationView| {
         view.kind.on_device() && !is_version(view.ordinal) && !is_copied_constant(view)
     };
@@ -57,9 +87,19 @@ fn append(views: &[AllocationView]) {
             true => unsafe { std::slice::from_raw_parts(view.base as *const u8, view.bytes) },
             false => nothing.as_slice(),
         };
-        text += &line(view, contents);
+        text += &line(view, contents, addresses.as_ref());
         text.push('\n');
     }
+    write(&text);
+}
+
+fn write(text: &str) {
+    let Some(path) = &settings().memory_dump else {
+        return;
+    };
+    let mut file = FILE
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
     let written = match &mut *file {
         Some(file) => file.write_all(text.as_bytes()),
         none => File::create(path).and_then(|file| none.insert(file).write_all(text.as_bytes())),
@@ -84,20 +124,27 @@ fn is_name_of_copy(name: &str) -> bool {
         && begins('m').is_some_and(number)
 }
 
-fn line(view: &AllocationView, contents: &[u8]) -> String {
-    let whole = contents.len() <= CONTENTS_LIMIT || settings().whole_dump;
-    let hexadecimal = whole.then(|| {
-        contents
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect::<String>()
-    });
+fn line(view: &AllocationView, contents: &[u8], addresses: Option<&Addresses>) -> String {
+    let plain = || {
+        let bytes = contents.iter().map(|byte| format!("{byte:02x}"));
+        bytes.collect::<String>()
+    };
+    let (hash, hexadecimal) = match addresses {
+        Some(addresses) => {
+            let text = addresses.hexadecimal(contents, view.base);
+            (hash(text.as_bytes()), Some(text))
+        }
+        None => (
+            hash(contents),
+            (contents.len() <= CONTENTS_LIMIT).then(plain),
+        ),
+    };
     serde_json::json!({
         "ordinal": view.ordinal,
         "kind": view.kind.name(),
         "name": view.name,
         "bytes": view.bytes,
-        "hash": format!("{:016x}", hash(contents)),
+        "hash": format!("{hash:016x}"),
         "contents": hexadecimal,
     })
     .to_string()
@@ -134,7 +181,7 @@ mod tests {
             flags: 0,
             has_memory: true,
         };
-        let value: serde_json::Value = serde_json::from_str(&line(&view, b"a")).unwrap();
+        let value: serde_json::Value = serde_json::from_str(&line(&view, b"a", None)).unwrap();
         // FNV-1a's published value for "a".
         assert_eq!(value["hash"], "af63dc4c8601ec8c");
         assert_eq!(value["contents"], "61");

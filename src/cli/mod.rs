@@ -640,4 +640,11 @@ impl Toolchain {
     pub fn clang_view(&self) -> PathBuf {
         self.compatibility_header.with_file_name(Self::CLANG_VIEW)
     }
+
+    /// The definition by which the `cuda.h` in that folder tells clang the toolkit's version.
+    #[must_use]
+    pub fn driver_version(&self) -> String {
+        let (major, minor) = self.version;
+        format!("-DSIRIUS_DRIVER_VERSION={}", 1000 * major + 10 * minor)
+    }
 }

@@ -101,11 +101,16 @@ pub fn steps(build: &Build, toolchain: &Toolchain, outputs: &[PathBuf]) -> Strin
         }
         let mut words = build.options.clone();
         words.extend(inputs.iter().map(|path| path.display().to_string()));
-        if let Some(output) = outputs.get(index) {
-            words.extend(["-o".to_owned(), output.display().to_string()]);
+        let output = outputs.get(index).map(|path| path.display().to_string());
+        let links = build.phase == Phase::Link;
+        if let Some(output) = output.as_ref().filter(|_| !links) {
+            words.extend(["-o".to_owned(), output.clone()]);
         }
         let mut line = command_line(&program, &words);
-        if build.phase == Phase::Link {
+        if links {
+            // Scripts look for the output in nvcc's double quotes, and take the libraries from what stands behind.
+            let output = output.as_deref().map(in_quotes);
+            line.extend(output.map(|output| format!(" -o {output}")));
             line = format!("{line} {}", library_folder(&toolchain.toolkit_lib));
             let cudart = if build.shared_cudart {
                 "cudart"

@@ -19,9 +19,11 @@ mod control_flow;
 mod counting;
 mod dead_stores;
 mod dealt;
+mod elements;
 mod excerpt;
 mod guarded_values;
 mod host_values;
+mod implied_branches;
 mod indices;
 mod launch_bounds;
 mod loops;
@@ -65,7 +67,6 @@ use clipped::leave;
 use host_values::Known;
 use indices::Given;
 use inkwell::module::Module;
-use inkwell::targets::TargetMachine;
 use launch_bounds::Demand;
 use memory::KernelFacts;
 use preparation::new_module;
@@ -168,7 +169,7 @@ pub(super) fn build_kernels<'ctx>(
     if optimisations.contains(&Optimisation::JoinLoops) {
         join_loops(&module, &built, optimisations)?;
     }
-    let machine = device_target_machine("sm_80")?;
+    let mut versions = Vec::new();
     for kernel in built.iter_mut().filter(|kernel| kernel.is_whole) {
         let function = function_of(&module, kernel)?;
         let facts = &kernel.facts;
@@ -176,18 +177,33 @@ pub(super) fn build_kernels<'ctx>(
         if optimisations.contains(&Optimisation::BroadcastValues) {
             broadcasts::broadcast_values(function, facts);
         }
-        let mut versions = vec![function];
+        let mut own = vec![function];
         // Launches of waves bring no memory along.
         if part == Part::Groups && optimisations.contains(&Optimisation::StagedRows) {
             let staged = rows::stage_rows(&module, function, facts)?;
             kernel.staged = staged.rows;
-            versions.extend(staged.general);
+            own.extend(staged.general);
         }
-        if optimisations.contains(&Optimisation::ForwardValues) {
-            forward_guarded(&module, &versions, facts, &machine)?;
+        versions.push(own);
+    }
+    let does = |kernel: &Built, optimisation| {
+        optimisations.contains(&optimisation) && !kernel.variant.without.contains(&optimisation)
+    };
+    let whole = built.iter().filter(|kernel| kernel.is_whole).zip(&versions);
+    let forwarded = whole.filter(|(kernel, _)| does(kernel, Optimisation::ForwardValues));
+    forward_guarded(&module, forwarded)?;
+    let whole = built.iter_mut().filter(|kernel| kernel.is_whole);
+    for (kernel, versions) in whole.zip(&versions) {
+        for version in versions {
+            elements::take_back_assumptions(*version);
         }
-        if optimisations.contains(&Optimisation::DeadStores) {
-            dead_stores::leave_out(&versions, kernel);
+        versions
+            .iter()
+            .skip(1)
+            .copied()
+            .for_each(versions::release_copy);
+        if does(kernel, Optimisation::DeadStores) {
+            dead_stores::leave_out(versions, kernel);
         }
     }
     tidy(&module)?;
@@ -707,27 +723,35 @@ fn forward_values(module: &Module, dealt: &[Value]) -> Result<(), CodegenError> 
 const ROUND: &str = "sroa<modify-cfg>,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,\
                      jump-threading,correlated-propagation,simplifycfg,gvn<no-pre>,dse";
 
-/// Forwards what members store in loops over tiles, or under conditions, in all versions of a kernel.
-fn forward_guarded(
+/// Forwards what members store in loops over tiles, or under conditions, in all versions of kernels.
+fn forward_guarded<'a>(
     module: &Module,
-    versions: &[Value],
-    facts: &KernelFacts,
-    machine: &TargetMachine,
+    kernels: impl Iterator<Item = (&'a Built, &'a Vec<Value>)>,
 ) -> Result<(), CodegenError> {
+    let machine = device_target_machine("sm_80")?;
     let before = device::count_barriers(module);
-    for version in versions {
+    for (version, facts) in kernels
+        .flat_map(|(kernel, versions)| versions.iter().map(|version| (*version, &kernel.facts)))
+    {
         let run = |passes: &str| {
-            let run = version.run_passes(passes, Some(machine));
+            let run = version.run_passes(passes, Some(&machine));
             run.map_err(CodegenError::Llvm)
         };
-        let written_out = short_loops::has_any(module, *version);
+        let written_out = short_loops::has_any(module, version);
         if written_out {
             run(short_loops::CANONICAL_FORM)?;
-            short_loops::mark(module, *version);
+            short_loops::mark(module, version);
             run(short_loops::WRITE_OUT)?;
-            short_loops::release(module, *version);
+            short_loops::release(module, version);
         }
-        let forwarded = guarded_values::forward_guarded_values(module, *version, facts);
+        let forwarded = guarded_values::forward_guarded_values(module, version, facts);
+        if forwarded > 0 && implied_branches::tell_by_ways(module, version) > 0 {
+            // Not for the device, on which no jump is threaded lest threads part for longer: here they part
+            // where they did.
+            let threads = "jump-threading,simplifycfg";
+            let run = version.run_passes(threads, None);
+            run.map_err(CodegenError::Llvm)?;
+        }
         if written_out || forwarded > 0 {
             let last = "instcombine<no-verify-fixpoint>,simplifycfg";
             run(&format!("{ROUND},{last}"))?;

@@ -6,6 +6,7 @@
 //! taken at its old place, structs passed in memory by copy. At the last member's place the group
 //! function tests the guards and launches either the fused kernel or the originals in order.
 
+use super::awaited_copies::let_copies_wait;
 use super::frame::{Extent, FrameLayout, Passed, STACK_ALIGNMENT_BYTES};
 use super::group::GroupFunctions;
 use super::launch_call::{Launcher, OPERANDS_BEFORE_ARGUMENTS, by_value_type, is_launch_function};
@@ -43,7 +44,10 @@ pub fn rewrite_launches(
 ) -> Result<(), CodegenError> {
     let waiting = Waiting::all(plan.plan(), waves);
     // Their numbers are those of the calls as they are now.
-    let operations = operation_calls(program, graph);
+    let all_operations = calls_of_operations(program);
+    let operations = operation_calls(&all_operations, graph);
+    let kept = fused.iter().map(|kernel| &plan.plan().groups[kernel.group]);
+    let_copies_wait(program, graph, kept, &all_operations)?;
     if !waiting.is_empty() {
         waves::rewrite_regions(program, graph, models, plan.plan(), &waiting)?;
     }
@@ -237,37 +241,26 @@ pub(super) fn launch_calls<'ctx>(
 
 /// The call of every set and copy that the graph has as a launch.
 fn operation_calls<'ctx>(
-    program: &Program<'ctx>,
+    calls: &[InstructionValue<'ctx>],
     graph: &LaunchGraph,
 ) -> HashMap<LaunchId, InstructionValue<'ctx>> {
-    let launches: HashMap<usize, LaunchId> = graph
-        .operations
-        .iter()
-        .filter_map(|operation| Some((operation.ordinal, operation.launch?)))
-        .collect();
-    let mut calls = HashMap::new();
-    if launches.is_empty() {
-        return calls;
-    }
-    let mut ordinal = 0;
-    for function in program.host.get_functions() {
-        let blocks = function.get_basic_blocks();
-        for instruction in blocks.iter().flat_map(|block| block.get_instructions()) {
-            let called = CallSiteValue::try_from(instruction)
-                .ok()
-                .and_then(CallSiteValue::get_called_fn_value);
-            let is_operation = called.is_some_and(|called| {
-                operation_call(&called.get_name().to_string_lossy()).is_some()
-            });
-            if is_operation {
-                if let Some(launch) = launches.get(&ordinal) {
-                    calls.insert(*launch, instruction);
-                }
-                ordinal += 1;
-            }
-        }
-    }
-    calls
+    let operations = graph.operations.iter();
+    operations
+        .filter_map(|operation| Some((operation.launch?, *calls.get(operation.ordinal)?)))
+        .collect()
+}
+
+/// The calls of functions that are sets or copies, in the order in which they are numbered.
+fn calls_of_operations<'ctx>(program: &Program<'ctx>) -> Vec<InstructionValue<'ctx>> {
+    let functions = program.host.get_functions();
+    let blocks = functions.flat_map(FunctionValue::get_basic_blocks);
+    let instructions = blocks.flat_map(|block| block.get_instructions());
+    let calls = instructions.filter(|instruction| {
+        let call = CallSiteValue::try_from(*instruction).ok();
+        let called = call.and_then(CallSiteValue::get_called_fn_value);
+        called.is_some_and(|called| operation_call(&called.get_name().to_string_lossy()).is_some())
+    });
+    calls.collect()
 }
 
 fn operand_value<'ctx>(

@@ -11,6 +11,7 @@ use super::{CodegenError, DeviceImage, FusedKernel, FusedParameter, WaveKernel};
 use crate::cli::{Build, Device, Optimisation, Toolchain};
 use crate::kernel::KernelModel;
 use crate::launch::{LaunchGraph, LaunchId, NodeKind};
+use crate::pipeline::Stage;
 use crate::program::{Program, Unit};
 use crate::schedule::FusionPlan;
 use crate::schedule::occupancy::KernelUsage;
@@ -264,8 +265,12 @@ impl<'ctx> FusedKernels<'ctx> {
     }
 }
 
-/// Writes kernels where `SIRIUS_SAVE_DIR` says.
+/// Writes kernels where `SIRIUS_SAVE_DIR` says, and to standard error for `--sirius-dump=codegen`.
 fn save(kernels: &Kernels<'_>, build: &Build, name: &str) -> Result<(), CodegenError> {
+    if build.sirius.dump.contains(&Stage::Codegen) {
+        let text = kernels.module.to_string();
+        eprintln!("; {}: {name}\n{text}", Stage::Codegen.name());
+    }
     let Some(folder) = &build.sirius.save_directory else {
         return Ok(());
     };

@@ -4,6 +4,7 @@
 //! Invariant: originals stay. Every launch of the source can still run its original kernel from
 //! its original image; fusion adds an image and a guarded choice.
 
+mod awaited_copies;
 mod common_shape;
 pub mod cpu;
 pub mod device;

@@ -16,6 +16,7 @@ use crate::cache::{Entry, put, tools_as_text};
 use crate::cli::command::run_tool;
 use crate::cli::{Build, Phase, Target, Toolchain};
 use crate::schedule::occupancy::KernelUsage;
+use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 use inkwell::targets::FileType;
 use std::collections::BTreeMap;
@@ -56,12 +57,14 @@ pub fn emit_ptx(
     build: &Build,
     toolchain: &Toolchain,
 ) -> Result<String, CodegenError> {
-    let copy = module.clone();
+    let mut copy = module.clone();
     let processor = format!("sm_{architecture}");
     let feature = isa_feature(architecture.number, toolchain.version);
     let machine = device::machine_with_feature(&processor, &feature)?;
     if !build.line_info && !build.device_debug && !build.host_debug {
         copy.strip_debug_info();
+    } else if !build.device_debug {
+        copy = with_directives(&copy)?;
     }
     retarget(&copy, &processor, &feature);
     let math = Value::functions(&copy).into_iter().any(|function| {
@@ -82,6 +85,23 @@ pub fn emit_ptx(
     let text = buffer.as_slice();
     let text = text.strip_suffix(&[0]).unwrap_or(text);
     Ok(String::from_utf8_lossy(text).into_owned())
+}
+
+/// The same module with lines of the source as directives alone: sections of debug information, which units
+/// of ours ask for, are what ptxas takes without optimisation only.
+fn with_directives<'ctx>(module: &Module<'ctx>) -> Result<Module<'ctx>, CodegenError> {
+    const SECTIONS: &str = "emissionKind: LineTablesOnly";
+    let mut text = module.print_to_string().to_string();
+    if !text.contains(SECTIONS) {
+        return Ok(module.clone());
+    }
+    text = text.replace(SECTIONS, "emissionKind: DebugDirectivesOnly");
+    text.push('\0');
+    let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "device module");
+    module
+        .get_context()
+        .create_module_from_ir(buffer)
+        .map_err(|message| CodegenError::Llvm(message.to_string()))
 }
 
 /// Assembles PTX text to a cubin for `sm_<architecture>`; intermediate files go to `folder`.

@@ -221,7 +221,7 @@ fn calls_of<'ctx>(program: &Program<'ctx>, name: &str) -> Vec<InstructionValue<'
 }
 
 /// Makes a call one of another function of the same type.
-fn call_instead<'ctx>(
+pub(super) fn call_instead<'ctx>(
     program: &Program<'ctx>,
     call: InstructionValue<'ctx>,
     name: &str,

@@ -4,6 +4,7 @@
 //! distance and on which runs are compared, and on nothing else, so that launches of different
 //! kernels share it.
 
+use super::arrays::{ArrayPlaces, array_places};
 use super::kinds::pairs_of;
 use super::mapped::{MappedWidth, mapped_width};
 use super::pair::{PairOfTargets, ShapeEquality};
@@ -63,6 +64,7 @@ pub(super) struct Meeting {
     /// The sink's shape in the example.
     pub(super) sink_shape: Shape,
     pub(super) mapped: Option<MappedWidth>,
+    pub(super) array: Option<ArrayPlaces>,
 }
 
 /// The verdict over the pairs of accesses so far.
@@ -164,21 +166,15 @@ impl PairOfTargets<'_> {
         };
         let widest = merged.widest;
         let example = self.example(solver, widest, merged.width);
-        // Where no order is needed, no map is; two iterations do not run as one.
-        let mapped = match kind {
-            DependenceKind::Reduction => None,
-            _ if !self.one_iteration => None,
-            // What is too expensive of the places as they are is of mapped ones, too.
-            _ if merged.gave_up => None,
-            _ => mapped_width(
-                self,
-                solver,
-                (left, right),
-                widest,
-                merged.width,
-                example.as_ref(),
-            ),
-        };
+        // Where no order is needed, no map is; two iterations do not run as one. What is too expensive of the
+        // places as they are is of mapped ones, too.
+        let sought = kind != DependenceKind::Reduction && self.one_iteration && !merged.gave_up;
+        let (mut mapped, mut array) = (None, None);
+        if sought {
+            let (sides, width) = ((left, right), merged.width);
+            mapped = mapped_width(self, solver, sides, widest, width, example.as_ref());
+            array = array_places(self, solver, sides, widest, width);
+        }
         let position = |list: &[usize], access: &Access| {
             let mut indices = list.iter();
             indices.position(|index| *index == access.id.0).unwrap_or(0)
@@ -198,6 +194,7 @@ impl PairOfTargets<'_> {
             example,
             sink_shape: self.compared_sink().1.clone(),
             mapped,
+            array,
         })))
     }
 

@@ -337,6 +337,7 @@ impl Builder<'_> {
                         location: self.graph.nodes[sink.node().0].location.clone(),
                         witness: None,
                         mapped: None,
+                        array: None,
                     });
                 }
             }
@@ -479,7 +480,7 @@ impl Builder<'_> {
             link = link.max(match edge.width {
                 _ if !edge.absent_if.is_empty() => Link::Nothing,
                 _ if edge.kind == DependenceKind::Reduction => Link::Orders,
-                Width::Global if edge.mapped.is_none() => Link::Separates,
+                Width::Global if edge.mapped.is_none() && edge.array.is_none() => Link::Separates,
                 _ => Link::Orders,
             });
             self.add(edge);
@@ -613,6 +614,7 @@ impl Builder<'_> {
             location,
             witness,
             mapped: None,
+            array: None,
         }
     }
 

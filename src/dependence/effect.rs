@@ -77,6 +77,7 @@ impl<'a> Effect<'a> {
             NodeKind::Allocation { .. }
             | NodeKind::Synchronise(_)
             | NodeKind::ErrorCheck
+            | NodeKind::Output { .. }
             | NodeKind::StreamOperation
             | NodeKind::HostAccess
             | NodeKind::Opaque { .. } => None,

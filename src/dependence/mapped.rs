@@ -600,7 +600,7 @@ fn refutes(example: &Example, candidate: &Candidate) -> bool {
 }
 
 impl Coordinate {
-    fn of(terms: Terms) -> Self {
+    pub(super) fn of(terms: Terms) -> Self {
         Self {
             terms,
             constant: Polynomial::default(),
@@ -637,10 +637,12 @@ pub(super) fn host_expression(polynomial: &Polynomial) -> Option<Expression<Valu
     for (monomial, coefficient) in &polynomial.terms {
         let mut term = Expression::Constant(*coefficient);
         for atom in monomial {
-            let Atom::Value(value) = atom else {
-                return None;
+            let factor = match atom {
+                Atom::Value(value) => Expression::Leaf(*value),
+                Atom::FloorDivide(a, b) => host_expression(a)?.floor_divide(host_expression(b)?),
+                _ => return None,
             };
-            term = term.multiply(Expression::Leaf(*value));
+            term = term.multiply(factor);
         }
         sum = sum.add(term);
     }

@@ -28,6 +28,7 @@
 //!
 //! Fences (unknown calls, host accesses, stream operations) have no edges: they order everything.
 
+mod arrays;
 mod boxes;
 mod decision;
 mod describe;
@@ -48,6 +49,7 @@ mod pair;
 mod polynomial;
 mod problem;
 mod relation;
+mod rows_apart;
 mod runs;
 mod sizes;
 mod targets;
@@ -55,6 +57,7 @@ mod union;
 mod whole;
 mod witness;
 
+pub use arrays::{ArrayPlaces, writes_within_array};
 pub use enumerate::{build_uar, build_uar_without_relations};
 pub use mapped::{MappedWidth, PlaceMap, PlaceSymbol};
 pub use operations::take_domains;
@@ -241,6 +244,9 @@ pub struct Edge {
     /// A smaller width under another one-to-one map than the identity, where one is found. What is
     /// planned and verified today uses `width`, which is that of the identity.
     pub mapped: Option<MappedWidth>,
+    /// The array in whose elements the threads of both ends meet, where one is found that tells them apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub array: Option<ArrayPlaces>,
 }
 
 impl Edge {

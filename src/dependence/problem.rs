@@ -4,10 +4,11 @@
 //! equal problems of different launches have equal texts, since parameters are numbered by first
 //! appearance.
 
+use super::arrays::Within;
 use super::mapped::Coordinate;
 use super::moving::MovingFactor;
 use super::polynomial::{Atom, Monomial, Polynomial};
-use super::relation::{Facts, Shape, Side};
+use super::relation::{Claim, Facts, Shape, Side};
 use super::runs::Quotient;
 use crate::affine::{Affine, Axis, Constraint, Variable};
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -45,6 +46,8 @@ pub(super) struct Problem {
     pub(super) definitions: Vec<(String, String, Polynomial)>,
     /// For each coordinate of a map, its value on either side.
     pub(super) coordinates: Vec<[String; 2]>,
+    /// Positions, each with the extent that it is said to stay below.
+    pub(super) bounded: Vec<[String; 2]>,
 }
 
 /// State while a problem is written down.
@@ -72,16 +75,16 @@ impl Problem {
         distance: Option<&Polynomial>,
         facts: &Facts,
     ) -> Option<Self> {
-        Self::with_coordinates(source, sink, distance, facts, (&[], &[]))
+        Self::with_claim(source, sink, distance, facts, ((&[], &[]), &[]))
     }
 
-    /// The same with the coordinates of a map written down.
-    pub(super) fn with_coordinates(
+    /// The same with the coordinates of a map written down, and the bounds of its places.
+    pub(super) fn with_claim(
         source: &Side,
         sink: &Side,
         distance: Option<&Polynomial>,
         facts: &Facts,
-        mapped: (&[Coordinate], &[Coordinate]),
+        (mapped, within): Claim,
     ) -> Option<Self> {
         let mut builder = Builder {
             sides: [source, sink],
@@ -131,6 +134,18 @@ impl Problem {
         let mut coordinates = Vec::new();
         for (left, right) in mapped.0.iter().zip(mapped.1) {
             coordinates.push([builder.coordinate(0, left)?, builder.coordinate(1, right)?]);
+        }
+        let mut bounded = Vec::new();
+        for Within {
+            side,
+            position,
+            extent,
+        } in within
+        {
+            bounded.push([
+                builder.coordinate(*side, position)?,
+                builder.polynomial(extent),
+            ]);
         }
         let mut guards = Vec::new();
         for side in 0..2 {
@@ -191,6 +206,7 @@ impl Problem {
             exact: placed && builder.products.is_empty(),
             addresses,
             coordinates,
+            bounded,
             definitions: builder
                 .products
                 .into_iter()

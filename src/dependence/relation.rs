@@ -9,6 +9,7 @@
 //! [`Width::Global`] over all pairs.
 
 use super::Width;
+use super::arrays::Within;
 use super::lowered::Lowered;
 use super::mapped::Coordinate;
 use super::polynomial::{Atom, Polynomial};
@@ -91,6 +92,9 @@ pub(super) enum Relations {
     /// All pairs of the width stand for them.
     LeftOut,
 }
+
+/// Coordinates that are to be equal on both sides, and positions that are to stay below their extents.
+pub(super) type Claim<'a> = ((&'a [Coordinate], &'a [Coordinate]), &'a [Within]);
 
 /// What isl says of a coordinate of both sides of a conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -200,11 +204,28 @@ impl Solver {
         facts: &Facts,
         mapped: (&[Coordinate], &[Coordinate]),
     ) -> Agreement {
-        let problem = Problem::with_coordinates(source, sink, Some(distance), facts, mapped);
+        self.agree_within(source, sink, distance, facts, (mapped, &[]))
+    }
+
+    /// The same, and whether positions of all conflicting pairs stay below their extents.
+    pub(super) fn agree_within(
+        &mut self,
+        source: &Side,
+        sink: &Side,
+        distance: &Polynomial,
+        facts: &Facts,
+        claim: Claim,
+    ) -> Agreement {
+        let problem = Problem::with_claim(source, sink, Some(distance), facts, claim);
         let Some(problem) = problem.filter(|problem| problem.placed) else {
             return Agreement::Differ;
         };
-        let key = format!("{} {:?}", problem.text(), problem.coordinates);
+        let key = format!(
+            "{} {:?} {:?}",
+            problem.text(),
+            problem.coordinates,
+            problem.bounded
+        );
         if let Some(known) = self.agreements.get(&key) {
             return *known;
         }
@@ -340,6 +361,9 @@ impl Problem {
             for order in ["<", ">"] {
                 differences.push(lowered.read(&format!("{left} {order} {right}"))?);
             }
+        }
+        for [position, extent] in &self.bounded {
+            differences.push(lowered.read(&format!("{position} >= {extent}"))?);
         }
         for differs in &differences {
             if lowered.is_satisfiable(&[differs])? {

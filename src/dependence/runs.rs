@@ -120,6 +120,14 @@ fn step_on(
                 let inner = step_on(model, &product.factor, parameters, axis)?;
                 inner.multiply(parameters.get(product.parameter)?)?
             }
+            // Warps counted through all blocks: as many more for each block as it has, if these are whole.
+            Variable::Floor(inner, divisor) => {
+                let inner = step_on(model, inner, parameters, axis)?;
+                match divided(&inner, *divisor) {
+                    Some(step) => step,
+                    None => continue,
+                }
+            }
             _ => continue,
         };
         step = step.add(&inner.scale(*coefficient)?)?;

@@ -13,7 +13,8 @@ use super::pair::{
     PairOfTargets, ShapeEquality, block_equality, shape_equality, shape_on_sink_side,
 };
 use super::polynomial::Polynomial;
-use super::relation::Shape;
+use super::relation::{Shape, Solver};
+use super::rows_apart;
 use super::sizes;
 use super::{DependenceKind, Edge, Guard, Width};
 use crate::diagnostics::RejectionReason;
@@ -144,6 +145,19 @@ impl Builder<'_> {
             equality: &of_blocks,
             ..pair
         });
+        // Rows that are taken to be apart.
+        let mut row_facts = facts.clone();
+        let mut row_conditions = conditions.clone();
+        if later.is_none() {
+            let sides = [
+                (source, from, source_parameters.as_slice()),
+                (sink, to, sink_parameters.as_slice()),
+            ];
+            for (fact, guard) in rows_apart::facts(sides) {
+                row_facts.holding.push(fact);
+                add_guards(&mut row_conditions, &[guard]);
+            }
+        }
         // What sizes are taken to be equal, the sink's values then, and what it relies on.
         let shape_guards = match &equality {
             ShapeEquality::Always => Some(Vec::new()),
@@ -175,23 +189,38 @@ impl Builder<'_> {
         ];
         let decisions = kinds.into_iter().filter_map(|kind| {
             let sides = sides(kind, from, to);
-            let mut decide = |pair: &PairOfTargets| {
+            let decide = |solver: &mut Solver, pair: &PairOfTargets| {
                 let bounded = PairOfTargets {
                     facts: &bounded_facts,
                     conditions: &bounded_conditions,
                     ..*pair
                 };
                 let bounded = has_bounds.then_some(&bounded);
-                pair.decide_within(bounded, &mut self.solver, kind, sides)
+                pair.decide_within(bounded, solver, kind, sides)
             };
             if let Some(clipped) = &clipped {
-                match decide(clipped) {
+                match decide(&mut self.solver, clipped) {
                     Some(Decision::Meet(meeting)) if meeting.width == Width::Global => {}
                     decision => return Some((kind, decision?)),
                 }
             }
-            let decision = decide(&pair)?;
+            let decision = decide(&mut self.solver, &pair)?;
             if is_global(&decision) {
+                let of_rows = PairOfTargets {
+                    facts: &row_facts,
+                    conditions: &row_conditions,
+                    ..pair
+                };
+                if row_conditions.len() > conditions.len()
+                    && let Some(Decision::Meet(mut better)) =
+                        of_rows.decide_all(&mut self.solver, kind, sides)
+                    && better.width < Width::Global
+                    && let Decision::Meet(plain) = &decision
+                {
+                    better.mapped.clone_from(&plain.mapped);
+                    better.array.clone_from(&plain.array);
+                    return Some((kind, Decision::Meet(better)));
+                }
                 for (of_source, parameters, equality) in &tried {
                     let of_sizes = PairOfTargets {
                         assumed_source: Some(of_source),
@@ -200,10 +229,11 @@ impl Builder<'_> {
                         ..pair
                     };
                     if let (Some(Decision::Meet(mut better)), Decision::Meet(plain)) =
-                        (decide(&of_sizes), &decision)
+                        (decide(&mut self.solver, &of_sizes), &decision)
                         && better.width < Width::Global
                     {
                         better.mapped.clone_from(&plain.mapped);
+                        better.array.clone_from(&plain.array);
                         return Some((kind, Decision::Meet(better)));
                     }
                 }
@@ -293,6 +323,7 @@ impl Builder<'_> {
                 location: accesses.1.location.clone(),
                 witness,
                 mapped: meeting.mapped.clone(),
+                array: meeting.array.clone(),
             },
             absent_when_apart: meeting.absent_when_apart,
         }

@@ -8,6 +8,7 @@ use super::assembly::assembly;
 use super::body::{Body, Call, Operation, Type, ValueRef};
 use super::tensor;
 use super::{AccessKind, Alone, Reduction, ReductionOperator};
+use crate::diagnostics::source_name;
 
 /// One thing that an instruction does besides computing a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -223,7 +224,8 @@ fn called(body: &Body, call: &Call, used: bool) -> Vec<Effect> {
             .collect();
     }
     vec![Effect::Opaque(format!(
-        "calls {name}, whose body is not known"
+        "calls {}, which calls itself or has a body that is not known",
+        source_name(name)
     ))]
 }
 

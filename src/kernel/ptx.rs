@@ -11,7 +11,7 @@ pub enum Statement {
     Registers {
         /// `f16`, `b32`, `pred`, ….
         register_type: String,
-        /// Names without `%`.
+        /// Names, which may begin with `%`.
         names: Vec<String>,
     },
     /// An instruction.
@@ -38,7 +38,7 @@ pub struct Instruction {
 pub enum Operand {
     /// `$n`: the n-th output or input of the template.
     Place(usize),
-    /// A register that the template declares, or a symbol.
+    /// A register that the template declares (its name may begin with `%`), or a symbol.
     Name(String),
     /// `%laneid`: a special register, without the sign.
     Special(String),
@@ -83,6 +83,7 @@ pub fn read_template(text: &str) -> Option<Vec<Statement>> {
     let mut reader = Reader {
         tokens: &tokens,
         at: 0,
+        own: Vec::new(),
     };
     let mut statements = Vec::new();
     let mut depth = 0usize;
@@ -205,6 +206,8 @@ fn take(letters: &[char], at: &mut usize, wanted: impl Fn(char) -> bool) -> Stri
 struct Reader<'a> {
     tokens: &'a [Token],
     at: usize,
+    /// Registers that the template declares with the sign of PTX's own, without it.
+    own: Vec<String>,
 }
 
 impl Reader<'_> {
@@ -278,7 +281,11 @@ impl Reader<'_> {
         let mut names = Vec::new();
         while !self.accept(';') {
             match self.next()? {
-                Token::Word(name) | Token::Special(name) => names.push(name),
+                Token::Word(name) => names.push(name),
+                Token::Special(name) => {
+                    names.push(format!("%{name}"));
+                    self.own.push(name);
+                }
                 Token::Sign(',') => {}
                 _ => return None,
             }
@@ -292,6 +299,7 @@ impl Reader<'_> {
     fn operand(&mut self) -> Option<Operand> {
         Some(match self.next()? {
             Token::Place(place) => Operand::Place(place),
+            Token::Special(name) if self.own.contains(&name) => Operand::Name(format!("%{name}")),
             Token::Special(name) => Operand::Special(name),
             Token::Word(word) => named(&word)?,
             Token::Sign('!') => Operand::Negated(Box::new(self.operand()?)),
@@ -400,6 +408,15 @@ mod tests {
             [
                 "ld.global.L1::no_allocate.L2::128B.v2.f32 [Vector([Place(0), Place(1)]), Memory { base: Place(2), offset_bytes: 16 }]"
             ]
+        );
+    }
+
+    #[test]
+    fn registers_with_the_sign_of_special_ones_are_the_templates_own() {
+        let read = instructions("{ .reg .u32 %own; mov.u32 %own, %tid.x; }");
+        assert!(
+            read[1].contains(r#"[Name("%own"), Special("tid.x")]"#),
+            "{read:?}"
         );
     }
 

@@ -202,6 +202,7 @@ impl Display for Shown<'_, NodeKind> {
                 writes,
                 stream,
                 host_side,
+                awaited_call,
             } => {
                 write!(f, "copy {}", Shown(stream))?;
                 for touch in reads {
@@ -210,7 +211,8 @@ impl Display for Shown<'_, NodeKind> {
                 for touch in writes {
                     write!(f, " writes {}", Shown(touch))?;
                 }
-                write!(f, "{}", if *host_side { " host" } else { "" })
+                write!(f, "{}", if *host_side { " host" } else { "" })?;
+                write!(f, "{}", awaited_call.map_or("", |_| " waits"))
             }
             NodeKind::Library {
                 reads,
@@ -243,6 +245,7 @@ impl Display for Shown<'_, NodeKind> {
             }
             NodeKind::Synchronise(Awaited::Event) => write!(f, "synchronise event"),
             NodeKind::ErrorCheck => write!(f, "check"),
+            NodeKind::Output { what } => write!(f, "output {what}"),
             NodeKind::StreamOperation => write!(f, "stream operation"),
             NodeKind::HostAccess => write!(f, "host access"),
             NodeKind::Opaque { what } => write!(f, "opaque {what}"),

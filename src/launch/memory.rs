@@ -22,6 +22,10 @@ pub enum Conduct {
     Throws,
     /// Besides asks the runtime for errors and the like.
     Checks,
+    /// Besides writes text to streams or files.
+    Outputs,
+    /// Writes text, and may throw where that fails or as [`Conduct::Throws`].
+    OutputsOrThrows,
     /// Anything else.
     Acts,
 }
@@ -29,7 +33,8 @@ pub enum Conduct {
 impl Conduct {
     fn and(self, other: Self) -> Self {
         match (self.min(other), self.max(other)) {
-            (Self::Throws, Self::Checks) => Self::Acts,
+            (Self::Throws, Self::Checks) | (Self::Checks, Self::OutputsOrThrows) => Self::Acts,
+            (Self::Throws, Self::Outputs) => Self::OutputsOrThrows,
             (_, more) => more,
         }
     }
@@ -46,6 +51,8 @@ pub struct HostMemory {
     asynchronous: Writes,
     /// The exceptions that the module throws have no destructors but the library's.
     plain_exceptions: bool,
+    /// What writes to a stream may call the program's own functions.
+    own_streams: bool,
 }
 
 impl HostMemory {
@@ -58,6 +65,7 @@ impl HostMemory {
             unknown_call: Rc::new(Writes::unknown_call()),
             asynchronous: asynchronous_writes(host, points_to, stubs),
             plain_exceptions: throws_plain_exceptions(host),
+            own_streams: has_own_streams(host),
         };
         let analysed: Vec<bool> = host
             .functions
@@ -359,9 +367,15 @@ impl HostMemory {
             return Conduct::Acts;
         }
         if let Some(library) = calls::library_call(called) {
-            return match (library.fence, library.throws) {
-                (true, _) => Conduct::Acts,
-                (_, true) => Conduct::Throws,
+            let is_text = || !self.own_streams && !is_bulk_output(host, function, at);
+            return match (library.fence, library.output, library.throws) {
+                (true, ..) => Conduct::Acts,
+                (_, true, throws) if is_text() => match throws {
+                    true => Conduct::OutputsOrThrows,
+                    false => Conduct::Outputs,
+                },
+                (_, true, _) => Conduct::Acts,
+                (.., true) => Conduct::Throws,
                 _ => Conduct::Computes,
             };
         }
@@ -478,6 +492,39 @@ fn is_memory_fill(name: &str) -> bool {
 fn calls_named(host: &HostModule, instruction: &Instruction, name: &str) -> bool {
     matches!(instruction.opcode, Opcode::Call { callee: Some(callee), .. }
         if host.functions[callee].name == name)
+}
+
+/// Whether the program makes streams that call its own functions: by the C library's cookies, or as a class
+/// that overrides what a C++ stream's buffer does with characters.
+fn has_own_streams(host: &HostModule) -> bool {
+    const OVERRIDES: [&str; 5] = [
+        "8overflowEi",
+        "8overflowEj",
+        "6xsputnEPKcl",
+        "6xsputnEPKwl",
+        "4syncEv",
+    ];
+    host.functions.iter().any(|function| {
+        let name = function.name.as_str();
+        let overrides = OVERRIDES.iter().any(|end| name.ends_with(end));
+        let of_library = ["_ZNSt", "_ZNKSt", "_ZN9__gnu_cxx"];
+        name == "fopencookie"
+            || overrides && !of_library.iter().any(|start| name.starts_with(start))
+    })
+}
+
+/// Whether a call may write so much that it takes its time, which work of the device could run beside.
+fn is_bulk_output(host: &HostModule, function: usize, at: usize) -> bool {
+    /// What a line of text or a table may have.
+    const MOST_BYTES: i64 = 4096;
+    let instruction = &host.functions[function].instructions[at];
+    let constant = |argument: usize| match instruction.operands.get(argument) {
+        Some(Operand::Integer { value, .. }) => Some(*value),
+        _ => None,
+    };
+    let bytes = || constant(1)?.checked_mul(constant(2)?);
+    calls_named(host, instruction, "fwrite")
+        && bytes().is_none_or(|bytes| !(0..=MOST_BYTES).contains(&bytes))
 }
 
 fn throws_plain_exceptions(host: &HostModule) -> bool {

@@ -277,6 +277,11 @@ pub enum NodeKind {
         stream: Stream,
         /// The host waits for it, or it reads or writes host memory.
         host_side: bool,
+        /// For a plain `cudaMemcpy` from the device to memory of the host alone: which of the host module's
+        /// calls of operations (as `operations.rs` of `program` lists them) it is, in their order. If it succeeds and copies
+        /// anything, all work of its stream is done behind it.
+        #[serde(default)]
+        awaited_call: Option<usize>,
     },
     /// A fill (`cudaMemset*`).
     Set {
@@ -317,7 +322,12 @@ pub enum NodeKind {
     StreamOperation,
     /// The host reads or writes memory that kernels may see, or accesses volatile or atomic memory.
     HostAccess,
-    /// I/O, clocks, unknown calls and everything else: a fence.
+    /// The host writes text to a stream or a file: it neither waits for the device nor sees its memory.
+    Output {
+        /// The called function.
+        what: String,
+    },
+    /// Input, clocks, unknown calls and everything else: a fence.
     Opaque {
         /// The called function or a few words.
         what: String,

@@ -14,6 +14,7 @@ use super::points_to::{ObjectKind, PointsTo, Targets, is_analysed};
 use super::recurrences::{Closing, LoopPlace};
 use super::values::{Facts, Numbering, Symbol, moved};
 use super::*;
+use crate::diagnostics::source_name;
 use crate::program::{DeviceVariable, HostVisibleMemory, Kernel};
 use operations::{operation_calls, operation_touches};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -59,6 +60,7 @@ pub fn assemble(
         passed: Vec::new(),
         touched: Vec::new(),
         moving: BTreeMap::new(),
+        operations: operation_calls(host),
     };
     let functions = builder.control_flow();
     builder.launch_operands(&functions);
@@ -86,6 +88,8 @@ struct Builder<'a> {
     touched: Vec<Option<ValueId>>,
     /// The same of operations that have such pointers.
     moving: BTreeMap<NodeId, Vec<Option<ValueId>>>,
+    /// Sets and copies by function and instruction, numbered in the order of the module.
+    operations: HashMap<(usize, usize), (usize, OperationKind)>,
 }
 
 /// A launch whose operands have their numbers and whose pointers are not yet known.
@@ -349,7 +353,6 @@ impl Builder<'_> {
     /// Third pass: the nodes.
     fn nodes(&mut self, functions: &[Analysed]) {
         let host = self.facts.host;
-        let operations = operation_calls(host);
         for analysed in functions {
             let body = &host.functions[analysed.function];
             for block in &analysed.order {
@@ -372,7 +375,7 @@ impl Builder<'_> {
                         let touched = std::mem::take(&mut self.touched);
                         self.moving.insert(node, touched);
                     }
-                    if let Some((ordinal, does)) = operations.get(&(analysed.function, at))
+                    if let Some((ordinal, does)) = self.operations.get(&(analysed.function, at))
                         && let Some(touches) = operation_touches(&kind)
                     {
                         self.graph.operations.push(Operation {
@@ -459,11 +462,16 @@ impl Builder<'_> {
             Conduct::Computes => None,
             // Out of `main` an exception ends the program and into a landing pad it is an edge; out
             // of another function it is neither, and the caller may go on.
-            Conduct::Throws => {
+            conduct @ (Conduct::Throws | Conduct::OutputsOrThrows) => {
                 let invoke = matches!(instruction.opcode, Opcode::Call { invoke: true, .. });
                 let in_main = facts.host.functions[function].name == "main";
-                (!invoke && !in_main).then_some(NodeKind::Opaque { what: name })
+                match conduct {
+                    _ if !invoke && !in_main => Some(NodeKind::Opaque { what: name }),
+                    Conduct::OutputsOrThrows => Some(NodeKind::Output { what: name }),
+                    _ => None,
+                }
             }
+            Conduct::Outputs => Some(NodeKind::Output { what: name }),
             Conduct::Checks => Some(NodeKind::ErrorCheck),
             Conduct::Acts => Some(NodeKind::Opaque { what: name }),
         }
@@ -542,11 +550,16 @@ impl Builder<'_> {
                 let reads = self.touch(function, at, source, from_device, &bytes);
                 let writes = self.touch(function, at, destination, to_device, &bytes);
                 let device_only = to_device == Some(true) && from_device == Some(true);
+                let to_host = (to_device, from_device) == (Some(false), Some(true))
+                    && writes.is_empty()
+                    && stream == OnStream::Waits;
+                let ordinal = self.operations.get(&(function, at)).map(|(at, _)| *at);
                 NodeKind::Copy {
                     reads,
                     writes,
                     stream: self.stream(function, at, stream),
                     host_side: stream == OnStream::Waits || !device_only,
+                    awaited_call: ordinal.filter(|_| to_host),
                 }
             }
             Action::SymbolCopy {
@@ -591,6 +604,7 @@ impl Builder<'_> {
                     writes,
                     stream: self.stream(function, at, stream),
                     host_side: stream == OnStream::Waits || side != Some(true),
+                    awaited_call: None,
                 }
             }
             Action::Set {
@@ -773,16 +787,4 @@ impl Builder<'_> {
         self.graph.values = self.table.values;
         self.graph
     }
-}
-
-/// The name as the source has it.
-fn source_name(mangled: &str) -> String {
-    cpp_demangle::Symbol::new(mangled)
-        .ok()
-        .and_then(|symbol| {
-            symbol
-                .demangle(&cpp_demangle::DemangleOptions::default())
-                .ok()
-        })
-        .unwrap_or_else(|| mangled.to_owned())
 }

@@ -94,6 +94,7 @@ fn arguments(build: &Build, toolchain: &Toolchain, input: &Input, side: Side) ->
         arguments.extend(["-x", "cuda", option, "-include"].map(str::to_owned));
         arguments.extend([
             header,
+            toolchain.driver_version(),
             format!("--cuda-path={}", toolchain.toolkit.display()),
             format!("--offload-arch=sm_{}", target.number),
         ]);

@@ -142,6 +142,13 @@ static struct text field(struct text line, const char *key) {
     return value;
 }
 
+/* Whether a byte of dumped contents is a number, and no part of an address. */
+static int is_plain(struct text contents, size_t byte) {
+    size_t word = byte;
+    while (word > 0 && byte - word < 8 && !strchr("P.", contents.bytes[2 * word])) --word;
+    return byte - word >= 8 || !strchr("P.", contents.bytes[2 * word]);
+}
+
 /* Says which byte differs first, and whether one does. */
 static int compare_memory(struct run unfused, struct run fused, char *watch, size_t room) {
     struct text left = unfused.memory, right = fused.memory;
@@ -159,7 +166,9 @@ static int compare_memory(struct run unfused, struct run fused, char *watch, siz
         fprintf(stderr, "sirius: reference: byte %zu of allocation %.*s", byte, (int)number.size, number.bytes);
         if (name.size && strncmp(name.bytes, "null", 4))
             fprintf(stderr, " (%.*s)", (int)name.size, name.bytes);
-        fprintf(stderr, " is 0x%.2s, and 0x%.2s with fusion\n", one.bytes + 2 * byte, other.bytes + 2 * byte);
+        if (is_plain(one, byte) && is_plain(other, byte))
+            fprintf(stderr, " is 0x%.2s, and 0x%.2s with fusion\n", one.bytes + 2 * byte, other.bytes + 2 * byte);
+        else fprintf(stderr, " is part of an address that leads elsewhere with fusion\n");
         snprintf(watch, room, "%.*s:%zu", (int)number.size, number.bytes, byte);
         return 1;
     }
@@ -185,6 +194,23 @@ static int differs(struct run unfused, struct run fused, int with_memory, char *
     return (with_memory && compare_memory(unfused, fused, watch, room)) || found;
 }
 
+/* Says that kernels failed, by an assertion or a trap, and whether any did: what such a kernel leaves in
+ * memory is nobody's to rely on. */
+static int kernels_failed(struct run unfused, struct run fused) {
+    struct text a = field(unfused.memory, "\"failure\":"), b = field(fused.memory, "\"failure\":");
+    if (!a.size && !b.size) return 0;
+    struct text nothing = {"none failed", 11};
+    if (!a.size) a = nothing;
+    if (!b.size) b = nothing;
+    if (same(a, b))
+        fprintf(stderr, "sirius: reference: a kernel failed, with fusion and without (%.*s); nothing is compared\n",
+                (int)a.size, a.bytes);
+    else
+        fprintf(stderr, "sirius: reference: kernels fail differently: %.*s, and with fusion %.*s\n", (int)a.size,
+                a.bytes, (int)b.size, b.bytes);
+    return 1;
+}
+
 int main(int count, char **arguments) {
     (void)count;
     struct text input = {0, 0};
@@ -193,6 +219,7 @@ int main(int count, char **arguments) {
     struct run fused = run(fused_start, fused_end, arguments, input, 0, 0);
     fwrite(unfused.output.bytes, 1, unfused.output.size, stdout);
     fflush(stdout);
+    if (kernels_failed(unfused, fused)) return 1;
     char watch[64] = "";
     const char *start = fused_start, *stop = fused_end;
 #ifdef SIRIUS_ALL_STORES

@@ -13,6 +13,7 @@ use super::ir::{self, Place, Value};
 use super::names;
 use super::numerics;
 use super::read_only::settle_read_only_variables;
+use super::shared_offsets::settle_shared_offsets;
 use super::truth_values::settle_truth_values;
 use super::{DeviceVariable, Kernel, ProgramError, Unit, passes};
 use crate::cli::Numerics;
@@ -62,6 +63,7 @@ pub(super) fn decide_numerics(
         &passes::device_machine(architecture)?,
     )?;
     settle_read_only_variables(device);
+    settle_shared_offsets(device);
     numerics::decide(device, numerics);
     passes::verify(device, "deciding numerics")
 }

@@ -5,15 +5,18 @@
 //! that call them, up to [`LARGEST_INLINED_INSTRUCTIONS`], as are small helpers that they use, so
 //! that a grid size, a pointer or a loop bound is one SSA value at all its uses; larger ones are cloned
 //! by context ([`super::contexts`]). Loops are in
-//! simplified, closed form; none is rotated, unrolled or vectorised, and no launch is duplicated,
-//! hoisted or sunk. Functions that neither launch nor call the runtime stay as clang made them.
+//! simplified, closed form; none is rotated or vectorised, only short ones that allocate or free and launch
+//! nothing are unrolled ([`super::allocation_loops`]), and no launch is duplicated, hoisted or sunk.
+//! Functions that neither launch nor call the runtime stay as clang made them.
 
 use super::inlining::recursive_functions;
 use super::ir::{self, Place, Value};
 use super::launches;
 use super::runtime_effects;
-use super::{HostVisibleMemory, ProgramError, contexts, passes};
+use super::streams::is_stream_output;
+use super::{HostVisibleMemory, ProgramError, allocation_loops, contexts, passes};
 use inkwell::module::Module;
+use llvm_sys::LLVMLinkage;
 use std::collections::{BTreeSet, HashMap};
 
 /// What brings stubs and arguments of launches together, before the second round of folding.
@@ -53,6 +56,9 @@ pub(super) fn canonicalise(
     let machine = passes::host_machine()?;
     // clang makes complete-object destructors aliases of base-object ones.
     ir::call_through_aliases(host);
+    if outside.code {
+        keep_launching_instances(host, stubs);
+    }
     let clear_stubs = stubs.difference(unclear_stubs).cloned().collect();
     let wrappers = launches::make_wrappers(host, &clear_stubs);
     launches::fold(host, &wrappers);
@@ -87,10 +93,34 @@ pub(super) fn canonicalise(
     runtime_effects::declare(host, visible != HostVisibleMemory::Nothing);
     for driver in direct_drivers(host, stubs) {
         run(driver, HOST_PIPELINE, &machine)?;
+        if allocation_loops::write_out(host, driver, &machine)? {
+            run(driver, HOST_PIPELINE, &machine)?;
+        }
     }
     launches::number_sites(host);
     passes::verify(host, "the host pipeline")?;
     Ok(visible)
+}
+
+/// Keeps instances of templates that launch, where code outside may call them: units that only see
+/// the declaration rely on an instance that another one used. `g++` behind nvcc leaves it there, as it
+/// inlines nothing of that size that nobody has declared `inline`; LLVM would inline its one call and
+/// drop it.
+fn keep_launching_instances(host: &Module<'_>, stubs: &BTreeSet<String>) {
+    for function in ir::functions(host) {
+        let is_instance = !function.is_declaration()
+            && function.linkage() == LLVMLinkage::LLVMLinkOnceODRLinkage
+            && !stubs.contains(&function.name())
+            && !function.has_attribute("inlinehint")
+            && !function.has_attribute("alwaysinline");
+        let launches = |call: Value| {
+            let called = call.called_name();
+            called.is_some_and(|called| stubs.contains(&called))
+        };
+        if is_instance && function.instructions().into_iter().any(launches) {
+            function.set_linkage(LLVMLinkage::LLVMWeakODRLinkage);
+        }
+    }
 }
 
 fn visible_memory(host: &Module<'_>, outside: Outside) -> HostVisibleMemory {
@@ -356,6 +386,7 @@ impl Sizes<'_> {
             || !self.calls.contains_key(&function)
             || function.is_interposable()
             || function.name() == "main"
+            || is_stream_output(&function.name())
             || function.has_attribute("returns_twice")
         {
             return false;

@@ -417,6 +417,7 @@ impl Arguments {
     fn cuda(&mut self, input: &Input, build: &Build, toolchain: &Toolchain, target: Target) {
         self.add(["-x", "cuda", "-I"]);
         self.0.push(toolchain.clang_view().into());
+        self.0.push(toolchain.driver_version().into());
         let mut path = OsString::from("--cuda-path=");
         path.push(&toolchain.toolkit);
         self.0.push(path);

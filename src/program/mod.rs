@@ -13,6 +13,7 @@
 //! * [`Program::analysis`] holds a canonical copy of every kernel, everything it calls inlined,
 //!   loops simplified and not rotated, unrolled or vectorised.
 
+mod allocation_loops;
 mod assembly_order;
 mod attributes;
 mod builder;
@@ -38,8 +39,9 @@ mod read_only;
 mod relocatable;
 mod remake;
 mod runtime_effects;
+mod shared_offsets;
 mod source_repairs;
-
+mod streams;
 mod truth_values;
 mod texture_references;
 mod unmasked;
@@ -52,6 +54,7 @@ pub use operations::{
     operation_name,
 };
 pub use relocatable::{DeviceSymbols, read_device_link, read_relocatable_unit};
+pub use streams::is_stream_output;
 
 use crate::cli::{Build, Input, Language, Phase, Target, Toolchain};
 use crate::diagnostics::Location;

@@ -16,6 +16,7 @@ use super::{
     front_end, ir, passes, unmasked,
 };
 use crate::cli::{Build, Input, Language, Relocatable, Target, Toolchain};
+use crate::diagnostics::source_name;
 use inkwell::GlobalVisibility;
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
@@ -393,7 +394,7 @@ fn link_code<'ctx>(
         .map(|(name, source)| {
             format!(
                 "undefined reference to '{}' in '{}'",
-                demangled(name),
+                source_name(name),
                 source.display()
             )
         })
@@ -442,12 +443,6 @@ fn refuse_device_runtime<'a>(
          parallelism) are not supported",
         source.display()
     )))
-}
-
-fn demangled(name: &str) -> String {
-    let symbol = cpp_demangle::Symbol::new(name).ok();
-    let text = symbol.and_then(|symbol| symbol.demangle(&Default::default()).ok());
-    text.unwrap_or_else(|| name.to_owned())
 }
 
 impl Domain<'_> {

@@ -10,9 +10,10 @@
 mod places;
 mod shared_variables;
 mod sides;
+mod templates;
 
 use crate::cli::ToolError;
-use places::{Change, change_at};
+use places::{Change, change_at, pragma_of_macro};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
@@ -91,6 +92,7 @@ fn findings(text: &str) -> Vec<Finding<'_>> {
                 sides::is_about_need,
                 sides::is_about_attributes,
                 is_about_builtin,
+                is_about_macro,
             ]
             .iter()
             .any(|is_about| is_about(note.message))
@@ -119,6 +121,11 @@ fn complaint<'a>(line: &'a str, kind: &str) -> Option<Complaint<'a>> {
 /// Whether a note says that clang knows a name by itself.
 fn is_about_builtin(note: &str) -> bool {
     note.starts_with('\'') && note.contains("' is a builtin with type")
+}
+
+/// Whether a note says where a macro was defined.
+fn is_about_macro(note: &str) -> bool {
+    note.starts_with("expanded from macro '")
 }
 
 /// The macro that gives a source's own function another name, where g++ does not know the name as clang does
@@ -182,10 +189,30 @@ impl Sources {
         any
     }
 
-    /// What mends an error: a change where it is (a specialisation's is there too), else a body that the host's side leaves out, else functions that
-    /// become those of both sides.
+    /// What mends an error: a change where it is (a specialisation's is there too) or in the macro that it comes from, else a body that the
+    /// host's side leaves out, else functions that become those of both sides.
     fn changes(&mut self, finding: &Finding<'_>) -> Vec<(PathBuf, Change)> {
         let Finding { error, notes } = finding;
+        if error.message == templates::MESSAGE {
+            let doubled = |place: &Complaint<'_>| {
+                let (path, text, at) = self.place(place)?;
+                Some((path, templates::doubled_signs(&text, at)?))
+            };
+            return notes
+                .iter()
+                .chain([error])
+                .find_map(doubled)
+                .into_iter()
+                .collect();
+        }
+        let macros = notes.iter().filter(|note| is_about_macro(note.message));
+        let mut pragmas = macros.filter_map(|note| {
+            let (path, text, at) = self.place(note)?;
+            Some((path, pragma_of_macro(&text, at)?))
+        });
+        if let Some(change) = pragmas.next() {
+            return vec![change];
+        }
         if let Some((path, text, at)) = self.place(error)
             && let Some(change) = change_at(&text, at, error.message)
         {

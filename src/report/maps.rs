@@ -2,6 +2,7 @@
 
 use super::condition::LaunchNames;
 use super::{find_launch, kernel_name};
+use crate::affine::Axis;
 use crate::kernel::KernelModel;
 use crate::launch::{Launch, LaunchGraph, LaunchId, ValueId};
 use crate::schedule::{Arrangement, BlockThreads, FusionGroup, Member, ThreadMap, ThreadOrder};
@@ -106,6 +107,26 @@ fn in_words(
             let length = names.expression(length, 2);
             let text = format!("threads counted {order}, {length} to a block");
             ("runs", text)
+        }
+        ThreadMap::Elements { axes, extents, own } => {
+            let extents = extents.iter().map(|extent| names.expression(extent, 2));
+            let extents = extents.collect::<Vec<_>>().join(" by ");
+            let along = |axes: &[Axis]| {
+                let names = axes.iter().map(|axis| axis.name().to_string());
+                names.collect::<Vec<_>>().join(" and ")
+            };
+            let mut text = format!(
+                "threads along {} run the elements of {extents}",
+                along(axes)
+            );
+            match own.as_slice() {
+                [] => text.push_str(", counted block after block"),
+                own if own != axes.as_slice() => {
+                    text.push_str(&format!(", its own along {}", along(own)));
+                }
+                _ => {}
+            }
+            ("elements", text)
         }
         ThreadMap::Rearranged { blocks, threads } => {
             let parts = [("blocks", blocks), ("threads", threads)];

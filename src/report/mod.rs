@@ -27,6 +27,7 @@ pub use waves::{
 
 use crate::cli::ReportFormat;
 use crate::dependence::{DependenceKind, IterationDistance, Uar, Width, Witness, WitnessEnd};
+use crate::diagnostics::source_name;
 use crate::kernel::KernelModel;
 use crate::launch::{HostBlockId, Launch, LaunchGraph, LaunchId, Node, NodeKind, Stream, ValueId};
 use crate::pipeline::Stage;
@@ -582,7 +583,8 @@ fn describe(graph: &LaunchGraph, kernels: &[KernelModel], node: &Node) -> Report
         NodeKind::ErrorCheck => plain(ReportNodeKind::Sync, "error check"),
         NodeKind::StreamOperation => plain(ReportNodeKind::Sync, "stream or event operation"),
         NodeKind::HostAccess => plain(ReportNodeKind::Opaque, "host access"),
-        NodeKind::Opaque { what } => plain(ReportNodeKind::Opaque, what),
+        NodeKind::Output { .. } => plain(ReportNodeKind::Opaque, "host output"),
+        NodeKind::Opaque { what } => plain(ReportNodeKind::Opaque, &source_name(what)),
     }
 }
 

@@ -185,8 +185,12 @@ pub(super) fn lines(report: &Report, region: &ReportWaves) -> Vec<String> {
         (None, 1) => String::from(" in a host loop, found when the program runs"),
         (None, loops) => format!(" in {loops} host loops, found when the program runs"),
     };
+    let waiting = match launches {
+        1 => String::from("1 launch waits for its wave"),
+        _ => format!("{launches} launches wait for their waves"),
+    };
     let mut lines = vec![format!(
-        "{launches} launches wait for their waves{found}: {}",
+        "{waiting}{found}: {}",
         figures(region, region.count)
     )];
     let name = |id: &usize| report.nodes.get(*id).map_or("", |node| &node.name);

@@ -10,7 +10,7 @@ use super::orientation::{Layouts, Members, Orientation, Strands};
 use super::sharing::{Loaded, loaded};
 use super::space::MOST_STATIC_SHARED_BYTES;
 use super::{BlockThreads, ThreadMap};
-use crate::dependence::Guard;
+use crate::dependence::{Edge, Guard};
 use crate::diagnostics::{Rejection, RejectionReason};
 use crate::expression::{Condition, Expression};
 use crate::launch::ValueId;
@@ -34,10 +34,20 @@ impl<'a> Judge<'a> {
         for a in earlier {
             for b in later {
                 let edges = [self.edges(a.node, b.node), self.edges(b.node, a.node)].concat();
-                if let Some(edge) = edges.iter().find(|edge| orders(edge)) {
+                let is_there = |edge: &&&Edge| orders(edge) && !self.is_absent_anyway(edge);
+                if let Some(edge) = edges.iter().find(is_there) {
+                    // What could be inside of one launch says nothing for itself.
+                    let message = match edge.explanation() {
+                        said if said.is_empty() => format!(
+                            "`{}` and `{}` touch the same memory, so that what they run with cannot run \
+                             side by side",
+                            a.model.display_name, b.model.display_name
+                        ),
+                        said => said,
+                    };
                     return Err(Rejection {
                         reason: edge.reason.unwrap_or(RejectionReason::GlobalDependence),
-                        message: edge.explanation(),
+                        message,
                         detail: edge.relation.clone(),
                         location: edge.location.clone(),
                     });
@@ -227,8 +237,9 @@ impl<'a> Judge<'a> {
                     return Err(rejection(RejectionReason::Shape, message, location));
                 }
                 for axis in 0..3 {
-                    let single = self.extent(member, 3 + axis).as_constant() == Some(1);
-                    if !single && !member.model.distinguishes_threads[axis] {
+                    if !member.model.distinguishes_threads[axis]
+                        && !self.may_be_single(member, axis)
+                    {
                         let axis = ["x", "y", "z"][axis];
                         let message = format!(
                             "`{name}` never reads threadIdx.{axis}, so that its threads along it \
@@ -241,6 +252,31 @@ impl<'a> Judge<'a> {
             threads.push(BlockThreads::Row { fills_block });
         }
         Ok(threads)
+    }
+
+    /// Whether a block has one thread along an axis, or a test may find so: a plane of threads whose extents
+    /// the host works out has one along z.
+    fn may_be_single(&self, member: &Candidate, axis: usize) -> bool {
+        match self.extent(member, 3 + axis).as_constant() {
+            Some(extent) => extent == 1,
+            None => axis > 0,
+        }
+    }
+
+    /// What strands of several blocks test for their threads to be told apart.
+    pub(super) fn single_guards(&self, members: &[Candidate<'a>], strands: &Strands) -> Vec<Guard> {
+        let in_rows = self.threads(members, strands).is_ok_and(|threads| {
+            let mut threads = threads.iter();
+            threads.any(|threads| matches!(threads, BlockThreads::Row { .. }))
+        });
+        let strands = strands.iter().filter(|_| in_rows).flatten();
+        let axes = strands.flat_map(|member| [1, 2].map(|axis| (&members[*member], axis)));
+        axes.filter(|(member, axis)| !member.model.distinguishes_threads[*axis])
+            .map(|(member, axis)| Guard::Holds {
+                class: String::from("shape"),
+                condition: Condition::Equal(self.extent(member, 3 + axis), Expression::Constant(1)),
+            })
+            .collect()
     }
 
     /// The number of blocks of a launch.

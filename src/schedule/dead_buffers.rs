@@ -38,6 +38,7 @@ pub fn find_dead_buffers(
             | NodeKind::Allocation { .. }
             | NodeKind::Synchronise(_)
             | NodeKind::ErrorCheck
+            | NodeKind::Output { .. }
             | NodeKind::StreamOperation
             | NodeKind::HostAccess
             | NodeKind::Opaque { .. } => {}

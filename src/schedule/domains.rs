@@ -104,7 +104,14 @@ impl<'a> Judge<'a> {
     /// A way to place the threads of some of the members over those of the others; `None` when there is
     /// none.
     pub(super) fn placed_anew(&self, members: &[Candidate<'a>]) -> Option<Domains> {
-        self.rearranged(members).or_else(|| self.dealt(members))
+        if let Some(rearranged) = self.rearranged(members) {
+            return Some(rearranged);
+        }
+        let dealt = self.dealt(members);
+        match &dealt {
+            Some(found) if found.cost.is_none() => dealt,
+            _ => self.in_array(members).or(dealt),
+        }
     }
 
     /// Whether each thread of a block knows itself from all others.

@@ -224,5 +224,5 @@ fn is_of_place(edge: &Edge) -> bool {
 
 /// Whether no kernel could hold both ends.
 fn keeps_apart(edge: &Edge) -> bool {
-    !edge.carried && edge.width == Width::Global && edge.mapped.is_none()
+    !edge.carried && edge.width == Width::Global && edge.mapped.is_none() && edge.array.is_none()
 }

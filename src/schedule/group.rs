@@ -186,8 +186,20 @@ impl<'a> Judge<'a> {
         same_shape
             && pairs.all(|(a, b)| {
                 let edges = [self.edges(a.node, b.node), self.edges(b.node, a.node)];
-                edges.concat().iter().all(|edge| edge.absent_if.is_empty())
+                let mut edges = edges.concat().into_iter();
+                edges.all(|edge| edge.absent_if.is_empty() || self.is_absent_anyway(edge))
             })
+    }
+
+    /// Whether an edge exists only where one of its ends would not run in a group at all: all that it takes for
+    /// it to be absent is tested for the launches themselves.
+    pub(super) fn is_absent_anyway(&self, edge: &Edge) -> bool {
+        let relied_on = |node: NodeId| match self.conditions.get(&node) {
+            Some(Ok(conditions)) => conditions.as_slice(),
+            _ => &[],
+        };
+        let own = [edge.source, edge.sink].map(relied_on).concat();
+        !edge.absent_if.is_empty() && edge.absent_if.iter().all(|guard| own.contains(guard))
     }
 
     /// The plan's form of a finished group. `planned` tells which members were brought together to
@@ -218,6 +230,7 @@ impl<'a> Judge<'a> {
             strand.iter().for_each(|member| strand_of[*member] = number);
         }
         let mut guards: BTreeSet<Guard> = self.grid_guard(members, &strands).into_iter().collect();
+        guards.extend(self.single_guards(members, &strands));
         // What was planned to be one strand has blocks of one shape, which strands side by side may then
         // keep.
         let kept = domains.kept(members);
@@ -301,8 +314,28 @@ impl<'a> Judge<'a> {
             guards,
             unread_afterwards,
             segments,
+            awaited_copies: self.awaited_copies(members),
             variant: Variant::default(),
         }
+    }
+
+    /// Copies to the host that count as waits for members that have moved below others.
+    fn awaited_copies(&self, members: &[Candidate<'a>]) -> Vec<NodeId> {
+        let Some((last, moved)) = members.split_last() else {
+            return Vec::new();
+        };
+        let mut awaited = BTreeSet::new();
+        for moved in moved {
+            let between = self.order.between(moved.node, last.node);
+            let waits = |node: &NodeId| waiting::orders(self.graph, moved, *node);
+            if between.iter().flatten().any(waits) {
+                let found = self
+                    .observers
+                    .find(&self.order, &self.memory, moved, last.node);
+                awaited.extend(found.into_iter().flatten());
+            }
+        }
+        awaited.into_iter().collect()
     }
 
     /// [`Judge::order`] of each strand, written out where one of them is not in host order.
@@ -535,10 +568,8 @@ impl<'a> Judge<'a> {
             for moved in *group {
                 let waits = |node: &NodeId| waiting::orders(self.graph, moved, *node);
                 if between.iter().any(waits) {
-                    let (order, memory) = (&mut self.order, &self.memory);
-                    if let Some(found) = self.observers.find(order, memory, moved, last.node) {
-                        return Err(found);
-                    }
+                    self.observers
+                        .find(&self.order, &self.memory, moved, last.node)?;
                 }
             }
             for node in between {
@@ -684,7 +715,7 @@ fn are_tested_away(edges: &[&Edge]) -> bool {
 
 /// Whether one launch can hold both ends of an edge and keep what it orders, under some map.
 pub(super) fn may_be_inside(edge: &Edge) -> bool {
-    let mapped = edge.mapped.is_some() && edge.absent_if.is_empty();
+    let mapped = (edge.mapped.is_some() || edge.array.is_some()) && edge.absent_if.is_empty();
     // What is there only where pointers happen to be equal is no reason.
     let narrow = edge.width != Width::Global && !edge.allows_equal_pointers();
     narrow || mapped || !orders(edge)

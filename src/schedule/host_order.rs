@@ -7,7 +7,9 @@
 use crate::launch::{HostBlockId, LaunchGraph, NodeId};
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
+use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
 
 /// Answers about the order of host operations.
 pub(super) struct HostOrder<'a> {
@@ -18,7 +20,7 @@ pub(super) struct HostOrder<'a> {
     /// When a walk over the dominator tree enters and leaves each block; `None` where it never does.
     visits: Vec<Option<(usize, usize)>>,
     /// Whether each block can be met again within an iteration, by the header that ends it.
-    repeating: HashMap<Option<HostBlockId>, Vec<bool>>,
+    repeating: RefCell<HashMap<Option<HostBlockId>, Rc<[bool]>>>,
 }
 
 impl<'a> HostOrder<'a> {
@@ -38,12 +40,12 @@ impl<'a> HostOrder<'a> {
             positions,
             predecessors,
             visits: walk(graph),
-            repeating: HashMap::new(),
+            repeating: RefCell::default(),
         }
     }
 
     /// Whether two nodes are in step, the first before the second.
-    pub(super) fn in_step(&mut self, first: NodeId, second: NodeId) -> bool {
+    pub(super) fn in_step(&self, first: NodeId, second: NodeId) -> bool {
         let [from, to] = [first, second].map(|node| self.graph.nodes[node.0].block);
         let [one, two] = [from, to].map(|block| &self.graph.blocks[block.0]);
         if one.function != two.function
@@ -61,7 +63,7 @@ impl<'a> HostOrder<'a> {
     }
 
     /// The nodes strictly between two nodes in step, in host order; `None` when they are not.
-    pub(super) fn between(&mut self, first: NodeId, second: NodeId) -> Option<Vec<NodeId>> {
+    pub(super) fn between(&self, first: NodeId, second: NodeId) -> Option<Vec<NodeId>> {
         if !self.in_step(first, second) {
             return None;
         }
@@ -119,10 +121,11 @@ impl<'a> HostOrder<'a> {
     }
 
     /// Whether each block is met again without an edge into the header of the loop around `block`.
-    fn repeating(&mut self, block: HostBlockId) -> &Vec<bool> {
+    fn repeating(&self, block: HostBlockId) -> Rc<[bool]> {
         let header = self.header(block);
         let graph = self.graph;
-        self.repeating.entry(header).or_insert_with(|| {
+        let mut known = self.repeating.borrow_mut();
+        let repeating = known.entry(header).or_insert_with(|| {
             let mut flow = DiGraph::<(), ()>::new();
             for _ in &graph.blocks {
                 flow.add_node(());
@@ -140,8 +143,9 @@ impl<'a> HostOrder<'a> {
                     repeating[block.index()] = again;
                 }
             }
-            repeating
-        })
+            repeating.into()
+        });
+        repeating.clone()
     }
 }
 

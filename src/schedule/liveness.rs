@@ -54,6 +54,7 @@ impl Readers {
                 | NodeKind::Free { .. }
                 | NodeKind::Synchronise(_)
                 | NodeKind::ErrorCheck
+                | NodeKind::Output { .. }
                 | NodeKind::StreamOperation
                 | NodeKind::HostAccess
                 | NodeKind::Opaque { .. } => {}

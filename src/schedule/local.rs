@@ -120,7 +120,7 @@ fn plan_by(
             (&candidates[&source], &candidates[&sink]),
             (source, sink),
             &groups,
-            refusals.get(&sink),
+            refusals.get(&sink).map_or(&[], Vec::as_slice),
         );
         missed.push(Missed {
             source,
@@ -134,7 +134,14 @@ fn plan_by(
 /// Launches in groups, and by launch why it could not join.
 struct Grouping<'a> {
     groups: Groups<'a>,
-    refusals: HashMap<NodeId, (NodeId, Rejection)>,
+    refusals: HashMap<NodeId, Vec<Refusal>>,
+}
+
+/// Why a launch could not join some groups.
+struct Refusal {
+    /// The last member of each of them.
+    places: Vec<NodeId>,
+    found: Rejection,
 }
 
 impl Grouping<'_> {
@@ -168,7 +175,7 @@ fn group<'a>(
 ) -> Grouping<'a> {
     let (graph, options) = (judge.graph, judge.options);
     let mut groups = Groups::default();
-    let mut refusals: HashMap<NodeId, (NodeId, Rejection)> = HashMap::new();
+    let mut refusals: HashMap<NodeId, Vec<Refusal>> = HashMap::new();
     for node in nodes {
         let Ok(last) = candidates[node] else { continue };
         let home = groups.open(last);
@@ -254,9 +261,10 @@ fn group<'a>(
                     break;
                 }
                 Err(found) => {
-                    if let Some(place) = members.first().and_then(|members| members.last()) {
-                        refusals.entry(*node).or_insert((place.node, found));
-                    }
+                    let places = members.iter().filter_map(|members| members.last());
+                    let places = places.map(|member| member.node).collect();
+                    let refused = refusals.entry(*node).or_default();
+                    refused.push(Refusal { places, found });
                 }
             }
         }
@@ -451,7 +459,7 @@ fn why_apart<'a>(
     ),
     (source, sink): (NodeId, NodeId),
     groups: &Groups<'a>,
-    refusal: Option<&(NodeId, Rejection)>,
+    refusals: &[Refusal],
 ) -> Rejection {
     let location = judge.graph.nodes[sink.0].location.clone();
     if judge.options.fusion == Fusion::Off {
@@ -526,12 +534,16 @@ fn why_apart<'a>(
         );
     }
     // The two alone could be one; something else of their groups stands against it.
-    match refusal {
-        Some((place, found)) if groups.together(*place, source) => found.clone(),
-        Some((_, found)) => Rejection {
-            reason: found.reason,
-            ..found.clone()
-        },
+    // Best what was said of the other's group by itself, then of several with it.
+    let concerns = |refusal: &&Refusal| {
+        let mut places = refusal.places.iter();
+        places.any(|place| groups.together(*place, source))
+    };
+    let alone = |refusal: &&Refusal| refusal.places.len() == 1 && concerns(refusal);
+    let refusal = refusals.iter().find(alone);
+    let refusal = refusal.or_else(|| refusals.iter().find(concerns));
+    match refusal.or(refusals.first()) {
+        Some(refusal) => refusal.found.clone(),
         None => rejection(
             RejectionReason::NotConvex,
             String::from("another launch of their groups stands between them"),

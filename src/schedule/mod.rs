@@ -5,6 +5,7 @@
 
 mod alignment;
 mod alone;
+mod arrays;
 mod beside;
 mod beside_cost;
 mod dead_buffers;
@@ -42,6 +43,7 @@ pub use wave_order::{
 };
 pub use waves::plan_waves;
 
+use crate::affine::Axis;
 use crate::cli::{Fusion, Optimisation, SiriusOptions};
 use crate::dependence::{Guard, RangeTouch};
 use crate::diagnostics::{Rejection, RejectionReason};
@@ -81,6 +83,20 @@ pub enum ThreadMap {
         own: ThreadOrder,
         /// How many of its threads a block of the fused launch runs.
         length: Expression<ValueId>,
+    },
+    /// The threads of the fused launch stand for the elements of an array, and so do the member's: a thread runs the
+    /// member's thread of its element. Threads of the member that stand for none touch no memory, and run nowhere;
+    /// neither does anything run in those of the fused launch that stand for none. The fused launch has the shape of
+    /// the members with [`ThreadMap::Identity`].
+    Elements {
+        /// The axes of the fused launch that are the array's, the fastest first: the element of a thread
+        /// has its positions along these, through all blocks.
+        axes: Vec<Axis>,
+        /// How many elements there are along each.
+        extents: Vec<Expression<ValueId>>,
+        /// The member's axes in the same order; empty where its threads are counted block after block, and
+        /// thread n is element n.
+        own: Vec<Axis>,
     },
     /// The member's blocks are those of the fused launch in another arrangement, and the threads of each
     /// block those of a block of the fused launch: blocks stay whole. The fused launch has the shape of
@@ -178,6 +194,10 @@ pub struct FusionGroup {
     /// one. Empty: each member is a segment, in host order.
     #[serde(default)]
     pub segments: Vec<Vec<usize>>,
+    /// Copies to the host, as nodes, behind which somebody relies on members being done: where such a copy has
+    /// nothing to copy, or fails, the host waits for its stream all the same.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub awaited_copies: Vec<NodeId>,
     /// How its kernel is made.
     #[serde(default, skip_serializing_if = "Variant::is_usual")]
     pub variant: Variant,
@@ -217,15 +237,15 @@ impl ThreadMap {
 
     /// Whether threads are counted and dealt anew over those of the fused launch.
     pub fn is_dealt(&self) -> bool {
-        matches!(self, Self::Dealt { .. } | Self::Runs { .. })
+        matches!(
+            self,
+            Self::Dealt { .. } | Self::Runs { .. } | Self::Elements { .. }
+        )
     }
 
     /// Whether its threads are those of a launch whose shape other members tell.
     pub fn places_anew(&self) -> bool {
-        matches!(
-            self,
-            Self::Dealt { .. } | Self::Runs { .. } | Self::Rearranged { .. }
-        )
+        self.is_dealt() || matches!(self, Self::Rearranged { .. })
     }
 }
 
@@ -248,6 +268,7 @@ impl FusionGroup {
             | ThreadMap::Clipped
             | ThreadMap::Dealt { .. }
             | ThreadMap::Runs { .. }
+            | ThreadMap::Elements { .. }
             | ThreadMap::Rearranged { .. } => None,
         };
         for member in 0..self.members.len() {

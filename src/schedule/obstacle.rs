@@ -2,7 +2,7 @@
 
 use super::ScheduleOptions;
 use crate::dependence::SharedMemory;
-use crate::diagnostics::{Location, Rejection, RejectionReason};
+use crate::diagnostics::{Location, Rejection, RejectionReason, source_name};
 use crate::kernel::KernelModel;
 use crate::launch::{Launch, LaunchGraph, NodeId, NodeKind, Stream};
 use crate::program::OperationKind;
@@ -231,10 +231,23 @@ pub(super) fn obstacle(
             String::from("the host synchronises in between, and synchronisations are kept"),
         ),
         NodeKind::Synchronise(_) | NodeKind::ErrorCheck | NodeKind::Allocation { .. } => None,
-        NodeKind::Free { .. } => blocked(
+        NodeKind::Free { pointer: None } => blocked(
             RejectionReason::Fence,
-            String::from("memory is freed in between"),
+            String::from("memory is freed in between, and it is not known which"),
         ),
+        NodeKind::Free { .. } if memory.may_conflict(moved.node, node) => blocked(
+            RejectionReason::Fence,
+            format!("memory that `{name}` may touch is freed in between"),
+        ),
+        NodeKind::Free { .. } if prints => blocked(
+            RejectionReason::HostAccess,
+            format!("`{name}` prints, and a free, which waits for it, stands in between"),
+        ),
+        NodeKind::Free { .. } if keeps => blocked(
+            RejectionReason::Fence,
+            String::from("memory is freed in between, and synchronisations are kept"),
+        ),
+        NodeKind::Free { .. } => None,
         NodeKind::StreamOperation => blocked(
             RejectionReason::Fence,
             String::from("a stream or event operation stands in between"),
@@ -243,18 +256,39 @@ pub(super) fn obstacle(
             RejectionReason::HostAccess,
             String::from("the host touches memory in between that kernels may see"),
         ),
+        NodeKind::Output { what } if prints || memory.is_host_visible(moved.node) => blocked(
+            RejectionReason::HostAccess,
+            format!(
+                "the host calls `{}` in between, and `{name}` {}",
+                source_name(what),
+                if prints {
+                    "prints, too"
+                } else {
+                    "may touch memory that the host sees"
+                }
+            ),
+        ),
+        NodeKind::Output { .. } => None,
         NodeKind::Opaque { what } => {
             if is_output(what) {
                 return blocked(
                     RejectionReason::HostAccess,
-                    format!("the host calls `{what}` in between"),
+                    format!("the host calls `{}` in between", source_name(what)),
                 );
             }
             blocked(
                 RejectionReason::Fence,
-                format!("`{what}` is called in between, and what it does is not known"),
+                format!("{} in between, and what it does is not known", event(what)),
             )
         }
+    }
+}
+
+/// What stands in between where the host calls something: a name, or what stands for one.
+fn event(what: &str) -> String {
+    match what.starts_with("a ") {
+        true => format!("{what} stands"),
+        false => format!("`{}` is called", source_name(what)),
     }
 }
 

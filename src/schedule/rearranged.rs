@@ -229,7 +229,11 @@ impl<'a> Judge<'a> {
 
 type Pair = (crate::launch::NodeId, crate::launch::NodeId);
 
-fn in_order<'b, 'a>(one: &'b Candidate<'a>, other: &'b Candidate<'a>) -> [&'b Candidate<'a>; 2] {
+/// Two members as the program runs them.
+pub(super) fn in_order<'b, 'a>(
+    one: &'b Candidate<'a>,
+    other: &'b Candidate<'a>,
+) -> [&'b Candidate<'a>; 2] {
     match one.node < other.node {
         true => [one, other],
         false => [other, one],

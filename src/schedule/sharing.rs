@@ -1,7 +1,8 @@
 //! Groups that load from the same memory: one of them that holds both loads it once.
 
 use super::obstacle::Candidate;
-use crate::kernel::{AccessKind, Target};
+use crate::affine::{Axis, Variable};
+use crate::kernel::{Access, AccessKind, Target};
 use crate::launch::{BufferId, Root, ValueId};
 use std::collections::{BTreeSet, HashMap};
 
@@ -12,9 +13,13 @@ pub(super) enum Loaded {
     Buffer(BufferId),
     /// What lies behind a pointer of this value.
     Pointer(ValueId),
+    /// Lines of what begins at a pointer of this value, of which threads that follow each other take parts so
+    /// many bytes apart, with others between them: fields of an array of structs.
+    Lines(ValueId, i64),
 }
 
-/// Everything that members load from by their arguments and none of them changes.
+/// Everything that members load from by their arguments and none of them changes, and lines of which they load
+/// parts, whoever changes others.
 pub(super) fn loaded(members: &[Candidate<'_>]) -> BTreeSet<Loaded> {
     let (mut read, mut changed) = (BTreeSet::new(), BTreeSet::new());
     for member in members {
@@ -38,6 +43,11 @@ pub(super) fn loaded(members: &[Candidate<'_>]) -> BTreeSet<Loaded> {
                 },
                 None => Loaded::Pointer(piece.value),
             });
+            if let (AccessKind::Read, Some(piece), Some(distance)) =
+                (access.kind, piece, gapped(access))
+            {
+                read.insert(Loaded::Lines(piece.value, distance));
+            }
             match access.kind {
                 AccessKind::Read => read.extend(memory),
                 _ => changed.extend(memory),
@@ -46,6 +56,18 @@ pub(super) fn loaded(members: &[Candidate<'_>]) -> BTreeSet<Loaded> {
     }
     read.difference(&changed).copied().collect()
 }
+
+/// How far apart threads that follow each other along x are in what they touch, where others are between them.
+fn gapped(access: &Access) -> Option<i64> {
+    let subscript = access.subscript.as_ref()?;
+    let own = |(_, variable): &&(i64, Variable)| *variable == Variable::Thread(Axis::X);
+    let (distance, _) = subscript.terms.iter().find(own)?;
+    let distance = distance.checked_abs()?;
+    (i64::from(access.size_bytes) < distance && distance <= LINE_BYTES).then_some(distance)
+}
+
+/// What is farther apart than this shares no line.
+const LINE_BYTES: i64 = 128;
 
 /// Groups by what they load.
 #[derive(Default)]

@@ -6,14 +6,15 @@
 //!
 //! Invariant: [`WaitObservers::find`] gives an operation whenever some path from where the moved
 //! launch is issued (at the place of its group, or where control leaves the region before it) meets
-//! one that could touch the launch's memory without being ordered after it.
+//! one that could touch the launch's memory without being ordered after it. A copy to the host ends such
+//! a path only where the plan names it, so that it waits even with nothing to copy.
 
 use super::host_order::HostOrder;
-use super::obstacle::{Candidate, is_output, rejection};
+use super::obstacle::{Candidate, rejection};
 use crate::dependence::SharedMemory;
 use crate::diagnostics::{Location, Rejection, RejectionReason};
 use crate::launch::{Awaited, HostBlockId, LaunchGraph, NodeId, NodeKind, Stream};
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 /// Whether a node may order something else after the launch.
 pub(super) fn orders(graph: &LaunchGraph, moved: &Candidate, node: NodeId) -> bool {
@@ -28,6 +29,7 @@ pub(super) fn orders(graph: &LaunchGraph, moved: &Candidate, node: NodeId) -> bo
         NodeKind::Set { stream, .. } => *stream != moved.launch.stream,
         NodeKind::Launch(other) => other.stream != moved.launch.stream,
         NodeKind::ErrorCheck
+        | NodeKind::Output { .. }
         | NodeKind::StreamOperation
         | NodeKind::HostAccess
         | NodeKind::Opaque { .. } => false,
@@ -63,20 +65,48 @@ impl<'a> WaitObservers<'a> {
         }
     }
 
-    /// Why `moved` may not be issued at the place of `last`, when it has moved below a node that
-    /// [`orders`].
+    /// The copies to the host that have to count as waits, so that `moved` may be issued at the place of
+    /// `last`, when it has moved below a node that [`orders`].
+    ///
+    /// # Errors
+    /// Why it may not, whatever counts as a wait.
     pub(super) fn find(
         &self,
-        order: &mut HostOrder<'a>,
+        order: &HostOrder<'a>,
         memory: &SharedMemory,
         moved: &Candidate,
         last: NodeId,
-    ) -> Option<Rejection> {
+    ) -> Result<BTreeSet<NodeId>, Rejection> {
+        let (observer, _) = self.walk(order, memory, moved, last, false);
+        let Some(place) = observer else {
+            return Ok(BTreeSet::new());
+        };
+        let (observer, awaited) = self.walk(order, memory, moved, last, true);
+        if observer.is_none() {
+            return Ok(awaited);
+        }
+        let between = order.between(moved.node, last).unwrap_or_default();
+        let mut between = between.into_iter();
+        let passed = between.find(|node| orders(self.graph, moved, *node));
+        Err(self.relies(moved, passed, place))
+    }
+
+    /// The place of something that may see the moved launch unfinished, and the copies that were taken for
+    /// waits on the way there.
+    fn walk(
+        &self,
+        order: &HostOrder<'a>,
+        memory: &SharedMemory,
+        moved: &Candidate,
+        last: NodeId,
+        copies_wait: bool,
+    ) -> (Option<&'a Location>, BTreeSet<NodeId>) {
         let graph = self.graph;
+        let mut awaited = BTreeSet::new();
         let (from, to) = (graph.nodes[moved.node.0].block, graph.nodes[last.0].block);
         let mut starts: Vec<(HostBlockId, usize)> = Vec::new();
-        let behind = graph.blocks[to.0].nodes.iter().position(|n| *n == last)? + 1;
-        starts.push((to, behind));
+        let own = graph.blocks[to.0].nodes.iter();
+        starts.push((to, own.take_while(|node| **node != last).count() + 1));
         if from != to {
             let mut region = order.blocks_between(from, to);
             region.insert(from);
@@ -93,16 +123,19 @@ impl<'a> WaitObservers<'a> {
                 continue;
             }
             let nodes = &graph.blocks[block.0].nodes[start..];
-            match self.scan(memory, moved, visible, nodes, block) {
-                Found::Observer(found) => return Some(found),
+            match self.scan(memory, moved, (visible, copies_wait), nodes, block) {
+                Found::Observer(place) => return (Some(place), awaited),
                 Found::Wait => {}
+                Found::Copy(node) => {
+                    awaited.insert(node);
+                }
                 Found::Nothing => {
                     let next = graph.blocks[block.0].successors.iter();
                     starts.extend(next.map(|block| (*block, 0)));
                 }
             }
         }
-        None
+        (None, awaited)
     }
 
     /// Whether a moved launch is done after a wait.
@@ -124,10 +157,10 @@ impl<'a> WaitObservers<'a> {
         &self,
         memory: &SharedMemory,
         moved: &Candidate,
-        visible: bool,
+        (visible, copies_wait): (bool, bool),
         nodes: &[NodeId],
         block: HostBlockId,
-    ) -> Found {
+    ) -> Found<'a> {
         for node in nodes {
             let place = &self.graph.nodes[node.0];
             let other_stream = |stream: &Stream| *stream != moved.launch.stream;
@@ -135,6 +168,13 @@ impl<'a> WaitObservers<'a> {
             let observes = match &place.kind {
                 NodeKind::Synchronise(awaited) if self.is_done(moved, *awaited) => {
                     return Found::Wait;
+                }
+                NodeKind::Copy {
+                    awaited_call: Some(_),
+                    stream,
+                    ..
+                } if copies_wait && self.is_done(moved, Awaited::Stream(*stream)) => {
+                    return Found::Copy(*node);
                 }
                 NodeKind::Launch(other) => other_stream(&other.stream) && touches(),
                 NodeKind::Copy {
@@ -145,7 +185,7 @@ impl<'a> WaitObservers<'a> {
                 } => other_stream(stream) && (touches() || visible && *host_side),
                 NodeKind::Set { stream, .. } => other_stream(stream) && touches(),
                 NodeKind::Free { .. } => self.several_streams && touches(),
-                NodeKind::HostAccess => visible,
+                NodeKind::HostAccess | NodeKind::Output { .. } => visible,
                 NodeKind::Opaque { what } => visible || !leaves_device_alone(what),
                 NodeKind::Synchronise(_)
                 | NodeKind::Allocation { .. }
@@ -153,7 +193,7 @@ impl<'a> WaitObservers<'a> {
                 | NodeKind::StreamOperation => false,
             };
             if observes {
-                return Found::Observer(relies(moved, &place.location));
+                return Found::Observer(&place.location);
             }
         }
         let host_block = &self.graph.blocks[block.0];
@@ -161,33 +201,41 @@ impl<'a> WaitObservers<'a> {
         let returns =
             host_block.successors.is_empty() && self.graph.functions[host_block.function].repeated;
         if returns && (visible || self.several_streams) {
-            return Found::Observer(relies(moved, &self.graph.nodes[moved.node.0].location));
+            return Found::Observer(&self.graph.nodes[moved.node.0].location);
         }
         Found::Nothing
     }
+
+    /// Why a launch may not move below what tells that it is done, for what stands at a place behind.
+    fn relies(&self, moved: &Candidate, passed: Option<NodeId>, place: &Location) -> Rejection {
+        let tells = match passed.map(|node| &self.graph.nodes[node.0].kind) {
+            Some(NodeKind::Allocation { .. }) => "allocation, which may wait for it,",
+            Some(NodeKind::Free { .. }) => "free, which may wait for it,",
+            Some(NodeKind::Copy { .. } | NodeKind::Set { .. } | NodeKind::Library { .. }) => "copy",
+            Some(NodeKind::Launch(_)) => "launch on another stream",
+            _ => "wait",
+        };
+        let name = &moved.model.display_name;
+        let message = format!(
+            "the host or another stream may rely on `{name}` being done after the {tells} that stands \
+             in between"
+        );
+        rejection(RejectionReason::Fence, message, place)
+    }
 }
 
-enum Found {
-    /// Something that may see the launch unfinished.
-    Observer(Rejection),
+enum Found<'a> {
+    /// The place of something that may see the launch unfinished.
+    Observer(&'a Location),
     /// A synchronisation, after which the launch is done.
     Wait,
+    /// A copy to the host, after which it is done if there is anything to copy.
+    Copy(NodeId),
     Nothing,
 }
 
-fn relies(moved: &Candidate, location: &Location) -> Rejection {
-    rejection(
-        RejectionReason::Fence,
-        format!(
-            "the host or another stream may rely on `{}` being done after the wait that stands in \
-             between",
-            moved.model.display_name
-        ),
-        location,
-    )
-}
-
-/// Functions of the C and C++ libraries that have nothing to do with the device.
+/// Functions of the C and C++ libraries that have nothing to do with the device and are no plain output: input,
+/// files, much at once, clocks, the end of the program.
 fn leaves_device_alone(called: &str) -> bool {
     let name = called.split(['(', ' ']).next().unwrap_or(called);
     let plain = [
@@ -198,6 +246,26 @@ fn leaves_device_alone(called: &str) -> bool {
         "clock_gettime",
         "gettimeofday",
         "time",
+        "fwrite",
+        "fread",
+        "fopen",
+        "fclose",
+        "fgets",
+        "scanf",
+        "fscanf",
     ];
-    is_output(called) || plain.contains(&name) || name.starts_with("_ZNSt6chrono")
+    let of_standard_library = [
+        "_ZNSo",
+        "_ZNSi",
+        "_ZNSt6chrono",
+        "_ZNSt13basic_ostream",
+        "_ZNSt13basic_istream",
+        "_ZNSt14basic_ofstream",
+        "_ZNSt14basic_ifstream",
+        "_ZNSt13basic_filebuf",
+    ];
+    plain.contains(&name)
+        || of_standard_library
+            .iter()
+            .any(|start| name.starts_with(start))
 }

@@ -297,7 +297,7 @@ impl Program<'_> {
         statements: &[&Candidate],
         renamed: &BTreeSet<&str>,
     ) -> Option<Vec<usize>> {
-        let mut order = HostOrder::new(self.graph);
+        let order = HostOrder::new(self.graph);
         let loops = |node: NodeId| {
             self.graph
                 .loops_around(self.graph.nodes[node.0].block)

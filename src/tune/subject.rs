@@ -184,6 +184,7 @@ fn map_name(map: &ThreadMap) -> &'static str {
         ThreadMap::Clipped => "clipped",
         ThreadMap::Dealt { .. } => "dealt",
         ThreadMap::Runs { .. } => "runs",
+        ThreadMap::Elements { .. } => "elements",
         ThreadMap::Rearranged { .. } => "rearranged",
         // Which of them is the orientation, not the subject.
         ThreadMap::Blocks { .. } => "identity",

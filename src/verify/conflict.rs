@@ -214,11 +214,15 @@ fn never_meet_at_once(
     }
     set.require(format!("{first} + {shift} < {second} + {second_size}"));
     set.require(format!("{second} < {first} + {shift} + {first_size}"));
+    // What has no number is apart from all that has one.
+    let mut outside = Vec::new();
     let (numbers, quotients) = match (apart, places) {
         (Apart::Numbers, Places::Numbers(numbers)) => {
-            let [one, other] = &**numbers;
-            let one = one.text(&mut set, &mut source, assumptions)?;
-            let other = other.text(&mut set, &mut sink, assumptions)?;
+            let [first, second] = &**numbers;
+            let one = first.text(&mut set, &mut source, assumptions)?;
+            let other = second.text(&mut set, &mut sink, assumptions)?;
+            outside.extend(first.outside(&mut set, &mut source, assumptions)?);
+            outside.extend(second.outside(&mut set, &mut sink, assumptions)?);
             ([one.0, other.0], [one.1, other.1])
         }
         (Apart::Numbers, _) => return None,
@@ -260,8 +264,9 @@ fn never_meet_at_once(
         return is_empty(&set.points(assumptions, "0 = 0"));
     }
     if apart == Apart::Numbers {
-        for order in [" < ", " > "] {
-            if !is_empty(&set.points(assumptions, &numbers.join(order)))? {
+        let different = [" < ", " > "].map(|order| numbers.join(order));
+        for way in outside.iter().chain(&different) {
+            if !is_empty(&set.points(assumptions, way))? {
                 return Some(false);
             }
         }
@@ -332,7 +337,8 @@ impl ConflictSet {
         self.constraints.push(constraint);
     }
 
-    fn points(&self, assumptions: &Assumptions, way: &str) -> Points {
+    /// The instances that are apart in a way.
+    pub(super) fn points(&self, assumptions: &Assumptions, way: &str) -> Points {
         let mut names = self.names.clone();
         let mut constraints = vec![way.to_string()];
         constraints.extend(self.constraints.iter().cloned());
@@ -345,7 +351,7 @@ impl ConflictSet {
     }
 
     /// Declares an instance of an access: its ranges and its domain.
-    fn side<'a>(
+    pub(super) fn side<'a>(
         &mut self,
         letter: &'static str,
         member: &'a Member<'a>,
@@ -374,10 +380,11 @@ impl ConflictSet {
         Some(side)
     }
 
+    /// The instances of a guard, and the numbers that it keeps factors of products below or above.
     fn guard(&mut self, side: &Side<'_>, guard: &Guard) -> Option<String> {
         let mut alternatives = Vec::new();
         for conjunction in guard {
-            let mut parts = vec!["0 = 0".to_string()];
+            let mut parts = self.bounded_products(side, conjunction)?;
             for constraint in conjunction {
                 parts.push(match constraint {
                     Constraint::NonNegative(affine) => {
@@ -392,6 +399,46 @@ impl ConflictSet {
             true => "0 = 1".to_string(),
             false => format!("({})", alternatives.join(" or ")),
         })
+    }
+
+    /// What constraints say of products by a value that is not negative: `factor <= c` bounds the product by
+    /// `c` times the value, and `factor >= c` likewise.
+    fn bounded_products(
+        &mut self,
+        side: &Side<'_>,
+        conjunction: &[Constraint],
+    ) -> Option<Vec<String>> {
+        let mut parts = vec!["0 = 0".to_string()];
+        for index in side.products.iter().copied() {
+            let product = &side.member.model.products[index];
+            let parameter = side.member.parameters.get(product.parameter)?;
+            if parameter.as_constant().is_some() {
+                continue;
+            }
+            let mut bound = |constant: i64, order: &str| {
+                let limit = self.names.text(&parameter.scale(constant)?);
+                let name = self.product_name(side, index);
+                parts.push(format!("{name} {order} {limit}"));
+                Some(())
+            };
+            for constraint in conjunction {
+                let (Constraint::NonNegative(affine) | Constraint::Zero(affine)) = constraint;
+                let is_zero = matches!(constraint, Constraint::Zero(_));
+                let above = affine
+                    .add(&product.factor)
+                    .and_then(|sum| sum.as_constant());
+                if let Some(most) = above {
+                    bound(most, if is_zero { "=" } else { "<=" })?;
+                }
+                let below = affine
+                    .subtract(&product.factor)
+                    .and_then(|rest| rest.as_constant());
+                if let Some(least) = below {
+                    bound(least.checked_neg()?, if is_zero { "=" } else { ">=" })?;
+                }
+            }
+        }
+        Some(parts)
     }
 
     /// An affine expression of one side in isl's notation.
@@ -441,7 +488,7 @@ impl ConflictSet {
     }
 
     /// States what is known of each product of one side by itself.
-    fn products(&mut self, side: &Side<'_>) -> Option<()> {
+    pub(super) fn products(&mut self, side: &Side<'_>) -> Option<()> {
         for index in side.products.iter().copied() {
             let product = &side.member.model.products[index];
             let parameter = side.member.parameters.get(product.parameter)?;

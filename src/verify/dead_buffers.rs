@@ -111,6 +111,7 @@ fn touched_places(graph: &LaunchGraph, kernels: &[KernelModel], node: NodeId) ->
         | NodeKind::Free { .. }
         | NodeKind::Synchronise(_)
         | NodeKind::ErrorCheck
+        | NodeKind::Output { .. }
         | NodeKind::StreamOperation
         | NodeKind::HostAccess
         | NodeKind::Opaque { .. } => Vec::new(),

@@ -17,6 +17,7 @@
 
 use super::Refusal;
 use super::conflict::{ConflictSet, Side};
+use super::elements;
 use super::formula::{Assumptions, Formula};
 use super::member::Member;
 use super::place::Values;
@@ -36,6 +37,9 @@ pub(super) struct Numbers {
     block: [Polynomial; 3],
     /// So many that follow each other count as one.
     together: Polynomial,
+    /// The axes of an array with their extents, the fastest first: numbers are those of its elements, and only
+    /// threads whose positions along these axes are below the extents have one. Empty: all threads have.
+    array: Vec<(Axis, Polynomial)>,
 }
 
 /// What is known of the fused launch of a group with dealt members.
@@ -173,6 +177,16 @@ impl Dealing {
             if !at_most(&total, &most) {
                 refusals.push(Refusal::TooManyThreads { launch });
             }
+            if let ThreadMap::Elements { .. } = &planned.map {
+                let fused = (&self.grid, &self.block);
+                refusals.extend(elements::refusal(
+                    member,
+                    &planned.map,
+                    fused,
+                    values,
+                    assumptions,
+                ));
+            }
             let once = matches!(planned.map, ThreadMap::Dealt { repeats: false, .. });
             if once && !self.least_totals.iter().any(|all| at_most(&total, all)) {
                 let what = String::from("perhaps more threads than the fused launch");
@@ -208,6 +222,12 @@ impl Dealing {
             [Some(one), Some(other)] => assumptions.equal(&one?, &other?),
             _ => false,
         };
+        if maps
+            .iter()
+            .any(|map| matches!(map, ThreadMap::Elements { .. }))
+        {
+            return elements::numbers(members, maps, values, assumptions);
+        }
         alike.then(|| self.numbers(members, maps)).flatten()
     }
 
@@ -222,6 +242,13 @@ impl Dealing {
         // Beyond the last block one begins anew with the first, the other stays.
         let repeats = |map: &&ThreadMap| matches!(map, ThreadMap::Dealt { repeats: true, .. });
         let stays = |map: &&ThreadMap| matches!(map, ThreadMap::Runs { .. });
+        // Elements of a block do not follow each other.
+        if maps
+            .iter()
+            .any(|map| matches!(map, ThreadMap::Elements { .. }))
+        {
+            return None;
+        }
         if maps.iter().any(repeats) && maps.iter().any(stays) {
             return None;
         }
@@ -270,6 +297,7 @@ impl Dealing {
                 grid,
                 block: std::array::from_fn(|axis| extents[3 + axis].clone()),
                 together: Polynomial::constant(1),
+                array: Vec::new(),
             }
         };
         Some([numbers(0), numbers(1)])
@@ -324,6 +352,40 @@ pub(super) struct Part {
 }
 
 impl Numbers {
+    /// Those of a launch's threads, block after block.
+    pub(super) fn counted(extents: &[Polynomial; 6]) -> Self {
+        Self {
+            order: ThreadOrder::Blocks,
+            grid: std::array::from_fn(|axis| Some(extents[axis].clone())),
+            block: std::array::from_fn(|axis| extents[3 + axis].clone()),
+            together: Polynomial::constant(1),
+            array: Vec::new(),
+        }
+    }
+
+    /// Those of the elements that a launch's threads stand for.
+    pub(super) fn of_elements(extents: &[Polynomial; 6], array: Vec<(Axis, Polynomial)>) -> Self {
+        Self {
+            array,
+            ..Self::counted(extents)
+        }
+    }
+
+    /// For each axis of the array, which of an instance's threads are none of its elements.
+    pub(super) fn outside(
+        &self,
+        set: &mut ConflictSet,
+        side: &mut Side<'_>,
+        assumptions: &Assumptions,
+    ) -> Option<Vec<String>> {
+        let beyond = self.array.iter().map(|(axis, extent)| {
+            let position = elements::position(set, side, *axis, assumptions)?;
+            let extent = set.polynomial(extent);
+            Some(format!("{position} >= {extent}"))
+        });
+        beyond.collect()
+    }
+
     /// The number as a sum; neighbouring digits whose units have a known ratio are one part. `None` when it
     /// needs an extent that is not told.
     fn parts(&self, assumptions: &Assumptions) -> Option<Vec<Part>> {
@@ -334,6 +396,9 @@ impl Numbers {
                 Some(self.block[axis.index()].clone()),
             )
         };
+        if !self.array.is_empty() {
+            return elements::parts(&self.array, &self.block);
+        }
         let digits: Vec<_> = match self.order {
             ThreadOrder::Blocks => Axis::ALL
                 .map(thread)

@@ -310,6 +310,7 @@ impl Judge<'_> {
                 | ThreadMap::Clipped
                 | ThreadMap::Dealt { .. }
                 | ThreadMap::Runs { .. }
+                | ThreadMap::Elements { .. }
                 | ThreadMap::Rearranged { .. } => BlockThreads::Same,
             };
             threads != BlockThreads::Same
@@ -437,6 +438,7 @@ impl Judge<'_> {
                 ThreadMap::Blocks { .. }
                     | ThreadMap::Dealt { .. }
                     | ThreadMap::Runs { .. }
+                    | ThreadMap::Elements { .. }
                     | ThreadMap::Rearranged { .. }
             )
         };

@@ -4,11 +4,11 @@ use super::host_order::HostOrder;
 use super::place::Values;
 use super::streams;
 use super::touched::Touched;
-use super::waits::waits_passed;
+use super::waits::{can_be_awaited, waits_passed};
 use super::{Refusal, Site};
-use crate::dependence::Guard;
 use crate::kernel::{KernelModel, Target};
 use crate::launch::{Launch, LaunchGraph, MemoryKind, Node, NodeId, NodeKind, Stream, Touch};
+use crate::schedule::FusionGroup;
 use std::cell::OnceCell;
 
 /// The host program, and what has been found out about it.
@@ -54,8 +54,12 @@ pub(super) fn stream_of(node: &Node) -> Option<Stream> {
 }
 
 /// What speaks against the place of a group in the host program.
-pub(super) fn refusals(host: &Host<'_>, guards: &[Guard], members: &[Site<'_>]) -> Vec<Refusal> {
-    let mut refusals = Vec::new();
+pub(super) fn refusals(host: &Host<'_>, group: &FusionGroup, members: &[Site<'_>]) -> Vec<Refusal> {
+    let awaited = group.awaited_copies.iter().copied();
+    let mut refusals: Vec<_> = awaited
+        .filter(|node| !can_be_awaited(host.graph, *node))
+        .map(|node| Refusal::AwaitsNothing { node })
+        .collect();
     let [first, .., last] = members else {
         return refusals;
     };
@@ -78,13 +82,18 @@ pub(super) fn refusals(host: &Host<'_>, guards: &[Guard], members: &[Site<'_>]) 
     let between = host.order.nodes_between(first.node, last.node);
     let is_other = |node: &NodeId| members.iter().all(|other| other.node != *node);
     let between: Vec<NodeId> = between.into_iter().flatten().filter(is_other).collect();
-    refusals.extend(streams::refusals(host, guards, members, &between));
+    refusals.extend(streams::refusals(host, &group.guards, members, &between));
     for member in &members[..members.len() - 1] {
         // Each member is on every way from the first to the last, so that a node between these two
         // is either before the member or after it.
         let after = |node: &&NodeId| host.order.is_after(member.node, **node);
         let passed: Vec<NodeId> = between.iter().filter(after).copied().collect();
-        refusals.extend(waits_passed(host, member, last.node, &passed));
+        refusals.extend(waits_passed(
+            host,
+            (member, &group.awaited_copies),
+            last.node,
+            &passed,
+        ));
         for node in passed {
             refusals.extend(passing(host, member, &host.graph.nodes[node.0]));
         }
@@ -148,6 +157,14 @@ fn passing(host: &Host<'_>, member: &Site<'_>, node: &Node) -> Option<Refusal> {
         }
         NodeKind::Free { pointer: None } => fence("a free of unknown memory"),
         NodeKind::Synchronise(_) => printing("a synchronisation"),
+        // What the host writes tells no more than what the host knows, which is nothing of a kernel that
+        // neither prints nor touches what the host sees.
+        NodeKind::Output { what } => {
+            if reaches_host_memory(host.graph, member) {
+                return fence(what);
+            }
+            printing("an output of the host")
+        }
         // New memory is nobody's yet, and an error check has no effect on kernels.
         NodeKind::Allocation { .. } | NodeKind::ErrorCheck => None,
         NodeKind::StreamOperation => fence("a stream or event operation"),
@@ -230,6 +247,7 @@ impl Host<'_> {
                 NodeKind::Synchronise(_)
                 | NodeKind::Allocation { .. }
                 | NodeKind::ErrorCheck
+                | NodeKind::Output { .. }
                 | NodeKind::StreamOperation
                 | NodeKind::HostAccess => Some(Vec::new()),
             }

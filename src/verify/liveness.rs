@@ -149,6 +149,7 @@ fn read_places(
         | NodeKind::Free { .. }
         | NodeKind::Synchronise(_)
         | NodeKind::ErrorCheck
+        | NodeKind::Output { .. }
         | NodeKind::StreamOperation
         | NodeKind::HostAccess
         | NodeKind::Opaque { .. } => Vec::new(),

@@ -81,6 +81,7 @@ mod conflict;
 mod dead_buffers;
 mod dealt;
 mod device;
+mod elements;
 mod emptiness;
 mod expansion;
 mod formula;
@@ -152,7 +153,7 @@ pub fn verify(
     }
     let host = host::Host::new(graph, kernels);
     for (group, members) in &groups {
-        refusals.extend(host::refusals(&host, &group.guards, members));
+        refusals.extend(host::refusals(&host, group, members));
     }
     // The device side presumes that members run in step, so it is asked only then.
     if refusals.is_empty() {
@@ -221,6 +222,7 @@ fn members<'a>(
             | ThreadMap::Clipped
             | ThreadMap::Dealt { .. }
             | ThreadMap::Runs { .. }
+            | ThreadMap::Elements { .. }
             | ThreadMap::Rearranged { .. }
             | ThreadMap::Blocks { .. } => {}
         }

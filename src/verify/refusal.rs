@@ -45,6 +45,8 @@ pub enum Refusal {
         node: NodeId,
         what: String,
     },
+    #[error("node {} is no copy to the host that could wait with nothing to copy", node.0)]
+    AwaitsNothing { node: NodeId },
     #[error("launch {} prints and would move below {what} (node {})", launch.0, node.0)]
     PrintingMoves {
         launch: LaunchId,

@@ -130,7 +130,9 @@ impl Strands {
             .filter(|range| range.threads != BlockThreads::Same);
         match rows.count() {
             0 => refusals.extend(same_block(members, assumptions)),
-            rows if rows == ranges.len() => refusals.extend(self.rows(members, &ranges)),
+            rows if rows == ranges.len() => {
+                refusals.extend(self.rows(members, &ranges, assumptions))
+            }
             _ => refusals.push(Refusal::MixedMaps {
                 first: first_launch,
             }),
@@ -139,7 +141,12 @@ impl Strands {
     }
 
     /// Members of a row of threads: each strand has its own block size, told apart in all of its axes.
-    fn rows(&self, members: &[Member<'_>], ranges: &[Range<'_>]) -> Vec<Refusal> {
+    fn rows(
+        &self,
+        members: &[Member<'_>],
+        ranges: &[Range<'_>],
+        assumptions: &Assumptions,
+    ) -> Vec<Refusal> {
         let mut refusals = Vec::new();
         let threads = |strand: &Vec<usize>| {
             let extents = members[strand[0]].extents[3..].iter();
@@ -171,7 +178,8 @@ impl Strands {
                     refusals.push(Refusal::PartialWarps { launch });
                 }
                 for (axis, name) in ['x', 'y', 'z'].into_iter().enumerate() {
-                    let single = member.extents[3 + axis].as_constant() == Some(1);
+                    let one = Polynomial::constant(1);
+                    let single = assumptions.equal(&member.extents[3 + axis], &one);
                     if !single && !member.model.distinguishes_threads[axis] {
                         refusals.push(Refusal::NotInStep {
                             first: members[0].launch.id,
@@ -202,6 +210,7 @@ fn range(group: &FusionGroup, member: usize) -> Option<Range<'_>> {
         | ThreadMap::Clipped
         | ThreadMap::Dealt { .. }
         | ThreadMap::Runs { .. }
+        | ThreadMap::Elements { .. }
         | ThreadMap::Rearranged { .. } => None,
     }
 }

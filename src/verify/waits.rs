@@ -9,10 +9,11 @@ use super::host::{Host, reaches_host_memory, stream_of};
 use crate::launch::{Awaited, HostBlockId, LaunchGraph, NodeId, NodeKind, Stream};
 use std::collections::BTreeSet;
 
-/// What speaks against a launch at the place of `last`, when it passed `between`.
+/// What speaks against a launch at the place of `last`, when it passed `between`. Behind each of `awaited` the
+/// host waits for the stream of that copy, whatever becomes of it.
 pub(super) fn waits_passed(
     host: &Host<'_>,
-    member: &Site<'_>,
+    (member, awaited): (&Site<'_>, &[NodeId]),
     last: NodeId,
     between: &[NodeId],
 ) -> Option<Refusal> {
@@ -32,7 +33,7 @@ pub(super) fn waits_passed(
             foreign(&node) && (visible && *host_side || host.touch_common_memory(member.node, node))
         }
         NodeKind::Free { .. } => several_streams && host.touch_common_memory(member.node, node),
-        NodeKind::HostAccess => visible,
+        NodeKind::HostAccess | NodeKind::Output { .. } => visible,
         NodeKind::Opaque { what } => visible || !is_library(what),
         NodeKind::Synchronise(_)
         | NodeKind::Allocation { .. }
@@ -66,7 +67,10 @@ pub(super) fn waits_passed(
     }
     while let Some((block, nodes)) = pending.pop() {
         let is_wait = |node: &NodeId| match &graph.nodes[node.0].kind {
-            NodeKind::Synchronise(awaited) => one_queue || includes(graph, *awaited, own),
+            NodeKind::Synchronise(waited) => one_queue || includes(graph, *waited, own),
+            NodeKind::Copy { stream, .. } if awaited.contains(node) => {
+                one_queue || includes(graph, Awaited::Stream(*stream), own)
+            }
             _ => false,
         };
         let until = nodes.iter().position(is_wait);
@@ -91,6 +95,18 @@ pub(super) fn waits_passed(
     None
 }
 
+/// Whether a node is a call that can be made to wait for its stream, if it is not done by then anyway.
+pub(super) fn can_be_awaited(graph: &LaunchGraph, node: NodeId) -> bool {
+    let kind = graph.nodes.get(node.0).map(|node| &node.kind);
+    matches!(
+        kind,
+        Some(NodeKind::Copy {
+            awaited_call: Some(_),
+            ..
+        })
+    )
+}
+
 /// Whether the host or another stream may wait for a launch by way of a node behind it.
 pub(super) fn may_order(host: &Host<'_>, member: &Site<'_>, node: NodeId) -> bool {
     let node = &host.graph.nodes[node.0];
@@ -113,27 +129,16 @@ fn includes(graph: &LaunchGraph, awaited: Awaited, stream: Stream) -> bool {
     }
 }
 
-/// Input, output, clocks and the end of the program: they know nothing of the device.
+/// Files, input, clocks and the end of the program: they know nothing of the device.
 fn is_library(called: &str) -> bool {
-    const NAMES: [&str; 25] = [
-        "printf",
-        "fprintf",
-        "vprintf",
-        "vfprintf",
-        "puts",
-        "fputs",
-        "putchar",
-        "fputc",
-        "putc",
-        "fwrite",
-        "fread",
-        "fflush",
+    const NAMES: [&str; 14] = [
         "fopen",
         "fclose",
+        "fwrite",
+        "fread",
         "fgets",
         "scanf",
         "fscanf",
-        "perror",
         "exit",
         "_exit",
         "abort",
@@ -142,10 +147,17 @@ fn is_library(called: &str) -> bool {
         "gettimeofday",
         "time",
     ];
+    // Members of `std::ostream` and `std::istream`, of files, and clocks.
+    const STARTS: [&str; 8] = [
+        "_ZNSo",
+        "_ZNSi",
+        "_ZNSt13basic_ostream",
+        "_ZNSt13basic_istream",
+        "_ZNSt14basic_ofstream",
+        "_ZNSt14basic_ifstream",
+        "_ZNSt13basic_filebuf",
+        "_ZNSt6chrono",
+    ];
     let name = called.split(['(', ' ']).next().unwrap_or(called);
-    let starts = ["_ZNSo", "_ZSt4endl", "_ZStls", "_ZNSt6chrono"];
-    NAMES.contains(&name)
-        || starts.iter().any(|start| name.starts_with(start))
-        || name.contains("ostream")
-        || name.contains("istream")
+    NAMES.contains(&name) || STARTS.iter().any(|start| name.starts_with(start))
 }

@@ -263,7 +263,9 @@ fn passed(graph: &LaunchGraph, sites: &Sites<'_>, region: &WaveRegion) -> Vec<Re
             NodeKind::Launch(_) => "a launch of a special kind",
             NodeKind::Copy { .. } => "a copy",
             NodeKind::Set { .. } => "a set",
-            NodeKind::Library { what, .. } | NodeKind::Opaque { what } => what,
+            NodeKind::Library { what, .. }
+            | NodeKind::Opaque { what }
+            | NodeKind::Output { what } => what,
             NodeKind::Allocation { .. } => "an allocation",
             NodeKind::Free { .. } => "a free",
             NodeKind::Synchronise(_) => "a synchronisation",

@@ -216,6 +216,7 @@ impl World {
             writes: Vec::new(),
             stream: Stream::Default,
             host_side: true,
+            awaited_call: None,
         })
     }
 
@@ -230,6 +231,7 @@ impl World {
             writes: vec![touch(to)],
             stream: Stream::Default,
             host_side: false,
+            awaited_call: None,
         })
     }
 

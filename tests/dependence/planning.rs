@@ -352,6 +352,11 @@ fn what_stands_between_decides() {
         this.world.node(NodeKind::Opaque { what });
     });
     assert_eq!(output.reason(), Some(RejectionReason::HostAccess));
+    let text = outcome(|this, _| {
+        let what = String::from("printf");
+        this.world.node(NodeKind::Output { what });
+    });
+    assert_eq!((text.fused, text.reason()), (1, None));
     let event = outcome(|this, _| {
         this.world.node(NodeKind::StreamOperation);
     });

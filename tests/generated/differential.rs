@@ -50,17 +50,20 @@ pub struct Totals {
 }
 
 /// Kinds of maps of members, as the report names them.
-const MAPS: [&str; 6] = [
+const MAPS: [&str; 7] = [
     "identity",
     "clipped",
     "dealt",
     "runs",
+    "elements",
     "rearranged",
     "blocks",
 ];
 
 /// Classes of guards, as the report names them.
-const GUARDS: [&str; 7] = [
+const GUARDS: [&str; 9] = [
+    "array",
+    "rows",
     "alias",
     "shape",
     "size",
@@ -374,6 +377,8 @@ impl Differential {
             .arg(&program)
             .arg(format!("--sirius-report={}", report.display()))
             .env("SIRIUS_STRICT", "1")
+            // What is used after it was freed does not look as it did.
+            .env("MALLOC_PERTURB_", "85")
             .env_remove("SIRIUS_FLAGS")
             .output()?;
         let messages = String::from_utf8_lossy(&output.stderr).into_owned();

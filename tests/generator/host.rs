@@ -83,8 +83,21 @@ impl Case<'_> {
                 "    int part = {part};\n    {element} *parts = make_parts<{element}>({buffers}, part);"
             );
         }
+        // Buffers that a loop allocates, in some of the cases.
+        let looped = pooled && cut.is_none() && self.number % 4 == 3;
+        if looped {
+            let _ = writeln!(
+                text,
+                "    {element} *made[{buffers}];\n\
+                 \x20   for (int i = 0; i < {buffers}; ++i) {{\n\
+                 \x20       cudaMalloc(&made[i], ELEMENTS * sizeof({element}));\n\
+                 \x20       cudaMemcpy(made[i], initial<{element}>(i), ELEMENTS * sizeof({element}), cudaMemcpyHostToDevice);\n\
+                 \x20   }}"
+            );
+        }
         for buffer in 0..buffers {
             let made = match cut {
+                None if looped => format!("{element} *b{buffer} = made[{buffer}];"),
                 Some(_) => format!("{element} *b{buffer} = parts + {buffer} * part;"),
                 // Each allocation of a pooled case is one of its own for the analysis too.
                 None if pooled => format!(
@@ -460,9 +473,11 @@ impl Case<'_> {
         let element = self.element;
         let kind = if self.tame && self.chance(0.85) {
             match self.pool.is_empty() {
-                true => self.pick(&[0, 2, 3, 4, 13, 22, 22, 22, 22]),
+                true => self.pick(&[0, 2, 3, 4, 13, 15, 17, 22, 22, 22, 22]),
                 // Sets and copies may become segments.
-                false => self.pick(&[0, 2, 3, 4, 5, 6, 12, 13, 22, 22, 22, 22, 22, 22, 22, 22]),
+                false => self.pick(&[
+                    0, 2, 3, 4, 5, 6, 12, 13, 15, 17, 22, 22, 22, 22, 22, 22, 22, 22,
+                ]),
             }
         } else {
             self.random.random_range(0..22)
@@ -512,6 +527,20 @@ impl Case<'_> {
                 let _ = writeln!(
                     text,
                     "    {{ {element} *fresh; cudaMalloc(&fresh, 64); cudaMemset(fresh, 0, 64); cudaFree(fresh); }}"
+                );
+            }
+            14 => text.push_str("    tell(n);\n"),
+            15 | 16 => {
+                let bytes = self.pick(&["sizeof value", "n > 300 ? sizeof value : 0"]);
+                let _ = writeln!(
+                    text,
+                    "    {{ {element} value = 0; cudaMemcpy(&value, {first}, {bytes}, cudaMemcpyDeviceToHost); tell((double)value); }}"
+                );
+            }
+            17 => {
+                let _ = writeln!(
+                    text,
+                    "    {{ void *fresh; cudaMalloc(&fresh, 64); cudaFree(fresh); }}"
                 );
             }
             _ => {}

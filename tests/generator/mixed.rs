@@ -6,7 +6,7 @@ use super::Case;
 use super::host::Scene;
 use std::fmt::Write;
 
-/// The kernels, for every type. Rows are whole multiples of 16 elements, and all elements whole blocks of
+/// The kernels, for every type. Rows are mostly whole multiples of 16 elements, and all elements whole blocks of
 /// 256; `out` and `in` are the same pointer or apart where not said otherwise.
 pub const KERNELS: &str = r#"
 template <typename T> __global__ void on_line(T *out, const T *in, int n, int columns, T scale) {
@@ -28,6 +28,29 @@ template <typename T> __global__ void on_plane(T *out, const T *in, int n, int c
     int column = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y * blockDim.y + threadIdx.y;
     if (column < columns && row < n / columns)
         out[row * columns + column] = mad(in[row * columns + column], scale, (T)3);
+}
+
+template <typename T> __global__ void on_plane_by_columns(T *out, const T *in, int n, int columns, T scale) {
+    unsigned row = blockIdx.x * blockDim.x + threadIdx.x, column = blockIdx.y * blockDim.y + threadIdx.y;
+    if (column >= (unsigned)columns) return;
+    if ((int)row >= n / columns) return;
+    out[row * columns + column] = mad(in[row * columns + column], scale, (T)(row % 7));
+}
+
+// Blocks of 16 by 16.
+template <typename T> __global__ void on_tile(T *out, const T *in, int n, int columns, T scale) {
+    __shared__ T tile[16][17];
+    int column = blockIdx.x * 16 + threadIdx.x, row = blockIdx.y * 16 + threadIdx.y;
+    bool inside = column < columns && row < n / columns;
+    tile[threadIdx.y][threadIdx.x] = inside ? in[row * columns + column] : (T)0;
+    __syncthreads();
+    if (inside) out[row * columns + column] = mad(tile[threadIdx.y][15 - threadIdx.x], scale, tile[threadIdx.y][threadIdx.x]);
+}
+
+// Rows are `columns` apart and at most as long.
+template <typename T> __global__ void on_pitched(T *out, const T *in, int length, int columns, T scale) {
+    int column = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y * blockDim.y + threadIdx.y;
+    if (column < length) out[row * columns + column] = mad(in[row * columns + column], scale, (T)column);
 }
 
 template <typename T> __global__ void on_row(T *out, const T *in, int n, int columns, T scale) {
@@ -69,8 +92,15 @@ impl Case<'_> {
     pub fn mixed(&mut self, text: &mut String, scene: &mut Scene) {
         let element = self.element;
         let qualifier = self.pick(&["const ", ""]);
-        let columns = self.pick(&["32", "48", "64", "64", "16 * (1 + (int)(mix >> 5 & 3))"]);
-        let rows = self.pick(&["16", "32", "48", "16 * (1 + (int)(mix >> 7 & 1))"]);
+        let ragged = self.chance(0.4);
+        let columns = match ragged {
+            true => self.pick(&["37", "64", "20 + (int)(mix >> 5 & 31)"]),
+            false => self.pick(&["32", "48", "64", "64", "16 * (1 + (int)(mix >> 5 & 3))"]),
+        };
+        let rows = match ragged {
+            true => self.pick(&["21", "32", "9 + (int)(mix >> 11 & 15)"]),
+            false => self.pick(&["16", "32", "48", "16 * (1 + (int)(mix >> 7 & 1))"]),
+        };
         let _ = writeln!(
             text,
             "    {qualifier}int columns = {columns}, rows = {rows}, all = rows * columns;"
@@ -109,10 +139,11 @@ impl Case<'_> {
             }
             let kind = match alike {
                 true => self.pick(&[0, 0, 1]),
+                false if ragged => self.pick(&[0, 0, 0, 1, 1, 3, 3, 3, 8, 8, 9, 10, 10, 4]),
                 false => self.pick(&[0, 0, 0, 1, 1, 2, 3, 3, 4, 4, 5, 6, 7]),
             };
             let mut output = self.pick(&places);
-            while kind >= 6 && output == input {
+            while matches!(kind, 6 | 7 | 9) && output == input {
                 output = self.pick(&places);
             }
             let length = match told && self.chance(0.5) {
@@ -140,13 +171,32 @@ impl Case<'_> {
                 4 => ("on_row", format!("rows, {threads}")),
                 5 => ("on_four_rows", "rows / 4, dim3(32, 4)".to_owned()),
                 6 => ("sum_of_row", format!("rows / 4, {}", 128)),
+                8 => {
+                    let (x, y) = self.pick(&[(16, 16), (8, 32), (8, 8), (1, 64)]);
+                    let grid = format!("dim3((rows + {x} - 1) / {x}, ({length} + {y} - 1) / {y})");
+                    ("on_plane_by_columns", format!("{grid}, dim3({x}, {y})"))
+                }
+                9 => {
+                    let grid = format!("dim3(({length} + 15) / 16, (rows + 15) / 16)");
+                    ("on_tile", format!("{grid}, dim3(16, 16)"))
+                }
+                10 => {
+                    let (x, y) = self.pick(&[(16, 16), (16, 16), (32, 8)]);
+                    let grid = format!("dim3((columns + {x} - 1) / {x}, (rows + {y} - 1) / {y})");
+                    ("on_pitched", format!("{grid}, dim3({x}, {y})"))
+                }
                 _ => ("on_last_block", "all / 256, 256".to_owned()),
             };
             let stream = match streams {
                 true => self.pick(&[", 0, one", ", 0, one", ", 0, two"]),
                 false => "",
             };
-            let count = if kind <= 2 { count } else { "all" };
+            let count = match kind {
+                0..=2 => count,
+                10 => self.pick(&["columns - 3", "columns - 3", "columns"]),
+                _ => "all",
+            };
+            let length = if kind == 10 { "columns" } else { length };
             let (out, of) = (&scene.pointers[output], &scene.pointers[input]);
             let _ = writeln!(
                 text,

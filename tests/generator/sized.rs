@@ -1,6 +1,6 @@
 //! Launches over the rows of a matrix that agree where lengths are equal, or divide evenly, of which only the
-//! run knows: rows by single elements and by vectors, rows at distances and steps over elements that were
-//! computed in several ways.
+//! run knows: rows by single elements and by vectors, rows at distances, steps over elements that were
+//! computed in several ways, fields of structs, warps a row, and single threads beside planes of them.
 
 use super::Case;
 use super::host::Scene;
@@ -46,6 +46,34 @@ template <typename T> __global__ void all_by_grid(T *out, const T *in, int n, T 
 template <typename T> __global__ void all_by_step(T *out, const T *in, int n, int step, T scale) {
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) out[i] = mad(in[i], scale, (T)4);
 }
+
+// Warps counted through all blocks, and lines of elements beside them.
+template <typename T> __global__ void row_by_warps(T *out, const T *in, int rows, int length, T scale) {
+    int row = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
+    if (row >= rows) return;
+    for (int c = threadIdx.x % 32; c < length; c += 32)
+        out[row * length + c] = mad(in[row * length + c], scale, (T)c);
+}
+
+template <typename T> __global__ void all_by_line(T *out, const T *in, int n, T scale) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) out[i] = mad(in[i], scale, (T)5);
+}
+
+// One thread.
+template <typename T> __global__ void ends(T *out, const T *in, int n, T scale) {
+    out[0] = mad(in[0], scale, (T)1);
+    out[n - 1] = mad(in[n - 1], scale, (T)2);
+}
+
+// Of each struct one field is written and another one read, of the same struct or of the one after next. Numbers may
+// be counted past the largest.
+template <typename T, int TO, int FROM, int AHEAD>
+__global__ void field(T *out, const T *in, unsigned structs, unsigned first, T scale) {
+    unsigned i = first + blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < structs && i + AHEAD < structs)
+        ((Four<T> *)out)[i].at[TO] = mad(((const Four<T> *)in)[i + AHEAD].at[FROM], scale, (T)TO);
+}
 "#;
 
 impl Case<'_> {
@@ -63,10 +91,22 @@ impl Case<'_> {
             "    int length = {length}, rows = 8 + (mix >> 6 & 1), all = rows * length;\n\
              \x20   int other = mix >> 8 & 3 ? length : 48, wide = mix >> 10 & 3 ? 64 : 63;\n\
              \x20   int step = mix >> 12 & 3 ? 2 * {threads} : 256;\n\
-             \x20   (void)all; (void)other; (void)wide; (void)step;"
+             \x20   unsigned first = mix >> 14 & 3 ? 0 : mix >> 16 & 1 ? 4294967280u : 2147483640u;\n\
+             \x20   (void)all; (void)other; (void)wide; (void)step; (void)first;\n\
+             \x20   dim3 deep(32, 1, mix >> 18 & 3 ? 1 : 2);\n\
+             \x20   (void)deep;"
         );
         // Launches of one kind have their threads alike.
-        let kinds: &[usize] = self.pick(&[&[0, 1], &[0, 2], &[0, 1, 2], &[3], &[4, 5]]);
+        let kinds: &[usize] = self.pick(&[
+            &[0, 1],
+            &[0, 2],
+            &[0, 1, 2],
+            &[3],
+            &[4, 5],
+            &[6],
+            &[7, 8],
+            &[9, 10],
+        ]);
         let places: Vec<usize> = (0..scene.pointers.len()).collect();
         let mut input = self.pick(&places);
         for _ in 0..self.pick(&[2, 2, 3, 4]) {
@@ -84,7 +124,22 @@ impl Case<'_> {
                     format!("row_at_pitch<{element}>{grid}({out}, {of}, 32, {pitch}")
                 }
                 4 => format!("all_by_grid<{element}><<<2, {threads}>>>({out}, {of}, all"),
-                _ => format!("all_by_step<{element}><<<2, {threads}>>>({out}, {of}, all, step"),
+                5 => format!("all_by_step<{element}><<<2, {threads}>>>({out}, {of}, all, step"),
+                7 => {
+                    let grid = format!("<<<(32 * rows + {threads} - 1) / {threads}, {threads}>>>");
+                    format!("row_by_warps<{element}>{grid}({out}, {of}, rows, {own}")
+                }
+                8 => format!("all_by_line<{element}><<<(all + 95) / 96, 96>>>({out}, {of}, all"),
+                9 => {
+                    let grid = "<<<dim3(1, rows), deep>>>";
+                    format!("row_at_pitch<{element}>{grid}({out}, {of}, 32, length")
+                }
+                10 => format!("ends<{element}><<<1, 1>>>({out}, {of}, all"),
+                _ => {
+                    let field = self.pick(&["0, 1, 0", "2, 3, 0", "1, 3, 0", "3, 2, 2"]);
+                    let grid = format!("<<<(all / 4 + {threads} - 1) / {threads}, {threads}>>>");
+                    format!("field<{element}, {field}>{grid}({out}, {of}, all / 4, first")
+                }
             };
             let _ = writeln!(text, "    {launch}, ({element})3);");
             scene.last = Some(output);

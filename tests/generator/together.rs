@@ -31,6 +31,9 @@ pub enum Manner {
 
 /// Elements between the first ones of two rows.
 const ROW: usize = 256;
+/// Most elements that a launch of waves is told of: a kernel that goes a few beyond still stays in its row, so that no
+/// launch races with itself.
+const MOST: usize = ROW - 8;
 
 impl Case<'_> {
     /// How the group at hand is made.
@@ -123,7 +126,7 @@ impl Case<'_> {
         let element = self.element;
         let _ = writeln!(
             text,
-            "    int steps = 1 + repeat, cells = 1 + (int)(mix >> 4 & 3), elements = n < {ROW} ? n : {ROW};"
+            "    int steps = 1 + repeat, cells = 1 + (int)(mix >> 4 & 3), elements = n < {MOST} ? n : {MOST};"
         );
         let mut loops = [
             "for (int step = 1; step <= steps; ++step) {",

@@ -478,12 +478,17 @@ impl Built {
             .arg("-o")
             .arg(&program)
             .env("SIRIUS_STRICT", "1")
+            // What is used after it was freed does not look as it did.
+            .env("MALLOC_PERTURB_", "85")
             .env("SIRIUS_FRONT_END_CACHE", folder.join("front_end"))
             .env_remove("SIRIUS_FLAGS")
             .output()?;
         let messages = String::from_utf8_lossy(&output.stderr).into_owned();
         if !output.status.success() {
-            return Err(format!("does not compile with fusion {fusion}:\n{messages}").into());
+            let status = output.status;
+            return Err(
+                format!("does not compile with fusion {fusion} ({status}):\n{messages}").into(),
+            );
         }
         Ok(Self {
             program,

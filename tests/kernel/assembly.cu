@@ -156,7 +156,6 @@ __global__ void integers(unsigned long long p, int v) {
 //>   reads arg0 within [0, 16*blockDim.x + 1024*arg2 - 1024)
 //>   writes arg1 within [0, 16*blockDim.x)
 //>   requires 64*arg2 - 64 <= 4294967295
-//>   requires 0 <= -1*blockDim.x + 64
 //>   asynchronous copies
 //>   static shared 2048 bytes
 //>

@@ -95,7 +95,6 @@ __global__ void counted(const float *x, float *y) {
 //>   reads arg0 within [0, 512*gridDim.x + 4*blockDim.x - 512)
 //>   writes arg1 within [0, 512*gridDim.x + 4*blockDim.x - 512)
 //>   requires 128*gridDim.x + blockDim.x - 129 <= 4294967295
-//>   requires 0 <= -1*blockDim.x + 128
 //>   asynchronous copies
 //>   static shared 512 bytes
 //>
@@ -115,7 +114,6 @@ __global__ void counted(const float *x, float *y) {
 //>   reads arg0 within [0, 512*gridDim.x + 4*blockDim.x - 512)
 //>   writes arg1 within [0, 512*gridDim.x + 4*blockDim.x - 512)
 //>   requires 128*gridDim.x + blockDim.x - 129 <= 4294967295
-//>   requires 0 <= -1*blockDim.x + 128
 //>   asynchronous copies
 //>   static shared 512 bytes
 //>
@@ -157,7 +155,6 @@ __global__ void counted(const float *x, float *y) {
 //>   reads arg0 within [0, max(4*blockDim.x, 4*blockDim.x + 512*arg2 - 512))
 //>   writes arg1 within [0, 4*blockDim.x + 512*arg2 - 512)
 //>   requires 128*arg2 - 128 <= 4294967295
-//>   requires 0 <= -1*blockDim.x + 128
 //>   asynchronous copies
 //>   static shared 1024 bytes
 //>
@@ -201,7 +198,6 @@ __global__ void counted(const float *x, float *y) {
 //>   output from access 5 to access 5 in one interval
 //>   reads arg0 within [0, 4*blockDim.x)
 //>   writes arg1 within [0, 4*blockDim.x)
-//>   requires 0 <= -1*blockDim.x + 128
 //>   asynchronous copies
 //>   static shared 512 bytes
 //>
@@ -233,7 +229,6 @@ __global__ void counted(const float *x, float *y) {
 //>   reads arg0 within [0, 512*gridDim.x)
 //>   writes arg1 within [0, 512*gridDim.x + 4*blockDim.x - 512)
 //>   requires 128*gridDim.x - 128 <= 4294967295
-//>   requires 0 <= -1*blockDim.x + 128
 //>   requires 128*gridDim.x + blockDim.x - 129 <= 4294967295
 //>   asynchronous copies
 //>   static shared 512 bytes

@@ -150,7 +150,6 @@ __global__ void leaves_early(const float *x, float *y, int n) {
 //>   reads arg0 within [0, 4*blockDim.x + 512*arg2 - 512)
 //>   writes arg1 within [0, 4*blockDim.x + 512*arg2 - 512)
 //>   requires 128*arg2 - 128 <= 4294967295
-//>   requires 0 <= -1*blockDim.x + 128
 //>   static shared 512 bytes
 //>
 //> kernel missing
@@ -172,7 +171,6 @@ __global__ void leaves_early(const float *x, float *y, int n) {
 //>   reads arg0 within [0, 4*blockDim.x + 512*arg2 - 512)
 //>   writes arg1 within [0, 4*blockDim.x + 512*arg2 - 512)
 //>   requires 128*arg2 - 128 <= 4294967295
-//>   requires 0 <= -1*blockDim.x + 128
 //>   static shared 512 bytes
 //>
 //> kernel turns
@@ -196,7 +194,6 @@ __global__ void leaves_early(const float *x, float *y, int n) {
 //>   reads arg0 within [0, 4*blockDim.x + 512*arg2 - 512)
 //>   writes arg1 within [0, 4*blockDim.x + 512*arg2 - 512)
 //>   requires 128*arg2 - 128 <= 4294967295
-//>   requires 0 <= -1*blockDim.x + 128
 //>   static shared 1024 bytes
 //>
 //> kernel uniform_branch
@@ -212,7 +209,6 @@ __global__ void leaves_early(const float *x, float *y, int n) {
 //>   flow from access 1 to access 2 across barrier 0
 //>   reads arg0 within [0, 4*blockDim.x)
 //>   writes arg1 within [0, 4*blockDim.x)
-//>   requires 0 <= -1*blockDim.x + 128
 //>   static shared 512 bytes
 //>
 //> kernel divergent
@@ -230,7 +226,6 @@ __global__ void leaves_early(const float *x, float *y, int n) {
 //>   anti from access 2 to access 4 in one interval
 //>   reads arg0 within [0, 4*blockDim.x)
 //>   writes arg1 within [0, 4*blockDim.x)
-//>   requires 0 <= -1*blockDim.x + 128
 //>   static shared 512 bytes
 //>
 //> kernel warp_barrier
@@ -261,7 +256,6 @@ __global__ void leaves_early(const float *x, float *y, int n) {
 //>   output from access 5 to access 5 in one interval
 //>   reads arg0 within [0, 4*blockDim.x)
 //>   writes arg1 within [0, 4*blockDim.x)
-//>   requires 0 <= -1*blockDim.x + 128
 //>   static shared 512 bytes
 //>
 //> kernel group
@@ -279,7 +273,6 @@ __global__ void leaves_early(const float *x, float *y, int n) {
 //>   output from access 3 to access 3 in one interval
 //>   reads arg0 within [0, 4*blockDim.x)
 //>   writes arg1 within [0, 4*blockDim.x)
-//>   requires 0 <= -1*blockDim.x + 128
 //>   static shared 512 bytes
 //>
 //> kernel tiles_of_group
@@ -329,7 +322,6 @@ __global__ void leaves_early(const float *x, float *y, int n) {
 //>   output from access 3 to access 3 in one interval
 //>   reads arg0 within [0, 4*blockDim.x)
 //>   writes arg1 within [0, 4*blockDim.x)
-//>   requires 0 <= -1*blockDim.x + 128
 //>   static shared 512 bytes
 //>
 //> kernel fences

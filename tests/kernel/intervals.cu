@@ -54,7 +54,6 @@ __global__ void counts(const int *x, int *y) {
 //>   flow from access 1 to access 2 across barrier 0
 //>   writes arg0 within [0, 1024*gridDim.x + 4*blockDim.x - 1024)
 //>   requires 256*gridDim.x + blockDim.x - 257 <= 4294967295
-//>   requires 0 <= -1*blockDim.x + 256
 //>   static shared 1024 bytes
 //>
 //> kernel needless

@@ -128,7 +128,6 @@ __global__ void not_equal_from_thread(float *o, int n) {
 //>   flow from access 3 to access 2 across barrier 0
 //>   flow from access 4 to access 1 across barrier 0
 //>   writes arg0 within [0, 256*gridDim.x + 4*blockDim.x - 256)
-//>   requires 0 <= -1*blockDim.x + 64
 //>   requires 64*gridDim.x + blockDim.x - 65 <= 4294967295
 //>   static shared 512 bytes
 //>
@@ -150,7 +149,6 @@ __global__ void not_equal_from_thread(float *o, int n) {
 //>   output from access 2 to access 2 in one interval
 //>   output from access 3 to access 3 in one interval
 //>   writes arg0 within [max(0, -256*arg1 + 512), min(4*blockDim.x + 256, 4*blockDim.x + 512*floor((arg1 - 1)/2) + 256))
-//>   requires 0 <= -1*blockDim.x + 64
 //>   static shared 512 bytes
 //>
 //> kernel three_stages
@@ -173,7 +171,6 @@ __global__ void not_equal_from_thread(float *o, int n) {
 //>   output from access 3 to access 3 in one interval
 //>   writes arg0 within [0, 4*blockDim.x + 128*arg1 - 128)
 //>   requires 32*arg1 - 32 <= 4294967295
-//>   requires 0 <= -1*blockDim.x + 32
 //>   static shared 384 bytes
 //>
 //> kernel three_pointers

@@ -94,48 +94,48 @@ int main(int argc, char **argv) {
 //>   n12 check @41
 //> block10 in loop0 -> block6
 //> block11 -> block12 block15
-//>   n13 copy stream=default reads b1 bytes=4 host @54
+//>   n13 copy stream=default reads b1 bytes=4 host waits @54
 //> block12 -> block13 block14
-//>   n14 opaque printf @55
-//> block13 -> 
+//>   n14 output printf @55
+//> block13 ->
 //>   n15 free b0 @32
 //>   n16 free b1 @33
-//> block14 -> 
+//> block14 ->
 //>   n17 free b0 @32
 //>   n18 free b1 @33
-//> block15 -> 
+//> block15 ->
 //>   n19 check @54
-//>   n20 opaque fprintf @54
+//>   n20 output fprintf @54
 //>   n21 opaque exit @54
-//> block16 -> 
+//> block16 ->
 //>   n22 check @38
-//>   n23 opaque fprintf @38
+//>   n23 output fprintf @38
 //>   n24 opaque exit @38
-//> block17 -> 
+//> block17 ->
 //>   n25 check @39
-//>   n26 opaque fprintf @39
+//>   n26 output fprintf @39
 //>   n27 opaque exit @39
-//> block18 -> 
+//> block18 ->
 //>   n28 check @41
-//>   n29 opaque fprintf @41
+//>   n29 output fprintf @41
 //>   n30 opaque exit @41
-//> block19 -> 
+//> block19 ->
 //>   n31 check @41
-//>   n32 opaque fprintf @41
+//>   n32 output fprintf @41
 //>   n33 opaque exit @41
-//> block20 -> 
+//> block20 ->
 //>   n34 check @39
-//>   n35 opaque fprintf @39
+//>   n35 output fprintf @39
 //>   n36 opaque exit @39
-//> block21 -> 
+//> block21 ->
 //>   n37 check @38
-//>   n38 opaque fprintf @38
+//>   n38 output fprintf @38
 //>   n39 opaque exit @38
-//> block22 -> 
+//> block22 ->
 //>   n40 check @29
-//>   n41 opaque fprintf @29
+//>   n41 output fprintf @29
 //>   n42 opaque exit @29
-//> block23 -> 
+//> block23 ->
 //>   n43 check @28
-//>   n44 opaque fprintf @28
+//>   n44 output fprintf @28
 //>   n45 opaque exit @28

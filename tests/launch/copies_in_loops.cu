@@ -25,9 +25,9 @@ int main(int count, char **words) {
         cudaMemcpy(to, from, 65536, cudaMemcpyDeviceToDevice);
         std::swap(from, to);
     }
-    float *many[4];
-    for (int i = 0; i < 4; ++i) cudaMalloc(&many[i], 256);
-    for (int i = 0; i < 4; ++i) cudaFree(many[i]);
+    float *many[40];
+    for (int i = 0; i < 40; ++i) cudaMalloc(&many[i], 256);
+    for (int i = 0; i < 40; ++i) cudaFree(many[i]);
     cudaFree(all);
     cudaFree(other);
     return 0;
@@ -59,8 +59,8 @@ int main(int count, char **words) {
 //> loop0 header=block1 counter=v8 passes max(v13, 0) at block1
 //> loop1 header=block4 trip=8 counter=v9 passes 8 at block4
 //> loop2 header=block7 counter=v10 passes max(v13, 0) at block7
-//> loop3 header=block10 trip=4 counter=v11 passes 4 at block10
-//> loop4 header=block13 trip=4 counter=v12 passes 4 at block13
+//> loop3 header=block10 trip=40 counter=v11 passes 40 at block10
+//> loop4 header=block13 trip=40 counter=v12 passes 40 at block13
 //> function main
 //> block0 -> block1
 //>   n0 allocation b0 @12
@@ -85,6 +85,6 @@ int main(int count, char **words) {
 //> block13 in loop4 -> block14 block15
 //> block14 in loop4 -> block13
 //>   n7 free *v7{b2} by v7 @30
-//> block15 -> 
+//> block15 ->
 //>   n8 free b0 @31
 //>   n9 free b1 @32

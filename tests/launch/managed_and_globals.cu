@@ -35,16 +35,15 @@ int main(int count, char **words) {
 //> value v4 from L1.argument0+0:s64
 //> value v5 from L2.argument0+0:s64
 //> function main
-//> block0 -> 
+//> block0 ->
 //>   n0 allocation b0 @14
 //>   n1 allocation b1 @15
 //>   n2 host access @16
-//>   n3 opaque puts @16
-//>   n4 launch L0 kernel0 <<<(v0,v0,v0),(v1,v0,v0),v2,stream=default>>>(v3=b0 host?) @17
-//>   n5 launch L1 kernel0 <<<(v0,v0,v0),(v1,v0,v0),v2,stream=default>>>(v4=*v4{?} host?) @19
-//>   n6 launch L2 kernel0 <<<(v0,v0,v0),(v1,v0,v0),v2,stream=default>>>(v5=b1) @21
-//>   n7 synchronise @22
-//>   n8 host access @23
-//>   n9 launch L3 kernel0 <<<(v0,v0,v0),(v1,v0,v0),v2,stream=default>>>(v3=b0 host?) @24
-//>   n10 synchronise @25
-//>   n11 host access @26
+//>   n3 launch L0 kernel0 <<<(v0,v0,v0),(v1,v0,v0),v2,stream=default>>>(v3=b0 host?) @17
+//>   n4 launch L1 kernel0 <<<(v0,v0,v0),(v1,v0,v0),v2,stream=default>>>(v4=*v4{?} host?) @19
+//>   n5 launch L2 kernel0 <<<(v0,v0,v0),(v1,v0,v0),v2,stream=default>>>(v5=b1) @21
+//>   n6 synchronise @22
+//>   n7 host access @23
+//>   n8 launch L3 kernel0 <<<(v0,v0,v0),(v1,v0,v0),v2,stream=default>>>(v3=b0 host?) @24
+//>   n9 synchronise @25
+//>   n10 host access @26

@@ -66,12 +66,12 @@ define i32 @main(i32 %argc, ptr %argv) {
 ;> value v6 from L0.argument2+0:s32
 ;> value v7 from L1.argument0+0:s64
 ;> function main
-;> block0 -> 
+;> block0 ->
 ;>   n0 allocation b0
 ;>   n1 allocation b1
 ;>   n2 launch L0 kernel0 <<<(v0,v1,v1),(v2,v1,v1),v3,stream=default>>>(v4=b0, v5, v6)
 ;>   n3 synchronise
 ;>   n4 launch L1 kernel1 <<<(v0,v1,v1),(v2,v1,v1),v3,stream=default>>>(v7=b1, v4=b0, v6)
-;>   n5 copy stream=default reads b1 bytes=(v6 * 4) host
+;>   n5 copy stream=default reads b1 bytes=(v6 * 4) host waits
 ;>   n6 free b0
 ;>   n7 free b1

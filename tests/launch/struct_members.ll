@@ -83,17 +83,17 @@ good:
 ;> value v6 from L0.argument2+0:s32
 ;> value v7 from L1.argument0+0:s64
 ;> function setup
-;> block0 -> 
+;> block0 ->
 ;>   n0 allocation b0
 ;>   n1 allocation b1
 ;> function run
 ;> block1 -> block2 block3
 ;>   n2 launch L0 kernel0 <<<(v0,v1,v1),(v2,v1,v1),v3,stream=default>>>(v4=b0, v5, v6)
 ;>   n3 check
-;> block2 -> 
+;> block2 ->
 ;>   n4 check
-;>   n5 opaque printf
+;>   n5 output printf
 ;>   n6 opaque exit
-;> block3 -> 
+;> block3 ->
 ;>   n7 synchronise
 ;>   n8 launch L1 kernel1 <<<(v0,v1,v1),(v2,v1,v1),v3,stream=default>>>(v7=b1, v4=b0, v6)

@@ -31,6 +31,7 @@ template <> __global__ void scaled<__half, 2>(__half *values) { values[threadIdx
 extern "C" __global__ void plain(float *values, unsigned count) {
     __shared__ float all[32];
     assert(threadIdx.x < count);
+    NV_IF_TARGET(NV_IS_DEVICE, (count = std::move(count);))
     all[threadIdx.x] = values[threadIdx.x];
     __syncthreads();
     values[threadIdx.x] = sqrtf(all[count - 1 - threadIdx.x]);

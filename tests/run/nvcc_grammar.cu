@@ -40,7 +40,9 @@ template <int count, class To, class From> __device__ void convert(To *to, const
 __global__ void conversions(float *to, const int *from) { convert<3>(to, from); }
 
 #pragma unroll
-// Pragmas for loops where no loop follows, and several before one.
+// Pragmas for loops where no loop follows, several before one, and macros that become one.
+#define UNROLL #pragma unroll
+#define NOT_UNROLLED # pragma nounroll
 __global__ void pragmas(float *x, int n) {
     constexpr int twice = 2;
     #pragma unroll
@@ -53,6 +55,12 @@ __global__ void pragmas(float *x, int n) {
         sum += x[i];
         #pragma unroll
     }
+    UNROLL
+    for (int i = 0; i < 2; i++) sum += x[i] - x[i + 2];
+    [&] {
+        NOT_UNROLLED
+        for (int i = 0; i < 2; i++) sum += x[i + 2] - x[i];
+    }();
     x[n] = sum;
     #pragma unroll
 }

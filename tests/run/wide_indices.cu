@@ -1,7 +1,7 @@
 // Subscripts that are reckoned in 64 bits and cut to 32, one quotient and one remainder: the conditions that
 // nothing wraps around stand at the ends of what 64 bits hold, and differences of their sides beyond.
 //
-// expect: 2 launches -> 2
+// expect: 2 launches -> 1
 // arguments: 1
 // executes: 4
 #include <cstdio>

@@ -1,6 +1,7 @@
 //! The place of a group in the host program: streams, fences, what launches move past.
 
 use super::*;
+use sirius_rs::launch::{NodeId, Touch};
 
 #[test]
 fn refuses_different_streams() {
@@ -425,6 +426,29 @@ fn refuses_printing_launch_below_synchronisation() {
 }
 
 #[test]
+fn outputs_of_the_host_are_passed_by_what_the_host_does_not_see() {
+    let between = |scene: &mut Scene, _: [BufferId; 3]| {
+        let what = "puts".to_string();
+        scene.node(NodeKind::Output { what });
+    };
+    let mut chain = chain_with(scale, between, shift);
+    chain.scene.kernels[1].prints = true;
+    assert_passes(&chain.scene, &chain.plan());
+    chain.scene.kernels[1].prints = false;
+    chain.scene.kernels[0].prints = true;
+    assert_refused!(chain.scene, chain.plan(), Refusal::PrintingMoves { .. });
+    chain.scene.kernels[0].prints = false;
+    let first = chain.launches[0];
+    for argument in &mut chain.scene.launch_mut(first).arguments {
+        let pointers = argument.pieces.iter_mut();
+        for pointer in pointers.filter_map(|piece| piece.pointer.as_mut()) {
+            pointer.device_only = false;
+        }
+    }
+    assert_refused!(chain.scene, chain.plan(), Refusal::Fence { .. });
+}
+
+#[test]
 fn refuses_to_pass_a_wait_that_somebody_relies_on() {
     // scale -> synchronise -> shift; then the host reads what scale wrote and has waited for.
     let scene = |after: &[NodeKind], device_only: bool| {
@@ -476,4 +500,62 @@ fn refuses_to_pass_a_wait_that_somebody_relies_on() {
             }
         }
     }
+}
+
+#[test]
+fn a_copy_is_a_wait_where_the_plan_says_that_it_waits_in_any_case() {
+    // scale -> synchronise -> shift; then a copy to the host, then a call that is not known.
+    let unknown = NodeKind::Opaque {
+        what: "report(double)".to_string(),
+    };
+    let scene = |awaited_call, stream| {
+        let mut scene = Scene::new();
+        let [x, y, z] = ["x", "y", "z"].map(|name| scene.buffer(name));
+        let shape = scene.known_shape();
+        let n = Pass::Integer(scene.unknown());
+        let kernel = scene.pointwise("scale");
+        let first = scene.launch(kernel, shape, &[Pass::To(x), Pass::To(y), n.clone()]);
+        scene.node(NodeKind::Synchronise(Awaited::Device));
+        let second = scene.launch(kernel, shape, &[Pass::To(y), Pass::To(z), n]);
+        let copy = scene.node(NodeKind::Copy {
+            reads: vec![Touch {
+                pointer: start_of(z),
+                bytes: None,
+            }],
+            writes: Vec::new(),
+            stream,
+            host_side: true,
+            awaited_call,
+        });
+        scene.node(unknown.clone());
+        let plan = plan(&[(first, false), (second, false)], Vec::new());
+        (scene, plan, copy)
+    };
+    let naming = |mut plan: FusionPlan, node: NodeId| {
+        plan.groups[0].awaited_copies = vec![node];
+        plan
+    };
+    // Nobody says that it waits with nothing to copy.
+    let (copies, plan, copy) = scene(Some(3), Stream::Default);
+    assert_refused!(copies, plan, Refusal::PassesWait { .. });
+    assert_passes(&copies, &naming(plan.clone(), copy));
+    // What the plan names must be such a copy.
+    let none = NodeId(copies.graph.nodes.len());
+    for node in [NodeId(copy.0 - 1), NodeId(copy.0 + 1), none] {
+        let named = naming(plan.clone(), node);
+        assert_refused!(copies, named, Refusal::AwaitsNothing { .. });
+    }
+    let (asynchronous, plan, copy) = scene(None, Stream::Default);
+    let named = naming(plan, copy);
+    assert_refused!(asynchronous, named, Refusal::AwaitsNothing { .. });
+    // A copy on another stream does not wait for the launches.
+    let (mut elsewhere, plan, copy) = scene(Some(0), Stream::Unknown);
+    elsewhere.node(NodeKind::StreamOperation);
+    assert_refused!(elsewhere, naming(plan, copy), Refusal::PassesWait { .. });
+    // One that stands before the last member is no wait for what is issued there.
+    let (mut before, plan, copy) = scene(Some(0), Stream::Default);
+    let nodes = &mut before.graph.blocks[0].nodes;
+    let at = nodes.iter().position(|node| *node == copy).unwrap();
+    nodes.swap(at, at + 1);
+    assert_refused!(before, naming(plan, copy), Refusal::PassesWait { .. });
 }

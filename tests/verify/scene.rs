@@ -204,6 +204,7 @@ impl Scene {
             writes: writes.iter().map(touch).collect(),
             stream: Stream::Default,
             host_side: true,
+            awaited_call: None,
         })
     }
 
@@ -425,6 +426,7 @@ pub fn plan(members: &[(LaunchId, bool)], guards: Vec<Guard>) -> FusionPlan {
 pub fn group(members: &[(LaunchId, bool)], guards: Vec<Guard>) -> FusionGroup {
     FusionGroup {
         unread_afterwards: Vec::new(),
+        awaited_copies: Vec::new(),
         segments: Vec::new(),
         variant: Variant::default(),
         members: members

@@ -264,6 +264,36 @@ fn threads_that_run_in_step_stay_so() {
 }
 
 #[test]
+fn that_there_is_one_thread_along_an_axis_may_be_tested() {
+    let mut scene = Scene::new();
+    let buffers = ["a", "b", "c", "d"].map(|name| Pass::To(scene.buffer(name)));
+    let shape = scene.known_shape();
+    let n = Pass::Integer(scene.unknown());
+    let pointwise = scene.pointwise("pointwise");
+    let [a, b, c, d] = buffers;
+    let one = scene.launch(pointwise, shape, &[a, b, n.clone()]);
+    let two = scene.launch(pointwise, shape, &[c, d, n]);
+    scene.kernels[0].distinguishes_threads = [true, true, false];
+    let (depth, single) = (scene.unknown(), scene.constant(1));
+    scene.launch_mut(two).block[2] = depth;
+    let both = |mut guards: Vec<Guard>| {
+        guards.push(valid(two));
+        let both = plan(&[(one, false), (two, false)], guards);
+        let both = ranges(both, &[(0, 40), (40, 40)], BlockThreads::Same);
+        row(both, [false, false])
+    };
+    let is_one = |guards: &mut Vec<Guard>, value| guards.push(same(value, single));
+    assert_refused!(scene, both(vec![]), Refusal::NotInStep { .. });
+    // A test of another axis says nothing.
+    let other = scene.unknown();
+    let mut guards = Vec::new();
+    is_one(&mut guards, other);
+    assert_refused!(scene, both(guards.clone()), Refusal::NotInStep { .. });
+    is_one(&mut guards, depth);
+    assert_passes(&scene, &both(guards));
+}
+
+#[test]
 fn segments_do_not_cross_strands() {
     let (scene, one, two) = sums_of_two();
     let together = in_segments(side_by_side(one, two), &[&[0, 1]]);

@@ -23,12 +23,19 @@ macro_rules! cublas_functions {
     };
 }
 
+pub mod complex_matrices;
+pub mod complex_vectors;
 pub mod extended;
 pub mod factors;
 pub mod handle;
 pub mod light;
 pub mod matrices;
 pub mod mixed;
+pub mod old_interface;
+pub mod one_triangle;
+pub mod rotations;
+mod stored;
+pub mod symmetric_products;
 pub mod transfers;
 pub mod triangles;
 pub mod typed_vectors;
@@ -142,7 +149,7 @@ struct Vector<T> {
     length: usize,
 }
 
-impl<T: Number> Vector<T> {
+impl<T: Copy> Vector<T> {
     fn new(length: i32, start: *const T, increment: i32) -> BlasResult<Self> {
         let length = usize::try_from(length).unwrap_or(0);
         let increment = increment as isize;

@@ -230,7 +230,7 @@ vector_functions!(f64, cublasDaxpy_v2 cublasDscal_v2 cublasDcopy_v2 cublasDswap_
     cublasDnrm2_v2 cublasDasum_v2 cublasIdamax_v2 cublasIdamin_v2 cublasDgemv_v2 cublasDger_v2);
 
 /// The first index for which nothing before it is as good, counted from 1; 0 when there is none.
-fn extreme(length: usize, is_better: impl Fn(usize, usize) -> bool) -> c_int {
+pub(super) fn extreme(length: usize, is_better: impl Fn(usize, usize) -> bool) -> c_int {
     let mut best = 0;
     for index in 1..length {
         if is_better(index, best) {
@@ -246,7 +246,7 @@ fn extreme(length: usize, is_better: impl Fn(usize, usize) -> bool) -> c_int {
 
 /// # Safety
 /// The address is readable or null.
-unsafe fn scalar<T: Number>(place: *const T) -> BlasResult<T> {
+pub(super) unsafe fn scalar<T: Copy>(place: *const T) -> BlasResult<T> {
     // SAFETY: as the caller promises.
     unsafe { place.as_ref() }
         .copied()
@@ -255,7 +255,7 @@ unsafe fn scalar<T: Number>(place: *const T) -> BlasResult<T> {
 
 /// # Safety
 /// The address is writable or null.
-unsafe fn give<T>(place: *mut T, value: T) -> BlasResult {
+pub(super) unsafe fn give<T>(place: *mut T, value: T) -> BlasResult {
     if place.is_null() {
         return Err(BlasError::INVALID_VALUE);
     }

@@ -157,7 +157,7 @@ pub struct BlockRunner<'a> {
     shared: Option<GuardedMapping>,
 }
 
-/// Alignment of static and of dynamic shared memory, in bytes.
+/// Least alignment of static and of dynamic shared memory, in bytes.
 const SHARED_ALIGNMENT: usize = 128;
 
 /// Accesses that are kept before they go to the trace.
@@ -182,12 +182,15 @@ impl<'a> BlockRunner<'a> {
     /// The stacks are as many as [`Method::stack_count`] says.
     pub fn new(launch: &'a Launch, method: Method, stacks: Loan) -> Self {
         let kernel = launch.kernel.kernel;
+        // Variables may ask for more, so that a bit of their addresses tells one buffer from another.
+        let alignment = (kernel.shared_align as usize)
+            .next_power_of_two()
+            .max(SHARED_ALIGNMENT);
         let static_bytes = usize::try_from(kernel.static_shared_bytes)
             .unwrap_or(usize::MAX / 2)
-            .next_multiple_of(SHARED_ALIGNMENT);
-        let dynamic_bytes =
-            (launch.dynamic_shared_bytes as usize).next_multiple_of(SHARED_ALIGNMENT);
-        let shared = shared_memory(static_bytes + dynamic_bytes);
+            .next_multiple_of(alignment);
+        let dynamic_bytes = (launch.dynamic_shared_bytes as usize).next_multiple_of(alignment);
+        let shared = shared_memory(static_bytes + dynamic_bytes, alignment);
         // Dynamic shared memory abuts the inaccessible page; so does static memory without it.
         let shared_start = shared.end() - static_bytes - dynamic_bytes;
         let mut state = Box::new(BlockState {
@@ -624,18 +627,19 @@ impl BlockState {
     }
 }
 
-/// Shared memory of at least `bytes` bytes for this worker, the last `bytes` of them zero: CUDA leaves
-/// the contents undefined, zero makes each run the same.
-fn shared_memory(bytes: usize) -> GuardedMapping {
+/// Shared memory of at least `bytes` bytes for this worker, which ends at a multiple of `alignment`, the last `bytes` of them zero: CUDA
+/// leaves the contents undefined, zero makes each run the same.
+fn shared_memory(bytes: usize, alignment: usize) -> GuardedMapping {
     // Exit handlers launch too, when the thread has nothing left to keep.
     if let Ok(Some(mapping)) = SHARED.try_with(Cell::take)
         && mapping.end() - mapping.start() >= bytes
+        && mapping.end().is_multiple_of(alignment)
     {
         // SAFETY: the mapping is this worker's own and accessible up to its end.
         unsafe { ptr::write_bytes((mapping.end() - bytes) as *mut u8, 0, bytes) };
         return mapping;
     }
-    GuardedMapping::new(bytes)
+    GuardedMapping::aligned(bytes, alignment)
         .unwrap_or_else(|| termination::fail("the system has no room for a block's shared memory"))
 }
 

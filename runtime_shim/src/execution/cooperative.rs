@@ -9,6 +9,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use super::arithmetic::DeviceMode;
 use super::block::{BlockRunner, BlockState, Method, Waiting};
 use super::warp::WARP_LANES;
 use super::{Failure, Launch, fiber};
@@ -36,6 +37,7 @@ pub fn run(launch: &Launch, method: Method) -> (Counters, Option<Failure>) {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     fault::prepare_thread();
+    let _mode = DeviceMode::begin();
     let stack_bytes = fiber::size_class(launch.kernel.kernel.stack_bytes);
     let mut blocks: Vec<BlockRunner> = (0..launch.block_count())
         .map(|linear| {

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
+use super::arithmetic::DeviceMode;
 use super::block::{BlockRunner, Method};
 use super::fiber::{self, Loan};
 use super::{Failure, Launch, cooperative};
@@ -69,6 +70,7 @@ struct Progress {
 fn work(launch: &Launch, method: Method, progress: &Progress, stacks: Loan, share: impl FnOnce()) {
     const ALONE: Duration = Duration::from_micros(20);
     fault::prepare_thread();
+    let _mode = DeviceMode::begin();
     let blocks = launch.block_count();
     let mut first = progress.next.fetch_add(1, Ordering::Relaxed);
     if first >= blocks {

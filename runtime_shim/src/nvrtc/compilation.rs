@@ -188,8 +188,13 @@ fn written(source: &Source, folder: &Path) -> io::Result<Vec<OsString>> {
         }
         std::fs::write(place, text)?;
     }
-    // NVRTC has `assert` without a header.
-    let before = "#include <assert.h>\n#define __CUDACC_RTC__ 1\n";
+    // NVRTC has these without a header: `assert`, `NV_IF_TARGET`, `std::move` and `std::forward`, and
+    // `std::initializer_list`.
+    let before = "#include <assert.h>\n\
+                  #include <nv/target>\n\
+                  #include <utility>\n\
+                  #include <initializer_list>\n\
+                  #define __CUDACC_RTC__ 1\n";
     let mut text = format!("{before}#line 1 {:?}\n", source.name).into_bytes();
     text.extend(&source.text);
     text.extend(b"\n#line 1 \"name expressions\"\n");

@@ -151,7 +151,7 @@ pub(super) fn tables<'ctx>(
              ptr {block_loop}, i64 {}, i32 {}, i32 {}, i32 {}, i32 {flags}, ptr {sizes}, i64 0, \
              ptr {offsets} }}",
             kernel.shared.bytes,
-            kernel.shared.alignment.clamp(1, 128),
+            kernel.shared.alignment.max(1),
             kernel.max_threads,
             kernel.argument_sizes.len(),
         ));

@@ -8,6 +8,7 @@ mod assembly;
 mod atomics;
 mod carries;
 mod classify;
+mod copies;
 mod divisions;
 mod entry;
 mod exits;

@@ -4,6 +4,7 @@
 //! `sirius.asm.OPCODE`. Asynchronous copies are made at once, so that waiting for them is nothing.
 //! Invariant: what is not understood makes the whole template unsupported.
 
+use super::copies::waits;
 use super::functions::Library;
 use super::integers::arithmetic;
 use super::predicates::{may_be_skipped, truth_operation};
@@ -136,6 +137,7 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
                 }
                 "prefetch" | "prefetchu" => true,
                 "membar" | "fence" => is_fence(instruction),
+                "bar" | "barrier" => is_block_barrier(instruction),
                 "atom" | "red" => atomics::update(instruction).is_some(),
                 "mbarrier" => shared_barrier::operation(instruction).is_some(),
                 "selp" => bits(instruction).is_some(),
@@ -212,8 +214,12 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
             ("cp", _) if waits(instruction) => Some(()),
             // A hint.
             ("prefetch" | "prefetchu", _) => Some(()),
-            ("membar" | "fence", []) => {
-                let symbol = format!("{}asm.membar.gl", super::functions::PREFIX);
+            ("membar" | "fence", []) | ("bar" | "barrier", _) => {
+                let name = match family {
+                    "bar" | "barrier" => "block.barrier",
+                    _ => "membar.gl",
+                };
+                let symbol = format!("{}asm.{name}", super::functions::PREFIX);
                 let function = self.library.declare(self.module, &symbol)?;
                 self.builder
                     .call(function.value_type(), function, &[self.context]);
@@ -468,34 +474,6 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
         Ok(Some(()))
     }
 
-    /// `cp.async`, at once. So many bytes are written, of which as many as are told come from the
-    /// source and the rest are zeros.
-    fn copy(
-        &mut self,
-        destination: &Operand,
-        source: &Operand,
-        sizes: [&Operand; 2],
-    ) -> Result<Option<()>, CodegenError> {
-        let sizes = sizes.map(|size| self.value(size, 32).and_then(Value::constant_integer));
-        let ([Some(size @ (4 | 8 | 16)), Some(told)], Some(to), Some(from)) =
-            (sizes, self.pointer(destination)?, self.pointer(source)?)
-        else {
-            return Ok(None);
-        };
-        let (whole, told) = (self.integer(size as u32 * 8), told.min(size));
-        let value = match told {
-            0 => whole.zero(),
-            _ => {
-                self.report(from, told, instrument::LOAD)?;
-                let part = self.builder.load(self.integer(told as u32 * 8), from, 1);
-                self.resize(part, size as u32 * 8)
-            }
-        };
-        self.report(to, size, instrument::STORE)?;
-        self.builder.store(value, to, 1);
-        Ok(Some(()))
-    }
-
     /// `mov`, which also puts parts of a register together and takes them apart.
     fn move_value(
         &mut self,
@@ -672,10 +650,17 @@ fn is_fence(instruction: &Instruction) -> bool {
     instruction.operands.is_empty() && words.all(|word| WORDS.contains(&word.as_str()))
 }
 
-fn waits(instruction: &Instruction) -> bool {
-    ["commit_group", "wait_group", "wait_all"]
-        .iter()
-        .any(|end| instruction.name() == format!("cp.async.{end}"))
+/// Whether an instruction lets a block's threads wait for each other and does nothing else.
+fn is_block_barrier(instruction: &Instruction) -> bool {
+    let name = instruction.name();
+    let waits = [
+        "bar.sync",
+        "bar.cta.sync",
+        "barrier.sync",
+        "barrier.cta.sync",
+    ];
+    let aligned = name.strip_suffix(".aligned").unwrap_or(&name);
+    waits.contains(&aligned) && matches!(instruction.operands.as_slice(), [Operand::Literal(0)])
 }
 
 /// Bits of the instruction's last type.

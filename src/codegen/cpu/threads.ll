@@ -633,6 +633,33 @@ define internal void @sirius.llvm.nvvm.cp.async.cg.shared.global.16(ptr %c, ptr 
   store i128 %v, ptr %to, align 1
   ret void
 }
+; An asynchronous copy of `size` bytes, of which the first `told` come from the source and the rest are zeros.
+define internal void @sirius.copy.partly(ptr %c, ptr %to, ptr %from, i64 %size, i64 %told) alwaysinline {
+  entry:
+  %known = call i64 @llvm.umin.i64(i64 %told, i64 %size)
+  br label %head
+  head:
+  %i = phi i64 [ 0, %entry ], [ %next, %written ]
+  %more = icmp ult i64 %i, %size
+  br i1 %more, label %byte, label %done
+  byte:
+  %place = getelementptr i8, ptr %to, i64 %i
+  %inside = icmp ult i64 %i, %known
+  br i1 %inside, label %copied, label %zeroed
+  copied:
+  %source = getelementptr i8, ptr %from, i64 %i
+  %v = load i8, ptr %source, align 1
+  store i8 %v, ptr %place, align 1
+  br label %written
+  zeroed:
+  store i8 0, ptr %place, align 1
+  br label %written
+  written:
+  %next = add i64 %i, 1
+  br label %head
+  done:
+  ret void
+}
 ; A product of tiles that the warp holds.
 ; Before a thread looks again at what another one may write.
 define internal void @sirius.give_way(ptr %c) alwaysinline {

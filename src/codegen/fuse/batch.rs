@@ -32,7 +32,7 @@ enum What {
     /// The group of this number.
     Group(usize),
     /// A launch by itself, as a group of one.
-    Alone(FusionGroup),
+    Alone(Box<FusionGroup>),
 }
 
 impl Statement {
@@ -147,12 +147,13 @@ pub(super) fn statements(
             guards: Vec::new(),
             orientations: Vec::new(),
             unread_afterwards: Vec::new(),
+            awaited_copies: Vec::new(),
             segments: Vec::new(),
             variant: Variant::default(),
         };
         statements.push(Statement {
             launch,
-            what: What::Alone(group),
+            what: What::Alone(Box::new(group)),
             site: plan.groups.len() + alone,
             region,
             repeats,

@@ -57,6 +57,7 @@ impl SiteReader<'_, '_> {
                 ThreadMap::Identity
                 | ThreadMap::Dealt { .. }
                 | ThreadMap::Runs { .. }
+                | ThreadMap::Elements { .. }
                 | ThreadMap::Rearranged { .. }
                 | ThreadMap::Blocks { .. } => None,
             })

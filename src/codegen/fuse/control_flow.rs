@@ -147,6 +147,14 @@ impl ControlFlow {
         headers.collect()
     }
 
+    /// The one block from which a loop with this latch is entered.
+    pub(super) fn entered_from(&self, header: Block, latch: Block) -> Option<Block> {
+        let from = self.predecessors(header).iter();
+        let mut outside = from.filter(|from| **from != latch);
+        let before = *outside.next()?;
+        outside.next().is_none().then_some(before)
+    }
+
     /// Whether every way from one block to an end of the function leads through another.
     pub(super) fn always_leads(&self, from: Block, to: Block) -> bool {
         let mut seen = HashSet::from([from]);

@@ -1,4 +1,4 @@
-//! Whether two loops that count run equally often, wherever their counters begin.
+//! Numbers as sums, and whether two loops that count run equally often, wherever their counters begin.
 //!
 //! What a counter begins with, and what it is compared with, are read as sums of numbers. A loop whose
 //! counter advances by a constant runs as often as another one with the same test and step when the way

@@ -13,7 +13,9 @@ use super::runs::Run;
 use super::strands::{Number, coordinates, extent};
 use crate::affine::Axis;
 use crate::codegen::ir::{Block, Builder, Opcode, Type, Value};
-use crate::launch::Launch;
+use crate::dependence::Guard;
+use crate::expression::{Condition, Expression};
+use crate::launch::{Launch, ValueId};
 use crate::schedule::{ThreadMap, ThreadOrder};
 
 /// How a member is dealt.
@@ -39,6 +41,14 @@ enum Spread {
     },
     /// Its share of its block's run of so many.
     Runs(Number),
+    /// That of its element in an array: its axes with their extents, the fastest first, and the member's own
+    /// axes; none where it is the element's number.
+    Elements {
+        extents: Vec<(Axis, Number)>,
+        own: Vec<Axis>,
+        /// What the guards say is the number of elements.
+        counts: Vec<Number>,
+    },
 }
 
 /// The place of the member's thread that runs where a builder stands, and what leads on.
@@ -78,6 +88,7 @@ impl SiteReader<'_, '_> {
                         (*own, Some(numbers))
                     }
                     ThreadMap::Runs { own, .. } => (*own, None),
+                    ThreadMap::Elements { .. } => (ThreadOrder::Blocks, None),
                     _ => return None,
                 };
                 let extents = [launch.grid, launch.block]
@@ -86,8 +97,20 @@ impl SiteReader<'_, '_> {
                 let total = total.reduce(|all, extent| all.multiply(extent))?;
                 let mut number = |expression| Number::of(self.module, expression, parameters);
                 let [grid, block] = &extents;
-                if let ThreadMap::Runs { length, .. } = &planned.map {
-                    spread = Some(Spread::Runs(number(length)));
+                match &planned.map {
+                    ThreadMap::Runs { length, .. } => spread = Some(Spread::Runs(number(length))),
+                    ThreadMap::Elements { axes, extents, own } => {
+                        let counts = self.counts(extents).into_iter();
+                        let counts = counts.map(&mut number).collect();
+                        let extents = axes.iter().zip(extents);
+                        let extents = extents.map(|(axis, extent)| (*axis, number(extent)));
+                        spread = Some(Spread::Elements {
+                            extents: extents.collect(),
+                            own: own.clone(),
+                            counts,
+                        });
+                    }
+                    _ => {}
                 }
                 Some(Dealt {
                     own,
@@ -98,6 +121,21 @@ impl SiteReader<'_, '_> {
                 })
             })
             .collect()
+    }
+
+    /// What the guards say is the product of extents.
+    fn counts(&self, extents: &[Expression<ValueId>]) -> Vec<&Expression<ValueId>> {
+        let extents = extents.iter().cloned();
+        let product = extents.reduce(|all, extent| all.multiply(extent));
+        let guards = self.group.guards.iter();
+        let counts = guards.filter_map(|guard| match guard {
+            Guard::Holds {
+                condition: Condition::Equal(count, all),
+                ..
+            } if Some(all) == product.as_ref() => Some(count),
+            _ => None,
+        });
+        counts.collect()
     }
 
     /// Whether a launch is known to have as many threads as the fused one.
@@ -127,13 +165,22 @@ impl GroupBuilder<'_, '_> {
         let module = self.module;
         let ty = Type::integer(module, 32);
         let total = dealt.total.value(module, function);
-        let (first, limit, step, everywhere) = match dealt.spread {
+        let (first, limit, step, everywhere) = match &dealt.spread {
+            Spread::Elements {
+                extents,
+                own,
+                counts,
+            } => {
+                let array = (extents.as_slice(), counts.as_slice());
+                return self.deal_elements(function, builder, dealt, array, own);
+            }
             Spread::Numbers {
                 fused,
                 repeats,
                 fills,
             } => {
-                let first = self.fused_number(builder, fused);
+                let (repeats, fills) = (*repeats, *fills);
+                let first = self.fused_number(builder, *fused);
                 let step = repeats.then(|| self.fused_total(builder));
                 (first, total, step, !repeats && fills)
             }
@@ -292,7 +339,32 @@ impl GroupBuilder<'_, '_> {
     }
 }
 
+impl Dealt {
+    /// The member's grid and block.
+    pub(super) fn extents(&self) -> ([Number; 3], [Number; 3]) {
+        (self.grid, self.block)
+    }
+
+    /// How many threads a block of the member has.
+    pub(super) fn block_threads(
+        &self,
+        builder: &Builder,
+        value: impl Fn(Number) -> Value,
+    ) -> Value {
+        product(builder, self.block, value)
+    }
+}
+
 impl DealtPlace {
+    /// A place that each thread has once, or goes on behind.
+    pub(super) fn once(indices: [[Value; 3]; 4], end: Block) -> Self {
+        Self {
+            indices,
+            end: Some(end),
+            again: None,
+        }
+    }
+
     /// What the member reads of its place.
     pub(super) fn given(&self, index: Index) -> Value {
         let [blocks, grid, threads, block] = &self.indices;
@@ -321,7 +393,7 @@ impl DealtPlace {
 }
 
 /// Remainder and quotient.
-fn split(builder: &Builder, number: Value, by: Value) -> (Value, Value) {
+pub(super) fn split(builder: &Builder, number: Value, by: Value) -> (Value, Value) {
     let quotient = builder.binary(Opcode::LLVMUDiv, number, by);
     let whole = builder.binary(Opcode::LLVMMul, quotient, by);
     (builder.binary(Opcode::LLVMSub, number, whole), quotient)

@@ -147,7 +147,7 @@ fn sources(value: Value) -> HashSet<Value> {
 }
 
 /// The conditions whose outcome is known where a block runs, as of when they were last asked.
-fn conditions_at(flow: &ControlFlow, block: Block) -> Vec<(Value, bool)> {
+pub(super) fn conditions_at(flow: &ControlFlow, block: Block) -> Vec<(Value, bool)> {
     let mut known = Vec::new();
     let mut at = block;
     while let Some(above) = flow.immediate_dominator(at) {
@@ -164,7 +164,7 @@ fn conditions_at(flow: &ControlFlow, block: Block) -> Vec<(Value, bool)> {
 }
 
 /// Notes the outcome of a condition, and of those that it is made of.
-fn learn(condition: Value, outcome: bool, known: &mut Vec<(Value, bool)>) {
+pub(super) fn learn(condition: Value, outcome: bool, known: &mut Vec<(Value, bool)>) {
     known.push((condition, outcome));
     if let Some((one, other, all)) = parts(condition)
         && all == outcome
@@ -343,7 +343,7 @@ enum Step {
 }
 
 /// The outcome of a condition, where those that are known tell.
-fn outcome(condition: Value, known: &[(Value, bool)]) -> Option<bool> {
+pub(super) fn outcome(condition: Value, known: &[(Value, bool)]) -> Option<bool> {
     let told = known
         .iter()
         .find(|(known, _)| made_alike(*known, condition));
@@ -351,6 +351,17 @@ fn outcome(condition: Value, known: &[(Value, bool)]) -> Option<bool> {
         return Some(*outcome);
     }
     let (one, other, all) = parts(condition)?;
+    // The same two conditions, perhaps in another order.
+    let same = known.iter().find(|(known, _)| {
+        let of_known = parts(*known).filter(|(.., known_all)| *known_all == all);
+        of_known.is_some_and(|(first, second, _)| {
+            made_alike(one, first) && made_alike(other, second)
+                || made_alike(one, second) && made_alike(other, first)
+        })
+    });
+    if let Some((_, outcome)) = same {
+        return Some(*outcome);
+    }
     let (one, other) = (outcome(one, known), outcome(other, known));
     match all {
         _ if one == Some(!all) || other == Some(!all) => Some(!all),

@@ -1,5 +1,5 @@
 //! What the host knows goes into a fused kernel: arguments that are the same constant at every launch,
-//! extents of grid and block, and pointers at a known distance from another.
+//! extents of grid and block and that indices stay below them, and pointers at a known distance from another.
 //!
 //! Invariant: a specialised kernel does what the general one does for every launch that the host
 //! makes of it; what is put in are facts of the launch graph, which hold in every run.

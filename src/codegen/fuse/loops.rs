@@ -114,13 +114,7 @@ struct Loop {
 
 impl Loop {
     fn of(flow: &ControlFlow, header: Block, latch: Block, blocks: HashSet<Block>) -> Option<Self> {
-        let mut outside = flow
-            .predecessors(header)
-            .iter()
-            .filter(|from| **from != latch);
-        let (before, None) = (*outside.next()?, outside.next()) else {
-            return None;
-        };
+        let before = flow.entered_from(header, latch)?;
         let leaves = |block: &&Block| {
             let mut successors = block.successors().into_iter();
             successors.any(|to| !blocks.contains(&to))

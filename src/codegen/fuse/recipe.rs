@@ -364,6 +364,7 @@ impl SiteReader<'_, '_> {
             | ThreadMap::Clipped
             | ThreadMap::Dealt { .. }
             | ThreadMap::Runs { .. }
+            | ThreadMap::Elements { .. }
             | ThreadMap::Rearranged { .. } => false,
         });
         if in_rows || !self.is_fused() {
@@ -397,6 +398,7 @@ impl SiteReader<'_, '_> {
             | ThreadMap::Clipped
             | ThreadMap::Dealt { .. }
             | ThreadMap::Runs { .. }
+            | ThreadMap::Elements { .. }
             | ThreadMap::Rearranged { .. } => false,
         };
         let moved = |position: &usize| self.group.members[*position].map.places_anew();

@@ -396,13 +396,7 @@ impl Sweep {
         latch: Block,
         blocks: HashSet<Block>,
     ) -> Option<Self> {
-        let mut outside = flow
-            .predecessors(header)
-            .iter()
-            .filter(|from| **from != latch);
-        let (before, None) = (*outside.next()?, outside.next()) else {
-            return None;
-        };
+        let before = flow.entered_from(header, latch)?;
         if blocks.contains(&before) || flow.repeats(before) {
             return None;
         }

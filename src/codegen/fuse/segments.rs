@@ -39,9 +39,10 @@ impl<'ctx> Segments<'ctx> {
             let given = match group.members[position].map {
                 ThreadMap::Identity | ThreadMap::Blocks { .. } => Given::Nothing,
                 ThreadMap::Clipped => Given::Grid,
-                ThreadMap::Dealt { .. } | ThreadMap::Runs { .. } | ThreadMap::Rearranged { .. } => {
-                    Given::Place
-                }
+                ThreadMap::Dealt { .. }
+                | ThreadMap::Runs { .. }
+                | ThreadMap::Elements { .. }
+                | ThreadMap::Rearranged { .. } => Given::Place,
             };
             let key = (model.id, form, given);
             if let Entry::Vacant(entry) = self.prepared.entry(key) {

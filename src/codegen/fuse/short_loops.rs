@@ -131,13 +131,7 @@ fn iterations(
     latch: Block,
     blocks: &HashSet<Block>,
 ) -> Option<u64> {
-    let mut outside = flow
-        .predecessors(header)
-        .iter()
-        .filter(|from| **from != latch);
-    let (before, None) = (*outside.next()?, outside.next()) else {
-        return None;
-    };
+    let before = flow.entered_from(header, latch)?;
     let [inside, exit] = header.successors()[..] else {
         return None;
     };

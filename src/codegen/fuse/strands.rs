@@ -25,7 +25,7 @@ pub(super) enum Number {
 }
 
 impl Number {
-    /// The number of a host value; a new parameter when it is not constant.
+    /// The number of a host value; a new parameter when it is not constant and no member is given it.
     pub(super) fn of(
         module: &Module,
         expression: &Expression<ValueId>,
@@ -37,7 +37,14 @@ impl Number {
         let source = FusedParameter::HostValue {
             expression: expression.clone(),
         };
-        let known = parameters.iter().position(|before| before.source == source);
+        let int = Type::integer(module, 32);
+        let known = parameters.iter().position(|before| {
+            let given = match expression {
+                Expression::Leaf(value) => before.ty == int && before.identity == Some(*value),
+                _ => false,
+            };
+            given || before.source == source
+        });
         Self::Parameter(known.unwrap_or_else(|| {
             parameters.push(Parameter::number(module, source));
             parameters.len() - 1

@@ -142,6 +142,7 @@ fn plan(barriers: &[bool]) -> FusionPlan {
     FusionPlan {
         groups: vec![FusionGroup {
             unread_afterwards: Vec::new(),
+            awaited_copies: Vec::new(),
             segments: Vec::new(),
             variant: Variant::default(),
             members,

@@ -18,7 +18,7 @@ pub(super) struct Entry {
 }
 
 /// Puts a block before the body of a kernel, and a call of a copy of that body beside it, which the caller
-/// has to inline. `None`, and nothing done, for a kernel with parameters in memory.
+/// has to [release](release_copy). `None`, and nothing done, for a kernel with parameters in memory.
 ///
 /// # Errors
 /// When LLVM refuses to copy.
@@ -44,8 +44,6 @@ pub(super) fn split(module: &Module, kernel: Value) -> Result<Option<Entry>, Cod
     // External linkage keeps the body alive while it is inlined.
     copy.remove_attribute(FUNCTION_ATTRIBUTES, "alwaysinline");
     run_passes(module, "always-inline", &device_target_machine("sm_80")?)?;
-    copy.add_attribute(FUNCTION_ATTRIBUTES, "alwaysinline", 0);
-    copy.set_linkage(Linkage::LLVMInternalLinkage);
     let old: Vec<Block> = holder.blocks();
     let [special, ..] = old[..] else {
         return Err(CodegenError::Inconsistent(
@@ -71,6 +69,13 @@ pub(super) fn split(module: &Module, kernel: Value) -> Result<Option<Entry>, Cod
         general,
         copy,
     }))
+}
+
+/// Lets the copy of a body be inlined where it is called. Not before all kernels of the module are split, which
+/// inlines whatever may be.
+pub(super) fn release_copy(copy: Value) {
+    copy.add_attribute(FUNCTION_ATTRIBUTES, "alwaysinline", 0);
+    copy.set_linkage(Linkage::LLVMInternalLinkage);
 }
 
 fn move_body(from: Value, to: Value) {

@@ -30,6 +30,17 @@ impl Value {
         }
     }
 
+    /// Promises that a sum or a product overflows neither as a signed nor as an unsigned number.
+    pub(in crate::codegen) fn promise_no_wrap(self) {
+        if self.is_instruction() && matches!(self.opcode(), LLVMAdd | LLVMSub | LLVMMul) {
+            // SAFETY: a live instruction of an opcode that has the flags.
+            unsafe {
+                LLVMSetNSW(self.0, 1);
+                LLVMSetNUW(self.0, 1);
+            }
+        }
+    }
+
     /// Whether the result can be anything without a promise: a shift by more than there is, a number
     /// that an integer cannot hold.
     pub(in crate::codegen) fn may_be_anything(self) -> bool {

@@ -2,12 +2,15 @@
 
 use super::super::host_ir::Function;
 use super::standard_library;
+use crate::program::is_stream_output;
 
 /// What a library function does to the host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LibraryCall {
-    /// It does I/O, reads a clock or leaves: a fence for the device's sake.
+    /// It reads input, handles files, reads a clock or leaves: a fence for the device's sake.
     pub fence: bool,
+    /// All that it does is to write text to a stream or a file: then it is no fence.
+    pub output: bool,
     /// Arguments that it writes through, any number of bytes.
     pub writes: &'static [usize],
     /// Arguments from this one on are written through (`scanf`).
@@ -62,6 +65,10 @@ fn call(name: &str) -> Option<LibraryCall> {
         fence: true,
         ..plain
     };
+    let output = LibraryCall {
+        output: true,
+        ..plain
+    };
     if name == "llvm.trap" || name == "llvm.debugtrap" || name == "llvm.readcyclecounter" {
         return Some(fence);
     }
@@ -94,14 +101,20 @@ fn call(name: &str) -> Option<LibraryCall> {
     {
         return Some(plain);
     }
+    if is_stream_output(name) {
+        return Some(LibraryCall {
+            writes_from: Some(0),
+            returns_argument: Some(0),
+            // A stream can be told to throw where it fails.
+            throws: true,
+            ..output
+        });
+    }
     if [
         "_ZNSo",
         "_ZNSi",
         "_ZStls",
         "_ZStrs",
-        "_ZSt16__ostream_insert",
-        "_ZSt4endl",
-        "_ZSt5flush",
         "_ZNSt8ios_base",
         "_ZNSt9basic_ios",
     ]
@@ -230,19 +243,9 @@ fn call(name: &str) -> Option<LibraryCall> {
             writes: &[0],
             ..fence
         },
-        "printf"
-        | "puts"
-        | "putchar"
-        | "fprintf"
-        | "vprintf"
-        | "vfprintf"
-        | "fputs"
-        | "fputc"
-        | "putc"
-        | "fwrite"
-        | "fflush"
-        | "fclose"
-        | "perror"
+        "printf" | "puts" | "putchar" | "fprintf" | "vprintf" | "vfprintf" | "fputs" | "fputc"
+        | "putc" | "fwrite" | "fflush" | "perror" => output,
+        "fclose"
         | "exit"
         | "_exit"
         | "abort"

@@ -12,7 +12,7 @@ pub(super) struct Change {
 }
 
 impl Change {
-    fn replace(range: Range<usize>, text: impl Into<String>) -> Self {
+    pub(super) fn replace(range: Range<usize>, text: impl Into<String>) -> Self {
         Self {
             range,
             text: text.into(),
@@ -221,6 +221,24 @@ fn misplaced_unroll(text: &str, at: usize) -> Option<Change> {
     }
 }
 
+/// A macro that stands for a pragma about unrolling, `#define UNROLL #pragma unroll`, as the operator that makes one: nvcc's front
+/// end takes what the macro becomes for the pragma.
+pub(super) fn pragma_of_macro(text: &str, at: usize) -> Option<Change> {
+    let begin = text[..at].rfind('\n').map_or(0, |end| end + 1);
+    let line = &text[begin..begin + text[begin..].find('\n').unwrap_or(text.len() - begin)];
+    let definition = line.trim_start().strip_prefix('#')?.trim_start();
+    let named = definition.strip_prefix("define")?.trim_start();
+    let body = named[word(named).len()..].trim_start();
+    let directive = body.strip_prefix('#')?.trim_start();
+    let what = directive.strip_prefix("pragma")?.trim();
+    let count = what[word(what).len()..].trim_start();
+    let is_count = count.bytes().all(|byte| byte.is_ascii_digit());
+    let starts_here = at - begin == line.len() - body.len();
+    let range = at..begin + line.trim_end().len();
+    (starts_here && is_count && ["unroll", "nounroll"].contains(&word(what)))
+        .then(|| Change::replace(range, format!("_Pragma(\"{what}\")")))
+}
+
 /// A line that is a pragma about unrolling, as an empty one.
 fn without_pragma(text: &str, line: Range<usize>) -> Option<Change> {
     let content = &text[line.clone()];
@@ -263,7 +281,7 @@ fn angled(text: &str) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::change_at;
+    use super::{change_at, pragma_of_macro};
 
     /// `text` with the change at `^`, which marks the place and is no part of it.
     fn changed(text: &str, message: &str) -> Option<String> {
@@ -404,6 +422,40 @@ mod tests {
             "^b",
         ] {
             assert_eq!(changed(text, statement), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn macros_that_are_pragmas() {
+        let changed = |text: &str| {
+            let at = text.find('^')?;
+            let text = text.replacen('^', "", 1);
+            let change = pragma_of_macro(&text, at)?;
+            let mut after = text.clone();
+            after.replace_range(change.range, &change.text);
+            Some(after)
+        };
+        for (before, after) in [
+            (
+                "a\n # define UNROLL ^#pragma unroll \nb",
+                "a\n # define UNROLL _Pragma(\"unroll\") \nb",
+            ),
+            (
+                "#define FOUR ^# pragma unroll 4",
+                "#define FOUR _Pragma(\"unroll 4\")",
+            ),
+        ] {
+            assert_eq!(changed(before).as_deref(), Some(after));
+        }
+        for text in [
+            "#define OTHER ^#pragma once",
+            "#define TIMES(n) ^#pragma unroll n",
+            "#define TIMES ^#pragma unroll N",
+            "#define MORE ^#pragma unroll \\\nfor (;;)",
+            "#define LESS x ^#pragma unroll",
+            "^#pragma unroll",
+        ] {
+            assert_eq!(changed(text), None, "{text}");
         }
     }
 
