@@ -27,7 +27,7 @@ pub fn trials(seeds: Range<u64>) -> impl Iterator<Item = Trial> {
 }
 
 /// All cases of a seed, fused against unfused; the seed decides on the layout of groups too.
-fn check(seed: u64) -> Result<(), Failed> {
+pub fn check(seed: u64) -> Result<(), Failed> {
     let unit = Unit::new(seed, cases());
     if std::env::var_os("SIRIUS_FUZZ_KEEP").is_some() {
         let kept = std::env::temp_dir().join(format!("sirius_groups_{seed}.cu"));
