@@ -26,17 +26,45 @@ pub(super) fn settle_shared_offsets(device: &Module<'_>) {
             continue;
         }
         for (position, subscript) in address.operands().into_iter().enumerate().skip(1) {
-            if let Some(narrow) = unsigned_of_32_bits(subscript) {
-                let builder = Builder::before(address);
-                // SAFETY: the subscript is wider than the number that it is made of.
-                let signed = Value(unsafe {
-                    LLVMBuildSExt(builder.raw(), narrow.0, subscript.type_of().0, c"".as_ptr())
-                });
+            if let Some(signed) = made_signed(subscript, address, DEEPEST_SUBSCRIPT) {
                 address.set_operand(position as u32, signed);
                 keep_in_bounds_only(address);
             }
         }
     }
+}
+
+/// Sums in subscripts are looked into this deep: `tile - i` is one of depth 1.
+const DEEPEST_SUBSCRIPT: u32 = 4;
+
+/// The same subscript modulo 2³² for an address, with each number that may be beyond what 31 bits hold read as
+/// signed; `None` where it has no such number.
+fn made_signed(subscript: Value, address: Value, depth: u32) -> Option<Value> {
+    let builder = Builder::before(address);
+    if let Some(narrow) = unsigned_of_32_bits(subscript) {
+        // SAFETY: the subscript is wider than the number that it is made of.
+        return Some(Value(unsafe {
+            LLVMBuildSExt(builder.raw(), narrow.0, subscript.type_of().0, c"".as_ptr())
+        }));
+    }
+    let sum = match subscript.opcode() {
+        Some(LLVMOpcode::LLVMAdd) => LLVMBuildAdd,
+        Some(LLVMOpcode::LLVMSub) => LLVMBuildSub,
+        _ => return None,
+    };
+    let operands = subscript.operands();
+    let signed = match depth {
+        0 => return None,
+        _ => [0, 1].map(|side| made_signed(operands[side], address, depth - 1)),
+    };
+    if signed == [None, None] {
+        return None;
+    }
+    let [left, right] = [0, 1].map(|side| signed[side].unwrap_or(operands[side]));
+    // SAFETY: operands of the sum that is there, or of their types; it promises nothing about overflow.
+    Some(Value(unsafe {
+        sum(builder.raw(), left.0, right.0, c"".as_ptr())
+    }))
 }
 
 /// The number that a subscript is made of when it may be beyond what 31 bits hold.

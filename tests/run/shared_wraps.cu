@@ -1,7 +1,8 @@
 // Unsigned subscripts of shared memory that wrap around: shared memory has addresses of 32 bits, so that `~i` and
-// `i - 2` lead to elements before the pointer once it is known to be shared. Barriers between such accesses stay.
+// `i - 2` lead to elements before the pointer once it is known to be shared, and `pointer - i` to elements behind it
+// where `i` is a negative number read as unsigned. Barriers between such accesses stay.
 //
-// expect: 3 launches -> 1
+// expect: 4 launches -> 1
 #include <cstdio>
 
 const unsigned N = 64, BLOCKS = 8;
@@ -33,21 +34,35 @@ __global__ void either(unsigned *out, const unsigned *in) {
     out[blockIdx.x * N + threadIdx.x] = row[-threadIdx.x - 1];
 }
 
+// A pointer less an unsigned number that was negative.
+__global__ void onward(unsigned *out, const unsigned *in) {
+    __shared__ unsigned tile[N];
+    tile[N - 1 - threadIdx.x] = in[blockIdx.x * N + threadIdx.x];
+    __syncthreads();
+    const unsigned *middle = tile + N / 2;
+    unsigned back = N / 2 - threadIdx.x;
+    out[blockIdx.x * N + threadIdx.x] = *(middle - back);
+}
+
 int main() {
-    unsigned in[N * BLOCKS], reversed[N * BLOCKS], shifted[N * BLOCKS], out[N * BLOCKS];
+    unsigned in[N * BLOCKS], reversed[N * BLOCKS], shifted[N * BLOCKS], out[N * BLOCKS],
+        moved[N * BLOCKS];
     for (unsigned i = 0; i < N * BLOCKS; i++) in[i] = i * i % 1009;
-    unsigned *a, *b, *c, *d;
+    unsigned *a, *b, *c, *d, *e;
     cudaMalloc(&a, sizeof in);
     cudaMalloc(&b, sizeof in);
     cudaMalloc(&c, sizeof in);
     cudaMalloc(&d, sizeof in);
+    cudaMalloc(&e, sizeof in);
     cudaMemcpy(a, in, sizeof in, cudaMemcpyHostToDevice);
     reverse<<<BLOCKS, N>>>(b, a);
     shift<<<BLOCKS, N>>>(c, b);
     either<<<BLOCKS, N, 2 * N * sizeof(unsigned)>>>(d, c);
+    onward<<<BLOCKS, N>>>(e, d);
     cudaMemcpy(reversed, b, sizeof in, cudaMemcpyDeviceToHost);
     cudaMemcpy(shifted, c, sizeof in, cudaMemcpyDeviceToHost);
     cudaMemcpy(out, d, sizeof in, cudaMemcpyDeviceToHost);
+    cudaMemcpy(moved, e, sizeof in, cudaMemcpyDeviceToHost);
     unsigned wrong = 0;
     for (unsigned block = 0; block < BLOCKS; block++) {
         const unsigned *from = in + block * N, *r = reversed + block * N, *s = shifted + block * N, *o = out + block * N;
@@ -55,6 +70,7 @@ int main() {
             wrong += r[t] != from[N - 1 - t];
             wrong += s[t] != (t < 2 ? 7 : r[t - 2]);
             wrong += o[t] != (t % 2 ? s[N - 1 - t] : ~s[N - 1 - t]);
+            wrong += moved[block * N + t] != o[N - 1 - t];
         }
     }
     printf("%s\n", wrong ? "FAIL" : "PASS");
