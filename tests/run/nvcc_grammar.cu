@@ -1,6 +1,6 @@
 // What nvcc takes and clang does not, each as nvcc reads it.
 //
-// expect: 8 launches -> 3
+// expect: 9 launches -> 4
 #include <cstdio>
 #include <cstring>
 #include <cuda/barrier>
@@ -111,12 +111,28 @@ template <class Number> __global__ void turned(Number *numbers) {
     if (i == 0) numbers[33].real = sums(reinterpret_cast<int *>(&numbers[33].imaginary), 7, 4);
 }
 
+// Copies of indices, which have nvcc's types and are written to.
+template <class Vector> __device__ Vector moved(Vector vector) {
+    vector.x += 1;
+    return vector;
+}
+__global__ void copies(uint3 *places) {
+    auto thread = threadIdx;
+    const auto size = blockDim, grid = gridDim;
+    uint3 *place = &places[thread.x];
+    thread.y = size.x + grid.x;
+    *place = moved(thread);
+    place->z = moved(blockIdx).x + sizeof moved(threadIdx);
+}
+
 __global__ void count(int *places) { atomicAdd(places + threadIdx.x + blockDim.x * threadIdx.y, 1); }
 
 int main() {
     float *x;
     int *from, *places;
     Complex *numbers;
+    uint3 *copied;
+    cudaMallocManaged(&copied, 2 * sizeof(uint3));
     cudaMallocManaged(&x, 16 * sizeof(float));
     cudaMallocManaged(&from, 4 * sizeof(int));
     cudaMallocManaged(&places, 6 * sizeof(int));
@@ -132,10 +148,12 @@ int main() {
     count<<<1, {3, 2}>>>(places);
     count<<<{1, 1}, {2, 1}, 0>>>(places);
     count<<<{1}, 1>>>(places);
+    copies<<<1, 2>>>(copied);
     cudaDeviceSynchronize();
     bool right = x[0] == 3 && x[1] == 4 && x[2] == 5 && x[3] == 6 && x[4] == 36 && x[5] == 0 && x[6] == 3.5f;
     for (int i = 0; i < 32; i++) right = right && numbers[i].real == 31 - i;
     right = right && numbers[32].imaginary == 0 && numbers[33].real == 11 && places[0] == 3 && places[1] == 2 && places[5] == 1;
+    right = right && copied[1].x == 2 && copied[1].y == 3 && copied[1].z == 13 && copied[0].x == 1;
     int difference;
     memcpy(&difference, &numbers[33].imaginary, sizeof difference);
     right = right && difference == 3 && __rdtsc() == 5;

@@ -52,6 +52,9 @@ pub(super) fn change_at(text: &str, at: usize, message: &str) -> Option<Change> 
     if message.starts_with("use of overloaded operator '=' is ambiguous") {
         return emptied_vector(text, at, message);
     }
+    if message.starts_with("call to deleted constructor of '") {
+        return copied_index(text, at, message);
+    }
     if let Some(name) = between(message, "explicit qualification required to use member '") {
         let named = word(text.get(at..)?) == name;
         return named.then(|| Change::insert(at, "this->"));
@@ -121,6 +124,31 @@ fn emptied_vector(text: &str, at: usize, message: &str) -> Option<Change> {
     inside[blanks(inside)..]
         .starts_with('}')
         .then(|| Change::insert(brace, *name))
+}
+
+/// What a kernel reads its place from, which nvcc has as vectors that can be copied and clang as types of its own that cannot.
+const INDICES: [(&str, &str); 4] = [
+    ("threadIdx", "uint3"),
+    ("blockIdx", "uint3"),
+    ("blockDim", "dim3"),
+    ("gridDim", "dim3"),
+];
+
+/// `auto t = threadIdx` and `f(threadIdx)` for a template's parameter, as copies of nvcc's types.
+fn copied_index(text: &str, at: usize, message: &str) -> Option<Change> {
+    let (name, vector) = INDICES
+        .iter()
+        .find(|(name, _)| message.contains(&format!("__cuda_builtin_{name}_t'")))?;
+    let statement = &text[at..at + text[at..].find([';', '{', '}'])?];
+    let is_named = |character: char| character == '_' || character.is_ascii_alphanumeric();
+    let (begin, _) = statement.match_indices(name).find(|(begin, _)| {
+        let behind = &statement[begin + name.len()..];
+        let is_part = statement[..*begin].ends_with(is_named) || behind.starts_with(is_named);
+        let is_copied = statement[..*begin].ends_with(&format!("{vector}("));
+        !is_part && !is_copied && !behind.trim_start().starts_with('.')
+    })?;
+    let range = at + begin..at + begin + name.len();
+    Some(Change::replace(range, format!("{vector}({name})")))
 }
 
 /// A launch's angle brackets with blanks before the last of three, and its sizes in braces.
@@ -342,6 +370,30 @@ mod tests {
             Some("{ return this->get(x); }")
         );
         assert_eq!(changed("{ return ^GET(x); }", message), None);
+    }
+
+    #[test]
+    fn copies_of_indices() {
+        let thread = "call to deleted constructor of 'const __cuda_builtin_threadIdx_t'";
+        let size = "call to deleted constructor of '__cuda_builtin_blockDim_t'";
+        for (before, after, message) in [
+            ("auto ^t = threadIdx;", "auto t = uint3(threadIdx);", thread),
+            (
+                "f(threadIdx.x, ^threadIdx);",
+                "f(threadIdx.x, uint3(threadIdx));",
+                thread,
+            ),
+            (
+                "auto ^myblockDim = f(blockDim.x, blockDim);",
+                "auto myblockDim = f(blockDim.x, dim3(blockDim));",
+                size,
+            ),
+        ] {
+            assert_eq!(changed(before, message).as_deref(), Some(after));
+        }
+        for text in ["auto ^t = INDEX;", "auto ^t = uint3(threadIdx);"] {
+            assert_eq!(changed(text, thread), None, "{text}");
+        }
     }
 
     #[test]
