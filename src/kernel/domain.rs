@@ -44,6 +44,9 @@ struct Continuation {
     conditions: Conditions,
 }
 
+/// A domain of as many conjunctions is narrowed no further: each of several choices would double it again.
+const MOST_CASES: usize = 32;
+
 /// Domains of a body's blocks, computed on demand.
 pub struct Domains<'a> {
     flow: &'a Flow,
@@ -89,8 +92,19 @@ impl<'a> Domains<'a> {
         }
     }
 
-    /// Narrows a domain by further facts, tested in the block itself.
+    /// Narrows a domain by further facts, tested in the block itself; not where that makes too many cases of it.
     pub fn narrow(&self, space: &Space, domain: &Domain, by: &Reach) -> Domain {
+        if domain.disjuncts.len() * by.disjuncts.len() > MOST_CASES {
+            let why = match domain.exact {
+                true => "its condition has too many cases",
+                false => domain.why,
+            };
+            return Domain {
+                exact: false,
+                why,
+                ..domain.clone()
+            };
+        }
         let mut result = Domain {
             disjuncts: Vec::new(),
             exact: domain.exact && by.exact,
