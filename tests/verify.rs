@@ -771,3 +771,5 @@ mod runs;
 mod segments;
 #[path = "verify/strands.rs"]
 mod strands;
+#[path = "verify/planes.rs"]
+mod planes;

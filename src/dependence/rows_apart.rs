@@ -23,7 +23,7 @@ pub(super) fn facts(
     for (instance, used, parameters) in sides {
         for index in used.reads.iter().chain(&used.writes) {
             let access = &instance.model.accesses[*index];
-            for (length, distance) in rows(instance.model, access, parameters) {
+            for (length, distance) in rows(instance, access, parameters) {
                 let known = |found: &[(Polynomial, Guard)], fact: &Polynomial| {
                     found.len() == MOST_FACTS || found.iter().any(|(known, _)| known == fact)
                 };
@@ -49,65 +49,74 @@ pub(super) fn facts(
     found
 }
 
-/// The lengths of an access's rows, each with the distance from one to the next.
+/// The lengths of an access's rows, each with the distance from one to the next; rows of rows among them, as
+/// planes are in volumes.
 fn rows(
-    model: &KernelModel,
+    instance: &Instance,
     access: &Access,
     parameters: &[Polynomial],
 ) -> Vec<(Polynomial, Polynomial)> {
     let mut found = Vec::new();
-    let Some(subscript) = &access.subscript else {
-        return found;
-    };
-    for (count, variable) in &subscript.terms {
-        let Variable::Product(index) = variable else {
-            continue;
-        };
-        let Some(step) = parameters.get(model.products[*index].parameter) else {
-            continue;
-        };
-        if *count <= 0 || step.as_constant().is_some() {
-            continue;
-        }
-        let others = subscript
-            .terms
-            .iter()
-            .filter(|(_, other)| other != variable);
-        let others: Vec<_> = others.filter(|(_, other)| varies(model, other)).collect();
-        let Some(element) = others
-            .iter()
-            .map(|(coefficient, _)| coefficient.abs())
-            .min()
-        else {
-            continue;
-        };
-        if others
-            .iter()
-            .any(|(coefficient, _)| coefficient % element != 0)
-        {
-            continue;
-        }
-        for conjunction in &access.domain {
-            let length = conjunction.iter().find_map(|constraint| {
-                let room = room_of(model, constraint, &others, element)?;
-                let (terms, room) = expand(model, &room, parameters)?;
-                let length = room.add(&Polynomial::constant(1))?;
-                terms.is_empty().then_some(length)
-            });
+    let mut nested: Vec<&Affine> = access.subscript.iter().collect();
+    while let Some(position) = nested.pop() {
+        for (count, variable) in &position.terms {
+            let Variable::Product(index) = variable else {
+                continue;
+            };
+            let product = &instance.model.products[*index];
+            nested.push(&product.factor);
+            let Some(step) = parameters.get(product.parameter) else {
+                continue;
+            };
+            if *count <= 0 || step.as_constant().is_some() {
+                continue;
+            }
+            let others = position.terms.iter().filter(|(_, other)| other != variable);
+            let others: Vec<_> = others
+                .filter(|(_, other)| varies(instance.model, other))
+                .collect();
+            let Some((element, lengths)) = lengths(instance, access, parameters, &others) else {
+                continue;
+            };
             // Shorter numbers say the same where elements are counted.
             let (scale, count) = match count % element {
                 0 => (1, count / element),
                 _ => (element, *count),
             };
-            if let Some((length, distance)) = length
-                .and_then(|length| length.scale(scale))
-                .zip(step.scale(count))
-            {
-                found.push((length, distance));
-            }
+            let lengths = lengths.into_iter();
+            found.extend(lengths.filter_map(|length| length.scale(scale).zip(step.scale(count))));
         }
     }
     found
+}
+
+/// How many bytes an element has, and how many lie in a row at most in which these terms tell the position.
+fn lengths(
+    instance: &Instance,
+    access: &Access,
+    parameters: &[Polynomial],
+    position: &[&(i64, Variable)],
+) -> Option<(i64, Vec<Polynomial>)> {
+    let model = instance.model;
+    let mut coefficients = position.iter().map(|(coefficient, _)| coefficient.abs());
+    let element = coefficients.clone().min()?;
+    if coefficients.any(|coefficient| coefficient % element != 0) {
+        return None;
+    }
+    let of_guards = access.domain.iter().filter_map(|conjunction| {
+        conjunction.iter().find_map(|constraint| {
+            let room = room_of(model, constraint, position, element)?;
+            let (terms, room) = expand(model, &room, parameters)?;
+            let length = room.add(&Polynomial::constant(1))?;
+            terms.is_empty().then_some(length)
+        })
+    });
+    let mut lengths: Vec<_> = of_guards.collect();
+    // The index of a block by itself is below the extent of the grid.
+    if let ([(1.., Variable::Block(axis))], true) = (position, lengths.is_empty()) {
+        lengths.push(instance.shape.grid[axis.index()].clone());
+    }
+    Some((element, lengths))
 }
 
 /// What a constraint leaves above the position that these terms, by bytes an element, say: the constraint is

@@ -368,6 +368,16 @@ impl Space {
                 .collect(),
         };
         scale = scale.checked_mul(divisor)?;
+        // Of a product of a product the whole step is one parameter: the length of a plane bounds what lies
+        // inside it, that of a row does not.
+        let (factor, parameter) = match factor.terms.as_slice() {
+            [(1, Variable::Product(inner))] => {
+                let inner = &self.products[*inner];
+                let step = self.parameters[inner.parameter].multiply(&parameter)?;
+                (inner.factor.clone(), step)
+            }
+            _ => (factor, parameter),
+        };
         let parameter = self.parameter(parameter);
         let product = Product { factor, parameter };
         let index = match self.products.iter().position(|known| *known == product) {

@@ -53,6 +53,20 @@ impl Formula {
         Some(Self::NonNegative(right.subtract(left)?))
     }
 
+    /// What follows for one factor of a product that is not negative: it is not negative either, or the other
+    /// factor is not positive.
+    fn without_factor(&self) -> Option<Self> {
+        let Self::NonNegative(polynomial) = self else {
+            return None;
+        };
+        let (factor, rest) = polynomial.split_factor()?;
+        let none = factor.scale(-1)?;
+        Some(Self::Any(vec![
+            Self::NonNegative(none),
+            Self::NonNegative(rest),
+        ]))
+    }
+
     fn decided(&self) -> Option<bool> {
         match self {
             Self::NonNegative(polynomial) => polynomial.whole_constant().map(|value| value >= 0),
@@ -214,7 +228,13 @@ impl Assumptions {
         match formula {
             Formula::All(parts) => parts.into_iter().for_each(|part| self.assume(part)),
             formula if formula.decided() == Some(true) || self.formulas.contains(&formula) => {}
-            formula => self.formulas.push(formula),
+            formula => {
+                let reduced = formula.without_factor();
+                self.formulas.push(formula);
+                if let Some(reduced) = reduced {
+                    self.assume(reduced);
+                }
+            }
         }
     }
 

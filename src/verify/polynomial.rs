@@ -142,6 +142,36 @@ impl Polynomial {
         }
     }
 
+    /// The product of the atoms that every monomial has, and what it is multiplied by; `None` when there are no such
+    /// atoms, or nothing else.
+    pub(super) fn split_factor(&self) -> Option<(Self, Self)> {
+        let mut monomials = self.terms.keys();
+        let mut common = monomials.next()?.clone();
+        for monomial in monomials {
+            let mut left = monomial.clone();
+            common.retain(|atom| {
+                let found = left.iter().position(|other| other == atom);
+                found.map(|at| left.remove(at)).is_some()
+            });
+        }
+        if common.is_empty() || self.terms.len() < 2 {
+            return None;
+        }
+        let mut rest = Self::default();
+        for (monomial, coefficient) in &self.terms {
+            let mut left = monomial.clone();
+            for atom in &common {
+                let at = left.iter().position(|other| other == atom)?;
+                left.remove(at);
+            }
+            rest.terms.insert(left, *coefficient);
+        }
+        let factor = Self {
+            terms: BTreeMap::from([(common, 1)]),
+        };
+        Some((factor, rest))
+    }
+
     /// The same with polynomials in place of host values, also within quotients, minima and maxima.
     /// `None` when a coefficient leaves 128 bits or a divisor is not positive.
     pub(super) fn substitute(&self, value: &mut impl FnMut(ValueId) -> Self) -> Option<Self> {

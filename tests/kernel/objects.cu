@@ -163,12 +163,11 @@ __global__ void chunks(float *o, int n, int per) {
 //> kernel flat_thread
 //>   p0 = gridDim.x
 //>   p1 = blockDim.x
-//>   p2 = blockDim.y
+//>   p2 = blockDim.x*blockDim.y
 //>   q0 = (by) * p0
-//>   q1 = (bx + q0) * p1
-//>   q2 = (q1) * p2
-//>   q3 = (ty) * p1
-//>   must write arg0[4tx + 4q2 + 4q3 .. +4] : true
+//>   q1 = (bx + q0) * p2
+//>   q2 = (ty) * p1
+//>   must write arg0[4tx + 4q1 + 4q2 .. +4] : true
 //>   writes arg0 within [0, 4*gridDim.x*gridDim.y*blockDim.x*blockDim.y)
 //>   requires gridDim.x*gridDim.y*blockDim.x*blockDim.y - 1 <= 4294967295
 //>
