@@ -16,6 +16,7 @@ mod broadcasts;
 mod built;
 mod clipped;
 mod control_flow;
+mod counterparts;
 mod counting;
 mod dead_stores;
 mod dealt;

@@ -123,6 +123,23 @@ pub fn only_computes(template: &str) -> bool {
     })
 }
 
+/// Whether an inline assembly computes its results from its operands and nothing else: no memory, no other
+/// threads, no special registers, no carry that another one leaves or takes.
+pub fn computes_from_operands(template: &str) -> bool {
+    let statements = read_template(template);
+    let pure = |statement: &Statement| match statement {
+        Statement::Registers { .. } => true,
+        Statement::Label(_) => false,
+        Statement::Instruction(instruction) => {
+            let name = instruction.opcode[0].as_str();
+            COMPUTES.contains(&name)
+                && !["addc", "madc", "prefetch", "prefetchu", "subc"].contains(&name)
+                && !instruction.has("cc")
+        }
+    };
+    !template.contains('%') && statements.is_some_and(|all| all.iter().all(pure))
+}
+
 /// The effects of an inline assembly. What it touches without telling LLVM so is told when kernels
 /// are fused.
 pub fn assembly(body: &Body, value: ValueRef) -> Vec<Effect> {

@@ -63,7 +63,7 @@ mod uniformity;
 mod walk;
 
 pub use alone::Alone;
-pub use assembly::only_computes;
+pub use assembly::{computes_from_operands, only_computes};
 pub use effects::BlockSet;
 pub use intervals::{Hazard, Intervals, LocalDependence, Span, Statement};
 pub use reduction::{Reduction, ReductionOperator};
@@ -307,6 +307,17 @@ pub struct Barrier {
     pub location: Location,
 }
 
+/// An operation of the threads of a warp together.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WarpPlace {
+    /// Proven to be reached by all threads of the block together.
+    pub uniform: bool,
+    /// Enclosing loops, outermost first.
+    pub loops: Vec<usize>,
+    /// How many of the kernel's accesses stand before it, in program order.
+    pub accesses_before: usize,
+}
+
 /// A parameter of the kernel function.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KernelParameter {
@@ -405,6 +416,9 @@ pub struct KernelModel {
     pub alone: Vec<(Alone, Location)>,
     /// Executes warp-collective operations.
     pub warp_operations: bool,
+    /// Where these stand.
+    #[serde(default)]
+    pub warp_places: Vec<WarpPlace>,
     /// Starts copies that may be under way when the last statement has been executed; the end of
     /// the kernel waits for them.
     pub asynchronous_copies: bool,

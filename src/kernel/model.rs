@@ -12,7 +12,7 @@ use super::privacy;
 use super::sides::sides_of;
 use super::space::Space;
 use super::uniformity::Uniformity;
-use super::{Alone, Barrier, KernelModel, KernelParameter, Loop, Quotient, Unknown};
+use super::{Alone, Barrier, KernelModel, KernelParameter, Loop, Quotient, Unknown, WarpPlace};
 use crate::diagnostics::Location;
 use crate::expression::{Condition, Expression};
 use crate::program::KernelId;
@@ -55,6 +55,7 @@ pub fn model_body(body: &Body, id: KernelId, name: &str) -> KernelModel {
     let mut barriers: Vec<Barrier> = Vec::new();
     let mut events: BTreeMap<BlockRef, Vec<Event>> = BTreeMap::new();
     let mut warp_operations = false;
+    let mut warp_places = Vec::new();
     let mut asynchronous_copies = false;
     let mut prints = false;
     for block in &flow.order {
@@ -93,7 +94,15 @@ pub fn model_body(body: &Body, id: KernelId, name: &str) -> KernelModel {
                             location: location.clone(),
                         });
                     }
-                    Effect::WarpOperation => warp_operations = true,
+                    Effect::WarpOperation => {
+                        warp_operations = true;
+                        warp_places.push(WarpPlace {
+                            uniform: !flow.irreducible
+                                && !uniformity.divergent_blocks.contains(block),
+                            loops: flow.loops_of(*block),
+                            accesses_before: collector.accesses.len(),
+                        });
+                    }
                     Effect::AsynchronousCopy => asynchronous_copies = true,
                     Effect::CopiesComplete => {
                         events
@@ -210,6 +219,7 @@ pub fn model_body(body: &Body, id: KernelId, name: &str) -> KernelModel {
         opaque,
         alone,
         warp_operations,
+        warp_places,
         asynchronous_copies,
         prints,
         reads_addresses: privacy.reads_addresses,
@@ -240,6 +250,7 @@ pub fn absent(id: KernelId, name: &str) -> KernelModel {
         opaque: vec![("has no body".to_owned(), Location::default())],
         alone: Vec::new(),
         warp_operations: false,
+        warp_places: Vec::new(),
         asynchronous_copies: false,
         prints: false,
         reads_addresses: true,

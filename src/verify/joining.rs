@@ -6,7 +6,8 @@
 //! the iteration's number, places of different numbers being apart. The two must run equally often: what
 //! is known of the iterations of all accesses of the one is what is known of those of the other. What is
 //! touched between the two comes behind the second loop then: it has no byte in common with what that
-//! touches, unless both read.
+//! touches, unless both read. Waits for the thread's asynchronous copies come before both loops, in which none
+//! begin. What the threads of a warp do together stays where it is, before both or behind both.
 
 use super::iterations::{COUNTER, Reader, Row, Sum, Term};
 use super::targets::may_meet;
@@ -40,7 +41,8 @@ fn judge(
     loops: &JoinedLoops,
     apart: &impl Fn(usize, usize) -> bool,
 ) -> Result<(), String> {
-    if !kernel.opaque.is_empty() || !kernel.alone.is_empty() || kernel.warp_operations {
+    let lockstep = kernel.warp_operations && kernel.accesses.iter().any(|access| access.volatile);
+    if !kernel.opaque.is_empty() || !kernel.alone.is_empty() || lockstep {
         return Err("the kernel is not understood".to_owned());
     }
     let first = Side::of(kernel, &loops.first)?;
@@ -67,6 +69,20 @@ fn judge(
     let (Some(end), Some(begin)) = (end, begin) else {
         return Err("a loop without accesses".to_owned());
     };
+    let passed = kernel.warp_places.iter().any(|place| {
+        let stands_between = (end + 1..=begin).contains(&place.accesses_before);
+        stands_between
+            || [first.of, second.of]
+                .iter()
+                .any(|of| place.loops.contains(of))
+    });
+    if passed || kernel.warp_operations && kernel.warp_places.is_empty() {
+        return Err("threads of a warp work together between or inside".to_owned());
+    }
+    let mut touching = first.accesses.iter().chain(&second.accesses);
+    if touching.any(|access| access.asynchronous) {
+        return Err("a copy begins inside that is under way behind".to_owned());
+    }
     let mut moved: Vec<usize> = between.iter().map(|access| access.id.0).collect();
     moved.sort_unstable();
     if begin <= end || !moved.iter().copied().eq(end + 1..begin) {

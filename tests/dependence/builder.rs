@@ -376,6 +376,7 @@ impl Kernel {
                 alone: Vec::new(),
                 intervals: Intervals::default(),
                 warp_operations: false,
+                warp_places: Vec::new(),
                 asynchronous_copies: false,
                 prints: false,
                 reads_addresses: false,

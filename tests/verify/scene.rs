@@ -288,6 +288,7 @@ impl Scene {
             intervals: Intervals::default(),
             asynchronous_copies: false,
             warp_operations: false,
+            warp_places: Vec::new(),
             prints: false,
             reads_addresses: false,
             static_shared_bytes: 0,

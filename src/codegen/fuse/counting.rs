@@ -18,6 +18,7 @@ pub(super) struct Counting {
     step: i128,
     bound: Value,
     predicate: Predicate,
+    counter: Value,
     /// The counter of the next iteration.
     next: Value,
     /// That is what is compared, and not the counter.
@@ -72,9 +73,15 @@ impl Counting {
             step,
             bound,
             predicate: condition.integer_predicate(),
+            counter,
             next,
             tests_next,
         })
+    }
+
+    /// Whether each counter is the one before it and the step, as numbers.
+    fn never_wraps(&self) -> bool {
+        self.next.has_no_signed_wrap() || Sum::of(self.next).apart_from(self.counter).0 == 1
     }
 
     /// How often the loop runs, where that is a constant.
@@ -91,27 +98,29 @@ impl Counting {
 
     /// Whether another loop, begun by the same thread, runs as often.
     pub(super) fn is_as_often_as(&self, other: &Self) -> bool {
+        let sums = [self.begin, self.bound, other.begin, other.bound].map(Sum::of);
+        let from_zero = sums.iter().all(|sum| sum.low >= 0);
+        let predicate = |of: &Self| match of.predicate {
+            // Counters that do not wrap are not negative either.
+            Predicate::LLVMIntULT if from_zero && of.never_wraps() => Predicate::LLVMIntSLT,
+            other => other,
+        };
         let same_form = self.begin.ty() == other.begin.ty()
             && (self.step, self.tests_next) == (other.step, other.tests_next)
-            && self.predicate == other.predicate;
+            && predicate(self) == predicate(other);
         if !same_form || self.step == 0 {
             return false;
         }
-        let sums = [self.begin, self.bound, other.begin, other.bound].map(Sum::of);
         let both = [self, other];
         // The last counter is at most the bound then, and the same number of steps from it.
-        let arrives = || {
-            let each = |of: &Self| of.next.has_no_signed_wrap();
-            !self.tests_next && self.step.abs() == 1 || both.into_iter().all(each)
-        };
-        let ordered = match self.predicate {
+        let arrives =
+            || !self.tests_next && self.step.abs() == 1 || both.into_iter().all(Self::never_wraps);
+        let ordered = match predicate(self) {
             // Differences are all that matters, and wrap alike.
             Predicate::LLVMIntNE => true,
             Predicate::LLVMIntSLT => self.step > 0 && arrives(),
             Predicate::LLVMIntSGT => self.step < 0 && arrives(),
-            Predicate::LLVMIntULT => {
-                self.step > 0 && arrives() && sums.iter().all(|sum| sum.low >= 0)
-            }
+            Predicate::LLVMIntULT => self.step > 0 && arrives() && from_zero,
             _ => false,
         };
         let [begin, bound, other_begin, other_bound] = &sums;
@@ -148,6 +157,7 @@ impl Term {
 }
 
 /// A sum of multiples of numbers.
+#[derive(Clone)]
 pub(super) struct Sum {
     constant: i128,
     terms: Vec<(i128, Term)>,
@@ -335,6 +345,24 @@ impl Sum {
         Some(bounds)
     }
 
+    /// What a value is multiplied by in it, and the rest.
+    pub(super) fn apart_from(&self, value: Value) -> (i128, Self) {
+        let is_value = |term: &Term| matches!(term, Term::Value(own) if *own == value);
+        let mut terms = self.terms.iter();
+        let factor = terms.find(|(_, term)| is_value(term));
+        let factor = factor.map_or(0, |(factor, _)| *factor);
+        let mut rest = self.clone();
+        rest.terms.retain(|(_, term)| !is_value(term));
+        (factor, rest)
+    }
+
+    /// Whether all that it is made of is such.
+    pub(super) fn is_made_of(&self, such: impl Fn(Value) -> bool) -> bool {
+        self.terms.iter().all(|(_, term)| match term {
+            Term::Value(value) | Term::LowBits(value, _) => such(*value),
+        })
+    }
+
     /// The number, where it is the same always.
     pub(super) fn as_constant(&self) -> Option<i128> {
         self.terms.is_empty().then_some(self.constant)
@@ -378,10 +406,81 @@ fn limits(bits: u32) -> (i128, i128) {
     (-half, half - 1)
 }
 
-/// Between which numbers the registers of a thread are by CUDA's rules, and what is shifted down.
+/// Between which numbers a counter is that rises by a constant while it is below a bound, which is tested where
+/// it begins anew.
+fn counter_range(counter: Value, depth: usize) -> Option<(i128, i128)> {
+    let header = counter.block();
+    let incoming = counter.incoming();
+    let [one, other] = incoming[..] else {
+        return None;
+    };
+    let advances = |(next, _): &(Value, Block)| {
+        next.is_instruction()
+            && next.opcode() == Opcode::LLVMAdd
+            && [next.operand(0), next.operand(1)].contains(&counter)
+    };
+    let (next, latch, begin) = match (advances(&one), advances(&other)) {
+        (true, false) => (one.0, one.1, other.0),
+        (false, true) => (other.0, other.1, one.0),
+        _ => return None,
+    };
+    let step = [next.operand(0), next.operand(1)]
+        .into_iter()
+        .find_map(signed)?;
+    let condition = header.terminator()?.branch_condition()?;
+    let [inside, exit] = header.successors()[..] else {
+        return None;
+    };
+    let tests = condition.is_instruction()
+        && condition.opcode() == Opcode::LLVMICmp
+        && condition.operand(0) == counter;
+    if !tests || step <= 0 || inside == exit || is_on_the_way(exit, header, latch) {
+        return None;
+    }
+    let (_, most) = limits(counter.ty().integer_bits());
+    let begin = Sum::read(begin, depth - 1);
+    let bound = Sum::read(condition.operand(1), depth - 1);
+    let signed = match condition.integer_predicate() {
+        Predicate::LLVMIntSLT => true,
+        Predicate::LLVMIntULT => bound.low >= 0,
+        _ => false,
+    };
+    let last = bound.high - 1 + step;
+    (signed && last <= most).then(|| (begin.low.min(0), begin.high.max(last)))
+}
+
+/// Bounds of counters are often sums of other counters.
+const MOST_DEPTH_OF_BOUNDS: usize = 6;
+
+/// Whether a block is one of those that lead from a loop's header to its latch.
+fn is_on_the_way(block: Block, header: Block, latch: Block) -> bool {
+    let mut found = vec![latch];
+    let mut next = 0;
+    while let Some(at) = found.get(next).copied() {
+        next += 1;
+        if at == block || found.len() > MOST_BLOCKS {
+            return true;
+        }
+        for before in at.predecessors() {
+            if before != header && !found.contains(&before) {
+                found.push(before);
+            }
+        }
+    }
+    false
+}
+
+/// So many blocks of a loop are looked into.
+const MOST_BLOCKS: usize = 200;
+
+/// Between which numbers the registers of a thread are by CUDA's rules, what is shifted down, and counters that
+/// rise to a bound.
 fn range(value: Value, depth: usize) -> Option<(i128, i128)> {
     if !value.is_instruction() || depth == 0 {
         return None;
+    }
+    if value.opcode() == Opcode::LLVMPHI {
+        return counter_range(value, depth.min(MOST_DEPTH_OF_BOUNDS));
     }
     if value.opcode() == Opcode::LLVMLShr {
         let shift = signed(value.operand(1)).filter(|shift| (0..62).contains(shift))?;
@@ -392,7 +491,7 @@ fn range(value: Value, depth: usize) -> Option<(i128, i128)> {
         return None;
     }
     let name = value.called_name()?;
-    Some(match name.strip_prefix("llvm.nvvm.read.ptx.sreg.")? {
+    let (low, high) = match name.strip_prefix("llvm.nvvm.read.ptx.sreg.")? {
         "tid.x" | "tid.y" | "tid.z" => (0, 1023),
         "ntid.x" | "ntid.y" | "ntid.z" => (1, 1024),
         "ctaid.x" => (0, (1 << 31) - 2),
@@ -400,5 +499,9 @@ fn range(value: Value, depth: usize) -> Option<(i128, i128)> {
         "ctaid.y" | "ctaid.z" => (0, 65_534),
         "nctaid.y" | "nctaid.z" => (1, 65_535),
         _ => return None,
-    })
+    };
+    let told = value
+        .bound_of_result()
+        .map_or(high, |end| i128::from(end) - 1);
+    Some((low, high.min(told)))
 }

@@ -93,15 +93,15 @@ fn carry(module: &Module, kernel: Value, load: Value, stores: &[Value]) {
 }
 
 /// An address: so many bytes behind another one.
-struct Place {
-    base: Value,
-    bytes: Sum,
+pub(super) struct Place {
+    pub(super) base: Value,
+    pub(super) bytes: Sum,
     /// What it is computed from.
     sources: HashSet<Value>,
 }
 
 impl Place {
-    fn of(module: &Module, address: Value) -> Self {
+    pub(super) fn of(module: &Module, address: Value) -> Self {
         let (mut base, mut bytes) = (address, Sum::constant(0));
         while base.is_instruction()
             && base.opcode() == Opcode::LLVMGetElementPtr

@@ -2,7 +2,7 @@
 
 use super::block_tests::{facts, parsed};
 use super::loops::join_loops;
-use crate::codegen::ir::Value;
+use crate::codegen::ir::{Opcode, Value};
 use crate::kernel::model_kernel;
 use crate::program::KernelId;
 use crate::verify::{JoinedLoops, join_conflict};
@@ -121,5 +121,88 @@ fn the_verifier_refuses_what_may_not_pass_a_loop() {
         "other_element",
     ] {
         assert!(judge(name, &loops(&module, name)).is_some(), "{name}");
+    }
+}
+
+fn results(context: &Context) -> Module<'_> {
+    parsed(context, include_str!("cases/results.ll"))
+}
+
+#[test]
+fn rows_that_one_loop_writes_are_found_by_the_next() {
+    let context = Context::create();
+    let module = results(&context);
+    for (name, joined) in [
+        ("same_rows", 1),
+        ("copies_end_between", 1),
+        ("an_element_on", 1),
+        ("counters_stay_below", 1),
+        ("rows_may_wrap", 0),
+        ("two_rows_on", 0),
+        ("rows_of_another_block", 0),
+        ("copy_begins_inside", 0),
+        ("effect_between", 0),
+        ("threads_meet_between", 0),
+        ("threads_meet_inside", 0),
+        ("counter_may_wrap", 0),
+    ] {
+        let kernel = Value::function(&module, name).expect("the case has it");
+        assert_eq!(join_loops(&module, kernel, &facts()), joined, "{name}");
+        let addresses = |opcode| {
+            let all = kernel.instructions().into_iter();
+            let of = all.filter(|at| at.opcode() == opcode);
+            of.map(|at| at.operand(u32::from(opcode == Opcode::LLVMStore)))
+                .collect::<Vec<_>>()
+        };
+        let (loads, stores) = (addresses(Opcode::LLVMLoad), addresses(Opcode::LLVMStore));
+        // The second loop takes the first's address where it is the same.
+        let same = joined == 1 && name != "an_element_on";
+        assert_eq!(stores[0] == stores[1], same, "{name}");
+        assert_eq!(loads[1] == stores[0], same, "{name}");
+    }
+    module.verify().expect("the result is valid IR");
+}
+
+#[test]
+fn copies_are_awaited_before_both_loops() {
+    let context = Context::create();
+    let module = results(&context);
+    let kernel = Value::function(&module, "copies_end_between").expect("the case has it");
+    assert_eq!(join_loops(&module, kernel, &facts()), 1);
+    let wait = kernel.instructions().into_iter().find(|at| {
+        at.opcode() == Opcode::LLVMCall
+            && at.called_name().as_deref() == Some("llvm.nvvm.cp.async.wait.all")
+    });
+    assert_eq!(wait.map(Value::block), Some(kernel.blocks()[0]));
+}
+
+#[test]
+fn the_verifier_refuses_what_warps_and_copies_forbid() {
+    let context = Context::create();
+    let module = results(&context);
+    let judge = |name: &str| {
+        let function = module.get_function(name).expect("the case has it");
+        let model = model_kernel(function, KernelId(0), name);
+        let facts = facts();
+        join_conflict(&model, &loops(&module, name), |one, other| {
+            facts.apart[one][other]
+        })
+    };
+    for name in [
+        "same_rows",
+        "copies_end_between",
+        "an_element_on",
+        "counters_stay_below",
+    ] {
+        assert_eq!(judge(name), None, "{name}");
+    }
+    for name in [
+        "two_rows_on",
+        "rows_of_another_block",
+        "copy_begins_inside",
+        "threads_meet_between",
+        "threads_meet_inside",
+    ] {
+        assert!(judge(name).is_some(), "{name}");
     }
 }

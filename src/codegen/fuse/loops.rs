@@ -10,22 +10,28 @@
 //! - The second uses no value that the first computes.
 //! - All ways lead from the first through what stands between to the second. Of what stands between, the
 //!   second uses only what is computed without memory from values that are known before the first: that
-//!   is computed there. The rest comes behind the second now. It does not wait, and nothing that it
+//!   is computed there. A wait for the thread's asynchronous copies comes there, too, since neither loop
+//!   begins any. The rest comes behind the second now. It does not wait, and nothing that it
 //!   touches can be touched by the second, unless both read.
 //! - Iteration n of the second now comes before iteration m > n of the first, in one thread. That is no
-//!   matter for accesses that cannot reach a common byte, and for such that go to one place as a function
-//!   of equal counters: the counters of a loop that ends differ. Between threads nothing was ordered.
+//!   matter for accesses that cannot reach a common byte, and for such that go to one place in iterations of
+//!   equal number ([`super::counterparts`]). Between threads nothing was ordered.
+//!
+//! The second's counter is reckoned from the first's then, and where both go to one place in an iteration, the
+//! second takes the first's address, by which LLVM knows that they do.
 //!
 //! The verifier judges each pair by itself, by a model of the kernel that is read anew. What `llvm.loop`
 //! says is kept where it says the same of both.
 
 use super::control_flow::ControlFlow;
-use super::counting::Counting;
+use super::counterparts::{Counter, Progress};
+use super::counting::{Counting, Sum};
 use super::memory::{
     Effect, KernelFacts, Root, is_computation, is_pure_call, is_remark, made_alike,
 };
+use super::overlay::WAIT_FOR_COPIES;
 use super::rows::Place;
-use crate::codegen::ir::{Block, Opcode, Value};
+use crate::codegen::ir::{Block, Builder, Opcode, Value};
 use crate::kernel::model_kernel;
 use crate::program::KernelId;
 use crate::verify::{JoinedLoops, join_conflict};
@@ -83,13 +89,17 @@ pub(super) fn join_loops(module: &Module, kernel: Value, facts: &KernelFacts) ->
                 };
                 let hoisted = pair.may_be_one(module, kernel, facts)?;
                 let confirmed = pair.is_confirmed(module, kernel, facts);
-                confirmed.then_some((one, other, hoisted))
+                let alike = confirmed.then(|| pair.equal_addresses(module, &flow))?;
+                Some((one, other, hoisted, alike))
             })
         });
-        let Some((one, other, hoisted)) = pair else {
+        let Some((one, other, hoisted, alike)) = pair else {
             return joined;
         };
         join(one, other, &hoisted);
+        for (access, operand, address) in alike {
+            access.set_operand(operand, address);
+        }
         joined += 1;
     }
 }
@@ -107,6 +117,7 @@ struct Loop {
     blocks: HashSet<Block>,
     counter: Value,
     begin: Value,
+    next: Value,
     step: Value,
     bound: Value,
     condition: Value,
@@ -173,6 +184,7 @@ impl Loop {
             blocks,
             counter,
             begin,
+            next,
             step,
             bound,
             condition,
@@ -196,6 +208,11 @@ impl Loop {
             && made_alike(self.begin, other.begin)
             && made_alike(self.step, other.step)
             && made_alike(self.bound, other.bound)
+    }
+
+    /// Whether the counter is the number of iterations times the step, and where it begins, exactly.
+    fn never_wraps(&self) -> bool {
+        Sum::of(self.next).apart_from(self.counter).0 == 1
     }
 
     fn holds(&self, value: Value) -> bool {
@@ -287,8 +304,8 @@ impl Pair<'_> {
         let mut moved = self.between.iter().flat_map(|block| block.instructions());
         moved.all(|at| match Effect::of(at) {
             // Where a variable of the thread begins or ends to live stays before what uses it, or behind.
-            Effect::Nothing => !is_remark(at),
-            Effect::Unknown if declares_scope(at) => true,
+            Effect::Nothing => !is_remark(at) || ends_variable(at),
+            Effect::Unknown if declares_scope(at) || waits_for_copies(at) => true,
             effect @ (Effect::Load(address) | Effect::Store(address)) => {
                 let mut passed = self.other.accesses().into_iter();
                 !passed.any(|(_, later, later_address)| {
@@ -327,7 +344,36 @@ impl Pair<'_> {
         let ordered: Vec<Value> = all.filter(|at| needed.contains(at)).collect();
         // Blocks are found in no order of dominance: what is needed stands in the first of them.
         let mut first = ordered.iter().map(|at| at.block());
-        first.all(|block| block == self.one.exit).then_some(ordered)
+        let in_order = first.all(|block| block == self.one.exit);
+        let all = self.between.iter().flat_map(|block| block.instructions());
+        let waits = all.filter(|at| waits_for_copies(*at));
+        in_order.then(|| ordered.into_iter().chain(waits).collect())
+    }
+
+    /// Accesses of the second loop to what an access of the first goes to in the iteration of equal number,
+    /// with the operand that is the address, and the first's address.
+    fn equal_addresses(&self, module: &Module, flow: &ControlFlow) -> Vec<(Value, u32, Value)> {
+        let (one, other) = (self.one, self.other);
+        // What is not reached in each iteration may be an address that is none.
+        let mut known = one.accesses();
+        known.retain(|(at, ..)| flow.dominates(at.block(), one.latch));
+        let equal = |address: Value| {
+            known.iter().find_map(|(_, _, first)| {
+                let same_type = first.ty() == address.ty();
+                let distance = || distance(module, (one, *first), (other, address));
+                (same_type && distance()?.0 == 0).then_some(*first)
+            })
+        };
+        let accesses = other.accesses().into_iter();
+        let plain = accesses.filter_map(|(at, effect, address)| {
+            let operand = match effect {
+                Effect::Load(_) => 0,
+                Effect::Store(_) => 1,
+                _ => return None,
+            };
+            Some((at, operand, equal(address)?))
+        });
+        plain.collect()
     }
 
     /// Whether the verifier finds, too, that the loops may be one.
@@ -369,6 +415,16 @@ pub(super) fn declares_scope(call: Value) -> bool {
     call.called_name().as_deref() == Some("llvm.experimental.noalias.scope.decl")
 }
 
+/// Says that a variable of the thread is not used any more.
+fn ends_variable(call: Value) -> bool {
+    let name = call.called_name();
+    name.is_some_and(|name| name.starts_with("llvm.lifetime.end"))
+}
+
+fn waits_for_copies(call: Value) -> bool {
+    call.opcode() == Opcode::LLVMCall && call.called_name().as_deref() == Some(WAIT_FOR_COPIES)
+}
+
 /// The values that an instruction uses.
 fn used(at: Value) -> Vec<Value> {
     match at.opcode() {
@@ -401,7 +457,7 @@ fn reordered(
             .any(|(later, later_effect, later_address)| {
                 let conflict = effect.writes() || later_effect.writes();
                 let share = may_share(kernel, facts, *address, *later_address);
-                let same_place = || {
+                let same_element = || {
                     if !one.counts_like(other) {
                         return None;
                     }
@@ -409,9 +465,49 @@ fn reordered(
                     let other = element_of(module, *later, *later_effect, other.counter)?;
                     Some(one.is_exactly(&other))
                 };
-                conflict && share && same_place() != Some(true)
+                let counterparts = || {
+                    let pair = ((one, *address), (other, *later_address));
+                    let (distance, place) = distance(module, pair.0, pair.1)?;
+                    let bytes = bytes_of(module, *at, *effect)?;
+                    let other_bytes = bytes_of(module, *later, *later_effect)?;
+                    Some(place.holds(bytes, distance, other_bytes))
+                };
+                conflict && share && same_element() != Some(true) && counterparts() != Some(true)
             })
     })
+}
+
+/// How many bytes the address in the second loop lies behind that in the first in iterations of equal
+/// number, and the first's.
+fn distance(
+    module: &Module,
+    (one, address): (&Loop, Value),
+    (other, other_address): (&Loop, Value),
+) -> Option<(i128, Progress)> {
+    let exact = one.counts_like(other)
+        || made_alike(one.step, other.step) && one.never_wraps() && other.never_wraps();
+    let counter = |of: &Loop| Counter {
+        value: of.counter,
+        begin: of.begin,
+        exact,
+    };
+    let progress = |of: &Loop, address| {
+        let steady = |value| is_invariant(value, &of.blocks);
+        Progress::of(module, address, counter(of), steady)
+    };
+    let (first, second) = (progress(one, address)?, progress(other, other_address)?);
+    let distance = first.distance(counter(one), &second, counter(other))?;
+    Some((distance, first))
+}
+
+/// How many bytes a plain access touches.
+fn bytes_of(module: &Module, at: Value, effect: Effect) -> Option<i128> {
+    let ty = match effect {
+        Effect::Store(_) => at.operand(0).ty(),
+        Effect::Load(_) => at.ty(),
+        Effect::Nothing | Effect::Atomic(_) | Effect::Barrier | Effect::Unknown => return None,
+    };
+    Some(ty.allocation_bytes(module).into())
 }
 
 /// The element that a plain access stays within, as a function of the counter.
@@ -440,6 +536,7 @@ fn element_of(module: &Module, at: Value, effect: Effect, counter: Value) -> Opt
 
 fn join(one: &Loop, other: &Loop, hoisted: &[Value]) {
     let same_counter = one.counts_like(other);
+    let same_step = one.counter.ty() == other.counter.ty() && made_alike(one.step, other.step);
     if let Some(end) = one.before.terminator() {
         for at in hoisted {
             at.move_before(end);
@@ -458,8 +555,12 @@ fn join(one: &Loop, other: &Loop, hoisted: &[Value]) {
         }
     }
     for phi in other.header.phis() {
-        if same_counter && phi == other.counter {
-            phi.replace_uses_with(counter);
+        if phi == other.counter && (same_counter || same_step) {
+            let value = match same_counter {
+                true => counter,
+                false => moved_counter(one, other, counter),
+            };
+            phi.replace_uses_with(value);
             phi.erase();
             continue;
         }
@@ -498,6 +599,21 @@ fn join(one: &Loop, other: &Loop, hoisted: &[Value]) {
     other.latch.redirect(other.header, one.header);
     other.before.redirect(other.header, other.exit);
     other.header.delete();
+}
+
+/// The second's counter, as far from the first's as it begins.
+fn moved_counter(one: &Loop, other: &Loop, counter: Value) -> Value {
+    let (Some(end), Some(place)) = (
+        one.before.terminator(),
+        one.header
+            .instructions()
+            .into_iter()
+            .find(|at| at.opcode() != Opcode::LLVMPHI),
+    ) else {
+        return other.counter;
+    };
+    let way = Builder::before(end).binary(Opcode::LLVMSub, other.begin, one.begin);
+    Builder::before(place).binary(Opcode::LLVMAdd, counter, way)
 }
 
 fn rename_incoming(block: Block, old: Block, new: Block) {

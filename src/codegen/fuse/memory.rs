@@ -4,6 +4,7 @@
 
 use super::control_flow::is_barrier;
 use crate::codegen::ir::{FUNCTION_ATTRIBUTES, Opcode, Value};
+use crate::kernel::computes_from_operands;
 use std::collections::{HashMap, HashSet};
 
 const SHARED_ADDRESS_SPACE: u32 = 3;
@@ -86,9 +87,15 @@ impl Effect {
 
 /// A call whose result depends on its arguments, or on which thread calls, alone.
 pub(super) fn is_pure_call(call: Value) -> bool {
+    if call.opcode() != Opcode::LLVMCall {
+        return false;
+    }
     let callee = call.called();
-    call.opcode() == Opcode::LLVMCall
-        && callee.is_function()
+    if let Some((template, _)) = callee.inline_assembly() {
+        // All of it is called as if threads had to be together.
+        return !callee.assembly_has_effects() && computes_from_operands(&template);
+    }
+    callee.is_function()
         && callee.is_declaration()
         // The encoding of `memory(none)`.
         && callee.integer_attribute(FUNCTION_ATTRIBUTES, "memory") == Some(0)

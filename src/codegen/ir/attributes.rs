@@ -166,6 +166,32 @@ impl Value {
             let kind = attribute_kind("range");
             let range = LLVMCreateConstantRangeAttribute(context, kind, bits, &0, &end);
             LLVMAddCallSiteAttribute(self.0, RETURN_ATTRIBUTES, range);
+            // The C interface does not read ranges.
+            let text = end.to_string();
+            let told = LLVMCreateStringAttribute(
+                context,
+                BELOW.as_ptr().cast(),
+                BELOW.len() as u32,
+                text.as_ptr().cast(),
+                text.len() as u32,
+            );
+            LLVMAddCallSiteAttribute(self.0, FUNCTION_ATTRIBUTES, told);
+        }
+    }
+
+    /// What [`Self::bound_result`] said of a call.
+    pub(in crate::codegen) fn bound_of_result(self) -> Option<u64> {
+        // SAFETY: LLVM returns `length` bytes that live as long as the context.
+        unsafe {
+            let (name, length) = (BELOW.as_ptr().cast(), BELOW.len() as u32);
+            let found = LLVMGetCallSiteStringAttribute(self.0, FUNCTION_ATTRIBUTES, name, length);
+            if found.is_null() {
+                return None;
+            }
+            let mut length = 0;
+            let text = LLVMGetStringAttributeValue(found, &mut length);
+            let bytes = std::slice::from_raw_parts(text.cast::<u8>(), length as usize);
+            std::str::from_utf8(bytes).ok()?.parse().ok()
         }
     }
 
@@ -176,6 +202,9 @@ impl Value {
 
     // Instructions and constants.
 }
+
+/// An attribute of calls whose result is below a number.
+const BELOW: &str = "sirius-below";
 
 pub(super) fn attribute_kind(name: &str) -> u32 {
     // SAFETY: pointer and length describe `name`.
