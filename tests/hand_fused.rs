@@ -49,6 +49,11 @@ const PROGRAMS: &[Comparison] = &[
         compulsory: Some((4 * 64 * 3 * 200, 4 * 64 * 200)),
     },
     Comparison {
+        name: "row_attention",
+        instructions: 1.05,
+        compulsory: None,
+    },
+    Comparison {
         name: "tile_layers",
         instructions: 1.05,
         compulsory: None,

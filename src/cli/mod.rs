@@ -275,6 +275,8 @@ pub enum Optimisation {
     RedundantBarriers,
     /// `staged-rows`: rows that a block walks over several times stay in shared memory.
     StagedRows,
+    /// `staged-blocks`: what threads of a block hand to each other through a buffer stays in shared memory.
+    StagedBlocks,
     /// `shared-overlay`: shared variables that are in use one after the other, or in other blocks, share
     /// storage.
     SharedOverlay,
@@ -299,7 +301,7 @@ pub enum Optimisation {
 
 impl Optimisation {
     /// All of them.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::ForwardValues,
         Self::DeadStores,
         Self::DeadBuffers,
@@ -309,6 +311,7 @@ impl Optimisation {
         Self::BroadcastValues,
         Self::RedundantBarriers,
         Self::StagedRows,
+        Self::StagedBlocks,
         Self::SharedOverlay,
         Self::JoinLoops,
         Self::HostConstants,
@@ -332,6 +335,7 @@ impl Optimisation {
             Self::BroadcastValues => "broadcast-values",
             Self::RedundantBarriers => "redundant-barriers",
             Self::StagedRows => "staged-rows",
+            Self::StagedBlocks => "staged-blocks",
             Self::SharedOverlay => "shared-overlay",
             Self::JoinLoops => "join-loops",
             Self::HostConstants => "host-constants",

@@ -12,6 +12,7 @@ mod aliasing;
 mod assembly;
 mod barriers;
 mod batch;
+mod block_staging;
 mod broadcasts;
 mod built;
 mod clipped;
@@ -181,7 +182,10 @@ pub(super) fn build_kernels<'ctx>(
         let mut own = vec![function];
         // Launches of waves bring no memory along.
         if part == Part::Groups && optimisations.contains(&Optimisation::StagedRows) {
-            let staged = rows::stage_rows(&module, function, facts)?;
+            if optimisations.contains(&Optimisation::StagedBlocks) {
+                kernel.spare_bytes = block_staging::bytes_wanted(&module, function, facts);
+            }
+            let staged = rows::stage_rows(&module, function, facts, kernel.spare_bytes)?;
             kernel.staged = staged.rows;
             own.extend(staged.general);
         }
@@ -194,10 +198,20 @@ pub(super) fn build_kernels<'ctx>(
     let forwarded = whole.filter(|(kernel, _)| does(kernel, Optimisation::ForwardValues));
     forward_guarded(&module, forwarded)?;
     let whole = built.iter_mut().filter(|kernel| kernel.is_whole);
-    for (kernel, versions) in whole.zip(&versions) {
-        for version in versions {
+    for (kernel, versions) in whole.zip(&mut versions) {
+        for version in versions.iter() {
             elements::take_back_assumptions(*version);
         }
+        if does(kernel, Optimisation::StagedBlocks) {
+            let launched = (kernel.spare_bytes, part == Part::Groups);
+            let rows = &mut kernel.staged;
+            let (function, facts) = (versions[0], &kernel.facts);
+            let staged = block_staging::stage_blocks(&module, function, facts, rows, launched)?;
+            versions.extend(staged.general);
+        }
+    }
+    let whole = built.iter_mut().filter(|kernel| kernel.is_whole);
+    for (kernel, versions) in whole.zip(&versions) {
         versions
             .iter()
             .skip(1)
@@ -367,6 +381,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
             variant: shape.variant.clone(),
             is_whole: true,
             staged: None,
+            spare_bytes: 0,
             static_shared_bytes: 0,
             unwritten: Vec::new(),
             untouched: Vec::new(),

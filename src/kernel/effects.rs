@@ -5,7 +5,7 @@
 //! launch's values (`p0`, …) and the products of both (`q0 = bx * p0`). A product of a thread's or loop's variable with a run-time value
 //! is some unknown then, and the set larger than what is touched.
 
-use super::{Access, BlockEffect, BlockSymbol, KernelModel, KernelSymbol};
+use super::{Access, AccessId, BlockEffect, BlockSymbol, KernelModel, KernelSymbol};
 use crate::affine::{Affine, Axis, Constraint, Variable};
 use crate::expression::Expression;
 use crate::isl::{Set, with_operation_budget};
@@ -46,16 +46,28 @@ impl KernelModel {
     /// The set of bytes of one of [`KernelModel::block_effects`]; `None` where an access may be
     /// anywhere in the target, or isl gives up.
     pub fn block_set(&self, effect: &BlockEffect) -> Option<BlockSet> {
-        if effect.accesses.len() > MOST_ACCESSES {
+        let set = self.bytes_touched(&effect.accesses, [None; 3])?;
+        let exact = effect.exact && set.exact;
+        Some(BlockSet { exact, ..set })
+    }
+
+    /// The bytes that a block touches by some accesses, `extents` being the block's where they are known; `None`
+    /// where one may be anywhere in its target, or isl gives up.
+    pub fn bytes_touched(
+        &self,
+        accesses: &[AccessId],
+        extents: [Option<u64>; 3],
+    ) -> Option<BlockSet> {
+        if accesses.len() > MOST_ACCESSES {
             return None;
         }
-        let mut exact = effect.exact;
+        let mut exact = true;
         let mut united: Option<Set> = None;
         with_operation_budget(MOST_OPERATIONS, || {
-            for id in &effect.accesses {
+            for id in accesses {
                 let access = self.accesses.get(id.0)?;
-                let (set, all) = self.bytes_of(access)?;
-                exact &= all;
+                let (set, all) = self.bytes_of(access, extents)?;
+                exact &= all && access.exact;
                 united = Some(match united.take() {
                     Some(known) => known.union(&set).ok()?,
                     None => set,
@@ -67,7 +79,7 @@ impl KernelModel {
     }
 
     /// The bytes of an access, and whether its set is no larger than the access's own.
-    fn bytes_of(&self, access: &Access) -> Option<(Set, bool)> {
+    fn bytes_of(&self, access: &Access, extents: [Option<u64>; 3]) -> Option<(Set, bool)> {
         let subscript = access.subscript.as_ref()?;
         let of_block: BTreeSet<usize> = (0..self.products.len())
             .filter(|index| self.is_of_block(&self.products[*index].factor))
@@ -86,18 +98,25 @@ impl KernelModel {
             let name = axis.name();
             dimensions.push(format!("t{name}"));
             let most = if axis == Axis::Z { 64 } else { 1024 };
+            let known = extents[axis.index()];
+            let most = known.unwrap_or(most);
             constraints.push(format!("b{name} >= 0 and 0 <= t{name} < {most}"));
             let named = |symbol| {
                 let symbol = Expression::Leaf(symbol);
                 let index = self.parameters.iter().position(|known| *known == symbol)?;
                 Some(format!("p{index}"))
             };
-            if self.depends_on(access, &Variable::Thread(axis)) {
-                let extent = named(KernelSymbol::BlockSize(axis)).unwrap_or_else(|| {
-                    parameters.push(format!("n{name}"));
-                    format!("n{name}")
-                });
-                constraints.push(format!("t{name} < {extent} <= {most}"));
+            let extent = named(KernelSymbol::BlockSize(axis));
+            match (known, extent) {
+                (Some(known), Some(extent)) => constraints.push(format!("{extent} = {known}")),
+                (None, extent) if self.depends_on(access, &Variable::Thread(axis)) => {
+                    let extent = extent.unwrap_or_else(|| {
+                        parameters.push(format!("n{name}"));
+                        format!("n{name}")
+                    });
+                    constraints.push(format!("t{name} < {extent} <= {most}"));
+                }
+                _ => {}
             }
             if let Some(extent) = named(KernelSymbol::GridSize(axis)) {
                 constraints.push(format!("b{name} < {extent}"));

@@ -241,6 +241,7 @@ fn space_of(
     let switches = [
         (Optimisation::JoinLoops, with_loops > 1),
         (Optimisation::StagedRows, with_loops > 0),
+        (Optimisation::StagedBlocks, kernels.len() > 1),
         (Optimisation::BroadcastValues, has_barriers),
         (Optimisation::CodeMotion, in_unison),
     ];

@@ -59,7 +59,7 @@
 //! kernel that it orders nothing alone; and shared variables may only share storage when
 //! [`overlay_conflict`] finds there that they are in use one after the other or in other blocks, and loads only be served
 //! from a copy in shared memory when [`staging_conflict`] finds that the thread itself brought the same
-//! value there. Two loops may only become one when [`join_conflict`] finds that each iteration meets its
+//! value there, or [`block_staging_conflict`] that its block did. Two loops may only become one when [`join_conflict`] finds that each iteration meets its
 //! counterpart at most.
 //!
 //! *By waves*, launches of a region are put off, all to a place before the host does anything that
@@ -76,6 +76,7 @@
 //! of [`crate::schedule`] or [`crate::dependence`], of which it knows only the plain types.
 
 mod barriers;
+mod block_staging;
 mod capture;
 mod conflict;
 mod dead_buffers;
@@ -109,6 +110,7 @@ mod waits;
 mod waves;
 
 pub use barriers::is_redundant;
+pub use block_staging::{StagedBlock, WindowSize, block_staging_conflict};
 pub use joining::{JoinedLoops, join_conflict};
 pub use overlay::{SharedPlace, overlay_conflict};
 pub use refusal::Refusal;

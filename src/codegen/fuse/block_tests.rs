@@ -1,6 +1,7 @@
 //! What is shared in a block, and which of its barriers go: right cases, and such that only look right.
 
 use super::barriers::remove_redundant_barriers;
+use super::block_staging::stage_blocks;
 use super::broadcasts::broadcast_values;
 use super::control_flow::is_barrier;
 use super::loops::join_loops;
@@ -11,8 +12,8 @@ use crate::codegen::ir::Value;
 use crate::kernel::model_kernel;
 use crate::program::KernelId;
 use crate::verify::{
-    JoinedLoops, RowLength, SharedPlace, StagedStream, Staging, is_redundant, join_conflict,
-    overlay_conflict, staging_conflict,
+    JoinedLoops, RowLength, SharedPlace, StagedBlock, StagedStream, Staging, WindowSize,
+    block_staging_conflict, is_redundant, join_conflict, overlay_conflict, staging_conflict,
 };
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
@@ -125,7 +126,7 @@ fn rows_stay_where_that_is_proven() {
         ("constant_too_long", 3, 2, false),
     ] {
         let kernel = Value::function(&module, name).expect("the case has it");
-        let staged = stage_rows(&module, kernel, &facts).expect("LLVM copies it");
+        let staged = stage_rows(&module, kernel, &facts, 0).expect("LLVM copies it");
         let global = |wanted: fn(Effect) -> bool| {
             let instructions = kernel.instructions().into_iter();
             let accesses = instructions
@@ -144,6 +145,154 @@ fn rows_stay_where_that_is_proven() {
         assert_eq!(staged.rows.is_some(), versions, "{name}");
     }
     module.verify().expect("the result is valid IR");
+}
+
+/// Of blocks of 64 threads.
+fn facts_of_blocks() -> KernelFacts {
+    KernelFacts {
+        block: [Some(64), Some(1), Some(1)],
+        ..facts()
+    }
+}
+
+#[test]
+fn what_a_block_hands_on_stays_where_that_is_proven() {
+    let context = Context::create();
+    let module = parsed(&context, include_str!("cases/blocks_staged.ll"));
+    // Loads that read a window, and whether there is another version.
+    for (name, loads, versions) in [
+        ("reversed", 1, false),
+        ("no_barrier", 0, false),
+        ("next_block", 0, false),
+        ("written_by_some", 0, false),
+        ("written_by_half", 0, false),
+        ("overwritten", 1, false),
+        ("second_writer", 0, false),
+        ("other_sizes", 0, false),
+        ("place_in_memory", 0, false),
+        ("written_by_two", 0, false),
+        ("of_rows", 1, true),
+        ("of_half_rows", 0, false),
+        ("beyond_rows", 0, false),
+    ] {
+        let kernel = Value::function(&module, name).expect("the case has it");
+        let (facts, mut rows) = (facts_of_blocks(), None);
+        let staged = stage_blocks(&module, kernel, &facts, &mut rows, (0, true));
+        let staged = staged.expect("LLVM copies it");
+        assert_eq!(staged.loads, loads, "{name}");
+        assert_eq!(staged.general.is_some(), versions, "{name}");
+        let elements = rows.map(|rows| (rows.parameter, rows.element_bytes, rows.most_elements));
+        assert_eq!(
+            elements,
+            versions.then_some((3, 4, (49152 - 16) / 4)),
+            "{name}"
+        );
+    }
+    module.verify().expect("the result is valid IR");
+}
+
+#[test]
+fn rows_that_no_launch_brings_memory_for_stay_where_they_are() {
+    let context = Context::create();
+    let module = parsed(&context, include_str!("cases/blocks_staged.ll"));
+    let kernel = Value::function(&module, "of_rows").expect("the case has it");
+    let mut rows = None;
+    let staged = stage_blocks(&module, kernel, &facts_of_blocks(), &mut rows, (0, false));
+    assert_eq!(staged.expect("nothing is copied").loads, 0);
+    assert_eq!(rows, None);
+    // Nor where nobody knows how many threads write.
+    let kernel = Value::function(&module, "reversed").expect("the case has it");
+    let staged = stage_blocks(&module, kernel, &facts(), &mut None, (0, true));
+    assert_eq!(staged.expect("nothing is copied").loads, 0);
+}
+
+#[test]
+fn the_verifier_refuses_wrong_windows() {
+    let context = Context::create();
+    let module = parsed(&context, include_str!("cases/blocks_staged.ll"));
+    // Pairs are named by the accesses as they stand in the text: of `kept`, a is loaded (0), b (1) and the window
+    // (2) stored to, b (3) and the window (4) loaded, a stored to (5).
+    let judge = |name: &str, mirrored: &[[usize; 2]], replaced: &[[usize; 2]], size, block| {
+        let kernel = Value::function(&module, name).expect("the case has it");
+        let mut accesses = Vec::new();
+        let mut place = 0;
+        for block in kernel.blocks() {
+            for at in block.instructions() {
+                if Effect::of(at).address().is_some() {
+                    accesses.push(place);
+                }
+                place += usize::from(Some(at) != block.terminator());
+            }
+        }
+        let named = |pairs: &[[usize; 2]]| {
+            let pairs = pairs
+                .iter()
+                .map(|[one, other]| (accesses[*one], accesses[*other]));
+            pairs.collect()
+        };
+        let staged = StagedBlock {
+            variable: "window".to_owned(),
+            size,
+            mirrored: named(mirrored),
+            replaced: named(replaced),
+        };
+        let function = module.get_function(name).expect("the case has it");
+        let model = model_kernel(function, KernelId(0), name);
+        let facts = facts();
+        block_staging_conflict(&model, &staged, block, |one, other| facts.apart[one][other])
+    };
+    let (whole, block) = (WindowSize::Bytes(256), [Some(64), Some(1), Some(1)]);
+    let (stores, loads) = (&[[1, 2]][..], &[[3, 4]][..]);
+    assert_eq!(judge("kept", stores, loads, whole, block), None);
+    for (what, stores, loads, size, block) in [
+        ("nothing", &[][..], &[][..], whole, block),
+        ("nobody writes it", &[], loads, whole, block),
+        ("a store is not mirrored", &[[5, 2]], loads, whole, block),
+        ("no shared half", &[[1, 1]], loads, whole, block),
+        ("the wrong way round", loads, stores, whole, block),
+        ("crossed", &[[1, 4]], &[[3, 2]], whole, block),
+        ("too small", stores, loads, WindowSize::Bytes(252), block),
+        ("of a row", stores, loads, WindowSize::Elements(3), block),
+        (
+            "fewer threads",
+            stores,
+            loads,
+            whole,
+            [Some(63), Some(1), Some(1)],
+        ),
+        (
+            "more threads",
+            stores,
+            loads,
+            whole,
+            [Some(65), Some(1), Some(1)],
+        ),
+        (
+            "unknown threads",
+            stores,
+            loads,
+            whole,
+            [None, Some(1), Some(1)],
+        ),
+    ] {
+        let refused = judge("kept", stores, loads, size, block);
+        assert!(refused.is_some(), "{what}");
+    }
+    for (name, loads) in [
+        ("kept_elsewhere", loads),
+        ("kept_without_barrier", loads),
+        ("kept_by_some", loads),
+        ("kept_by_half", loads),
+        ("kept_not_always", loads),
+        ("kept_and_written", &[[4, 5]][..]),
+        ("kept_and_written_through_alias", &[[4, 5]]),
+        ("kept_and_touched", loads),
+        ("kept_folded", loads),
+        ("kept_by_two", loads),
+    ] {
+        let refused = judge(name, stores, loads, whole, block);
+        assert!(refused.is_some(), "{name}");
+    }
 }
 
 #[test]

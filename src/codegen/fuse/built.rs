@@ -22,6 +22,8 @@ pub(super) struct Built {
     /// False when it could not be made after all, and was deleted.
     pub(super) is_whole: bool,
     pub(super) staged: Option<StagedRows>,
+    /// Bytes for each element of a row that launches could bring along besides.
+    pub(super) spare_bytes: u64,
     /// Static shared memory of a block as it was made.
     pub(super) static_shared_bytes: u64,
     /// Those of the recipe's unread allocations, as parameters that lead there, that it leaves

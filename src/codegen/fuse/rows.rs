@@ -44,7 +44,8 @@ pub(super) struct Staged {
     pub(super) general: Option<Value>,
 }
 
-/// Keeps rows in shared memory, where there are any.
+/// Keeps rows in shared memory, where there are any. Where launches bring that along, they could bring
+/// `spare_bytes` more for each element.
 ///
 /// # Errors
 /// When LLVM refuses a copy of the kernel.
@@ -52,8 +53,9 @@ pub(super) fn stage_rows(
     module: &Module,
     kernel: Value,
     facts: &KernelFacts,
+    spare_bytes: u64,
 ) -> Result<Staged, CodegenError> {
-    let Some(plan) = Plan::of(module, kernel, facts) else {
+    let Some(plan) = Plan::of(module, kernel, facts, spare_bytes) else {
         return Ok(Staged::default());
     };
     if !plan.is_confirmed(module, kernel, facts) {
@@ -77,6 +79,11 @@ pub(super) fn stage_rows(
         });
     }
     Ok(staged)
+}
+
+/// The shared variable in which a kernel keeps rows.
+pub(super) fn rows_name(kernel: Value) -> String {
+    format!("{}_rows", kernel.name())
 }
 
 /// The shared memory that any device gives a block.
@@ -161,7 +168,7 @@ enum Length {
 }
 
 impl Plan {
-    fn of(module: &Module, kernel: Value, facts: &KernelFacts) -> Option<Self> {
+    fn of(module: &Module, kernel: Value, facts: &KernelFacts, spare_bytes: u64) -> Option<Self> {
         if facts.dynamic_shared {
             return None;
         }
@@ -214,7 +221,11 @@ impl Plan {
             most_elements: 0,
         };
         let left = MOST_SHARED_BYTES.checked_sub(facts.static_shared_bytes + ALIGNMENT)?;
-        plan.most_elements = left.checked_div(plan.element_bytes())?;
+        let spare = match length {
+            Length::Constant(_) => 0,
+            Length::Parameter { .. } => spare_bytes,
+        };
+        plan.most_elements = left.checked_div(plan.element_bytes() + spare)?;
         let least = match length {
             Length::Constant(length) => length,
             Length::Parameter { .. } => 1,
@@ -300,7 +311,7 @@ impl Plan {
     }
 
     fn carry_out(&self, module: &Module, kernel: Value) {
-        let name = format!("{}_rows", kernel.name());
+        let name = rows_name(kernel);
         let (byte, long) = (Type::integer(module, 8), Type::integer(module, 64));
         let bytes = match self.length {
             Length::Constant(length) => length * self.element_bytes(),

@@ -78,6 +78,39 @@ pub(super) fn release_copy(copy: Value) {
     copy.set_linkage(Linkage::LLVMInternalLinkage);
 }
 
+/// The call of a general version, taken out of its kernel.
+pub(super) struct Call {
+    copy: Value,
+    end: Value,
+    arguments: Vec<Value>,
+}
+
+/// Takes out the call of a version that is not released yet, so that a kernel can be looked at without it.
+pub(super) fn take_call_out(module: &Module, kernel: Value) -> Option<Call> {
+    let name = format!("{}.general", kernel.name());
+    let copy = Value::function(module, &name)?;
+    let mut calls = copy.users().into_iter();
+    let call = calls.find(|call| {
+        call.opcode() == Opcode::LLVMCall && call.function_of_instruction() == kernel
+    })?;
+    let end = call.block().terminator()?;
+    let arguments = call.call_arguments();
+    call.erase();
+    Some(Call {
+        copy,
+        end,
+        arguments,
+    })
+}
+
+impl Call {
+    /// Puts it back where it was, the last before the end of its block.
+    pub(super) fn put_back(self) {
+        let builder = Builder::before(self.end);
+        builder.call(self.copy.value_type(), self.copy, &self.arguments);
+    }
+}
+
 fn move_body(from: Value, to: Value) {
     for block in from.blocks() {
         block.move_to(to);

@@ -1,0 +1,353 @@
+//! What threads of a block hand to each other through a buffer: kept in shared memory.
+//!
+//! Where an earlier segment writes what other threads of the same block read in a later one, a barrier
+//! between, the fused kernel needs no round through global memory: a shared variable, the *window*, stands for
+//! the part of the buffer that the block works on. Each store also goes there, and loads read it there. Where
+//! nobody reads the buffer any more then, its stores are left out afterwards (`dead-stores`).
+//!
+//! The place in the window is the place in the buffer without what all threads of a block have in
+//! common: summands of the address that are made of constants, parameters and the block's registers alone.
+//! So accesses of a block meet in the window as they meet in the buffer, and barriers that order these
+//! order those. A window has a size of its own, or one element for each that an argument counts, the length of
+//! a row; then launches bring its memory along, and a kernel whose rows are too long goes the old way.
+//!
+//! What is planned: of each buffer that a parameter leads to, that no other access may write to, all
+//! stores, and the loads of which a block has written all before, by the sets of bytes that stores and load
+//! touch in a block. The shared accesses are put beside the global ones, and the verifier judges the kernel
+//! with both, by a model that is read anew; where it finds something, they are taken out again.
+
+mod window;
+
+use super::memory::KernelFacts;
+use super::overlay::{self, shared_bytes};
+use super::versions;
+use crate::codegen::ir::{Builder, Opcode, Type, Value};
+use crate::codegen::{CodegenError, StagedRows};
+use crate::isl::{Set, with_operation_budget};
+use crate::kernel::{Access, AccessId, AccessKind, KernelModel, Target, model_kernel};
+use crate::program::KernelId;
+use inkwell::llvm_sys::LLVMIntPredicate as IntPredicate;
+use inkwell::module::Module;
+use std::collections::HashMap;
+use window::{Size, Window};
+
+/// A kernel whose blocks keep what their threads hand to each other.
+#[derive(Debug, Default)]
+pub(super) struct StagedBlocks {
+    /// Loads that read it in shared memory.
+    #[cfg_attr(not(test), expect(dead_code, reason = "tests count them"))]
+    pub(super) loads: usize,
+    /// The version without, where one was made, which the kernel calls where windows do not fit.
+    pub(super) general: Option<Value>,
+}
+
+/// Bytes for each element of a row that windows of a kernel may need, as far as can be told beforehand.
+pub(super) fn bytes_wanted(module: &Module, kernel: Value, facts: &KernelFacts) -> u64 {
+    match module.get_function(&kernel.name()) {
+        Some(function) if is_candidate(facts) => {
+            let model = model_kernel(function, KernelId(0), &kernel.name());
+            let planned = plan(&model, facts);
+            planned.iter().map(|planned| planned.size_bytes).sum()
+        }
+        _ => 0,
+    }
+}
+
+/// Keeps in shared memory what threads of a block hand to each other. Of `rows`, what launches bring along already,
+/// the kernel may need `spare_bytes` more for each element; without them it may begin to need some where
+/// `launched` says that launches of the kernel can bring memory along.
+///
+/// # Errors
+/// When LLVM refuses a copy of the kernel.
+pub(super) fn stage_blocks(
+    module: &Module,
+    kernel: Value,
+    facts: &KernelFacts,
+    rows: &mut Option<StagedRows>,
+    (spare_bytes, launched): (u64, bool),
+) -> Result<StagedBlocks, CodegenError> {
+    // A version that the kernel calls is looked at by itself.
+    let call = versions::take_call_out(module, kernel);
+    let staged = stage_in(module, kernel, facts, rows, (spare_bytes, launched));
+    if let Some(call) = call {
+        call.put_back();
+    }
+    staged
+}
+
+fn stage_in(
+    module: &Module,
+    kernel: Value,
+    facts: &KernelFacts,
+    rows: &mut Option<StagedRows>,
+    (spare_bytes, launched): (u64, bool),
+) -> Result<StagedBlocks, CodegenError> {
+    let function = module.get_function(&kernel.name());
+    let Some(function) = function.filter(|_| is_candidate(facts)) else {
+        return Ok(StagedBlocks::default());
+    };
+    let read = || model_kernel(function, KernelId(0), &kernel.name());
+    let work = Work {
+        module,
+        kernel,
+        facts,
+    };
+    let at = instructions(kernel);
+    let planned = plan(&read(), facts);
+    let windows = planned
+        .iter()
+        .filter_map(|planned| Window::of(planned, &at));
+    let mut windows: Vec<Window> = windows.collect();
+    if windows.is_empty() {
+        return Ok(StagedBlocks::default());
+    }
+    windows.iter_mut().for_each(|window| window.insert(&work));
+    let (inserted, places) = (read(), places_of(kernel));
+    windows.retain_mut(|window| window.begin_at_block(&work, (&inserted, &places)));
+    let inserted = read();
+    let places = places_of(kernel);
+    // Rows of a length that only a run tells may take all shared memory.
+    let taken = shared_bytes(module, kernel) - windows.len() as u64 * overlay::MOST_SHARED_BYTES;
+    let taken = taken.max(facts.static_shared_bytes);
+    let mut left = match rows {
+        Some(_) => 0,
+        None => overlay::MOST_SHARED_BYTES.saturating_sub(taken),
+    };
+    windows.retain_mut(|window| {
+        let size = window.size(&work, (&inserted, &places), rows.as_ref(), left);
+        let fits = match size {
+            Some(Size::Bytes { bytes, .. }) => {
+                left -= bytes.next_multiple_of(window::ALIGNMENT);
+                true
+            }
+            Some(Size::Elements { .. }) => launched,
+            None => false,
+        };
+        window.take_out();
+        window.set_size(size.filter(|_| fits))
+    });
+    keep_one_length(&mut windows, rows.as_ref(), spare_bytes);
+    windows.iter_mut().for_each(|window| window.insert(&work));
+    let (inserted, places) = (read(), places_of(kernel));
+    windows.retain_mut(|window| {
+        let confirmed = window.is_confirmed(&work, (&inserted, &places));
+        if !confirmed {
+            window.take_out();
+        }
+        confirmed
+    });
+    let (of_rows, mut fixed): (Vec<Window>, Vec<Window>) =
+        windows.into_iter().partition(Window::is_of_rows);
+    let (of_rows, general) = place_rows(&work, of_rows, rows, left)?;
+    fixed.extend(of_rows);
+    Ok(StagedBlocks {
+        loads: fixed.into_iter().map(Window::carry_out).sum(),
+        general,
+    })
+}
+
+fn is_candidate(facts: &KernelFacts) -> bool {
+    facts.block.iter().all(Option::is_some) && !facts.dynamic_shared
+}
+
+/// The kernel that windows are made in.
+struct Work<'a, 'ctx> {
+    module: &'a Module<'ctx>,
+    kernel: Value,
+    facts: &'a KernelFacts,
+}
+
+/// The instructions of a kernel as they stand in its text, ends of blocks left out.
+fn instructions(kernel: Value) -> Vec<Value> {
+    let blocks = kernel.blocks().into_iter();
+    let text = blocks.flat_map(|block| {
+        let end = block.terminator();
+        let instructions = block.instructions().into_iter();
+        instructions.filter(move |at| Some(*at) != end)
+    });
+    text.collect()
+}
+
+/// By instruction, how many stand before it.
+fn places_of(kernel: Value) -> HashMap<Value, usize> {
+    instructions(kernel).into_iter().zip(0..).collect()
+}
+
+/// What is to be kept of one buffer.
+struct Planned {
+    /// Bytes of an element.
+    size_bytes: u64,
+    /// Places of its stores.
+    stores: Vec<usize>,
+    /// Places of loads of what the block has written before.
+    loads: Vec<usize>,
+}
+
+fn plan(model: &KernelModel, facts: &KernelFacts) -> Vec<Planned> {
+    let understood = model.opaque.is_empty()
+        && model.alone.is_empty()
+        && model.barriers.iter().any(|barrier| barrier.uniform);
+    if !understood {
+        return Vec::new();
+    }
+    let arguments = 0..model.formals.len();
+    let planned = arguments.filter_map(|argument| of_buffer(model, facts, argument));
+    planned.collect()
+}
+
+fn of_buffer(model: &KernelModel, facts: &KernelFacts, argument: usize) -> Option<Planned> {
+    let own = Target::Argument {
+        argument,
+        offset_bytes: 0,
+    };
+    let apart = |other: &Target| match other {
+        Target::Argument {
+            argument: other,
+            offset_bytes: 0,
+        } => {
+            let known = facts.apart.get(argument).and_then(|row| row.get(*other));
+            known == Some(&true)
+        }
+        Target::Shared(_) | Target::UnknownShared => true,
+        Target::Argument { .. } | Target::Global(_) | Target::Unknown => false,
+    };
+    let mut stores: Vec<&Access> = Vec::new();
+    let mut loads: Vec<&Access> = Vec::new();
+    for access in &model.accesses {
+        let plain = !access.volatile && !access.asynchronous && access.subscript.is_some();
+        match access.kind {
+            AccessKind::Read if access.target == own && plain => loads.push(access),
+            AccessKind::Write if access.target == own && plain => stores.push(access),
+            AccessKind::Read => {}
+            _ if access.target == own || !apart(&access.target) => return None,
+            _ => {}
+        }
+    }
+    let size_bytes = stores.first()?.size_bytes;
+    let one_size = stores.iter().all(|store| store.size_bytes == size_bytes);
+    if !one_size || !matches!(size_bytes, 1 | 2 | 4 | 8 | 16) {
+        return None;
+    }
+    loads.retain(|load| {
+        load.size_bytes == size_bytes && is_written_before(model, facts.block, &stores, load)
+    });
+    (!loads.is_empty()).then(|| Planned {
+        size_bytes: size_bytes.into(),
+        stores: stores.iter().map(|store| store.place).collect(),
+        loads: loads.iter().map(|load| load.place).collect(),
+    })
+}
+
+/// Whether a block has written all that a load reads, in stores behind which a barrier stands.
+fn is_written_before(
+    model: &KernelModel,
+    block: [Option<u64>; 3],
+    stores: &[&Access],
+    load: &Access,
+) -> bool {
+    let spans = &model.intervals.accesses;
+    let before = stores.iter().filter(|store| {
+        let mut loops = store.loops.iter();
+        store.id < load.id
+            && store.exact
+            && !loops.any(|index| load.loops.contains(index))
+            && !spans[store.id.0].meets(&spans[load.id.0])
+    });
+    let before: Vec<AccessId> = before.map(|store| store.id).collect();
+    if before.is_empty() {
+        return false;
+    }
+    let set = |accesses: &[AccessId]| model.bytes_touched(accesses, block);
+    let (Some(written), Some(read)) = (set(&before), set(&[load.id])) else {
+        return false;
+    };
+    let within = || Set::parse(&read.bytes)?.is_subset(&Set::parse(&written.bytes)?);
+    written.exact && with_operation_budget(MOST_OPERATIONS, within).is_ok_and(|within| within)
+}
+
+/// Operations of isl for each load.
+const MOST_OPERATIONS: u64 = 200_000;
+
+/// Launches count the elements of one length: that of the rows that are kept already, of which so many bytes for
+/// each element are to spare, or else of the first window.
+fn keep_one_length(windows: &mut Vec<Window>, rows: Option<&StagedRows>, spare_bytes: u64) {
+    // Larger elements first, so that each window begins where its elements may.
+    windows.sort_by_key(|window| std::cmp::Reverse(window.element_bytes));
+    let mut parameter = rows.map(|rows| rows.parameter);
+    let mut taken = rows.map_or(0, |rows| rows.element_bytes);
+    let most = rows.map_or(u64::MAX, |rows| rows.element_bytes + spare_bytes);
+    windows.retain(|window| {
+        let Some(Size::Elements { parameter: own, .. }) = window.size else {
+            return true;
+        };
+        let each = window.element_bytes;
+        let fits = *parameter.get_or_insert(own) == own
+            && taken.is_multiple_of(each)
+            && taken + each <= most;
+        taken += u64::from(fits) * each;
+        fits
+    });
+}
+
+/// Puts windows into the memory that launches bring along.
+fn place_rows(
+    work: &Work<'_, '_>,
+    mut windows: Vec<Window>,
+    rows: &mut Option<StagedRows>,
+    left_bytes: u64,
+) -> Result<(Vec<Window>, Option<Value>), CodegenError> {
+    let Some(Size::Elements { parameter, bits }) = windows.first().and_then(|first| first.size)
+    else {
+        return Ok((Vec::new(), None));
+    };
+    windows.iter_mut().for_each(Window::take_out);
+    let (module, kernel) = (work.module, work.kernel);
+    let long = Type::integer(module, 64);
+    let length = |builder: &Builder| {
+        let value = kernel.parameters()[parameter];
+        match bits < 64 {
+            true => builder.cast(Opcode::LLVMZExt, value, long),
+            false => value,
+        }
+    };
+    let mut general = None;
+    if rows.is_none() {
+        let element_bytes: u64 = windows.iter().map(|window| window.element_bytes).sum();
+        let most_elements = left_bytes.saturating_sub(window::ALIGNMENT) / element_bytes;
+        let split = match most_elements {
+            0 => None,
+            _ => versions::split(module, kernel)?,
+        };
+        let Some(entry) = split else {
+            return Ok((Vec::new(), None));
+        };
+        let builder = Builder::at_end(module, entry.block);
+        let most = long.constant(most_elements);
+        let fits = builder.compare(IntPredicate::LLVMIntULE, length(&builder), most);
+        builder.branch_if(fits, entry.special, entry.general);
+        general = Some(entry.copy);
+        *rows = Some(StagedRows {
+            parameter,
+            bits,
+            element_bytes: 0,
+            most_elements,
+        });
+    }
+    let Some(rows) = rows else {
+        return Ok((Vec::new(), general));
+    };
+    let memory = window::memory_of_launch(module, kernel);
+    for window in &mut windows {
+        let before = rows.element_bytes;
+        rows.element_bytes += window.element_bytes;
+        window.insert_at(work, |builder| match before {
+            0 => memory,
+            _ => {
+                let skipped = long.constant(before);
+                let skipped = builder.binary(Opcode::LLVMMul, length(builder), skipped);
+                builder.element_pointer(Type::integer(module, 8), memory, &[skipped])
+            }
+        });
+    }
+    Ok((windows, general))
+}
