@@ -12,6 +12,7 @@ mod fallback;
 mod keep;
 mod link_cache;
 mod measure;
+mod models;
 mod outcome;
 mod outputs;
 mod preprocess;
@@ -32,7 +33,7 @@ use crate::cli::toolkit_folder::lay_out;
 use crate::cli::{Build, Device, Fusion, Invocation, Language, Phase, Toolchain, TuneMode};
 use crate::codegen::{self, CodegenError, FusedImage};
 use crate::dependence::{Uar, build_uar, take_domains};
-use crate::kernel::{KernelModel, model_kernels};
+use crate::kernel::KernelModel;
 use crate::launch::{
     BufferId, LaunchGraph, LaunchId, build_launch_graph, fold_launches_by_handles,
 };
@@ -641,7 +642,7 @@ fn analyze_program(
     if clock.stops_after(Stage::Launch) {
         return Ok(None);
     }
-    let models = clock.time(Stage::Kernel, || model_kernels(program));
+    let models = clock.time(Stage::Kernel, || models::models(program, &mut graph));
     for model in &models {
         // The user did not write those.
         if program

@@ -10,7 +10,7 @@ mod filetests;
 use inkwell::context::Context;
 use libtest_mimic::Failed;
 use sirius_rs::cli::{Invocation, find_toolchain, parse};
-use sirius_rs::kernel::model_kernels;
+use sirius_rs::kernel::{Tables, model_kernels};
 use sirius_rs::program::read_program;
 use std::ffi::OsString;
 use std::path::Path;
@@ -41,7 +41,7 @@ fn models(case: &Path, effects: bool) -> Result<String, Failed> {
     let toolchain = find_toolchain(&build)?;
     let context = Context::create();
     let program = read_program(&context, &build, &toolchain)?;
-    Ok(model_kernels(&program)
+    Ok(model_kernels(&program, &Tables::Unknown)
         .iter()
         .map(|model| match effects {
             true => format!(

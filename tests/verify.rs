@@ -773,3 +773,5 @@ mod segments;
 mod strands;
 #[path = "verify/planes.rs"]
 mod planes;
+#[path = "verify/tables.rs"]
+mod tables;

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use sirius_rs::cli::{Invocation, find_toolchain, parse};
 use sirius_rs::dependence::{Guard, build_uar, take_domains};
 use sirius_rs::expression::{Condition, Expression};
-use sirius_rs::kernel::{KernelModel, model_kernels};
+use sirius_rs::kernel::{KernelModel, Tables, model_kernels};
 use sirius_rs::launch::{LaunchGraph, build_launch_graph, fold_launches_by_handles};
 use sirius_rs::program::read_program;
 use sirius_rs::report::{Report, build_report};
@@ -35,7 +35,7 @@ fn analyse(source: &Path) -> Analysed {
     let program = read_program(&context, &build, &toolchain).expect("test programs compile");
     fold_launches_by_handles(&program).expect("launches fold");
     let mut graph = build_launch_graph(&program);
-    let models = model_kernels(&program);
+    let models = model_kernels(&program, &Tables::Unknown);
     take_domains(&mut graph, &models);
     let uar = build_uar(&graph, &models);
     let options = ScheduleOptions::from(&build.sirius);

@@ -9,6 +9,7 @@ use super::pending::{DeviceCode, PendingImage};
 use super::ptx::{assemble, emit_fatbin, emit_ptx};
 use super::registration::{add_fused_keys, embed_unit_images, register_fused_images};
 use super::reserve::Reservations;
+use super::tables::link_tables;
 use super::timer::link_timer;
 use super::waves::link_queue;
 use super::{CodegenError, DeviceImage};
@@ -108,6 +109,9 @@ pub fn emit(
     add_fused_keys(program, &fused, &waves);
     if !waves.is_empty() {
         link_queue(program, build, toolchain, &launcher, folder.path())?;
+    }
+    if !fused.is_empty() || !waves.is_empty() {
+        link_tables(program, graph, build, toolchain, folder.path())?;
     }
     let kernels = (fused.as_slice(), waves.as_slice(), &reservations);
     rewrite_launches(program, graph, models, plan, kernels, &launcher)?;

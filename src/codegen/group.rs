@@ -17,11 +17,12 @@ use super::launch_call::{
     Launcher, OPERANDS_BEFORE_ARGUMENTS, SHARED_BYTES, allow_shared, announce_side, announce_site,
     launch_kernel, shared_limit, thread_limit, variable_address,
 };
+use super::tables::pointer_behind;
 use super::waves::{Waiting, issue_waiting};
 use super::{CodegenError, FusedKernel, FusedParameter, StagedRows};
 use crate::dependence::Guard;
 use crate::kernel::KernelModel;
-use crate::launch::{LaunchGraph, LaunchId, Operand, ValueId};
+use crate::launch::{BEHIND_POINTER, LaunchGraph, LaunchId, Operand, ValueId};
 use crate::program::Program;
 use crate::schedule::FusionGroup;
 use inkwell::IntPredicate;
@@ -438,6 +439,8 @@ pub(super) struct GroupOperands<'a, 'ctx> {
     succeeds: HashMap<LaunchId, IntValue<'ctx>>,
     /// Of all members together.
     static_shared_bytes: u64,
+    /// Whether a pointer in a table is not known, where there are any.
+    unknown: Option<IntValue<'ctx>>,
 }
 
 impl<'a, 'ctx> GroupOperands<'a, 'ctx> {
@@ -462,6 +465,7 @@ impl<'a, 'ctx> GroupOperands<'a, 'ctx> {
             shared_room: HashMap::new(),
             succeeds: HashMap::new(),
             static_shared_bytes: 0,
+            unknown: None,
         };
         let mut start = 0;
         for member in members {
@@ -616,7 +620,10 @@ impl<'a, 'ctx> GroupOperands<'a, 'ctx> {
         for (index, argument) in launch.arguments.iter().enumerate() {
             let at = start + OPERANDS_BEFORE_ARGUMENTS + index;
             for piece in &argument.pieces {
-                let value = self.piece(program, builder, at, piece.offset_bytes, piece.bits)?;
+                let value = match piece.offset_bytes.checked_sub(BEHIND_POINTER) {
+                    Some(distance) => self.stored_pointer(program, builder, at, distance)?,
+                    None => self.piece(program, builder, at, piece.offset_bytes, piece.bits)?,
+                };
                 let Some(value) = value else { continue };
                 for signed in [true, false] {
                     let operand = Operand::Argument {
@@ -634,6 +641,26 @@ impl<'a, 'ctx> GroupOperands<'a, 'ctx> {
             }
         }
         Ok(())
+    }
+
+    /// The pointer that stands so many bytes behind the place that the operand at `at` leads to.
+    fn stored_pointer(
+        &mut self,
+        program: &Program<'ctx>,
+        builder: &Builder<'ctx>,
+        at: usize,
+        distance: u32,
+    ) -> Result<Option<IntValue<'ctx>>, CodegenError> {
+        let Some(address) = self.piece(program, builder, at, 0, u64::BITS)? else {
+            return Ok(None);
+        };
+        let (pointer, known) = pointer_behind(program, builder, address, distance)?;
+        let unknown = builder.build_not(known, "unknown")?;
+        self.unknown = Some(match self.unknown {
+            Some(before) => builder.build_or(before, unknown, "unknown")?,
+            None => unknown,
+        });
+        Ok(Some(pointer))
     }
 
     /// An integer of `bits` bits at `offset_bytes` of the operand at `at`; `None` when the operand
@@ -721,6 +748,10 @@ impl<'ctx> Operands<'ctx> for GroupOperands<'_, 'ctx> {
 
     fn operand(&self, launch: LaunchId, operand: Operand) -> Option<IntValue<'ctx>> {
         self.pieces.get(&(launch, operand)).copied()
+    }
+
+    fn unknown(&self) -> Option<IntValue<'ctx>> {
+        self.unknown
     }
 
     fn shared_room(&self, launch: LaunchId) -> Option<IntValue<'ctx>> {

@@ -23,6 +23,8 @@ pub trait Operands<'ctx> {
     fn value(&self, value: ValueId) -> Option<IntValue<'ctx>>;
     /// The run-time value of an operand of a member, as [`Operand`] says it is read.
     fn operand(&self, launch: LaunchId, operand: Operand) -> Option<IntValue<'ctx>>;
+    /// Whether some operand could not be had, as an `i1`, where that can be.
+    fn unknown(&self) -> Option<IntValue<'ctx>>;
     /// The most dynamic shared memory that a launch of the launch's own kernel may ask for now, in
     /// bytes, as a 64-bit value.
     fn shared_room(&self, launch: LaunchId) -> Option<IntValue<'ctx>>;
@@ -234,7 +236,7 @@ struct Emitter<'a, 'ctx> {
     module: &'a Module<'ctx>,
     builder: &'a Builder<'ctx>,
     operands: &'a dyn Operands<'ctx>,
-    /// Set when some arithmetic left 64 bits.
+    /// Set when some arithmetic left 64 bits, or an operand could not be had.
     failed: IntValue<'ctx>,
     /// What was computed so far, all of it in one block: guards have much in common.
     computed: HashMap<(Step, IntValue<'ctx>, IntValue<'ctx>), IntValue<'ctx>>,
@@ -273,7 +275,9 @@ impl<'a, 'ctx> Emitter<'a, 'ctx> {
             module,
             builder,
             operands,
-            failed: context.bool_type().const_zero(),
+            failed: operands
+                .unknown()
+                .unwrap_or_else(|| context.bool_type().const_zero()),
             computed: HashMap::new(),
         }
     }

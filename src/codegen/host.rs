@@ -12,6 +12,7 @@ use super::group::GroupFunctions;
 use super::launch_call::{Launcher, OPERANDS_BEFORE_ARGUMENTS, by_value_type, is_launch_function};
 use super::reserve::Reservations;
 use super::shared_functions::SharedFunctions;
+use super::tables::let_copies_tell;
 use super::waves::{self, Waiting};
 use super::{CodegenError, FusedKernel, WaveKernel};
 use crate::kernel::KernelModel;
@@ -48,6 +49,7 @@ pub fn rewrite_launches(
     let operations = operation_calls(&all_operations, graph);
     let kept = fused.iter().map(|kernel| &plan.plan().groups[kernel.group]);
     let_copies_wait(program, graph, kept, &all_operations)?;
+    let_copies_tell(program, graph, &all_operations)?;
     if !waiting.is_empty() {
         waves::rewrite_regions(program, graph, models, plan.plan(), &waiting)?;
     }

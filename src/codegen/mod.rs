@@ -29,6 +29,7 @@ pub mod ptx;
 mod registration;
 mod reserve;
 mod shared_functions;
+mod tables;
 mod timer;
 mod waves;
 

@@ -52,6 +52,7 @@ mod relation;
 mod rows_apart;
 mod runs;
 mod sizes;
+mod tables;
 mod targets;
 mod union;
 mod whole;
@@ -64,6 +65,7 @@ pub use operations::take_domains;
 pub use overlap::{
     KnownSpan, RangeTouch, SharedMemory, known_spans, launch_conditions, launch_ranges,
 };
+pub use tables::{TableLoads, has_tables, take_tables};
 pub use whole::{WholeWrite, WholeWrites};
 
 use crate::diagnostics::{Location, RejectionReason};

@@ -8,12 +8,13 @@ use super::body::{BinaryOperator, Body, Cast, Operation, Type, ValueRef};
 use super::induction::Way;
 use super::walk::{OVERFLOW, Obstacle, Outcome, Quantity, Reading, Walk, scaled};
 use crate::affine::Affine;
+use crate::launch::BEHIND_POINTER;
 use std::collections::{BTreeSet, HashSet};
 
 /// What a pointer is derived from.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Root {
-    /// The pointer in an argument.
+    /// The pointer in an argument, or in a table behind one.
     Argument { argument: usize, offset_bytes: u32 },
     /// The memory of an argument passed by value.
     ByValue(usize),
@@ -128,6 +129,9 @@ impl Walk<'_> {
                 self.choose_address(pointer, &alternatives)
             }
             Operation::Load { pointer: from, .. } => {
+                if let Some(root) = table_root(body, pointer, *from) {
+                    return start(root);
+                }
                 let address = self.address(*from)?;
                 match (&address.root, address.offset.affine.as_constant()) {
                     (Root::ByValue(argument), Some(offset))
@@ -343,12 +347,27 @@ fn leads_to_pointer(body: &Body, value: ValueRef) -> bool {
     false
 }
 
+/// What a pointer leads to that is loaded from a constant table.
+fn table_root(body: &Body, loaded: ValueRef, from: ValueRef) -> Option<Root> {
+    if !matches!(body.value(loaded).value_type, Type::Pointer(0 | 1)) {
+        return None;
+    }
+    let (argument, distance) = body.table_place(from)?;
+    Some(Root::Argument {
+        argument,
+        offset_bytes: BEHIND_POINTER + distance,
+    })
+}
+
 fn loaded_root(
     body: &Body,
     changed_arguments: &BTreeSet<usize>,
     loaded: ValueRef,
     from: ValueRef,
 ) -> Root {
+    if let Some(root) = table_root(body, loaded, from) {
+        return root;
+    }
     let (mut at, mut offset) = (from, 0i64);
     loop {
         match &body.value(at).operation {

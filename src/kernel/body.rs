@@ -6,6 +6,8 @@
 
 use super::ReductionOperator;
 use crate::diagnostics::Location;
+use crate::launch::BEHIND_POINTER;
+use std::collections::BTreeSet;
 
 /// Index into [`Body::values`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -382,6 +384,20 @@ pub struct Body {
     pub blocks: Vec<Block>,
     /// `__launch_bounds__`.
     pub max_threads: Option<u32>,
+    /// Pointers that it loads from memory of which nothing changes while it runs.
+    pub tables: Tables,
+}
+
+/// Pointers that a kernel loads from behind its pointer arguments, at a known distance.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Tables {
+    /// None of them is known to stay what it is.
+    #[default]
+    Unknown,
+    /// All of them do.
+    Constant,
+    /// These do, by argument and distance.
+    Only(BTreeSet<(usize, u32)>),
 }
 
 impl Body {
@@ -393,6 +409,37 @@ impl Body {
     /// The block with that index.
     pub fn block(&self, at: BlockRef) -> &Block {
         &self.blocks[at.0]
+    }
+
+    /// The argument behind which an address is, and how far, where the memory there is a constant table.
+    pub fn table_place(&self, address: ValueRef) -> Option<(usize, u32)> {
+        let (mut at, mut offset) = (address, 0i64);
+        loop {
+            match &self.value(at).operation {
+                Operation::Offset {
+                    base,
+                    constant,
+                    terms,
+                } if terms.is_empty() => {
+                    at = *base;
+                    offset = offset.checked_add(*constant)?;
+                }
+                Operation::Cast { operand, .. } => at = *operand,
+                Operation::Argument(argument) if self.formals[*argument].is_pointer => {
+                    let distance = u32::try_from(offset)
+                        .ok()
+                        .filter(|at| *at < BEHIND_POINTER)?;
+                    let place = (*argument, distance);
+                    let known = match &self.tables {
+                        Tables::Unknown => false,
+                        Tables::Constant => true,
+                        Tables::Only(places) => places.contains(&place),
+                    };
+                    return known.then_some(place);
+                }
+                _ => return None,
+            }
+        }
     }
 
     /// The literal, when the value is one.

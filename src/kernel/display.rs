@@ -5,6 +5,7 @@ use super::{
     Target,
 };
 use crate::affine::write_guard;
+use crate::launch::BEHIND_POINTER;
 use std::collections::BTreeSet;
 use std::fmt;
 
@@ -44,7 +45,10 @@ impl fmt::Display for Target {
             Self::Argument {
                 argument,
                 offset_bytes,
-            } => write!(formatter, "arg{argument}.{offset_bytes}"),
+            } => match offset_bytes.checked_sub(BEHIND_POINTER) {
+                Some(distance) => write!(formatter, "arg{argument}->{distance}"),
+                None => write!(formatter, "arg{argument}.{offset_bytes}"),
+            },
             Self::Global(name) => write!(formatter, "@{name}"),
             Self::Shared(name) => write!(formatter, "shared @{name}"),
             Self::Unknown => formatter.write_str("anywhere"),

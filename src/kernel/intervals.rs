@@ -507,7 +507,7 @@ fn written(affine: &Affine, prime: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::body::{Block, ValueRef};
+    use super::super::body::{Block, Tables, ValueRef};
     use super::*;
     use crate::diagnostics::Location;
     use crate::program::KernelId;
@@ -535,6 +535,7 @@ mod tests {
                 block(Terminator::Return),
             ],
             max_threads: None,
+            tables: Tables::default(),
         };
         let events = BTreeMap::from([
             (BlockRef(0), vec![Event::Access(0)]),
@@ -613,6 +614,7 @@ mod tests {
                 location: Location::default(),
             }],
             max_threads: None,
+            tables: Tables::default(),
         };
         let mut order = vec![
             Event::Access(0),

@@ -64,6 +64,7 @@ mod walk;
 
 pub use alone::Alone;
 pub use assembly::{computes_from_operands, only_computes};
+pub use body::Tables;
 pub use effects::BlockSet;
 pub use intervals::{Hazard, Intervals, LocalDependence, Span, Statement};
 pub use reduction::{Reduction, ReductionOperator};
@@ -72,32 +73,39 @@ pub use sides::Side;
 use crate::affine::{Affine, Axis, Guard};
 use crate::diagnostics::Location;
 use crate::expression::{Condition, Expression};
+use crate::launch::BEHIND_POINTER;
 use crate::program::{Kernel, KernelId, Program, operation_name};
+use body::Body;
 use inkwell::values::FunctionValue;
 use serde::{Deserialize, Serialize};
 
-/// Models every kernel of a program, in the order of [`Program::kernels`].
-pub fn model_kernels(program: &Program<'_>) -> Vec<KernelModel> {
-    program
-        .kernels
-        .iter()
-        .map(|kernel| {
-            let function = program.analysis.get_function(&kernel.unique_name);
-            match function.filter(|function| function.count_basic_blocks() > 0) {
-                Some(function) => {
-                    let mut model = model_kernel(function, kernel.id, &kernel.name);
-                    if let Some(name) = operation_name(&kernel.name) {
-                        model.display_name = name.to_owned();
-                    }
-                    model.opaque.extend(hidden_variable(program, &model));
-                    model.opaque.extend(other_code(program, kernel, &model));
-                    model.opaque.extend(mapped_memory(program, &model));
-                    model
-                }
-                None => model::absent(kernel.id, &kernel.name),
-            }
-        })
+/// Models every kernel of a program, in the order of [`Program::kernels`]. `tables` says which pointers that they load
+/// are taken for constants; whoever relies on the models has to see to that.
+pub fn model_kernels(program: &Program<'_>, tables: &Tables) -> Vec<KernelModel> {
+    let kernels = program.kernels.iter();
+    kernels
+        .map(|kernel| model_of(program, kernel, tables.clone()))
         .collect()
+}
+
+/// The model of one kernel of a program, as [`model_kernels`] has it.
+pub fn model_of(program: &Program<'_>, kernel: &Kernel, tables: Tables) -> KernelModel {
+    let function = program.analysis.get_function(&kernel.unique_name);
+    let Some(function) = function.filter(|function| function.count_basic_blocks() > 0) else {
+        return model::absent(kernel.id, &kernel.name);
+    };
+    let body = Body {
+        tables,
+        ..read::read_body(function)
+    };
+    let mut model = model::model_body(&body, kernel.id, &kernel.name);
+    if let Some(name) = operation_name(&kernel.name) {
+        model.display_name = name.to_owned();
+    }
+    model.opaque.extend(hidden_variable(program, &model));
+    model.opaque.extend(other_code(program, kernel, &model));
+    model.opaque.extend(mapped_memory(program, &model));
+    model
 }
 
 /// In a program that may put one piece of memory at several addresses no place that a kernel touches is known.
@@ -227,7 +235,9 @@ pub enum Target {
     Argument {
         /// Position among the kernel's parameters.
         argument: usize,
-        /// Byte offset of the pointer within the argument (structs by value), else 0.
+        /// Byte offset of the pointer within the argument (structs by value), else 0; from
+        /// [`BEHIND_POINTER`] on the pointer stands in memory, so many bytes behind the place that the argument
+        /// leads to, and nobody changes it while the kernel runs.
         offset_bytes: u32,
     },
     /// A `__device__`, `__managed__` or `__constant__` variable, by its name in the device module.
@@ -238,6 +248,19 @@ pub enum Target {
     Unknown,
     /// Could be any shared memory of the block.
     UnknownShared,
+}
+
+impl Target {
+    /// The argument behind which the pointer to it stands in a table, and how far.
+    pub fn behind_argument(&self) -> Option<(usize, u32)> {
+        match self {
+            Self::Argument {
+                argument,
+                offset_bytes,
+            } => Some((*argument, offset_bytes.checked_sub(BEHIND_POINTER)?)),
+            _ => None,
+        }
+    }
 }
 
 /// What an access does.

@@ -6,7 +6,7 @@
 use super::ReductionOperator;
 use super::body::{
     BinaryOperator, Block, BlockRef, Body, Call, Cast, Formal, GlobalVariable, Operation,
-    Predicate, Terminator, Type, Value, ValueRef,
+    Predicate, Tables, Terminator, Type, Value, ValueRef,
 };
 use crate::diagnostics::{Location, source_path};
 use crate::program::KEPT_STORE;
@@ -143,6 +143,7 @@ impl Reader {
                 values: self.values,
                 blocks: read_blocks,
                 max_threads: max_threads(self.function),
+                tables: Tables::default(),
             }
         }
     }

@@ -10,6 +10,9 @@ impl Display for LaunchGraph {
             if let Some(bytes) = &buffer.bytes {
                 write!(f, " bytes={}", Shown(bytes))?;
             }
+            for stored in buffer.stored_pointers.iter().flatten() {
+                write!(f, " holds {}", Shown(stored))?;
+            }
             writeln!(f, "{}", if buffer.unique { " unique" } else { "" })?;
         }
         for (index, value) in self.values.iter().enumerate() {
@@ -109,6 +112,26 @@ impl Display for LaunchGraph {
 
 struct Shown<'a, T>(&'a T);
 
+impl Display for Shown<'_, StoredPointer> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        match self.0.at_bytes {
+            Some(at) => write!(f, "{at}:")?,
+            None => write!(f, "?:")?,
+        }
+        match &self.0.may_point_to {
+            Some(buffers) => {
+                let buffers: Vec<String> = buffers.iter().map(|b| format!("b{}", b.0)).collect();
+                write!(f, "{}", buffers.join("|"))?;
+            }
+            None => write!(f, "?")?,
+        }
+        match self.0.offset_bytes {
+            Some(offset) => write!(f, "+{offset}"),
+            None => write!(f, "+?"),
+        }
+    }
+}
+
 impl Display for Shown<'_, Operand> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         match self.0 {
@@ -123,7 +146,10 @@ impl Display for Shown<'_, Operand> {
                 signed,
             } => {
                 let kind = if *signed { 's' } else { 'u' };
-                write!(f, "argument{argument}+{offset_bytes}:{kind}{bits}")
+                match offset_bytes.checked_sub(BEHIND_POINTER) {
+                    Some(distance) => write!(f, "argument{argument}->{distance}:{kind}{bits}"),
+                    None => write!(f, "argument{argument}+{offset_bytes}:{kind}{bits}"),
+                }
             }
         }
     }
@@ -203,6 +229,7 @@ impl Display for Shown<'_, NodeKind> {
                 stream,
                 host_side,
                 awaited_call,
+                from_host: _,
             } => {
                 write!(f, "copy {}", Shown(stream))?;
                 for touch in reads {
@@ -280,7 +307,10 @@ impl Display for Shown<'_, Launch> {
                 .map(|piece| {
                     let at = match piece.offset_bytes {
                         0 => String::new(),
-                        offset => format!("@{offset} "),
+                        offset => match offset.checked_sub(BEHIND_POINTER) {
+                            Some(distance) => format!("->{distance} "),
+                            None => format!("@{offset} "),
+                        },
                     };
                     match &piece.pointer {
                         Some(pointer) => format!("{at}v{}={}", piece.value.0, Shown(pointer)),

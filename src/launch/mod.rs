@@ -69,6 +69,10 @@ pub struct BufferId(pub usize);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct HostBlockId(pub usize);
 
+/// Added to the offset of a pointer that a kernel loads from memory: so many bytes behind the place that the
+/// argument, a pointer by itself, leads to. No offset within an argument is as large.
+pub const BEHIND_POINTER: u32 = 1 << 31;
+
 /// Which component of a launch a value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Operand {
@@ -84,7 +88,8 @@ pub enum Operand {
     Argument {
         /// Position among the kernel's parameters.
         argument: usize,
-        /// Byte offset within a struct passed by value, else 0.
+        /// Byte offset within a struct passed by value, else 0; from [`BEHIND_POINTER`] on the value is no part
+        /// of the argument: it stands in the memory that the argument leads to, in a table of pointers.
         offset_bytes: u32,
         /// Width in bits, 8 to 64.
         bits: u32,
@@ -179,10 +184,25 @@ pub struct Buffer {
     /// [operations](LaunchGraph::operations), and `cudaFree`.
     #[serde(default)]
     pub plain_call: Option<usize>,
+    /// The pointers that the host copies into it from memory of its own, where all of those are known; whether
+    /// somebody else writes there, too, the nodes tell.
+    #[serde(default)]
+    pub stored_pointers: Option<Vec<StoredPointer>>,
     /// The device variable's name in the device module, for variables.
     pub variable: Option<String>,
     /// Place of the allocation.
     pub location: Location,
+}
+
+/// A pointer in device memory.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoredPointer {
+    /// Where it begins, from the start of the allocation that holds it; `None`: anywhere.
+    pub at_bytes: Option<i64>,
+    /// All allocations that it can lead into; `None`: any memory.
+    pub may_point_to: Option<Vec<BufferId>>,
+    /// How far it leads into its only allocation, where that is known.
+    pub offset_bytes: Option<i64>,
 }
 
 /// The stream of a launch or copy.
@@ -282,6 +302,10 @@ pub enum NodeKind {
         /// anything, all work of its stream is done behind it.
         #[serde(default)]
         awaited_call: Option<usize>,
+        /// For a `cudaMemcpy` or `cudaMemcpyAsync` from memory of the host that has been read when it returns: which of
+        /// those calls it is.
+        #[serde(default)]
+        from_host: Option<usize>,
     },
     /// A fill (`cudaMemset*`).
     Set {

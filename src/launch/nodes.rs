@@ -4,6 +4,7 @@ mod allocations;
 mod launches;
 mod libraries;
 mod operations;
+mod tables;
 
 use super::calls::{self, Action, Direction, OnStream, RuntimeCall, Size, Waiting};
 use super::cfg::{self, ControlFlow};
@@ -65,6 +66,7 @@ pub fn assemble(
     let functions = builder.control_flow();
     builder.launch_operands(&functions);
     builder.buffers(&functions, variables);
+    builder.stored_pointers();
     builder.nodes(&functions);
     builder.plain_allocations();
     builder.iterations(&functions);
@@ -270,6 +272,7 @@ impl Builder<'_> {
                     escapes: self.facts.points_to.objects[object].leaked,
                     bytes,
                     plain_call: None,
+                    stored_pointers: None,
                     variable: None,
                     location: instruction.location.clone(),
                 });
@@ -300,6 +303,7 @@ impl Builder<'_> {
                 escapes: true,
                 bytes: i64::try_from(variable.bytes).ok().map(Expression::Constant),
                 plain_call: None,
+                stored_pointers: None,
                 variable: Some(variable.unique_name.clone()),
                 location: Location::default(),
             });
@@ -554,12 +558,15 @@ impl Builder<'_> {
                     && writes.is_empty()
                     && stream == OnStream::Waits;
                 let ordinal = self.operations.get(&(function, at)).map(|(at, _)| *at);
+                let from_host = (to_device, from_device) != (Some(false), Some(false))
+                    && self.is_read_at_once(function, at, source, stream);
                 NodeKind::Copy {
                     reads,
                     writes,
                     stream: self.stream(function, at, stream),
                     host_side: stream == OnStream::Waits || !device_only,
                     awaited_call: ordinal.filter(|_| to_host),
+                    from_host: ordinal.filter(|_| from_host),
                 }
             }
             Action::SymbolCopy {
@@ -605,6 +612,7 @@ impl Builder<'_> {
                     stream: self.stream(function, at, stream),
                     host_side: stream == OnStream::Waits || side != Some(true),
                     awaited_call: None,
+                    from_host: None,
                 }
             }
             Action::Set {

@@ -7,7 +7,9 @@
 use super::host_ir::Operation;
 use super::points_to::{ObjectKind, PointsTo, Targets};
 use super::values::{Definition, Numbering, Symbol};
-use super::{BufferId, HostValue, LaunchId, MemoryKind, Operand, Pointer, Root, ValueId};
+use super::{
+    BufferId, HostValue, LaunchId, MemoryKind, Operand, Pointer, Root, StoredPointer, ValueId,
+};
 use crate::expression::Expression;
 use std::collections::{BTreeSet, HashMap};
 
@@ -292,6 +294,24 @@ impl ValueTable {
             });
         }
         pointers
+    }
+
+    /// A pointer that stands in memory of the device.
+    pub(super) fn stored(&self, at_bytes: Option<i64>, targets: &Targets) -> StoredPointer {
+        let buffers = targets
+            .iter()
+            .map(|target| self.buffers.get(&target.object));
+        let buffers: Option<BTreeSet<BufferId>> =
+            buffers.map(Option::<&BufferId>::copied).collect();
+        let mut offsets = targets.iter().map(|target| target.offset);
+        StoredPointer {
+            at_bytes,
+            may_point_to: buffers.map(|buffers| buffers.into_iter().collect()),
+            offset_bytes: match (offsets.next(), offsets.next()) {
+                (Some(offset), None) => offset,
+                _ => None,
+            },
+        }
     }
 
     /// The identity of a pointer into unknown memory, and its distance from that.

@@ -12,6 +12,7 @@ mod descriptors;
 mod escape;
 mod libraries;
 mod merging;
+mod tables;
 
 use super::MemoryKind;
 use super::calls::{self, Action, RuntimeCall};

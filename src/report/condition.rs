@@ -4,7 +4,7 @@ use super::{ReportGuard, ReportMappedWidth, find_launch};
 use crate::dependence::{Guard, MappedWidth, PlaceSymbol, PointerRange};
 use crate::expression::{Condition, Expression};
 use crate::kernel::KernelModel;
-use crate::launch::{LaunchGraph, LaunchId, NodeKind, Operand, ValueId};
+use crate::launch::{BEHIND_POINTER, LaunchGraph, LaunchId, NodeKind, Operand, ValueId};
 use std::collections::BTreeMap;
 
 /// How launches are called in conditions: by their kernel, with the line where one kernel is
@@ -142,9 +142,10 @@ impl<'a> LaunchNames<'a> {
                 argument,
                 offset_bytes,
                 ..
-            } => {
-                format!("{name}.argument{argument}+{offset_bytes}")
-            }
+            } => match offset_bytes.checked_sub(BEHIND_POINTER) {
+                Some(distance) => format!("the pointer at {name}.argument{argument}+{distance}"),
+                None => format!("{name}.argument{argument}+{offset_bytes}"),
+            },
         }
     }
 

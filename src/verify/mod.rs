@@ -55,6 +55,9 @@
 //!
 //! *In a capture*, launches become nodes of a graph, which somebody may look into (`capture`).
 //!
+//! *Tables of pointers* in memory of the device are constants of a launch only where nothing but the host writes them,
+//! for which each write of the program is looked at (`tables`).
+//!
 //! *Inside* a fused kernel a barrier may only be left out when [`is_redundant`] finds in the model of that
 //! kernel that it orders nothing alone; and shared variables may only share storage when
 //! [`overlay_conflict`] finds there that they are in use one after the other or in other blocks, and loads only be served
@@ -104,6 +107,7 @@ mod segments;
 mod staging;
 mod strands;
 mod streams;
+mod tables;
 mod targets;
 mod touched;
 mod waits;
@@ -168,6 +172,9 @@ pub fn verify(
             let moved = expansion::moved(&plan, group);
             refusals.extend(device::refusals(graph, group, members, &moved, &mut known));
         }
+    }
+    if !plan.groups.is_empty() || !plan.waves.is_empty() {
+        refusals.extend(tables::refusals(graph, kernels));
     }
     refusals.extend(waves::refusals(graph, kernels, &sites, &plan));
     refusals.extend(dead_buffers::refusals(graph, kernels, &sites, &plan));

@@ -167,6 +167,12 @@ pub enum Refusal {
     PassedByWaves { node: NodeId, what: String },
     #[error("launch {} waits for its wave and may touch more than the plan says ({what})", launch.0)]
     WaveTouchesMore { launch: LaunchId, what: String },
+    #[error("launch {} loads pointers from memory (argument {argument}) of which {what}", launch.0)]
+    TableChanges {
+        launch: LaunchId,
+        argument: usize,
+        what: String,
+    },
     #[error("launch {} does not surely replace a range that the plan says it does: {what}", launch.0)]
     NotReplaced { launch: LaunchId, what: String },
 }

@@ -114,6 +114,7 @@ impl World {
         self.graph.buffers.push(Buffer {
             escapes: false,
             plain_call: None,
+            stored_pointers: None,
             name: name.to_owned(),
             memory: MemoryKind::Device,
             unique: true,
@@ -217,6 +218,7 @@ impl World {
             stream: Stream::Default,
             host_side: true,
             awaited_call: None,
+            from_host: None,
         })
     }
 
@@ -232,6 +234,7 @@ impl World {
             stream: Stream::Default,
             host_side: false,
             awaited_call: None,
+            from_host: None,
         })
     }
 

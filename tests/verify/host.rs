@@ -526,6 +526,7 @@ fn a_copy_is_a_wait_where_the_plan_says_that_it_waits_in_any_case() {
             stream,
             host_side: true,
             awaited_call,
+            from_host: None,
         });
         scene.node(unknown.clone());
         let plan = plan(&[(first, false), (second, false)], Vec::new());

@@ -94,6 +94,7 @@ impl Scene {
         self.graph.buffers.push(Buffer {
             escapes: false,
             plain_call: None,
+            stored_pointers: None,
             name: name.to_string(),
             memory: MemoryKind::Device,
             unique: true,
@@ -205,6 +206,7 @@ impl Scene {
             stream: Stream::Default,
             host_side: true,
             awaited_call: None,
+            from_host: None,
         })
     }
 

@@ -50,10 +50,10 @@ impl<'a> PointerFacts<'a> {
         parameters: &[&FusedParameter],
     ) -> Self {
         let unknown = members.iter().any(|(launch, model)| {
-            let reaches = model
-                .accesses
-                .iter()
-                .any(|access| access.target == Target::Unknown);
+            let reaches = model.accesses.iter().any(|access| {
+                let target = &access.target;
+                *target == Target::Unknown || target.behind_argument().is_some()
+            });
             reaches || launch.arguments.len() != model.formals.len()
         });
         let written = members

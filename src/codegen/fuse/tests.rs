@@ -2,7 +2,7 @@ use super::super::FusedParameter;
 use super::*;
 use crate::codegen::ir::Opcode;
 use crate::expression::Expression;
-use crate::kernel::model_kernels;
+use crate::kernel::{Tables, model_kernels};
 use crate::launch::{Argument, ArgumentPiece, Buffer, BufferId, MemoryKind, Node, NodeId};
 use crate::launch::{HostBlockId, HostValue, Operand, Pointer, Root, Stream, ValueId};
 use crate::launch::{Launch, LaunchGraph, LaunchId, NodeKind};
@@ -108,6 +108,7 @@ fn graph(nodes: Vec<Node>) -> LaunchGraph {
     let buffer = |name: &str| Buffer {
         escapes: false,
         plain_call: None,
+        stored_pointers: None,
         name: name.to_owned(),
         memory: MemoryKind::Device,
         unique: true,
@@ -180,7 +181,7 @@ fn built<'ctx>(
 fn fuse(nodes: Vec<Node>, barriers: &[bool], check: impl Fn(&Module, &FusedKernel, Value)) {
     let context = Context::create();
     let program = program(&context);
-    let models = model_kernels(&program);
+    let models = model_kernels(&program, &Tables::Unknown);
     let (module, fused) = built(&program, &graph(nodes), &models, &plan(barriers));
     device::optimise_device(&module, &device_target_machine("sm_80").unwrap()).unwrap();
     let function = Value::function(&module, &fused[0].name).expect("the kernel is there");
@@ -311,7 +312,7 @@ fn a_table_of_variables_is_not_copied() {
     let nodes = vec![launch(0, 4, &[Ok(0)]), launch(1, 4, &[Ok(1)])];
     let context = Context::create();
     let program = program(&context);
-    let models = model_kernels(&program);
+    let models = model_kernels(&program, &Tables::Unknown);
     let (_, fused) = built(&program, &graph(nodes), &models, &plan(&[false, false]));
     assert!(fused.is_empty());
 }
@@ -324,7 +325,7 @@ fn fuse_knowing(
 ) {
     let context = Context::create();
     let program = program(&context);
-    let models = model_kernels(&program);
+    let models = model_kernels(&program, &Tables::Unknown);
     let mut graph = graph(nodes);
     tell(&mut graph);
     let plan = plan(&[false, false]);
@@ -454,7 +455,7 @@ fn pairs(known: &[Option<i64>]) -> (LaunchGraph, FusionPlan) {
 fn kernels_of_pairs(known: &[Option<i64>]) -> Vec<(String, usize)> {
     let context = Context::create();
     let program = program(&context);
-    let models = model_kernels(&program);
+    let models = model_kernels(&program, &Tables::Unknown);
     let (graph, plan) = pairs(known);
     let (module, fused) = built(&program, &graph, &models, &plan);
     let launches: Vec<_> = fused
