@@ -6,6 +6,7 @@
 use super::assembly::converted_address;
 use super::body::{BinaryOperator, Body, Cast, Operation, Type, ValueRef};
 use super::induction::Way;
+use super::kept_pointers::pointers_kept;
 use super::walk::{OVERFLOW, Obstacle, Outcome, Quantity, Reading, Walk, scaled};
 use crate::affine::Affine;
 use crate::launch::BEHIND_POINTER;
@@ -301,9 +302,17 @@ pub fn roots(
                 on_true, on_false, ..
             } => pending.extend([*on_true, *on_false]),
             Operation::Phi(incoming) => pending.extend(incoming.iter().map(|(value, _)| *value)),
-            Operation::Load { pointer, .. } => {
-                found.insert(loaded_root(body, changed_arguments, at, *pointer));
-            }
+            Operation::Load { pointer, .. } => match pointers_kept(body, at, *pointer) {
+                Some(kept) => {
+                    if kept.is_empty() {
+                        found.insert(Root::Null);
+                    }
+                    pending.extend(kept);
+                }
+                None => {
+                    found.insert(loaded_root(body, changed_arguments, at, *pointer));
+                }
+            },
             _ => {
                 found.insert(direct_root(body, at).unwrap_or(Root::Unknown(space_of(body, at))));
             }

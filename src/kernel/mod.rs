@@ -47,6 +47,7 @@ mod guards;
 mod in_step;
 mod induction;
 mod intervals;
+mod kept_pointers;
 mod model;
 mod polynomial;
 mod privacy;

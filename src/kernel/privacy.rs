@@ -88,7 +88,7 @@ const SHARED_SPACE: u32 = 3;
 const LOCAL_SPACE: u32 = 5;
 
 /// Whether a value lets one of the pointers leave for memory or an unknown function.
-fn captures(value: &Value, derived: &BTreeSet<ValueRef>) -> bool {
+pub(super) fn captures(value: &Value, derived: &BTreeSet<ValueRef>) -> bool {
     match &value.operation {
         Operation::Store { value, .. } | Operation::AtomicUpdate { value, .. } => {
             derived.contains(value)
@@ -113,6 +113,19 @@ fn captures(value: &Value, derived: &BTreeSet<ValueRef>) -> bool {
     }
 }
 
+/// Whether a pointer leads to what one of its operands leads to.
+pub(super) fn passes_on(value: &Value) -> bool {
+    let passes = matches!(
+        value.operation,
+        Operation::Offset { .. }
+            | Operation::Cast { .. }
+            | Operation::Select { .. }
+            | Operation::Phi(_)
+            | Operation::Freeze(_)
+    );
+    passes && matches!(value.value_type, Type::Pointer(_))
+}
+
 /// All pointers that may be computed from an origin.
 fn derived(body: &Body, origin: &Operation) -> BTreeSet<ValueRef> {
     let mut found: BTreeSet<_> = body
@@ -128,15 +141,7 @@ fn derived(body: &Body, origin: &Operation) -> BTreeSet<ValueRef> {
     loop {
         let before = found.len();
         for (index, value) in body.values.iter().enumerate() {
-            let passes = matches!(
-                value.operation,
-                Operation::Offset { .. }
-                    | Operation::Cast { .. }
-                    | Operation::Select { .. }
-                    | Operation::Phi(_)
-                    | Operation::Freeze(_)
-            ) && matches!(value.value_type, Type::Pointer(_));
-            if passes && value.operands().iter().any(|each| found.contains(each)) {
+            if passes_on(value) && value.operands().iter().any(|each| found.contains(each)) {
                 found.insert(ValueRef(index));
             }
         }

@@ -141,6 +141,7 @@ fn check_kernel(body: &Body, model: &KernelModel) -> usize {
                 thread,
                 random: StdRng::seed_from_u64(random.random()),
                 values: HashMap::new(),
+                kept: HashMap::new(),
                 counters: vec![-1; flow.loops.len()],
                 events: BTreeSet::new(),
                 undefined: false,
@@ -324,6 +325,8 @@ struct Machine<'a> {
     thread: [i64; 3],
     random: StdRng,
     values: HashMap<ValueRef, Bits>,
+    /// What the thread's own variables hold, by variable and byte.
+    kept: HashMap<(ValueRef, i64), Bits>,
     counters: Vec<i64>,
     events: BTreeSet<Event>,
     /// Signed overflow that the source rules out: what follows means nothing.
@@ -437,6 +440,16 @@ impl Machine<'_> {
         }
     }
 
+    /// The thread's variable that an address leads into, where it is computed from that alone.
+    fn variable(&self, address: ValueRef) -> Option<ValueRef> {
+        match &self.body.value(address).operation {
+            Operation::Alloca => Some(address),
+            Operation::Offset { base, .. } => self.variable(*base),
+            Operation::Cast { operand, .. } => self.variable(*operand),
+            _ => None,
+        }
+    }
+
     fn execute(&mut self, value: ValueRef, block: BlockRef) {
         self.undefined = self.overflows(value);
         if self.undefined {
@@ -457,6 +470,14 @@ impl Machine<'_> {
             let Bits::Pointer(root, offset) = self.get(pointer) else {
                 continue;
             };
+            if let (Operation::Store { value, .. }, Root::Local, Some(variable)) = (
+                &self.body.value(value).operation,
+                &root,
+                self.variable(pointer),
+            ) {
+                let stored = self.get(*value);
+                self.kept.insert((variable, offset), stored);
+            }
             if matches!(root, Root::Local | Root::ByValue(_) | Root::Null) {
                 continue;
             }
@@ -649,6 +670,10 @@ impl Machine<'_> {
                             .scalars
                             .get(&(argument, u32::try_from(offset).ok()?))?;
                         Bits::Integer(*scalar as u64 & mask(bits))
+                    }
+                    (Bits::Pointer(Root::Local, offset), Type::Pointer(_)) => {
+                        let place = self.variable(*pointer).map(|variable| (variable, offset));
+                        place.and_then(|place| self.kept.get(&place)).cloned()?
                     }
                     (_, Type::Pointer(space)) => Bits::Pointer(Root::Unknown(space), 0),
                     _ => return None,
