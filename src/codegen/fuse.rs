@@ -363,7 +363,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
                 .collect(),
             block: facts.block,
             static_shared_bytes: models().map(|model| model.static_shared_bytes).sum(),
-            dynamic_shared: models().any(|model| model.dynamic_shared),
+            dynamic_shared_bytes: facts.dynamic_shared_bytes,
         };
         let built = Built {
             name: function.name(),

@@ -384,6 +384,8 @@ fn with_rows<'ctx>(
     let fits = builder.build_int_compare(IntPredicate::ULE, elements, most, "fits")?;
     let each = ty.const_int(rows.element_bytes, false);
     let bytes = builder.build_int_mul(elements, each, "rows")?;
+    let behind = ty.const_int(rows.behind_bytes, false);
+    let bytes = builder.build_int_add(behind, bytes, "rows.end")?;
     let bytes = builder.build_select(fits, bytes, ty.const_zero(), "rows")?;
     let bytes = bytes.into_int_value();
     let more = builder.build_int_compare(IntPredicate::UGT, bytes, asked, "more")?;

@@ -391,7 +391,7 @@ fn staged_bytes(graph: &LaunchGraph, kernel: &FusedKernel) -> u64 {
     let elements = known.unwrap_or(ASSUMED_ROW_ELEMENTS.min(rows.most_elements));
     // Longer rows stay where they are.
     match elements <= rows.most_elements {
-        true => elements * rows.element_bytes,
+        true => rows.behind_bytes + elements * rows.element_bytes,
         false => 0,
     }
 }

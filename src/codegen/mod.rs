@@ -143,6 +143,8 @@ pub struct StagedRows {
     pub element_bytes: u64,
     /// With more elements than this the kernel keeps nothing, and needs nothing.
     pub most_elements: u64,
+    /// Where the rows begin: what members have of dynamic shared memory comes before.
+    pub behind_bytes: u64,
 }
 
 /// A kernel that runs several launches of a wave: the blocks of each lie one after the other on the z

@@ -108,7 +108,8 @@ fn stage_in(
     let places = places_of(kernel);
     // Rows of a length that only a run tells may take all shared memory.
     let taken = shared_bytes(module, kernel) - windows.len() as u64 * overlay::MOST_SHARED_BYTES;
-    let taken = taken.max(facts.static_shared_bytes);
+    let behind_bytes = behind_bytes(facts);
+    let taken = taken.max(facts.static_shared_bytes) + behind_bytes;
     let mut left = match rows {
         Some(_) => 0,
         None => overlay::MOST_SHARED_BYTES.saturating_sub(taken),
@@ -147,7 +148,13 @@ fn stage_in(
 }
 
 fn is_candidate(facts: &KernelFacts) -> bool {
-    facts.block.iter().all(Option::is_some) && !facts.dynamic_shared
+    facts.block.iter().all(Option::is_some) && facts.dynamic_shared_bytes.is_some()
+}
+
+/// Dynamic shared memory that members have, behind which launches bring more along.
+fn behind_bytes(facts: &KernelFacts) -> u64 {
+    let bytes = facts.dynamic_shared_bytes.unwrap_or(0);
+    bytes.next_multiple_of(window::ALIGNMENT)
 }
 
 /// The kernel that windows are made in.
@@ -331,12 +338,14 @@ fn place_rows(
             bits,
             element_bytes: 0,
             most_elements,
+            behind_bytes: behind_bytes(work.facts),
         });
     }
     let Some(rows) = rows else {
         return Ok((Vec::new(), general));
     };
     let memory = window::memory_of_launch(module, kernel);
+    let memory = memory.constant_offset(module, rows.behind_bytes);
     for window in &mut windows {
         let before = rows.element_bytes;
         rows.element_bytes += window.element_bytes;

@@ -44,6 +44,7 @@ pub(super) fn facts() -> KernelFacts {
     KernelFacts {
         apart: apart.map(Vec::from).into(),
         arguments: vec![true; 4],
+        dynamic_shared_bytes: Some(0),
         ..KernelFacts::default()
     }
 }

@@ -23,8 +23,8 @@ pub(super) struct KernelFacts {
     pub(super) block: [Option<u64>; 3],
     /// Bytes of static shared memory that its members have.
     pub(super) static_shared_bytes: u64,
-    /// A member uses dynamic shared memory.
-    pub(super) dynamic_shared: bool,
+    /// Bytes of dynamic shared memory that its members ask for at the most; `None` where only a run tells.
+    pub(super) dynamic_shared_bytes: Option<u64>,
 }
 
 /// What an instruction does.

@@ -90,6 +90,9 @@ pub(super) struct Facts {
     pub(super) block: [Option<u64>; 3],
     /// The largest extents of any member's grid.
     pub(super) largest: [Option<u64>; 3],
+    /// The most dynamic shared memory that the launch of a member with such asks for, in bytes; `None` where only a
+    /// run tells.
+    pub(super) dynamic_shared_bytes: Option<u64>,
 }
 
 impl Facts {
@@ -134,6 +137,9 @@ impl Facts {
             most_threads: self.most_threads.max(other.most_threads),
             block: equal(&self.block, &other.block),
             largest: equal(&self.largest, &other.largest),
+            dynamic_shared_bytes: (self.dynamic_shared_bytes)
+                .zip(other.dynamic_shared_bytes)
+                .map(|(one, other)| one.max(other)),
         }
     }
 }
@@ -230,6 +236,7 @@ impl SiteReader<'_, '_> {
             most_threads: self.most_threads(),
             block: self.block_extents(),
             largest: clipped::largest_extents(graph, &self.keepers()),
+            dynamic_shared_bytes: self.dynamic_shared_bytes(),
         };
         let members = self.members.iter().zip(&group.members).zip(places);
         let shape = Shape {
@@ -283,6 +290,17 @@ impl SiteReader<'_, '_> {
             }
         }
         own
+    }
+
+    /// The most dynamic shared memory that a member with such asks for.
+    fn dynamic_shared_bytes(&self) -> Option<u64> {
+        let members = self.members.iter();
+        let asked = members.filter(|(_, model)| model.dynamic_shared);
+        let mut bytes = asked.map(|(launch, _)| {
+            let bytes = self.graph.values[launch.shared_bytes.0].constant?;
+            u64::try_from(bytes).ok()
+        });
+        bytes.try_fold(0, |most, bytes| Some(most.max(bytes?)))
     }
 
     /// What the host knows of each parameter.
@@ -587,6 +605,7 @@ mod tests {
             most_threads: launch,
             block: [None; 3],
             largest: [None; 3],
+            dynamic_shared_bytes: Some(0),
         };
         let recipe = Recipe { shape, facts };
         Site {

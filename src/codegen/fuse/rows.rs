@@ -76,6 +76,7 @@ pub(super) fn stage_rows(
             bits,
             element_bytes: plan.element_bytes(),
             most_elements: plan.most_elements,
+            behind_bytes: plan.behind_bytes,
         });
     }
     Ok(staged)
@@ -154,6 +155,8 @@ struct Plan {
     bound: Value,
     length: Length,
     most_elements: u64,
+    /// What launches bring along for the members comes before.
+    behind_bytes: u64,
 }
 
 /// How many elements a row has.
@@ -169,9 +172,7 @@ enum Length {
 
 impl Plan {
     fn of(module: &Module, kernel: Value, facts: &KernelFacts, spare_bytes: u64) -> Option<Self> {
-        if facts.dynamic_shared {
-            return None;
-        }
+        let behind_bytes = facts.dynamic_shared_bytes?.next_multiple_of(ALIGNMENT);
         let flow = ControlFlow::of(kernel)?;
         let mut instructions = flow.instructions();
         if instructions.any(|at| Effect::of(at) == Effect::Unknown) {
@@ -219,8 +220,10 @@ impl Plan {
             bound,
             length,
             most_elements: 0,
+            behind_bytes,
         };
-        let left = MOST_SHARED_BYTES.checked_sub(facts.static_shared_bytes + ALIGNMENT)?;
+        let taken = facts.static_shared_bytes + behind_bytes + ALIGNMENT;
+        let left = MOST_SHARED_BYTES.checked_sub(taken)?;
         let spare = match length {
             Length::Constant(_) => 0,
             Length::Parameter { .. } => spare_bytes,
@@ -320,10 +323,14 @@ impl Plan {
         let ty = byte.array(bytes);
         let memory = Value::add_global(module, &name, ty, SHARED_ADDRESS_SPACE);
         memory.set_alignment(ALIGNMENT as u32);
-        if bytes > 0 {
-            memory.set_linkage(Linkage::LLVMInternalLinkage);
-            memory.set_initializer(Some(ty.poison()));
-        }
+        let memory = match self.length {
+            Length::Constant(_) => {
+                memory.set_linkage(Linkage::LLVMInternalLinkage);
+                memory.set_initializer(Some(ty.poison()));
+                memory
+            }
+            Length::Parameter { .. } => memory.constant_offset(module, self.behind_bytes),
+        };
         let mut before = 0;
         for (bytes, streams) in &self.copies {
             let alignment = (*bytes).min(ALIGNMENT) as u32;

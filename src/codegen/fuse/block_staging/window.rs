@@ -115,12 +115,22 @@ impl Window {
         for_each_pair(self, |pair, half| pair.insert(work, half, &start));
     }
 
-    /// Takes from each place in the window what all threads of a block still have in common; where that is
-    /// not understood, takes the window out.
+    /// Lets the window begin where the places of a block do: at what all accesses have in common for all threads
+    /// of a block. Where that is not understood, takes the window out.
     pub(super) fn begin_at_block(&mut self, work: &Work<'_, '_>, seen: Seen<'_>) -> bool {
-        let mut understood = true;
+        let places = self
+            .pairs()
+            .map(|pair| pair.places(seen).map(|(global, _)| global));
+        let places = places.collect::<Option<Vec<&Affine>>>();
+        let begins = places.into_iter().flatten();
+        // One that goes through a row backwards has its length, too.
+        let begin = begins
+            .map(|place| common_part(seen.0, place))
+            .min_by_key(|part| part.terms.len());
+        let mut understood = begin.is_some();
         for_each_pair(self, |pair, _| {
-            understood &= pair.find_common(seen).is_some();
+            let known = begin.as_ref();
+            understood &= known.is_some_and(|begin| pair.correct(seen, begin).is_some());
         });
         let changed = self.pairs().any(|pair| pair.common.is_some());
         if !understood || changed {
@@ -296,21 +306,39 @@ impl Pair {
         });
     }
 
-    /// Finds what the place in the window has in common with all threads of the block; `None` where that is not
-    /// understood.
-    fn find_common(&mut self, (model, places): Seen<'_>) -> Option<()> {
-        let place = places.get(&self.shared?)?;
-        let mut accesses = model.accesses.iter();
-        let access = accesses.find(|access| access.place == *place)?;
-        let mut common = Expression::Constant(0);
-        for (coefficient, variable) in &access.subscript.as_ref()?.terms {
-            if is_of_block(model, variable) {
-                let value = expression_of(model, variable)?;
-                common = common.add(value.multiply(Expression::Constant(*coefficient)));
-            }
+    /// Where the two accesses go.
+    fn places<'a>(&self, (model, places): Seen<'a>) -> Option<(&'a Affine, &'a Affine)> {
+        let subscript = |instruction: Value| {
+            let place = places.get(&instruction)?;
+            let mut accesses = model.accesses.iter();
+            let access = accesses.find(|access| access.place == *place)?;
+            access.subscript.as_ref()
+        };
+        Some((subscript(self.global)?, subscript(self.shared?)?))
+    }
+
+    /// Finds by how much the place in the window is to be corrected for the window to begin at `begin`; `None` where
+    /// that is not the same for all threads of a block.
+    fn correct(&mut self, seen: Seen<'_>, begin: &Affine) -> Option<()> {
+        let (global, shared) = self.places(seen)?;
+        let wrong = shared.subtract(&global.subtract(begin)?)?;
+        let mut common = Expression::Constant(wrong.constant);
+        for (coefficient, variable) in &wrong.terms {
+            let value = expression_of(seen.0, variable)?;
+            common = common.add(value.multiply(Expression::Constant(*coefficient)));
         }
         self.common = (common != Expression::Constant(0)).then_some(common);
         Some(())
+    }
+}
+
+/// What is the same for all threads of a block in a place, constants apart.
+fn common_part(model: &KernelModel, place: &Affine) -> Affine {
+    let terms = place.terms.iter();
+    let common = terms.filter(|(_, variable)| is_of_block(model, variable));
+    Affine {
+        constant: 0,
+        terms: common.cloned().collect(),
     }
 }
 
