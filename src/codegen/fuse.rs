@@ -182,11 +182,14 @@ pub(super) fn build_kernels<'ctx>(
         let mut own = vec![function];
         // Launches of waves bring no memory along.
         if part == Part::Groups && optimisations.contains(&Optimisation::StagedRows) {
-            if optimisations.contains(&Optimisation::StagedBlocks) {
-                kernel.spare_bytes = block_staging::bytes_wanted(&module, function, facts);
-            }
-            let staged = rows::stage_rows(&module, function, facts, kernel.spare_bytes)?;
+            let windows = optimisations.contains(&Optimisation::StagedBlocks);
+            let spare_bytes = || match windows {
+                true => block_staging::bytes_wanted(&module, function, facts),
+                false => 0,
+            };
+            let staged = rows::stage_rows(&module, function, facts, spare_bytes)?;
             kernel.staged = staged.rows;
+            kernel.spare_bytes = staged.spare_bytes;
             own.extend(staged.general);
         }
         versions.push(own);

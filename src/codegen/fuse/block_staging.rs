@@ -21,6 +21,7 @@ mod window;
 use super::memory::KernelFacts;
 use super::overlay::{self, shared_bytes};
 use super::versions;
+use crate::affine::{Affine, Variable};
 use crate::codegen::ir::{Builder, Opcode, Type, Value};
 use crate::codegen::{CodegenError, StagedRows};
 use crate::isl::{Set, with_operation_budget};
@@ -235,14 +236,49 @@ fn of_buffer(model: &KernelModel, facts: &KernelFacts, argument: usize) -> Optio
     if !one_size || !matches!(size_bytes, 1 | 2 | 4 | 8 | 16) {
         return None;
     }
-    loads.retain(|load| {
-        load.size_bytes == size_bytes && is_written_before(model, facts.block, &stores, load)
-    });
+    loads.retain(|load| load.size_bytes == size_bytes && may_be_handed_on(model, &stores, load));
+    // What a tile's elements are written and read by one by one is too much to compare; values that a thread keeps
+    // for itself are in registers by now.
+    if loads.len() > MOST_ACCESSES || stores.len() > MOST_ACCESSES {
+        return None;
+    }
+    loads.retain(|load| is_written_before(model, facts.block, &stores, load));
     (!loads.is_empty()).then(|| Planned {
         size_bytes: size_bytes.into(),
         stores: stores.iter().map(|store| store.place).collect(),
         loads: loads.iter().map(|load| load.place).collect(),
     })
+}
+
+/// More stores or loads of a buffer are not compared.
+const MOST_ACCESSES: usize = 12;
+
+/// Whether a load may read what other threads of the block stored, by what is seen at a glance: it begins where
+/// the block does, and is no thread's reading again of what it stored itself.
+fn may_be_handed_on(model: &KernelModel, stores: &[&Access], load: &Access) -> bool {
+    let of_block = |access: &Access| {
+        let subscript = access.subscript.as_ref()?;
+        let terms = subscript.terms.iter();
+        let terms = terms.filter(|(_, variable)| mentions_block(model, variable));
+        Some(terms.cloned().collect::<Vec<_>>())
+    };
+    let begin = of_block(load);
+    let mut before = stores.iter().filter(|store| store.id < load.id);
+    before.clone().any(|store| of_block(store) == begin)
+        && !before.any(|store| store.subscript == load.subscript && store.loops == load.loops)
+}
+
+fn mentions_block(model: &KernelModel, variable: &Variable) -> bool {
+    let any = |affine: &Affine| {
+        let mut variables = affine.terms.iter().map(|(_, variable)| variable);
+        variables.any(|variable| mentions_block(model, variable))
+    };
+    match variable {
+        Variable::Block(_) => true,
+        Variable::Thread(_) | Variable::Loop(_) | Variable::Parameter(_) => false,
+        Variable::Floor(inner, _) => any(inner),
+        Variable::Product(index) => any(&model.products[*index].factor),
+    }
 }
 
 /// Whether a block has written all that a load reads, in stores behind which a barrier stands.

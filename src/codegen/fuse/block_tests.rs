@@ -127,7 +127,7 @@ fn rows_stay_where_that_is_proven() {
         ("constant_too_long", 3, 2, false),
     ] {
         let kernel = Value::function(&module, name).expect("the case has it");
-        let staged = stage_rows(&module, kernel, &facts, 0).expect("LLVM copies it");
+        let staged = stage_rows(&module, kernel, &facts, || 0).expect("LLVM copies it");
         let global = |wanted: fn(Effect) -> bool| {
             let instructions = kernel.instructions().into_iter();
             let accesses = instructions

@@ -42,10 +42,12 @@ pub(super) struct Staged {
     pub(super) rows: Option<StagedRows>,
     /// The version without, which the kernel calls where they do not fit.
     pub(super) general: Option<Value>,
+    /// Bytes for each element of a row that launches could bring along besides.
+    pub(super) spare_bytes: u64,
 }
 
 /// Keeps rows in shared memory, where there are any. Where launches bring that along, they could bring
-/// `spare_bytes` more for each element.
+/// as many bytes more for each element as `spare_bytes` says.
 ///
 /// # Errors
 /// When LLVM refuses a copy of the kernel.
@@ -53,7 +55,7 @@ pub(super) fn stage_rows(
     module: &Module,
     kernel: Value,
     facts: &KernelFacts,
-    spare_bytes: u64,
+    spare_bytes: impl FnOnce() -> u64,
 ) -> Result<Staged, CodegenError> {
     let Some(plan) = Plan::of(module, kernel, facts, spare_bytes) else {
         return Ok(Staged::default());
@@ -61,7 +63,10 @@ pub(super) fn stage_rows(
     if !plan.is_confirmed(module, kernel, facts) {
         return Ok(Staged::default());
     }
-    let mut staged = Staged::default();
+    let mut staged = Staged {
+        spare_bytes: plan.spare_bytes,
+        ..Staged::default()
+    };
     if plan.is_conditional() {
         let Some(entry) = versions::split(module, kernel)? else {
             return Ok(staged);
@@ -155,6 +160,7 @@ struct Plan {
     bound: Value,
     length: Length,
     most_elements: u64,
+    spare_bytes: u64,
     /// What launches bring along for the members comes before.
     behind_bytes: u64,
 }
@@ -171,7 +177,12 @@ enum Length {
 }
 
 impl Plan {
-    fn of(module: &Module, kernel: Value, facts: &KernelFacts, spare_bytes: u64) -> Option<Self> {
+    fn of(
+        module: &Module,
+        kernel: Value,
+        facts: &KernelFacts,
+        spare_bytes: impl FnOnce() -> u64,
+    ) -> Option<Self> {
         let behind_bytes = facts.dynamic_shared_bytes?.next_multiple_of(ALIGNMENT);
         let flow = ControlFlow::of(kernel)?;
         let mut instructions = flow.instructions();
@@ -220,14 +231,16 @@ impl Plan {
             bound,
             length,
             most_elements: 0,
+            spare_bytes: 0,
             behind_bytes,
         };
         let taken = facts.static_shared_bytes + behind_bytes + ALIGNMENT;
         let left = MOST_SHARED_BYTES.checked_sub(taken)?;
         let spare = match length {
             Length::Constant(_) => 0,
-            Length::Parameter { .. } => spare_bytes,
+            Length::Parameter { .. } => spare_bytes(),
         };
+        plan.spare_bytes = spare;
         plan.most_elements = left.checked_div(plan.element_bytes() + spare)?;
         let least = match length {
             Length::Constant(length) => length,
