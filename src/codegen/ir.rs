@@ -704,6 +704,12 @@ impl Value {
         unsafe { LLVMGetNSW(self.0) != 0 }
     }
 
+    /// Whether a sum, product or shift is said not to wrap around, its operands read without sign.
+    pub(super) fn has_no_unsigned_wrap(self) -> bool {
+        // SAFETY: as above; callers pass one of these.
+        unsafe { LLVMGetNUW(self.0) != 0 }
+    }
+
     /// Whether the operands of an `or` are said to have no bit in common.
     pub(super) fn is_disjoint(self) -> bool {
         // SAFETY: as above; callers pass an `or`.

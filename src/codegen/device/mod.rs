@@ -5,6 +5,7 @@
 //! original kernels. Barriers are counted before and after: no pass may copy or drop one.
 
 mod barriers;
+mod offsets;
 
 use super::CodegenError;
 use super::divisors::show_constant_divisors;
@@ -61,6 +62,9 @@ pub fn optimise_device(module: &Module, machine: &TargetMachine) -> Result<(), C
     show_constant_divisors(module);
     let before = count_barriers(module);
     run_passes(module, "default<O3>", machine)?;
+    if offsets::take_constants_out(module) > 0 {
+        run_passes(module, "function(early-cse,dce)", machine)?;
+    }
     before.check_not_grown(&count_barriers(module))?;
     Ok(())
 }
