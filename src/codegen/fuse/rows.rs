@@ -223,6 +223,9 @@ impl Plan {
                 None => copies.push((bytes, vec![stream])),
             }
         }
+        if copies.is_empty() {
+            return None;
+        }
         // Larger elements first, so that each copy is aligned.
         copies.sort_by_key(|(bytes, _)| std::cmp::Reverse(*bytes));
         let mut plan = Self {
