@@ -4,8 +4,8 @@
 // arguments:
 // arguments: apart 90
 // expect: 23 launches -> 11
-// allocates: 409448 429100
-// allocates: 737128 101420
+// allocates: 388064 450484
+// allocates: 715744 122804
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -138,7 +138,7 @@ int main(int argc, char **argv) {
     }
     expect("rounds", out, count, [](int i) { return 2.0f * (i + 1.0f); });
 
-    // Values that pass from thread to thread go through memory.
+    // Values that pass from thread to thread go through shared memory.
     float *turned;
     cudaMalloc(&turned, bytes + 5000);
     turn<<<blocks(count), threads>>>(turned, in);
