@@ -81,6 +81,7 @@ fn graph_of_module(source: &str) -> Result<String, Failed> {
         } else {
             HostVisibleMemory::Nothing
         },
+        closed: source.contains("; closed"),
         warnings: String::new(),
     };
     fold_launches_by_handles(&program)?;

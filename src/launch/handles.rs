@@ -38,7 +38,7 @@ const BUFFER_POINTER: i64 = 1;
 const BUFFER_SIZE: i64 = 2;
 
 fn find(program: &Program<'_>) -> Vec<FoundLaunch> {
-    let host = host_reader::read_host_module(&program.host);
+    let host = host_reader::read_host_module(&program.host, program.closed);
     let calls = handle_calls(&host);
     if calls.is_empty() {
         return Vec::new();

@@ -58,8 +58,9 @@ pub struct Global {
     pub internal: bool,
     /// It is never written.
     pub constant: bool,
-    /// What its initialiser mentions; `None`: defined elsewhere.
-    pub initializer: Option<Vec<Operand>>,
+    /// What its initialiser mentions, each with the byte that it stands at (`None`: anywhere); `None`: defined
+    /// elsewhere.
+    pub initializer: Option<Vec<(Option<i64>, Operand)>>,
 }
 
 /// What an attribute list promises.
@@ -245,6 +246,8 @@ pub enum Opcode {
         constant: i64,
         /// Bytes for each further operand.
         scales: Vec<i64>,
+        /// It stays within one object, and neither the products nor the sums wrap.
+        in_bounds: bool,
     },
     /// A call or invoke; operands are the arguments.
     Call {

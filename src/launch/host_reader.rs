@@ -4,6 +4,7 @@
 
 use super::host_ir::*;
 use crate::diagnostics::{Location, source_path};
+use crate::program::is_users;
 use inkwell::module::Module;
 use llvm_sys::core::*;
 use llvm_sys::debuginfo::*;
@@ -12,15 +13,16 @@ use llvm_sys::target::*;
 use llvm_sys::{LLVMAtomicOrdering, LLVMLinkage, LLVMOpcode, LLVMTypeKind, LLVMValueKind};
 use std::collections::HashMap;
 
-/// Reads `module`.
-pub fn read_host_module(module: &Module<'_>) -> HostModule {
+/// Reads `module`. In a `closed` program no name of a user's is seen outside of it.
+pub fn read_host_module(module: &Module<'_>, closed: bool) -> HostModule {
     // SAFETY: the module is alive for the whole call, the reader keeps no reference past it, and
     // every call below is a query that fits the kind of value that it is given.
-    unsafe { Reader::new(module.as_mut_ptr()).read() }
+    unsafe { Reader::new(module.as_mut_ptr(), closed).read() }
 }
 
 struct Reader {
     module: LLVMModuleRef,
+    closed: bool,
     layout: LLVMTargetDataRef,
     functions: HashMap<LLVMValueRef, usize>,
     globals: HashMap<LLVMValueRef, usize>,
@@ -35,13 +37,14 @@ struct Reader {
 const FUNCTION_INDEX: u32 = u32::MAX;
 
 impl Reader {
-    unsafe fn new(module: LLVMModuleRef) -> Self {
+    unsafe fn new(module: LLVMModuleRef, closed: bool) -> Self {
         // SAFETY: as for `read_host_module`.
         unsafe {
             let kind =
                 |name: &str| LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
             Self {
                 module,
+                closed,
                 layout: LLVMGetModuleDataLayout(module),
                 functions: HashMap::new(),
                 globals: HashMap::new(),
@@ -72,10 +75,14 @@ impl Reader {
             }
             for global in globals {
                 let initializer = LLVMGetInitializer(global);
-                let initializer = (!initializer.is_null()).then(|| self.mentioned(initializer));
+                let initializer = (!initializer.is_null()).then(|| {
+                    let mut cells = Vec::new();
+                    self.cells(initializer, 0, &mut cells);
+                    cells
+                });
                 self.host.globals.push(Global {
                     name: value_name(global),
-                    internal: is_internal(global),
+                    internal: self.is_internal(global, false),
                     constant: LLVMIsGlobalConstant(global) != 0,
                     initializer,
                 });
@@ -99,7 +106,8 @@ impl Reader {
             }
         };
         for global in &self.host.globals {
-            global.initializer.iter().flatten().for_each(&mut mark);
+            let cells = global.initializer.iter().flatten();
+            cells.for_each(|(_, mentioned)| mark(mentioned));
         }
         self.host.constants.iter().flatten().for_each(&mut mark);
         for function in &self.host.functions {
@@ -163,7 +171,7 @@ impl Reader {
                     .iter()
                     .map(|p| self.type_of(LLVMTypeOf(*p)))
                     .collect(),
-                internal: is_internal(function),
+                internal: self.is_internal(function, true),
                 inline: matches!(
                     LLVMGetLinkage(function),
                     LLVMLinkage::LLVMLinkOnceAnyLinkage | LLVMLinkage::LLVMLinkOnceODRLinkage
@@ -361,6 +369,57 @@ impl Reader {
         }
     }
 
+    /// Whether only code of the module knows a global or function by its name.
+    unsafe fn is_internal(&self, value: LLVMValueRef, is_function: bool) -> bool {
+        // SAFETY: as for `read_host_module`; called for functions and globals only.
+        unsafe {
+            let is_users =
+                || LLVMIsDeclaration(value) == 0 && is_users(&value_name(value), is_function);
+            is_local(value) || self.closed && is_users()
+        }
+    }
+
+    /// Adds what a global's initial value mentions, from byte `at` of it on.
+    unsafe fn cells(
+        &mut self,
+        value: LLVMValueRef,
+        at: i64,
+        found: &mut Vec<(Option<i64>, Operand)>,
+    ) {
+        // SAFETY: as for `read_host_module`; elements are asked of aggregates only.
+        unsafe {
+            let ty = LLVMTypeOf(value);
+            match LLVMGetValueKind(value) {
+                LLVMValueKind::LLVMConstantStructValueKind => {
+                    for member in 0..LLVMCountStructElementTypes(ty) {
+                        let offset = LLVMOffsetOfElement(self.layout, ty, member);
+                        let member = LLVMGetOperand(value, member);
+                        self.cells(member, at.wrapping_add(offset as i64), found);
+                    }
+                }
+                LLVMValueKind::LLVMConstantArrayValueKind => {
+                    let bytes = LLVMABISizeOfType(self.layout, LLVMGetElementType(ty)) as i64;
+                    for element in 0..LLVMGetNumOperands(value) {
+                        let offset = bytes.wrapping_mul(i64::from(element));
+                        let element = LLVMGetOperand(value, element as u32);
+                        self.cells(element, at.wrapping_add(offset), found);
+                    }
+                }
+                _ => {
+                    let is_pointer = LLVMGetTypeKind(ty) == LLVMTypeKind::LLVMPointerTypeKind;
+                    let place = is_pointer.then_some(at);
+                    let operand = self.constant(value);
+                    let mentions = match operand {
+                        Operand::Constant(index) => !self.host.constants[index].is_empty(),
+                        Operand::Global(..) | Operand::Function(_) => true,
+                        _ => false,
+                    };
+                    found.extend(mentions.then_some((place, operand)));
+                }
+            }
+        }
+    }
+
     unsafe fn mentioned(&mut self, value: LLVMValueRef) -> Vec<Operand> {
         // SAFETY: as for `read_host_module`.
         unsafe {
@@ -495,7 +554,12 @@ impl Reader {
                         operands.push(all[0]);
                         operands.extend(scaled.iter().map(|(index, _)| all[*index as usize]));
                         let scales = scaled.iter().map(|(_, scale)| *scale).collect();
-                        Opcode::Address { constant, scales }
+                        let in_bounds = LLVMIsInBounds(value) != 0;
+                        Opcode::Address {
+                            constant,
+                            scales,
+                            in_bounds,
+                        }
                     }
                     None => Opcode::Other,
                 },
@@ -663,7 +727,7 @@ unsafe fn value_name(value: LLVMValueRef) -> String {
     }
 }
 
-unsafe fn is_internal(value: LLVMValueRef) -> bool {
+unsafe fn is_local(value: LLVMValueRef) -> bool {
     // SAFETY: called for functions and globals only.
     let linkage = unsafe { LLVMGetLinkage(value) };
     matches!(

@@ -39,7 +39,7 @@ use std::collections::BTreeSet;
 /// Reads the host side of a program: never fails, because whatever is not understood is in the
 /// graph as [`NodeKind::Opaque`] or as a pointer that may point anywhere.
 pub fn build_launch_graph(program: &Program<'_>) -> LaunchGraph {
-    let host = host_reader::read_host_module(&program.host);
+    let host = host_reader::read_host_module(&program.host, program.closed);
     nodes::assemble(
         &host,
         &program.kernels,

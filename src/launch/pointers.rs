@@ -233,7 +233,7 @@ impl ValueTable {
                 .iter()
                 .all(|target| self.runs_once.contains(&target.object))
         {
-            let mut offsets = targets.iter().map(|target| target.offset);
+            let mut offsets = targets.iter().map(|target| target.offset.as_exact());
             let offset = match (offsets.next(), offsets.next()) {
                 (Some(Some(offset)), None) => Some(Expression::Constant(offset)),
                 _ => None,
@@ -303,7 +303,7 @@ impl ValueTable {
             .map(|target| self.buffers.get(&target.object));
         let buffers: Option<BTreeSet<BufferId>> =
             buffers.map(Option::<&BufferId>::copied).collect();
-        let mut offsets = targets.iter().map(|target| target.offset);
+        let mut offsets = targets.iter().map(|target| target.offset.as_exact());
         StoredPointer {
             at_bytes,
             may_point_to: buffers.map(|buffers| buffers.into_iter().collect()),

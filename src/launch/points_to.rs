@@ -8,10 +8,12 @@
 //! becomes unknown.
 
 mod bounds;
+mod calls_through_pointers;
 mod descriptors;
 mod escape;
 mod libraries;
 mod merging;
+mod offsets;
 mod tables;
 
 use super::MemoryKind;
@@ -19,6 +21,7 @@ use super::calls::{self, Action, RuntimeCall};
 use super::host_ir::{Function, HostModule, Instruction, Opcode, Operand, Operation, Type};
 use crate::program::HostVisibleMemory;
 use bounds::insert;
+pub use offsets::Offset;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The object that stands for all memory that the module cannot see.
@@ -29,8 +32,8 @@ pub const UNKNOWN: usize = 0;
 pub struct Target {
     /// Index into [`PointsTo::objects`].
     pub object: usize,
-    /// Byte offset; `None`: any.
-    pub offset: Option<i64>,
+    /// Which byte of it.
+    pub offset: Offset,
 }
 
 /// Where a pointer may point. Empty: nowhere that is known (null, or dead code).
@@ -53,6 +56,8 @@ pub enum ObjectKind {
     Variable(usize),
     /// A descriptor of a CUDA library, which keeps device pointers.
     Descriptor,
+    /// Function number n of the host module: a place to call, not memory.
+    Function(usize),
 }
 
 impl ObjectKind {
@@ -60,7 +65,10 @@ impl ObjectKind {
     fn is_seen_by_host(self) -> bool {
         !matches!(
             self,
-            Self::Buffer(MemoryKind::Device) | Self::Variable(_) | Self::Descriptor
+            Self::Buffer(MemoryKind::Device)
+                | Self::Variable(_)
+                | Self::Descriptor
+                | Self::Function(_)
         )
     }
 }
@@ -86,13 +94,16 @@ pub struct PointsTo {
     pub objects: Vec<Object>,
     sites: HashMap<(usize, usize), usize>,
     globals: Vec<usize>,
+    /// The objects of functions whose addresses are used.
+    functions: HashMap<usize, usize>,
     values: Vec<Vec<Targets>>,
     parameters: Vec<Vec<Targets>>,
     returns: Vec<Targets>,
-    contents: Vec<BTreeMap<Option<i64>, Targets>>,
+    contents: Vec<BTreeMap<Offset, Targets>>,
     changed: bool,
     limits: bounds::Limits,
     merging: merging::Merging,
+    calls: calls_through_pointers::Calls,
     /// A kernel may reach something that escaped.
     unknown_visible: bool,
     /// Set elements looked at so far.
@@ -123,8 +134,9 @@ impl PointsTo {
             Operand::Parameter(index) => self.parameters[function][index].clone(),
             Operand::Global(global, offset) => Targets::from([Target {
                 object: self.globals[global],
-                offset: Some(offset),
+                offset: Offset::exact(offset),
             }]),
+            Operand::Function(function) => self.function_object(function).into_iter().collect(),
             Operand::Constant(index) => self.mentioned(&host.constants[index]),
             _ => Targets::new(),
         }
@@ -168,6 +180,8 @@ impl PointsTo {
             objects: Vec::new(),
             sites: HashMap::new(),
             globals: Vec::new(),
+            functions: HashMap::new(),
+            calls: calls_through_pointers::Calls::of(host),
             values: host
                 .functions
                 .iter()
@@ -187,7 +201,7 @@ impl PointsTo {
             work: 0,
         };
         solver.add_object(ObjectKind::Unknown);
-        solver.contents[UNKNOWN].insert(None, unknown());
+        solver.contents[UNKNOWN].insert(Offset::ANY, unknown());
         for global in &host.globals {
             let variable = surroundings
                 .variables
@@ -203,28 +217,23 @@ impl PointsTo {
             solver.objects[object].leaked = solver.objects[object].escaped;
             // The runtime writes the address of a managed variable into its shadow.
             if global.initializer.is_none() || matches!(variable, Some((_, _, true))) {
-                solver.contents[object].insert(None, unknown());
+                solver.contents[object].insert(Offset::ANY, unknown());
+            }
+        }
+        for (index, function) in host.functions.iter().enumerate() {
+            if function.address_taken {
+                let object = solver.add_object(ObjectKind::Function(index));
+                solver.functions.insert(index, object);
             }
         }
         for (index, global) in host.globals.iter().enumerate() {
-            let targets = solver.mentioned(global.initializer.as_deref().unwrap_or_default());
-            let object = solver.globals[index];
-            solver.contents[object]
-                .entry(None)
-                .or_default()
-                .extend(targets);
-        }
-        let to_runtime = functions_that_reach_the_runtime(host);
-        for (index, function) in host.functions.iter().enumerate() {
-            // What outside callers do through a function that never comes to the runtime, they can do
-            // without it: escaped memory is theirs in any case.
-            let called_from_outside = !function.internal || function.address_taken;
-            if called_from_outside && to_runtime[index] {
-                // The first one of `main` is a count.
-                let known = usize::from(function.name == "main");
-                let parameters = solver.parameters[index].iter_mut().skip(known);
-                parameters.for_each(|targets| *targets = unknown());
+            for (place, mentioned) in global.initializer.iter().flatten() {
+                let targets = solver.of(host, 0, *mentioned);
+                let place = place.map_or(Offset::ANY, Offset::exact);
+                solver.add_content(solver.globals[index], place, &targets);
             }
+        }
+        for (index, function) in host.functions.iter().enumerate() {
             if !is_analysed(function, surroundings.stubs) {
                 continue;
             }
@@ -277,11 +286,20 @@ impl PointsTo {
             .filter_map(|operand| match operand {
                 Operand::Global(global, _) => Some(Target {
                     object: *self.globals.get(*global)?,
-                    offset: None,
+                    offset: Offset::ANY,
                 }),
+                Operand::Function(function) => self.function_object(*function),
                 _ => None,
             })
             .collect()
+    }
+
+    fn function_object(&self, function: usize) -> Option<Target> {
+        let object = *self.functions.get(&function)?;
+        Some(Target {
+            object,
+            offset: Offset::ANY,
+        })
     }
 
     fn function(&mut self, host: &HostModule, index: usize, stubs: &[String]) {
@@ -325,16 +343,26 @@ impl PointsTo {
                         at,
                         Targets::from([Target {
                             object,
-                            offset: Some(0),
+                            offset: Offset::exact(0),
                         }]),
                     );
                 }
-                Opcode::Address { constant, scales } => {
-                    let shifted = shift(&operand(self, 0), scales.is_empty().then_some(*constant));
+                Opcode::Address {
+                    constant,
+                    scales,
+                    in_bounds,
+                } => {
+                    let shifted = shift(&operand(self, 0), distance(*constant, scales, *in_bounds));
                     self.add_value(index, at, shifted);
-                    // An index that is itself a pointer difference may carry the base.
-                    for position in 1..instruction.operands.len() {
-                        let targets = shift(&operand(self, position), None);
+                    // An index that is itself a pointer difference may carry the base, where the result may leave
+                    // the object.
+                    let indices = if *in_bounds {
+                        1..1
+                    } else {
+                        1..instruction.operands.len()
+                    };
+                    for position in indices {
+                        let targets = shift(&operand(self, position), Offset::ANY);
                         self.add_value(index, at, targets);
                     }
                 }
@@ -342,7 +370,7 @@ impl PointsTo {
                 Opcode::Return => {
                     let targets = operand(self, 0);
                     // A copy of an inline function elsewhere has its own objects.
-                    if !(function.internal || function.inline) || function.address_taken {
+                    if !(function.internal || function.inline) || self.is_function_escaped(index) {
                         self.escape(&targets);
                     }
                     self.add_return(index, &targets);
@@ -383,7 +411,7 @@ impl PointsTo {
             all.extend(if exact {
                 targets
             } else {
-                shift(&targets, None)
+                shift(&targets, Offset::ANY)
             });
         }
         all
@@ -393,6 +421,7 @@ impl PointsTo {
         let instruction = &host.functions[function].instructions[at];
         let Opcode::Call {
             callee,
+            through,
             by_value,
             effects,
             ..
@@ -407,10 +436,16 @@ impl PointsTo {
             .collect();
         let argument = |position: usize| arguments.get(position).cloned().unwrap_or_default();
         let Some(callee) = *callee else {
-            arguments.iter().for_each(|targets| self.escape(targets));
-            return self.add_value(function, at, unknown());
+            let through = through.unwrap_or(Operand::Undefined);
+            return self.call_through(host, (function, at), through, arguments, stubs);
         };
         let called = &host.functions[callee];
+        if !is_analysed(called, stubs) {
+            // What it calls back, it calls with anything.
+            for targets in &arguments {
+                self.escape_functions(targets);
+            }
+        }
         if called.name.starts_with(calls::FOLDED_LAUNCH) {
             for (position, targets) in arguments.iter().enumerate() {
                 if by_value.iter().any(|(index, _)| *index == position) {
@@ -427,7 +462,10 @@ impl PointsTo {
                 // Handles point to memory of the runtime; a question about a pointer may be answered by
                 // a pointer into the same memory.
                 if *bytes == 8 || *bytes == 0 {
-                    let place = shift(&argument(*output), None);
+                    let place = match bytes {
+                        8 => argument(*output),
+                        _ => shift(&argument(*output), Offset::ANY),
+                    };
                     self.store(&place, &unknown(), 8);
                     for (position, targets) in arguments.iter().enumerate() {
                         let asked = runtime.action == Action::Check
@@ -436,7 +474,7 @@ impl PointsTo {
                                 .iter()
                                 .any(|(output, _)| *output == position);
                         if asked {
-                            self.store(&place, &shift(targets, None), 8);
+                            self.store(&place, &shift(targets, Offset::ANY), 8);
                         }
                     }
                 }
@@ -448,7 +486,7 @@ impl PointsTo {
                         &argument(slot),
                         &Targets::from([Target {
                             object,
-                            offset: Some(0),
+                            offset: Offset::exact(0),
                         }]),
                         8,
                     );
@@ -507,9 +545,14 @@ impl PointsTo {
             if effects.writes_elsewhere || effects.writes_arguments {
                 arguments.iter().for_each(|targets| self.escape(targets));
             }
-            self.add_value(function, at, unknown());
+            // Intrinsic functions compute numbers of numbers.
+            let computes = called.name.starts_with("llvm.")
+                && matches!(instruction.result, Type::Integer(_) | Type::Float(_));
+            if !computes {
+                self.add_value(function, at, unknown());
+            }
             for targets in &arguments {
-                self.add_value(function, at, shift(targets, None));
+                self.add_value(function, at, shift(targets, Offset::ANY));
             }
         }
     }
@@ -519,15 +562,7 @@ impl PointsTo {
         for target in address {
             let object = self.merged(target.object);
             for (cell, targets) in &self.contents[object] {
-                let apart = match (target.offset, cell) {
-                    (Some(from), Some(cell)) => {
-                        cell.saturating_add(8) <= from
-                            || from.saturating_add(i64::try_from(bytes).unwrap_or(i64::MAX))
-                                <= *cell
-                    }
-                    _ => false,
-                };
-                if !apart {
+                if target.offset.meets(Some(bytes), *cell, Some(8)) {
                     loaded.extend(targets);
                 }
             }
@@ -546,15 +581,13 @@ impl PointsTo {
             self.follow(target.object, value);
             let mut cells = vec![target.offset];
             if bytes > 8 {
-                match target.offset {
-                    Some(offset) if bytes <= 64 => {
-                        cells = (0..bytes as i64)
-                            .step_by(8)
-                            .map(|step| Some(offset + step))
-                            .collect();
-                    }
-                    _ => cells = vec![None],
-                }
+                cells = match bytes {
+                    ..=64 => (0..bytes as i64)
+                        .step_by(8)
+                        .map(|step| target.offset.plus(Offset::exact(step)))
+                        .collect(),
+                    _ => vec![Offset::ANY],
+                };
             }
             for cell in cells {
                 self.add_content(target.object, cell, value);
@@ -566,11 +599,11 @@ impl PointsTo {
     fn device_copy(&mut self, destination: &Targets, source: &Targets) {
         self.escape_contents(source);
         for target in destination {
-            self.add_content(target.object, None, &unknown());
+            self.add_content(target.object, Offset::ANY, &unknown());
         }
     }
 
-    fn add_content(&mut self, object: usize, cell: Option<i64>, targets: &Targets) {
+    fn add_content(&mut self, object: usize, cell: Offset, targets: &Targets) {
         if object == UNKNOWN {
             return self.escape(targets);
         }
@@ -581,7 +614,7 @@ impl PointsTo {
         let cells = &mut self.contents[place.object];
         // Too many cells: one for all others.
         let full = cells.len() > self.limits.cells_per_object && !cells.contains_key(&place.offset);
-        let cell = place.offset.filter(|_| !full);
+        let cell = if full { Offset::ANY } else { place.offset };
         let mut present = std::mem::take(cells.entry(cell).or_default());
         self.add(&mut present, targets);
         // The object may have been merged with what it holds.
@@ -632,28 +665,6 @@ pub fn is_analysed(function: &Function, stubs: &[String]) -> bool {
         && !stubs.contains(&function.name)
 }
 
-/// Functions that call the runtime, by themselves or through others.
-fn functions_that_reach_the_runtime(host: &HostModule) -> Vec<bool> {
-    let mut reached: Vec<bool> = host
-        .functions
-        .iter()
-        .map(|function| calls::is_cuda(&function.name) || calls::is_device_library(&function.name))
-        .collect();
-    loop {
-        let mut grew = false;
-        for (index, function) in host.functions.iter().enumerate() {
-            let calls_one = |instruction: &Instruction| matches!(instruction.opcode, Opcode::Call { callee: Some(callee), .. } if reached[callee]);
-            if !reached[index] && function.instructions.iter().any(calls_one) {
-                reached[index] = true;
-                grew = true;
-            }
-        }
-        if !grew {
-            return reached;
-        }
-    }
-}
-
 /// True for functions that copy bytes as they are.
 pub fn is_memory_copy(name: &str) -> bool {
     name == "memcpy"
@@ -665,16 +676,29 @@ pub fn is_memory_copy(name: &str) -> bool {
 fn unknown() -> Targets {
     Targets::from([Target {
         object: UNKNOWN,
-        offset: None,
+        offset: Offset::ANY,
     }])
 }
 
-fn shift(targets: &Targets, by: Option<i64>) -> Targets {
+fn shift(targets: &Targets, by: Offset) -> Targets {
     targets
         .iter()
         .map(|target| Target {
             object: target.object,
-            offset: target.offset.and_then(|offset| offset.checked_add(by?)),
+            offset: target.offset.plus(by),
         })
         .collect()
+}
+
+/// How far an address computation may go. Where it may wrap, a multiple stays one of a power of two only.
+fn distance(constant: i64, scales: &[i64], in_bounds: bool) -> Offset {
+    let step = |scale: &i64| match (in_bounds, scale) {
+        (false, 1..) => Offset::multiple(1 << scale.trailing_zeros()),
+        (false, _) => Offset::ANY,
+        (true, _) => Offset::multiple(*scale),
+    };
+    scales
+        .iter()
+        .map(step)
+        .fold(Offset::exact(constant), Offset::plus)
 }

@@ -15,7 +15,7 @@ use super::calls::{self, Action, RuntimeCall};
 use super::cfg::ControlFlow;
 use super::host_ir::{HostModule, Opcode, Operand, Operation, Type};
 use super::memory::HostMemory;
-use super::points_to::{PointsTo, Target, Targets, is_memory_copy};
+use super::points_to::{Offset, PointsTo, Target, Targets, is_memory_copy};
 use super::versions::{Location, Point, Version, Writers};
 use std::collections::HashMap;
 
@@ -388,7 +388,9 @@ impl<'a> Numbering<'a> {
                     None => own,
                 }
             }
-            Opcode::Address { constant, scales } if instruction.result == Type::Pointer => {
+            Opcode::Address {
+                constant, scales, ..
+            } if instruction.result == Type::Pointer => {
                 let mut symbol = self.operand(function, instruction.operands[0], block);
                 let mut constant = *constant;
                 if let Definition::Offset(inner, before) = self.definitions[symbol.0] {
@@ -788,7 +790,7 @@ pub fn moved(targets: &Targets, bytes: i64) -> Targets {
         .iter()
         .map(|target| Target {
             object: target.object,
-            offset: target.offset.and_then(|offset| offset.checked_add(bytes)),
+            offset: target.offset.plus(Offset::exact(bytes)),
         })
         .collect()
 }

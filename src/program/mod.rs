@@ -20,6 +20,7 @@ mod builder;
 mod by_architecture;
 mod canonicalise_device;
 mod canonicalise_host;
+mod closed;
 mod contexts;
 mod front_end;
 mod front_end_cache;
@@ -48,6 +49,7 @@ mod unmasked;
 
 pub use canonicalise_device::{DEVICE_FLATTENING, DEVICE_INLINING, DEVICE_PIPELINE, KEPT_STORE};
 pub use canonicalise_host::{HOST_PIPELINE, HOST_PROMOTION, LARGEST_INLINED_INSTRUCTIONS};
+pub use closed::is_users;
 pub use handles::{ATTRIBUTE_COUNT_OFFSET, FoundLaunch, HandleLaunch, Passing, handle_launch};
 pub use operations::{
     DEVICE_TO_DEVICE, ELEMENT_BYTES, OperationKind, operation_call, operation_kernel,
@@ -156,6 +158,11 @@ pub fn read_program<'ctx>(
             .iter()
             .any(|argument| argument.contains("dynamic") || argument == "-Wl,-E"),
     };
+    let has_main = ir::function(&host, "main").is_some_and(|main| !main.is_declaration());
+    let closed = has_main
+        && !outside.code
+        && !outside.lookups
+        && closed::links_known_libraries_only(&build.link_arguments);
     let mut host_visible_memory = canonicalise_host::canonicalise(
         &host,
         &stubs,
@@ -184,6 +191,7 @@ pub fn read_program<'ctx>(
         kernels,
         variables,
         host_visible_memory,
+        closed,
         warnings,
     })
 }
@@ -327,6 +335,8 @@ pub struct Program<'ctx> {
     pub variables: Vec<DeviceVariable>,
     /// Which memory both kernels and the host may write.
     pub host_visible_memory: HostVisibleMemory,
+    /// All code that may use a user's function or variable by its name ([`is_users`]) is in [`Program::host`].
+    pub closed: bool,
     /// The function by which the host may put one piece of memory at several addresses.
     pub mapping_function: Option<&'static str>,
     /// What clang warned about, as it printed it, for standard error.

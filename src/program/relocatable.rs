@@ -167,6 +167,7 @@ fn without_device<'ctx>(context: &'ctx Context, host: Module<'ctx>) -> Program<'
         kernels: Vec::new(),
         variables: Vec::new(),
         host_visible_memory: HostVisibleMemory::Anything,
+        closed: false,
         mapping_function: None,
         warnings: String::new(),
     }

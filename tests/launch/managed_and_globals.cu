@@ -40,7 +40,7 @@ int main(int count, char **words) {
 //>   n1 allocation b1 @15
 //>   n2 host access @16
 //>   n3 launch L0 kernel0 <<<(v0,v0,v0),(v1,v0,v0),v2,stream=default>>>(v3=b0 host?) @17
-//>   n4 launch L1 kernel0 <<<(v0,v0,v0),(v1,v0,v0),v2,stream=default>>>(v4=*v4{?} host?) @19
+//>   n4 launch L1 kernel0 <<<(v0,v0,v0),(v1,v0,v0),v2,stream=default>>>(v4=b1) @19
 //>   n5 launch L2 kernel0 <<<(v0,v0,v0),(v1,v0,v0),v2,stream=default>>>(v5=b1) @21
 //>   n6 synchronise @22
 //>   n7 host access @23

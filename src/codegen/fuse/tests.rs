@@ -56,6 +56,7 @@ fn program(context: &Context) -> Program<'_> {
             managed: false,
         }],
         host_visible_memory: crate::program::HostVisibleMemory::Nothing,
+        closed: false,
         mapping_function: None,
         warnings: String::new(),
     }

@@ -55,7 +55,7 @@ impl Writes {
             match target.object {
                 UNKNOWN => self.escaped = true,
                 object => {
-                    self.insert(object, (target.offset, bytes));
+                    self.insert(object, (target.offset.as_exact(), bytes));
                 }
             }
         }
@@ -140,5 +140,6 @@ fn overlaps((start, length): Range, target: Target, bytes: u64) -> bool {
         }
         _ => false,
     };
-    !before(start, length, target.offset) && !before(target.offset, Some(bytes), start)
+    let place = target.offset.as_exact();
+    !before(start, length, place) && !before(place, Some(bytes), start)
 }

@@ -19,7 +19,8 @@ impl Builder<'_> {
                 continue;
             };
             let cells = stored.into_iter();
-            let cells = cells.map(|(at_bytes, targets)| self.table.stored(at_bytes, &targets));
+            let cells =
+                cells.map(|(at_bytes, targets)| self.table.stored(at_bytes.as_exact(), &targets));
             let cells: Vec<StoredPointer> = cells.collect();
             // A pointer from there is not the one that the allocation gave.
             let led_to = cells

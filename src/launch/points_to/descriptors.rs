@@ -26,7 +26,7 @@ impl PointsTo {
         }
         let made = self.sites.get(&(function, at)).map(|object| Target {
             object: *object,
-            offset: Some(0),
+            offset: Offset::exact(0),
         });
         let made: Targets = made.into_iter().collect();
         if let Some(slot) = library.makes {
@@ -38,7 +38,7 @@ impl PointsTo {
                 false => argument(*descriptor),
             };
             let kept = self.behind_descriptors(&argument(*pointer));
-            self.store(&shift(&descriptor, Some(part.offset())), &kept, 8);
+            self.store(&shift(&descriptor, Offset::exact(part.offset())), &kept, 8);
         }
         for (descriptor, slot, part) in &library.gives {
             let kept = self.kept(&argument(*descriptor), *part);
@@ -55,7 +55,7 @@ impl PointsTo {
 
     /// The pointers that descriptors keep for a purpose.
     pub fn kept(&self, descriptors: &Targets, part: Part) -> Targets {
-        self.load(&shift(descriptors, Some(part.offset())), 8)
+        self.load(&shift(descriptors, Offset::exact(part.offset())), 8)
     }
 
     /// The places themselves, with all that is kept by the descriptors among them instead of those.
@@ -65,7 +65,7 @@ impl PointsTo {
         let (descriptors, others): (Vec<&Target>, Vec<&Target>) =
             places.iter().partition(is_descriptor);
         let descriptors: Targets = descriptors.into_iter().copied().collect();
-        let mut all = self.load(&shift(&descriptors, None), 8);
+        let mut all = self.load(&shift(&descriptors, Offset::ANY), 8);
         all.extend(others);
         all
     }

@@ -47,8 +47,8 @@ impl PointsTo {
     /// What a kernel is given through an array of addresses of its arguments, or through a list that
     /// names a parameter buffer.
     pub(super) fn given_to_kernel(&self, list: &Targets) -> Targets {
-        let slots = self.load(&shift(list, None), 8);
-        self.load(&shift(&slots, None), 8)
+        let slots = self.load(&shift(list, Offset::ANY), 8);
+        self.load(&shift(&slots, Offset::ANY), 8)
     }
 
     /// A device variable may be found by its name.
@@ -57,7 +57,7 @@ impl PointsTo {
             .filter(|object| matches!(self.objects[*object].kind, ObjectKind::Variable(_)))
             .map(|object| Target {
                 object,
-                offset: None,
+                offset: Offset::ANY,
             })
             .collect();
         self.escape(&variables);
@@ -132,7 +132,7 @@ impl PointsTo {
                 }) = runtime
                 {
                     let source = self.of(host, index, instruction.operands[source]);
-                    let anywhere = shift(&source, None);
+                    let anywhere = shift(&source, Offset::ANY);
                     roots.extend(self.load(&anywhere, 8));
                 }
             }

@@ -25,7 +25,7 @@ impl PointsTo {
         let argument = |position: usize| arguments.get(position).cloned().unwrap_or_default();
         let made = self.sites.get(&(function, at)).map(|object| Target {
             object: *object,
-            offset: Some(0),
+            offset: Offset::exact(0),
         });
         let made: Targets = made.into_iter().collect();
         if copies {
@@ -37,10 +37,10 @@ impl PointsTo {
         } else if !library.numbers {
             let from = library.writes_from.unwrap_or(usize::MAX);
             for position in library.writes.iter().copied().chain(from..arguments.len()) {
-                let targets = shift(&argument(position), None);
+                let targets = shift(&argument(position), Offset::ANY);
                 self.store(&targets, &unknown(), 8);
                 // An end pointer points into the text.
-                let text = shift(&argument(0), None);
+                let text = shift(&argument(0), Offset::ANY);
                 self.store(&targets, &text, 8);
             }
         }
@@ -55,7 +55,7 @@ impl PointsTo {
             library.relinks,
         );
         for cell in library.relinks {
-            self.store(&shift(&relinked, Some(*cell)), &relinked, 8);
+            self.store(&shift(&relinked, Offset::exact(*cell)), &relinked, 8);
         }
         if library.gives_away {
             arguments.iter().for_each(|targets| self.escape(targets));
@@ -66,7 +66,7 @@ impl PointsTo {
             let targets = argument(position);
             self.add_value(function, at, targets.clone());
             if !copies {
-                self.add_value(function, at, shift(&targets, None));
+                self.add_value(function, at, shift(&targets, Offset::ANY));
             }
         } else if !library.walks.is_empty() {
             let nodes = arguments.iter().flatten().copied().collect();
@@ -79,12 +79,12 @@ impl PointsTo {
 
     /// The text of a string is in the string itself, new memory, or what another string had.
     fn change_string(&mut self, string: &Targets, other: Option<Targets>, made: &Targets) {
-        let own = shift(string, Some(calls::STRING_BUFFER_OFFSET));
+        let own = shift(string, Offset::exact(calls::STRING_BUFFER_OFFSET));
         let before = self.load(string, 8);
         self.store(string, &own, 8);
         self.store(string, made, 8);
         if let Some(other) = other {
-            let its = shift(&other, Some(calls::STRING_BUFFER_OFFSET));
+            let its = shift(&other, Offset::exact(calls::STRING_BUFFER_OFFSET));
             let taken = self.load(&other, 8);
             self.store(string, &taken, 8);
             self.store(&other, &its, 8);
@@ -100,7 +100,7 @@ impl PointsTo {
         let mut open: Vec<Target> = nodes.iter().copied().collect();
         while let Some(node) = open.pop() {
             for link in links {
-                let place = shift(&Targets::from([node]), Some(*link));
+                let place = shift(&Targets::from([node]), Offset::exact(*link));
                 for next in self.load(&place, 8) {
                     if nodes.insert(next) {
                         open.push(next);

@@ -29,7 +29,10 @@ impl Merging {
         let object = self.into[target.object];
         Target {
             object,
-            offset: target.offset.filter(|_| !self.collapsed[object]),
+            offset: match self.collapsed[object] {
+                true => Offset::ANY,
+                false => target.offset,
+            },
         }
     }
 
@@ -61,7 +64,7 @@ impl PointsTo {
     pub(super) fn merged(&self, object: usize) -> usize {
         let target = Target {
             object,
-            offset: None,
+            offset: Offset::ANY,
         };
         self.merging.rename(target).object
     }
@@ -100,7 +103,7 @@ impl PointsTo {
         // The object may have been merged with what it holds.
         let name = self.merged(name);
         self.contents[name]
-            .entry(None)
+            .entry(Offset::ANY)
             .or_default()
             .extend(everything);
         self.changed = true;
@@ -116,14 +119,14 @@ impl PointsTo {
             }
         }
         for object in 0..self.contents.len() {
-            let cells: Vec<Option<i64>> = self.contents[object].keys().copied().collect();
+            let cells: Vec<Offset> = self.contents[object].keys().copied().collect();
             let too_many = cells.len() > self.limits.cells_per_object;
             for cell in cells {
                 let mut set = self.contents[object].remove(&cell).unwrap_or_default();
                 self.merge_large(&mut set);
                 let place = self.merging.rename(Target {
                     object,
-                    offset: cell.filter(|_| !too_many),
+                    offset: if too_many { Offset::ANY } else { cell },
                 });
                 let cells = &mut self.contents[place.object];
                 cells.entry(place.offset).or_default().extend(set);

@@ -5,8 +5,8 @@
 
 use super::*;
 
-/// Pointers by the byte at which they begin; `None`: anywhere.
-pub type Stored = BTreeMap<Option<i64>, Targets>;
+/// Pointers by the byte at which they begin.
+pub type Stored = BTreeMap<Offset, Targets>;
 
 impl PointsTo {
     /// What is copied into each allocation of the device; `None` where that is not known.
@@ -81,18 +81,11 @@ impl PointsTo {
             if targets.is_empty() {
                 continue;
             }
-            let moved = match (cell, from.offset, to.offset) {
-                (Some(cell), Some(start), Some(place)) => {
-                    if cell.saturating_add(8) <= start
-                        || bytes.is_some_and(|bytes| *cell >= start.saturating_add(bytes))
-                    {
-                        continue;
-                    }
-                    cell.checked_sub(start)
-                        .and_then(|distance| distance.checked_add(place))
-                }
-                _ => None,
-            };
+            let bytes = bytes.map(|bytes| u64::try_from(bytes).unwrap_or(u64::MAX));
+            if !from.offset.meets(bytes, *cell, Some(8)) {
+                continue;
+            }
+            let moved = cell.minus(from.offset).plus(to.offset);
             let targets = targets.iter().map(|target| self.merging.rename(*target));
             stored.entry(moved).or_default().extend(targets);
         }
