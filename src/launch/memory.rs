@@ -11,6 +11,7 @@ pub use writes::Writes;
 use super::calls::{self, Action, Extent, RuntimeCall};
 use super::host_ir::{HostModule, Instruction, Opcode, Operand, Type};
 use super::points_to::{PointsTo, Targets, is_analysed};
+use std::collections::HashMap;
 use std::rc::Rc;
 
 /// What a call of a host function amounts to for the device.
@@ -47,6 +48,8 @@ pub struct HostMemory {
     conducts: Vec<Conduct>,
     /// What an unknown call may write.
     unknown_call: Rc<Writes>,
+    /// The functions that a call through a pointer (function and instruction) leads to, where all are known.
+    through_pointers: HashMap<(usize, usize), Vec<usize>>,
     /// Copies that are still under way.
     asynchronous: Writes,
     /// The exceptions that the module throws have no destructors but the library's.
@@ -63,6 +66,7 @@ impl HostMemory {
             summaries: vec![Rc::default(); count],
             conducts: vec![Conduct::Computes; count],
             unknown_call: Rc::new(Writes::unknown_call()),
+            through_pointers: points_to.calls_through_pointers(host, stubs),
             asynchronous: asynchronous_writes(host, points_to, stubs),
             plain_exceptions: throws_plain_exceptions(host),
             own_streams: has_own_streams(host),
@@ -74,7 +78,7 @@ impl HostMemory {
             .collect();
         let callees: Vec<Vec<usize>> = (0..count)
             .map(|index| match analysed[index] {
-                true => called(host, index, &analysed),
+                true => memory.called(host, index, &analysed),
                 false => Vec::new(),
             })
             .collect();
@@ -279,7 +283,12 @@ impl HostMemory {
             Opcode::Call { effects, .. }
                 if effects.writes_elsewhere || effects.writes_arguments =>
             {
-                return self.unknown_call.clone();
+                let Some(callees) = self.through_pointers.get(&(function, at)) else {
+                    return self.unknown_call.clone();
+                };
+                for callee in callees {
+                    writes.join(&self.summaries[*callee]);
+                }
             }
             _ => {}
         }
@@ -350,7 +359,15 @@ impl HostMemory {
             Conduct::Acts
         };
         let Some(callee) = *callee else {
-            return by_attributes;
+            return match self.through_pointers.get(&(function, at)) {
+                Some(callees) => {
+                    let conducts = callees.iter().map(|callee| self.conducts[*callee]);
+                    conducts
+                        .fold(Conduct::Computes, Conduct::and)
+                        .min(by_attributes)
+                }
+                None => by_attributes,
+            };
         };
         let called = &host.functions[callee];
         if let Some(runtime) = calls::runtime_call(&called.name) {
@@ -391,6 +408,23 @@ impl HostMemory {
         } else {
             by_attributes
         }
+    }
+
+    /// The analysed functions that a function calls, each once, unknown ones left out.
+    fn called(&self, host: &HostModule, function: usize, analysed: &[bool]) -> Vec<usize> {
+        let instructions = host.functions[function].instructions.iter().enumerate();
+        let mut found: Vec<usize> = Vec::new();
+        for (at, instruction) in instructions {
+            let Opcode::Call { callee, .. } = instruction.opcode else {
+                continue;
+            };
+            found.extend(callee.filter(|callee| analysed[*callee]));
+            let through = self.through_pointers.get(&(function, at));
+            found.extend(through.into_iter().flatten());
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
     }
 
     /// A library call that reads or writes, through a pointer, memory that a kernel may see.
@@ -579,20 +613,6 @@ fn asynchronous_writes(host: &HostModule, points_to: &PointsTo, stubs: &[String]
         }
     }
     writes
-}
-
-/// The analysed functions that a function calls directly, each once.
-fn called(host: &HostModule, function: usize, analysed: &[bool]) -> Vec<usize> {
-    let instructions = host.functions[function].instructions.iter();
-    let mut found: Vec<usize> = instructions
-        .filter_map(|instruction| match instruction.opcode {
-            Opcode::Call { callee, .. } => callee.filter(|callee| analysed[*callee]),
-            _ => None,
-        })
-        .collect();
-    found.sort_unstable();
-    found.dedup();
-    found
 }
 
 /// All functions, each after those that it calls, as far as calls do not go round.

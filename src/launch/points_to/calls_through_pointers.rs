@@ -49,6 +49,37 @@ impl PointsTo {
         }
     }
 
+    /// The functions of each call through a pointer (function and instruction) that leads to functions of the module
+    /// alone.
+    pub fn calls_through_pointers(
+        &self,
+        host: &HostModule,
+        stubs: &[String],
+    ) -> HashMap<(usize, usize), Vec<usize>> {
+        let mut found = HashMap::new();
+        for (index, function) in host.functions.iter().enumerate() {
+            if !is_analysed(function, stubs) {
+                continue;
+            }
+            for (at, instruction) in function.instructions.iter().enumerate() {
+                if let Opcode::Call {
+                    callee: None,
+                    through,
+                    ..
+                } = &instruction.opcode
+                {
+                    let through = through.unwrap_or(Operand::Undefined);
+                    let led_to = self.of(host, index, through);
+                    let (called, unknown_too) = self.functions_among(host, &led_to, stubs);
+                    if !led_to.is_empty() && !unknown_too {
+                        found.insert((index, at), called);
+                    }
+                }
+            }
+        }
+        found
+    }
+
     fn call_functions(
         &mut self,
         host: &HostModule,
@@ -57,19 +88,7 @@ impl PointsTo {
         arguments: &[Targets],
         stubs: &[String],
     ) {
-        let mut called = Vec::new();
-        let mut unknown_too = through.iter().any(|target| target.object == UNKNOWN);
-        for target in through {
-            let ObjectKind::Function(callee) = self.objects[target.object].kind else {
-                // Data is not called.
-                continue;
-            };
-            match &host.functions[callee] {
-                never if NEVER_RETURN.contains(&never.name.as_str()) => {}
-                known if is_analysed(known, stubs) => called.push(callee),
-                _ => unknown_too = true,
-            }
-        }
+        let (called, mut unknown_too) = self.functions_among(host, through, stubs);
         unknown_too |= through.is_empty() && self.calls.others_are_unknown;
         if unknown_too {
             arguments.iter().for_each(|targets| self.escape(targets));
@@ -85,6 +104,29 @@ impl PointsTo {
             let targets = self.returns[callee].clone();
             self.add_value(function, at, targets);
         }
+    }
+
+    /// The module's own functions among these places, and whether there may be others.
+    fn functions_among(
+        &self,
+        host: &HostModule,
+        through: &Targets,
+        stubs: &[String],
+    ) -> (Vec<usize>, bool) {
+        let mut called = Vec::new();
+        let mut unknown_too = through.iter().any(|target| target.object == UNKNOWN);
+        for target in through {
+            let ObjectKind::Function(callee) = self.objects[target.object].kind else {
+                // Data is not called.
+                continue;
+            };
+            match &host.functions[callee] {
+                never if NEVER_RETURN.contains(&never.name.as_str()) => {}
+                known if is_analysed(known, stubs) => called.push(callee),
+                _ => unknown_too = true,
+            }
+        }
+        (called, unknown_too)
     }
 
     /// What outside callers do through a function that never comes to the runtime, they can do
