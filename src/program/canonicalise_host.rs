@@ -152,14 +152,18 @@ fn devirtualise(
             }
         }
         let to_inline = inline_drivers(host, stubs);
-        if to_inline == 0 || before == (to_inline, through_pointers) {
+        if to_inline == 0 {
             break;
         }
-        before = (to_inline, through_pointers);
+        // What is marked is inlined, even in the last round: the same number may be other calls.
         passes::run(host, "always-inline", machine)?;
         if launches::fold(host, wrappers) + launches::fold_direct(host, wrappers) > 0 {
             passes::run(host, "always-inline", machine)?;
         }
+        if before == (to_inline, through_pointers) {
+            break;
+        }
+        before = (to_inline, through_pointers);
     }
     Ok(())
 }
@@ -236,6 +240,8 @@ fn large_drivers(host: &Module<'_>, stubs: &BTreeSet<String>) -> Vec<Value> {
         !recursive.contains(function)
             && !function.is_interposable()
             && !function.has_attribute("returns_twice")
+            // LLVM inlines it wherever it can, and calls go with that.
+            && !function.has_attribute("alwaysinline")
             && function.name() != "main"
     });
     contexts::callers_first(&drivers, &calls)
