@@ -74,7 +74,7 @@ fn definition_of(text: &str) -> Option<Definition> {
             order: order.to_vec(),
         });
     }
-    // The same intrinsic has the mask in front.
+    // The intrinsic of the same meaning has the mask in front.
     if let Some(mode) = text
         .strip_prefix("{shfl.sync.")
         .and_then(|rest| rest.strip_suffix(".b32 $0,$1,$2,$3,$4; }"))
@@ -82,6 +82,16 @@ fn definition_of(text: &str) -> Option<Definition> {
         return Some(Definition {
             name: format!("llvm.nvvm.shfl.sync.{mode}.i32"),
             order: vec![3, 0, 1, 2],
+        });
+    }
+    // GPUs whose warps run in step have one that names no lanes.
+    if let Some(mode) = text
+        .strip_prefix("{shfl.")
+        .and_then(|rest| rest.strip_suffix(".b32 $0,$1,$2,$3; }"))
+    {
+        return Some(Definition {
+            name: format!("llvm.nvvm.shfl.{mode}.i32"),
+            order: vec![0, 1, 2],
         });
     }
     if let Some(comparison) = text
@@ -221,16 +231,6 @@ const TEMPLATES: &[(&str, &str, &[usize])] = &[
     (
         "{.reg .b32 c; mov.b32 c, 0x80008000U; fma.rn.bf16x2 $0,$1,$2,c;}",
         "bfloat2.mul",
-        &[0, 1],
-    ),
-    (
-        "{ atom.add.noftz.f16 $0,[$1],$2; }",
-        "atomic.add.f16",
-        &[0, 1],
-    ),
-    (
-        "{ atom.add.noftz.f16x2 $0,[$1],$2; }",
-        "atomic.add.f16x2",
         &[0, 1],
     ),
     ("bar.sync 0;", "block.barrier", &[]),

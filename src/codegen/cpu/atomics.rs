@@ -22,13 +22,14 @@ pub(super) enum Update {
 pub(super) fn update(instruction: &Instruction) -> Option<(Update, Number)> {
     let (last, modifiers) = instruction.opcode.split_last()?;
     let number = Number::of(last)?;
-    let is_float = matches!(number, Number::Float { .. });
+    let is_float = !matches!(number, Number::Integer { .. });
+    let is_half = matches!(number, Number::Half(_));
     let is_signed = last.starts_with('s');
     let operations = modifiers.iter().skip(1).filter_map(|modifier| {
         Some(match (modifier.as_str(), is_float) {
             ("add", true) => Update::Combine(AtomicOperation::FloatAdd),
             ("add", false) => Update::Combine(AtomicOperation::Add),
-            ("exch", _) => Update::Combine(AtomicOperation::Exchange),
+            ("exch", _) if !is_half => Update::Combine(AtomicOperation::Exchange),
             ("and", false) => Update::Combine(AtomicOperation::And),
             ("or", false) => Update::Combine(AtomicOperation::Or),
             ("xor", false) => Update::Combine(AtomicOperation::Xor),
@@ -58,8 +59,8 @@ pub(super) fn update(instruction: &Instruction) -> Option<(Update, Number)> {
             "add",
             "exch",
         ];
-        const MORE: [&str; 9] = [
-            "and", "or", "xor", "min", "max", "inc", "dec", "cas", "cluster",
+        const MORE: [&str; 10] = [
+            "and", "or", "xor", "min", "max", "inc", "dec", "cas", "cluster", "noftz",
         ];
         OTHERS.contains(&modifier.as_str()) || MORE.contains(&modifier.as_str())
     };
@@ -83,6 +84,8 @@ pub(super) enum Number {
         /// Of 64 bits instead of 32.
         double: bool,
     },
+    /// One number of 16 bits or two of them, with the name that PTX has for it.
+    Half(&'static str),
 }
 
 impl Number {
@@ -92,6 +95,10 @@ impl Number {
             "u64" | "s64" | "b64" => Self::Integer { bits: 64 },
             "f32" => Self::Float { double: false },
             "f64" => Self::Float { double: true },
+            "f16" => Self::Half("f16"),
+            "bf16" => Self::Half("bf16"),
+            "f16x2" => Self::Half("f16x2"),
+            "bf16x2" => Self::Half("bf16x2"),
             _ => return None,
         })
     }
@@ -100,6 +107,7 @@ impl Number {
         match self {
             Self::Integer { bits } => bits / 8,
             Self::Float { double } => 4 << u32::from(double),
+            Self::Half(name) => 2 << u32::from(name.ends_with("x2")),
         }
     }
 }
@@ -138,6 +146,8 @@ impl Lowering<'_, '_, '_> {
         let ty = match number {
             Number::Integer { bits } => self.integer(bits),
             Number::Float { double } => Type::float(self.module, double),
+            // They travel as integers.
+            Number::Half(_) => self.integer(number.bytes() * 8),
         };
         let mut given = Vec::new();
         for value in values {
@@ -147,13 +157,22 @@ impl Lowering<'_, '_, '_> {
             };
             given.push(value);
         }
-        self.report(pointer, number.bytes().into(), instrument::ATOMIC)?;
-        let before = match (update, given.as_slice()) {
-            (Update::Combine(operation), [value]) => {
+        // The definition of a half's tells of its access itself.
+        if !matches!(number, Number::Half(_)) {
+            self.report(pointer, number.bytes().into(), instrument::ATOMIC)?;
+        }
+        let before = match (update, number, given.as_slice()) {
+            (Update::Combine(_), Number::Half(name), [value]) => {
+                let symbol = format!("{}asm.atomic.add.{name}", super::functions::PREFIX);
+                let function = self.library.declare(self.module, &symbol)?;
+                let arguments = [self.context, pointer, *value];
+                (self.builder).call(function.value_type(), function, &arguments)
+            }
+            (Update::Combine(operation), _, [value]) => {
                 self.builder
                     .atomic(operation, pointer, *value, number.bytes())
             }
-            (Update::CompareAndSwap, [expected, new]) => {
+            (Update::CompareAndSwap, _, [expected, new]) => {
                 self.builder
                     .compare_and_swap(pointer, *expected, *new, number.bytes())
             }

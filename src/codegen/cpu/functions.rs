@@ -1,6 +1,8 @@
 //! What stands in the place of device intrinsics and built-in functions: `threads.ll`,
 //! `arithmetic.ll`, `bits.ll`, `conversions.ll`, `half.ll`, `matrices.ll` and the table of functions for which the C library has one of the same meaning.
 
+use super::conversions::add_conversions;
+use super::eight_bits::add_eight_bits;
 use super::half_math::add_half_math;
 use super::instrument;
 use super::matrices::add_products;
@@ -59,6 +61,8 @@ impl<'ctx> Library<'ctx> {
         add_packed_arithmetic(&mut text);
         add_sums_of_products(&mut text);
         add_half_math(&mut text);
+        add_conversions(&mut text);
+        add_eight_bits(&mut text);
         text.push('\0');
         let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "sirius library");
         let definitions = module

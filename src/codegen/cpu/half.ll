@@ -787,236 +787,6 @@ define internal i32 @"sirius.asm.max.NaN.bf16x2"(ptr %c, i32 %a, i32 %b) alwaysi
   %r = call i32 @sirius.asm.pack(ptr %c, i16 %l, i16 %h)
   ret i32 %r
 }
-define internal i16 @sirius.asm.cvt.rmi.f16.f16(ptr %c, i16 %a) alwaysinline {
-  %h = bitcast i16 %a to half
-  %f = fpext half %h to float
-  %x = call float @llvm.floor.f32(float %f)
-  %y = fptrunc float %x to half
-  %r = bitcast half %y to i16
-  ret i16 %r
-}
-define internal i16 @sirius.asm.cvt.rmi.s16.f16(ptr %c, i16 %a) alwaysinline {
-  %h = bitcast i16 %a to half
-  %f = fpext half %h to float
-  %x = call float @llvm.floor.f32(float %f)
-  %r = call i16 @llvm.fptosi.sat.i16.f32(float %x)
-  ret i16 %r
-}
-define internal i16 @sirius.asm.cvt.rmi.u16.f16(ptr %c, i16 %a) alwaysinline {
-  %h = bitcast i16 %a to half
-  %f = fpext half %h to float
-  %x = call float @llvm.floor.f32(float %f)
-  %r = call i16 @llvm.fptoui.sat.i16.f32(float %x)
-  ret i16 %r
-}
-define internal i32 @sirius.asm.cvt.rmi.s32.f16(ptr %c, i16 %a) alwaysinline {
-  %h = bitcast i16 %a to half
-  %f = fpext half %h to float
-  %x = call float @llvm.floor.f32(float %f)
-  %r = call i32 @llvm.fptosi.sat.i32.f32(float %x)
-  ret i32 %r
-}
-define internal i32 @sirius.asm.cvt.rmi.u32.f16(ptr %c, i16 %a) alwaysinline {
-  %h = bitcast i16 %a to half
-  %f = fpext half %h to float
-  %x = call float @llvm.floor.f32(float %f)
-  %r = call i32 @llvm.fptoui.sat.i32.f32(float %x)
-  ret i32 %r
-}
-define internal i64 @sirius.asm.cvt.rmi.s64.f16(ptr %c, i16 %a) alwaysinline {
-  %h = bitcast i16 %a to half
-  %f = fpext half %h to float
-  %x = call float @llvm.floor.f32(float %f)
-  %r = call i64 @llvm.fptosi.sat.i64.f32(float %x)
-  ret i64 %r
-}
-define internal i64 @sirius.asm.cvt.rmi.u64.f16(ptr %c, i16 %a) alwaysinline {
-  %h = bitcast i16 %a to half
-  %f = fpext half %h to float
-  %x = call float @llvm.floor.f32(float %f)
-  %r = call i64 @llvm.fptoui.sat.i64.f32(float %x)
-  ret i64 %r
-}
-define internal i16 @sirius.asm.cvt.rpi.f16.f16(ptr %c, i16 %a) alwaysinline {
-  %h = bitcast i16 %a to half
-  %f = fpext half %h to float
-  %x = call float @llvm.ceil.f32(float %f)
-  %y = fptrunc float %x to half
-  %r = bitcast half %y to i16
-  ret i16 %r
-}
-define internal i16 @sirius.asm.cvt.rpi.s16.f16(ptr %c, i16 %a) alwaysinline {
-  %h = bitcast i16 %a to half
-  %f = fpext half %h to float
-  %x = call float @llvm.ceil.f32(float %f)
-  %r = call i16 @llvm.fptosi.sat.i16.f32(float %x)
-  ret i16 %r
-}
-define internal i16 @sirius.asm.cvt.rpi.u16.f16(ptr %c, i16 %a) alwaysinline {
-  %h = bitcast i16 %a to half
-  %f = fpext half %h to float
-  %x = call float @llvm.ceil.f32(float %f)
-  %r = call i16 @llvm.fptoui.sat.i16.f32(float %x)
-  ret i16 %r
-}
-define internal i32 @sirius.asm.cvt.rpi.s32.f16(ptr %c, i16 %a) alwaysinline {
-  %h = bitcast i16 %a to half
-  %f = fpext half %h to float
-  %x = call float @llvm.ceil.f32(float %f)
-  %r = call i32 @llvm.fptosi.sat.i32.f32(float %x)
-  ret i32 %r
-}
-define internal i32 @sirius.asm.cvt.rpi.u32.f16(ptr %c, i16 %a) alwaysinline {
-  %h = bitcast i16 %a to half
-  %f = fpext half %h to float
-  %x = call float @llvm.ceil.f32(float %f)
-  %r = call i32 @llvm.fptoui.sat.i32.f32(float %x)
-  ret i32 %r
-}
-define internal i64 @sirius.asm.cvt.rpi.s64.f16(ptr %c, i16 %a) alwaysinline {
-  %h = bitcast i16 %a to half
-  %f = fpext half %h to float
-  %x = call float @llvm.ceil.f32(float %f)
-  %r = call i64 @llvm.fptosi.sat.i64.f32(float %x)
-  ret i64 %r
-}
-define internal i64 @sirius.asm.cvt.rpi.u64.f16(ptr %c, i16 %a) alwaysinline {
-  %h = bitcast i16 %a to half
-  %f = fpext half %h to float
-  %x = call float @llvm.ceil.f32(float %f)
-  %r = call i64 @llvm.fptoui.sat.i64.f32(float %x)
-  ret i64 %r
-}
-define internal i16 @sirius.asm.cvt.rzi.f16.f16(ptr %c, i16 %a) alwaysinline {
-  %h = bitcast i16 %a to half
-  %f = fpext half %h to float
-  %x = call float @llvm.trunc.f32(float %f)
-  %y = fptrunc float %x to half
-  %r = bitcast half %y to i16
-  ret i16 %r
-}
-define internal i16 @sirius.asm.cvt.rzi.s16.f16(ptr %c, i16 %a) alwaysinline {
-  %h = bitcast i16 %a to half
-  %f = fpext half %h to float
-  %x = call float @llvm.trunc.f32(float %f)
-  %r = call i16 @llvm.fptosi.sat.i16.f32(float %x)
-  ret i16 %r
-}
-define internal i16 @sirius.asm.cvt.rzi.u16.f16(ptr %c, i16 %a) alwaysinline {
-  %h = bitcast i16 %a to half
-  %f = fpext half %h to float
-  %x = call float @llvm.trunc.f32(float %f)
-  %r = call i16 @llvm.fptoui.sat.i16.f32(float %x)
-  ret i16 %r
-}
-define internal i32 @sirius.asm.cvt.rzi.s32.f16(ptr %c, i16 %a) alwaysinline {
-  %h = bitcast i16 %a to half
-  %f = fpext half %h to float
-  %x = call float @llvm.trunc.f32(float %f)
-  %r = call i32 @llvm.fptosi.sat.i32.f32(float %x)
-  ret i32 %r
-}
-define internal i32 @sirius.asm.cvt.rzi.u32.f16(ptr %c, i16 %a) alwaysinline {
-  %h = bitcast i16 %a to half
-  %f = fpext half %h to float
-  %x = call float @llvm.trunc.f32(float %f)
-  %r = call i32 @llvm.fptoui.sat.i32.f32(float %x)
-  ret i32 %r
-}
-define internal i64 @sirius.asm.cvt.rzi.s64.f16(ptr %c, i16 %a) alwaysinline {
-  %h = bitcast i16 %a to half
-  %f = fpext half %h to float
-  %x = call float @llvm.trunc.f32(float %f)
-  %r = call i64 @llvm.fptosi.sat.i64.f32(float %x)
-  ret i64 %r
-}
-define internal i64 @sirius.asm.cvt.rzi.u64.f16(ptr %c, i16 %a) alwaysinline {
-  %h = bitcast i16 %a to half
-  %f = fpext half %h to float
-  %x = call float @llvm.trunc.f32(float %f)
-  %r = call i64 @llvm.fptoui.sat.i64.f32(float %x)
-  ret i64 %r
-}
-define internal i16 @sirius.asm.cvt.rni.f16.f16(ptr %c, i16 %a) alwaysinline {
-  %h = bitcast i16 %a to half
-  %f = fpext half %h to float
-  %x = call float @llvm.roundeven.f32(float %f)
-  %y = fptrunc float %x to half
-  %r = bitcast half %y to i16
-  ret i16 %r
-}
-define internal i16 @sirius.asm.cvt.rni.s16.f16(ptr %c, i16 %a) alwaysinline {
-  %h = bitcast i16 %a to half
-  %f = fpext half %h to float
-  %x = call float @llvm.roundeven.f32(float %f)
-  %r = call i16 @llvm.fptosi.sat.i16.f32(float %x)
-  ret i16 %r
-}
-define internal i16 @sirius.asm.cvt.rni.u16.f16(ptr %c, i16 %a) alwaysinline {
-  %h = bitcast i16 %a to half
-  %f = fpext half %h to float
-  %x = call float @llvm.roundeven.f32(float %f)
-  %r = call i16 @llvm.fptoui.sat.i16.f32(float %x)
-  ret i16 %r
-}
-define internal i32 @sirius.asm.cvt.rni.s32.f16(ptr %c, i16 %a) alwaysinline {
-  %h = bitcast i16 %a to half
-  %f = fpext half %h to float
-  %x = call float @llvm.roundeven.f32(float %f)
-  %r = call i32 @llvm.fptosi.sat.i32.f32(float %x)
-  ret i32 %r
-}
-define internal i32 @sirius.asm.cvt.rni.u32.f16(ptr %c, i16 %a) alwaysinline {
-  %h = bitcast i16 %a to half
-  %f = fpext half %h to float
-  %x = call float @llvm.roundeven.f32(float %f)
-  %r = call i32 @llvm.fptoui.sat.i32.f32(float %x)
-  ret i32 %r
-}
-define internal i64 @sirius.asm.cvt.rni.s64.f16(ptr %c, i16 %a) alwaysinline {
-  %h = bitcast i16 %a to half
-  %f = fpext half %h to float
-  %x = call float @llvm.roundeven.f32(float %f)
-  %r = call i64 @llvm.fptosi.sat.i64.f32(float %x)
-  ret i64 %r
-}
-define internal i64 @sirius.asm.cvt.rni.u64.f16(ptr %c, i16 %a) alwaysinline {
-  %h = bitcast i16 %a to half
-  %f = fpext half %h to float
-  %x = call float @llvm.roundeven.f32(float %f)
-  %r = call i64 @llvm.fptoui.sat.i64.f32(float %x)
-  ret i64 %r
-}
-define internal i16 @sirius.asm.cvt.rn.f16.s16(ptr %c, i16 %a) alwaysinline {
-  %h = sitofp i16 %a to half
-  %r = bitcast half %h to i16
-  ret i16 %r
-}
-define internal i16 @sirius.asm.cvt.rn.f16.u16(ptr %c, i16 %a) alwaysinline {
-  %h = uitofp i16 %a to half
-  %r = bitcast half %h to i16
-  ret i16 %r
-}
-define internal i16 @sirius.asm.cvt.rn.f16.s32(ptr %c, i32 %a) alwaysinline {
-  %h = sitofp i32 %a to half
-  %r = bitcast half %h to i16
-  ret i16 %r
-}
-define internal i16 @sirius.asm.cvt.rn.f16.u32(ptr %c, i32 %a) alwaysinline {
-  %h = uitofp i32 %a to half
-  %r = bitcast half %h to i16
-  ret i16 %r
-}
-define internal i16 @sirius.asm.cvt.rn.f16.s64(ptr %c, i64 %a) alwaysinline {
-  %h = sitofp i64 %a to half
-  %r = bitcast half %h to i16
-  ret i16 %r
-}
-define internal i16 @sirius.asm.cvt.rn.f16.u64(ptr %c, i64 %a) alwaysinline {
-  %h = uitofp i64 %a to half
-  %r = bitcast half %h to i16
-  ret i16 %r
-}
 define internal i32 @sirius.asm.cvt.rn.bf16x2.f32(ptr %c, float %high, float %low) alwaysinline {
   %x = fptrunc float %low to bfloat
   %y = fptrunc float %high to bfloat
@@ -1066,6 +836,18 @@ define internal i32 @sirius.asm.atomic.add.f16x2(ptr %c, ptr %p, i32 %v) alwaysi
   %h = bitcast i32 %v to <2 x half>
   %o = atomicrmw fadd ptr %p, <2 x half> %h seq_cst
   %r = bitcast <2 x half> %o to i32
+  ret i32 %r
+}
+define internal i16 @sirius.asm.atomic.add.bf16(ptr %c, ptr %p, i16 %v) alwaysinline {
+  %h = bitcast i16 %v to bfloat
+  %o = atomicrmw fadd ptr %p, bfloat %h seq_cst
+  %r = bitcast bfloat %o to i16
+  ret i16 %r
+}
+define internal i32 @sirius.asm.atomic.add.bf16x2(ptr %c, ptr %p, i32 %v) alwaysinline {
+  %h = bitcast i32 %v to <2 x bfloat>
+  %o = atomicrmw fadd ptr %p, <2 x bfloat> %h seq_cst
+  %r = bitcast <2 x bfloat> %o to i32
   ret i32 %r
 }
 define internal i32 @sirius.asm.bfloat.set.eq(ptr %c, i16 %a, i16 %b) alwaysinline {
@@ -1152,5 +934,3 @@ define internal i32 @sirius.asm.bfloat.set.geu(ptr %c, i16 %a, i16 %b) alwaysinl
   %r = select i1 %l, i32 1065353216, i32 0
   ret i32 %r
 }
-declare i16 @llvm.fptosi.sat.i16.f32(float)
-declare i16 @llvm.fptoui.sat.i16.f32(float)

@@ -1,6 +1,6 @@
 //! PTX's instructions on half precision and bfloat16 beyond plain arithmetic, as `cuda_fp16.h` and `cuda_bf16.h`
-//! use them: comparisons with a number or a mask as their result, saturating sums and products, conversions
-//! with directed rounding, approximate functions. Values travel as 16-bit integers, pairs as 32-bit ones.
+//! use them: comparisons with a number or a mask as their result, saturating sums and products, approximate
+//! functions. Values travel as 16-bit integers, pairs as 32-bit ones.
 //!
 //! A number is computed in `float` and rounded once, which is right for one sum, product or function of halves;
 //! a pair is two numbers.
@@ -51,10 +51,8 @@ pub(super) fn add_half_math(text: &mut String) {
         add_comparisons(text, format);
         add_saturation(text, format);
         add_functions(text, format);
-        add_directed_conversions(text, format);
         add_signs(text, format);
     }
-    add_wide_conversions(text);
     // What the halves' functions are made of.
     for (comparison, predicate) in COMPARISONS {
         for (to, ty, chosen) in [
@@ -163,113 +161,6 @@ fn add_functions(text: &mut String, format: &Format) {
         define(text, format, &scalar, &["a"], &body);
         define_pair(text, &format!("{scalar}x2"), &scalar, &["a"]);
     }
-    if name == "bf16" {
-        // On GPUs without instructions for bfloat16 the header goes by way of `float`.
-        for (rounding, called) in [
-            ("rmi", "floor"),
-            ("rpi", "ceil"),
-            ("rni", "rint"),
-            ("rzi", "trunc"),
-        ] {
-            let body = format!(
-                "%w = call float @llvm.{called}.f32(float %x)\n  {}",
-                rounded(format)
-            );
-            define(
-                text,
-                format,
-                &format!("cvt.{rounding}.bf16.bf16"),
-                &["a"],
-                &body,
-            );
-            let _ = writeln!(
-                text,
-                "define internal float @{PREFIX}asm.cvt.{rounding}.f32.f32(ptr %c, float %a) alwaysinline {{\n  \
-                 %r = call float @llvm.{called}.f32(float %a)\n  ret float %r\n}}"
-            );
-        }
-    }
-}
-
-/// `cvt.rm.f16.f32` and its like: what rounding to the nearest makes of a number, or its neighbour. Whole
-/// numbers go through `float`: those that it has not are beyond all halves.
-fn add_directed_conversions(text: &mut String, format: &Format) {
-    let name = format.name;
-    for rounding in ["rm", "rp", "rz"] {
-        // A number away from zero has larger bits, whatever its sign.
-        let step = match rounding {
-            "rm" => "%o = fcmp ogt float %y, %a\n  %d = select i1 %s, i16 1, i16 -1\n  ",
-            "rp" => "%o = fcmp olt float %y, %a\n  %d = select i1 %s, i16 -1, i16 1\n  ",
-            _ => {
-                "%m = call float @llvm.fabs.f32(float %y)\n  %k = call float @llvm.fabs.f32(float %a)\n  \
-                 %o = fcmp ogt float %m, %k\n  %d = select i1 %o, i16 -1, i16 0\n  "
-            }
-        };
-        let _ = writeln!(
-            text,
-            "define internal i16 @{PREFIX}asm.cvt.{rounding}.{name}.f32(ptr %c, float %a) alwaysinline {{\n  \
-             %n = call i16 @{PREFIX}asm.cvt.rn.{name}.f32(ptr %c, float %a)\n  \
-             %y = call float @{PREFIX}asm.cvt.f32.{name}(ptr %c, i16 %n)\n  \
-             %s = icmp slt i16 %n, 0\n  {step}%g = select i1 %o, i16 %d, i16 0\n  \
-             %r = add i16 %n, %g\n  ret i16 %r\n}}"
-        );
-        if name == "f16" {
-            for (from, cast) in whole_numbers(&[16, 32, 64]) {
-                define_from_whole(
-                    text,
-                    (rounding, name),
-                    &from,
-                    &format!("%f = {cast} to float"),
-                );
-            }
-        }
-    }
-}
-
-/// Whole numbers of up to 32 bits to bfloat16: those of 32 by `double`, and from there by `float` with a last bit
-/// that says that something was lost, so that no rounding sees a tie where there is none.
-fn add_wide_conversions(text: &mut String) {
-    for rounding in ["rn", "rm", "rp", "rz"] {
-        for (from, cast) in whole_numbers(&[16]) {
-            define_from_whole(
-                text,
-                (rounding, "bf16"),
-                &from,
-                &format!("%f = {cast} to float"),
-            );
-        }
-        for (from, cast) in whole_numbers(&[32]) {
-            let body = format!(
-                "%w = {cast} to double\n  %n = fptrunc double %w to float\n  \
-                 %e = fpext float %n to double\n  %b = bitcast float %n to i32\n  \
-                 %l = fcmp une double %e, %w\n  %m = call double @llvm.fabs.f64(double %e)\n  \
-                 %k = call double @llvm.fabs.f64(double %w)\n  %o = fcmp ogt double %m, %k\n  \
-                 %p = zext i1 %o to i32\n  %q = sub i32 %b, %p\n  %s = zext i1 %l to i32\n  \
-                 %t = or i32 %q, %s\n  %f = bitcast i32 %t to float"
-            );
-            define_from_whole(text, (rounding, "bf16"), &from, &body);
-        }
-    }
-}
-
-/// Names of PTX's whole numbers and how LLVM widens `%a`.
-fn whole_numbers(widths: &[u32]) -> Vec<(String, String)> {
-    let widths = widths.iter();
-    widths
-        .flat_map(|bits| {
-            [("s", "sitofp"), ("u", "uitofp")]
-                .map(|(sign, cast)| (format!("{sign}{bits}"), format!("{cast} i{bits} %a")))
-        })
-        .collect()
-}
-
-fn define_from_whole(text: &mut String, (rounding, name): (&str, &str), from: &str, widen: &str) {
-    let bits = &from[1..];
-    let _ = writeln!(
-        text,
-        "define internal i16 @{PREFIX}asm.cvt.{rounding}.{name}.{from}(ptr %c, i{bits} %a) alwaysinline {{\n  \
-         {widen}\n  %r = call i16 @{PREFIX}asm.cvt.{rounding}.{name}.f32(ptr %c, float %f)\n  ret i16 %r\n}}"
-    );
 }
 
 /// Signs of pairs.
