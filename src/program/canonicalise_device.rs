@@ -14,6 +14,7 @@ use super::names;
 use super::numerics;
 use super::read_only::settle_read_only_variables;
 use super::shared_offsets::settle_shared_offsets;
+use super::shared_tables::settle_shared_tables;
 use super::truth_values::settle_truth_values;
 use super::{DeviceVariable, Kernel, ProgramError, Unit, passes};
 use crate::cli::Numerics;
@@ -52,6 +53,7 @@ pub(super) fn decide_numerics(
 ) -> Result<(), ProgramError> {
     order_assembly(device);
     settle_truth_values(device);
+    settle_shared_tables(device);
     mark_inlined(device, |function| {
         function.calling_convention() != PTX_KERNEL
             && !function.has_attribute("noinline")

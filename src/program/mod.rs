@@ -41,6 +41,7 @@ mod relocatable;
 mod remake;
 mod runtime_effects;
 mod shared_offsets;
+mod shared_tables;
 mod source_repairs;
 mod streams;
 mod truth_values;

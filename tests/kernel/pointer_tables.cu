@@ -59,28 +59,24 @@ __global__ void others_may_write(float *a, float *b, int n) {
 //>   p0 = arg2
 //>   loop i0 uniform
 //>   must read arg0[4i0 .. +4] : -i0 + p0 - 1 >= 0 in i0 in interval 0,2
-//>   must read @__const._Z6stagesPKfPfi.stage[8i0 - 16*floor((i0)/2) .. +8] : -i0 + p0 - 1 >= 0 in i0 in interval 0,2
-//>   may write anywhere[*] : -i0 + p0 - 1 >= 0 in i0 (it is read from memory) in interval 0,2
-//>   may read anywhere[*] : -i0 + p0 - 1 >= 0 in i0 (it is read from memory) in interval 1
+//>   may write shared @_ZZ6stagesPKfPfiE3odd[*] : -i0 + p0 - 1 >= 0 in i0 (it is read from memory) in interval 0,2
+//>   may write shared @_ZZ6stagesPKfPfiE4even[*] : -i0 + p0 - 1 >= 0 in i0 (it is read from memory) in interval 0,2
+//>   may read shared @_ZZ6stagesPKfPfiE3odd[*] : -i0 + p0 - 1 >= 0 in i0 (it is read from memory) in interval 1
+//>   may read shared @_ZZ6stagesPKfPfiE4even[*] : -i0 + p0 - 1 >= 0 in i0 (it is read from memory) in interval 1
 //>   must write arg1[4tx .. +4] : -i0 + p0 - 1 >= 0 in i0 in interval 1
 //>   barrier uniform in i0
 //>   barrier uniform in i0
-//>   anti from access 0 to access 2 in one interval
-//>   anti from access 0 to access 4 across barrier 0
-//>   anti from access 1 to access 2 in one interval
-//>   anti from access 1 to access 4 across barrier 0
+//>   anti from access 0 to access 5 across barrier 0
+//>   output from access 1 to access 1 in one interval
+//>   flow from access 1 to access 3 across barrier 0
 //>   output from access 2 to access 2 in one interval
-//>   flow from access 2 to access 3 across barrier 0
-//>   output from access 2 to access 4 across barrier 0
-//>   anti from access 3 to access 2 across barrier 1
-//>   anti from access 3 to access 4 in one interval
-//>   flow from access 4 to access 0 across barrier 1
-//>   flow from access 4 to access 1 across barrier 1
-//>   output from access 4 to access 2 across barrier 1
+//>   flow from access 2 to access 4 across barrier 0
+//>   anti from access 3 to access 1 across barrier 1
+//>   anti from access 4 to access 2 across barrier 1
+//>   flow from access 5 to access 0 across barrier 1
 //>   reads arg0 within [0, 4*arg2)
 //>   writes arg1 within [0, 4*blockDim.x)
-//>   reads @__const._Z6stagesPKfPfi.stage within [max(0, -16*floor((arg2 - 1)/2)), min(16, 8*arg2))
-//>   writes anywhere within [?, ?)
+//>   static shared 512 bytes
 //>
 //> kernel through_one_of_three
 //>   may write arg0[*] : true (it is read from memory)
