@@ -417,3 +417,47 @@ fn references_of_one_name_are_their_units_own() {
     let said = text(&compared.stderr);
     assert!(said.contains("the fused program does the same"), "{said}");
 }
+
+#[test]
+fn dlink_compiles_sources_for_itself() {
+    // The host's side of a source is in its own object only, which is compiled with the same options.
+    let folder = tempfile::tempdir().unwrap();
+    let linked = folder.path().join("linked.o").display().to_string();
+    let [device, half] = ["device.cu", "half.cu"].map(source);
+    sirius(
+        OBJECTS.path(),
+        &[
+            "-rdc=true",
+            "-dlink",
+            "-Xcompiler",
+            "-fPIC",
+            "main.o",
+            &device,
+            &half,
+            "-o",
+            &linked,
+        ],
+    );
+    let words = ["main.o", "device.o", "half.o", &*linked];
+    assert_eq!(run(&by_the_host_compiler(folder.path(), &words)), PRINTED);
+    // The phase that ends first is what is asked for: CMake adds `-c` to a target's own `-dlink`.
+    let object = folder.path().join("main.o").display().to_string();
+    let main = source("main.cu");
+    sirius(
+        OBJECTS.path(),
+        &[
+            "-rdc=true",
+            "-dlink",
+            "-Xcompiler",
+            "-fPIC",
+            "-x",
+            "cu",
+            "-c",
+            &main,
+            "-o",
+            &object,
+        ],
+    );
+    let words = [&*object, "device.o", "half.o", "linked.o"];
+    assert_eq!(run(&by_the_host_compiler(folder.path(), &words)), PRINTED);
+}

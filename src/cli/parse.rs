@@ -86,8 +86,8 @@ pub enum UsageError {
     /// `-c a b -o x`.
     #[error("A single input file is required for a non-link phase when an outputfile is specified")]
     SeveralInputs,
-    /// Two phases that exclude each other.
-    #[error("Options '{0}' and '{1}' cannot be used together")]
+    /// Two phases that end at one place.
+    #[error("More than one compilation phase specified: '{0}' and '{1}'")]
     ConflictingPhases(&'static str, &'static str),
     /// An options file that cannot be read.
     #[error("Cannot read options file '{path}': {reason}")]
@@ -543,12 +543,6 @@ fn settle(
     if dependencies.only.is_some() {
         build.phase = Phase::Preprocess;
     }
-    if build.phase == Phase::DeviceLink && sources > 0 {
-        return Err(UsageError::Refused(
-            "-dlink links the device code of objects; compile the sources with -dc first"
-                .to_owned(),
-        ));
-    }
     let one_output = matches!(
         build.phase,
         Phase::Link | Phase::Library | Phase::DeviceLink
@@ -624,17 +618,30 @@ fn input_language(path: &str, asked: Option<Language>) -> Result<Language, Usage
     }
 }
 
-/// The one phase that was asked for. As in nvcc, `-c` yields to a more special phase.
+/// The one phase that was asked for. As in nvcc, of several the one that ends first, but `-run` runs what it links.
 fn one_phase(phases: &[(Phase, &'static str)]) -> Result<Phase, UsageError> {
-    let mut chosen: Option<(Phase, &'static str)> = None;
-    for &(phase, spelled) in phases {
-        match chosen {
-            None | Some((Phase::Compile, _)) => chosen = Some((phase, spelled)),
-            Some((before, _)) if before == phase || phase == Phase::Compile => {}
-            Some((_, before)) => return Err(UsageError::ConflictingPhases(before, spelled)),
-        }
+    let end = |phase: &Phase| match phase {
+        Phase::Preprocess => 0,
+        Phase::Ptx => 1,
+        Phase::Cubin => 2,
+        Phase::Fatbin => 3,
+        Phase::Compile => 4,
+        Phase::DeviceLink => 5,
+        Phase::Library | Phase::Link => 6,
+    };
+    let runs = phases.iter().any(|(_, spelled)| *spelled == "-run");
+    let asked = || {
+        let link = end(&Phase::Link);
+        (phases.iter()).filter(move |(phase, _)| !runs || end(phase) == link)
+    };
+    let Some((first, spelled)) = asked().min_by_key(|(phase, _)| end(phase)) else {
+        return Ok(Phase::Link);
+    };
+    let mut others = asked().filter(|(phase, _)| phase != first);
+    match others.find(|(phase, _)| end(phase) == end(first)) {
+        Some((_, other)) => Err(UsageError::ConflictingPhases(spelled, other)),
+        None => Ok(*first),
     }
-    Ok(chosen.map_or(Phase::Link, |(phase, _)| phase))
 }
 
 /// Where `-odir` puts the only output.

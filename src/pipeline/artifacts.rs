@@ -8,7 +8,7 @@ use crate::cli::command::command_line;
 use crate::cli::{Build, Input, Language, Phase, Toolchain};
 use crate::program::ProgramError;
 use crate::{codegen, objects};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Links a program, compiling its sources and those of objects that keep their bitcode as one; where the
@@ -58,7 +58,7 @@ pub(super) fn objects_will_do(build: &Build) -> bool {
         && build.inputs.iter().any(|input| input.bitcode.is_some())
 }
 
-fn temporary_folder() -> Result<tempfile::TempDir, PipelineError> {
+pub(super) fn temporary_folder() -> Result<tempfile::TempDir, PipelineError> {
     tempfile::tempdir().map_err(|error| PipelineError::Write {
         path: std::env::temp_dir(),
         error,
@@ -106,6 +106,18 @@ pub(super) fn make_library(
     outcome: &mut Outcome,
 ) -> Result<(), PipelineError> {
     let folder = temporary_folder()?;
+    let objects = objects_of_inputs(build, toolchain, folder.path(), outcome)?;
+    let output = build.output.as_deref().unwrap_or(Path::new("a.a"));
+    Ok(codegen::archive(build, toolchain, &objects, output)?)
+}
+
+/// The objects among the inputs, and those of the sources among them, which are made in `folder`.
+pub(super) fn objects_of_inputs(
+    build: &Build,
+    toolchain: &Toolchain,
+    folder: &Path,
+    outcome: &mut Outcome,
+) -> Result<Vec<PathBuf>, PipelineError> {
     let mut objects = Vec::new();
     for (index, input) in build.inputs.iter().enumerate() {
         if input.language == Language::Object {
@@ -118,7 +130,7 @@ pub(super) fn make_library(
             ..build.clone()
         };
         // Sources of one name in different folders are different members.
-        let place = folder.path().join(index.to_string());
+        let place = folder.join(index.to_string());
         std::fs::create_dir(&place).map_err(|error| PipelineError::Write {
             path: place.clone(),
             error,
@@ -127,8 +139,7 @@ pub(super) fn make_library(
         compile(&single, toolchain, &object, outcome)?;
         objects.push(object);
     }
-    let output = build.output.as_deref().unwrap_or(Path::new("a.a"));
-    Ok(codegen::archive(build, toolchain, &objects, output)?)
+    Ok(objects)
 }
 
 /// `-cuda`: compiles a source as `-c` does, and writes the object as a C++ source.

@@ -1,5 +1,6 @@
 //! Relocatable device code: objects without an image of their own, and device links.
 
+use super::artifacts::{objects_of_inputs, temporary_folder};
 use super::keep_bitcode;
 use super::outcome::{Outcome, PipelineError, unfused};
 use crate::cli::{Build, Input, Language, Phase, Toolchain};
@@ -35,13 +36,24 @@ pub(super) fn compile_relocatable(
     keep_bitcode((&program, false), build, toolchain, output)
 }
 
-/// `-dlink`: an object with the device code of all relocatable inputs.
+/// `-dlink`: an object with the device code of all relocatable inputs. Sources are compiled for that alone.
 pub(super) fn link_device_code(
     build: &Build,
     toolchain: &Toolchain,
     output: &Path,
     outcome: &mut Outcome,
 ) -> Result<(), PipelineError> {
+    let folder = temporary_folder()?;
+    let objects = objects_of_inputs(build, toolchain, folder.path(), outcome)?;
+    let inputs = objects.into_iter().map(|path| Input {
+        path,
+        language: Language::Object,
+        bitcode: None,
+    });
+    let build = &Build {
+        inputs: inputs.collect(),
+        ..build.clone()
+    };
     let gathered = objects::gather_device_link(build)?;
     emit_device_link(&gathered, toolchain, output, outcome)
 }
