@@ -3,8 +3,8 @@
 use std::ffi::{CStr, c_char, c_int, c_void};
 
 use super::{
-    NOT_FOUND, context, execution, graph, image, link, memory, module, names, peer, stream,
-    virtual_memory,
+    NOT_FOUND, context, execution, graph, image, link, memory, module, names, peer, stepwise,
+    stream, virtual_memory,
 };
 use crate::api::store;
 use crate::error::{CudaError, CudaResult};
@@ -93,6 +93,7 @@ unsafe fn find(symbol: *const c_char) -> CudaResult<Option<usize>> {
         module::entry_point,
         names::entry_point,
         peer::entry_point,
+        stepwise::entry_point,
         stream::entry_point,
         virtual_memory::entry_point,
         entry_point,

@@ -219,7 +219,7 @@ driver_functions! {
     }
 }
 
-fn find(function: *const c_void) -> CudaResult<&'static KernelRecord> {
+pub fn find(function: *const c_void) -> CudaResult<&'static KernelRecord> {
     registry::kernel(function as usize).ok_or(CudaError::INVALID_RESOURCE_HANDLE)
 }
 
@@ -248,6 +248,37 @@ unsafe fn run(
         shared_bytes as usize,
         stream,
     )
+}
+
+/// Runs a function with a buffer of parameters.
+pub fn launch_with_buffer(
+    function: *const c_void,
+    (grid, block): (Dim3, Dim3),
+    shared_bytes: u32,
+    stream: *mut c_void,
+    parameters: &[u8],
+) -> CudaResult {
+    let bytes = parameters.len();
+    let extra = [
+        BUFFER_POINTER,
+        parameters.as_ptr() as usize,
+        BUFFER_SIZE,
+        &raw const bytes as usize,
+        END,
+    ];
+    let (arguments, extra) = (std::ptr::null(), extra.as_ptr());
+    // SAFETY: the list describes the buffer, which is there until the launch has read it.
+    unsafe {
+        run(
+            Blocks::Independent,
+            function,
+            (grid, block),
+            shared_bytes,
+            stream,
+            arguments,
+            extra,
+        )
+    }
 }
 
 /// The addresses of a kernel's arguments, which are passed one by one or in a parameter buffer. Errors:

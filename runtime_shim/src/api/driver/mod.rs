@@ -64,6 +64,7 @@ pub mod memory;
 pub mod module;
 pub mod names;
 pub mod peer;
+pub mod stepwise;
 pub mod stream;
 pub mod virtual_memory;
 
