@@ -3,6 +3,10 @@
 
 use crate::generator::groups::{GroupCase, Unit};
 use libtest_mimic::Failed;
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+use sirius_rs::cli::Optimisation;
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -47,6 +51,8 @@ pub struct Totals {
     members: [usize; MAPS.len()],
     /// Fused launches by the classes of their guards, in the order of [`GUARDS`].
     guarded: [usize; GUARDS.len()],
+    /// How often fused kernels or launches have each of [`BESIDES`].
+    besides: [usize; BESIDES.len()],
 }
 
 /// Kinds of maps of members, as the report names them.
@@ -73,8 +79,17 @@ const GUARDS: [&str; 9] = [
     "configuration",
 ];
 
+/// What else fused kernels have, by what their text or the report's says of it.
+const BESIDES: [&str; 3] = [WINDOWS, ROWS, TABLES];
+/// Shared memory of a known size for what threads of a block hand to each other.
+const WINDOWS: &str = "windows";
+/// Shared memory that launches bring along, for rows.
+const ROWS: &str = "rows of the run";
+/// Guards of pointers that stand in tables.
+const TABLES: &str = "pointers in tables";
+
 /// What the few units that always run must have; the rest is met in long runs.
-const WANTED: [&str; 9] = [
+const WANTED: [&str; 11] = [
     "identity",
     "clipped",
     "dealt",
@@ -84,6 +99,8 @@ const WANTED: [&str; 9] = [
     "alias",
     "stream",
     "configuration",
+    WINDOWS,
+    TABLES,
 ];
 
 static TOTALS: Mutex<Totals> = Mutex::new(Totals {
@@ -94,6 +111,7 @@ static TOTALS: Mutex<Totals> = Mutex::new(Totals {
     runs: 0,
     members: [0; MAPS.len()],
     guarded: [0; GUARDS.len()],
+    besides: [0; BESIDES.len()],
 });
 
 impl Totals {
@@ -106,12 +124,16 @@ impl Totals {
     pub fn absent(&self) -> (usize, Vec<&'static str>) {
         let counts = MAPS.iter().zip(self.members);
         let counts = counts.chain(GUARDS.iter().zip(self.guarded));
+        let counts = counts.chain(BESIDES.iter().zip(self.besides));
         let absent = counts.filter(|(name, count)| *count == 0 && WANTED.contains(name));
         (self.units, absent.map(|(name, _)| *name).collect())
     }
 
-    /// Adds what the report of a build says of its fused launches.
-    fn add_fusions(&mut self, report: &serde_json::Value) {
+    /// Adds what a build says of its fused launches.
+    fn add_fusions(&mut self, built: &Built) {
+        let report = &built.report;
+        self.besides[0] += built.windows;
+        self.besides[1] += built.rows;
         let list = |value: &serde_json::Value| value.as_array().cloned().unwrap_or_default();
         for fusion in list(&report["fusions"]) {
             for map in list(&fusion["maps"]) {
@@ -124,6 +146,8 @@ impl Totals {
             for (kind, count) in GUARDS.iter().zip(&mut self.guarded) {
                 *count += usize::from(guards.iter().any(|guard| guard["kind"] == **kind));
             }
+            let of_table = |guard: &serde_json::Value| guard.to_string().contains("the pointer at");
+            self.besides[2] += usize::from(guards.iter().any(of_table));
         }
     }
 
@@ -133,7 +157,7 @@ impl Totals {
         format!(
             "{} cases without a difference in {seconds:.0} s ({:.1} a second): {} launch groups of {} \
              units, each with {} draws of run-time values; launch sites {} -> {}\n\
-             members by map {}; fused launches by guards {}",
+             members by map {}; fused launches by guards {}; {}",
             self.runs,
             self.runs as f64 / seconds,
             self.cases,
@@ -142,7 +166,8 @@ impl Totals {
             self.launches,
             self.launches_after,
             counts(&MAPS, &self.members),
-            counts(&GUARDS, &self.guarded)
+            counts(&GUARDS, &self.guarded),
+            counts(&BESIDES, &self.besides)
         )
     }
 }
@@ -187,6 +212,20 @@ const ORIENTATIONS: [&str; 5] = [
     "--sirius-orientation=vmax",
 ];
 
+/// What the units of every third number go without, so that optimisations are met in combinations.
+fn switched_off(seed: u64, number: u64) -> BTreeSet<Optimisation> {
+    if number % 3 != 1 {
+        return BTreeSet::new();
+    }
+    let mut random = StdRng::seed_from_u64(seed);
+    let share = [0.1, 0.3, 0.6][random.random_range(0..3)];
+    let all = Optimisation::ALL.into_iter();
+    all.filter(|_| random.random_bool(share)).collect()
+}
+
+/// Lines of messages that are shown of a build that failed.
+const LAST_LINES: usize = 40;
+
 /// The fused program once more, one draw, with every access compared.
 const RACE_CHECK: &[(&str, &str)] = &[("SIRIUS_CHECK", "race")];
 
@@ -204,12 +243,22 @@ impl Differential {
         // What nobody reads need not be written: half of the units compare all memory. Whatever the
         // cost model thinks, launches are also put behind and beside each other.
         let orientations = u64::try_from(ORIENTATIONS.len())?;
-        let optimisations = match (unit.seed / orientations).is_multiple_of(2) {
-            true => "--sirius-opt=all,-dead-stores",
-            false => "--sirius-opt=all",
-        };
+        let mut switched_off = switched_off(unit.seed, unit.seed / orientations);
+        if (unit.seed / orientations).is_multiple_of(2) {
+            switched_off.insert(Optimisation::DeadStores);
+        }
+        let all_memory = switched_off.contains(&Optimisation::DeadStores);
+        let mut optimisations = "--sirius-opt=all".to_owned();
+        for optimisation in switched_off {
+            let _ = write!(optimisations, ",-{}", optimisation.name());
+        }
         let orientation = ORIENTATIONS[usize::try_from(unit.seed % orientations)?];
-        let options = ["--sirius-fusion=all", optimisations, orientation];
+        let options = [
+            "--sirius-fusion=all",
+            &optimisations,
+            orientation,
+            "--sirius-dump=codegen",
+        ];
         let on = match self.build(fused, "on", &options)? {
             Ok(built) => built,
             Err(messages) => return Ok(Some(Difference::Failure(messages))),
@@ -229,7 +278,7 @@ impl Differential {
                 Ok(output) => output,
                 Err(message) => return Ok(Some(Difference::Failure(message))),
             };
-            if let Some(difference) = difference(&unfused, &found, &run) {
+            if let Some(difference) = difference(&unfused, &found, (&run, all_memory)) {
                 return Ok(Some(difference));
             }
         }
@@ -245,7 +294,7 @@ impl Differential {
         let (before, after) = on.launches.unwrap_or((launches, launches));
         totals.launches += before;
         totals.launches_after += after;
-        totals.add_fusions(&on.report);
+        totals.add_fusions(&on);
         Ok(None)
     }
 
@@ -382,12 +431,18 @@ impl Differential {
             .env_remove("SIRIUS_FLAGS")
             .output()?;
         let messages = String::from_utf8_lossy(&output.stderr).into_owned();
+        let lines: Vec<&str> = messages.lines().collect();
+        let shared = |what: &str| lines.iter().filter(|line| line.contains(what)).count();
         if !output.status.success() {
-            return Ok(Err(format!("does not build with {options:?}:\n{messages}")));
+            // What is dumped stands before what is wrong.
+            let last = lines[lines.len().saturating_sub(LAST_LINES)..].join("\n");
+            return Ok(Err(format!("does not build with {options:?}:\n{last}")));
         }
         Ok(Ok(Built {
             program,
             launches: messages.lines().find_map(launches),
+            windows: shared("_block = internal addrspace(3)"),
+            rows: shared("_rows = external addrspace(3)"),
             report: serde_json::from_str(&std::fs::read_to_string(report)?)?,
         }))
     }
@@ -411,6 +466,9 @@ struct Built {
     program: PathBuf,
     /// Launch sites before and after fusion.
     launches: Option<(usize, usize)>,
+    /// Shared variables for what threads of a block hand to each other, and for rows.
+    windows: usize,
+    rows: usize,
     report: serde_json::Value,
 }
 
@@ -449,9 +507,13 @@ impl Built {
     }
 }
 
-fn difference(unfused: &Run, fused: &Run, run: &str) -> Option<Difference> {
+/// What differs of two runs: `all_memory`, or that of variables alone.
+fn difference(unfused: &Run, fused: &Run, (run, all_memory): (&str, bool)) -> Option<Difference> {
     if unfused.output == fused.output {
-        return (unfused.memory != fused.memory).then(|| Difference::Memory {
+        let compared = |line: &&str| all_memory || !line.contains("\"kind\":\"device\"");
+        let unfused = unfused.memory.lines().filter(compared);
+        let fused = fused.memory.lines().filter(compared);
+        return (!unfused.eq(fused)).then(|| Difference::Memory {
             run: run.to_owned(),
         });
     }

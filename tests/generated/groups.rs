@@ -1,8 +1,8 @@
 //! Random launch groups, many to a unit: what the fuzzer of whole groups runs.
 //!
 //! A seed gives a unit of [`CASES`] cases, each a host function that launches two to six kernels of a
-//! pool, with loops, branches, streams, copies, sets, aliasing pointers and parts of allocations. The
-//! unit is built with fusion off and on for the CPU device, and each build runs all cases in one process,
+//! pool, with loops, branches, streams, copies, sets, aliasing pointers, parts of allocations and tables of
+//! pointers. The unit is built with fusion off and on for the CPU device, and each build runs all cases in one process,
 //! each with many draws of run-time values; every case prints the contents of its buffers, so that a difference
 //! has a case. What differs, or does not build, is made smaller and kept.
 

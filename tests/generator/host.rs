@@ -120,9 +120,13 @@ impl Case<'_> {
         let shape = match manner {
             Manner::Any => self.scene_shape(),
             Manner::Chain => self.near_shape(),
-            Manner::Sharing | Manner::Waves | Manner::Arranged | Manner::Mixed | Manner::Sized => {
-                Some(Shape::Line)
-            }
+            Manner::Sharing
+            | Manner::Waves
+            | Manner::Arranged
+            | Manner::Mixed
+            | Manner::Sized
+            | Manner::Handed
+            | Manner::Tabled => Some(Shape::Line),
         };
         let mut scene = Scene {
             shape,

@@ -7,11 +7,13 @@
 
 mod arranged;
 pub mod groups;
+mod handed;
 mod host;
 mod kernels;
 mod mixed;
 mod shapes;
 mod sized;
+mod tabled;
 mod together;
 
 use kernels::Kernel;
@@ -74,8 +76,8 @@ pub fn program(seed: u64, cases: usize) -> String {
 /// The text of a program whose `main` has some statements; `size` and `stride` are its arguments.
 fn whole_program(kernels: &str, functions: &str, calls: &str) -> String {
     format!(
-        "#include <cstdio>\n#include <cstdlib>\n#include <cuda_pipeline.h>\n\n\
-         static const int ELEMENTS = {ELEMENTS};\nstatic const int HALF = {HALF};\n{PRELUDE}{}{}{}\n\
+        "#include <cstdio>\n#include <cstdlib>\n#include <cstring>\n#include <cuda_pipeline.h>\n\n\
+         static const int ELEMENTS = {ELEMENTS};\nstatic const int HALF = {HALF};\n{PRELUDE}{}{}{}{}{}\n\
          {kernels}\n{functions}\n\
          int main(int argc, char **argv) {{\n\
          \x20   int size = argc > 1 ? atoi(argv[1]) : -2;\n\
@@ -84,7 +86,9 @@ fn whole_program(kernels: &str, functions: &str, calls: &str) -> String {
          \x20   printf(\"PASS\\n\");\n}}\n",
         arranged::KERNELS,
         mixed::KERNELS,
-        sized::KERNELS
+        sized::KERNELS,
+        handed::KERNELS,
+        tabled::KERNELS
     )
 }
 

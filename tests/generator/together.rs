@@ -27,6 +27,10 @@ pub enum Manner {
     Mixed,
     /// Lengths and steps of each are those of the next where the run says so.
     Sized,
+    /// Threads of each read what others of their block wrote.
+    Handed,
+    /// Kernels find their pointers in memory of the device.
+    Tabled,
 }
 
 /// Elements between the first ones of two rows.
@@ -38,12 +42,13 @@ const MOST: usize = ROW - 8;
 impl Case<'_> {
     /// How the group at hand is made.
     pub fn manner(&mut self) -> Manner {
-        use Manner::{Any, Arranged, Chain, Mixed, Sharing, Sized, Waves};
+        use Manner::{Any, Arranged, Chain, Handed, Mixed, Sharing, Sized, Tabled, Waves};
         match self.pool.is_empty() {
             true => Any,
             false => self.pick(&[
                 Any, Any, Chain, Chain, Chain, Chain, Chain, Sharing, Sharing, Waves, Arranged,
-                Arranged, Mixed, Mixed, Mixed, Sized, Sized,
+                Arranged, Arranged, Mixed, Mixed, Mixed, Sized, Sized, Handed, Handed, Handed,
+                Handed, Handed, Handed, Handed, Tabled, Tabled, Tabled, Tabled,
             ]),
         }
     }
@@ -69,6 +74,8 @@ impl Case<'_> {
             Manner::Arranged => self.arranged(text, scene),
             Manner::Mixed => self.mixed(text, scene),
             Manner::Sized => self.sized(text, scene),
+            Manner::Handed => self.handed(text, scene),
+            Manner::Tabled => self.tabled(text, scene),
         }
     }
 
