@@ -223,6 +223,59 @@ template <typename V> __global__ void row_dynamic(V *out, const V *in, int n, in
     }
 }
 
+// Strips of 16 rows of 32 elements, of which there are `n` rows at most: rows counted in the strip, from its
+// first one on, four to a thread, and through shared memory. In place or not.
+template <typename V> __global__ void strip_counted(V *out, const V *in, int n, int wide, int by) {
+    V *own = out + blockIdx.x * 512;
+    int column = threadIdx.x % 32;
+    for (int row = threadIdx.x / 32; row < 16; row += blockDim.x / 32)
+        own[row << 5 | column] = mad(in[(blockIdx.x << 4 | row) << 5 | column], all_lanes<V>(by), all_lanes<V>(1));
+}
+
+template <typename V> __global__ void strip_lines(V *out, const V *in, int n, int wide, int by) {
+    int first = blockIdx.x * 16 + threadIdx.x / 32, last = blockIdx.x * 16 + 16;
+    for (int row = first; row < last; row += blockDim.x / 32)
+        out[row * 32 + threadIdx.x % 32] = mad(in[row * 32 + threadIdx.x % 32], all_lanes<V>(by), all_lanes<V>(2));
+}
+
+template <typename V> __global__ void strip_some_lines(V *out, const V *in, int n, int wide, int by) {
+    int last = min(n, (int)blockIdx.x * 16 + 16);
+    for (int row = blockIdx.x * 16 + threadIdx.x / 32; row < last; row += blockDim.x / 32)
+        out[row * 32 + threadIdx.x % 32] = mad(in[row * 32 + threadIdx.x % 32], all_lanes<V>(by), all_lanes<V>(3));
+}
+
+template <typename V> __global__ void strip_fours(V *out, const V *in, int n, int wide, int by) {
+    unsigned column = threadIdx.x & 31, first = blockIdx.x << 4;
+    for (unsigned four = threadIdx.x >> 5; four < 4; four += blockDim.x >> 5)
+        for (unsigned k = 0; k < 4; ++k) {
+            unsigned at = ((first | four << 2 | k) << 5) | column;
+            out[at] = mad(in[at], all_lanes<V>(by), all_lanes<V>(4));
+        }
+}
+
+template <typename V> __global__ void strip_tile(V *out, const V *in, int n, int wide, int by) {
+    __shared__ V tile[16][32];
+    for (int row = threadIdx.x / 32; row < 16; row += blockDim.x / 32)
+        tile[row][threadIdx.x % 32] = in[(blockIdx.x * 16 + row) * 32 + threadIdx.x % 32];
+    __syncthreads();
+    V *own = out + (size_t)blockIdx.x * 512;
+    for (int row = threadIdx.x / 32; row < 16; row += blockDim.x / 32)
+        own[row * 32 + threadIdx.x % 32] = mad(tile[15 - row][threadIdx.x % 32], all_lanes<V>(by), tile[row][31 - threadIdx.x % 32]);
+}
+
+template <typename V> __global__ void strip_upside_down(V *out, const V *in, int n, int wide, int by) {
+    unsigned column = threadIdx.x & 31;
+    for (unsigned row = threadIdx.x >> 5; row < 16; row += blockDim.x >> 5)
+        out[(blockIdx.x << 4 | row) << 5 | column] = mad(in[(blockIdx.x << 4 | (15 - row)) << 5 | (column ^ 1)], all_lanes<V>(by), all_lanes<V>(5));
+}
+
+template <typename V> __global__ void strip_below(V *out, const V *in, int n, int wide, int by) {
+    unsigned column = threadIdx.x & 31;
+    for (unsigned row = (threadIdx.x >> 5) * 2; row < 16; row += blockDim.x >> 4)
+        for (unsigned k = 0; k < 2; ++k)
+            out[(blockIdx.x * 16 + (row | k)) * 32 + column] = mad(in[(blockIdx.x * 16 + ((row + k + 3) & 15)) * 32 + column], all_lanes<V>(by), all_lanes<V>(k));
+}
+
 // Tiles of a plane, or of one plane a layer of blocks, each `n` rows of `wide` elements.
 template <typename V> __global__ void tile_own(V *out, const V *in, int n, int wide, int by) {
     int column = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y * blockDim.y + threadIdx.y;
@@ -269,6 +322,7 @@ enum Part {
     Line,
     Fours,
     Rows,
+    Strips,
     Tiles,
 }
 
@@ -372,6 +426,22 @@ const ROWS: Hands = Hands {
     ],
 };
 
+const STRIPS: Hands = Hands {
+    own: &[
+        in_place("strip_counted"),
+        in_place("strip_lines"),
+        in_place("strip_lines"),
+        in_place("strip_some_lines"),
+        in_place("strip_fours"),
+    ],
+    others: &[
+        hand("strip_tile"),
+        hand("strip_tile"),
+        hand("strip_upside_down"),
+        hand("strip_below"),
+    ],
+};
+
 const TILES: Hands = Hands {
     own: &[in_place("tile_own")],
     others: &[
@@ -411,6 +481,8 @@ impl Case<'_> {
             Part::Rows,
             Part::Rows,
             Part::Rows,
+            Part::Strips,
+            Part::Strips,
             Part::Tiles,
             Part::Tiles,
         ]);
@@ -429,6 +501,14 @@ impl Case<'_> {
             Part::Rows => {
                 long = self.row_sizes(text, vector);
                 (format!("rows, {threads}"), "apart, length".to_owned())
+            }
+            Part::Strips => {
+                let strips = self.pick(&["4", "1 + (int)(mix >> 9 & 3)"]);
+                let _ = writeln!(
+                    text,
+                    "    int strips = {strips}, most = 16 * strips - (int)(mix >> 11 & 7);"
+                );
+                (format!("strips, {threads}"), "most, 0".to_owned())
             }
             Part::Tiles => {
                 let (wide, high) = self.tile_sizes(side);
@@ -462,6 +542,7 @@ impl Case<'_> {
             Part::Line => LINE,
             Part::Fours => FOURS,
             Part::Rows => ROWS,
+            Part::Strips => STRIPS,
             Part::Tiles => TILES,
         };
         let places: Vec<usize> = (0..scene.pointers.len()).collect();
@@ -502,6 +583,24 @@ impl Case<'_> {
             let pointer = |place: usize| match vector == element {
                 true => scene.pointers[place].clone(),
                 false => format!("({vector} *){}", scene.pointers[place]),
+            };
+            // Some launches have fewer blocks, or less to do in the same ones.
+            let (configuration, sizes) = match part {
+                Part::Line | Part::Fours if self.chance(0.15) => {
+                    let fewer = self.pick(&["n / 2", "n - 1", "n - 70"]);
+                    match self.chance(0.7) {
+                        true => (
+                            configuration.replacen('n', fewer, 1),
+                            sizes.replacen('n', fewer, 1),
+                        ),
+                        false => (configuration.clone(), sizes.replacen('n', fewer, 1)),
+                    }
+                }
+                Part::Rows if self.chance(0.15) => (
+                    configuration.replacen("rows", "rows / 2 + 1", 1),
+                    sizes.clone(),
+                ),
+                _ => (configuration.clone(), sizes.clone()),
             };
             let by = self.pick(&["1", "3", "repeat"]);
             let _ = writeln!(

@@ -47,8 +47,9 @@ impl Case<'_> {
             true => Any,
             false => self.pick(&[
                 Any, Any, Chain, Chain, Chain, Chain, Chain, Sharing, Sharing, Waves, Arranged,
-                Arranged, Arranged, Mixed, Mixed, Mixed, Sized, Sized, Handed, Handed, Handed,
-                Handed, Handed, Handed, Handed, Tabled, Tabled, Tabled, Tabled,
+                Arranged, Arranged, Arranged, Mixed, Mixed, Mixed, Sized, Sized, Handed, Handed,
+                Handed, Handed, Handed, Handed, Handed, Handed, Handed, Tabled, Tabled, Tabled,
+                Tabled, Tabled, Tabled,
             ]),
         }
     }
