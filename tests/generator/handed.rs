@@ -486,6 +486,11 @@ impl Case<'_> {
             Part::Tiles,
             Part::Tiles,
         ]);
+        // Rows that are counted in vectors are too long for what is brought along for each count.
+        let vector = match part == Part::Rows && self.chance(0.6) {
+            true => element,
+            false => vector,
+        };
         let threads = self.pick(&["32", "64", "64", "96", "128", "256"]);
         let side = self.pick(&["8", "8", "16"]);
         let mut long = false;
@@ -532,12 +537,31 @@ impl Case<'_> {
                  \x20   if (mix >> 10 & 1) two = one;\n",
             );
         }
-        let around = self.chance(0.15);
+        let around = self.chance(0.25);
+        // Each step may have parts of the buffers, rows of another length as well.
+        let stepped = around && !long && part != Part::Tiles && self.chance(0.6);
         if around {
             text.push_str("    for (int step = 0; step < repeat; ++step) {\n");
             scene.depth += 1;
             scene.loops += 1;
         }
+        let (configuration, sizes) = match part {
+            _ if !stepped => (configuration, sizes),
+            Part::Line | Part::Fours => {
+                text.push_str("    int few = n < 200 ? n : 200;\n");
+                let few = |text: String| text.replacen('n', "few", 1);
+                (few(configuration), few(sizes))
+            }
+            Part::Rows => {
+                text.push_str("    int shorter = (length < 128 ? length : 127) - 9 * step;\n");
+                let sizes = self.pick(&["132, shorter", "shorter, shorter"]);
+                (configuration, sizes.to_owned())
+            }
+            _ => (
+                configuration.replacen("strips", "1", 1),
+                sizes.replacen("most", "16 - step", 1),
+            ),
+        };
         let hands = match part {
             Part::Line => LINE,
             Part::Fours => FOURS,
@@ -580,13 +604,22 @@ impl Case<'_> {
                 false if kernel.dynamic => format!(", {bytes}"),
                 false => String::new(),
             };
-            let pointer = |place: usize| match vector == element {
-                true => scene.pointers[place].clone(),
-                false => format!("({vector} *){}", scene.pointers[place]),
+            // A kernel that may work in place does so there and nowhere near.
+            let far = match stepped {
+                true => self.pick(&["", " + step * 2560", " + step * 2560", " + step * 2560"]),
+                false => "",
+            };
+            let pointer = |place: usize| {
+                let name = &scene.pointers[place];
+                match vector == element {
+                    true => format!("{name}{far}"),
+                    false if far.is_empty() => format!("({vector} *){name}"),
+                    false => format!("({vector} *)({name}{far})"),
+                }
             };
             // Some launches have fewer blocks, or less to do in the same ones.
             let (configuration, sizes) = match part {
-                Part::Line | Part::Fours if self.chance(0.15) => {
+                Part::Line | Part::Fours if !stepped && self.chance(0.15) => {
                     let fewer = self.pick(&["n / 2", "n - 1", "n - 70"]);
                     match self.chance(0.7) {
                         true => (
