@@ -164,7 +164,15 @@ fn never_meet(
 ) -> Option<bool> {
     let ask = |first: &Access, second: &Access| {
         let (one, other) = ((source, first), (sink, second));
-        never_meet_at_once(assumptions, one, other, difference, how)
+        let at_once = |steps| never_meet_at_once(assumptions, one, other, difference, (how, steps));
+        // Most questions are answered without, and sooner.
+        match at_once(Steps::Untold) {
+            Some(true) => Some(true),
+            answer => match at_once(Steps::Told) {
+                Some(true) => Some(true),
+                _ => answer,
+            },
+        }
     };
     let pairs = first.domain.len() * second.domain.len();
     match ask(first, second) {
@@ -195,12 +203,19 @@ fn never_meet(
 /// Pairs of alternatives that are asked of one by one.
 const MOST_ALTERNATIVES: usize = 64;
 
+/// Whether it is said of products of what is never negative that they are nothing or at least one step.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Steps {
+    Untold,
+    Told,
+}
+
 fn never_meet_at_once(
     assumptions: &Assumptions,
     (source, source_access): (&Member<'_>, &Access),
     (sink, sink_access): (&Member<'_>, &Access),
     difference: &Polynomial,
-    (apart, places): (Apart, &Places),
+    ((apart, places), steps): ((Apart, &Places), Steps),
 ) -> Option<bool> {
     let mut set = ConflictSet::default();
     let mut source = set.side("s", source, source_access)?;
@@ -242,7 +257,7 @@ fn never_meet_at_once(
         }),
     };
     for member in [&source, &sink] {
-        set.products(member)?;
+        set.products(member, steps)?;
     }
     set.product_pairs(assumptions, &source, &sink)?;
     for quotient in quotients.iter().flatten() {
@@ -488,7 +503,7 @@ impl ConflictSet {
     }
 
     /// States what is known of each product of one side by itself.
-    pub(super) fn products(&mut self, side: &Side<'_>) -> Option<()> {
+    pub(super) fn products(&mut self, side: &Side<'_>, steps: Steps) -> Option<()> {
         for index in side.products.iter().copied() {
             let product = &side.member.model.products[index];
             let parameter = side.member.parameters.get(product.parameter)?;
@@ -507,7 +522,12 @@ impl ConflictSet {
             let step = self.names.text(parameter);
             self.require(format!("{step} >= 0"));
             if is_non_negative(side.member, &product.factor) {
-                self.require(format!("{name} >= 0"));
+                self.require(match steps {
+                    Steps::Untold => format!("{name} >= 0"),
+                    Steps::Told => format!(
+                        "(({factor} = 0 and {name} = 0) or ({factor} >= 1 and {name} >= {step}))"
+                    ),
+                });
             } else {
                 self.require(format!(
                     "(({factor} >= 1 and {name} >= {step}) or ({factor} = 0 and {name} = 0) \
