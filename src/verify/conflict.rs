@@ -10,6 +10,7 @@ use super::dealt::Numbers;
 use super::emptiness::{Points, is_empty};
 use super::formula::{Assumptions, Formula, ParameterNames};
 use super::member::Member;
+use super::nested::TakenApart;
 use super::polynomial::Polynomial;
 use super::rearranged::{self, ArrangedMember};
 use crate::affine::{Affine, Axis, Constraint, Guard, Variable};
@@ -162,6 +163,25 @@ fn never_meet(
     difference: &Polynomial,
     how: (Apart, &Places),
 ) -> Option<bool> {
+    // Places that were written in two ways are alike where products in products are taken apart.
+    let taken_apart = |first: &Access, second: &Access| {
+        let (one, other) = (TakenApart::of(source, first), TakenApart::of(sink, second));
+        if one.is_none() && other.is_none() {
+            return None;
+        }
+        let (source, first) = match &one {
+            Some(apart) => (&apart.member(source), &apart.access),
+            None => (source, first),
+        };
+        let (sink, second) = match &other {
+            Some(apart) => (&apart.member(sink), &apart.access),
+            None => (sink, second),
+        };
+        let (one, other) = ((source, first), (sink, second));
+        let never = never_meet_at_once(assumptions, one, other, difference, (how, Steps::Told))
+            == Some(true);
+        never.then_some(true)
+    };
     let ask = |first: &Access, second: &Access| {
         let (one, other) = ((source, first), (sink, second));
         let at_once = |steps| never_meet_at_once(assumptions, one, other, difference, (how, steps));
@@ -170,7 +190,7 @@ fn never_meet(
             Some(true) => Some(true),
             answer => match at_once(Steps::Told) {
                 Some(true) => Some(true),
-                _ => answer,
+                _ => taken_apart(first, second).or(answer),
             },
         }
     };

@@ -95,6 +95,7 @@ mod iterations;
 mod joining;
 mod liveness;
 mod member;
+mod nested;
 mod operations;
 mod overlay;
 mod place;
