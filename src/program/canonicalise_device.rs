@@ -12,6 +12,7 @@ use super::inlining::inlined_functions;
 use super::ir::{self, Place, Value};
 use super::names;
 use super::numerics;
+use super::own_copies::take_over_changed_structs;
 use super::read_only::settle_read_only_variables;
 use super::shared_offsets::settle_shared_offsets;
 use super::shared_tables::settle_shared_tables;
@@ -26,6 +27,9 @@ pub const DEVICE_INLINING: &str = "always-inline,function(sroa,early-cse)";
 
 /// What inlines everything in the analysis copy, and turns memory of a thread into SSA values.
 pub const DEVICE_FLATTENING: &str = "always-inline,globaldce,function(sroa)";
+
+/// What makes values of the structs that kernels change.
+const OWN_COPIES: &str = "function(sroa)";
 
 /// What then makes the analysis copy canonical. Stores are kept, see [`KEPT_STORE`].
 pub const DEVICE_PIPELINE: &str = "function(early-cse<memssa>,\
@@ -126,6 +130,9 @@ pub(super) fn analysis_module<'ctx>(
     if !units.is_empty() {
         let machine = passes::device_machine(architecture)?;
         passes::run(&analysis, DEVICE_FLATTENING, &machine)?;
+        if take_over_changed_structs(&analysis) {
+            passes::run(&analysis, OWN_COPIES, &machine)?;
+        }
         for function in ir::functions(&analysis) {
             keep_stores(&analysis, function);
         }

@@ -35,6 +35,7 @@ mod mappings;
 mod names;
 mod numerics;
 mod operations;
+mod own_copies;
 mod passes;
 mod read_only;
 mod relocatable;

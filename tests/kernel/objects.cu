@@ -98,8 +98,10 @@ __global__ void chunks(float *o, int n, int per) {
 //>   requires gridDim.x*blockDim.x - 1 <= 2147483647
 //>
 //> kernel mutated
-//>   may write anywhere[*] : true (it is read from memory)
-//>   writes anywhere within [?, ?)
+//>   p0 = arg0.12
+//>   p1 = arg1
+//>   must write arg0[4tx + 4p1 .. +4] : -tx + p0 - p1 - 1 >= 0
+//>   writes arg0 within [4*arg1, min(4*arg0.12, 4*blockDim.x + 4*arg1))
 //>
 //> kernel through_reference
 //>   p0 = arg0.16

@@ -252,10 +252,11 @@ __global__ void local_array(float *o, int n) {
 //> kernel pairs
 //>   p0 = arg1
 //>   loop i0 divergent
-//>   may read anywhere[*] : -tx - 32i0 + p0 - 1 >= 0 in i0 (it is read from memory)
-//>   may write anywhere[*] : -tx - 32i0 + p0 - 1 >= 0 in i0 (it is read from memory)
-//>   may write anywhere[*] : true (it is read from memory)
-//>   writes anywhere within [?, ?)
+//>   must read arg0[-4tx - 128i0 + 4p0 - 4 .. +4] : -tx - 32i0 + p0 - 1 >= 0 in i0
+//>   must write arg0.8[4tx + 128i0 .. +4] : -tx - 32i0 + p0 - 1 >= 0 in i0
+//>   must write arg0.8[4p0 .. +4] : true
+//>   reads arg0 within [0, 4*arg1)
+//>   writes arg0.8 within [min(0, 4*arg1), 4*arg1 + 4)
 //>
 //> kernel local_array
 //>   loop i0 uniform
