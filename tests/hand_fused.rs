@@ -38,6 +38,11 @@ const PROGRAMS: &[Comparison] = &[
         compulsory: Some((4 * 100_003, 4 * 100_003)),
     },
     Comparison {
+        name: "optimiser_step",
+        instructions: 0.8,
+        compulsory: Some((4 * 4 * 20_000, 3 * 4 * 20_000)),
+    },
+    Comparison {
         name: "softmax_rows",
         instructions: 1.02,
         compulsory: Some((4 * 96 * 300, 4 * 96 * 300)),

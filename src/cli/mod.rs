@@ -286,6 +286,9 @@ pub enum Optimisation {
     HostConstants,
     /// `one-base`: pointers into one allocation at known distances are one parameter.
     OneBase,
+    /// `struct-fields`: of structs that kernels take by value, fields are passed that are read, each as a
+    /// parameter of its own.
+    StructFields,
     /// `waves`: launches of loops and long sequences wait until all that can run together is known.
     Waves,
     /// `dealt-threads`: kernels of other blocks and grids take over those of their neighbours.
@@ -301,7 +304,7 @@ pub enum Optimisation {
 
 impl Optimisation {
     /// All of them.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::ForwardValues,
         Self::DeadStores,
         Self::DeadBuffers,
@@ -316,6 +319,7 @@ impl Optimisation {
         Self::JoinLoops,
         Self::HostConstants,
         Self::OneBase,
+        Self::StructFields,
         Self::Waves,
         Self::DealtThreads,
         Self::PermutedBlocks,
@@ -340,6 +344,7 @@ impl Optimisation {
             Self::JoinLoops => "join-loops",
             Self::HostConstants => "host-constants",
             Self::OneBase => "one-base",
+            Self::StructFields => "struct-fields",
             Self::Waves => "waves",
             Self::DealtThreads => "dealt-threads",
             Self::PermutedBlocks => "permuted-blocks",

@@ -174,16 +174,16 @@ impl<'ctx> FrameLayout<'ctx> {
         Ok(Passed { site, operands })
     }
 
-    /// The address of an operand that is kept, or of the copy of what is passed in memory.
+    /// The address of an operand that is kept, or of the copy of what is passed in memory, or so many bytes further.
     pub(super) fn address(
         &self,
         program: &Program<'ctx>,
         builder: &Builder<'ctx>,
         frame: PointerValue<'ctx>,
-        (member, operand): (usize, usize),
+        (member, operand, begin): (usize, usize, u32),
     ) -> Result<PointerValue<'ctx>, CodegenError> {
         let own = &self.members[member];
-        let offset = own.start + own.operands[operand].offset_bytes;
+        let offset = own.start + own.operands[operand].offset_bytes + u64::from(begin);
         field(program, builder, frame, offset)
     }
 }

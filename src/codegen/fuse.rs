@@ -23,6 +23,7 @@ mod dead_stores;
 mod dealt;
 mod elements;
 mod excerpt;
+mod fields;
 mod guarded_values;
 mod host_values;
 mod implied_branches;
@@ -75,7 +76,7 @@ use preparation::new_module;
 use recipe::{Recipe, statements_at};
 use scopes::AliasScopes;
 use segment::Segment;
-use segments::{Segments, form_of, link_all};
+use segments::{Segments, by_field, form_of, link_all};
 use std::collections::{BTreeMap, BTreeSet};
 use strands::{StrandFunction, StrandPlace};
 
@@ -362,7 +363,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
             unread: unread.collect(),
             arguments: kept
                 .iter()
-                .map(|index| shape.parameters[*index].argument.is_some())
+                .map(|index| shape.parameters[*index].of_body.is_some())
                 .collect(),
             block: facts.block,
             static_shared_bytes: models().map(|model| model.static_shared_bytes).sum(),
@@ -378,6 +379,11 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
                     let places = member.places.iter();
                     places.map(|parameter| passed[*parameter]).collect()
                 })
+                .collect(),
+            pieces: shape
+                .members
+                .iter()
+                .map(|member| member.pieces.clone())
                 .collect(),
             kernels: shape.members.iter().map(|member| member.kernel).collect(),
             kept,
@@ -407,7 +413,8 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
                     (Some(_), false) => Given::Grid,
                     (None, false) => Given::Nothing,
                 };
-                let segment = self.segments.get(&(member.kernel, form, given));
+                let by_field = by_field(shape.members.len(), self.optimisations);
+                let segment = self.segments.get(&(member.kernel, form, given, by_field));
                 let segment =
                     segment.ok_or_else(|| CodegenError::Inconsistent("no body".into()))?;
                 Ok((segment, prefix))
@@ -461,9 +468,9 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         demand.bound(function, facts.most_threads, static_shared_bytes);
         for (index, parameter) in shape.parameters.iter().enumerate() {
             let position = index as u32 + 1;
-            if let Some((member, argument)) = parameter.argument {
+            if let Some((member, own)) = parameter.of_body {
                 let body = bodies[member].function;
-                body.copy_attributes(argument as u32 + 1, function, position);
+                body.copy_attributes(own as u32 + 1, function, position);
                 // These were promises of one member about its own accesses.
                 for name in ["noalias", "readonly", "readnone", "writeonly", "captures"] {
                     function.remove_attribute(position, name);

@@ -207,15 +207,19 @@ impl<'ctx> GroupFunctions<'_, 'ctx> {
         let int = context.i32_type();
         let missing = |what: &str| CodegenError::Inconsistent(format!("missing {what}"));
         Ok(match parameter {
-            FusedParameter::Argument { launch, argument } => {
+            FusedParameter::Argument { launch, argument }
+            | FusedParameter::Field {
+                launch, argument, ..
+            } => {
                 let member = members
                     .iter()
                     .position(|member| member.launch.id == *launch);
                 let operand = OPERANDS_BEFORE_ARGUMENTS + argument;
                 let known = member.filter(|member| operand < members[*member].operands.len());
                 let member = known.ok_or_else(|| missing("argument"))?;
+                let begin = parameter.begin_in_argument();
                 self.layout
-                    .address(program, builder, frame, (member, operand))?
+                    .address(program, builder, frame, (member, operand, begin))?
             }
             FusedParameter::VariableAddress { variable } => {
                 let (slot, status) = variable_address(program, builder, *variable)?;
@@ -370,13 +374,13 @@ fn with_rows<'ctx>(
     asked: IntValue<'ctx>,
 ) -> Result<IntValue<'ctx>, CodegenError> {
     let unknown = || CodegenError::Inconsistent("the length of a row is no argument".into());
-    let Some(FusedParameter::Argument { launch, argument }) = kernel.parameters.get(rows.parameter)
-    else {
-        return Err(unknown());
-    };
-    let at = operands.position(*launch, OPERANDS_BEFORE_ARGUMENTS + argument);
+    let parameter = kernel.parameters.get(rows.parameter);
+    let parameter = parameter.ok_or_else(unknown)?;
+    let (launch, argument) = parameter.argument().ok_or_else(unknown)?;
+    let begin = parameter.begin_in_argument();
+    let at = operands.position(launch, OPERANDS_BEFORE_ARGUMENTS + argument);
     let elements = operands
-        .piece(program, builder, at.ok_or_else(unknown)?, 0, rows.bits)?
+        .piece(program, builder, at.ok_or_else(unknown)?, begin, rows.bits)?
         .ok_or_else(unknown)?;
     let ty = asked.get_type();
     let elements = builder.build_int_z_extend_or_bit_cast(elements, ty, "elements")?;

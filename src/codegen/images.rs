@@ -373,20 +373,18 @@ fn staged_bytes(graph: &LaunchGraph, kernel: &FusedKernel) -> u64 {
     let Some(rows) = &kernel.staged else {
         return 0;
     };
-    let elements = match kernel.parameters.get(rows.parameter) {
-        Some(FusedParameter::Argument { launch, argument }) => {
-            let mut launches = graph.nodes.iter().filter_map(|node| match &node.kind {
-                NodeKind::Launch(found) if found.id == *launch => Some(found),
-                _ => None,
-            });
-            let passed = launches
-                .next()
-                .and_then(|found| found.arguments.get(*argument));
-            let piece = passed.and_then(|passed| passed.pieces.first());
-            piece.and_then(|piece| graph.values.get(piece.value.0)?.constant)
-        }
-        _ => None,
+    let known = |parameter: &FusedParameter| {
+        let (launch, argument) = parameter.argument()?;
+        let mut launches = graph.nodes.iter().filter_map(|node| match &node.kind {
+            NodeKind::Launch(found) if found.id == launch => Some(found),
+            _ => None,
+        });
+        let mut pieces = launches.next()?.arguments.get(argument)?.pieces.iter();
+        let begin = parameter.begin_in_argument();
+        let piece = pieces.find(|piece| piece.offset_bytes == begin && piece.bits == rows.bits)?;
+        graph.values.get(piece.value.0)?.constant
     };
+    let elements = kernel.parameters.get(rows.parameter).and_then(known);
     let known = elements.map(|elements| u64::try_from(elements).unwrap_or(0));
     let elements = known.unwrap_or(ASSUMED_ROW_ELEMENTS.min(rows.most_elements));
     // Longer rows stay where they are.

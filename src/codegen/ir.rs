@@ -12,6 +12,7 @@ mod blocks;
 mod builder;
 mod debug;
 mod diagnostics;
+mod layout;
 mod metadata;
 mod passes;
 mod promises;
@@ -183,39 +184,6 @@ impl Type {
     pub(super) fn constant(self, value: u64) -> Value {
         // SAFETY: see `kind`.
         Value(unsafe { LLVMConstInt(self.0, value, 0) })
-    }
-
-    /// Bytes that an object of this type takes in an array.
-    pub(super) fn allocation_bytes(self, module: &Module) -> u64 {
-        // SAFETY: module and type are alive.
-        unsafe {
-            inkwell::llvm_sys::target::LLVMABISizeOfType(
-                inkwell::llvm_sys::target::LLVMGetModuleDataLayout(module.as_mut_ptr()),
-                self.0,
-            )
-        }
-    }
-
-    /// Bytes that a load or store of this type touches.
-    pub(super) fn access_bytes(self, module: &Module) -> u64 {
-        // SAFETY: module and type are alive.
-        unsafe {
-            inkwell::llvm_sys::target::LLVMStoreSizeOfType(
-                inkwell::llvm_sys::target::LLVMGetModuleDataLayout(module.as_mut_ptr()),
-                self.0,
-            )
-        }
-    }
-
-    /// Natural alignment in bytes.
-    pub(super) fn alignment(self, module: &Module) -> u32 {
-        // SAFETY: module and type are alive.
-        unsafe {
-            inkwell::llvm_sys::target::LLVMABIAlignmentOfType(
-                inkwell::llvm_sys::target::LLVMGetModuleDataLayout(module.as_mut_ptr()),
-                self.0,
-            )
-        }
     }
 }
 

@@ -228,6 +228,17 @@ pub enum FusedParameter {
         /// Position among its kernel's parameters.
         argument: usize,
     },
+    /// A field of a struct that a member launch takes by value.
+    Field {
+        /// Which member.
+        launch: LaunchId,
+        /// Position of the struct among its kernel's parameters.
+        argument: usize,
+        /// Where the field begins.
+        offset_bytes: u32,
+        /// Its size.
+        bytes: u32,
+    },
     /// The device address of `Program::variables[variable]`.
     VariableAddress {
         /// Index into the program's variables.
@@ -246,6 +257,27 @@ pub enum FusedParameter {
         /// In terms of host values that members carry.
         expression: Expression<ValueId>,
     },
+}
+
+impl FusedParameter {
+    /// The member and its argument that it is, or is a field of.
+    pub fn argument(&self) -> Option<(LaunchId, usize)> {
+        match self {
+            Self::Argument { launch, argument }
+            | Self::Field {
+                launch, argument, ..
+            } => Some((*launch, *argument)),
+            Self::VariableAddress { .. } | Self::GridSize { .. } | Self::HostValue { .. } => None,
+        }
+    }
+
+    /// Where it begins in that argument, in bytes.
+    pub fn begin_in_argument(&self) -> u32 {
+        match self {
+            Self::Field { offset_bytes, .. } => *offset_bytes,
+            _ => 0,
+        }
+    }
 }
 
 /// A device image ready to be embedded or linked.

@@ -465,11 +465,16 @@ impl LaunchGraph {
         operations.find(|operation| operation.launch == Some(launch))
     }
 
-    /// Where a pointer argument of a launch points: an allocation of which there is one, or a value, and
-    /// so many bytes from it, when that is a constant.
-    pub fn place_of<'a>(&self, launch: &'a Launch, argument: usize) -> Option<(&'a Pointer, i64)> {
+    /// Where a pointer points that begins so many bytes into an argument of a launch: an allocation of which there
+    /// is one, or a value, and so many bytes from it, when that is a constant.
+    pub fn place_of<'a>(
+        &self,
+        launch: &'a Launch,
+        argument: usize,
+        offset_bytes: u32,
+    ) -> Option<(&'a Pointer, i64)> {
         let mut pieces = launch.arguments.get(argument)?.pieces.iter();
-        let piece = pieces.find(|piece| piece.offset_bytes == 0 && piece.bits == 64)?;
+        let piece = pieces.find(|piece| piece.offset_bytes == offset_bytes && piece.bits == 64)?;
         let pointer = piece.pointer.as_ref()?;
         if let Root::Buffer(buffer) = &pointer.root
             && !self.buffers.get(buffer.0)?.unique

@@ -43,7 +43,8 @@ impl Judge<'_> {
 fn shares_a_base(judge: &Judge<'_>, candidate: &Candidate<'_>) -> bool {
     let arguments = 0..candidate.launch.arguments.len();
     let mut roots = Vec::new();
-    let places = arguments.filter_map(|argument| judge.graph.place_of(candidate.launch, argument));
+    let places =
+        arguments.filter_map(|argument| judge.graph.place_of(candidate.launch, argument, 0));
     for (pointer, _) in places {
         if roots.contains(&&pointer.root) {
             return true;

@@ -63,14 +63,7 @@ impl Case<'_> {
         };
         let element = self.element;
         let (parameters, unpack) = if kernel.packed {
-            (
-                format!("Pack<{element}> p"),
-                format!(
-                    "    {element} *out = p.out;\n    const {element} *in = p.in;\n\
-                     \x20   int n = p.n, width = p.width, pitch = p.pitch, stride = p.stride;\n\
-                     \x20   {element} scale = p.scale;\n"
-                ),
-            )
+            (format!("Pack<{element}> p"), self.unpacked())
         } else {
             let restrict = if kernel.in_place {
                 ""
@@ -91,6 +84,33 @@ impl Case<'_> {
             kernel.name
         );
         kernel
+    }
+
+    /// How a kernel gets at what it is given in a struct: fields that are copied first, that it uses where they are,
+    /// that it changes there, or that it reads by a number which only the run knows.
+    fn unpacked(&mut self) -> String {
+        let element = self.element;
+        let copied = format!(
+            "    {element} *out = p.out;\n    const {element} *in = p.in;\n\
+             \x20   int n = p.n, width = p.width, pitch = p.pitch, stride = p.stride;\n\
+             \x20   {element} scale = p.scale;\n"
+        );
+        let used = format!(
+            "    {element} *&out = p.out;\n    const {element} *&in = p.in;\n\
+             \x20   int &n = p.n, &width = p.width, &pitch = p.pitch, &stride = p.stride;\n\
+             \x20   {element} &scale = p.scale;\n"
+        );
+        match self.random.random_range(0..8) {
+            0..=2 => copied,
+            3..=4 => used,
+            5 => format!(
+                "{used}    if (n > width) n -= 1 + (width & 1);\n    scale += ({element})p.more.b;\n"
+            ),
+            6 => format!(
+                "{used}    p.more.a = p.more.a + ({element})stride;\n    scale = p.more.a;\n"
+            ),
+            _ => format!("{copied}    scale += ({element})p.spare[(n + threadIdx.x) & 3];\n"),
+        }
     }
 
     /// A value from the thread's own elements `in[own]` and `out[own]` and, unless `own_only`, from

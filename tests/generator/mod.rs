@@ -99,15 +99,17 @@ static void says(double value) { printf("said %g\n", value); }
 static void says_nothing(double) {}
 void (*tell)(double) = getenv("SIRIUS_TELLS_NOTHING") ? says_nothing : says;
 
+template <typename T> struct Cell {
+    T a, b;
+};
+
 template <typename T> struct Pack {
     T *out;
     const T *in;
     int n, width, pitch, stride;
     T scale;
-};
-
-template <typename T> struct Cell {
-    T a, b;
+    signed char spare[4] = {1, -2, 3, 5};
+    Cell<T> more = {(T)2, (T)3};
 };
 
 template <typename T> static T *initial(int start) {

@@ -16,8 +16,8 @@ pub(super) struct PointerFacts<'a> {
     graph: &'a LaunchGraph,
     group: &'a FusionGroup,
     pointers: Vec<Pointer>,
-    /// Arguments that their launch writes through.
-    written: Vec<(LaunchId, usize)>,
+    /// Pointers that their launch writes through.
+    written: Vec<Use>,
     /// Threads wait for each other somewhere in the fused kernel.
     synchronises: bool,
     /// Some member reaches memory through a pointer that is not a parameter.
@@ -34,10 +34,13 @@ struct Pointer {
     uses: Vec<Use>,
 }
 
-/// An argument of a launch.
+/// A pointer among the arguments of a launch.
+#[derive(Clone, Copy, PartialEq, Eq)]
 struct Use {
     launch: LaunchId,
     argument: usize,
+    /// Where it begins in its argument.
+    offset_bytes: u32,
 }
 
 impl<'a> PointerFacts<'a> {
@@ -63,9 +66,14 @@ impl<'a> PointerFacts<'a> {
                     .accesses
                     .iter()
                     .filter_map(|access| match access.target {
-                        Target::Argument { argument, .. } if access.kind != AccessKind::Read => {
-                            Some((launch.id, argument))
-                        }
+                        Target::Argument {
+                            argument,
+                            offset_bytes,
+                        } if access.kind != AccessKind::Read => Some(Use {
+                            launch: launch.id,
+                            argument,
+                            offset_bytes,
+                        }),
                         _ => None,
                     })
             })
@@ -95,12 +103,46 @@ impl<'a> PointerFacts<'a> {
                 }
                 FusedParameter::GridSize { .. } => {}
                 FusedParameter::Argument { launch, argument } => {
-                    let Some((launch, model)) =
-                        members.iter().find(|(member, _)| member.id == *launch)
-                    else {
+                    let mut all = members.iter();
+                    let Some((launch, model)) = all.find(|(member, _)| member.id == *launch) else {
                         continue;
                     };
-                    pointers.extend(pointers_of(index, launch, model, *argument, members));
+                    let last = model.formals.len().saturating_sub(1);
+                    let formal = &model.formals[(*argument).min(last)];
+                    let own = Use {
+                        launch: launch.id,
+                        argument: *argument,
+                        offset_bytes: 0,
+                    };
+                    let found = match formal.is_pointer {
+                        true => vec![pointer_of(index, launch, own, members)],
+                        false => pointers_in(index, launch, own, formal.size_bytes),
+                    };
+                    pointers.extend(found);
+                }
+                FusedParameter::Field {
+                    launch,
+                    argument,
+                    offset_bytes,
+                    bytes,
+                } => {
+                    let mut all = members.iter();
+                    let Some((launch, _)) = all.find(|(member, _)| member.id == *launch) else {
+                        continue;
+                    };
+                    let own = Use {
+                        launch: launch.id,
+                        argument: *argument,
+                        offset_bytes: *offset_bytes,
+                    };
+                    let is_pointer = own
+                        .piece(launch)
+                        .is_some_and(|piece| piece.pointer.is_some());
+                    let found = match is_pointer && *bytes == POINTER_BYTES {
+                        true => vec![pointer_of(index, launch, own, members)],
+                        false => pointers_in(index, launch, own, *bytes),
+                    };
+                    pointers.extend(found);
                 }
             }
         }
@@ -144,11 +186,7 @@ impl<'a> PointerFacts<'a> {
 
     /// Variables may be written by anybody.
     fn is_written(&self, pointer: &Pointer) -> bool {
-        pointer.uses.is_empty()
-            || pointer
-                .uses
-                .iter()
-                .any(|at| self.written.contains(&(at.launch, at.argument)))
+        pointer.uses.is_empty() || pointer.uses.iter().any(|at| self.written.contains(at))
     }
 
     fn distinct(&self, left: &Pointer, right: &Pointer) -> bool {
@@ -185,85 +223,89 @@ impl Use {
     fn is(&self, range: &PointerRange) -> bool {
         let Operand::Argument {
             argument,
-            offset_bytes: 0,
+            offset_bytes,
             ..
         } = range.operand
         else {
             return false;
         };
-        self.launch == range.launch && self.argument == argument
+        let operand = Self {
+            launch: range.launch,
+            argument,
+            offset_bytes,
+        };
+        *self == operand
+    }
+
+    /// What the host knows of it.
+    fn piece(self, launch: &Launch) -> Option<&ArgumentPiece> {
+        let mut pieces = launch.arguments.get(self.argument)?.pieces.iter();
+        pieces.find(|piece| piece.offset_bytes == self.offset_bytes && piece.bits == POINTER_BITS)
     }
 }
 
-/// The pointers inside an argument. A parameter may hold some that the host does not know: one
-/// without a root stands for them.
-fn pointers_of(
-    index: usize,
+/// A parameter that is a pointer.
+fn pointer_of(
+    parameter: usize,
     launch: &Launch,
-    model: &KernelModel,
-    argument: usize,
+    own: Use,
     members: &[(&Launch, &KernelModel)],
-) -> Vec<Pointer> {
-    let formal = &model.formals[argument.min(model.formals.len().saturating_sub(1))];
-    let Some(known) = launch.arguments.get(argument) else {
+) -> Pointer {
+    let piece = own.piece(launch);
+    let value = piece.map(|piece| piece.value);
+    let mut uses = Vec::new();
+    for (member, _) in members {
+        for (argument, other) in member.arguments.iter().enumerate() {
+            let pieces = other.pieces.iter();
+            let equal =
+                pieces.filter(|piece| piece.bits == POINTER_BITS && Some(piece.value) == value);
+            uses.extend(equal.map(|piece| Use {
+                launch: member.id,
+                argument,
+                offset_bytes: piece.offset_bytes,
+            }));
+        }
+    }
+    if !uses.contains(&own) {
+        uses.push(own);
+    }
+    Pointer {
+        parameter,
+        root: piece
+            .and_then(|piece| piece.pointer.as_ref())
+            .map(|pointer| pointer.root.clone()),
+        uses,
+    }
+}
+
+/// The pointers inside of so many bytes of an argument that are no pointer themselves. There may be some that the
+/// host does not know: one without a root stands for them.
+fn pointers_in(parameter: usize, launch: &Launch, begin: Use, bytes: u32) -> Vec<Pointer> {
+    let Some(known) = launch.arguments.get(begin.argument) else {
         return Vec::new();
     };
-    let whole = formal.is_pointer;
-    let pieces: Vec<_> = known
-        .pieces
-        .iter()
-        .filter(|piece| piece.pointer.is_some())
-        .collect();
-    if whole {
-        let piece = pieces.first();
-        let value = piece.map(|piece| piece.value);
-        let mut uses = Vec::new();
-        for (member, _) in members {
-            for (position, other) in member.arguments.iter().enumerate() {
-                let equal = other.pieces.iter().any(|piece| {
-                    piece.offset_bytes == 0 && piece.bits == 64 && Some(piece.value) == value
-                });
-                if equal || position == argument && member.id == launch.id {
-                    uses.push(Use {
-                        launch: member.id,
-                        argument: position,
-                    });
-                }
-            }
-        }
-        return vec![Pointer {
-            parameter: index,
-            root: piece
-                .and_then(|piece| piece.pointer.as_ref())
-                .map(|p| p.root.clone()),
-            uses,
-        }];
-    }
+    let within = begin.offset_bytes..begin.offset_bytes + bytes;
+    let is_scalar = |piece: &ArgumentPiece| {
+        let all = piece.offset_bytes == begin.offset_bytes && piece.bits == bytes * 8;
+        all && piece.pointer.is_none()
+    };
     // Scalars hold no pointers; a struct of eight bytes and more may.
-    if formal.size_bytes < 8
-        || known
-            .pieces
-            .iter()
-            .any(|piece| scalar(piece, formal.size_bytes))
-    {
+    if bytes < POINTER_BYTES || known.pieces.iter().any(is_scalar) {
         return Vec::new();
     }
-    let mut found: Vec<Pointer> = pieces
-        .iter()
-        .map(|piece| Pointer {
-            parameter: index,
-            root: piece.pointer.as_ref().map(|pointer| pointer.root.clone()),
+    let pieces = known.pieces.iter();
+    let pointers = pieces.filter(|piece| within.contains(&piece.offset_bytes));
+    let pointers = pointers.filter_map(|piece| piece.pointer.as_ref());
+    let roots = pointers.map(|pointer| Some(pointer.root.clone()));
+    roots
+        .chain([None])
+        .map(|root| Pointer {
+            parameter,
+            root,
             uses: Vec::new(),
         })
-        .collect();
-    found.push(Pointer {
-        parameter: index,
-        root: None,
-        uses: Vec::new(),
-    });
-    found
+        .collect()
 }
 
-fn scalar(piece: &ArgumentPiece, size_bytes: u32) -> bool {
-    piece.pointer.is_none() && piece.offset_bytes == 0 && piece.bits == size_bytes * 8
-}
+const POINTER_BYTES: u32 = 8;
+const POINTER_BITS: u32 = 8 * POINTER_BYTES;

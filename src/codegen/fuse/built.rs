@@ -1,9 +1,10 @@
 //! A kernel that was made from a recipe, and what its sites are told of it.
 
 use super::super::{FusedKernel, FusedParameter, StagedRows, WaveMember};
+use super::fields::Piece;
 use super::memory::KernelFacts;
 use super::recipe::Site;
-use crate::kernel::KernelModel;
+use crate::kernel::{KernelModel, KernelParameter};
 use crate::program::KernelId;
 use crate::schedule::{FusionGroup, Variant};
 
@@ -13,8 +14,10 @@ pub(super) struct Built {
     pub(super) facts: KernelFacts,
     /// The parameters of the recipe that it has.
     pub(super) kept: Vec<usize>,
-    /// By member and argument, which of these the argument is or is reckoned from.
+    /// By member and parameter of its body, which of these it is or is reckoned from.
     pub(super) places: Vec<Vec<Option<usize>>>,
+    /// By member, what these parameters are of its arguments; addresses of variables come after them.
+    pub(super) pieces: Vec<Vec<Piece>>,
     /// By member.
     pub(super) kernels: Vec<KernelId>,
     /// How it is made.
@@ -45,29 +48,28 @@ impl Built {
         let segments = group.segments_in_order();
         let reads_addresses = |model: &KernelId| models[model.0].reads_addresses;
         let moves = !self.kernels.iter().any(reads_addresses);
-        let members = group.members.iter().zip(&self.kernels).zip(&self.places);
-        let members = members
-            .enumerate()
-            .map(|(position, ((member, kernel), places))| {
-                let formals = &models[kernel.0].formals;
-                let pointer = |argument: usize| {
-                    formals
-                        .get(argument)
-                        .is_some_and(|formal| formal.is_pointer)
-                        && moves
-                };
-                let places = places.iter().enumerate();
-                let mut order = segments.iter();
-                WaveMember {
-                    launch: member.launch,
-                    segment: order
-                        .position(|segment| segment.contains(&position))
-                        .unwrap_or(position),
-                    pointers: places
-                        .map(|(argument, place)| place.filter(|_| pointer(argument)))
-                        .collect(),
-                }
-            });
+        let bodies = self.pieces.iter().zip(&self.places);
+        let members = group.members.iter().zip(&self.kernels).zip(bodies);
+        let members =
+            members
+                .enumerate()
+                .map(|(position, ((member, kernel), (pieces, places)))| {
+                    let formals = &models[kernel.0].formals;
+                    // The queue knows of arguments alone how to lead them elsewhere.
+                    let pointer = |(argument, formal): (usize, &KernelParameter)| {
+                        let whole = |piece: &Piece| piece.argument == argument && piece.is_whole();
+                        let place = pieces.iter().position(whole)?;
+                        places[place].filter(|_| formal.is_pointer && moves)
+                    };
+                    let mut order = segments.iter();
+                    WaveMember {
+                        launch: member.launch,
+                        segment: order
+                            .position(|segment| segment.contains(&position))
+                            .unwrap_or(position),
+                        pointers: formals.iter().enumerate().map(pointer).collect(),
+                    }
+                });
         members.collect()
     }
 

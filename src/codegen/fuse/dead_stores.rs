@@ -14,11 +14,11 @@ use llvm_sys::LLVMOpcode;
 
 /// For each allocation, the parameters of the fused kernel through which the members reach it;
 /// without those that are reached in another way too. `place` tells which parameter of the fused
-/// kernel a member's argument is.
+/// kernel the pointer is that begins so many bytes into a member's argument.
 pub(super) fn parameters_into(
     buffers: &[BufferId],
     members: &[(&Launch, &KernelModel)],
-    place: impl Fn(usize, usize) -> Option<usize>,
+    place: impl Fn(usize, usize, u32) -> Option<usize>,
 ) -> Vec<(BufferId, Vec<usize>)> {
     buffers
         .iter()
@@ -32,12 +32,12 @@ pub(super) fn parameters_into(
                         Reached::Allocations {
                             candidates,
                             argument,
+                            offset_bytes,
                         } if candidates.contains(buffer) => {
-                            let whole = model.formals.get(argument)?.is_pointer;
-                            if candidates.len() > 1 || !whole {
+                            if candidates.len() > 1 {
                                 return None;
                             }
-                            parameters.push(place(position, argument)?);
+                            parameters.push(place(position, argument, offset_bytes)?);
                         }
                         Reached::Allocations { .. } => {}
                     }
@@ -91,6 +91,7 @@ enum Reached<'a> {
     Allocations {
         candidates: &'a [BufferId],
         argument: usize,
+        offset_bytes: u32,
     },
     Anything,
 }
@@ -113,6 +114,7 @@ fn reached<'a>(launch: &'a Launch, target: &Target) -> Reached<'a> {
                 Some(candidates) => Reached::Allocations {
                     candidates,
                     argument: *argument,
+                    offset_bytes: *offset_bytes,
                 },
                 None => Reached::Anything,
             }

@@ -4,6 +4,7 @@
 //! Invariant: a specialised kernel does what the general one does for every launch that the host
 //! makes of it; what is put in are facts of the launch graph, which hold in every run.
 
+use super::fields::Piece;
 use crate::codegen::CodegenError;
 use crate::codegen::expansion::entry_place;
 use crate::codegen::ir::{Builder, FUNCTION_ATTRIBUTES, RETURN_ATTRIBUTES, Type, Value};
@@ -26,8 +27,8 @@ pub(super) enum Known {
     },
 }
 
-/// An argument of a launch that a parameter stands for, with the parameter's type.
-pub(super) type Passed<'a> = Option<(&'a Launch, usize, Type)>;
+/// What a parameter stands for of a launch's arguments, with the parameter's type.
+pub(super) type Passed<'a> = Option<(&'a Launch, Piece, Type)>;
 
 /// What is known of each parameter; `None` stands for one that is no argument.
 pub(super) fn known(
@@ -40,11 +41,11 @@ pub(super) fn known(
     let mut known = Vec::new();
     for (index, parameter) in parameters.iter().enumerate() {
         let found = match parameter {
-            Some((launch, argument, ty)) if ty.is_integer() && constants => {
-                constant(graph, launch, *argument, ty.integer_bits())
+            Some((launch, piece, ty)) if ty.is_integer() && constants => {
+                constant(graph, launch, *piece, ty.integer_bits())
             }
-            Some((launch, argument, ty)) if ty.is_pointer() && one_base => {
-                let place = graph.place_of(launch, *argument);
+            Some((launch, piece, ty)) if ty.is_pointer() && one_base => {
+                let place = graph.place_of(launch, piece.argument, piece.begin());
                 place.and_then(|(pointer, offset)| {
                     let mut before = bases.iter();
                     match before.find(|(_, base, _)| base.root == pointer.root) {
@@ -66,9 +67,9 @@ pub(super) fn known(
     known
 }
 
-fn constant(graph: &LaunchGraph, launch: &Launch, argument: usize, bits: u32) -> Option<Known> {
-    let mut pieces = launch.arguments.get(argument)?.pieces.iter();
-    let piece = pieces.find(|piece| piece.offset_bytes == 0 && piece.bits == bits)?;
+fn constant(graph: &LaunchGraph, launch: &Launch, own: Piece, bits: u32) -> Option<Known> {
+    let mut pieces = launch.arguments.get(own.argument)?.pieces.iter();
+    let piece = pieces.find(|piece| piece.offset_bytes == own.begin() && piece.bits == bits)?;
     if piece.pointer.is_some() || !(8..=64).contains(&bits) {
         return None;
     }

@@ -11,6 +11,7 @@ use super::batch::Statement;
 use super::clipped::{self, Grid};
 use super::dead_stores;
 use super::dealt::Dealt;
+use super::fields::Piece;
 use super::host_values::{self, Known};
 use super::rearranged::Rearranged;
 use super::segment::Segment;
@@ -56,6 +57,8 @@ pub(super) struct Shape {
 pub(super) struct MemberShape {
     pub(super) kernel: KernelId,
     pub(super) barrier_before: bool,
+    /// What the body's first parameters are of the arguments; addresses of variables come after them.
+    pub(super) pieces: Vec<Piece>,
     /// The kernel's parameter that each parameter of the body is.
     pub(super) places: Vec<usize>,
 }
@@ -64,9 +67,9 @@ pub(super) struct MemberShape {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct ParameterShape {
     pub(super) ty: Type,
-    /// The member and the argument of it that attributes are taken from; `None` for a number or an
+    /// The member and the parameter of its body that attributes are taken from; `None` for a number or an
     /// address that is no argument.
-    pub(super) argument: Option<(usize, usize)>,
+    pub(super) of_body: Option<(usize, usize)>,
     /// It is the address of this device variable.
     pub(super) variable: Option<usize>,
 }
@@ -159,8 +162,8 @@ pub(super) struct Parameter {
     pub(super) source: FusedParameter,
     pub(super) ty: Type,
     pub(super) identity: Option<ValueId>,
-    /// See [`ParameterShape::argument`].
-    pub(super) argument: Option<(usize, usize)>,
+    /// See [`ParameterShape::of_body`].
+    pub(super) of_body: Option<(usize, usize)>,
 }
 
 impl Parameter {
@@ -170,7 +173,7 @@ impl Parameter {
             source,
             ty: Type::integer(module, 32),
             identity: None,
-            argument: None,
+            of_body: None,
         }
     }
 }
@@ -210,7 +213,17 @@ impl SiteReader<'_, '_> {
         let unread = dead_stores::parameters_into(
             &group.unread_afterwards,
             self.members,
-            |member, argument| places.get(member)?.get(argument).copied(),
+            |member, argument, offset_bytes| {
+                let pieces = self.bodies.get(member)?.pieces().iter();
+                let own =
+                    |piece: &Piece| piece.argument == argument && piece.begin() == offset_bytes;
+                let own = pieces.copied().enumerate().find(|(_, piece)| own(piece));
+                let (own, piece) = own?;
+                let formal = self.members[member].1.formals.get(argument)?;
+                // What a struct that is passed whole leads to is not told by it.
+                let told = formal.is_pointer || !piece.is_whole();
+                told.then(|| places[member][own])
+            },
         );
         let mut led_to: Vec<Vec<usize>> = Vec::new();
         for (_, parameters) in &unread {
@@ -238,12 +251,14 @@ impl SiteReader<'_, '_> {
             largest: clipped::largest_extents(graph, &self.keepers()),
             dynamic_shared_bytes: self.dynamic_shared_bytes(),
         };
-        let members = self.members.iter().zip(&group.members).zip(places);
+        let bodies = self.bodies.iter().zip(places);
+        let members = self.members.iter().zip(&group.members).zip(bodies);
         let shape = Shape {
             members: members
-                .map(|(((_, model), member), places)| MemberShape {
+                .map(|(((_, model), member), (body, places))| MemberShape {
                     kernel: model.id,
                     barrier_before: member.barrier_before,
+                    pieces: body.pieces().to_vec(),
                     places,
                 })
                 .collect(),
@@ -252,7 +267,7 @@ impl SiteReader<'_, '_> {
                 .iter()
                 .map(|parameter| ParameterShape {
                     ty: parameter.ty,
-                    argument: parameter.argument,
+                    of_body: parameter.of_body,
                     variable: match parameter.source {
                         FusedParameter::VariableAddress { variable } => Some(variable),
                         _ => None,
@@ -308,10 +323,11 @@ impl SiteReader<'_, '_> {
         let passed: Vec<_> = parameters
             .iter()
             .map(|parameter| {
-                let (member, argument) = parameter.argument?;
+                let (member, own) = parameter.of_body?;
                 // A structure in memory is no pointer, even where its first field is one.
-                let in_memory = self.bodies[member].in_memory(argument).is_some();
-                let passed = (self.members[member].0, argument, parameter.ty);
+                let in_memory = self.bodies[member].in_memory(own).is_some();
+                let piece = self.bodies[member].pieces()[own];
+                let passed = (self.members[member].0, piece, parameter.ty);
                 (!in_memory).then_some(passed)
             })
             .collect();
@@ -327,29 +343,25 @@ impl SiteReader<'_, '_> {
         let mut places = Vec::new();
         for (member, ((launch, _), body)) in self.members.iter().zip(self.bodies).enumerate() {
             let mut list = Vec::new();
-            for (argument, ty) in body.own_types().into_iter().enumerate() {
-                let known = launch.arguments.get(argument);
-                let identity = known
-                    .and_then(|known| known.identity)
-                    .filter(|_| !self.moved.contains(&(launch.id, argument)));
-                let in_memory = body.in_memory(argument);
+            let own = body.pieces().iter().zip(body.own_types());
+            for (own, (piece, ty)) in own.enumerate() {
+                let identity = self.identity(launch, *piece, ty);
+                let in_memory = body.in_memory(own);
                 let equal = parameters.iter().position(|before| {
                     let pointee = |(member, at): (usize, usize)| self.bodies[member].in_memory(at);
                     self.is_fused()
                         && identity.is_some()
                         && before.identity == identity
                         && before.ty == ty
-                        && before.argument.and_then(pointee) == in_memory
+                        && before.of_body.and_then(pointee) == in_memory
+                        && self.may_be_one(before, *piece)
                 });
                 list.push(equal.unwrap_or_else(|| {
                     parameters.push(Parameter {
-                        source: FusedParameter::Argument {
-                            launch: launch.id,
-                            argument,
-                        },
+                        source: self.source(launch.id, *piece, ty),
                         ty,
                         identity,
-                        argument: Some((member, argument)),
+                        of_body: Some((member, own)),
                     });
                     parameters.len() - 1
                 }));
@@ -364,7 +376,7 @@ impl SiteReader<'_, '_> {
                         source,
                         ty: Type::pointer(self.module, 0),
                         identity: None,
-                        argument: None,
+                        of_body: None,
                     });
                     parameters.len() - 1
                 }));
@@ -372,6 +384,44 @@ impl SiteReader<'_, '_> {
             places.push(list);
         }
         (parameters, places)
+    }
+
+    /// Equal ids mean bit-equal parameters of one type.
+    fn identity(&self, launch: &Launch, piece: Piece, ty: Type) -> Option<ValueId> {
+        let known = launch.arguments.get(piece.argument)?;
+        let identity = match piece.offset_bytes {
+            None => known.identity,
+            Some(offset_bytes) => {
+                let bits = 8 * ty.access_bytes(self.module);
+                let mut pieces = known.pieces.iter();
+                let field = pieces.find(|field| {
+                    field.offset_bytes == offset_bytes && u64::from(field.bits) == bits
+                });
+                field.map(|field| field.value)
+            }
+        };
+        identity.filter(|_| !self.moved.contains(&(launch.id, piece.argument)))
+    }
+
+    /// Whether a parameter may stand for one more piece of its value. The queue may lead the pointers elsewhere that
+    /// are arguments, and not those in structs.
+    fn may_be_one(&self, before: &Parameter, piece: Piece) -> bool {
+        let field = |(member, own): (usize, usize)| !self.bodies[member].pieces()[own].is_whole();
+        self.moved.is_empty() || before.of_body.is_some_and(field) != piece.is_whole()
+    }
+
+    /// Where the host takes a piece of an argument from.
+    fn source(&self, launch: LaunchId, piece: Piece, ty: Type) -> FusedParameter {
+        let argument = piece.argument;
+        match piece.offset_bytes {
+            None => FusedParameter::Argument { launch, argument },
+            Some(offset_bytes) => FusedParameter::Field {
+                launch,
+                argument,
+                offset_bytes,
+                bytes: ty.access_bytes(self.module) as u32,
+            },
+        }
     }
 
     /// The extents of its blocks, where they are known when compiling.

@@ -2,6 +2,7 @@
 
 use super::assembly::declare_memory_accesses;
 use super::excerpt;
+use super::fields::{self, Piece};
 use super::indices::{Index, indices_read, replace_reads};
 use super::launch_bounds::{self, Demand};
 use super::promises::{ALIGNMENTS_AT_ACCESSES, settle_ends, settle_values};
@@ -23,6 +24,7 @@ const CONSTANT_ADDRESS_SPACE: u32 = 4;
 pub(super) struct Segment<'ctx> {
     module: Module<'ctx>,
     name: String,
+    pieces: Vec<Piece>,
     variables: Vec<usize>,
     given: Vec<Index>,
     demand: Demand,
@@ -30,7 +32,7 @@ pub(super) struct Segment<'ctx> {
 
 /// A segment's function in the fused module.
 pub(super) struct Body {
-    /// The function: the kernel's parameters, then the addresses of `variables`, then `given`.
+    /// The function: the kernel's parameters, as [`Segment::pieces`] has them, then the addresses of `variables`, then `given`.
     pub(super) function: Value,
     /// What it is given instead of reading it.
     pub(super) given: Vec<Index>,
@@ -41,12 +43,13 @@ pub(super) struct Body {
 impl<'ctx> Segment<'ctx> {
     /// Copies a kernel and all that it calls. `None` when it uses a device variable that the host
     /// cannot name, or calls itself. `form` are passes that it goes through; what it reads of `given`
-    /// become parameters.
+    /// become parameters, and where `by_field` is set the fields of structs.
     pub(super) fn prepare(
         program: &Program<'ctx>,
         kernel: &Kernel,
         form: &str,
         given: &[Index],
+        by_field: bool,
     ) -> Result<Option<Self>, CodegenError> {
         let module = program.module_of(kernel).ok_or_else(|| {
             CodegenError::Inconsistent(format!("no module with kernel '{}'", kernel.name))
@@ -80,6 +83,10 @@ impl<'ctx> Segment<'ctx> {
             return Ok(None);
         };
         let demand = Demand::of(function);
+        let (function, pieces) = match by_field {
+            true => fields::take_apart(&module, function)?,
+            false => (function, Piece::all(function)),
+        };
         let taken = take_variables(program, &module, kernel, function, &given)?;
         let Some((name, variables)) = taken else {
             return Ok(None);
@@ -96,6 +103,7 @@ impl<'ctx> Segment<'ctx> {
         Ok(Some(Self {
             module,
             name,
+            pieces,
             variables,
             given,
             demand,
@@ -108,19 +116,24 @@ impl<'ctx> Segment<'ctx> {
         &self.variables
     }
 
-    /// The types of the kernel's own parameters.
+    /// What the function's first parameters are of the kernel's arguments.
+    pub(super) fn pieces(&self) -> &[Piece] {
+        &self.pieces
+    }
+
+    /// The types of these parameters.
     pub(super) fn own_types(&self) -> Vec<Type> {
         let mut types = Value::function(&self.module, &self.name)
             .map(|function| function.value_type().parameters())
             .unwrap_or_default();
-        types.truncate(types.len() - self.variables.len() - self.given.len());
+        types.truncate(self.pieces.len());
         types
     }
 
-    /// What lies in memory of which a parameter of the kernel has the address.
-    pub(super) fn in_memory(&self, argument: usize) -> Option<Type> {
+    /// What lies in memory of which one of them has the address.
+    pub(super) fn in_memory(&self, position: usize) -> Option<Type> {
         let function = Value::function(&self.module, &self.name)?;
-        function.type_attribute(argument as u32 + 1, "byval")
+        function.type_attribute(position as u32 + 1, "byval")
     }
 
     /// A module with a copy whose names begin with a prefix.

@@ -20,8 +20,8 @@ pub(super) struct Segments<'ctx> {
     prepared: HashMap<SegmentKey, Option<Segment<'ctx>>>,
 }
 
-/// A kernel, the passes that its body went through, and what it is given.
-pub(super) type SegmentKey = (KernelId, &'static str, Given);
+/// A kernel, the passes that its body went through, what it is given, and whether its structs are taken apart.
+pub(super) type SegmentKey = (KernelId, &'static str, Given, bool);
 
 impl<'ctx> Segments<'ctx> {
     /// The bodies of a group's members; `None` when one cannot be had.
@@ -33,6 +33,7 @@ impl<'ctx> Segments<'ctx> {
         optimisations: &BTreeSet<Optimisation>,
     ) -> Result<Option<Vec<SegmentKey>>, CodegenError> {
         let order = group.segments_in_order();
+        let by_field = by_field(members.len(), optimisations);
         let mut keys = Vec::new();
         for (position, (_, model)) in members.iter().enumerate() {
             let form = form_of(position, &order, optimisations);
@@ -44,7 +45,7 @@ impl<'ctx> Segments<'ctx> {
                 | ThreadMap::Elements { .. }
                 | ThreadMap::Rearranged { .. } => Given::Place,
             };
-            let key = (model.id, form, given);
+            let key = (model.id, form, given, by_field);
             if let Entry::Vacant(entry) = self.prepared.entry(key) {
                 let kernel = &program.kernels[model.id.0];
                 let given: &[Index] = match given {
@@ -52,7 +53,7 @@ impl<'ctx> Segments<'ctx> {
                     Given::Grid => &Index::grid_size(),
                     Given::Place => &Index::all(),
                 };
-                entry.insert(Segment::prepare(program, kernel, form, given)?);
+                entry.insert(Segment::prepare(program, kernel, form, given, by_field)?);
             }
             if self.get(&key).is_none() {
                 return Ok(None);
@@ -65,6 +66,11 @@ impl<'ctx> Segments<'ctx> {
     pub(super) fn get(&self, key: &SegmentKey) -> Option<&Segment<'ctx>> {
         self.prepared.get(key)?.as_ref()
     }
+}
+
+/// Whether the structs of a group's members are taken apart. A launch by itself is one of the kernel as it is, too.
+pub(super) fn by_field(members: usize, optimisations: &BTreeSet<Optimisation>) -> bool {
+    members > 1 && optimisations.contains(&Optimisation::StructFields)
 }
 
 /// Passes that make bodies alike which shall run in unison.

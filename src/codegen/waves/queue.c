@@ -103,7 +103,7 @@ struct queue {
     struct span *span;
 };
 
-enum { MOST_RECORDS = 1 << 14, MOST_SPANS = 1 << 14, PROBATION = 1 << 13, ARGUMENTS = 64, MOST_RANGES = 256,
+enum { MOST_RECORDS = 1 << 14, MOST_SPANS = 1 << 14, PROBATION = 1 << 13, ARGUMENTS = 256, MOST_RANGES = 256,
        BATCH_BYTES = 4096 };
 
 static _Thread_local struct queue queue;
@@ -452,8 +452,9 @@ static int is_replaced(const struct sirius_wave_range *range) {
  * far its arguments have to be moved for that. 0: not all of them can be. */
 static int locate(const struct sirius_wave_range *ranges, unsigned count, int replacing,
                   struct sirius_wave_range *found, int64_t *distances) {
-    char met[ARGUMENTS] = {0};
-    memset(distances, 0, ARGUMENTS * sizeof *distances);
+    char met[ARGUMENTS];
+    for (unsigned i = 0; i < count; ++i)
+        if (ranges[i].argument >= 0) met[ranges[i].argument] = 0, distances[ranges[i].argument] = 0;
     for (unsigned i = 0; i < count; ++i) {
         found[i] = ranges[i];
         if (ranges[i].low >= ranges[i].high || (replacing && is_replaced(&ranges[i]))) continue;
@@ -665,6 +666,7 @@ int sirius_wave_submit(struct sirius_wave_kernel *kernel, uint64_t grid_xy, unsi
     if (queue.count >= MOST_RECORDS || queue.spans >= MOST_SPANS) sirius_wave_drain();
     int fits = kernel->arguments <= ARGUMENTS && range_count <= MOST_RANGES && (must || !*patience);
     if (fits) {
+        memset(distances, 0, kernel->arguments * sizeof *distances);
         queue.stream = stream;
         record.wave = place(ranges, range_count, must, stream, found, distances, &moved, blocks);
         if (record.wave == UINT32_MAX && queue.count) {
