@@ -10,7 +10,7 @@ use super::awaited_copies::let_copies_wait;
 use super::frame::{Extent, FrameLayout, Passed, STACK_ALIGNMENT_BYTES};
 use super::group::GroupFunctions;
 use super::launch_call::{Launcher, OPERANDS_BEFORE_ARGUMENTS, by_value_type, is_launch_function};
-use super::reserve::Reservations;
+use super::reserve::{PassedPointer, Reservations};
 use super::shared_functions::SharedFunctions;
 use super::tables::let_copies_tell;
 use super::waves::{self, Waiting};
@@ -380,23 +380,18 @@ impl<'a, 'ctx> MemberCall<'a, 'ctx> {
         program: &Program<'ctx>,
         reservations: &Reservations,
     ) -> Result<Self, CodegenError> {
-        let operands = reservations.operands(self.launch);
-        // A pointer inside a structure that is never followed leads nowhere.
-        let plain = operands.into_iter().filter(|operand| {
-            let known = self.operands.get(*operand);
-            let is_plain = |value: &BasicValueEnum<'_>| {
-                value.is_pointer_value()
-                    || value.is_int_value()
-                        && value.into_int_value().get_type().get_bit_width() == 64
+        let passed = reservations.pointers(self.launch).into_iter();
+        let parameters = passed.filter_map(|pointer| {
+            let operand = match &self.form {
+                Form::Launch(fixed) => fixed.len() + pointer.operand,
+                Form::Operation(places) => {
+                    let mut places = places.iter();
+                    places.position(|place| *place == pointer.operand)?
+                }
             };
-            known.is_some_and(is_plain) && self.in_memory[*operand].is_none()
+            Some(PassedPointer { operand, ..pointer })
         });
-        let pointers: Vec<usize> = plain
-            .filter_map(|operand| match &self.form {
-                Form::Launch(fixed) => Some(fixed.len() + operand),
-                Form::Operation(places) => places.iter().position(|place| *place == operand),
-            })
-            .collect();
+        let pointers: Vec<PassedPointer> = parameters.collect();
         if !pointers.is_empty() {
             self.callee = reservations.with_memory(program, self.callee, &pointers)?;
         }

@@ -6,17 +6,19 @@
 //! nothing once it is, and gives up with `cudaErrorMemoryAllocation` where there is no memory.
 
 use super::host_library::HostLibrary;
-use super::launch_call::{OPERANDS_BEFORE_ARGUMENTS, declared};
+use super::launch_call::{OPERANDS_BEFORE_ARGUMENTS, by_value_type, declared, operand_slot};
 use super::{CodegenError, FusedKernel};
 use crate::cli::{Build, Device, Toolchain};
-use crate::launch::{BufferId, Launch, LaunchGraph};
+use crate::launch::{ArgumentPiece, BufferId, Launch, LaunchGraph};
 use crate::program::Program;
 use crate::schedule::FusionPlan;
 use inkwell::IntPredicate;
 use inkwell::attributes::{Attribute, AttributeLoc};
+use inkwell::builder::Builder;
 use inkwell::module::Linkage;
 use inkwell::values::{
-    BasicMetadataValueEnum, BasicValueEnum, CallSiteValue, FunctionValue, InstructionValue,
+    BasicMetadataValueEnum, BasicValue, BasicValueEnum, CallSiteValue, FunctionValue,
+    InstructionValue,
 };
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -52,34 +54,39 @@ impl Reservations {
         self.buffers.iter().copied()
     }
 
-    /// Which operands of a launch lead to one, counted after the stub.
-    pub(super) fn operands(&self, launch: &Launch) -> Vec<usize> {
+    /// Where pointers that lead to one stand among the operands of a launch.
+    pub(super) fn pointers(&self, launch: &Launch) -> Vec<PassedPointer> {
+        let leads_there = |piece: &&ArgumentPiece| {
+            let targets = piece.pointer.as_ref();
+            let targets = targets.and_then(|pointer| pointer.may_point_to.as_ref());
+            let mut targets = targets.into_iter().flatten();
+            targets.any(|buffer| self.buffers.contains(buffer))
+        };
         let arguments = launch.arguments.iter().enumerate();
-        let leads_there = arguments.filter(|(_, argument)| {
-            let pointers = argument.pieces.iter();
-            let mut pointers = pointers.filter_map(|piece| piece.pointer.as_ref());
-            pointers.any(|pointer| {
-                let buffers = pointer.may_point_to.iter().flatten();
-                buffers
-                    .into_iter()
-                    .any(|buffer| self.buffers.contains(buffer))
+        arguments
+            .flat_map(|(index, argument)| {
+                let pieces = argument.pieces.iter().filter(leads_there);
+                pieces.map(move |piece| PassedPointer {
+                    operand: OPERANDS_BEFORE_ARGUMENTS + index,
+                    offset_bytes: piece.offset_bytes,
+                })
             })
-        });
-        leads_there
-            .map(|(index, _)| OPERANDS_BEFORE_ARGUMENTS + index)
             .collect()
     }
 
-    /// A function that does what `original` does, after what its parameters at `pointers` point into has
+    /// A function that does what `original` does, after what `pointers` among its parameters lead to has
     /// been made real; one for all that call it so.
     pub(super) fn with_memory<'ctx>(
         &self,
         program: &Program<'ctx>,
         original: FunctionValue<'ctx>,
-        pointers: &[usize],
+        pointers: &[PassedPointer],
     ) -> Result<FunctionValue<'ctx>, CodegenError> {
         let context = program.context;
-        let places: Vec<String> = pointers.iter().map(ToString::to_string).collect();
+        let places = pointers.iter();
+        let places: Vec<String> = places
+            .map(|place| format!("{}+{}", place.operand, place.offset_bytes))
+            .collect();
         let name = original.get_name().to_string_lossy();
         let name = format!("sirius.with.memory.{name}.{}", places.join("."));
         if let Some(known) = program.host.get_function(&name) {
@@ -104,18 +111,12 @@ impl Reservations {
         );
         let builder = context.create_builder();
         builder.position_at_end(context.append_basic_block(function, "entry"));
-        for index in pointers {
-            let address = match parameters.get(*index) {
-                Some(BasicValueEnum::PointerValue(address)) => *address,
-                Some(BasicValueEnum::IntValue(address)) => {
-                    builder.build_int_to_ptr(*address, pointer, "address")?
-                }
-                _ => return Err(CodegenError::Inconsistent("no address there".into())),
-            };
+        for place in pointers {
+            let address = place.load(program, &builder, original, &parameters)?;
             let [failed, real] =
                 ["failed", "real"].map(|name| context.append_basic_block(function, name));
             let status = builder
-                .build_call(make_real, &[address.into()], "status")?
+                .build_call(make_real, &[address], "status")?
                 .try_as_basic_value()
                 .unwrap_basic()
                 .into_int_value();
@@ -177,6 +178,48 @@ impl Reservations {
             functions: &[names.reserve, names.make_real, release],
         };
         library.link_into(program, (build, toolchain), folder)
+    }
+}
+
+/// A pointer that a function is given, in a parameter or in a structure that is one.
+#[derive(Clone, Copy)]
+pub(super) struct PassedPointer {
+    /// The position of the parameter; that of the operand after the stub where a launch is asked.
+    pub(super) operand: usize,
+    /// Where in it the pointer begins.
+    pub(super) offset_bytes: u32,
+}
+
+impl PassedPointer {
+    /// The pointer, in a function with the parameters of `original`.
+    fn load<'ctx>(
+        self,
+        program: &Program<'ctx>,
+        builder: &Builder<'ctx>,
+        original: FunctionValue<'ctx>,
+        parameters: &[BasicValueEnum<'ctx>],
+    ) -> Result<BasicMetadataValueEnum<'ctx>, CodegenError> {
+        let missing = || CodegenError::Inconsistent("no address there".into());
+        let value = *parameters.get(self.operand).ok_or_else(missing)?;
+        let in_memory = by_value_type(original, self.operand).is_some();
+        if value.is_pointer_value() && !in_memory {
+            return Ok(value.into());
+        }
+        let context = program.context;
+        let slot = operand_slot(builder, value, in_memory)?;
+        let offset = context
+            .i64_type()
+            .const_int(self.offset_bytes.into(), false);
+        // SAFETY: the pointer lies within the argument, by the launch graph's invariant.
+        let place = unsafe { builder.build_gep(context.i8_type(), slot, &[offset], "place")? };
+        let pointer = context.ptr_type(inkwell::AddressSpace::default());
+        let address = builder.build_load(pointer, place, "address")?;
+        // A packed struct may have it anywhere.
+        if let Some(load) = address.as_instruction_value() {
+            load.set_alignment(1)
+                .map_err(|error| CodegenError::Inconsistent(error.to_string()))?;
+        }
+        Ok(address.into())
     }
 }
 
