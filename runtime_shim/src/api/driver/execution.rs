@@ -250,8 +250,11 @@ unsafe fn run(
     )
 }
 
-/// Runs a function with a buffer of parameters.
-pub fn launch_with_buffer(
+/// Runs a function with a buffer of parameters, for a call that the compiler takes for a fence.
+///
+/// # Safety
+/// The stream is one of the program's, or null.
+pub unsafe fn launch_with_buffer(
     function: *const c_void,
     (grid, block): (Dim3, Dim3),
     shared_bytes: u32,
@@ -267,6 +270,7 @@ pub fn launch_with_buffer(
         END,
     ];
     let (arguments, extra) = (std::ptr::null(), extra.as_ptr());
+    launch::hide_site();
     // SAFETY: the list describes the buffer, which is there until the launch has read it.
     unsafe {
         run(

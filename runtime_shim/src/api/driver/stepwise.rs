@@ -127,11 +127,14 @@ fn launch(
     let mut found = None;
     change(function, |steps| found = Some(steps.clone()))?;
     let steps = found.ok_or(CudaError::INVALID_VALUE)?;
-    launch_with_buffer(
-        function,
-        (grid, steps.block),
-        steps.dynamic_shared_bytes,
-        stream,
-        &steps.parameters,
-    )
+    // SAFETY: the stream is what the program passes.
+    unsafe {
+        launch_with_buffer(
+            function,
+            (grid, steps.block),
+            steps.dynamic_shared_bytes,
+            stream,
+            &steps.parameters,
+        )
+    }
 }
