@@ -104,7 +104,7 @@ impl CpuImageWork {
     /// image's symbol; all others are their own.
     fn emit_variant(&self, variant: Variant) -> Result<PathBuf, CodegenError> {
         let context = Context::create();
-        let machine = host_target_machine()?;
+        let machine = host_target_machine(OptimizationLevel::Aggressive)?;
         let module = context
             .create_module_from_ir(buffer_of(&self.text))
             .map_err(|message| CodegenError::Llvm(message.to_string()))?;
@@ -133,6 +133,13 @@ impl CpuImageWork {
         device::run_passes(&whole, "globaldce", &machine)?;
         // Only the code generator mentions these, so that they come after everything else.
         link(&whole, rounding_functions(&whole)?)?;
+        // Registers for a long block take the square of it, too; what reports its accesses is slow anyway.
+        let machine = match variant {
+            Variant::Instrumented if longest_block(&whole) > LONGEST_COMBINED_BLOCK => {
+                host_target_machine(OptimizationLevel::None)?
+            }
+            _ => machine,
+        };
         let object = match variant {
             Variant::Plain => self.request.object.clone(),
             Variant::Instrumented => self.request.object.with_extension("instrumented.o"),
@@ -237,7 +244,7 @@ fn buffer_of(text: &str) -> MemoryBuffer<'static> {
 
 /// The machine that runs the compiler: programs for the CPU device run where they are built. Instructions that
 /// make bfloat16 of numbers are left out, since they take the smallest ones for zero.
-fn host_target_machine() -> Result<TargetMachine, CodegenError> {
+fn host_target_machine(level: OptimizationLevel) -> Result<TargetMachine, CodegenError> {
     const LEFT_OUT: &str = "-avx512bf16,-avxneconvert";
     Target::initialize_x86(&InitializationConfig::default());
     let triple = TargetMachine::get_default_triple();
@@ -251,7 +258,7 @@ fn host_target_machine() -> Result<TargetMachine, CodegenError> {
                 "{},{LEFT_OUT}",
                 TargetMachine::get_host_cpu_features().to_string()
             ),
-            OptimizationLevel::Aggressive,
+            level,
             RelocMode::PIC,
             CodeModel::Default,
         )
@@ -261,6 +268,29 @@ fn host_target_machine() -> Result<TargetMachine, CodegenError> {
 /// LLVM asks for each pointer of each call whether it may be null, for which it numbers the whole block anew where
 /// that has changed: of blocks of more instructions, calls that report accesses are combined with nothing.
 const LONGEST_COMBINED_BLOCK: usize = 4_000;
+
+/// What LLVM looks for in a block to make vectors of takes the square of the calls between, as those of a loop that
+/// was unrolled: each is asked for each other whether it touches the same memory.
+const MOST_CALLS_BETWEEN_VECTORS: usize = 100;
+
+/// The calls of functions, but of LLVM's own, in the block that has most of them.
+fn most_calls_of_a_block(function: Value) -> usize {
+    let calls = |instruction: &Value| {
+        instruction.opcode() == Opcode::LLVMCall
+            && !instruction
+                .called_name()
+                .is_some_and(|name| name.starts_with("llvm."))
+    };
+    let blocks = function.blocks().into_iter();
+    let counts = blocks.map(|block| {
+        block
+            .instructions()
+            .iter()
+            .filter(|each| calls(each))
+            .count()
+    });
+    counts.max().unwrap_or(0)
+}
 
 fn longest_block(module: &Module) -> usize {
     let blocks = Value::functions(module).into_iter().flat_map(Value::blocks);
@@ -296,7 +326,19 @@ fn optimise(
                   instcombine<no-verify-fixpoint>,simplifycfg)";
     device::run_passes(module, unroll, machine)?;
     masks::hide_narrow_counters(module);
-    device::run_passes(module, "default<O3>", machine)
+    // LLVM makes no vectors where it may not use their registers unasked.
+    let crowded: Vec<_> = Value::functions(module)
+        .into_iter()
+        .filter(|function| most_calls_of_a_block(*function) > MOST_CALLS_BETWEEN_VECTORS)
+        .collect();
+    for function in &crowded {
+        function.add_attribute(FUNCTION_ATTRIBUTES, "noimplicitfloat", 0);
+    }
+    device::run_passes(module, "default<O3>", machine)?;
+    for function in Value::functions(module) {
+        function.remove_attribute(FUNCTION_ATTRIBUTES, "noimplicitfloat");
+    }
+    Ok(())
 }
 
 /// Takes back the claim that the iterations of the loop over threads touch different memory,
