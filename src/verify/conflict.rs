@@ -276,6 +276,15 @@ fn never_meet_at_once(
                 .to_vec()
         }),
     };
+    if steps == Steps::Told {
+        // Of whatever the one multiplies by, bounds of the other's products may speak.
+        for side in [&source, &sink] {
+            for index in &side.products {
+                let product = &side.member.model.products[*index];
+                set.polynomial(side.member.parameters.get(product.parameter)?);
+            }
+        }
+    }
     for member in [&source, &sink] {
         set.products(member, steps)?;
     }
