@@ -283,6 +283,19 @@ template <typename V> __global__ void tile_own(V *out, const V *in, int n, int w
     out[(blockIdx.z * n + row) * wide + column] = mad(in[(blockIdx.z * n + row) * wide + column], all_lanes<V>(by), all_lanes<V>(1));
 }
 
+// The same place in another way, and the first plane alone.
+template <typename V> __global__ void tile_by_layers(V *out, const V *in, int n, int wide, int by) {
+    unsigned column = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y * blockDim.y + threadIdx.y;
+    size_t at = (size_t)blockIdx.z * n * wide + row * wide + column;
+    if (column < (unsigned)wide && row < (unsigned)n) out[at] = mad(in[at], all_lanes<V>(by), all_lanes<V>(6));
+}
+
+template <typename V> __global__ void tile_first_layer(V *out, const V *in, int n, int wide, int by) {
+    int column = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y * blockDim.y + threadIdx.y;
+    if (column < wide && row < n && blockIdx.z == 0)
+        out[row * wide + column] = mad(in[row * wide + column], all_lanes<V>(by), all_lanes<V>(5));
+}
+
 // Tiles are as wide as high.
 template <typename V> __global__ void tile_turned(V *out, const V *in, int n, int wide, int by) {
     int column = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y * blockDim.y + threadIdx.y;
@@ -443,7 +456,12 @@ const STRIPS: Hands = Hands {
 };
 
 const TILES: Hands = Hands {
-    own: &[in_place("tile_own")],
+    own: &[
+        in_place("tile_own"),
+        in_place("tile_own"),
+        in_place("tile_by_layers"),
+        in_place("tile_first_layer"),
+    ],
     others: &[
         hand("tile_turned"),
         hand("tile_mirrored"),
