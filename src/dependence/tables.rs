@@ -241,9 +241,14 @@ impl Written {
         };
         for (argument, formal) in model.formals.iter().enumerate() {
             // Whoever finds it may write there.
-            if formal.is_pointer && formal.captured {
-                let pointer = pointer_at(launch, argument, 0);
-                self.add(pointer.and_then(|pointer| pointer.may_point_to.as_deref()));
+            if !formal.captured {
+                continue;
+            }
+            let pieces = launch.arguments.get(argument).map(|known| &known.pieces);
+            self.anything |= pieces.is_none_or(Vec::is_empty);
+            let pointers = pieces.into_iter().flatten();
+            for pointer in pointers.filter_map(|piece| piece.pointer.as_ref()) {
+                self.add(pointer.may_point_to.as_deref());
             }
         }
         let mut seen: BTreeSet<&Target> = BTreeSet::new();

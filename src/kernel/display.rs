@@ -152,6 +152,11 @@ impl fmt::Display for KernelModel {
                 product.factor, product.parameter
             )?;
         }
+        // Nothing smaller holds a pointer.
+        let kept = self.formals.iter().enumerate();
+        for (argument, _) in kept.filter(|(_, formal)| formal.captured && formal.size_bytes >= 8) {
+            writeln!(formatter, "  may keep arg{argument}")?;
+        }
         for (index, each) in self.loops.iter().enumerate() {
             if let Some(Quotient { dividend, divisor }) = &each.quotient {
                 writeln!(

@@ -351,7 +351,7 @@ pub struct KernelParameter {
     pub align_bytes: u32,
     /// True for a plain pointer.
     pub is_pointer: bool,
-    /// The kernel may keep the pointer itself in memory, where others find it.
+    /// The kernel may keep the pointer itself in memory, or one inside of it, where others find it.
     #[serde(default)]
     pub captured: bool,
 }

@@ -16,8 +16,8 @@ pub struct Privacy {
     pub changed_arguments: BTreeSet<usize>,
     /// Where an address leaves for memory or an unknown function.
     pub escapes: Vec<Location>,
-    /// Pointer arguments whose value the kernel may keep in memory, or hand to unknown code: the
-    /// host may find it there.
+    /// Arguments of which the kernel may keep a pointer in memory, the argument itself or one inside of a structure,
+    /// or hand it to unknown code: the host may find it there.
     pub captured_arguments: BTreeSet<usize>,
     /// See [`KernelModel::reads_addresses`](super::KernelModel::reads_addresses).
     pub reads_addresses: bool,
@@ -52,12 +52,41 @@ pub fn analyse(body: &Body) -> Privacy {
     }
     for argument in 0..body.formals.len() {
         let derived = derived(body, &Operation::Argument(argument));
-        if body.values.iter().any(|value| captures(value, &derived)) {
+        if body.values.iter().any(|value| captures(value, &derived)) || keeps_inner(body, argument)
+        {
             privacy.captured_arguments.insert(argument);
         }
     }
     privacy.reads_addresses = body.values.iter().any(|value| reads_addresses(body, value));
     privacy
+}
+
+/// Whether a pointer inside of an argument that is passed by value may be kept.
+fn keeps_inner(body: &Body, argument: usize) -> bool {
+    let places = derived(body, &Operation::ByValueArgument(argument));
+    let holds_pointer = |value: &Value, bytes: u32| match value.value_type {
+        Type::Pointer(_) => true,
+        Type::Integer(bits) => bits >= POINTER_BITS,
+        Type::Other => bytes >= POINTER_BITS / 8,
+    };
+    let mut inner = BTreeSet::new();
+    for (index, value) in body.values.iter().enumerate() {
+        match &value.operation {
+            Operation::Load { pointer, bytes, .. }
+                if places.contains(pointer) && holds_pointer(value, *bytes) =>
+            {
+                inner.insert(ValueRef(index));
+            }
+            // Copies of the whole.
+            Operation::Call(call) if call.arguments.iter().any(|each| places.contains(each)) => {
+                return true;
+            }
+            _ if captures(value, &places) => return true,
+            _ => {}
+        }
+    }
+    let inner = with_derived(body, inner);
+    body.values.iter().any(|value| captures(value, &inner))
 }
 
 /// Whether a value may be another one when a pointer to the same bytes has another address.
@@ -82,6 +111,7 @@ fn reads_addresses(body: &Body, value: &Value) -> bool {
     }
 }
 
+const POINTER_BITS: u32 = 64;
 /// LLVM's address space of shared memory.
 const SHARED_SPACE: u32 = 3;
 /// And that of a thread's own.
@@ -128,13 +158,13 @@ pub(super) fn passes_on(value: &Value) -> bool {
 
 /// All pointers that may be computed from an origin.
 fn derived(body: &Body, origin: &Operation) -> BTreeSet<ValueRef> {
-    let mut found: BTreeSet<_> = body
-        .values
-        .iter()
-        .enumerate()
-        .filter(|(_, value)| value.operation == *origin)
-        .map(|(index, _)| ValueRef(index))
-        .collect();
+    let values = body.values.iter().enumerate();
+    let origins = values.filter(|(_, value)| value.operation == *origin);
+    with_derived(body, origins.map(|(index, _)| ValueRef(index)).collect())
+}
+
+/// Some pointers, and all that may be computed from them.
+fn with_derived(body: &Body, mut found: BTreeSet<ValueRef>) -> BTreeSet<ValueRef> {
     if found.is_empty() {
         return found;
     }

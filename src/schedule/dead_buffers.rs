@@ -103,14 +103,18 @@ impl Survey<'_> {
                 } => self.add(pointer_at(*argument, *offset_bytes), in_vain),
             }
         }
-        // A pointer that a kernel keeps may come back from anywhere; one inside a structure counts as
-        // escaped from the beginning.
+        // A pointer that a kernel keeps may come back from anywhere.
         for (position, argument) in launch.arguments.iter().enumerate() {
             let formal = model.formals.get(position);
-            if formal.is_some_and(|formal| !formal.is_pointer || !formal.captured) {
+            if formal.is_some_and(|formal| !formal.captured) {
                 continue;
             }
-            for piece in argument.pieces.iter().filter(|piece| piece.bits == 64) {
+            self.everything |= argument.pieces.is_empty();
+            for piece in argument
+                .pieces
+                .iter()
+                .filter(|piece| piece.pointer.is_some())
+            {
                 self.add(piece.pointer.as_ref(), &[]);
             }
         }

@@ -67,13 +67,17 @@ impl Readers {
         let model = launch.kernel.and_then(|kernel| kernels.get(kernel.0));
         for (position, argument) in launch.arguments.iter().enumerate() {
             let formal = model.and_then(|model| model.formals.get(position));
-            // A pointer inside a structure counts as known to everybody.
-            if formal.is_some_and(|formal| !formal.is_pointer || !formal.captured) {
+            if formal.is_some_and(|formal| !formal.captured) {
                 continue;
             }
-            for piece in argument.pieces.iter().filter(|piece| piece.bits == 64) {
-                let pointer = piece.pointer.as_ref();
-                match pointer.and_then(|pointer| pointer.may_point_to.as_ref()) {
+            // What is not told may be any pointer.
+            self.anything_kept |= argument.pieces.is_empty();
+            for pointer in argument
+                .pieces
+                .iter()
+                .filter_map(|piece| piece.pointer.as_ref())
+            {
+                match &pointer.may_point_to {
                     Some(buffers) => self.kept.extend(buffers),
                     None => self.anything_kept = true,
                 }

@@ -116,12 +116,18 @@ pub(super) fn kept_by(kernels: &[KernelModel], launch: &Launch) -> Option<Vec<Bu
     let mut kept = Vec::new();
     for (index, known) in launch.arguments.iter().enumerate() {
         let formal = model.and_then(|model| model.formals.get(index));
-        // Pointers inside structures count as known to everybody from the beginning.
-        if formal.is_some_and(|formal| !formal.is_pointer || !formal.captured) {
+        if formal.is_some_and(|formal| !formal.captured) {
             continue;
         }
-        for piece in known.pieces.iter().filter(|piece| piece.bits == 64) {
-            kept.extend(piece.pointer.as_ref()?.may_point_to.as_ref()?);
+        if known.pieces.is_empty() {
+            return None;
+        }
+        for pointer in known
+            .pieces
+            .iter()
+            .filter_map(|piece| piece.pointer.as_ref())
+        {
+            kept.extend(pointer.may_point_to.as_ref()?);
         }
     }
     Some(kept)

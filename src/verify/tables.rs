@@ -208,7 +208,14 @@ fn writes(
         Target::Global(_) | Target::Shared(_) | Target::UnknownShared => false,
     });
     let mut formals = model.formals.iter().enumerate();
-    let keeps =
-        formals.any(|(argument, formal)| formal.is_pointer && formal.captured && led(argument, 0));
+    let keeps = formals.any(|(argument, formal)| {
+        let pieces = launch.arguments.get(argument).map(|known| &known.pieces);
+        let mut pointers = pieces
+            .into_iter()
+            .flatten()
+            .filter(|piece| piece.pointer.is_some());
+        let told = pieces.is_some_and(|pieces| !pieces.is_empty());
+        formal.captured && (!told || pointers.any(|piece| led(argument, piece.offset_bytes)))
+    });
     (writes || keeps).then(|| format!("launch {} may write some", launch.id.0))
 }

@@ -111,6 +111,9 @@ __global__ void integers(unsigned long long p, int v) {
 //>   warp operations
 //>
 //> kernel hints
+//>   may keep arg0
+//>   may keep arg1
+//>   may keep arg2
 //>   must read arg0[4tx .. +4] : true
 //>   must read arg0[16tx + 8 .. +8] : true
 //>   must write arg1[4tx .. +4] : true
@@ -120,6 +123,7 @@ __global__ void integers(unsigned long long p, int v) {
 //>   writes arg2 within [0, 4*blockDim.x)
 //>
 //> kernel unsaid
+//>   may keep arg0
 //>   must read arg0[4tx .. +4] : true invariant
 //>   must write arg1[4tx .. +4] : true
 //>   reads arg0 within [0, 4*blockDim.x)
@@ -140,6 +144,7 @@ __global__ void integers(unsigned long long p, int v) {
 //>
 //> kernel copies
 //>   p0 = arg2
+//>   may keep arg0
 //>   loop i0 uniform
 //>   must read arg0[16tx + 1024i0 .. +16] : -i0 + p0 - 1 >= 0 in i0 asynchronous in interval 0,1
 //>   must write shared @_ZZ6copiesPK6float4PS_iE1s[16tx + 1024i0 - 2048*floor((i0)/2) .. +16] : -i0 + p0 - 1 >= 0 in i0 asynchronous in interval 0,1
@@ -160,6 +165,7 @@ __global__ void integers(unsigned long long p, int v) {
 //>   static shared 2048 bytes
 //>
 //> kernel filled
+//>   may keep arg0
 //>   may read arg0[4tx .. +4] : true asynchronous (it copies as many bytes as it is told)
 //>   must write shared @s[4tx .. +4] : true asynchronous
 //>   must read shared @s[4tx .. +4] : true
@@ -190,6 +196,7 @@ __global__ void integers(unsigned long long p, int v) {
 //>   opaque: uses the PTX instruction `griddepcontrol.wait`
 //>
 //> kernel jumps
+//>   may keep arg0
 //>   opaque: uses inline assembly that is not read: `{ .reg .pred p; setp.ne.b32 p, $1, 0; @p bra DONE; st.glo...`
 //>
 //> kernel part
@@ -204,6 +211,7 @@ __global__ void integers(unsigned long long p, int v) {
 //>   writes arg0 within [0, 4*blockDim.x)
 //>
 //> kernel integers
+//>   may keep arg0
 //>   may write anywhere[*] : true (its origin is not known)
 //>   may write anywhere[*] : true (its origin is not known)
 //>   writes anywhere within [?, ?)

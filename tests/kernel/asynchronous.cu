@@ -83,6 +83,7 @@ __global__ void counted(const float *x, float *y) {
 }
 
 //> kernel waited
+//>   may keep arg0
 //>   must read arg0[512bx + 4tx .. +4] : true asynchronous in interval 0
 //>   must write shared @_ZZ6waitedPKfPfE1s[4tx .. +4] : true asynchronous in interval 0
 //>   must read shared @_ZZ6waitedPKfPfE1s[-4tx + 508 .. +4] : true in interval 1
@@ -99,6 +100,7 @@ __global__ void counted(const float *x, float *y) {
 //>   static shared 512 bytes
 //>
 //> kernel waited_late
+//>   may keep arg0
 //>   must read arg0[512bx + 4tx .. +4] : true asynchronous in interval 0,1
 //>   must write shared @_ZZ11waited_latePKfPfE1s[4tx .. +4] : true asynchronous in interval 0,1
 //>   must read shared @_ZZ11waited_latePKfPfE1s[-4tx + 508 .. +4] : true in interval 1
@@ -119,6 +121,7 @@ __global__ void counted(const float *x, float *y) {
 //>
 //> kernel staged
 //>   p0 = arg2
+//>   may keep arg0
 //>   loop i0 uniform
 //>   must read arg0[4tx .. +4] : true asynchronous in interval 0,1,2
 //>   must write shared @_ZZ6stagedPKfPfiE1s[4tx .. +4] : true asynchronous in interval 0,1,2
@@ -159,6 +162,7 @@ __global__ void counted(const float *x, float *y) {
 //>   static shared 1024 bytes
 //>
 //> kernel filled
+//>   may keep arg0
 //>   must read arg0[16tx .. +12] : true asynchronous
 //>   must write shared @_ZZ6filledPKfPfE1s[16tx .. +16] : true asynchronous
 //>   must read shared @_ZZ6filledPKfPfE1s[16tx .. +4] : true
@@ -170,6 +174,7 @@ __global__ void counted(const float *x, float *y) {
 //>   static shared 2048 bytes
 //>
 //> kernel left_over
+//>   may keep arg0
 //>   must read arg0[4tx .. +4] : true asynchronous
 //>   must write shared @_ZZ9left_overPKfPfE1s[4tx .. +4] : true asynchronous
 //>   must write arg1[4tx .. +4] : true
@@ -179,6 +184,7 @@ __global__ void counted(const float *x, float *y) {
 //>   static shared 512 bytes
 //>
 //> kernel thread_scope
+//>   may keep arg0
 //>   loop i0 divergent
 //>   loop i1 divergent
 //>   may read arg0[4tx .. +4] : -i0 >= 0 in i0 asynchronous (its condition is not affine) in interval 0
@@ -209,6 +215,7 @@ __global__ void counted(const float *x, float *y) {
 //>   q1 = (ty + q0) * p0
 //>   q2 = (i0) * p2
 //>   q3 = (i1) * p2
+//>   may keep arg0
 //>   loop i0 divergent
 //>   loop i1 divergent
 //>   may read arg0[512bx + 4tx + 4q1 + 4q2 .. +4] : -tx - q1 - q2 + 127 >= 0 in i0 asynchronous (its condition is not affine) in interval 0
@@ -234,6 +241,7 @@ __global__ void counted(const float *x, float *y) {
 //>   static shared 512 bytes
 //>
 //> kernel counted
+//>   may keep arg0
 //>   must atomic shared @_ZZ7countedPKfPfE8arrivals[0 .. +8] : -tx = 0 in interval 0
 //>   must read arg0[4tx .. +4] : true asynchronous in interval 1
 //>   must write shared @_ZZ7countedPKfPfE1s[4tx .. +4] : true asynchronous in interval 1

@@ -42,6 +42,8 @@ __global__ void in_shared(int *o) {
 }
 
 //> kernel sums
+//>   may keep arg5
+//>   may keep arg6
 //>   must reduction (add) arg0[0 .. +4] : true
 //>   must reduction (add) arg1[0 .. +4] : true
 //>   must reduction (floating add) arg2[0 .. +4] : true
@@ -81,6 +83,8 @@ __global__ void in_shared(int *o) {
 //>   writes arg2 within [0, 4*blockDim.x)
 //>
 //> kernel in_ptx
+//>   may keep arg0
+//>   may keep arg1
 //>   must reduction (floating add) arg0[4tx .. +4] : true
 //>   must reduction (unsigned maximum) arg1[0 .. +4] : true
 //>   must atomic arg1[4 .. +4] : true

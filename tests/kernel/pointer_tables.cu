@@ -79,6 +79,8 @@ __global__ void others_may_write(float *a, float *b, int n) {
 //>   static shared 512 bytes
 //>
 //> kernel through_one_of_three
+//>   may keep arg0
+//>   may keep arg1
 //>   may write arg0[*] : true (it is read from memory)
 //>   may write arg1[*] : true (it is read from memory)
 //>   may write shared @_ZZ20through_one_of_threePfS_iE4kept[*] : true (it is read from memory)
@@ -87,6 +89,8 @@ __global__ void others_may_write(float *a, float *b, int n) {
 //>   static shared 256 bytes
 //>
 //> kernel turned
+//>   may keep arg0
+//>   may keep arg1
 //>   loop i0 uniform
 //>   may write arg0[*] : true (it is read from memory)
 //>   may write arg1[*] : true (it is read from memory)
@@ -94,11 +98,14 @@ __global__ void others_may_write(float *a, float *b, int n) {
 //>   writes arg1 within [?, ?)
 //>
 //> kernel from_a_number
+//>   may keep arg0
+//>   may keep arg1
 //>   may write anywhere[*] : true (it is read from memory)
 //>   writes anywhere within [?, ?)
 //>
 //> kernel from_memory
 //>   p0 = arg2
+//>   may keep arg0
 //>   must read arg1[8p0 .. +8] : true
 //>   may write arg0[*] : true (it is read from memory)
 //>   may write anywhere[*] : true (it is read from memory)
@@ -108,16 +115,21 @@ __global__ void others_may_write(float *a, float *b, int n) {
 //>
 //> kernel copied
 //>   p0 = arg2
+//>   may keep arg0
 //>   must read arg1[0 .. +16] : p0 - 8 >= 0
 //>   may write anywhere[*] : true (it is read from memory)
 //>   reads arg1 within [0, 16)
 //>   writes anywhere within [?, ?)
 //>
 //> kernel half_a_pointer_on
+//>   may keep arg0
+//>   may keep arg1
 //>   may write anywhere[*] : true (it is read from memory)
 //>   writes anywhere within [?, ?)
 //>
 //> kernel others_may_write
+//>   may keep arg0
+//>   may keep arg1
 //>   must write @shown[0 .. +8] : true
 //>   may write anywhere[*] : true (it is read from memory)
 //>   writes @shown within [0, 8)
