@@ -1,7 +1,7 @@
 // Host entry points of cub and thrust between kernels of the program's own: their launches are launches
 // like any other, so that neighbours fuse before and after them.
 //
-// expect: 7 launches -> 4
+// expect: 7 launches -> 3
 #include <cstdio>
 #include <cub/device/device_reduce.cuh>
 
