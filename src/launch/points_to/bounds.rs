@@ -179,6 +179,9 @@ pub(super) fn insert(
     let mut grew = false;
     for target in targets {
         let target = &merging.rename(*target);
+        if present.contains(target) {
+            continue;
+        }
         let at = |offset: Offset| Target {
             object: target.object,
             offset,
