@@ -124,21 +124,30 @@ pub(super) fn guarded_values<'a>(
     guards: &[Guard],
     sites: &[Site<'_>],
 ) -> Values<'a> {
-    fn unite(values: &mut Values<'_>, condition: &Condition<ValueId>) {
+    fn unite(values: &mut Values<'_>, condition: &Condition<ValueId>, of_itself: bool) {
         match condition {
-            Condition::Equal(left, right) => {
+            Condition::Equal(left, right) if of_itself == speaks_of_itself(left, right) => {
                 let left = normal_form(left, &mut |value| Some(values.resolve(*value)));
                 let right = normal_form(right, &mut |value| Some(values.resolve(*value)));
                 if let (Some(left), Some(right)) = (left, right) {
                     values.unite(&left, &right);
                 }
             }
-            Condition::All(parts) => parts.iter().for_each(|part| unite(values, part)),
+            Condition::All(parts) => {
+                parts.iter().for_each(|part| unite(values, part, of_itself));
+            }
             Condition::LessEqual(Expression::Constant(0..), Expression::Leaf(value)) => {
                 values.assume_non_negative(*value);
             }
-            Condition::LessEqual(..) | Condition::Any(_) => {}
+            Condition::Equal(..) | Condition::LessEqual(..) | Condition::Any(_) => {}
         }
+    }
+    fn speaks_of_itself(left: &Expression<ValueId>, right: &Expression<ValueId>) -> bool {
+        let Expression::Leaf(own) = left else {
+            return false;
+        };
+        let others = &mut |value: &ValueId| (value != own).then_some(Expression::Leaf(*value));
+        right.substitute(others).is_none()
     }
     let mut values = Values::constants(graph);
     // The extents of a valid configuration are positive; that each is valid is a check of its own.
@@ -147,9 +156,13 @@ pub(super) fn guarded_values<'a>(
             values.assume_non_negative(*extent);
         }
     }
-    for guard in guards {
-        if let Guard::Holds { condition, .. } = guard {
-            unite(&mut values, condition);
+    // That a value is a whole multiple (`n == 4 * (n / 4)`) follows where it is one of another's quotient, but not the
+    // other way round: what it says of itself comes last.
+    for of_itself in [false, true] {
+        for guard in guards {
+            if let Guard::Holds { condition, .. } = guard {
+                unite(&mut values, condition, of_itself);
+            }
         }
     }
     values

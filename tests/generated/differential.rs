@@ -35,8 +35,8 @@ pub enum Difference {
         /// Where it was seen.
         run: String,
     },
-    /// A build or run failed; the text says how.
-    Failure(String),
+    /// A step failed; the text says how.
+    Failure(Step, String),
 }
 
 /// How much was compared.
@@ -259,24 +259,25 @@ impl Differential {
             orientation,
             "--sirius-dump=codegen",
         ];
+        let failure = |step, message| Ok(Some(Difference::Failure(step, message)));
         let on = match self.build(fused, "on", &options)? {
             Ok(built) => built,
-            Err(messages) => return Ok(Some(Difference::Failure(messages))),
+            Err(messages) => return failure(Step::FusedBuild, messages),
         };
         let off = match self.build(unit, "off", &["--sirius-fusion=off"])? {
             Ok(built) => built,
-            Err(messages) => return Ok(Some(Difference::Failure(messages))),
+            Err(messages) => return failure(Step::UnfusedBuild, messages),
         };
         for (number, environment) in FUSED_RUNS.iter().enumerate() {
             let arguments = &[(number * draws()).to_string(), draws().to_string()];
             let run = format!("arguments {arguments:?}, {environment:?}");
             let unfused = match off.run(arguments, FUSED_RUNS[0])? {
                 Ok(output) => output,
-                Err(message) => return Ok(Some(Difference::Failure(message))),
+                Err(message) => return failure(Step::UnfusedRun, message),
             };
             let found = match on.run(arguments, environment)? {
                 Ok(output) => output,
-                Err(message) => return Ok(Some(Difference::Failure(message))),
+                Err(message) => return failure(Step::FusedRun, message),
             };
             if let Some(difference) = difference(&unfused, &found, (&run, all_memory)) {
                 return Ok(Some(difference));
@@ -284,7 +285,7 @@ impl Differential {
         }
         // Kernels do not race by themselves, so that a race is one that fusion made.
         if let Err(message) = on.run(&["0".to_owned(), "1".to_owned()], RACE_CHECK)? {
-            return Ok(Some(Difference::Failure(message)));
+            return failure(Step::RaceCheck, message);
         }
         let mut totals = TOTALS.lock().unwrap_or_else(PoisonError::into_inner);
         totals.units += 1;
@@ -327,7 +328,9 @@ impl Differential {
             let mut smaller = None;
             for half in [left, right] {
                 let half = unit.with(half.to_vec());
-                if let Some(found) = self.compare(&half, &fused(&half))? {
+                if let Some(found) = self.compare(&half, &fused(&half))?
+                    && found.is_like(&difference)
+                {
                     smaller = Some((half, found));
                     break;
                 }
@@ -399,7 +402,7 @@ impl Differential {
                     "with {run}, the contents of memory differ at the end"
                 );
             }
-            Difference::Failure(message) => report.push_str(message),
+            Difference::Failure(_, message) => report.push_str(message),
         }
         Ok(report)
     }
@@ -448,10 +451,28 @@ impl Differential {
     }
 }
 
+/// What failed of a comparison: a program that is broken without fusion, say, tells nothing of one that only fusion breaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// The compiler, with fusion.
+    FusedBuild,
+    /// The compiler, without.
+    UnfusedBuild,
+    /// The program, with fusion.
+    FusedRun,
+    /// The program, without.
+    UnfusedRun,
+    /// The race check of the fused program.
+    RaceCheck,
+}
+
 impl Difference {
     /// Whether it is of the same kind, so that a search does not end at something else.
     fn is_like(&self, other: &Self) -> bool {
-        std::mem::discriminant(self) == std::mem::discriminant(other)
+        match (self, other) {
+            (Self::Failure(own, _), Self::Failure(others, _)) => own == others,
+            _ => std::mem::discriminant(self) == std::mem::discriminant(other),
+        }
     }
 }
 
