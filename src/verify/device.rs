@@ -5,8 +5,9 @@ use super::dealt::{Dealing, Numbers, is_dealt};
 use super::expansion::Moved;
 use super::formula::{Assumptions, Formula};
 use super::member::{MAXIMUM_EXTENTS, MAXIMUM_THREADS, Member};
+use super::pinned::pinned;
 use super::place::{Overlap, Place, Values};
-use super::polynomial::{Polynomial, normal_form};
+use super::polynomial::{Atom, Polynomial, normal_form};
 use super::rearranged::{Rearranging, is_rearranged};
 use super::reduction::in_any_order;
 use super::segments::{Kept, SegmentOrder};
@@ -156,14 +157,22 @@ pub(super) fn guarded_values<'a>(
             values.assume_non_negative(*extent);
         }
     }
+    let holds = guards.iter().filter_map(|guard| match guard {
+        Guard::Holds { condition, .. } => Some(condition),
+        _ => None,
+    });
+    for (value, number) in pinned(holds.clone(), &values) {
+        values.unite(
+            &Polynomial::atom(Atom::Value(value)),
+            &Polynomial::constant(number),
+        );
+    }
     // That a value is a whole multiple (`n == 4 * (n / 4)`) follows where it is one of another's quotient, but not the
     // other way round: what it says of itself comes last.
     for of_itself in [false, true] {
-        for guard in guards {
-            if let Guard::Holds { condition, .. } = guard {
-                unite(&mut values, condition, of_itself);
-            }
-        }
+        holds
+            .clone()
+            .for_each(|condition| unite(&mut values, condition, of_itself));
     }
     values
 }

@@ -98,6 +98,8 @@ mod member;
 mod nested;
 mod operations;
 mod overlay;
+
+mod pinned;
 mod place;
 mod polynomial;
 mod rearranged;
