@@ -465,6 +465,25 @@ impl Value {
         unsafe { LLVMSetAlignment(self.0, bytes) }
     }
 
+    /// A function of the same name, with the body and all but the parameters of this one, which is left without. What
+    /// was said of parameters, and their uses, are for the caller to move.
+    pub(super) fn with_parameters(self, module: &Module<'_>, types: &[Type]) -> Value {
+        let name = self.name();
+        self.set_name("");
+        let result = self.value_type().result();
+        let function = Value::add_function(module, &name, Type::function(result, types));
+        function.set_linkage(self.linkage());
+        function.set_call_convention(self.call_convention());
+        for position in [FUNCTION_ATTRIBUTES, RETURN_ATTRIBUTES] {
+            self.copy_attributes(position, function, position);
+        }
+        for block in self.blocks() {
+            block.move_to(function);
+        }
+        self.move_subprogram_to(function);
+        function
+    }
+
     /// Moves the debug information of a function to another.
     pub(super) fn move_subprogram_to(self, other: Value) {
         // SAFETY: as above; the first function loses it so that no two functions share one.

@@ -54,11 +54,10 @@ const LIBRARIES: [&str; 45] = [
 ];
 
 /// Arguments of a link that name no file, or only say where the libraries are.
-const HARMLESS: [&str; 9] = [
+const HARMLESS: [&str; 8] = [
     "-L",
     "-pthread",
     "-fopenmp",
-    "-fopenmp=",
     "-Wl,-rpath",
     "-Wl,--as-needed",
     "-Wl,--no-as-needed",
@@ -117,7 +116,8 @@ pub fn is_users(symbol: &str, is_function: bool) -> bool {
 }
 
 /// Whether some name within a mangled one begins with a scope that is not the standard library's. Where that cannot be told
-/// from what stands in front of a name, it is not counted.
+/// from what stands in front of a name, it is not counted. Demangled text would not do: it has words of its own
+/// (`vtable for`, `decltype`), and one that nobody thought of would be taken for a user's.
 fn names_something_of_users(mangled: &str) -> bool {
     let bytes = mangled.as_bytes();
     let (mut at, mut begins_a_name) = (0, true);

@@ -11,7 +11,7 @@
 
 use crate::codegen::CodegenError;
 use crate::codegen::expansion::entry_place;
-use crate::codegen::ir::{Builder, FUNCTION_ATTRIBUTES, Opcode, RETURN_ATTRIBUTES, Type, Value};
+use crate::codegen::ir::{Builder, FUNCTION_ATTRIBUTES, Opcode, Type, Value};
 use inkwell::module::Module;
 use std::collections::BTreeMap;
 
@@ -86,21 +86,10 @@ pub(super) fn take_apart(
             });
         }
     }
-    let name = general.name();
-    general.set_name("");
-    let result = general.value_type().result();
-    let function = Value::add_function(module, &name, Type::function(result, &types));
-    function.set_linkage(general.linkage());
-    function.set_call_convention(general.call_convention());
-    for position in [FUNCTION_ATTRIBUTES, RETURN_ATTRIBUTES] {
-        general.copy_attributes(position, function, position);
-    }
+    let function = general.with_parameters(module, &types);
     // What was said of arguments did not count what pointers inside of them lead to.
     function.remove_attribute(FUNCTION_ATTRIBUTES, "memory");
-    for block in general.blocks() {
-        block.move_to(function);
-    }
-    general.move_subprogram_to(function);
+    let name = function.name();
     let start = entry_place(function)
         .ok_or_else(|| CodegenError::Inconsistent(format!("'{name}' has no body")))?;
     let builder = Builder::before(start);

@@ -7,7 +7,7 @@
 use super::fields::Piece;
 use crate::codegen::CodegenError;
 use crate::codegen::expansion::entry_place;
-use crate::codegen::ir::{Builder, FUNCTION_ATTRIBUTES, RETURN_ATTRIBUTES, Type, Value};
+use crate::codegen::ir::{Builder, Type, Value};
 use crate::launch::{Launch, LaunchGraph, Pointer, ValueId};
 use inkwell::module::Module;
 
@@ -104,21 +104,11 @@ pub(super) fn specialise(
     let ty = general.value_type();
     let types = ty.parameters();
     let types: Vec<Type> = kept.iter().map(|index| types[*index]).collect();
-    let name = general.name();
-    general.set_name("");
-    let function = Value::add_function(module, &name, Type::function(ty.result(), &types));
-    function.set_linkage(general.linkage());
-    function.set_call_convention(general.call_convention());
-    for position in [FUNCTION_ATTRIBUTES, RETURN_ATTRIBUTES] {
-        general.copy_attributes(position, function, position);
-    }
+    let function = general.with_parameters(module, &types);
     for (new, old) in kept.iter().enumerate() {
         general.copy_attributes(*old as u32 + 1, function, new as u32 + 1);
     }
-    for block in general.blocks() {
-        block.move_to(function);
-    }
-    general.move_subprogram_to(function);
+    let name = function.name();
     let start = entry_place(function)
         .ok_or_else(|| CodegenError::Inconsistent(format!("'{name}' has no body")))?;
     let builder = Builder::before(start);
