@@ -7,10 +7,10 @@
 //! only true statements are made. So an empty set proves that there is no such pair.
 
 use super::dealt::Numbers;
+use super::delinearised::{Digits, domain_only};
 use super::emptiness::{Points, is_empty};
 use super::formula::{Assumptions, Formula, ParameterNames};
 use super::member::Member;
-use super::nested::TakenApart;
 use super::polynomial::Polynomial;
 use super::rearranged::{self, ArrangedMember};
 use crate::affine::{Affine, Axis, Constraint, Guard, Variable};
@@ -163,35 +163,23 @@ fn never_meet(
     difference: &Polynomial,
     how: (Apart, &Places),
 ) -> Option<bool> {
-    // Places that were written in two ways are alike where products in products are taken apart.
-    let taken_apart = |first: &Access, second: &Access| {
-        let (one, other) = (TakenApart::of(source, first), TakenApart::of(sink, second));
-        if one.is_none() && other.is_none() {
-            return None;
-        }
-        let (source, first) = match &one {
-            Some(apart) => (&apart.member(source), &apart.access),
-            None => (source, first),
-        };
-        let (sink, second) = match &other {
-            Some(apart) => (&apart.member(sink), &apart.access),
-            None => (sink, second),
-        };
+    // Places that were written in two ways are alike by their digits.
+    let by_digits = |first: &Access, second: &Access| {
         let (one, other) = ((source, first), (sink, second));
-        let never = never_meet_at_once(assumptions, one, other, difference, (how, Steps::Told))
-            == Some(true);
-        never.then_some(true)
+        let digits = Digits::of(assumptions, one, other, difference)?;
+        let [first, second] = [first, second].map(domain_only);
+        let (one, other) = ((source, &first), (sink, &second));
+        let meeting = Meeting::Digits(&digits);
+        let never = never_meet_at_once(assumptions, one, other, (how, meeting));
+        (never == Some(true)).then_some(true)
     };
     let ask = |first: &Access, second: &Access| {
         let (one, other) = ((source, first), (sink, second));
-        let at_once = |steps| never_meet_at_once(assumptions, one, other, difference, (how, steps));
-        // Most questions are answered without, and sooner.
-        match at_once(Steps::Untold) {
+        let meeting = Meeting::Bytes(difference);
+        // Most questions are answered without digits, and sooner.
+        match never_meet_at_once(assumptions, one, other, (how, meeting)) {
             Some(true) => Some(true),
-            answer => match at_once(Steps::Told) {
-                Some(true) => Some(true),
-                _ => taken_apart(first, second).or(answer),
-            },
+            answer => by_digits(first, second).or(answer),
         }
     };
     let pairs = first.domain.len() * second.domain.len();
@@ -223,32 +211,41 @@ fn never_meet(
 /// Pairs of alternatives that are asked of one by one.
 const MOST_ALTERNATIVES: usize = 64;
 
-/// Whether it is said of products of what is never negative that they are nothing or at least one step.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Steps {
-    Untold,
-    Told,
+/// How it is said that two instances touch a common byte.
+#[derive(Clone, Copy)]
+enum Meeting<'a> {
+    /// By their subscripts, of which this is the distance of the second's start from the first's.
+    Bytes(&'a Polynomial),
+    /// By the digits of both.
+    Digits(&'a Digits),
 }
 
 fn never_meet_at_once(
     assumptions: &Assumptions,
     (source, source_access): (&Member<'_>, &Access),
     (sink, sink_access): (&Member<'_>, &Access),
-    difference: &Polynomial,
-    ((apart, places), steps): ((Apart, &Places), Steps),
+    ((apart, places), meeting): ((Apart, &Places), Meeting<'_>),
 ) -> Option<bool> {
-    let mut set = ConflictSet::default();
-    let mut source = set.side("s", source, source_access)?;
-    let mut sink = set.side("t", sink, sink_access)?;
-    let first = set.affine(&source, source_access.subscript.as_ref()?)?;
-    let second = set.affine(&sink, sink_access.subscript.as_ref()?)?;
-    let shift = set.names.text(difference);
     let (first_size, second_size) = (source_access.size_bytes, sink_access.size_bytes);
     if first_size == 0 || second_size == 0 {
         return None;
     }
-    set.require(format!("{first} + {shift} < {second} + {second_size}"));
-    set.require(format!("{second} < {first} + {shift} + {first_size}"));
+    let mut set = ConflictSet::default();
+    let mut sides = [
+        set.side("s", source, source_access)?,
+        set.side("t", sink, sink_access)?,
+    ];
+    match meeting {
+        Meeting::Bytes(difference) => {
+            let first = set.affine(&sides[0], source_access.subscript.as_ref()?)?;
+            let second = set.affine(&sides[1], sink_access.subscript.as_ref()?)?;
+            let shift = set.names.text(difference);
+            set.require(format!("{first} + {shift} < {second} + {second_size}"));
+            set.require(format!("{second} < {first} + {shift} + {first_size}"));
+        }
+        Meeting::Digits(digits) => digits.state(&mut set, &mut sides)?,
+    }
+    let [mut source, mut sink] = sides;
     // What has no number is apart from all that has one.
     let mut outside = Vec::new();
     let (numbers, quotients) = match (apart, places) {
@@ -276,17 +273,8 @@ fn never_meet_at_once(
                 .to_vec()
         }),
     };
-    if steps == Steps::Told {
-        // Of whatever the one multiplies by, bounds of the other's products may speak.
-        for side in [&source, &sink] {
-            for index in &side.products {
-                let product = &side.member.model.products[*index];
-                set.polynomial(side.member.parameters.get(product.parameter)?);
-            }
-        }
-    }
     for member in [&source, &sink] {
-        set.products(member, steps)?;
+        set.products(member)?;
     }
     set.product_pairs(assumptions, &source, &sink)?;
     for quotient in quotients.iter().flatten() {
@@ -367,6 +355,11 @@ impl Side<'_> {
                 &mut self.products,
             );
         }
+    }
+
+    /// Takes the products of an expression among those that are mentioned.
+    pub(super) fn mention_all(&mut self, affine: &Affine) {
+        collect_products(self.member, affine, &mut self.products);
     }
 }
 
@@ -532,7 +525,7 @@ impl ConflictSet {
     }
 
     /// States what is known of each product of one side by itself.
-    pub(super) fn products(&mut self, side: &Side<'_>, steps: Steps) -> Option<()> {
+    pub(super) fn products(&mut self, side: &Side<'_>) -> Option<()> {
         for index in side.products.iter().copied() {
             let product = &side.member.model.products[index];
             let parameter = side.member.parameters.get(product.parameter)?;
@@ -551,12 +544,7 @@ impl ConflictSet {
             let step = self.names.text(parameter);
             self.require(format!("{step} >= 0"));
             if is_non_negative(side.member, &product.factor) {
-                self.require(match steps {
-                    Steps::Untold => format!("{name} >= 0"),
-                    Steps::Told => format!(
-                        "(({factor} = 0 and {name} = 0) or ({factor} >= 1 and {name} >= {step}))"
-                    ),
-                });
+                self.require(format!("{name} >= 0"));
             } else {
                 self.require(format!(
                     "(({factor} >= 1 and {name} >= {step}) or ({factor} = 0 and {name} = 0) \

@@ -11,7 +11,7 @@
 //! a pair of members, no conflicting instances may be outside of the array, or have different numbers.
 
 use super::Refusal;
-use super::conflict::{ConflictSet, Side, Steps};
+use super::conflict::{ConflictSet, Side};
 use super::dealt::{Numbers, Part};
 use super::emptiness::is_empty;
 use super::formula::{Assumptions, Formula};
@@ -138,7 +138,7 @@ pub(super) fn refusal(
                     numbers.outside(&mut set, &mut side, assumptions)?
                 }
             };
-            set.products(&side, Steps::Untold)?;
+            set.products(&side)?;
             for way in ways {
                 if !is_empty(&set.points(assumptions, &way))? {
                     return Some(true);

@@ -84,6 +84,7 @@ mod capture;
 mod conflict;
 mod dead_buffers;
 mod dealt;
+mod delinearised;
 mod device;
 mod elements;
 mod emptiness;
@@ -95,7 +96,6 @@ mod iterations;
 mod joining;
 mod liveness;
 mod member;
-mod nested;
 mod operations;
 mod overlay;
 

@@ -159,17 +159,74 @@ impl Polynomial {
         }
         let mut rest = Self::default();
         for (monomial, coefficient) in &self.terms {
-            let mut left = monomial.clone();
-            for atom in &common {
-                let at = left.iter().position(|other| other == atom)?;
-                left.remove(at);
-            }
-            rest.terms.insert(left, *coefficient);
+            rest.terms.insert(without(monomial, &common)?, *coefficient);
         }
         let factor = Self {
             terms: BTreeMap::from([(common, 1)]),
         };
         Some((factor, rest))
+    }
+
+    /// The most atoms that a monomial of it has.
+    pub(super) fn degree(&self) -> usize {
+        self.terms.keys().map(Vec::len).max().unwrap_or(0)
+    }
+
+    /// Itself where its leading coefficient is positive, else its negative; and, of one monomial, each of its atoms as
+    /// often as the number in front of it says. Nothing for a constant.
+    pub(super) fn positive_factors(&self) -> Vec<Self> {
+        let leading = self.leading().map_or(0, |(_, coefficient)| coefficient);
+        let positive = match leading < 0 {
+            true => self.scale(-1),
+            false => Some(self.clone()),
+        };
+        let Some(positive) = positive.filter(|_| self.degree() > 0) else {
+            return Vec::new();
+        };
+        let mut factors = Vec::new();
+        if let (1, Some((monomial, coefficient))) = (positive.terms.len(), positive.leading())
+            && monomial.len() > 1
+        {
+            factors.extend(monomial.iter().map(|atom| Self {
+                terms: BTreeMap::from([(vec![atom.clone()], coefficient)]),
+            }));
+        }
+        factors.push(positive);
+        factors
+    }
+
+    /// `divisor · first + second`: every monomial that the divisor's leading one divides is in the first.
+    /// `None` for a divisor of zero, or where numbers grow too large.
+    pub(super) fn divide(&self, divisor: &Self) -> Option<(Self, Self)> {
+        let (leading, by) = divisor.leading()?;
+        let (mut quotient, mut left, mut rest) = (Self::default(), self.clone(), Self::default());
+        // The leading monomial of what is left falls with each step, of which there are few.
+        while let Some((monomial, coefficient)) = left.leading() {
+            let term = |monomial: Vec<Atom>, coefficient| Self {
+                terms: BTreeMap::from([(monomial, coefficient)]),
+            };
+            match without(monomial, leading).filter(|_| coefficient % by == 0) {
+                Some(factor) => {
+                    let step = term(factor, coefficient / by);
+                    left = left.subtract(&step.multiply(divisor)?)?;
+                    quotient = quotient.add(&step)?;
+                }
+                None => {
+                    let monomial = monomial.clone();
+                    left.terms.remove(&monomial);
+                    rest.terms.insert(monomial, coefficient);
+                }
+            }
+        }
+        Some((quotient, rest))
+    }
+
+    /// The largest monomial, of those with most atoms the last one of the alphabet, which is an order that products keep.
+    fn leading(&self) -> Option<(&Vec<Atom>, i128)> {
+        let largest = self.terms.iter().max_by(|(one, _), (other, _)| {
+            one.len().cmp(&other.len()).then_with(|| one.cmp(other))
+        });
+        largest.map(|(monomial, coefficient)| (monomial, *coefficient))
     }
 
     /// The same with polynomials in place of host values, also within quotients, minima and maxima.
@@ -223,6 +280,16 @@ impl Polynomial {
     }
 }
 
+/// A monomial less the atoms of another; `None` where it has not all of them.
+fn without(monomial: &[Atom], other: &[Atom]) -> Option<Vec<Atom>> {
+    let mut left = monomial.to_vec();
+    for atom in other {
+        let at = left.iter().position(|own| own == atom)?;
+        left.remove(at);
+    }
+    Some(left)
+}
+
 impl Atom {
     /// See [`Polynomial::substitute`].
     fn substitute(&self, value: &mut impl FnMut(ValueId) -> Polynomial) -> Option<Polynomial> {
@@ -259,5 +326,70 @@ pub(super) fn normal_form<L>(
         Expression::FloorDivide(a, b) => both(a, b).and_then(|(a, b)| a.floor_divide(&b)),
         Expression::Minimum(a, b) => both(a, b).map(|(a, b)| a.minimum(b)),
         Expression::Maximum(a, b) => both(a, b).map(|(a, b)| a.maximum(b)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Atom, Polynomial};
+    use crate::launch::LaunchId;
+
+    /// `Σ coefficient · Π atoms`, the atoms by number.
+    fn polynomial(terms: &[(i64, &[u32])]) -> Polynomial {
+        let mut sum = Polynomial::default();
+        for (coefficient, atoms) in terms {
+            let mut term = Polynomial::constant(*coefficient);
+            for atom in *atoms {
+                let atom = Polynomial::atom(Atom::Private(LaunchId(0), *atom as usize));
+                term = term.multiply(&atom).expect("small");
+            }
+            sum = sum.add(&term).expect("small");
+        }
+        sum
+    }
+
+    #[test]
+    fn quotient_and_rest_make_the_whole() {
+        let one_of: [&[(i64, &[u32])]; 9] = [
+            &[(1, &[0])],
+            &[(4, &[1])],
+            &[(-2, &[0, 1])],
+            &[(1, &[0]), (2, &[])],
+            &[(1, &[0, 1]), (-3, &[1]), (5, &[])],
+            &[(6, &[0, 0, 1]), (1, &[2])],
+            &[(3, &[])],
+            &[(1, &[0]), (1, &[1])],
+            &[(1, &[1, 2]), (2, &[0, 2]), (-4, &[0])],
+        ];
+        for divisor in one_of.map(polynomial) {
+            for factor in one_of.map(polynomial) {
+                let whole = factor.multiply(&divisor).expect("small");
+                assert_eq!(
+                    whole.divide(&divisor),
+                    Some((factor.clone(), Polynomial::default()))
+                );
+                for added in one_of.map(polynomial) {
+                    let sum = whole.add(&added).expect("small");
+                    let (quotient, rest) = sum.divide(&divisor).expect("small");
+                    let back = quotient
+                        .multiply(&divisor)
+                        .and_then(|whole| whole.add(&rest));
+                    assert_eq!(back, Some(sum));
+                }
+            }
+        }
+        assert_eq!(
+            polynomial(&[(1, &[0])]).divide(&Polynomial::default()),
+            None
+        );
+    }
+
+    #[test]
+    fn factors_are_positive_multiples() {
+        let product = polynomial(&[(-4, &[0, 1])]);
+        let factors = product.positive_factors();
+        let expected = [&[(4, &[0][..])][..], &[(4, &[1])], &[(4, &[0, 1])]];
+        assert_eq!(factors, expected.map(polynomial));
+        assert!(Polynomial::constant(3).positive_factors().is_empty());
     }
 }
