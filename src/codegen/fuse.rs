@@ -358,14 +358,24 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
             let members = shape.members.iter();
             members.map(|member| &self.models[member.kernel.0])
         };
+        let (tables, behind) =
+            host_values::tables_as_passed(&facts.tables, &facts.known, &passed, kept.len());
+        let pointers: Vec<Option<usize>> = passed.iter().copied().chain(behind).collect();
+        let count = kept.len() + tables.len();
         let facts = KernelFacts {
-            apart: host_values::apart_as_passed(&facts.apart, &passed),
+            apart: host_values::apart_as_passed(&facts.apart, &pointers, count),
+            tables,
             unread: unread.collect(),
             arguments: kept
                 .iter()
                 .map(|index| shape.parameters[*index].of_body.is_some())
                 .collect(),
             block: facts.block,
+            // Strands have grids of their own, side by side in that of the kernel.
+            grid: match shape.strands.is_empty() {
+                true => facts.largest,
+                false => [None; 3],
+            },
             static_shared_bytes: models().map(|model| model.static_shared_bytes).sum(),
             dynamic_shared_bytes: facts.dynamic_shared_bytes,
         };
@@ -482,7 +492,8 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
             }
         }
         if self.optimisations.contains(&Optimisation::AliasScopes) {
-            let scopes = AliasScopes::new(self.module, &function.name(), &facts.apart);
+            let scopes =
+                AliasScopes::new(self.module, &function.name(), &facts.apart, &facts.tables);
             for (body, member) in bodies.iter().zip(&shape.members) {
                 scopes.mark(self.module, body.function, &member.places);
             }

@@ -153,8 +153,25 @@ fn hidden_variable(program: &Program<'_>, model: &KernelModel) -> Option<(String
 
 /// Models one kernel function in canonical form; `name` is the mangled name in its unit.
 pub fn model_kernel(function: FunctionValue<'_>, id: KernelId, name: &str) -> KernelModel {
-    model::model_body(&read::read_body(function), id, name)
+    model_kernel_with_tables(function, id, name, Tables::Unknown)
 }
+
+/// The same where something is known of pointers that the kernel loads.
+pub fn model_kernel_with_tables(
+    function: FunctionValue<'_>,
+    id: KernelId,
+    name: &str,
+    tables: Tables,
+) -> KernelModel {
+    let body = Body {
+        tables,
+        ..read::read_body(function)
+    };
+    model::model_body(&body, id, name)
+}
+
+/// A pointer of a kernel, as [`Target::Argument`] has it: position among the parameters, and bytes behind its begin.
+pub type ArgumentPointer = (usize, u32);
 
 /// Index of an access in [`KernelModel::accesses`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

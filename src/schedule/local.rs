@@ -201,10 +201,19 @@ fn group<'a>(
         if sources.is_empty() {
             continue;
         }
-        // All of them, else one after the other, the latest first. One of several with equal code
-        // stays with those: what they load is shared there.
+        // All of them, else those that run just when this one does, else one after the other, the latest first. One
+        // of several with equal code stays with those: what they load is shared there.
         let mut attempts = vec![sources.clone()];
         if sources.len() > 1 {
+            let block = |node: NodeId| graph.nodes[node.0].block;
+            let runs_along = |group: &&usize| {
+                let mut members = groups.members[**group].iter();
+                members.all(|member| block(member.node) == block(*node))
+            };
+            let along: Vec<usize> = sources.iter().filter(runs_along).copied().collect();
+            if (1..sources.len()).contains(&along.len()) {
+                attempts.push(along);
+            }
             let members = |group: usize| groups.members[group].as_slice();
             let code = |group: usize| -> Vec<_> {
                 let members = members(group).iter();

@@ -7,14 +7,14 @@
 //! next to each barrier.
 
 use super::targets::may_meet;
-use crate::kernel::{Access, AccessKind, KernelModel};
+use crate::kernel::{Access, AccessKind, ArgumentPointer, KernelModel};
 
 /// Whether nothing in a kernel is ordered by the barrier with this number in the function's text alone.
-/// `apart` tells of two arguments that they never lead to a common byte.
+/// `apart` tells of two pointers that they never lead to a common byte.
 pub fn is_redundant(
     kernel: &KernelModel,
     place: usize,
-    apart: impl Fn(usize, usize) -> bool,
+    apart: impl Fn(ArgumentPointer, ArgumentPointer) -> bool,
 ) -> bool {
     let number = kernel
         .barriers
@@ -39,7 +39,11 @@ pub fn is_redundant(
     complete && before().all(|(source, _)| after().all(|(sink, _)| !conflict(source, sink, &apart)))
 }
 
-fn conflict(source: &Access, sink: &Access, apart: &impl Fn(usize, usize) -> bool) -> bool {
+fn conflict(
+    source: &Access,
+    sink: &Access,
+    apart: &impl Fn(ArgumentPointer, ArgumentPointer) -> bool,
+) -> bool {
     if source.kind == AccessKind::Read && sink.kind == AccessKind::Read {
         return false;
     }

@@ -25,7 +25,7 @@ use super::targets::may_meet;
 use crate::affine::{Affine, Axis, Constraint, Variable};
 use crate::expression::Expression;
 use crate::isl::{Set, with_operation_budget};
-use crate::kernel::{Access, AccessKind, KernelModel, KernelSymbol, Target};
+use crate::kernel::{Access, AccessKind, ArgumentPointer, KernelModel, KernelSymbol, Target};
 use std::collections::BTreeSet;
 
 /// A shared variable that stands for the part of a buffer that a block works on. Accesses are named by
@@ -52,12 +52,12 @@ pub enum WindowSize {
 }
 
 /// What speaks against it; `None` when nothing does. `block` are the block's extents where they are known;
-/// `apart` tells of two arguments that they never lead to a common byte.
+/// `apart` tells of two pointers that they never lead to a common byte.
 pub fn block_staging_conflict(
     kernel: &KernelModel,
     staged: &StagedBlock,
     block: [Option<u64>; 3],
-    apart: impl Fn(usize, usize) -> bool,
+    apart: impl Fn(ArgumentPointer, ArgumentPointer) -> bool,
 ) -> Option<String> {
     judge(kernel, staged, block, &apart).err()
 }
@@ -75,7 +75,7 @@ fn judge(
     kernel: &KernelModel,
     staged: &StagedBlock,
     block: [Option<u64>; 3],
-    apart: &impl Fn(usize, usize) -> bool,
+    apart: &impl Fn(ArgumentPointer, ArgumentPointer) -> bool,
 ) -> Result<(), String> {
     let [Some(x), Some(y), Some(z)] = block else {
         return Err("the block's extents are not known".to_owned());

@@ -2,17 +2,18 @@
 //!
 //! In the one loop, iteration n of the second comes before iterations m > n of the first. Between threads
 //! nothing was ordered, since no barrier stands in or between the two. In one thread no order is lost when
-//! accesses of which one writes either never reach a common byte, or go to the same place as a function of
+//! accesses of which one writes either never reach a common byte, in whichever iterations, or go to the same place as a function of
 //! the iteration's number, places of different numbers being apart. The two must run equally often: what
 //! is known of the iterations of all accesses of the one is what is known of those of the other. What is
 //! touched between the two comes behind the second loop then: it has no byte in common with what that
-//! touches, unless both read. Waits for the thread's asynchronous copies come before both loops, in which none
+//! touches, unless both read. An atomic update whose result nobody uses orders nothing besides. Waits for the thread's asynchronous copies come before both loops, in which none
 //! begin. What the threads of a warp do together stays where it is, before both or behind both.
 
 use super::iterations::{COUNTER, Reader, Row, Sum, Term};
+use super::one_thread::never_meet;
 use super::targets::may_meet;
 use crate::affine::Variable;
-use crate::kernel::{Access, AccessKind, KernelModel};
+use crate::kernel::{Access, AccessKind, ArgumentPointer, KernelModel};
 use std::collections::BTreeSet;
 
 /// Loops of a kernel, by the [`Access::place`]s of what they touch outside the thread's own memory.
@@ -26,20 +27,25 @@ pub struct JoinedLoops {
     pub between: Vec<usize>,
 }
 
-/// What speaks against making two loops one; `None` when nothing does. `apart` tells of two arguments
+/// What speaks against making two loops one; `None` when nothing does. `extents` are those of grid and block where they
+/// are known, and `apart` tells of two pointers
 /// that they never lead to a common byte.
 pub fn join_conflict(
     kernel: &KernelModel,
     loops: &JoinedLoops,
-    apart: impl Fn(usize, usize) -> bool,
+    extents: [Option<u64>; 6],
+    apart: impl Fn(ArgumentPointer, ArgumentPointer) -> bool,
 ) -> Option<String> {
-    judge(kernel, loops, &apart).err()
+    let may_touch = |one: &Access, other: &Access| {
+        may_meet(&one.target, &other.target, &apart) && !never_meet(kernel, &extents, one, other)
+    };
+    judge(kernel, loops, &may_touch).err()
 }
 
 fn judge(
     kernel: &KernelModel,
     loops: &JoinedLoops,
-    apart: &impl Fn(usize, usize) -> bool,
+    may_touch: &impl Fn(&Access, &Access) -> bool,
 ) -> Result<(), String> {
     let lockstep = kernel.warp_operations && kernel.accesses.iter().any(|access| access.volatile);
     if !kernel.opaque.is_empty() || !kernel.alone.is_empty() || lockstep {
@@ -89,12 +95,10 @@ fn judge(
         return Err("something is touched between".to_owned());
     }
     for passed in &between {
-        let plain = !passed.volatile
-            && !passed.asynchronous
-            && matches!(passed.kind, AccessKind::Read | AccessKind::Write);
+        let plain = !passed.volatile && !passed.asynchronous && passed.kind != AccessKind::Atomic;
         let meets = |access: &&Access| {
             let reads = passed.kind == AccessKind::Read && access.kind == AccessKind::Read;
-            !reads && may_meet(&passed.target, &access.target, apart)
+            !reads && may_touch(passed, access)
         };
         if !plain || second.accesses.iter().any(meets) {
             return Err("what stands between may touch what the second touches".to_owned());
@@ -106,7 +110,7 @@ fn judge(
     for one in &first.accesses {
         for other in &second.accesses {
             let reads = one.kind == AccessKind::Read && other.kind == AccessKind::Read;
-            if reads || !may_meet(&one.target, &other.target, apart) {
+            if reads || !may_touch(one, other) {
                 continue;
             }
             let place = |side: &Side<'_>, access: &Access| {

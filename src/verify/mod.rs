@@ -96,6 +96,7 @@ mod iterations;
 mod joining;
 mod liveness;
 mod member;
+mod one_thread;
 mod operations;
 mod overlay;
 

@@ -25,7 +25,7 @@ use super::iterations::{COUNTER, Reader, Row, Sum, Term};
 use super::targets::may_meet;
 use crate::affine::{Axis, Variable};
 use crate::expression::Expression;
-use crate::kernel::{Access, AccessKind, KernelModel, KernelSymbol, Target};
+use crate::kernel::{Access, AccessKind, ArgumentPointer, KernelModel, KernelSymbol, Target};
 use std::collections::BTreeSet;
 
 /// What is done to a kernel that keeps rows. Accesses are named by [`Access::place`].
@@ -64,12 +64,12 @@ impl Default for RowLength {
 }
 
 /// What speaks against keeping rows so; `None` when nothing does. `block` are the block's extents where
-/// they are known; `apart` tells of two arguments that they never lead to a common byte.
+/// they are known; `apart` tells of two pointers that they never lead to a common byte.
 pub fn staging_conflict(
     kernel: &KernelModel,
     staging: &Staging,
     block: [Option<u64>; 3],
-    apart: impl Fn(usize, usize) -> bool,
+    apart: impl Fn(ArgumentPointer, ArgumentPointer) -> bool,
 ) -> Option<String> {
     if !kernel.opaque.is_empty() || !kernel.alone.is_empty() {
         return Some("the kernel is not understood".to_owned());
@@ -126,7 +126,7 @@ struct Step<'a> {
     whole: bool,
 }
 
-impl<F: Fn(usize, usize) -> bool> Judge<'_, F> {
+impl<F: Fn(ArgumentPointer, ArgumentPointer) -> bool> Judge<'_, F> {
     fn stream(&self, stream: &StagedStream) -> Result<Used, String> {
         let steps = |places: &[usize]| -> Result<Vec<Step<'_>>, String> {
             places.iter().map(|place| self.step(*place)).collect()

@@ -1,13 +1,13 @@
 //! Which accesses of one kernel may touch the same memory.
 
-use crate::kernel::Target;
+use crate::kernel::{ArgumentPointer, Target};
 
-/// Whether two targets of one kernel may have a byte in common. `apart` says of two pointer arguments that
+/// Whether two targets of one kernel may have a byte in common. `apart` says of two pointers that
 /// the host never lets them lead to common memory.
 pub(super) fn may_meet(
     one: &Target,
     other: &Target,
-    apart: &impl Fn(usize, usize) -> bool,
+    apart: &impl Fn(ArgumentPointer, ArgumentPointer) -> bool,
 ) -> bool {
     match (one, other) {
         (Target::Shared(one), Target::Shared(other)) => one == other,
@@ -24,13 +24,16 @@ pub(super) fn may_meet(
         (
             Target::Argument {
                 argument: one,
-                offset_bytes: 0,
+                offset_bytes: of_one,
             },
             Target::Argument {
                 argument: other,
-                offset_bytes: 0,
+                offset_bytes: of_other,
             },
-        ) => one == other || !apart(*one, *other),
+        ) => {
+            let pointers = [(*one, *of_one), (*other, *of_other)];
+            pointers[0] == pointers[1] || !apart(pointers[0], pointers[1])
+        }
         _ => true,
     }
 }

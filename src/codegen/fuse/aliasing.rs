@@ -7,7 +7,10 @@
 use crate::codegen::FusedParameter;
 use crate::dependence::{Guard, PointerRange};
 use crate::kernel::{AccessKind, KernelModel, Target};
-use crate::launch::{ArgumentPiece, BufferId, Launch, LaunchGraph, LaunchId, Operand, Root};
+use crate::launch::{
+    ArgumentPiece, BEHIND_POINTER, BufferId, Launch, LaunchGraph, LaunchId, Operand,
+    Pointer as Led, Root,
+};
 use crate::program::Program;
 use crate::schedule::FusionGroup;
 
@@ -24,12 +27,22 @@ pub(super) struct PointerFacts<'a> {
     unknown: bool,
 }
 
+/// A pointer in memory that members load, and that nobody changes meanwhile.
+pub(super) struct Table {
+    /// The fused kernel's parameter that leads there.
+    pub(super) parameter: usize,
+    /// How far behind that it stands.
+    pub(super) distance_bytes: u32,
+    /// The launches that load it, and by which argument.
+    pub(super) loads: Vec<(LaunchId, usize)>,
+}
+
 /// A pointer that the group uses: one of a parameter's values.
 struct Pointer {
-    /// Index of the fused kernel's parameter.
+    /// Index of the fused kernel's parameter; those of tables come behind all parameters.
     parameter: usize,
-    /// Where it points, when the host knows.
-    root: Option<Root>,
+    /// The allocations that it can lead into, when the host knows them.
+    leads_to: Option<Vec<BufferId>>,
     /// Launch arguments that are known to have this value.
     uses: Vec<Use>,
 }
@@ -44,13 +57,14 @@ struct Use {
 }
 
 impl<'a> PointerFacts<'a> {
-    /// Collects the pointers of all parameters, in their order.
+    /// Collects the pointers of all parameters and of the tables, in their order.
     pub(super) fn of(
         program: &Program,
         graph: &'a LaunchGraph,
         group: &'a FusionGroup,
         members: &[(&Launch, &KernelModel)],
         parameters: &[&FusedParameter],
+        tables: &[Table],
     ) -> Self {
         let unknown = members.iter().any(|(launch, model)| {
             let reaches = model.accesses.iter().any(|access| {
@@ -91,13 +105,13 @@ impl<'a> PointerFacts<'a> {
                     // Two units may each have a variable of this name.
                     let mut named = (0..graph.buffers.len())
                         .filter(|buffer| graph.buffers[*buffer].variable.as_ref() == Some(name));
-                    let root = match (named.next(), named.next()) {
-                        (Some(buffer), None) => Some(Root::Buffer(BufferId(buffer))),
+                    let leads_to = match (named.next(), named.next()) {
+                        (Some(buffer), None) => Some(vec![BufferId(buffer)]),
                         _ => None,
                     };
                     pointers.push(Pointer {
                         parameter: index,
-                        root,
+                        leads_to,
                         uses: Vec::new(),
                     });
                 }
@@ -146,6 +160,24 @@ impl<'a> PointerFacts<'a> {
                 }
             }
         }
+        for (table, index) in tables.iter().zip(parameters.len()..) {
+            let offset_bytes = BEHIND_POINTER.checked_add(table.distance_bytes);
+            let loads = table.loads.iter().filter_map(|(launch, argument)| {
+                let (launch, _) = members.iter().find(|(member, _)| member.id == *launch)?;
+                let own = Use {
+                    launch: launch.id,
+                    argument: *argument,
+                    offset_bytes: offset_bytes?,
+                };
+                Some(pointer_of(index, launch, own, members))
+            });
+            // All of them load one pointer.
+            let one = loads.reduce(|mut one, other| {
+                one.uses.extend(other.uses);
+                one
+            });
+            pointers.extend(one);
+        }
         Self {
             graph,
             group,
@@ -169,7 +201,7 @@ impl<'a> PointerFacts<'a> {
             && others.iter().all(|other| self.distinct(own[0], other))
     }
 
-    /// Whether two parameters are pointers, and what is reached through the one is never reached
+    /// Whether two parameters or tables are pointers, and what is reached through the one is never reached
     /// through the other.
     pub(super) fn apart(&self, one: usize, other: usize) -> bool {
         let of = |parameter: usize| {
@@ -190,13 +222,15 @@ impl<'a> PointerFacts<'a> {
     }
 
     fn distinct(&self, left: &Pointer, right: &Pointer) -> bool {
-        let roots = match (&left.root, &right.root) {
-            (Some(Root::Buffer(left)), Some(Root::Buffer(right))) => {
-                left != right && left.0 < self.graph.buffers.len()
-            }
-            _ => false,
-        };
-        roots || self.guarded(left, right)
+        let elsewhere = left
+            .leads_to
+            .iter()
+            .zip(&right.leads_to)
+            .any(|(left, right)| {
+                let known = |buffer: &BufferId| buffer.0 < self.graph.buffers.len();
+                left.iter().chain(right).all(known) && !left.iter().any(|one| right.contains(one))
+            });
+        elsewhere || self.guarded(left, right)
     }
 
     /// Whether the plan compares the touched ranges for every pair of launches that use the two
@@ -271,15 +305,21 @@ fn pointer_of(
     }
     Pointer {
         parameter,
-        root: piece
-            .and_then(|piece| piece.pointer.as_ref())
-            .map(|pointer| pointer.root.clone()),
+        leads_to: piece.and_then(|piece| allocations(piece.pointer.as_ref()?)),
         uses,
     }
 }
 
+/// All allocations that a pointer can lead into.
+fn allocations(pointer: &Led) -> Option<Vec<BufferId>> {
+    match &pointer.root {
+        Root::Buffer(buffer) => Some(vec![*buffer]),
+        _ => pointer.may_point_to.clone(),
+    }
+}
+
 /// The pointers inside of so many bytes of an argument that are no pointer themselves. There may be some that the
-/// host does not know: one without a root stands for them.
+/// host does not know: one that leads anywhere stands for them.
 fn pointers_in(parameter: usize, launch: &Launch, begin: Use, bytes: u32) -> Vec<Pointer> {
     let Some(known) = launch.arguments.get(begin.argument) else {
         return Vec::new();
@@ -296,12 +336,12 @@ fn pointers_in(parameter: usize, launch: &Launch, begin: Use, bytes: u32) -> Vec
     let pieces = known.pieces.iter();
     let pointers = pieces.filter(|piece| within.contains(&piece.offset_bytes));
     let pointers = pointers.filter_map(|piece| piece.pointer.as_ref());
-    let roots = pointers.map(|pointer| Some(pointer.root.clone()));
-    roots
+    pointers
+        .map(allocations)
         .chain([None])
-        .map(|root| Pointer {
+        .map(|leads_to| Pointer {
             parameter,
-            root,
+            leads_to,
             uses: Vec::new(),
         })
         .collect()

@@ -211,13 +211,10 @@ fn of_buffer(model: &KernelModel, facts: &KernelFacts, argument: usize) -> Optio
     let apart = |other: &Target| match other {
         Target::Argument {
             argument: other,
-            offset_bytes: 0,
-        } => {
-            let known = facts.apart.get(argument).and_then(|row| row.get(*other));
-            known == Some(&true)
-        }
+            offset_bytes,
+        } => facts.are_apart((argument, 0), (*other, *offset_bytes)),
         Target::Shared(_) | Target::UnknownShared => true,
-        Target::Argument { .. } | Target::Global(_) | Target::Unknown => false,
+        Target::Global(_) | Target::Unknown => false,
     };
     let mut stores: Vec<&Access> = Vec::new();
     let mut loads: Vec<&Access> = Vec::new();

@@ -240,7 +240,9 @@ fn the_verifier_refuses_wrong_windows() {
         let function = module.get_function(name).expect("the case has it");
         let model = model_kernel(function, KernelId(0), name);
         let facts = facts();
-        block_staging_conflict(&model, &staged, block, |one, other| facts.apart[one][other])
+        block_staging_conflict(&model, &staged, block, |one, other| {
+            facts.are_apart(one, other)
+        })
     };
     let (whole, block) = (WindowSize::Bytes(256), [Some(64), Some(1), Some(1)]);
     let (stores, loads) = (&[[1, 2]][..], &[[3, 4]][..]);
@@ -314,7 +316,7 @@ fn the_verifier_judges_barriers_by_itself() {
         let function = module.get_function(name).expect("the case has it");
         let model = model_kernel(function, KernelId(0), name);
         let facts = facts();
-        let judge = |place| is_redundant(&model, place, |one, other| facts.apart[one][other]);
+        let judge = |place| is_redundant(&model, place, |one, other| facts.are_apart(one, other));
         let found: Vec<bool> = (0..model.barriers.len()).map(judge).collect();
         assert_eq!(found, expected, "{name}");
     }
@@ -463,7 +465,7 @@ fn the_verifier_refuses_wrong_staging() {
             &model,
             &staging,
             [threads, Some(1), Some(1)],
-            |one, other| facts.apart[one][other],
+            |one, other| facts.are_apart(one, other),
         )
     };
     let n = RowLength::Argument(3);
@@ -576,7 +578,9 @@ fn the_verifier_refuses_wrong_joints() {
             between: Vec::new(),
         };
         let facts = facts();
-        join_conflict(&model, &loops, |one, other| facts.apart[one][other])
+        join_conflict(&model, &loops, [None; 6], |one, other| {
+            facts.are_apart(one, other)
+        })
     };
     for name in ["twice", "step_of_the_block", "parts_of_an_element"] {
         assert_eq!(judge(name, loops(name)), None, "{name}");

@@ -120,7 +120,7 @@ impl Place {
     }
 
     /// How many bytes another place lies behind this one, where both are reckoned from one.
-    fn distance_bytes(&self, other: &Self) -> Option<Sum> {
+    pub(super) fn distance_bytes(&self, other: &Self) -> Option<Sum> {
         made_alike(self.base, other.base).then(|| other.bytes.minus(&self.bytes))
     }
 }

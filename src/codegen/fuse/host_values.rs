@@ -131,10 +131,13 @@ pub(super) fn specialise(
     Ok((function, place))
 }
 
-/// Which parameters never reach what others reach, by the places that [`specialise`] gave: a parameter
-/// reaches what all those reach that are reckoned from it.
-pub(super) fn apart_as_passed(apart: &[Vec<bool>], place: &[Option<usize>]) -> Vec<Vec<bool>> {
-    let count = place.iter().flatten().max().map_or(0, |last| last + 1);
+/// Which of so many pointers never reach what others reach, by the places that [`specialise`] and
+/// [`tables_as_passed`] gave: a parameter reaches what all those reach that are reckoned from it.
+pub(super) fn apart_as_passed(
+    apart: &[Vec<bool>],
+    place: &[Option<usize>],
+    count: usize,
+) -> Vec<Vec<bool>> {
     let mut passed = vec![vec![true; count]; count];
     for (row, one) in apart.iter().zip(place) {
         for (apart, other) in row.iter().zip(place) {
@@ -144,6 +147,35 @@ pub(super) fn apart_as_passed(apart: &[Vec<bool>], place: &[Option<usize>]) -> V
         }
     }
     passed
+}
+
+/// The tables of a kernel after [`specialise`], which left it so many parameters, and which of them each was: as a
+/// place behind those of the parameters.
+pub(super) fn tables_as_passed(
+    tables: &[(usize, u32)],
+    known: &[Known],
+    place: &[Option<usize>],
+    parameters: usize,
+) -> (Vec<(usize, u32)>, Vec<Option<usize>>) {
+    let mut passed: Vec<(usize, u32)> = Vec::new();
+    let places = tables.iter().map(|(parameter, distance_bytes)| {
+        let further = match known[*parameter] {
+            Known::Distance { bytes, .. } => bytes,
+            Known::Nothing | Known::Constant(_) => 0,
+        };
+        let distance_bytes = i64::from(*distance_bytes).checked_add(further)?;
+        let table = (place[*parameter]?, u32::try_from(distance_bytes).ok()?);
+        let at = passed.iter().position(|known| *known == table);
+        Some(
+            parameters
+                + at.unwrap_or_else(|| {
+                    passed.push(table);
+                    passed.len() - 1
+                }),
+        )
+    });
+    let places = places.collect();
+    (passed, places)
 }
 
 /// Puts the known extents of a launch into the function of its kernel, and the one index that there is where

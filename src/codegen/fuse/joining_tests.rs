@@ -2,8 +2,9 @@
 
 use super::block_tests::{facts, parsed};
 use super::loops::join_loops;
+use super::memory::KernelFacts;
 use crate::codegen::ir::{Opcode, Value};
-use crate::kernel::model_kernel;
+use crate::kernel::{Tables, model_kernel, model_kernel_with_tables};
 use crate::program::KernelId;
 use crate::verify::{JoinedLoops, join_conflict};
 use inkwell::context::Context;
@@ -22,6 +23,7 @@ fn what_stands_between_comes_behind_both_loops() {
         ("read_between", 1),
         ("branch_between", 1),
         ("number_between", 1),
+        ("atomic_between", 1),
         ("three", 2),
         ("begins_elsewhere", 1),
         ("bound_inside", 1),
@@ -35,7 +37,6 @@ fn what_stands_between_comes_behind_both_loops() {
         ("begins_with_what_is_read", 0),
         ("begins_with_the_sum", 0),
         ("number_of_the_first", 0),
-        ("atomic_between", 0),
         ("volatile_between", 0),
         ("leaves_between", 0),
         ("own_memory_between", 0),
@@ -85,13 +86,16 @@ fn the_verifier_refuses_what_may_not_pass_a_loop() {
         let function = module.get_function(name).expect("the case has it");
         let model = model_kernel(function, KernelId(0), name);
         let facts = facts();
-        join_conflict(&model, loops, |one, other| facts.apart[one][other])
+        join_conflict(&model, loops, [None; 6], |one, other| {
+            facts.are_apart(one, other)
+        })
     };
     for name in [
         "stored_between",
         "read_between",
         "branch_between",
         "number_between",
+        "atomic_between",
         "begins_elsewhere",
     ] {
         let right = loops(&module, name);
@@ -114,7 +118,6 @@ fn the_verifier_refuses_what_may_not_pass_a_loop() {
         "read_behind",
         "read_through_alias",
         "overwritten_behind",
-        "atomic_between",
         "volatile_between",
         "waits_behind_the_store",
         "one_more",
@@ -184,8 +187,8 @@ fn the_verifier_refuses_what_warps_and_copies_forbid() {
         let function = module.get_function(name).expect("the case has it");
         let model = model_kernel(function, KernelId(0), name);
         let facts = facts();
-        join_conflict(&model, &loops(&module, name), |one, other| {
-            facts.apart[one][other]
+        join_conflict(&model, &loops(&module, name), [None; 6], |one, other| {
+            facts.are_apart(one, other)
         })
     };
     for name in [
@@ -204,5 +207,70 @@ fn the_verifier_refuses_what_warps_and_copies_forbid() {
         "threads_meet_inside",
     ] {
         assert!(judge(name).is_some(), "{name}");
+    }
+}
+
+/// The pointer at byte 8 of what the first parameter leads to leads elsewhere than the others.
+fn facts_of_tables() -> KernelFacts {
+    let apart = [
+        [false, true, true, true],
+        [true, false, true, true],
+        [true, true, false, true],
+        [true, true, true, false],
+    ];
+    KernelFacts {
+        apart: apart.map(Vec::from).into(),
+        tables: vec![(0, 8)],
+        block: [Some(64), Some(1), Some(1)],
+        ..facts()
+    }
+}
+
+/// What may be one loop by tables and by parts of one thing, and what may not.
+const BY_TABLES: [(&str, bool); 8] = [
+    ("parts_of_one", true),
+    ("next_to_each_other", true),
+    ("threads_of_any_number", false),
+    ("parts_meet", false),
+    // That comes behind the second loop, which reads other parts, and stays behind the first.
+    ("meets_the_first", true),
+    ("meets_itself", true),
+    ("other_pointer", false),
+    ("result_is_used", false),
+];
+
+#[test]
+fn loops_over_tables_and_parts_of_one_thing_become_one() {
+    let context = Context::create();
+    let module = parsed(&context, include_str!("cases/tables.ll"));
+    for (name, joins) in BY_TABLES {
+        let kernel = Value::function(&module, name).expect("the case has it");
+        let joined = join_loops(&module, kernel, &facts_of_tables());
+        assert_eq!(joined, usize::from(joins), "{name}");
+    }
+    module.verify().expect("the result is valid IR");
+}
+
+#[test]
+fn the_verifier_tells_tables_and_parts_of_one_thing() {
+    let context = Context::create();
+    let module = parsed(&context, include_str!("cases/tables.ll"));
+    let facts = facts_of_tables();
+    let judge = |name: &str, known: &[(usize, u32)], block: [Option<u64>; 3]| {
+        let function = module.get_function(name).expect("the case has it");
+        let tables = Tables::Only(known.iter().copied().collect());
+        let model = model_kernel_with_tables(function, KernelId(0), name, tables);
+        let [x, y, z] = block;
+        let extents = [None, None, None, x, y, z];
+        join_conflict(&model, &loops(&module, name), extents, |one, other| {
+            facts.are_apart(one, other)
+        })
+    };
+    for (name, joins) in BY_TABLES {
+        // Threads whose counters begin at the bound or behind it run neither loop.
+        let joins = joins || name == "threads_of_any_number";
+        let conflict = judge(name, &facts.tables, facts.block);
+        assert_eq!(conflict.is_none(), joins, "{name}: {conflict:?}");
+        assert!(judge(name, &[], facts.block).is_some(), "{name}: no tables");
     }
 }

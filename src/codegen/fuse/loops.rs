@@ -14,7 +14,7 @@
 //!   begins any. The rest comes behind the second now. It does not wait, and nothing that it
 //!   touches can be touched by the second, unless both read.
 //! - Iteration n of the second now comes before iteration m > n of the first, in one thread. That is no
-//!   matter for accesses that cannot reach a common byte, and for such that go to one place in iterations of
+//!   matter for accesses that cannot reach a common byte, as other pointers or the bounds of their distance tell, and for such that go to one place in iterations of
 //!   equal number ([`super::counterparts`]). Between threads nothing was ordered.
 //!
 //! The second's counter is reckoned from the first's then, and where both go to one place in an iteration, the
@@ -26,13 +26,14 @@
 use super::control_flow::ControlFlow;
 use super::counterparts::{Counter, Progress};
 use super::counting::{Counting, Sum};
+use super::guarded_values;
 use super::memory::{
     Effect, KernelFacts, Root, is_computation, is_pure_call, is_remark, made_alike,
 };
 use super::overlay::WAIT_FOR_COPIES;
 use super::rows::Place;
 use crate::codegen::ir::{Block, Builder, Opcode, Value};
-use crate::kernel::model_kernel;
+use crate::kernel::{Tables, model_kernel_with_tables};
 use crate::program::KernelId;
 use crate::verify::{JoinedLoops, join_conflict};
 use inkwell::module::Module;
@@ -292,7 +293,7 @@ impl Pair<'_> {
             let pair = counting(one).zip(counting(other));
             pair.is_some_and(|(one, other)| one.is_as_often_as(&other))
         };
-        if !one.counts_like(other) && !as_often() || !self.may_pass(kernel, facts) {
+        if !one.counts_like(other) && !as_often() || !self.may_pass(module, kernel, facts) {
             return None;
         }
         let hoisted = self.hoisted()?;
@@ -300,20 +301,22 @@ impl Pair<'_> {
     }
 
     /// Whether what stands between may come behind the second loop.
-    fn may_pass(&self, kernel: Value, facts: &KernelFacts) -> bool {
+    fn may_pass(&self, module: &Module, kernel: Value, facts: &KernelFacts) -> bool {
         let mut moved = self.between.iter().flat_map(|block| block.instructions());
         moved.all(|at| match Effect::of(at) {
             // Where a variable of the thread begins or ends to live stays before what uses it, or behind.
             Effect::Nothing => !is_remark(at) || ends_variable(at),
             Effect::Unknown if declares_scope(at) || waits_for_copies(at) => true,
-            effect @ (Effect::Load(address) | Effect::Store(address)) => {
+            Effect::Atomic(_) if !at.users().is_empty() => false,
+            effect @ (Effect::Load(address) | Effect::Store(address) | Effect::Atomic(address)) => {
                 let mut passed = self.other.accesses().into_iter();
-                !passed.any(|(_, later, later_address)| {
+                !passed.any(|(passed, later, later_address)| {
                     (effect.writes() || later.writes())
-                        && may_share(kernel, facts, address, later_address)
+                        && may_share(module, kernel, facts, [address, later_address])
+                        && !never_meet(module, (at, address), (passed, later_address))
                 })
             }
-            Effect::Atomic(_) | Effect::Barrier | Effect::Unknown => false,
+            Effect::Barrier | Effect::Unknown => false,
         })
     }
 
@@ -381,7 +384,8 @@ impl Pair<'_> {
         let Some(function) = module.get_function(&kernel.name()) else {
             return false;
         };
-        let model = model_kernel(function, KernelId(0), &kernel.name());
+        let tables = Tables::Only(facts.tables.iter().copied().collect());
+        let model = model_kernel_with_tables(function, KernelId(0), &kernel.name(), tables);
         // Of what is the thread's own the model has no accesses.
         let mut loops = JoinedLoops::default();
         let known: HashSet<usize> = model.accesses.iter().map(|access| access.place).collect();
@@ -402,10 +406,11 @@ impl Pair<'_> {
                 place += 1;
             }
         }
-        let conflict = join_conflict(&model, &loops, |one, other| {
-            let known = facts.apart.get(one).and_then(|row| row.get(other));
-            known == Some(&true)
-        });
+        let [gx, gy, gz] = facts.grid;
+        let [bx, by, bz] = facts.block;
+        let extents = [gx, gy, gz, bx, by, bz];
+        let apart = |one, other| facts.are_apart(one, other);
+        let conflict = join_conflict(&model, &loops, extents, apart);
         conflict.is_none()
     }
 }
@@ -436,8 +441,13 @@ fn used(at: Value) -> Vec<Value> {
 
 /// Whether two addresses may lead to a common byte, also of the thread's own memory, which may be reached
 /// through a pointer that nothing is known of.
-fn may_share(kernel: Value, facts: &KernelFacts, one: Value, other: Value) -> bool {
-    let (root, other) = (Root::of(kernel, one), Root::of(kernel, other));
+fn may_share(
+    module: &Module,
+    kernel: Value,
+    facts: &KernelFacts,
+    [one, other]: [Value; 2],
+) -> bool {
+    let [root, other] = [one, other].map(|at| Root::through_tables(module, kernel, facts, at));
     let own = |root| matches!(root, Root::Private | Root::Unknown);
     own(root) && own(other) || root.may_share(other, facts)
 }
@@ -456,7 +466,8 @@ fn reordered(
             .iter()
             .any(|(later, later_effect, later_address)| {
                 let conflict = effect.writes() || later_effect.writes();
-                let share = may_share(kernel, facts, *address, *later_address);
+                let share = may_share(module, kernel, facts, [*address, *later_address])
+                    && !never_meet(module, (*at, *address), (*later, *later_address));
                 let same_element = || {
                     if !one.counts_like(other) {
                         return None;
@@ -498,6 +509,27 @@ fn distance(
     let (first, second) = (progress(one, address)?, progress(other, other_address)?);
     let distance = first.distance(counter(one), &second, counter(other))?;
     Some((distance, first))
+}
+
+/// Whether a thread never reaches a common byte by two accesses to parts of one thing, in whichever iterations.
+fn never_meet(
+    module: &Module,
+    (one, address): (Value, Value),
+    (other, other_address): (Value, Value),
+) -> bool {
+    let bytes = |at: Value| -> i128 {
+        let ty = match at.opcode() {
+            Opcode::LLVMStore => at.operand(0).ty(),
+            Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg => at.operand(1).ty(),
+            _ => at.ty(),
+        };
+        ty.allocation_bytes(module).into()
+    };
+    let [place, other_place] =
+        [address, other_address].map(|at| guarded_values::Place::of(module, at));
+    let distance = place.distance_bytes(&other_place);
+    let bounds = distance.and_then(|distance| distance.bounds());
+    bounds.is_some_and(|(low, high)| low >= bytes(one) || high <= -bytes(other))
 }
 
 /// How many bytes a plain access touches.

@@ -4,7 +4,9 @@
 
 use super::control_flow::is_barrier;
 use crate::codegen::ir::{FUNCTION_ATTRIBUTES, Opcode, Value};
-use crate::kernel::computes_from_operands;
+use crate::kernel::{ArgumentPointer, computes_from_operands};
+use crate::launch::BEHIND_POINTER;
+use inkwell::module::Module;
 use std::collections::{HashMap, HashSet};
 
 const SHARED_ADDRESS_SPACE: u32 = 3;
@@ -12,8 +14,11 @@ const SHARED_ADDRESS_SPACE: u32 = 3;
 /// What the host program knows of a fused kernel.
 #[derive(Clone, Debug, Default)]
 pub(super) struct KernelFacts {
-    /// By two parameters: what is reached through the one is never reached through the other.
+    /// By two pointers, those of the parameters and then those of [`Self::tables`]: what is reached through the one
+    /// is never reached through the other.
     pub(super) apart: Vec<Vec<bool>>,
+    /// Pointers that nobody changes while the kernel runs: so many bytes behind where which parameter leads.
+    pub(super) tables: Vec<(usize, u32)>,
     /// Allocations that nobody reads after the kernel: the parameters of its recipe that lead there,
     /// and those that it has instead.
     pub(super) unread: Vec<(Vec<usize>, Vec<usize>)>,
@@ -21,10 +26,36 @@ pub(super) struct KernelFacts {
     pub(super) arguments: Vec<bool>,
     /// Extents of its blocks, where they are known.
     pub(super) block: [Option<u64>; 3],
+    /// Extents that its grid does not exceed, where such are known.
+    pub(super) grid: [Option<u64>; 3],
     /// Bytes of static shared memory that its members have.
     pub(super) static_shared_bytes: u64,
     /// Bytes of dynamic shared memory that its members ask for at the most; `None` where only a run tells.
     pub(super) dynamic_shared_bytes: Option<u64>,
+}
+
+impl KernelFacts {
+    /// Whether what is reached through the one pointer is never reached through the other, by the kernel's model.
+    pub(super) fn are_apart(&self, one: ArgumentPointer, other: ArgumentPointer) -> bool {
+        let pointer = |(argument, offset_bytes): ArgumentPointer| match offset_bytes {
+            0 => Some(argument),
+            _ => self.table((argument, offset_bytes.checked_sub(BEHIND_POINTER)?)),
+        };
+        let pair = pointer(one).zip(pointer(other));
+        pair.is_some_and(|(one, other)| self.is_apart(one, other))
+    }
+
+    fn is_apart(&self, one: usize, other: usize) -> bool {
+        let known = self.apart.get(one).and_then(|row| row.get(other));
+        known == Some(&true)
+    }
+
+    /// The pointer that stands so many bytes behind where a parameter leads.
+    fn table(&self, table: (usize, u32)) -> Option<usize> {
+        let parameters = self.apart.len().checked_sub(self.tables.len())?;
+        let at = self.tables.iter().position(|known| *known == table)?;
+        Some(parameters + at)
+    }
 }
 
 /// What an instruction does.
@@ -117,7 +148,8 @@ pub(super) enum Root {
     Shared(Value),
     /// Dynamic shared memory.
     DynamicShared,
-    /// What the pointer in the kernel's n-th parameter points into.
+    /// What the n-th pointer of [`KernelFacts::apart`] points into: that in the kernel's n-th parameter, or one that
+    /// stands in a table.
     Parameter(usize),
     /// Memory of the thread itself.
     Private,
@@ -158,6 +190,35 @@ impl Root {
         }
     }
 
+    /// Where an address of a kernel comes from, by way of tables, too.
+    pub(super) fn through_tables(
+        module: &Module,
+        kernel: Value,
+        facts: &KernelFacts,
+        address: Value,
+    ) -> Self {
+        match Self::of(kernel, address) {
+            Self::Unknown => {}
+            known => return known,
+        }
+        let led = || {
+            let (load, _) = base_of(module, address);
+            if !load.is_instruction() {
+                return None;
+            }
+            let Effect::Load(address) = Effect::of(load) else {
+                return None;
+            };
+            let (table, distance_bytes) = base_of(module, address);
+            let parameter = kernel
+                .parameters()
+                .into_iter()
+                .position(|own| own == table)?;
+            facts.table((parameter, u32::try_from(distance_bytes?).ok()?))
+        };
+        led().map_or(Self::Unknown, Self::Parameter)
+    }
+
     /// Whether two threads of a block could reach a common byte through the two. Pointers that the
     /// host passes never lead to shared memory.
     pub(super) fn may_share(self, other: Self, facts: &KernelFacts) -> bool {
@@ -165,13 +226,30 @@ impl Root {
             (Self::Private, _) | (_, Self::Private) => false,
             (Self::Unknown, _) | (_, Self::Unknown) => true,
             (Self::Parameter(one), Self::Parameter(other)) => {
-                let apart = facts.apart.get(one).and_then(|row| row.get(other));
-                one == other || apart != Some(&true)
+                one == other || !facts.is_apart(one, other)
             }
             (Self::Parameter(_), _) | (_, Self::Parameter(_)) => false,
             (one, other) => one == other,
         }
     }
+}
+
+/// What an address is reckoned from, and how many bytes behind that it is where that is a constant.
+pub(super) fn base_of(module: &Module, address: Value) -> (Value, Option<i64>) {
+    let (mut at, mut distance_bytes) = (address, Some(0_i64));
+    while at.is_instruction() {
+        match at.opcode() {
+            Opcode::LLVMGetElementPtr => {
+                let own = at.constant_distance(module);
+                let sum = distance_bytes.zip(own);
+                distance_bytes = sum.and_then(|(one, other)| one.checked_add(other));
+            }
+            Opcode::LLVMAddrSpaceCast | Opcode::LLVMBitCast => {}
+            _ => break,
+        }
+        at = at.operand(0);
+    }
+    (at, distance_bytes)
 }
 
 /// Whether two values are equal wherever both are known: one value, or made alike from equal ones

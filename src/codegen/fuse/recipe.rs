@@ -6,7 +6,7 @@
 //! several sites have a greatest common part, [`Facts::meet`]: what each of them claims.
 
 use super::Part;
-use super::aliasing::PointerFacts;
+use super::aliasing::{PointerFacts, Table};
 use super::batch::Statement;
 use super::clipped::{self, Grid};
 use super::dead_stores;
@@ -24,7 +24,7 @@ use crate::launch::{BufferId, Launch, LaunchGraph, LaunchId, ValueId};
 use crate::program::{KernelId, Program};
 use crate::schedule::{BlockThreads, FusionGroup, ThreadMap, Variant};
 use inkwell::module::Module;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// All that a fused kernel depends on.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -83,8 +83,12 @@ pub(super) struct Facts {
     pub(super) known: Vec<Known>,
     /// By parameter, whether nothing else in the kernel reaches what it points to.
     pub(super) alone: Vec<bool>,
-    /// By two parameters, whether what is reached through the one is never reached through the other.
+    /// By two pointers, those of the parameters and then those of the tables, whether what is reached through the one
+    /// is never reached through the other.
     pub(super) apart: Vec<Vec<bool>>,
+    /// Pointers in memory that nobody changes while the kernel runs: so many bytes behind where which parameter leads.
+    /// Sites of one shape have the same.
+    pub(super) tables: Vec<(usize, u32)>,
     /// The parameters that lead to each allocation that nobody reads afterwards.
     pub(super) unread: Vec<Vec<usize>>,
     /// No block has more threads.
@@ -131,6 +135,7 @@ impl Facts {
                 .zip(&other.apart)
                 .map(|(one, other)| one.iter().zip(other).map(both).collect())
                 .collect(),
+            tables: self.tables.clone(),
             unread: self
                 .unread
                 .iter()
@@ -207,8 +212,11 @@ impl SiteReader<'_, '_> {
             .iter()
             .map(|parameter| &parameter.source)
             .collect();
-        let facts = PointerFacts::of(self.program, graph, group, self.members, &sources);
+        let tables = self.tables(&places);
+        let members = self.members;
+        let facts = PointerFacts::of(self.program, graph, group, members, &sources, &tables);
         let all = 0..parameters.len();
+        let pointers = 0..parameters.len() + tables.len();
         let apart = |one, other| self.is_fused() && facts.apart(one, other);
         let unread = dead_stores::parameters_into(
             &group.unread_afterwards,
@@ -241,9 +249,13 @@ impl SiteReader<'_, '_> {
                 .clone()
                 .map(|index| self.is_fused() && facts.alone(index))
                 .collect(),
-            apart: all
+            apart: pointers
                 .clone()
-                .map(|one| all.clone().map(|other| apart(one, other)).collect())
+                .map(|one| pointers.clone().map(|other| apart(one, other)).collect())
+                .collect(),
+            tables: tables
+                .iter()
+                .map(|table| (table.parameter, table.distance_bytes))
                 .collect(),
             unread: led_to,
             most_threads: self.most_threads(),
@@ -384,6 +396,36 @@ impl SiteReader<'_, '_> {
             places.push(list);
         }
         (parameters, places)
+    }
+
+    /// The pointers that members load from behind their pointers, each once.
+    fn tables(&self, places: &[Vec<usize>]) -> Vec<Table> {
+        let mut tables: BTreeMap<(usize, u32), Vec<(LaunchId, usize)>> = BTreeMap::new();
+        let members = self.members.iter().zip(self.bodies).zip(places);
+        for (((launch, model), body), places) in members {
+            let targets = model.accesses.iter();
+            let loads: BTreeSet<(usize, u32)> = targets
+                .filter_map(|access| access.target.behind_argument())
+                .collect();
+            for (argument, distance_bytes) in loads {
+                let mut formals = model.formals.iter().skip(argument);
+                let is_pointer = formals.next().is_some_and(|formal| formal.is_pointer);
+                let mut pieces = body.pieces().iter();
+                let own = pieces.position(|piece| piece.argument == argument);
+                if let Some(own) = own.filter(|_| is_pointer) {
+                    let table = tables.entry((places[own], distance_bytes)).or_default();
+                    table.push((launch.id, argument));
+                }
+            }
+        }
+        let tables = tables.into_iter();
+        tables
+            .map(|((parameter, distance_bytes), loads)| Table {
+                parameter,
+                distance_bytes,
+                loads,
+            })
+            .collect()
     }
 
     /// Equal ids mean bit-equal parameters of one type.
@@ -651,6 +693,7 @@ mod tests {
             known: Vec::new(),
             alone: Vec::new(),
             apart: Vec::new(),
+            tables: Vec::new(),
             unread: Vec::new(),
             most_threads: launch,
             block: [None; 3],

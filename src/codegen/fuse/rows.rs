@@ -260,8 +260,7 @@ impl Plan {
         let model = model_kernel(function, KernelId(0), &kernel.name());
         let conflict =
             staging_conflict(&model, &self.staging(kernel), facts.block, |one, other| {
-                let known = facts.apart.get(one).and_then(|row| row.get(other));
-                known == Some(&true)
+                facts.are_apart(one, other)
             });
         conflict.is_none()
     }

@@ -4,21 +4,29 @@
 //! allocations. `noalias` would say more than that, see [`super::aliasing`]; alias scopes speak of
 //! loads and stores alone, in pairs, so that a barrier still separates whatever it separated.
 
+use super::memory::base_of;
 use crate::codegen::ir::{Metadata, Opcode, Value};
 use inkwell::module::Module;
 use std::collections::HashSet;
 
-/// The scope of each parameter of a fused kernel.
-pub(super) struct AliasScopes {
-    /// By parameter: its own scope, and those of the parameters that point elsewhere. `None` for one
+/// The scope of each pointer of a fused kernel.
+pub(super) struct AliasScopes<'a> {
+    /// By pointer, parameters first: its own scope, and those of the pointers that lead elsewhere. `None` for one
     /// that nothing is known of.
     scopes: Vec<Option<(Metadata, Vec<Metadata>)>>,
+    /// See [`super::recipe::Facts::tables`].
+    tables: &'a [(usize, u32)],
 }
 
-impl AliasScopes {
-    /// Scopes for the parameters of the kernel of a group, of which `apart` tells by two whether what
-    /// is reached through the one is never reached through the other.
-    pub(super) fn new(module: &Module, kernel: &str, apart: &[Vec<bool>]) -> Self {
+impl<'a> AliasScopes<'a> {
+    /// Scopes for the parameters of the kernel of a group and the `tables` behind them, of which `apart` tells by two
+    /// whether what is reached through the one is never reached through the other.
+    pub(super) fn new(
+        module: &Module,
+        kernel: &str,
+        apart: &[Vec<bool>],
+        tables: &'a [(usize, u32)],
+    ) -> Self {
         let domain = Metadata::list(module, &[Metadata::text(module, kernel)]);
         let scope = |parameter: usize| {
             let name = Metadata::text(module, &format!("{kernel}: parameter {parameter}"));
@@ -33,20 +41,41 @@ impl AliasScopes {
                 (!elsewhere.is_empty()).then(|| (scope(one), elsewhere))
             })
             .collect();
-        Self { scopes }
+        Self { scopes, tables }
     }
 
     /// Marks the loads and stores of a body, the n-th parameter of which is `places[n]` of the
     /// kernel's.
     pub(super) fn mark(&self, module: &Module, body: Value, places: &[usize]) {
         for (pointer, place) in body.parameters().into_iter().zip(places) {
-            let Some(Some((own, elsewhere))) = self.scopes.get(*place) else {
-                continue;
-            };
-            for access in accesses(pointer) {
-                access.extend_metadata(module, "alias.scope", &[*own]);
-                access.extend_metadata(module, "noalias", elsewhere);
+            let reached = accesses(pointer);
+            self.mark_all(module, &reached, *place);
+            let behind = self.scopes.len() - self.tables.len();
+            for (at, (parameter, distance_bytes)) in self.tables.iter().enumerate() {
+                if parameter != place {
+                    continue;
+                }
+                for load in &reached {
+                    let stands = || {
+                        let (base, distance) = base_of(module, load.operand(0));
+                        base == pointer && distance == Some(i64::from(*distance_bytes))
+                    };
+                    if load.opcode() == Opcode::LLVMLoad && load.ty().is_pointer() && stands() {
+                        self.mark_all(module, &accesses(*load), behind + at);
+                    }
+                }
             }
+        }
+    }
+
+    /// Marks accesses that are reached through the pointer of a number.
+    fn mark_all(&self, module: &Module, reached: &[Value], pointer: usize) {
+        let Some(Some((own, elsewhere))) = self.scopes.get(pointer) else {
+            return;
+        };
+        for access in reached {
+            access.extend_metadata(module, "alias.scope", &[*own]);
+            access.extend_metadata(module, "noalias", elsewhere);
         }
     }
 }

@@ -219,8 +219,7 @@ impl Window {
             replaced,
         };
         block_staging_conflict(model, &staged, work.facts.block, |one, other| {
-            let known = work.facts.apart.get(one).and_then(|row| row.get(other));
-            known == Some(&true)
+            work.facts.are_apart(one, other)
         })
     }
 
