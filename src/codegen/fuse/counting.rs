@@ -450,7 +450,7 @@ fn counter_range(counter: Value, depth: usize) -> Option<(i128, i128)> {
 }
 
 /// Bounds of counters are often sums of other counters.
-const MOST_DEPTH_OF_BOUNDS: usize = 6;
+const MOST_DEPTH_OF_BOUNDS: usize = 9;
 
 /// Whether a block is one of those that lead from a loop's header to its latch.
 fn is_on_the_way(block: Block, header: Block, latch: Block) -> bool {
