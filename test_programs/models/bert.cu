@@ -30,12 +30,13 @@ constexpr int THREADS = 128;          // four warps, each a quarter of the tile
 constexpr int PAD = 8;                // keeps rows of a tile in different banks
 
 // One tile of c = a · b, rows of `a` and `c` at their pitches; b by rows, or by columns where transposed. While a
-// step is multiplied, the next one is copied.
-template <bool TRANSPOSED>
-__device__ void tile_product(const half *a, int a_pitch, const half *b, int b_pitch, half *c, int c_pitch, int depth) {
+// step is multiplied, the next ones are copied.
+template <bool TRANSPOSED, int DEEP>
+__device__ void tile_product(const half *a, int a_pitch, const half *b, int b_pitch, half *c, int c_pitch) {
     constexpr int B_ROWS = TRANSPOSED ? TILE : STEP, B_COLUMNS = TRANSPOSED ? STEP : TILE;
-    __shared__ __align__(32) half a_tile[2][TILE][STEP + PAD];
-    __shared__ __align__(32) half b_tile[2][B_ROWS][B_COLUMNS + PAD];
+    constexpr int STAGES = DEEP / STEP < 3 ? DEEP / STEP : 3; // steps that there is room for
+    __shared__ __align__(32) half a_tile[STAGES][TILE][STEP + PAD];
+    __shared__ __align__(32) half b_tile[STAGES][B_ROWS][B_COLUMNS + PAD];
     __shared__ __align__(32) float sums[TILE][TILE + PAD];
     using BLayout = std::conditional_t<TRANSPOSED, wmma::col_major, wmma::row_major>;
     const int warp = threadIdx.x / 32, row = warp / 2 * 32, column = warp % 2 * 32;
@@ -45,23 +46,29 @@ __device__ void tile_product(const half *a, int a_pitch, const half *b, int b_pi
         for (int j = 0; j < 2; ++j) wmma::fill_fragment(sum[i][j], 0.0f);
 
     auto copy = [&](int k, int stage) {
-        for (int i = threadIdx.x; i < TILE * STEP / 8; i += THREADS) {
-            const int r = i / (STEP / 8), x = i % (STEP / 8) * 8;
+#pragma unroll
+        for (int i = 0; i < TILE * STEP / 8 / THREADS; ++i) {
+            const int e = threadIdx.x + i * THREADS, r = e / (STEP / 8), x = e % (STEP / 8) * 8;
             __pipeline_memcpy_async(&a_tile[stage][r][x], a + r * a_pitch + k + x, 16);
         }
-        for (int i = threadIdx.x; i < TILE * STEP / 8; i += THREADS) {
-            const int r = i / (B_COLUMNS / 8), x = i % (B_COLUMNS / 8) * 8;
+#pragma unroll
+        for (int i = 0; i < TILE * STEP / 8 / THREADS; ++i) {
+            const int e = threadIdx.x + i * THREADS, r = e / (B_COLUMNS / 8), x = e % (B_COLUMNS / 8) * 8;
             const half *from = TRANSPOSED ? b + r * b_pitch + k + x : b + (k + r) * b_pitch + x;
             __pipeline_memcpy_async(&b_tile[stage][r][x], from, 16);
         }
-        __pipeline_commit();
     };
-    copy(0, 0);
-    for (int k = 0; k < depth; k += STEP) {
-        const int stage = k / STEP % 2;
-        __pipeline_wait_prior(0);
+    for (int stage = 0; stage < STAGES - 1; ++stage) {
+        copy(stage * STEP, stage);
+        __pipeline_commit();
+    }
+    for (int k = 0; k < DEEP; k += STEP) {
+        const int stage = k / STEP % STAGES;
+        __pipeline_wait_prior(STAGES - 2);
         __syncthreads();
-        if (k + STEP < depth) copy(k + STEP, 1 - stage);
+        const int ahead = k + (STAGES - 1) * STEP;
+        if (ahead < DEEP) copy(ahead, ahead / STEP % STAGES);
+        __pipeline_commit();
         for (int x = 0; x < STEP; x += 16) {
             wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major> left[2];
             wmma::fragment<wmma::matrix_b, 16, 16, 16, half, BLayout> right[2];
@@ -88,21 +95,21 @@ __device__ void tile_product(const half *a, int a_pitch, const half *b, int b_pi
 template <int WIDTH, int DEEP>
 __global__ void __launch_bounds__(THREADS) dense(const half *in, const half *weight, half *out) {
     const int row = blockIdx.y * TILE, column = blockIdx.x * TILE;
-    tile_product<false>(in + row * DEEP, DEEP, weight + column, WIDTH, out + row * WIDTH + column, WIDTH, DEEP);
+    tile_product<false, DEEP>(in + row * DEEP, DEEP, weight + column, WIDTH, out + row * WIDTH + column, WIDTH);
 }
 
 // scores[head] = query[head] · key[head]ᵀ
 __global__ void __launch_bounds__(THREADS) score(const half *query, const half *key, half *scores) {
     const int row = blockIdx.y * TILE, column = blockIdx.x * TILE, head = blockIdx.z * TOKENS;
-    tile_product<true>(query + (head + row) * DEPTH, DEPTH, key + (head + column) * DEPTH, DEPTH,
-                       scores + (head + row) * TOKENS + column, TOKENS, DEPTH);
+    tile_product<true, DEPTH>(query + (head + row) * DEPTH, DEPTH, key + (head + column) * DEPTH, DEPTH,
+                              scores + (head + row) * TOKENS + column, TOKENS);
 }
 
 // context[·][head] = scores[head] · value[head], heads side by side
 __global__ void __launch_bounds__(THREADS) attend(const half *scores, const half *value, half *context) {
     const int row = blockIdx.y * TILE, head = blockIdx.z * TOKENS;
-    tile_product<false>(scores + (head + row) * TOKENS, TOKENS, value + head * DEPTH, DEPTH,
-                        context + row * HIDDEN + blockIdx.z * DEPTH, HIDDEN, TOKENS);
+    tile_product<false, TOKENS>(scores + (head + row) * TOKENS, TOKENS, value + head * DEPTH, DEPTH,
+                                context + row * HIDDEN + blockIdx.z * DEPTH, HIDDEN);
 }
 
 // Operators on elements, a tile a block. A thread takes every other row of a column.
