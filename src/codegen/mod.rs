@@ -24,6 +24,7 @@ mod kernel_text;
 mod launch_call;
 mod link;
 mod loadable;
+mod matrix_places;
 mod pending;
 pub mod ptx;
 mod registration;

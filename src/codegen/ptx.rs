@@ -10,6 +10,7 @@ use super::cpu::libdevice::link_libdevice;
 use super::device::{self, optimise_device};
 use super::divisors::move_divisors;
 use super::ir::{FUNCTION_ATTRIBUTES, Value};
+use super::matrix_places::name_shared_matrices;
 use super::pending::DeviceCode;
 use super::{CodegenError, DeviceImage};
 use crate::cache::{Entry, put, tools_as_text};
@@ -79,6 +80,7 @@ pub fn emit_ptx(
         before.check_not_grown(&device::count_barriers(&copy))?;
     }
     move_divisors(&copy);
+    name_shared_matrices(&copy);
     let buffer = machine
         .write_to_memory_buffer(&copy, FileType::Assembly)
         .map_err(|message| CodegenError::Llvm(message.to_string()))?;
