@@ -8,12 +8,14 @@
 //! Invariant: nothing that clang takes as it stands is changed.
 
 mod places;
+mod redeclarations;
 mod shared_variables;
 mod sides;
 mod templates;
 
 use crate::cli::ToolError;
 use places::{Change, change_at, pragma_of_macro};
+use redeclarations::Redeclared;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
@@ -91,6 +93,7 @@ fn findings(text: &str) -> Vec<Finding<'_>> {
                 sides::is_about_sides,
                 sides::is_about_need,
                 sides::is_about_attributes,
+                redeclarations::is_about_declaration,
                 is_about_builtin,
                 is_about_macro,
             ]
@@ -217,15 +220,12 @@ impl Sources {
             && let Some(change) = change_at(&text, at, error.message)
         {
             if let Some(warning) = change.warning {
-                let Complaint {
-                    file, line, column, ..
-                } = error;
-                let warning = format!("{file}:{line}:{column}: warning: {warning}\n");
-                if !self.warnings.contains(&warning) {
-                    self.warnings += &warning;
-                }
+                self.warn(error, warning);
             }
             return vec![(path, change)];
+        }
+        if let Some(redeclared) = redeclarations::redeclared(error.message) {
+            return self.for_both_sides(finding, redeclared);
         }
         if sides::is_specialisation(error.message) {
             let attributes = |note: &Complaint<'_>| sides::is_about_attributes(note.message);
@@ -244,7 +244,10 @@ impl Sources {
             Some(changes.map(|change| (path.clone(), change)).into())
         };
         let body = around(error, !calls.is_empty());
-        body.or_else(|| needs.into_iter().find_map(|need| around(need, false)))
+        let mut needs = needs
+            .into_iter()
+            .filter(|note| sides::is_about_need(note.message));
+        body.or_else(|| needs.find_map(|need| around(need, false)))
             .unwrap_or_else(|| {
                 let function = |note: &Complaint<'_>| {
                     let (path, text, at) = self.place(note)?;
@@ -252,6 +255,48 @@ impl Sources {
                 };
                 calls.into_iter().filter_map(function).collect()
             })
+    }
+
+    /// What makes a function one of both sides whose declarations are for different ones.
+    fn for_both_sides(
+        &mut self,
+        finding: &Finding<'_>,
+        redeclared: Redeclared,
+    ) -> Vec<(PathBuf, Change)> {
+        let Finding { error, notes } = finding;
+        let mut declarations = notes
+            .iter()
+            .filter(|note| redeclarations::is_about_declaration(note.message));
+        let earlier = declarations.next();
+        // Where several declarations are near, nobody says which one is meant.
+        if declarations.next().is_some() {
+            return Vec::new();
+        }
+        let later = matches!(redeclared, Redeclared::OtherSide { .. }).then_some(error);
+        let change = |place: &Complaint<'_>| {
+            let (path, text, at) = self.place(place)?;
+            Some((path, redeclarations::for_both_sides(&text, at)?))
+        };
+        let changes: Vec<_> = earlier
+            .into_iter()
+            .chain(later)
+            .filter_map(change)
+            .collect();
+        if !changes.is_empty() && redeclared.warns() {
+            self.warn(error, redeclarations::WARNING);
+        }
+        changes
+    }
+
+    /// Says once what nvcc warns of at a place.
+    fn warn(&mut self, place: &Complaint<'_>, warning: &str) {
+        let Complaint {
+            file, line, column, ..
+        } = place;
+        let warning = format!("{file}:{line}:{column}: warning: {warning}\n");
+        if !self.warnings.contains(&warning) {
+            self.warnings += &warning;
+        }
     }
 
     /// A file as it is read now.
