@@ -59,6 +59,7 @@ pub mod pool;
 pub mod registration;
 pub mod reserved;
 pub mod stream;
+pub mod stream_attributes;
 pub mod symbol;
 pub mod texture;
 pub mod unsupported;

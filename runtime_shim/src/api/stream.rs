@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use super::graph::NodeType;
-use super::{graph, store};
+use super::{graph, store, stream_attributes};
 use crate::error::{CudaError, CudaResult, device_failure};
 
 /// `cudaStreamNonBlocking`.
@@ -61,6 +61,11 @@ pub fn is_default(stream: *mut c_void) -> CudaResult<bool> {
     lookup(stream).map(|stream| stream.id == DEFAULT_ID)
 }
 
+/// A stream's number and the priority that it was made with. Errors: `cudaErrorInvalidResourceHandle`.
+pub fn id_and_priority(stream: *mut c_void) -> CudaResult<(u64, i32)> {
+    lookup(stream).map(|stream| (stream.id, stream.priority))
+}
+
 /// Whether the default stream waits for a stream.
 pub fn is_blocking(stream: *mut c_void) -> bool {
     lookup(stream).is_ok_and(|stream| stream.flags & NON_BLOCKING == 0)
@@ -106,6 +111,7 @@ cuda_functions! {
             in_order(stream)?;
         }
         with_streams(|streams| streams.remove(&(stream as usize)));
+        stream_attributes::forget(state.id);
         Ok(())
     }
 
@@ -150,7 +156,7 @@ cuda_functions! {
         priority: *mut c_int,
     ) {
         // SAFETY: as above.
-        unsafe { store(priority, lookup(stream)?.priority) }
+        unsafe { store(priority, stream_attributes::priority(stream)?) }
     }
 
     /// A stream's number.

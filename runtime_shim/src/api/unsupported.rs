@@ -20,10 +20,6 @@ macro_rules! unsupported {
 }
 
 unsupported! {
-    cudaStreamGetAttribute cudaStreamGetAttribute_ptsz
-    cudaStreamSetAttribute cudaStreamSetAttribute_ptsz cudaStreamCopyAttributes
-    cudaStreamCopyAttributes_ptsz
-
     cudaGraphConditionalHandleCreate cudaGraphConditionalHandleCreate_v2
     cudaGraphAddExternalSemaphoresSignalNode cudaGraphAddExternalSemaphoresWaitNode
     cudaGraphNodeGetToolsId cudaStreamBeginRecaptureToGraph
@@ -44,12 +40,15 @@ unsupported! {
     cudaGraphicsSubResourceGetMappedArray cudaGraphicsGLRegisterBuffer
     cudaGraphicsGLRegisterImage cudaGLGetDevices
     cudaMemPoolExportToShareableHandle cudaMemPoolImportFromShareableHandle
-    cudaMemPoolExportPointer cudaMemPoolImportPointer cudaMemPoolGetAccess
+    cudaMemPoolExportPointer cudaMemPoolImportPointer
     cudaMemPrefetchBatchAsync cudaMemDiscardBatchAsync cudaMemDiscardAndPrefetchBatchAsync
-    cudaMemRangeGetAttribute cudaMemRangeGetAttributes
+    cudaMemRangeGetAttribute cudaMemRangeGetAttributes cuMemRangeGetAttribute cuMemRangeGetAttributes
 
     cuMemMapArrayAsync cuMulticastCreate cuMulticastAddDevice cuMulticastBindMem
     cuMulticastBindAddr cuMulticastUnbind cuMulticastGetGranularity
+    cuMemPoolExportToShareableHandle cuMemPoolImportFromShareableHandle
+    cuMemPoolExportPointer cuMemPoolImportPointer cuLibraryGetUnifiedFunction
+    cuGraphConditionalHandleCreate cuGraphNodeGetToolsId
 
     cudaGetExportTable cudaFuncGetParamInfo cudaLibraryGetUnifiedFunction
     cudaOccupancyMaxPotentialClusterSize cudaOccupancyMaxActiveClusters

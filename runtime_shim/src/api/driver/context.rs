@@ -136,6 +136,13 @@ driver_functions! {
         passed_on(unsafe { device::cudaDeviceGetPCIBusId(text, length, device) })
     }
 
+    /// The device at a PCI address.
+    fn cuDeviceGetByPCIBusId(device: *mut c_int, text: *const c_char) {
+        initialised()?;
+        // SAFETY: as above.
+        passed_on(unsafe { device::cudaDeviceGetByPCIBusId(device, text) })
+    }
+
     /// The primary context, which is the runtime's.
     fn cuDevicePrimaryCtxRetain(context: *mut usize, device: c_int) {
         check_device(device)?;
@@ -275,6 +282,24 @@ driver_functions! {
         unsafe { store(flags, found) }
     }
 
+    /// Remembers how the host waits.
+    fn cuCtxSetFlags(flags: u32) {
+        required()?;
+        if let Some(of_context) = contexts().get_mut(&current()) {
+            *of_context = flags;
+        }
+        Ok(())
+    }
+
+    /// A number that no other context has: its handle's.
+    fn cuCtxGetId(context: usize, id: *mut u64) {
+        initialised()?;
+        let context = if context == 0 { current() } else { context };
+        check_context(context)?;
+        // SAFETY: as above.
+        unsafe { store(id, context as u64) }
+    }
+
     /// The version of a context's interface.
     fn cuCtxGetApiVersion(context: usize, version: *mut u32) {
         initialised()?;
@@ -304,6 +329,18 @@ driver_functions! {
         required()?;
         // SAFETY: no pointers.
         passed_on(unsafe { device::cudaDeviceSetLimit(limit, value) })
+    }
+
+    /// Nothing: no lines of the cache are kept.
+    fn cuCtxResetPersistingL2Cache() {
+        required()
+    }
+
+    /// How wide banks of shared memory are: it has none.
+    fn cuCtxGetSharedMemConfig(configuration: *mut u32) {
+        required()?;
+        // SAFETY: as above. Banks of four bytes are those of all devices since 5.0.
+        unsafe { store(configuration, 1) }
     }
 
     /// How caches are split: as ever.
@@ -360,7 +397,7 @@ fn primary() -> usize {
 }
 
 /// The context in use; 0 when there is none.
-fn current() -> usize {
+pub fn current() -> usize {
     match CURRENT.with_borrow(|stack| stack.last().copied()) {
         Some(context) => context,
         None if error::runtime_is_used() => primary(),

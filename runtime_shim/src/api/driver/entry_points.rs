@@ -3,7 +3,7 @@
 use std::ffi::{CStr, c_char, c_int, c_void};
 
 use super::{
-    NOT_FOUND, context, execution, graph, image, link, memory, module, names, peer, stepwise,
+    NOT_FOUND, context, execution, graph, image, link, memory, module, names, peer, pool, stepwise,
     stream, virtual_memory,
 };
 use crate::api::store;
@@ -93,6 +93,8 @@ unsafe fn find(symbol: *const c_char) -> CudaResult<Option<usize>> {
         module::entry_point,
         names::entry_point,
         peer::entry_point,
+        pool::entry_point,
+        pool::differing::entry_point,
         stepwise::entry_point,
         stream::entry_point,
         virtual_memory::entry_point,

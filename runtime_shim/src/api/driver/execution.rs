@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, c_int, c_void};
 
-use super::context::{initialised, required};
+use super::context::{check_device, initialised, required};
 use super::passed_on;
 use crate::api::launch::{self, Blocks, LaunchAttribute, THREADS_PER_BLOCK};
 use crate::api::{Dim3, device, function, store};
@@ -121,6 +121,70 @@ driver_functions! {
         find(function).map(drop)
     }
 
+    /// A kernel's attribute; `cuFuncGetAttribute` takes the same handle.
+    fn cuKernelGetAttribute(
+        value: *mut c_int,
+        attribute: u32,
+        kernel: *const c_void,
+        device: c_int,
+    ) {
+        check_device(device)?;
+        let found = function::attribute(find(kernel)?, attribute).ok_or(CudaError::INVALID_VALUE)?;
+        // SAFETY: as above.
+        unsafe { store(value, found) }
+    }
+
+    /// Allows a kernel more dynamic shared memory; other attributes are hints.
+    fn cuKernelSetAttribute(attribute: u32, value: c_int, kernel: *const c_void, device: c_int) {
+        check_device(device)?;
+        find(kernel)?;
+        // SAFETY: the kernel was found.
+        passed_on(unsafe { function::cudaFuncSetAttribute(kernel, attribute, value) })
+    }
+
+    /// Nothing: the caches are the processor's.
+    fn cuKernelSetCacheConfig(kernel: *const c_void, _configuration: u32, device: c_int) {
+        check_device(device)?;
+        find(kernel).map(drop)
+    }
+
+    /// Whether a function's code is there: yes.
+    fn cuFuncIsLoaded(state: *mut u32, function: *const c_void) {
+        required()?;
+        find(function)?;
+        // SAFETY: as above.
+        unsafe { store(state, LOADED) }
+    }
+
+    /// Nothing: a function's code is there.
+    fn cuFuncLoad(function: *const c_void) {
+        required()?;
+        find(function).map(drop)
+    }
+
+    /// Number of a function's parameters.
+    fn cuFuncGetParamCount = cuKernelGetParamCount (function: *const c_void, count: *mut usize) {
+        required()?;
+        find(function)?;
+        // SAFETY: as above.
+        passed_on(unsafe { function::cudaFuncGetParamCount(function, count) })
+    }
+
+    /// Dynamic shared memory that lets a multiprocessor hold so many blocks.
+    fn cuOccupancyAvailableDynamicSMemPerBlock(
+        bytes: *mut usize,
+        function: *const c_void,
+        blocks: c_int,
+        block_size: c_int,
+    ) {
+        required()?;
+        find(function)?;
+        // SAFETY: as above.
+        passed_on(unsafe {
+            function::cudaOccupancyAvailableDynamicSMemPerBlock(bytes, function, blocks, block_size)
+        })
+    }
+
     /// A function's mangled name.
     fn cuFuncGetName = cuKernelGetName (name: *mut *const c_char, function: *const c_void) {
         required()?;
@@ -193,29 +257,73 @@ driver_functions! {
     ) {
         required()?;
         let record = find(function)?;
-        let largest = match u32::try_from(block_size_limit) {
-            Ok(0) | Err(_) => THREADS_PER_BLOCK,
-            Ok(limit) => limit.min(THREADS_PER_BLOCK),
-        }
-        .min(record.kernel.max_threads);
-        let mut best = (0, 0, 0);
-        for threads in (1..=largest.div_ceil(32)).rev().map(|warps| (warps * 32).min(largest)) {
-            let threads = c_int::try_from(threads).map_err(|_| CudaError::INVALID_VALUE)?;
-            let shared = match shared_bytes_of_block {
-                // SAFETY: the program asks for this call.
-                Some(of_block) => unsafe { of_block(threads) },
-                None => dynamic_shared_bytes,
-            };
-            let blocks = function::resident_blocks(record, threads, shared)?;
-            if blocks * threads > best.0 {
-                best = (blocks * threads, threads, blocks);
-            }
-        }
+        let shared = SharedBytes { of_block: shared_bytes_of_block, dynamic: dynamic_shared_bytes };
         // SAFETY: as above.
-        unsafe {
-            store(grid_size, best.2.saturating_mul(device::multiprocessors()))?;
-            store(block_size, best.1)
+        unsafe { store_best(record, (grid_size, block_size), shared, block_size_limit) }
+    }
+
+    /// The same; the flags concern caches.
+    fn cuOccupancyMaxPotentialBlockSizeWithFlags(
+        grid_size: *mut c_int,
+        block_size: *mut c_int,
+        function: *const c_void,
+        shared_bytes_of_block: Option<SharedBytesOfBlock>,
+        dynamic_shared_bytes: usize,
+        block_size_limit: c_int,
+        _flags: u32,
+    ) {
+        required()?;
+        let record = find(function)?;
+        let shared = SharedBytes { of_block: shared_bytes_of_block, dynamic: dynamic_shared_bytes };
+        // SAFETY: as above.
+        unsafe { store_best(record, (grid_size, block_size), shared, block_size_limit) }
+    }
+}
+
+/// `CU_FUNCTION_LOADING_STATE_LOADED`.
+const LOADED: u32 = 1;
+
+/// Dynamic shared memory of a block: what a function says for its size, or the same for any.
+struct SharedBytes {
+    of_block: Option<SharedBytesOfBlock>,
+    dynamic: usize,
+}
+
+/// Stores the grid and the block with which a multiprocessor holds most threads.
+///
+/// # Safety
+/// The addresses are writable or null; the function is what the program passed.
+unsafe fn store_best(
+    record: &KernelRecord,
+    (grid_size, block_size): (*mut c_int, *mut c_int),
+    shared: SharedBytes,
+    block_size_limit: c_int,
+) -> CudaResult {
+    let largest = match u32::try_from(block_size_limit) {
+        Ok(0) | Err(_) => THREADS_PER_BLOCK,
+        Ok(limit) => limit.min(THREADS_PER_BLOCK),
+    }
+    .min(record.kernel.max_threads);
+    let mut best = (0, 0, 0);
+    for threads in (1..=largest.div_ceil(32))
+        .rev()
+        .map(|warps| (warps * 32).min(largest))
+    {
+        let threads = c_int::try_from(threads).map_err(|_| CudaError::INVALID_VALUE)?;
+        let bytes = match shared.of_block {
+            // SAFETY: the program asks for this call.
+            Some(of_block) => unsafe { of_block(threads) },
+            None => shared.dynamic,
+        };
+        let blocks = function::resident_blocks(record, threads, bytes)?;
+        if blocks * threads > best.0 {
+            best = (blocks * threads, threads, blocks);
         }
+    }
+    // SAFETY: as the caller promises.
+    unsafe {
+        store(grid_size, best.2.saturating_mul(device::multiprocessors()))?;
+        store(block_size, best.1)
     }
 }
 

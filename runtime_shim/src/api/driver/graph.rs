@@ -6,9 +6,9 @@ use super::context::required;
 use super::memory::{self, Copy3d};
 use super::passed_on;
 use crate::api::graph::nodes::SetParameters;
-use crate::api::graph::parameters::{HostParameters, KernelParameters};
+use crate::api::graph::parameters::{HostParameters, KernelParameters, MemoryParameters};
 use crate::api::graph::{
-    self, NodeType, capture, executable, footprint, inspection, nodes, parameters,
+    self, NodeType, capture, executable, footprint, inspection, nodes, parameters, user_objects,
 };
 use crate::error::CudaError;
 
@@ -29,23 +29,6 @@ impl KernelNodeParameters {
             false => self.common,
         }
     }
-}
-
-/// Functions that the runtime has under another name, and with the same parameters.
-macro_rules! passed_on_functions {
-    ($(
-        $(#[$attribute:meta])*
-        fn $name:ident $(= $($alias:ident)+)? ($($parameter:ident: $kind:ty),* $(,)?) -> $runtime:path;
-    )*) => {
-        driver_functions! {$(
-            $(#[$attribute])*
-            fn $name $(= $($alias)+)? ($($parameter: $kind),*) {
-                required()?;
-                // SAFETY: the program passes what CUDA's manual asks, of both functions.
-                passed_on(unsafe { $runtime($($parameter),*) })
-            }
-        )*}
-    };
 }
 
 passed_on_functions! {
@@ -266,6 +249,156 @@ passed_on_functions! {
     fn cuGraphNodeSetEnabled(made: *mut c_void, node: *mut c_void, is_enabled: u32)
         -> executable::cudaGraphNodeSetEnabled;
 
+    /// Whether a node takes part in launches.
+    fn cuGraphNodeGetEnabled(made: *mut c_void, node: *mut c_void, is_enabled: *mut u32)
+        -> executable::cudaGraphNodeGetEnabled;
+
+    /// The flags that an executable graph was made with.
+    fn cuGraphExecGetFlags(made: *mut c_void, flags: *mut u64) -> executable::cudaGraphExecGetFlags;
+
+    /// Lets a node of an executable graph run another graph of the same nodes and edges.
+    fn cuGraphExecChildGraphNodeSetParams(
+        made: *mut c_void,
+        node: *mut c_void,
+        child: *mut c_void,
+    ) -> executable::cudaGraphExecChildGraphNodeSetParams;
+
+    /// Changes the event that a node of an executable graph records.
+    fn cuGraphExecEventRecordNodeSetEvent(
+        made: *mut c_void,
+        node: *mut c_void,
+        recorded: *mut c_void,
+    ) -> parameters::cudaGraphExecEventRecordNodeSetEvent;
+
+    /// Changes the event that a node of an executable graph waits for.
+    fn cuGraphExecEventWaitNodeSetEvent(
+        made: *mut c_void,
+        node: *mut c_void,
+        awaited: *mut c_void,
+    ) -> parameters::cudaGraphExecEventWaitNodeSetEvent;
+
+    /// The node of a clone that stands for one of the original.
+    fn cuGraphNodeFindInClone(
+        found: *mut *mut c_void,
+        original: *mut c_void,
+        clone: *mut c_void,
+    ) -> inspection::cudaGraphNodeFindInClone;
+
+    /// The graph that a node belongs to.
+    fn cuGraphNodeGetContainingGraph(node: *mut c_void, graph: *mut *mut c_void)
+        -> inspection::cudaGraphNodeGetContainingGraph;
+
+    /// A node's number in its graph.
+    fn cuGraphNodeGetLocalId(node: *mut c_void, number: *mut u32)
+        -> inspection::cudaGraphNodeGetLocalId;
+
+    /// A graph's number.
+    fn cuGraphGetId(graph: *mut c_void, number: *mut u32) -> inspection::cudaGraphGetId;
+
+    /// An executable graph's number.
+    fn cuGraphExecGetId(made: *mut c_void, number: *mut u32) -> inspection::cudaGraphExecGetId;
+
+    /// The graph that a node runs.
+    fn cuGraphChildGraphNodeGetGraph(node: *mut c_void, graph: *mut *mut c_void)
+        -> parameters::cudaGraphChildGraphNodeGetGraph;
+
+    /// The event that a node records.
+    fn cuGraphEventRecordNodeGetEvent(node: *mut c_void, recorded: *mut *mut c_void)
+        -> parameters::cudaGraphEventRecordNodeGetEvent;
+
+    /// Changes the event that a node records.
+    fn cuGraphEventRecordNodeSetEvent(node: *mut c_void, recorded: *mut c_void)
+        -> parameters::cudaGraphEventRecordNodeSetEvent;
+
+    /// The event that a node waits for.
+    fn cuGraphEventWaitNodeGetEvent(node: *mut c_void, awaited: *mut *mut c_void)
+        -> parameters::cudaGraphEventWaitNodeGetEvent;
+
+    /// Changes the event that a node waits for.
+    fn cuGraphEventWaitNodeSetEvent(node: *mut c_void, awaited: *mut c_void)
+        -> parameters::cudaGraphEventWaitNodeSetEvent;
+
+    /// What a node calls.
+    fn cuGraphHostNodeGetParams(node: *mut c_void, found: *mut HostParameters)
+        -> parameters::cudaGraphHostNodeGetParams;
+
+    /// Changes what a node calls.
+    fn cuGraphHostNodeSetParams(node: *mut c_void, changed: *const HostParameters)
+        -> parameters::cudaGraphHostNodeSetParams;
+
+    /// What a node sets.
+    fn cuGraphMemsetNodeGetParams(node: *mut c_void, found: *mut SetParameters)
+        -> parameters::cudaGraphMemsetNodeGetParams;
+
+    /// Changes what a node sets.
+    fn cuGraphMemsetNodeSetParams(node: *mut c_void, changed: *const SetParameters)
+        -> parameters::cudaGraphMemsetNodeSetParams;
+
+    /// An attribute of a kernel's node.
+    fn cuGraphKernelNodeGetAttribute(node: *mut c_void, attribute: u32, value: *mut [u64; 8])
+        -> parameters::cudaGraphKernelNodeGetAttribute;
+
+    /// Sets an attribute of a kernel's node.
+    fn cuGraphKernelNodeSetAttribute(node: *mut c_void, attribute: u32, value: *const [u64; 8])
+        -> parameters::cudaGraphKernelNodeSetAttribute;
+
+    /// Gives a kernel's node the attributes of another one.
+    fn cuGraphKernelNodeCopyAttributes(destination: *mut c_void, source: *mut c_void)
+        -> parameters::cudaGraphKernelNodeCopyAttributes;
+
+    /// A node that allocates; its memory is there from then on.
+    fn cuGraphAddMemAllocNode(
+        node: *mut *mut c_void,
+        graph: *mut c_void,
+        after: *const *mut c_void,
+        count: usize,
+        given: *mut MemoryParameters,
+    ) -> nodes::cudaGraphAddMemAllocNode;
+
+    /// A node that frees.
+    fn cuGraphAddMemFreeNode(
+        node: *mut *mut c_void,
+        graph: *mut c_void,
+        after: *const *mut c_void,
+        count: usize,
+        memory: *mut c_void,
+    ) -> nodes::cudaGraphAddMemFreeNode;
+
+    /// What a node allocates.
+    fn cuGraphMemAllocNodeGetParams(node: *mut c_void, found: *mut MemoryParameters)
+        -> parameters::cudaGraphMemAllocNodeGetParams;
+
+    /// What a node frees.
+    fn cuGraphMemFreeNodeGetParams(node: *mut c_void, memory: *mut *mut c_void)
+        -> parameters::cudaGraphMemFreeNodeGetParams;
+
+    /// An object that graphs keep alive.
+    fn cuUserObjectCreate(
+        object: *mut *mut c_void,
+        data: *mut c_void,
+        destructor: Option<user_objects::Destructor>,
+        references: u32,
+        flags: u32,
+    ) -> user_objects::cudaUserObjectCreate;
+
+    /// More references to an object.
+    fn cuUserObjectRetain(object: *mut c_void, count: u32) -> user_objects::cudaUserObjectRetain;
+
+    /// Fewer references to an object.
+    fn cuUserObjectRelease(object: *mut c_void, count: u32) -> user_objects::cudaUserObjectRelease;
+
+    /// Lets a graph refer to an object.
+    fn cuGraphRetainUserObject(
+        graph: *mut c_void,
+        object: *mut c_void,
+        count: u32,
+        flags: u32,
+    ) -> user_objects::cudaGraphRetainUserObject;
+
+    /// Lets a graph refer to an object no longer.
+    fn cuGraphReleaseUserObject(graph: *mut c_void, object: *mut c_void, count: u32)
+        -> user_objects::cudaGraphReleaseUserObject;
+
     /// Nothing: it is where it runs.
     fn cuGraphUpload = cuGraphUpload_ptsz (made: *mut c_void, stream: *mut c_void)
         -> executable::cudaGraphUpload;
@@ -348,6 +481,18 @@ pub mod differing {
             required()?;
             // SAFETY: as above.
             passed_on(unsafe { nodes::cudaGraphAddMemsetNode(node, graph, after, count, given) })
+        }
+
+        /// Changes what a node of an executable graph sets, whatever the context.
+        fn cuGraphExecMemsetNodeSetParams(
+            made: *mut c_void,
+            node: *mut c_void,
+            given: *const SetParameters,
+            _context: *mut c_void,
+        ) {
+            required()?;
+            // SAFETY: as above.
+            passed_on(unsafe { parameters::cudaGraphExecMemsetNodeSetParams(made, node, given) })
         }
 
         /// A node that copies, whatever the context.

@@ -205,6 +205,56 @@ driver_functions! {
         })
     }
 
+    /// Copies into an array, in order of the stream.
+    fn cuMemcpyHtoAAsync = cuMemcpyHtoAAsync_v2 cuMemcpyHtoAAsync_v2_ptsz (
+        array: *mut c_void,
+        offset: usize,
+        source: *const c_void,
+        bytes: usize,
+        stream: *mut c_void,
+    ) {
+        required()?;
+        // SAFETY: as above.
+        passed_on(unsafe {
+            array::cudaMemcpyToArrayAsync(array, offset, 0, source, bytes, HOST_TO_DEVICE, stream)
+        })
+    }
+
+    /// Copies out of an array, in order of the stream.
+    fn cuMemcpyAtoHAsync = cuMemcpyAtoHAsync_v2 cuMemcpyAtoHAsync_v2_ptsz (
+        destination: *mut c_void,
+        array: *const c_void,
+        offset: usize,
+        bytes: usize,
+        stream: *mut c_void,
+    ) {
+        required()?;
+        // SAFETY: as above.
+        passed_on(unsafe {
+            array::cudaMemcpyFromArrayAsync(
+                destination, array, offset, 0, bytes, DEVICE_TO_HOST, stream,
+            )
+        })
+    }
+
+    /// Copies from array to array.
+    fn cuMemcpyAtoA = cuMemcpyAtoA_v2 cuMemcpyAtoA_v2_ptds (
+        destination: *mut c_void,
+        destination_offset: usize,
+        source: *const c_void,
+        source_offset: usize,
+        bytes: usize,
+    ) {
+        required()?;
+        // SAFETY: as above.
+        passed_on(unsafe {
+            array::cudaMemcpyArrayToArray(
+                destination, destination_offset, 0, source, source_offset, 0, bytes,
+                DEVICE_TO_DEVICE,
+            )
+        })
+    }
+
     /// Copies out of an array.
     fn cuMemcpyAtoD = cuMemcpyAtoD_v2 cuMemcpyAtoD_v2_ptds (
         destination: DevicePointer,

@@ -304,13 +304,14 @@ driver_functions! {
     }
 
     /// Copies slices of rows.
-    fn cuMemcpy3D = cuMemcpy3D_v2 cuMemcpy3D_v2_ptds (parameters: *const Copy3d) {
+    fn cuMemcpy3D = cuMemcpy3D_v2 cuMemcpy3D_v2_ptds cuMemcpy3DPeer cuMemcpy3DPeer_ptds (parameters: *const Copy3d) {
         // SAFETY: as above.
         copy_3d(unsafe { parameters.as_ref() }, std::ptr::null_mut())
     }
 
     /// Copies slices of rows, in order of the stream.
-    fn cuMemcpy3DAsync = cuMemcpy3DAsync_v2 cuMemcpy3DAsync_v2_ptsz (
+    fn cuMemcpy3DAsync = cuMemcpy3DAsync_v2 cuMemcpy3DAsync_v2_ptsz cuMemcpy3DPeerAsync
+        cuMemcpy3DPeerAsync_ptsz (
         parameters: *const Copy3d,
         stream: *mut c_void,
     ) {
@@ -406,6 +407,42 @@ driver_functions! {
         height: usize,
     ) {
         fill(std::ptr::null_mut(), pointer, &value.to_ne_bytes(), pitch, width, height)
+    }
+
+    /// Sets rows of bytes, in order of the stream.
+    fn cuMemsetD2D8Async = cuMemsetD2D8Async_ptsz (
+        pointer: DevicePointer,
+        pitch: usize,
+        value: u8,
+        width: usize,
+        height: usize,
+        stream: *mut c_void,
+    ) {
+        fill(stream, pointer, &value.to_ne_bytes(), pitch, width, height)
+    }
+
+    /// Sets rows of 16-bit words, in order of the stream.
+    fn cuMemsetD2D16Async = cuMemsetD2D16Async_ptsz (
+        pointer: DevicePointer,
+        pitch: usize,
+        value: u16,
+        width: usize,
+        height: usize,
+        stream: *mut c_void,
+    ) {
+        fill(stream, pointer, &value.to_ne_bytes(), pitch, width, height)
+    }
+
+    /// Sets rows of 32-bit words, in order of the stream.
+    fn cuMemsetD2D32Async = cuMemsetD2D32Async_ptsz (
+        pointer: DevicePointer,
+        pitch: usize,
+        value: u32,
+        width: usize,
+        height: usize,
+        stream: *mut c_void,
+    ) {
+        fill(stream, pointer, &value.to_ne_bytes(), pitch, width, height)
     }
 
     /// One thing that is known of a pointer.

@@ -53,6 +53,23 @@ macro_rules! driver_functions {
     };
 }
 
+/// Functions that the runtime has under another name, and with the same parameters.
+macro_rules! passed_on_functions {
+    ($(
+        $(#[$attribute:meta])*
+        fn $name:ident $(= $($alias:ident)+)? ($($parameter:ident: $kind:ty),* $(,)?) -> $runtime:path;
+    )*) => {
+        driver_functions! {$(
+            $(#[$attribute])*
+            fn $name $(= $($alias)+)? ($($parameter: $kind),*) {
+                $crate::api::driver::context::required()?;
+                // SAFETY: the program passes what CUDA's manual asks, of both functions.
+                $crate::api::driver::passed_on(unsafe { $runtime($($parameter),*) })
+            }
+        )*}
+    };
+}
+
 pub mod context;
 pub mod entry_points;
 pub mod execution;
@@ -64,6 +81,7 @@ pub mod memory;
 pub mod module;
 pub mod names;
 pub mod peer;
+pub mod pool;
 pub mod stepwise;
 pub mod stream;
 pub mod virtual_memory;

@@ -2,9 +2,10 @@
 
 use std::ffi::{c_int, c_void};
 
-use super::context::required;
-use super::passed_on;
-use crate::api::{event, stream};
+use super::context::{current, required};
+use super::{DevicePointer, passed_on};
+use crate::api::stream_attributes::{self, Value};
+use crate::api::{event, store, stream};
 use crate::error::CudaError;
 
 type Callback = unsafe extern "C" fn(*mut c_void, u32, *mut c_void);
@@ -78,6 +79,73 @@ driver_functions! {
         required()?;
         // SAFETY: as above.
         passed_on(unsafe { stream::cudaStreamGetPriority(stream, priority) })
+    }
+
+    /// A stream's number.
+    fn cuStreamGetId = cuStreamGetId_ptsz (stream: *mut c_void, id: *mut u64) {
+        required()?;
+        // SAFETY: as above.
+        passed_on(unsafe { stream::cudaStreamGetId(stream, id) })
+    }
+
+    /// A stream's device.
+    fn cuStreamGetDevice = cuStreamGetDevice_ptsz (stream: *mut c_void, device: *mut c_int) {
+        required()?;
+        // SAFETY: as above.
+        passed_on(unsafe { stream::cudaStreamGetDevice(stream, device) })
+    }
+
+    /// A stream's context: the current one, since all contexts share the streams.
+    fn cuStreamGetCtx = cuStreamGetCtx_ptsz (stream: *mut c_void, context: *mut usize) {
+        required()?;
+        stream::id_and_priority(stream)?;
+        // SAFETY: as above.
+        unsafe { store(context, current()) }
+    }
+
+    /// Nothing: managed memory is everybody's.
+    fn cuStreamAttachMemAsync = cuStreamAttachMemAsync_ptsz (
+        stream: *mut c_void,
+        pointer: DevicePointer,
+        bytes: usize,
+        flags: u32,
+    ) {
+        required()?;
+        let pointer = pointer as *mut c_void;
+        // SAFETY: the memory is not accessed.
+        passed_on(unsafe { stream::cudaStreamAttachMemAsync(stream, pointer, bytes, flags) })
+    }
+
+    /// One attribute of a stream.
+    fn cuStreamGetAttribute = cuStreamGetAttribute_ptsz (
+        stream: *mut c_void,
+        attribute: u32,
+        value: *mut Value,
+    ) {
+        required()?;
+        // SAFETY: as above.
+        passed_on(unsafe { stream_attributes::cudaStreamGetAttribute(stream, attribute, value) })
+    }
+
+    /// Remembers an attribute of a stream.
+    fn cuStreamSetAttribute = cuStreamSetAttribute_ptsz (
+        stream: *mut c_void,
+        attribute: u32,
+        value: *const Value,
+    ) {
+        required()?;
+        // SAFETY: as above.
+        passed_on(unsafe { stream_attributes::cudaStreamSetAttribute(stream, attribute, value) })
+    }
+
+    /// Gives a stream what was set of another one.
+    fn cuStreamCopyAttributes = cuStreamCopyAttributes_ptsz (
+        destination: *mut c_void,
+        source: *mut c_void,
+    ) {
+        required()?;
+        // SAFETY: as above.
+        passed_on(unsafe { stream_attributes::cudaStreamCopyAttributes(destination, source) })
     }
 
     /// Calls back once the stream's work is done.

@@ -8,7 +8,8 @@ use super::{References, fresh_handle, with_graphs};
 use crate::api::store;
 use crate::error::{CudaError, CudaResult};
 
-type Destructor = unsafe extern "C" fn(*mut c_void);
+/// What runs when the last reference to an object is gone.
+pub type Destructor = unsafe extern "C" fn(*mut c_void);
 
 struct Object {
     references: u32,
