@@ -219,7 +219,62 @@ static void arrays(CUstream stream) {
     CHECK(cuArrayDestroy(second));
 }
 
+struct Asked {
+    CUevent event;
+    CUresult answer;
+};
+static void ask(void *asked) {
+    auto *of = static_cast<Asked *>(asked);
+    of->answer = cuEventQuery(of->event);
+}
+
+static void pointersAndCallbacks(CUstream stream) {
+    CUcontext current, told;
+    CHECK(cuCtxGetCurrent(&current));
+    CUdeviceptr y, z;
+    CHECK(cuMemAlloc(&y, 64));
+    CHECK(cuMemAlloc(&z, 64));
+    CHECK(cuPointerGetAttribute(&told, CU_POINTER_ATTRIBUTE_CONTEXT, y));
+    EXPECT(told == current);
+    unsigned long long one, two;
+    CHECK(cuPointerGetAttribute(&one, CU_POINTER_ATTRIBUTE_BUFFER_ID, y + 4));
+    CHECK(cuPointerGetAttribute(&two, CU_POINTER_ATTRIBUTE_BUFFER_ID, z));
+    EXPECT(one != two);
+    CUfunc_cache split;
+    CHECK(cuCtxSetCacheConfig(CU_FUNC_CACHE_PREFER_L1));
+    CHECK(cuCtxGetCacheConfig(&split));
+    EXPECT(split == CU_FUNC_CACHE_PREFER_L1);
+
+    // Copies between contexts name these, so that none has to be current.
+    CHECK(cuMemsetD8(y, 7, 64));
+    CUDA_MEMCPY3D_PEER copy = {};
+    copy.srcMemoryType = copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+    copy.srcDevice = y, copy.dstDevice = z;
+    copy.srcContext = copy.dstContext = current;
+    copy.WidthInBytes = 64, copy.Height = copy.Depth = 1;
+    CHECK(cuMemcpy3DPeer(&copy));
+    unsigned char bytes[64] = {};
+    CHECK(cuMemcpyDtoH(bytes, z, 64));
+    EXPECT(bytes[0] == 7 && bytes[63] == 7);
+
+    Asked asked = {};
+    asked.answer = CUDA_ERROR_UNKNOWN;
+    CHECK(cuEventCreate(&asked.event, CU_EVENT_DEFAULT));
+    CHECK(cuEventRecord(asked.event, stream));
+    CHECK(cuLaunchHostFunc(stream, ask, &asked));
+    CHECK(cuStreamSynchronize(stream));
+    EXPECT(asked.answer == CUDA_SUCCESS);
+    CHECK(cuEventDestroy(asked.event));
+    CHECK(cuMemFree(y));
+    CHECK(cuMemFree(z));
+}
+
 int main() {
+    // A pool is a device's, and wants no context.
+    CHECK(cuInit(0));
+    CUmemoryPool first;
+    CHECK(cuDeviceGetDefaultMemPool(&first, 0));
+    CHECK(cuMemPoolTrimTo(first, 0));
     cudaFree(nullptr);
     CUstream stream;
     CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
@@ -230,6 +285,7 @@ int main() {
     kernels((CUfunction)handle);
     nodes(stream, (CUfunction)handle);
     arrays(stream);
+    pointersAndCallbacks(stream);
     CHECK(cuStreamDestroy(stream));
     puts(wrong ? "FAIL" : "PASS");
     return wrong != 0;

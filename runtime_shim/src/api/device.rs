@@ -145,14 +145,19 @@ cuda_functions! {
         Ok(())
     }
 
-    /// How caches are split: as ever.
+    /// How caches are to be split.
     fn cudaDeviceGetCacheConfig(configuration: *mut u32) {
         // SAFETY: as above.
-        unsafe { store(configuration, 0) }
+        unsafe { store(configuration, CACHE_CONFIGURATION.load(Ordering::Relaxed)) }
     }
 
-    /// Nothing: the caches are the processor's.
-    fn cudaDeviceSetCacheConfig = cudaThreadSetCacheConfig (_configuration: u32) {
+    /// Remembers how caches are to be split, which makes no difference: they are the processor's.
+    fn cudaDeviceSetCacheConfig = cudaThreadSetCacheConfig (configuration: u32) {
+        // `cudaFuncCachePreferEqual` is the last.
+        if configuration > 3 {
+            return Err(CudaError::INVALID_VALUE);
+        }
+        CACHE_CONFIGURATION.store(configuration, Ordering::Relaxed);
         Ok(())
     }
 
@@ -279,6 +284,9 @@ pub extern "C" fn cudaThreadExit() -> u32 {
 }
 
 static FLAGS: AtomicU32 = AtomicU32::new(0);
+
+/// How the program wants caches to be split.
+static CACHE_CONFIGURATION: AtomicU32 = AtomicU32::new(0);
 
 /// By number: stack bytes, printf buffer, heap, synchronisation depth, pending launches, fetch
 /// granularity, persisting cache.

@@ -13,7 +13,7 @@ use std::thread::JoinHandle;
 
 use super::graph::NodeType;
 use super::{graph, store, stream_attributes};
-use crate::error::{CudaError, CudaResult, device_failure};
+use crate::error::{CudaError, CudaResult, device_failure, runtime_call};
 
 /// `cudaStreamNonBlocking`.
 const NON_BLOCKING: u32 = 1;
@@ -351,6 +351,9 @@ fn run_on_host(
     let thread = std::thread::Builder::new()
         .spawn(move || {
             IN_HOST_FUNCTION.set(true);
+            // A context is current there, as in CUDA's thread for such functions, so that the driver's
+            // interface answers what may be asked, such as whether an event has happened.
+            runtime_call(|| Ok(()));
             function();
         })
         .map_err(|_| CudaError::MEMORY_ALLOCATION)?;

@@ -343,15 +343,22 @@ driver_functions! {
         unsafe { store(configuration, 1) }
     }
 
-    /// How caches are split: as ever.
+    /// How caches are to be split.
     fn cuCtxGetCacheConfig(configuration: *mut u32) {
         required()?;
         // SAFETY: as above.
-        unsafe { store(configuration, 0) }
+        passed_on(unsafe { device::cudaDeviceGetCacheConfig(configuration) })
     }
 
-    /// Nothing: the caches are the processor's.
-    fn cuCtxSetCacheConfig = cuCtxSetSharedMemConfig (_configuration: u32) {
+    /// Remembers how caches are to be split.
+    fn cuCtxSetCacheConfig(configuration: u32) {
+        required()?;
+        // SAFETY: no pointers.
+        passed_on(unsafe { device::cudaDeviceSetCacheConfig(configuration) })
+    }
+
+    /// Nothing: shared memory has no banks.
+    fn cuCtxSetSharedMemConfig(_configuration: u32) {
         required()
     }
 

@@ -32,6 +32,8 @@ impl KernelNodeParameters {
 }
 
 passed_on_functions! {
+    required;
+
     /// Bytes that graphs use, or that are reserved for them, now or at most.
     fn cuDeviceGetGraphMemAttribute(
         device: c_int,

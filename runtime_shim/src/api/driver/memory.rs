@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_void};
 
-use super::context::required;
+use super::context::{current, required};
 use super::{DevicePointer, NOT_FOUND, passed_on};
 use crate::api::copy::{self, Region};
 use crate::api::graph::NodeType;
@@ -304,14 +304,13 @@ driver_functions! {
     }
 
     /// Copies slices of rows.
-    fn cuMemcpy3D = cuMemcpy3D_v2 cuMemcpy3D_v2_ptds cuMemcpy3DPeer cuMemcpy3DPeer_ptds (parameters: *const Copy3d) {
+    fn cuMemcpy3D = cuMemcpy3D_v2 cuMemcpy3D_v2_ptds (parameters: *const Copy3d) {
         // SAFETY: as above.
         copy_3d(unsafe { parameters.as_ref() }, std::ptr::null_mut())
     }
 
     /// Copies slices of rows, in order of the stream.
-    fn cuMemcpy3DAsync = cuMemcpy3DAsync_v2 cuMemcpy3DAsync_v2_ptsz cuMemcpy3DPeerAsync
-        cuMemcpy3DPeerAsync_ptsz (
+    fn cuMemcpy3DAsync = cuMemcpy3DAsync_v2 cuMemcpy3DAsync_v2_ptsz (
         parameters: *const Copy3d,
         stream: *mut c_void,
     ) {
@@ -581,6 +580,12 @@ fn copy_rows(parameters: &Copy2d) -> CudaResult {
 
 fn copy_3d(parameters: Option<&Copy3d>, stream: *mut c_void) -> CudaResult {
     required()?;
+    copy_3d_between(parameters, stream)
+}
+
+/// The same between contexts that the structure names where the other one has nothing, of which none needs
+/// to be current.
+pub fn copy_3d_between(parameters: Option<&Copy3d>, stream: *mut c_void) -> CudaResult {
     let parameters = *parameters.ok_or(CudaError::INVALID_VALUE)?;
     copy::on_stream(stream, NodeType::Copy, move || copy_slices(&parameters))
 }
@@ -656,14 +661,21 @@ unsafe fn pointer_attribute(
     pointer: DevicePointer,
 ) -> CudaResult {
     /// `CU_POINTER_ATTRIBUTE_…` by number.
+    const CONTEXT: u32 = 1;
     const MEMORY_TYPE: u32 = 2;
     const DEVICE_POINTER: u32 = 3;
     const HOST_POINTER: u32 = 4;
+    const SYNCHRONOUS: u32 = 6;
+    const BUFFER_ID: u32 = 7;
     const IS_MANAGED: u32 = 8;
     const DEVICE_ORDINAL: u32 = 9;
+    const SHARED_WITH_PROCESSES: u32 = 10;
     const RANGE_START: u32 = 11;
     const RANGE_BYTES: u32 = 12;
     const MAPPED: u32 = 13;
+    const HANDLE_TYPES: u32 = 14;
+    const ACCESS: u32 = 16;
+    const READ_AND_WRITE: u32 = 3;
     let place = memory::place(pointer).ok_or(CudaError::INVALID_VALUE)?;
     let pinned = matches!(place.kind, MemoryKind::Pinned | MemoryKind::Registered);
     let managed = matches!(
@@ -681,6 +693,12 @@ unsafe fn pointer_attribute(
             RANGE_START => store(data.cast(), place.base),
             RANGE_BYTES => store(data.cast(), place.bytes),
             MAPPED => store(data.cast(), 1_u8),
+            CONTEXT => store(data.cast(), current()),
+            SYNCHRONOUS => store(data.cast::<c_int>(), 0),
+            BUFFER_ID => store(data.cast(), u64::from(place.ordinal) + 1),
+            SHARED_WITH_PROCESSES => store(data.cast(), 0_u8),
+            HANDLE_TYPES => store(data.cast(), 0_u64),
+            ACCESS => store(data.cast(), READ_AND_WRITE),
             _ => Err(CudaError::INVALID_VALUE),
         }
     }

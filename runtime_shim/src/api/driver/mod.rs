@@ -53,16 +53,17 @@ macro_rules! driver_functions {
     };
 }
 
-/// Functions that the runtime has under another name, and with the same parameters.
+/// Functions that the runtime has under another name, and with the same parameters; each asks first whether
+/// what it needs is there.
 macro_rules! passed_on_functions {
-    ($(
+    ($needs:path; $(
         $(#[$attribute:meta])*
         fn $name:ident $(= $($alias:ident)+)? ($($parameter:ident: $kind:ty),* $(,)?) -> $runtime:path;
     )*) => {
         driver_functions! {$(
             $(#[$attribute])*
             fn $name $(= $($alias)+)? ($($parameter: $kind),*) {
-                $crate::api::driver::context::required()?;
+                $needs()?;
                 // SAFETY: the program passes what CUDA's manual asks, of both functions.
                 $crate::api::driver::passed_on(unsafe { $runtime($($parameter),*) })
             }

@@ -2,7 +2,8 @@
 
 use std::ffi::{c_int, c_void};
 
-use super::context::{check_device, required};
+use super::context::{check_device, initialised, required};
+use super::memory::{self, Copy3d};
 use super::{DevicePointer, INVALID_CONTEXT};
 use crate::api::copy;
 use crate::api::graph::NodeType;
@@ -59,6 +60,23 @@ driver_functions! {
         stream: *mut c_void,
     ) {
         copy_between([to, from], destination, source, bytes, stream)
+    }
+
+    /// Copies slices of rows between contexts.
+    fn cuMemcpy3DPeer = cuMemcpy3DPeer_ptds (parameters: *const Copy3d) {
+        initialised()?;
+        // SAFETY: the program passes a structure or null, whose contexts stand where `Copy3d` has nothing.
+        memory::copy_3d_between(unsafe { parameters.as_ref() }, std::ptr::null_mut())
+    }
+
+    /// Copies slices of rows between contexts, in order of the stream.
+    fn cuMemcpy3DPeerAsync = cuMemcpy3DPeerAsync_ptsz (
+        parameters: *const Copy3d,
+        stream: *mut c_void,
+    ) {
+        initialised()?;
+        // SAFETY: as above.
+        memory::copy_3d_between(unsafe { parameters.as_ref() }, stream)
     }
 
     /// Not supported: memory and events belong to one process.

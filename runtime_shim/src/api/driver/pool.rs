@@ -1,13 +1,16 @@
-//! Memory pools: the runtime's. Attributes, flags and locations have the same numbers in both interfaces.
+//! Memory pools: the runtime's. Attributes, flags and locations have the same numbers in both interfaces. A
+//! pool is a device's, so that no context has to be current until something is allocated.
 
 use std::ffi::{c_int, c_void};
 
 use super::DevicePointer;
-use super::context::required;
+use super::context::{initialised, required};
 use crate::api::memory::give_in_order;
 use crate::api::pool::{self, Location};
 
 passed_on_functions! {
+    initialised;
+
     /// The device's pool.
     fn cuDeviceGetDefaultMemPool = cuDeviceGetMemPool (pool: *mut *mut c_void, device: c_int)
         -> pool::cudaDeviceGetDefaultMemPool;
