@@ -1,11 +1,12 @@
 // Memory pools, attributes of streams, and what else the driver tells of contexts, streams, functions and nodes
 // of graphs; copies of arrays in order of a stream.
 //
-// expect: 2 launches -> 2
+// expect: 1 launches -> 1
 #include <cstdio>
 #include <cstdint>
 #include <cstring>
 #include <cuda.h>
+#include <thread>
 #include <vector>
 
 static int wrong = 0;
@@ -232,6 +233,13 @@ static void pointersAndCallbacks(CUstream stream) {
     CUcontext current, told;
     CHECK(cuCtxGetCurrent(&current));
     CUdeviceptr y, z;
+    // A stream brings its context along.
+    std::thread([stream] {
+        CUdeviceptr own;
+        CHECK(cuMemAllocAsync(&own, 64, stream));
+        CHECK(cuMemFreeAsync(own, stream));
+        EXPECT(cuMemAlloc(&own, 64) == CUDA_ERROR_INVALID_CONTEXT);
+    }).join();
     CHECK(cuMemAlloc(&y, 64));
     CHECK(cuMemAlloc(&z, 64));
     CHECK(cuPointerGetAttribute(&told, CU_POINTER_ATTRIBUTE_CONTEXT, y));

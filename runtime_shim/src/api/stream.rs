@@ -66,6 +66,11 @@ pub fn id_and_priority(stream: *mut c_void) -> CudaResult<(u64, i32)> {
     lookup(stream).map(|stream| (stream.id, stream.priority))
 }
 
+/// Whether it is a stream that no program has made. Errors: `cudaErrorInvalidResourceHandle`.
+pub fn is_built_in(stream: *mut c_void) -> CudaResult<bool> {
+    lookup(stream).map(|stream| stream.id <= LAST_BUILT_IN_ID)
+}
+
 /// Whether the default stream waits for a stream.
 pub fn is_blocking(stream: *mut c_void) -> bool {
     lookup(stream).is_ok_and(|stream| stream.flags & NON_BLOCKING == 0)

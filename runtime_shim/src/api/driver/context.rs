@@ -42,6 +42,17 @@ pub fn required() -> CudaResult {
     error::device_failure().map_or(Ok(()), Err)
 }
 
+/// As [`required`], for what is done in a stream: one that a program has made brings its context along.
+///
+/// Errors: as for [`required`].
+pub fn required_in(stream: *mut c_void) -> CudaResult {
+    initialised()?;
+    if stream::is_built_in(stream)? {
+        return required();
+    }
+    error::device_failure().map_or(Ok(()), Err)
+}
+
 driver_functions! {
     /// Initialises.
     fn cuInit(flags: u32) {

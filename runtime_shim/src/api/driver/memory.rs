@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_void};
 
-use super::context::{current, required};
+use super::context::{current, required, required_in};
 use super::{DevicePointer, NOT_FOUND, passed_on};
 use crate::api::copy::{self, Region};
 use crate::api::graph::NodeType;
@@ -88,7 +88,7 @@ driver_functions! {
         bytes: usize,
         stream: *mut c_void,
     ) {
-        required()?;
+        required_in(stream)?;
         // SAFETY: as above; a device pointer has the size of a pointer.
         unsafe { runtime::give_in_order(pointer.cast(), bytes, stream) }
     }
@@ -127,7 +127,7 @@ driver_functions! {
 
     /// Frees device memory, in order of the stream.
     fn cuMemFreeAsync = cuMemFreeAsync_ptsz (pointer: DevicePointer, stream: *mut c_void) {
-        required()?;
+        required_in(stream)?;
         // SAFETY: as above.
         passed_on(unsafe { runtime::cudaFreeAsync(pointer as *mut c_void, stream) })
     }

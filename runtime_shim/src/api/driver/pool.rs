@@ -4,7 +4,7 @@
 use std::ffi::{c_int, c_void};
 
 use super::DevicePointer;
-use super::context::{initialised, required};
+use super::context::{initialised, required_in};
 use crate::api::memory::give_in_order;
 use crate::api::pool::{self, Location};
 
@@ -58,7 +58,7 @@ pub mod differing {
             pool: *mut c_void,
             stream: *mut c_void,
         ) {
-            required()?;
+            required_in(stream)?;
             pool::check(pool)?;
             if bytes == 0 {
                 return Err(CudaError::INVALID_VALUE);
