@@ -72,12 +72,13 @@ pub(super) fn for_both_sides(text: &str, at: usize) -> Option<Change> {
 fn beginning(text: &str, at: usize) -> Option<usize> {
     let mut begin = at;
     while let Some(before) = text[..begin].trim_end().strip_suffix("::") {
-        let scope = without_arguments(before.trim_end())?;
+        // A blank before `::` may stand behind another word of the declaration: `int ::f()`.
+        let scope = without_arguments(before)?;
         let name = scope
             .rfind(|part: char| !part.is_ascii_alphanumeric() && part != '_')
             .map_or(0, |end| end + 1);
         if name == scope.len() {
-            // `::f`, or a scope that is no name.
+            // `::f`, whose declaration stands elsewhere, or a scope that is no name.
             return None;
         }
         begin = name;
@@ -120,7 +121,7 @@ mod tests {
         let cases = [
             ("int &^operator+=(int);", "int &@ operator+=(int);"),
             ("inline S::^S() {}", "inline @ S::S() {}"),
-            ("S :: ^~S() {}", "@ S :: ~S() {}"),
+            ("S:: ^~S() {}", "@ S:: ~S() {}"),
             (
                 "int n::S<T, a<3>>::^get() {}",
                 "int @ n::S<T, a<3>>::get() {}",

@@ -423,6 +423,14 @@ pub fn current() -> usize {
     }
 }
 
+/// The context that memory is said to belong to, of which all have a share: the one in use, else the primary one.
+pub fn of_memory() -> usize {
+    match current() {
+        0 => primary(),
+        context => context,
+    }
+}
+
 /// Errors: `CUDA_ERROR_INVALID_DEVICE` for any but the first.
 pub(super) fn check_device(device: c_int) -> CudaResult {
     initialised()?;

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_void};
 
-use super::context::{current, required, required_in};
+use super::context::{of_memory, required, required_in};
 use super::{DevicePointer, NOT_FOUND, passed_on};
 use crate::api::copy::{self, Region};
 use crate::api::graph::NodeType;
@@ -693,7 +693,7 @@ unsafe fn pointer_attribute(
             RANGE_START => store(data.cast(), place.base),
             RANGE_BYTES => store(data.cast(), place.bytes),
             MAPPED => store(data.cast(), 1_u8),
-            CONTEXT => store(data.cast(), current()),
+            CONTEXT => store(data.cast(), of_memory()),
             SYNCHRONOUS => store(data.cast::<c_int>(), 0),
             BUFFER_ID => store(data.cast(), u64::from(place.ordinal) + 1),
             SHARED_WITH_PROCESSES => store(data.cast(), 0_u8),
