@@ -146,6 +146,15 @@ impl Sum {
                 self.constant = self.constant.add(&value)?;
                 continue;
             }
+            // Products with a number hold no digits, but sums in which there may be some.
+            if let Variable::Product(index) = variable
+                && let Some(step) = parameter(member, variable)
+                && step.as_constant().is_some()
+            {
+                let factor = &member.model.products.get(*index)?.factor;
+                self.add(at, member, factor, &times.multiply(step)?)?;
+                continue;
+            }
             self.add_term((at, variable.clone()), &times)?;
         }
         Some(())
