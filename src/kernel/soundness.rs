@@ -21,6 +21,7 @@ use inkwell::context::Context;
 use point::{Point, evaluate, holds};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
+use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -70,10 +71,7 @@ fn models_cover_what_kernels_do() {
         .filter(|path| path.extension().is_some_and(|ending| ending == "cu"))
         .collect();
     sources.sort();
-    let mut events = 0;
-    for source in sources {
-        events += check_source(&source);
-    }
+    let events: usize = sources.par_iter().map(|source| check_source(source)).sum();
     assert!(events > 10_000, "only {events} accesses were checked");
 }
 
