@@ -8,6 +8,7 @@ use super::carries;
 use super::divisions::settle_division;
 use super::exits::return_from_exits;
 use super::functions::Library;
+use super::out_of_range::{settle_conversion, settle_shift};
 use super::shared::SharedLayout;
 use crate::codegen::CodegenError;
 use crate::codegen::device::KERNEL_CALL_CONVENTION;
@@ -128,6 +129,8 @@ fn lower_instruction(
         Opcode::LLVMUDiv | Opcode::LLVMSDiv | Opcode::LLVMURem | Opcode::LLVMSRem => {
             settle_division(instruction);
         }
+        Opcode::LLVMFPToSI | Opcode::LLVMFPToUI => settle_conversion(module, instruction),
+        Opcode::LLVMShl | Opcode::LLVMLShr | Opcode::LLVMAShr => settle_shift(instruction),
         _ => {}
     }
     Ok(())

@@ -25,6 +25,7 @@ mod lockstep;
 mod lower;
 mod masks;
 mod matrices;
+mod out_of_range;
 mod packed;
 mod predicates;
 mod rounding;
