@@ -34,53 +34,37 @@ static dim3 tiles() {
     return dim3((PIXELS + TILE_PIXELS - 1) / TILE_PIXELS, (CHANNELS + TILE_CHANNELS - 1) / TILE_CHANNELS);
 }
 
-// As a product of matrices, weight[out][depth] · window[depth][pixels]; the windows are gathered tile by tile. While a
-// step is multiplied, the next one is on its way to registers.
+// As a product of matrices, weight[out][depth] · window[depth][pixels]; the windows are gathered tile by tile.
 template <class C>
 __global__ void __launch_bounds__(TILE_THREADS) convolve(const float *in, const float *weight, float *out) {
     static_assert(C::groups == 1, "all channels of the input");
-    constexpr int WEIGHTS = STEP * TILE_CHANNELS / TILE_THREADS, WINDOWS = STEP * TILE_PIXELS / TILE_THREADS; // of a thread
-    constexpr int DOWN = TILE_THREADS / STEP, ALONG = TILE_THREADS / TILE_PIXELS;
-    __shared__ __align__(16) float weights[2][STEP][TILE_CHANNELS + 4], windows[2][STEP][TILE_PIXELS];
+    __shared__ float weights[STEP][TILE_CHANNELS + 1], windows[STEP][TILE_PIXELS];
     const int lane = threadIdx.x % LANES, row = threadIdx.x / LANES * SIDE;
-    const int first_channel = blockIdx.y * TILE_CHANNELS + threadIdx.x / STEP;
-    const int pixel = blockIdx.x * TILE_PIXELS + threadIdx.x % TILE_PIXELS, first_place = threadIdx.x / TILE_PIXELS;
-    const int top = pixel / C::out_wide * C::down_step - C::up, left = pixel % C::out_wide * C::right_step - C::left;
-    float next_weights[WEIGHTS], next_windows[WINDOWS], sum[SIDE][SIDE] = {};
-
-    auto fetch = [&](int k) {
-#pragma unroll
-        for (int i = 0; i < WEIGHTS; ++i) {
-            const int c = first_channel + i * DOWN, at = k + threadIdx.x % STEP;
-            const bool inside = (C::out % TILE_CHANNELS == 0 || c < C::out) && (C::depth % STEP == 0 || at < C::depth);
-            next_weights[i] = inside ? weight[c * C::depth + at] : 0.0f;
-        }
-#pragma unroll
-        for (int i = 0; i < WINDOWS; ++i) {
-            const int at = k + first_place + i * ALONG;
-            const int channel = at / (C::rows * C::columns), place = at % (C::rows * C::columns);
-            const int y = top + place / C::columns, x = left + place % C::columns;
-            const bool inside = (C::depth % STEP == 0 || at < C::depth) && (C::pixels % TILE_PIXELS == 0 || pixel < C::pixels) &&
-                                y >= 0 && y < C::high && x >= 0 && x < C::wide;
-            next_windows[i] = inside ? in[(channel * C::high + y) * C::wide + x] : 0.0f;
-        }
-    };
-    fetch(0);
+    const int first_channel = blockIdx.y * TILE_CHANNELS, first_pixel = blockIdx.x * TILE_PIXELS;
+    float sum[SIDE][SIDE] = {};
     for (int k = 0; k < C::depth; k += STEP) {
-        const int stage = k / STEP % 2;
-        for (int i = 0; i < WEIGHTS; ++i) weights[stage][threadIdx.x % STEP][threadIdx.x / STEP + i * DOWN] = next_weights[i];
-        // A thread's four pixels stand together, so that it reads them at once.
-        for (int i = 0; i < WINDOWS; ++i)
-            windows[stage][first_place + i * ALONG][threadIdx.x % LANES * SIDE + threadIdx.x % TILE_PIXELS / LANES] = next_windows[i];
+        for (int e = threadIdx.x; e < STEP * TILE_CHANNELS; e += TILE_THREADS) {
+            const int x = e % STEP, c = e / STEP;
+            weights[x][c] = first_channel + c < C::out && k + x < C::depth ? weight[(first_channel + c) * C::depth + k + x] : 0.0f;
+        }
+        for (int e = threadIdx.x; e < STEP * TILE_PIXELS; e += TILE_THREADS) {
+            const int at = k + e / TILE_PIXELS, pixel = first_pixel + e % TILE_PIXELS;
+            const int channel = at / (C::rows * C::columns), place = at % (C::rows * C::columns);
+            const int y = pixel / C::out_wide * C::down_step + place / C::columns - C::up;
+            const int x = pixel % C::out_wide * C::right_step + place % C::columns - C::left;
+            const bool inside = at < C::depth && pixel < C::pixels && y >= 0 && y < C::high && x >= 0 && x < C::wide;
+            windows[e / TILE_PIXELS][e % TILE_PIXELS] = inside ? in[(channel * C::high + y) * C::wide + x] : 0.0f;
+        }
         __syncthreads();
-        if (k + STEP < C::depth) fetch(k + STEP);
 #pragma unroll
         for (int s = 0; s < STEP; ++s) {
-            const float4 l = *(const float4 *)&weights[stage][s][row], r = *(const float4 *)&windows[stage][s][lane * SIDE];
-            const float left[SIDE] = {l.x, l.y, l.z, l.w}, right[SIDE] = {r.x, r.y, r.z, r.w};
+            float left[SIDE], right[SIDE];
+            for (int i = 0; i < SIDE; ++i) left[i] = weights[s][row + i];
+            for (int j = 0; j < SIDE; ++j) right[j] = windows[s][lane + j * LANES];
             for (int i = 0; i < SIDE; ++i)
                 for (int j = 0; j < SIDE; ++j) sum[i][j] += left[i] * right[j];
         }
+        __syncthreads();
     }
     FOR_TILE(C::out, C::pixels) out[channel * C::pixels + pixel] = sum[i][j];
 }

@@ -25,9 +25,7 @@ __global__ void __launch_bounds__(TILE_THREADS) depthwise(const float *in, const
         const float *image = in + channel * HIGH * HIGH, *window = weight + channel * K * K;
         const int top = pixel / OUT * STRIDE - K / 2, left = pixel % OUT * STRIDE - K / 2;
         float sum = 0.0f;
-#pragma unroll
         for (int r = 0; r < K; ++r)
-#pragma unroll
             for (int s = 0; s < K; ++s)
                 if (top + r >= 0 && top + r < HIGH && left + s >= 0 && left + s < HIGH)
                     sum += window[r * K + s] * image[(top + r) * HIGH + left + s];
