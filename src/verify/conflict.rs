@@ -8,7 +8,7 @@
 
 use super::dealt::Numbers;
 use super::delinearised::{Digits, domain_only};
-use super::emptiness::{Points, is_empty};
+use super::emptiness::{Points, guard_text, is_empty};
 use super::formula::{Assumptions, Formula, ParameterNames};
 use super::member::Member;
 use super::polynomial::Polynomial;
@@ -419,23 +419,12 @@ impl ConflictSet {
 
     /// The instances of a guard, and the numbers that it keeps factors of products below or above.
     fn guard(&mut self, side: &Side<'_>, guard: &Guard) -> Option<String> {
-        let mut alternatives = Vec::new();
-        for conjunction in guard {
-            let mut parts = self.bounded_products(side, conjunction)?;
-            for constraint in conjunction {
-                parts.push(match constraint {
-                    Constraint::NonNegative(affine) => {
-                        format!("{} >= 0", self.affine(side, affine)?)
-                    }
-                    Constraint::Zero(affine) => format!("{} = 0", self.affine(side, affine)?),
-                });
-            }
-            alternatives.push(format!("({})", parts.join(" and ")));
-        }
-        Some(match alternatives.is_empty() {
-            true => "0 = 1".to_string(),
-            false => format!("({})", alternatives.join(" or ")),
-        })
+        guard_text(
+            self,
+            guard,
+            |set, conjunction| set.bounded_products(side, conjunction),
+            |set, affine| set.affine(side, affine),
+        )
     }
 
     /// What constraints say of products by a value that is not negative: `factor <= c` bounds the product by
@@ -445,7 +434,7 @@ impl ConflictSet {
         side: &Side<'_>,
         conjunction: &[Constraint],
     ) -> Option<Vec<String>> {
-        let mut parts = vec!["0 = 0".to_string()];
+        let mut parts = Vec::new();
         for index in side.products.iter().copied() {
             let product = &side.member.model.products[index];
             let parameter = side.member.parameters.get(product.parameter)?;

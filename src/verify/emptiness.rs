@@ -1,5 +1,6 @@
 //! The one question that the verifier asks of isl: is this set empty?
 
+use crate::affine::{Affine, Constraint, Guard};
 use crate::isl::{IslError, Set, System, with_operation_budget};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -34,6 +35,32 @@ impl Points {
         let formula = system.read_formula(&self.condition)?;
         system.is_empty(&formula, MOST_CONJUNCTIONS)
     }
+}
+
+/// The points of a guard, in isl's notation. `besides` says what else holds of a conjunction, and `text` writes an
+/// expression, both by way of the `writer`.
+pub(super) fn guard_text<W>(
+    writer: &mut W,
+    guard: &Guard,
+    mut besides: impl FnMut(&mut W, &[Constraint]) -> Option<Vec<String>>,
+    mut text: impl FnMut(&mut W, &Affine) -> Option<String>,
+) -> Option<String> {
+    let mut alternatives = Vec::new();
+    for conjunction in guard {
+        let mut parts = vec!["0 = 0".to_string()];
+        parts.extend(besides(writer, conjunction)?);
+        for constraint in conjunction {
+            parts.push(match constraint {
+                Constraint::NonNegative(affine) => format!("{} >= 0", text(writer, affine)?),
+                Constraint::Zero(affine) => format!("{} = 0", text(writer, affine)?),
+            });
+        }
+        alternatives.push(format!("({})", parts.join(" and ")));
+    }
+    Some(match alternatives.is_empty() {
+        true => "0 = 1".to_string(),
+        false => format!("({})", alternatives.join(" or ")),
+    })
 }
 
 /// Whether the set is empty for all values of its parameters. `None` when isl

@@ -3,8 +3,8 @@
 //! Invariant: the iterations of one access say nothing of those of the other, even where both stand in one loop, so
 //! that the answer holds for all pairs of them; what the model does not say of a number, it may be.
 
-use super::emptiness::{Points, is_empty};
-use crate::affine::{Affine, Axis, Constraint, Variable};
+use super::emptiness::{Points, guard_text, is_empty};
+use crate::affine::{Affine, Axis, Variable};
 use crate::expression::Expression;
 use crate::kernel::{Access, KernelModel};
 use std::collections::BTreeSet;
@@ -64,23 +64,13 @@ impl Pair<'_> {
     /// The first byte of an access, whose own numbers have names with this letter; its domain is required.
     fn place(&mut self, access: &Access, letter: &str) -> Option<String> {
         let place = self.text(access.subscript.as_ref()?, letter)?;
-        let mut alternatives = Vec::new();
-        for conjunction in &access.domain {
-            let mut parts = vec![String::from("0 = 0")];
-            for constraint in conjunction {
-                parts.push(match constraint {
-                    Constraint::NonNegative(affine) => {
-                        format!("{} >= 0", self.text(affine, letter)?)
-                    }
-                    Constraint::Zero(affine) => format!("{} = 0", self.text(affine, letter)?),
-                });
-            }
-            alternatives.push(format!("({})", parts.join(" and ")));
-        }
-        self.constraints.push(match alternatives.is_empty() {
-            true => String::from("0 = 1"),
-            false => format!("({})", alternatives.join(" or ")),
-        });
+        let domain = guard_text(
+            self,
+            &access.domain,
+            |_, _| Some(Vec::new()),
+            |pair, affine| pair.text(affine, letter),
+        )?;
+        self.constraints.push(domain);
         Some(place)
     }
 

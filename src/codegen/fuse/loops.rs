@@ -11,7 +11,7 @@
 //! - All ways lead from the first through what stands between to the second. Of what stands between, the
 //!   second uses only what is computed without memory from values that are known before the first: that
 //!   is computed there. A wait for the thread's asynchronous copies comes there, too, since neither loop
-//!   begins any. The rest comes behind the second now. It does not wait, and nothing that it
+//!   begins any. The rest comes behind the second now. It does not wait, uses no atomic's result, and nothing that it
 //!   touches can be touched by the second, unless both read.
 //! - Iteration n of the second now comes before iteration m > n of the first, in one thread. That is no
 //!   matter for accesses that cannot reach a common byte, as other pointers or the bounds of their distance tell, and for such that go to one place in iterations of

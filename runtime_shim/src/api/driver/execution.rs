@@ -255,11 +255,9 @@ driver_functions! {
         dynamic_shared_bytes: usize,
         block_size_limit: c_int,
     ) {
-        required()?;
-        let record = find(function)?;
         let shared = SharedBytes { of_block: shared_bytes_of_block, dynamic: dynamic_shared_bytes };
         // SAFETY: as above.
-        unsafe { store_best(record, (grid_size, block_size), shared, block_size_limit) }
+        unsafe { store_best(function, (grid_size, block_size), shared, block_size_limit) }
     }
 
     /// The same; the flags concern caches.
@@ -272,11 +270,9 @@ driver_functions! {
         block_size_limit: c_int,
         _flags: u32,
     ) {
-        required()?;
-        let record = find(function)?;
         let shared = SharedBytes { of_block: shared_bytes_of_block, dynamic: dynamic_shared_bytes };
         // SAFETY: as above.
-        unsafe { store_best(record, (grid_size, block_size), shared, block_size_limit) }
+        unsafe { store_best(function, (grid_size, block_size), shared, block_size_limit) }
     }
 }
 
@@ -294,11 +290,13 @@ struct SharedBytes {
 /// # Safety
 /// The addresses are writable or null; the function is what the program passed.
 unsafe fn store_best(
-    record: &KernelRecord,
+    function: *const c_void,
     (grid_size, block_size): (*mut c_int, *mut c_int),
     shared: SharedBytes,
     block_size_limit: c_int,
 ) -> CudaResult {
+    required()?;
+    let record = find(function)?;
     let largest = match u32::try_from(block_size_limit) {
         Ok(0) | Err(_) => THREADS_PER_BLOCK,
         Ok(limit) => limit.min(THREADS_PER_BLOCK),
