@@ -394,6 +394,21 @@ fn what_the_optimiser_cannot_do_is_no_message() {
     }
 }
 
+/// g++ hands what is meant for the linker on without a word; clang speaks of what a step does not use.
+#[test]
+fn options_for_the_linker_are_no_message() {
+    let folder = tempfile::tempdir().unwrap();
+    let built = Command::new(env!("CARGO_BIN_EXE_sirius-rs"))
+        .args(["--sirius-device=cpu", "tests/pipeline/unrolled_in_vain.cu"])
+        .args(["-Xcompiler", "-fuse-ld=lld,-Werror", "-o"])
+        .arg(folder.path().join("program"))
+        .env("SIRIUS_STRICT", "1")
+        .output()
+        .unwrap();
+    assert_eq!(String::from_utf8_lossy(&built.stderr), "");
+    assert!(built.status.success());
+}
+
 #[test]
 fn every_stage_shows_what_it_found() {
     let folder = tempfile::tempdir().unwrap();

@@ -467,9 +467,13 @@ impl Arguments {
         if build.device == Device::Cpu {
             self.add(["-DNVTX_DISABLE="]);
         }
+        // g++ and nvcc only warn of numbers in braces that may not fit, and say nothing of options for
+        // the linker.
+        self.add([
+            "-Wno-error=c++11-narrowing",
+            "-Wno-unused-command-line-argument",
+        ]);
         // Names of variables let reports speak of buffers as the program does.
-        // g++ and nvcc only warn of numbers in braces that may not fit.
-        self.add(["-Wno-error=c++11-narrowing"]);
         self.add([
             "-Xclang",
             "-disable-llvm-passes",

@@ -1,6 +1,10 @@
 //! What the CPU device counts in a program (`SIRIUS_STATS`).
 
+#[path = "quick_link.rs"]
+mod quick_link;
+
 use libtest_mimic::Failed;
+use quick_link::QUICK_LINK;
 use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
@@ -27,6 +31,7 @@ pub fn counted(
     let built = Command::new(env!("CARGO_BIN_EXE_sirius-rs"))
         .arg(source)
         .arg("--sirius-device=cpu")
+        .args(QUICK_LINK)
         .args(options)
         .arg("-o")
         .arg(&program)

@@ -2,11 +2,14 @@
 
 #[path = "../oracle/mod.rs"]
 pub mod oracle;
+#[path = "quick_link.rs"]
+pub mod quick_link;
 
 use libtest_mimic::Failed;
 use oracle::compare::{Comparison, StaticGraph, compare};
 use oracle::history::History;
 use oracle::races::races;
+use quick_link::QUICK_LINK;
 use serde_json::Value;
 use sirius_rs::dependence::Width;
 use sirius_runtime::trace::Trace;
@@ -464,6 +467,7 @@ impl Built {
         let output = Command::new(env!("CARGO_BIN_EXE_sirius-rs"))
             .arg(source)
             .args(["-O2", "-std=c++17", "--sirius-device=cpu"])
+            .args(QUICK_LINK)
             // What most of the programs need, unless they are about architectures.
             .args(
                 (!more

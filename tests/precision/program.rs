@@ -4,6 +4,7 @@ use crate::generator;
 use crate::harness::oracle::compare::{Comparison, StaticGraph, compare};
 use crate::harness::oracle::history::History;
 use crate::harness::oracle::rows::NeighbourEdge;
+use crate::harness::quick_link::QUICK_LINK;
 use serde::{Deserialize, Serialize};
 use sirius_rs::dependence::Width;
 use sirius_runtime::trace::TraceReader;
@@ -299,6 +300,7 @@ impl Built {
             .current_dir(folder)
             .args(sources)
             .args(["-O2", "-w", "--sirius-device=cpu", "--sirius-fusion=off"])
+            .args(QUICK_LINK)
             .args(options)
             .arg("--sirius-dump=dependence")
             .arg(format!("--sirius-report={}", report.display()))

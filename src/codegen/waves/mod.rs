@@ -385,13 +385,14 @@ pub(super) fn rewrite_regions(
         .host
         .get_function(DRAIN)
         .ok_or_else(|| CodegenError::Inconsistent("no queue".into()))?;
+    let mut flows = region::Flows::new();
     for (index, region) in plan.waves.iter().enumerate() {
         let of_region = waiting.iter().filter(|each| each.region == index);
         let places = of_region
             .map(|each| calls.get(&each.launch()).copied())
             .collect::<Option<Vec<_>>>()
             .ok_or_else(|| CodegenError::Inconsistent("a statement without a call".into()))?;
-        region::end_region(program, &places, region.outside_loops, drain)?;
+        region::end_region(program, &mut flows, &places, region.outside_loops, drain)?;
     }
     let launches: HashMap<LaunchId, &Launch> = graph
         .nodes

@@ -9,10 +9,14 @@ use petgraph::algo::dominators::simple_fast;
 use petgraph::graph::{DiGraph, NodeIndex};
 use std::collections::{HashMap, HashSet};
 
+/// The blocks and loops of functions that have regions; calls to the queue change none of them.
+pub(super) type Flows<'ctx> = HashMap<FunctionValue<'ctx>, Flow<'ctx>>;
+
 /// Calls `drain` wherever control comes to where none of the statements can be met any more, in one
 /// iteration of the `outside_loops`-th loop around them.
 pub(super) fn end_region<'ctx>(
     program: &Program<'ctx>,
+    flows: &mut Flows<'ctx>,
     statements: &[InstructionValue<'ctx>],
     outside_loops: usize,
     drain: FunctionValue<'ctx>,
@@ -33,7 +37,7 @@ pub(super) fn end_region<'ctx>(
         return Ok(());
     };
     let function = first.get_parent().ok_or_else(broken)?;
-    let flow = Flow::of(function);
+    let flow = flows.entry(function).or_insert_with(|| Flow::of(function));
     let header = flow.header(*first, outside_loops)?;
     let steps = |block: &BasicBlock<'ctx>| {
         let mut next = successors(*block);
@@ -41,19 +45,13 @@ pub(super) fn end_region<'ctx>(
         next
     };
     // From the start of these a statement can be met.
-    let mut leading: HashSet<BasicBlock<'ctx>> = last.keys().copied().collect();
-    loop {
-        let more: Vec<_> = flow
-            .blocks
-            .iter()
-            .filter(|block| !leading.contains(*block))
-            .filter(|block| steps(block).iter().any(|next| leading.contains(next)))
-            .copied()
-            .collect();
-        if more.is_empty() {
-            break;
+    let mut leading: HashSet<BasicBlock<'ctx>> = HashSet::new();
+    let mut work: Vec<BasicBlock<'ctx>> = last.keys().copied().collect();
+    while let Some(block) = work.pop() {
+        // Control comes from before the header's start only in another iteration.
+        if leading.insert(block) && Some(block) != header {
+            work.extend(flow.predecessors.get(&block).into_iter().flatten());
         }
-        leading.extend(more);
     }
     let mut inside: HashSet<BasicBlock<'ctx>> = HashSet::new();
     let mut work: Vec<BasicBlock<'ctx>> = last.keys().copied().collect();
@@ -111,8 +109,9 @@ fn follows<'ctx>(first: InstructionValue<'ctx>, second: InstructionValue<'ctx>) 
 }
 
 /// The blocks of a function and its natural loops.
-struct Flow<'ctx> {
+pub(super) struct Flow<'ctx> {
     blocks: Vec<BasicBlock<'ctx>>,
+    predecessors: HashMap<BasicBlock<'ctx>, Vec<BasicBlock<'ctx>>>,
     /// Headers, and the blocks of their loops.
     loops: Vec<(BasicBlock<'ctx>, HashSet<BasicBlock<'ctx>>)>,
 }
@@ -160,7 +159,11 @@ impl<'ctx> Flow<'ctx> {
                 loops.push((*header, body));
             }
         }
-        Self { blocks, loops }
+        Self {
+            blocks,
+            predecessors,
+            loops,
+        }
     }
 
     /// The header of the `number`-th loop around a block, the outermost first; none for number 0.
