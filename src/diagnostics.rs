@@ -80,13 +80,15 @@ pub enum RejectionReason {
     Resources,
     /// Independent launches whose kernels differ; nothing is gained by joining them yet.
     NotSimilar,
+    /// What was planned did not stand the verifier's check: a bug of ours.
+    NotVerified,
     /// Switched off on the command line.
     Disabled,
 }
 
 impl RejectionReason {
     /// All reasons, in the order of the documentation's table.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::GlobalDependence,
         Self::MayAlias,
         Self::HostAccess,
@@ -101,6 +103,7 @@ impl RejectionReason {
         Self::UnprovenIndex,
         Self::Resources,
         Self::NotSimilar,
+        Self::NotVerified,
         Self::Disabled,
     ];
 
@@ -121,6 +124,7 @@ impl RejectionReason {
             Self::UnprovenIndex => "unproven_index",
             Self::Resources => "resources",
             Self::NotSimilar => "not_similar",
+            Self::NotVerified => "not_verified",
             Self::Disabled => "disabled",
         }
     }

@@ -17,6 +17,7 @@ mod outcome;
 mod outputs;
 mod preprocess;
 mod reference;
+mod refused;
 mod resources;
 mod save;
 mod tuning;
@@ -46,7 +47,7 @@ use crate::schedule::{
     self, FusionPlan, Missed, Orientation, ScheduleOptions, find_dead_buffers, plan_fusion,
     wave_orders,
 };
-use crate::verify::{Refusal, VerifiedPlan, verify};
+use crate::verify::{VerifiedPlan, verify};
 use inkwell::context::Context;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -403,7 +404,7 @@ fn compile_fused(
         outcome::failed_check(
             outcome,
             build,
-            &reason,
+            (&reason, outcome::UNFUSED),
             &analysis.graph,
             &analysis.models,
             analysis.plan.plan(),
@@ -671,7 +672,7 @@ fn analyze_program(
     }
     let mut options = schedule_options(build, toolchain);
     let plan = || plan_fusion(&graph, &models, &uar, &options);
-    let (mut plan, mut missed) = clock.time(Stage::Schedule, plan);
+    let (plan, missed) = clock.time(Stage::Schedule, plan);
     let names = plan.groups.iter().flat_map(|group| &group.orientations);
     let names: BTreeSet<&str> = names.map(String::as_str).collect();
     if !Orientation::is_known(&build.sirius.orientation, &names) {
@@ -688,29 +689,10 @@ fn analyze_program(
     if clock.stops_after(Stage::Schedule) {
         return Ok(None);
     }
-    let mut verified = clock.time(Stage::Verify, || verify(&graph, &models, plan.clone()));
-    // Whether all of a range is written may be more than the verifier can show.
-    let unshown = |refusal: &Refusal| matches!(refusal, Refusal::NotReplaced { .. });
-    if let Err(refusals) = &verified
-        && refusals.iter().all(unshown)
-    {
-        options.expands_buffers = false;
-        (plan, missed) = plan_fusion(&graph, &models, &uar, &options);
-        verified = verify(&graph, &models, plan.clone());
-    }
-    let plan = match verified {
-        Ok(plan) => plan,
-        Err(refusals) => {
-            let reason = refusals
-                .iter()
-                .map(ToString::to_string)
-                .collect::<Vec<_>>()
-                .join("; ");
-            let reason = format!("the verifier refuses the plan: {reason}");
-            outcome::failed_check(outcome, build, &reason, &graph, &models, &plan)?;
-            outcome::unfused(&graph, &models)?
-        }
-    };
+    let (plan, missed) = clock.time(Stage::Verify, || {
+        let found = (&graph, models.as_slice(), &uar);
+        refused::judge(found, (plan, missed), &mut options, build, outcome)
+    })?;
     clock.dump(Stage::Verify, || outcome::as_json(plan.plan()));
     if clock.stops_after(Stage::Verify) {
         return Ok(None);

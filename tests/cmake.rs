@@ -6,7 +6,26 @@ use std::process::{Command, Output};
 
 #[test]
 fn a_project_of_cuda_alone_is_linked_as_one_program() {
-    let project = Project::new("cuda_only");
+    build_cuda_only(Toolkit::Cuda13);
+}
+
+#[test]
+fn a_project_of_cuda_alone_is_linked_as_one_program_with_cuda_12() {
+    build_cuda_only(Toolkit::Cuda12);
+}
+
+#[test]
+fn a_project_with_cxx_and_libraries_is_linked_by_the_cxx_compiler() {
+    build_mixed(Toolkit::Cuda13);
+}
+
+#[test]
+fn a_project_with_cxx_and_libraries_is_linked_by_the_cxx_compiler_with_cuda_12() {
+    build_mixed(Toolkit::Cuda12);
+}
+
+fn build_cuda_only(toolkit: Toolkit) {
+    let project = Project::new("cuda_only", toolkit);
     let path = std::env::var("PATH").unwrap();
     let path = format!("{}:{path}", project.toolkit.join("bin").display());
     let said = project.build("Ninja", |cmake| cmake.env("PATH", path));
@@ -15,9 +34,8 @@ fn a_project_of_cuda_alone_is_linked_as_one_program() {
     project.run("cuda_only");
 }
 
-#[test]
-fn a_project_with_cxx_and_libraries_is_linked_by_the_cxx_compiler() {
-    let project = Project::new("mixed");
+fn build_mixed(toolkit: Toolkit) {
+    let project = Project::new("mixed", toolkit);
     let compiler = project.toolkit.join("bin/nvcc");
     project.build("Unix Makefiles", |cmake| {
         cmake.arg(format!("-DCMAKE_CUDA_COMPILER={}", compiler.display()))
@@ -34,23 +52,43 @@ fn a_project_with_cxx_and_libraries_is_linked_by_the_cxx_compiler() {
     }
 }
 
+/// What a toolkit folder of ours is laid out from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Toolkit {
+    /// What the compiler finds by itself.
+    Cuda13,
+    /// What `scripts/toolkit12` lays out.
+    Cuda12,
+}
+
 /// A project of `tests/cmake` with a toolkit folder and a place to build it.
 struct Project {
     name: &'static str,
     place: tempfile::TempDir,
+    source: Toolkit,
     toolkit: PathBuf,
 }
 
 impl Project {
-    fn new(name: &'static str) -> Self {
+    fn new(name: &'static str, source: Toolkit) -> Self {
         let place = tempfile::tempdir().unwrap();
         let toolkit = place.path().join("toolkit");
         let mut layout = Command::new(env!("CARGO_BIN_EXE_sirius-rs"));
         layout.arg("--sirius-toolkit").arg(&toolkit);
-        succeed(plain(layout.arg("--sirius-device=cpu")));
+        plain(layout.arg("--sirius-device=cpu"));
+        if source == Toolkit::Cuda12 {
+            let cuda12 = Path::new(env!("CARGO_MANIFEST_DIR")).join(".venv/cuda-12.9");
+            assert!(
+                cuda12.join("include/cuda.h").is_file(),
+                "scripts/toolkit12 installs it"
+            );
+            layout.env("CUDA_PATH", cuda12);
+        }
+        succeed(&mut layout);
         Self {
             name,
             place,
+            source,
             toolkit,
         }
     }
@@ -70,10 +108,12 @@ impl Project {
         cmake.arg("-B").arg(&folder);
         let said = succeed(plain(settings(&mut cmake)));
         let text = String::from_utf8_lossy(&said.stdout).into_owned();
-        assert!(
-            text.contains("The CUDA compiler identification is NVIDIA"),
-            "{text}"
-        );
+        let version = match self.source {
+            Toolkit::Cuda13 => "NVIDIA 13.",
+            Toolkit::Cuda12 => "NVIDIA 12.9",
+        };
+        let identified = format!("The CUDA compiler identification is {version}");
+        assert!(text.contains(&identified), "{text}");
         let mut build = Command::new("cmake");
         let said = succeed(plain(build.arg("--build").arg(&folder).arg("-j2")));
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();

@@ -42,6 +42,49 @@ fn a_failing_stage_costs_fusion_and_not_the_program() {
     }
 }
 
+/// A plan that the verifier refuses for one group is carried out for the others.
+#[test]
+fn a_refused_group_costs_itself() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folder = tempfile::tempdir().unwrap();
+    let build = |fault: &str| {
+        let (program, report) = (
+            folder.path().join("program"),
+            folder.path().join("report.json"),
+        );
+        let built = Command::new(env!("CARGO_BIN_EXE_sirius-rs"))
+            .arg(root.join("tests/run/asynchronous_copies.cu"))
+            .args(["-arch=sm_80", "-std=c++17", "--sirius-device=cpu", "-o"])
+            .arg(&program)
+            .arg(format!("--sirius-report={}", report.display()))
+            .env("SIRIUS_FAULT", fault)
+            .env("SIRIUS_SAVE_DIR", folder.path().join("saved"))
+            .env_remove("SIRIUS_FLAGS")
+            .env_remove("SIRIUS_STRICT")
+            .output()
+            .unwrap();
+        let messages = String::from_utf8_lossy(&built.stderr).into_owned();
+        assert!(built.status.success(), "{messages}");
+        let run = Command::new(&program).output().unwrap();
+        assert!(String::from_utf8_lossy(&run.stdout).contains("PASS"));
+        let report: serde_json::Value =
+            serde_json::from_str(&std::fs::read_to_string(report).unwrap()).unwrap();
+        let sizes = report["fusions"].as_array().unwrap().iter();
+        let sizes = sizes.map(|fusion| fusion["members"].as_array().unwrap().len());
+        let missed = report["missed"].as_array().unwrap().iter();
+        let missed = missed.filter(|missed| missed["reason"] == "not_verified");
+        (messages, sizes.collect::<Vec<_>>(), missed.count())
+    };
+    let (messages, planned, missed) = build("none");
+    assert!(!messages.contains("internal error"), "{messages}");
+    assert!(planned.len() > 1 && missed == 0, "{messages}");
+    let (messages, left, missed) = build("plan");
+    assert!(messages.contains("internal error: the verifier refuses the plan"));
+    let consequence = "the launches of one group stay apart; a reproducer is in";
+    assert!(messages.contains(consequence), "{messages}");
+    assert_eq!((left.as_slice(), missed), (&planned[1..], planned[0] - 1));
+}
+
 #[test]
 fn a_failing_stage_is_fatal_where_it_is_asked_for() {
     let folder = tempfile::tempdir().unwrap();

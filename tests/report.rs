@@ -263,9 +263,15 @@ fn every_reason_has_a_test_that_triggers_it() {
             lines.map(str::to_owned).collect::<Vec<_>>()
         })
         .collect();
+    // What takes a bug of ours.
+    let faults = include_str!("pipeline.rs");
     for reason in RejectionReason::ALL {
         let in_plan = planned.contains(&format!("RejectionReason::{reason:?}"));
         let name = reason.name();
-        assert!(in_plan || expected.contains(name), "nothing tests {name}");
+        let injected = faults.contains(&format!("\"{name}\""));
+        assert!(
+            in_plan || injected || expected.contains(name),
+            "nothing tests {name}"
+        );
     }
 }

@@ -18,6 +18,7 @@ use crate::schedule::occupancy::KernelUsage;
 use crate::schedule::resources::{ASSUMED_ROW_ELEMENTS, GroupUsage};
 use crate::verify::VerifiedPlan;
 use inkwell::module::Module;
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
@@ -29,6 +30,8 @@ pub struct Workbench<'a> {
     pub(super) toolchain: &'a Toolchain,
     temporary: Option<tempfile::TempDir>,
     kept: PathBuf,
+    /// Names that images of this build have already.
+    taken: RefCell<BTreeSet<String>>,
 }
 
 impl<'a> Workbench<'a> {
@@ -44,6 +47,7 @@ impl<'a> Workbench<'a> {
                 toolchain,
                 temporary: None,
                 kept: kept.clone(),
+                taken: RefCell::default(),
             });
         }
         let temporary = tempfile::Builder::new()
@@ -55,6 +59,7 @@ impl<'a> Workbench<'a> {
             toolchain,
             kept: temporary.path().to_owned(),
             temporary: Some(temporary),
+            taken: RefCell::default(),
         })
     }
 
@@ -77,6 +82,18 @@ impl<'a> Workbench<'a> {
             Some(own) if others().count() == 1 => own.to_string_lossy().into_owned(),
             _ => format!("unit{unit}"),
         }
+    }
+
+    /// A name that no other image of this build has: one that is made in vain, since something is planned anew,
+    /// may still be written when the next one is begun.
+    pub(super) fn own_name(&self, name: &str) -> String {
+        let mut taken = self.taken.borrow_mut();
+        let names = (2..).map(|number: usize| format!("{name}_{number}"));
+        let mut names = std::iter::once(name.to_owned()).chain(names);
+        let own = names.find(|name| !taken.contains(name));
+        let own = own.unwrap_or_else(|| name.to_owned());
+        taken.insert(own.clone());
+        own
     }
 
     /// With `-keep` PTX is there for the CPU device as well, though nothing is made of it.

@@ -1,7 +1,7 @@
 //! Device images in the making: each by a thread of its own, while the compiler goes on.
 //!
 //! Invariant: a thread sees nothing of the compiler's LLVM context; it gets bitcode and has a context of its own.
-//! Nobody outlives the threads that were begun.
+//! Nobody outlives the threads that were begun, and no two of a build write the same file.
 
 use super::CodegenError;
 use super::cpu::{CpuImageRequest, CpuImageWork};
@@ -38,13 +38,18 @@ impl PendingImage {
         (name, stem): (&str, &str),
     ) -> Result<Self, CodegenError> {
         let bitcode = code.to_bitcode();
+        let own = |of: &str| bench.own_name(of);
+        let (name, stem) = match name == stem {
+            true => (own(name), None),
+            false => (own(name), Some(own(stem))),
+        };
         let request = Request {
             build: bench.build.clone(),
             toolchain: bench.toolchain().clone(),
             folder: bench.path().to_owned(),
             managed: managed.to_vec(),
-            name: name.to_owned(),
-            stem: stem.to_owned(),
+            stem: stem.unwrap_or_else(|| name.clone()),
+            name,
         };
         let thread = std::thread::spawn(move || {
             let context = Context::create();

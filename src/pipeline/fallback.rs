@@ -45,10 +45,14 @@ pub(super) fn is_strict() -> bool {
 
 /// Makes the stage fail that `SIRIUS_FAULT` names, for tests of what happens then.
 pub(super) fn inject_fault(stage: super::Stage) {
-    let named = std::env::var("SIRIUS_FAULT").is_ok_and(|name| name == stage.name());
     assert!(
-        !named,
+        !is_fault(stage.name()),
         "SIRIUS_FAULT asks the stage {} to fail",
         stage.name()
     );
+}
+
+/// Whether `SIRIUS_FAULT` names this.
+pub(super) fn is_fault(name: &str) -> bool {
+    std::env::var("SIRIUS_FAULT").is_ok_and(|named| named == name)
 }

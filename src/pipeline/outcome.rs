@@ -152,15 +152,18 @@ impl PipelineError {
     }
 }
 
-/// A check of ours failed: the untouched program is built, after saying so and writing down what a
-/// developer needs to see it again.
+/// What a failed check leads to, mostly.
+pub(super) const UNFUSED: &str = "the program is built without fusion";
+
+/// A check of ours failed, for a reason and with a consequence: says so, and writes down what a developer
+/// needs to see it again.
 ///
 /// # Errors
 /// With `SIRIUS_STRICT` set it is fatal.
 pub(super) fn failed_check(
     outcome: &mut Outcome,
     build: &Build,
-    reason: &str,
+    (reason, consequence): (&str, &str),
     graph: &LaunchGraph,
     models: &[KernelModel],
     plan: &FusionPlan,
@@ -193,7 +196,7 @@ pub(super) fn failed_check(
     }
     outcome.warnings.push_str(&format!(
         "sirius-rs: internal error: {reason}\n\
-         sirius-rs: the program is built without fusion; {kept}\n"
+         sirius-rs: {consequence}; {kept}\n"
     ));
     Ok(())
 }

@@ -5,6 +5,7 @@
 //! for those who name an architecture (`-arch`, `-gencode`) and have ptxas, so that both devices come
 //! to the same plan; without that every group is kept. What ptxas cannot assemble decides nothing.
 
+use super::refused::plan_of;
 use super::{Analysis, PipelineError, schedule_options};
 use crate::cli::{Build, Device, Toolchain};
 use crate::codegen::{
@@ -12,10 +13,8 @@ use crate::codegen::{
 };
 use crate::program::Program;
 use crate::schedule::resources::{GroupOccupancy, GroupUsage, cuts};
-use crate::schedule::{
-    FusionGroup, FusionPlan, Missed, Regrouper, find_dead_buffers, plan_waves, without_homeless,
-};
-use crate::verify::{VerifiedPlan, verify};
+use crate::schedule::{FusionGroup, FusionPlan, Missed, Regrouper};
+use crate::verify::VerifiedPlan;
 
 /// Whether ptxas has a say in this build.
 pub(super) fn decide(build: &Build, toolchain: &Toolchain) -> bool {
@@ -295,21 +294,8 @@ impl Analysis {
     /// A plan of these groups, issued by waves where the present one is; `None` where the verifier
     /// refuses it.
     pub(super) fn plan_of(&self, groups: Vec<FusionGroup>) -> Option<VerifiedPlan> {
-        let (graph, models, uar) = (&self.graph, &self.models, &self.uar);
-        let expands = self.options.expands_buffers;
-        let waves = match self.plan.plan().waves.is_empty() {
-            false => plan_waves(graph, models, uar, &groups, expands).0,
-            true => Vec::new(),
-        };
-        let mut plan = FusionPlan {
-            groups,
-            waves,
-            ..FusionPlan::default()
-        };
-        plan = without_homeless(graph, models, uar, plan);
-        if self.options.reserves_memory {
-            plan.dead_buffers = find_dead_buffers(graph, models, &plan);
-        }
-        verify(graph, models, plan).ok()
+        let found = (&self.graph, self.models.as_slice(), &self.uar);
+        let in_waves = !self.plan.plan().waves.is_empty();
+        plan_of(found, groups, &self.options, in_waves)
     }
 }

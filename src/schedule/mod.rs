@@ -364,21 +364,11 @@ pub struct Missed {
 /// or their shared variables could not share storage. `kernels` is indexed by
 /// [`KernelId`](crate::program::KernelId).
 pub fn left_out(graph: &LaunchGraph, kernels: &[KernelModel], group: &FusionGroup) -> Vec<Missed> {
-    let node_of = |launch: LaunchId| {
-        graph.nodes.iter().find(
-            |node| matches!(&node.kind, NodeKind::Launch(candidate) if candidate.id == launch),
-        )
-    };
-    let nodes: Vec<_> = group
-        .members
-        .iter()
-        .filter_map(|member| node_of(member.launch))
-        .collect();
-    let model = |node: &&Node| match &node.kind {
+    let model = |node: &Node| match &node.kind {
         NodeKind::Launch(launch) => kernels.get(launch.kernel?.0),
         _ => None,
     };
-    let models = nodes.iter().filter_map(model);
+    let models = nodes_of(graph, group).filter_map(model);
     let bytes: u64 = models.map(|model| model.static_shared_bytes).sum();
     let (reason, message) = match bytes > space::MOST_STATIC_SHARED_BYTES {
         true => (
@@ -396,19 +386,39 @@ pub fn left_out(graph: &LaunchGraph, kernels: &[KernelModel], group: &FusionGrou
             ),
         ),
     };
-    nodes
-        .windows(2)
-        .map(|pair| Missed {
-            source: pair[0].id,
-            sink: pair[1].id,
-            rejection: Rejection {
-                reason,
-                message: message.clone(),
-                detail: String::new(),
-                location: pair[1].location.clone(),
-            },
-        })
-        .collect()
+    kept_apart(graph, group, reason, &message)
+}
+
+/// The pairs of a group that is not carried out.
+pub fn kept_apart(
+    graph: &LaunchGraph,
+    group: &FusionGroup,
+    reason: RejectionReason,
+    message: &str,
+) -> Vec<Missed> {
+    let nodes: Vec<_> = nodes_of(graph, group).collect();
+    let pairs = nodes.windows(2);
+    let missed = pairs.map(|pair| Missed {
+        source: pair[0].id,
+        sink: pair[1].id,
+        rejection: Rejection {
+            reason,
+            message: message.to_owned(),
+            detail: String::new(),
+            location: pair[1].location.clone(),
+        },
+    });
+    missed.collect()
+}
+
+/// The launches of a group.
+fn nodes_of<'a>(graph: &'a LaunchGraph, group: &'a FusionGroup) -> impl Iterator<Item = &'a Node> {
+    let launches = group.members.iter().map(|member| member.launch);
+    launches.filter_map(|launch| {
+        graph.nodes.iter().find(
+            |node| matches!(&node.kind, NodeKind::Launch(candidate) if candidate.id == launch),
+        )
+    })
 }
 
 /// What the user asked of the planner.
