@@ -9,6 +9,8 @@
 #[path = "harness/counts.rs"]
 mod counts;
 mod harness;
+#[path = "harness/quick_link.rs"]
+mod quick_link;
 #[path = "harness/seeds.rs"]
 mod seeds;
 

@@ -15,6 +15,8 @@ mod generator;
 #[path = "generated/groups.rs"]
 mod groups;
 mod harness;
+#[path = "harness/quick_link.rs"]
+mod quick_link;
 #[path = "harness/seeds.rs"]
 mod seeds;
 

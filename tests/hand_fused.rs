@@ -7,6 +7,8 @@
 
 #[path = "harness/counts.rs"]
 mod counts;
+#[path = "harness/quick_link.rs"]
+mod quick_link;
 
 use counts::{Counts, counted};
 use libtest_mimic::{Arguments, Failed, Trial};

@@ -7,6 +7,8 @@
 
 #[expect(dead_code, reason = "a part of the harness compares fused runs")]
 mod harness;
+#[path = "harness/quick_link.rs"]
+mod quick_link;
 
 #[path = "generator/mod.rs"]
 #[allow(dead_code, reason = "the fuzzer of launch groups uses the rest")]

@@ -7,6 +7,8 @@
 //! `SIRIUS_FUZZ_SEEDS=from..to` runs other seeds.
 
 mod harness;
+#[path = "harness/quick_link.rs"]
+mod quick_link;
 #[path = "harness/seeds.rs"]
 mod seeds;
 

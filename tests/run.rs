@@ -12,6 +12,8 @@
 #[path = "harness/checks.rs"]
 mod checks;
 mod harness;
+#[path = "harness/quick_link.rs"]
+mod quick_link;
 
 use harness::check;
 use libtest_mimic::{Arguments, Trial};

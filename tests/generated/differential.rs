@@ -2,7 +2,7 @@
 //! smallest program that still differs.
 
 use crate::generator::groups::{GroupCase, Unit};
-use crate::harness::quick_link::QUICK_LINK;
+use crate::quick_link::QUICK_LINK;
 use libtest_mimic::Failed;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};

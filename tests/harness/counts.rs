@@ -1,10 +1,7 @@
 //! What the CPU device counts in a program (`SIRIUS_STATS`).
 
-#[path = "quick_link.rs"]
-mod quick_link;
-
+use crate::quick_link::QUICK_LINK;
 use libtest_mimic::Failed;
-use quick_link::QUICK_LINK;
 use serde_json::Value;
 use std::path::Path;
 use std::process::Command;

@@ -2,14 +2,12 @@
 
 #[path = "../oracle/mod.rs"]
 pub mod oracle;
-#[path = "quick_link.rs"]
-pub mod quick_link;
 
+use crate::quick_link::QUICK_LINK;
 use libtest_mimic::Failed;
 use oracle::compare::{Comparison, StaticGraph, compare};
 use oracle::history::History;
 use oracle::races::races;
-use quick_link::QUICK_LINK;
 use serde_json::Value;
 use sirius_rs::dependence::Width;
 use sirius_runtime::trace::Trace;

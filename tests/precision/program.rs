@@ -4,7 +4,7 @@ use crate::generator;
 use crate::harness::oracle::compare::{Comparison, StaticGraph, compare};
 use crate::harness::oracle::history::History;
 use crate::harness::oracle::rows::NeighbourEdge;
-use crate::harness::quick_link::QUICK_LINK;
+use crate::quick_link::QUICK_LINK;
 use serde::{Deserialize, Serialize};
 use sirius_rs::dependence::Width;
 use sirius_runtime::trace::TraceReader;
