@@ -50,6 +50,7 @@ impl Problem {
         let mut system = System::new(&self.parameters(), &self.dimensions);
         let base: Vec<&str> = self.base.iter().map(String::as_str).collect();
         let base = system.read(&base)?;
+        let base = system.with_digits(&base);
         let mut read = |choices: &[Choice]| -> isl::Result<Vec<Vec<Conjunction>>> {
             let alternatives = choices.iter();
             alternatives

@@ -37,21 +37,21 @@ pub struct System {
 /// Constraints that all hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Conjunction {
-    rows: Vec<Row>,
+    pub(super) rows: Vec<Row>,
 }
 
 /// `linear = 0`, or `linear >= 0`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Row {
-    linear: Linear,
-    equality: bool,
+pub(super) struct Row {
+    pub(super) linear: Linear,
+    pub(super) equality: bool,
 }
 
 /// Coefficients by column, none of them 0, in the order of columns; and the constant.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-struct Linear {
-    terms: Vec<(usize, i64)>,
-    constant: i64,
+pub(super) struct Linear {
+    pub(super) terms: Vec<(usize, i64)>,
+    pub(super) constant: i64,
 }
 
 impl System {
