@@ -15,12 +15,14 @@
 
 use super::problem::{Choice, Problem};
 use crate::isl::{self, Conjunction, Found, IslError, Set, System};
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 
 /// A problem's conditions as linear constraints.
 pub(super) struct Lowered {
     system: System,
     base: Conjunction,
+    /// The base with its sums taken apart, for questions that are not answered at once.
+    with_digits: OnceCell<Conjunction>,
     choices: Vec<Vec<Conjunction>>,
     /// Those that only sharpen.
     late_choices: Vec<Vec<Conjunction>>,
@@ -50,7 +52,6 @@ impl Problem {
         let mut system = System::new(&self.parameters(), &self.dimensions);
         let base: Vec<&str> = self.base.iter().map(String::as_str).collect();
         let base = system.read(&base)?;
-        let base = system.with_digits(&base);
         let mut read = |choices: &[Choice]| -> isl::Result<Vec<Vec<Conjunction>>> {
             let alternatives = choices.iter();
             alternatives
@@ -62,6 +63,7 @@ impl Problem {
         Ok(Lowered {
             system,
             base,
+            with_digits: OnceCell::new(),
             choices,
             late_choices,
             spent: Cell::new(0),
@@ -102,17 +104,22 @@ impl Lowered {
         self.system.cells(chosen).max(1) as u64
     }
 
-    /// A point of what was chosen.
+    /// A point of what was chosen, the base first.
     fn find(&self, chosen: &[&Conjunction]) -> isl::Result<Found> {
-        let cells = self.cells(chosen);
+        let mut chosen = chosen.to_vec();
         let mut taken = OPERATIONS_TAKEN;
         for tried in OPERATIONS_TRIED {
+            if tried > OPERATIONS_TRIED[0] {
+                let taken_apart = || self.system.with_digits(&self.base);
+                chosen[0] = self.with_digits.get_or_init(taken_apart);
+            }
+            let cells = self.cells(&chosen);
             let left = self.most_spent.saturating_sub(self.spent.get()) / cells;
             let operations = tried.min(left);
             if operations == 0 {
                 break;
             }
-            let found = isl::with_operation_budget(operations, || self.system.find(chosen));
+            let found = isl::with_operation_budget(operations, || self.system.find(&chosen));
             let gave_up = found == Err(IslError::Quota);
             let took = if gave_up { operations } else { taken };
             self.spent
