@@ -337,6 +337,36 @@ fn a_failed_link_is_the_linkers_own_with_status_1() {
     assert_eq!(output.status.code(), Some(1), "{stderr}");
 }
 
+/// What gcc only warned of for decades is no error of ours, unless the user says so.
+#[test]
+fn old_c_is_compiled_with_warnings() {
+    let source = tempfile::Builder::new().suffix(".c").tempfile().unwrap();
+    let text = "static count = 3;\ntypedef int (*callback)(int);\nlong twice(long x) { return 2 * x; }\n\
+                void nothing() { return 1; }\ncallback chosen = twice;\nint *place;\n\
+                main(int argc, char **argv) { place = argc; double *d = place; return later(d) + count; }\n\
+                int later(void *x) { return x != 0; }\n";
+    std::fs::write(source.path(), text).unwrap();
+    let path = source.path().to_str().unwrap();
+    let compiled = |more: &[&str]| {
+        let arguments = [
+            &[path, "--sirius-device=cpu", "-c", "-o", "/dev/null"],
+            more,
+        ]
+        .concat();
+        let output = program(&arguments);
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.code(), stderr)
+    };
+    let (status, stderr) = compiled(&[]);
+    assert_eq!(status, Some(0), "{stderr}");
+    assert!(
+        stderr.contains("-Wimplicit-function-declaration"),
+        "{stderr}"
+    );
+    let (status, _) = compiled(&["-Xcompiler", "-Werror=implicit-function-declaration"]);
+    assert_eq!(status, Some(2));
+}
+
 /// Code for `sm_90a` sees nvcc's macros, has instructions that no other architecture has, and is assembled.
 #[test]
 fn architecture_specific_code_is_compiled_and_assembled() {

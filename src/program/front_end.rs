@@ -348,6 +348,15 @@ fn host_arguments(
         // C is compiled by its own default, as with nvcc, whose host compiler only warns.
         let is_of_other = |argument: &OsString| argument.to_string_lossy().starts_with("-std=");
         arguments.0.retain(|argument| !is_of_other(argument));
+        // Old C, of which gcc only warns (before version 14).
+        arguments.add([
+            "-Wno-error=implicit-function-declaration",
+            "-Wno-error=implicit-int",
+            "-Wno-error=int-conversion",
+            "-Wno-error=incompatible-pointer-types",
+            "-Wno-error=incompatible-function-pointer-types",
+            "-Wno-error=return-mismatch",
+        ]);
     }
     arguments
         .0
