@@ -367,6 +367,25 @@ fn old_c_is_compiled_with_warnings() {
     assert_eq!(status, Some(2));
 }
 
+/// What nvcc reads otherwise than clang is repaired in a source of any encoding, on the same line too.
+#[test]
+fn sources_that_are_not_utf8_are_repaired() {
+    let source = tempfile::Builder::new().suffix(".cu").tempfile().unwrap();
+    let text = b"// \xcf\xf0\xe8\n#include <cstdio>\n__global__ void k() { printf(\"%d\\n\", 7); }\n\
+                 int main() { /* \xe9\xe8 */ puts(\"\xe9\"); k << <1, 1, 0, 0 >> > (); return cudaDeviceSynchronize(); }\n";
+    std::fs::write(source.path(), text).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let built = folder.path().join("built");
+    let (path, built) = (source.path().to_str().unwrap(), built.to_str().unwrap());
+    let output = program(&[path, "--sirius-device=cpu", "-o", built]);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stderr}");
+    let run = Command::new(built).output().unwrap();
+    assert!(run.status.success());
+    // Other bytes are left as they are.
+    assert_eq!(run.stdout, b"\xe9\n7\n");
+}
+
 /// Code for `sm_90a` sees nvcc's macros, has instructions that no other architecture has, and is assembled.
 #[test]
 fn architecture_specific_code_is_compiled_and_assembled() {

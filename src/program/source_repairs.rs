@@ -19,6 +19,7 @@ use redeclarations::Redeclared;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
+use std::string::FromUtf8Error;
 
 /// How often a source is changed: clang may find more behind what it could not read before.
 const MOST_ROUNDS: usize = 6;
@@ -299,19 +300,22 @@ impl Sources {
         }
     }
 
-    /// A file as it is read now.
+    /// A file as it is read now: where it is not UTF-8, with a character for each byte.
     fn text(&self, path: &Path) -> Option<String> {
-        match self.changed.get(path) {
-            Some(text) => Some(text.clone()),
-            None => std::fs::read_to_string(path).ok(),
+        if let Some(text) = self.changed.get(path) {
+            return Some(text.clone());
         }
+        let bytes = std::fs::read(path).ok()?;
+        let by_bytes =
+            |error: FromUtf8Error| error.into_bytes().into_iter().map(char::from).collect();
+        Some(String::from_utf8(bytes).unwrap_or_else(by_bytes))
     }
 
     /// The file of a place, its text and where in it the place is.
     fn place(&self, of: &Complaint<'_>) -> Option<(PathBuf, String, usize)> {
         let path = absolute(of.file)?;
         let text = self.text(&path)?;
-        let at = offset(&text, of.line, of.column)?;
+        let at = offset(&text, of.line, of.column, is_by_bytes(&path))?;
         Some((path, text, at))
     }
 
@@ -320,7 +324,11 @@ impl Sources {
         let mut roots = Vec::new();
         for (index, (path, text)) in self.changed.iter().enumerate() {
             let place = folder.join(format!("repaired_{round}_{index}"));
-            std::fs::write(&place, text).ok()?;
+            let bytes: Option<Vec<u8>> = match is_by_bytes(path) {
+                true => text.chars().map(|byte| u8::try_from(byte).ok()).collect(),
+                false => Some(text.clone().into_bytes()),
+            };
+            std::fs::write(&place, bytes?).ok()?;
             roots.push(serde_json::json!({
                 "type": "file",
                 "name": path.to_str()?,
@@ -351,12 +359,22 @@ fn absolute(file: &str) -> Option<PathBuf> {
     Some(path)
 }
 
-fn offset(text: &str, line: usize, column: usize) -> Option<usize> {
+/// Whether each character of a file's text is one of its bytes.
+fn is_by_bytes(path: &Path) -> bool {
+    std::fs::read(path).is_ok_and(|bytes| std::str::from_utf8(&bytes).is_err())
+}
+
+/// Where a line's column is, of which clang counts a byte of the file each.
+fn offset(text: &str, line: usize, column: usize, is_by_bytes: bool) -> Option<usize> {
     let begin = match line.checked_sub(1)? {
         0 => 0,
         before => text.match_indices('\n').nth(before - 1)?.0 + 1,
     };
-    let at = begin + column.checked_sub(1)?;
+    let before = column.checked_sub(1)?;
+    let at = match is_by_bytes {
+        true => begin + text[begin..].char_indices().nth(before)?.0,
+        false => begin + before,
+    };
     text.is_char_boundary(at).then_some(at)
 }
 
@@ -443,8 +461,9 @@ mod tests {
     #[test]
     fn lines_and_columns_are_offsets() {
         let text = "ab\ncde\n";
-        assert_eq!(offset(text, 1, 1), Some(0));
-        assert_eq!(offset(text, 2, 3), Some(5));
-        assert_eq!(offset(text, 9, 1), None);
+        assert_eq!(offset(text, 1, 1, false), Some(0));
+        assert_eq!(offset(text, 2, 3, false), Some(5));
+        assert_eq!(offset(text, 9, 1, false), None);
+        assert_eq!(offset("a\n\u{e9}\u{f1} b", 2, 4, true), Some(7));
     }
 }
