@@ -139,6 +139,18 @@ fn without_a_device_link_nothing_links() {
 }
 
 #[test]
+fn managed_variables_are_those_of_other_units() {
+    let folder = tempfile::tempdir().unwrap();
+    let sources = [source("managed_main.cu"), source("managed_unit.cu")];
+    let sources = sources.each_ref().map(String::as_str);
+    sirius(
+        folder.path(),
+        &[&["-rdc=true", "-o", "program"], &sources[..]].concat(),
+    );
+    assert_eq!(run(&folder.path().join("program")), "8 PASS\n");
+}
+
+#[test]
 fn a_link_of_ours_sees_one_program() {
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("program");

@@ -10,6 +10,7 @@
 
 use super::ProgramError;
 use super::builder::Builder;
+use super::globals::shorten_list;
 use super::ir::{self, Type, Value};
 use inkwell::module::Module;
 use std::collections::BTreeSet;
@@ -22,6 +23,9 @@ use std::path::Path;
 /// which is not known before the program starts.
 pub(super) fn settle_host(module: &Module<'_>, source: &Path) -> Result<(), ProgramError> {
     let managed: Vec<Value> = marked(module);
+    if !managed.is_empty() {
+        forget_used(module);
+    }
     for &variable in &managed {
         let pointer_type = Type::pointer(module);
         let name = variable.name();
@@ -50,6 +54,18 @@ pub(super) fn settle_host(module: &Module<'_>, source: &Path) -> Result<(), Prog
         initialise_at_start(module);
     }
     Ok(())
+}
+
+/// Takes away clang's list of the other units' variables that the host side uses, for its own linker.
+fn forget_used(module: &Module<'_>) {
+    const USED: &str = "__clang_gpu_used_external";
+    let globals = ir::globals(module);
+    let named = |name: &str| globals.iter().copied().find(|global| global.name() == name);
+    let Some(used) = named(USED) else { return };
+    if let Some(list) = named("llvm.compiler.used") {
+        shorten_list(module, list, |element| element != used);
+    }
+    used.delete_global();
 }
 
 /// Marks a device module's managed variables for the code generator.
@@ -102,6 +118,10 @@ fn register_as_managed(module: &Module<'_>, call: Value, pointer: Value) {
 fn replace(constant: Value, make: &dyn Fn(&Builder) -> Option<Value>) -> bool {
     let users: BTreeSet<Value> = constant.users().into_iter().collect();
     users.into_iter().all(|user| {
+        // The initial value of a variable that is gone.
+        if user.is_constant() && !user.is_global_value() && user.users().is_empty() {
+            return true;
+        }
         if user.is_constant_expression() {
             return replace(user, &|builder| {
                 let operands = user.operands().into_iter().map(|operand| {
