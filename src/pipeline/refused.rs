@@ -63,7 +63,7 @@ pub(super) fn judge(
     let part = parts.next();
     let what = match &part {
         Some((_, left_out)) if left_out.len() < plan.groups.len() => match left_out.len() {
-            0 => String::from("launches do not wait for waves"),
+            0 => String::from("a plan of the same groups is carried out"),
             1 => String::from("the launches of one group stay apart"),
             number => format!("the launches of {number} groups stay apart"),
         },
