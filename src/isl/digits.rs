@@ -132,14 +132,12 @@ fn two_sided(rows: &[Row], position: usize) -> Option<(Sum, Option<usize>)> {
         return Some((sum, None));
     }
     let is_opposite = |other: &Row| {
-        let pairs = row.linear.terms.iter().zip(&other.linear.terms);
+        let mut pairs = row.linear.terms.iter().zip(&other.linear.terms);
         !other.equality
             && row.linear.terms.len() == other.linear.terms.len()
-            && pairs
-                .map(|((column, number), (other, opposite))| {
-                    column == other && number.checked_neg() == Some(*opposite)
-                })
-                .all(|same| same)
+            && pairs.all(|((column, number), (other, opposite))| {
+                column == other && number.checked_neg() == Some(*opposite)
+            })
     };
     let later = rows.iter().enumerate().skip(position + 1);
     let (opposite, other) = later.into_iter().find(|(_, other)| is_opposite(other))?;
