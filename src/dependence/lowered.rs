@@ -8,6 +8,8 @@
 //! the numbers of a matrix of constraints by columns, and neither is known before: a question is asked
 //! with few operations first and with many where these do not do, and what was allowed counts as
 //! spent, times the size of the matrix.
+//! Before many are allowed the sums of the base are taken apart into digits, once, by a bounded number of
+//! small questions that do not count.
 //!
 //! Invariant: a point belongs to the problem when it belongs to the base and to one alternative of
 //! each choice; its coordinates are the problem's parameters, its dimensions, and the quotients that
