@@ -4,8 +4,8 @@
 //! and without recursion into the kernel (unless `__noinline__`, and as far as [`inlined_functions`]
 //! goes), so that numerics are decided for whole kernels; it leaves the rest as clang made it.
 //! [`DEVICE_PIPELINE`] turns memory of a thread into SSA values, folds, removes loads that repeat a load or store of the same thread, and puts
-//! loops into simplified, closed form; no loop is rotated, unrolled or vectorised, no access to
-//! memory is added, and none is moved out of its loop.
+//! loops into simplified, closed form; no loop is rotated, unrolled or vectorised (one that runs once is no loop
+//! any more, [`super::single_iterations`]), no access to memory is added, and none is moved out of its loop.
 
 use super::assembly_order::order_assembly;
 use super::inlining::inlined_functions;
@@ -17,7 +17,7 @@ use super::read_only::settle_read_only_variables;
 use super::shared_offsets::settle_shared_offsets;
 use super::shared_tables::settle_shared_tables;
 use super::truth_values::settle_truth_values;
-use super::{DeviceVariable, Kernel, ProgramError, Unit, passes};
+use super::{DeviceVariable, Kernel, ProgramError, Unit, passes, single_iterations};
 use crate::cli::Numerics;
 use inkwell::module::Module;
 use llvm_sys::LLVMOpcode;
@@ -136,6 +136,7 @@ pub(super) fn analysis_module<'ctx>(
         for function in ir::functions(&analysis) {
             keep_stores(&analysis, function);
         }
+        single_iterations::take_apart(&analysis, &machine)?;
         passes::run(&analysis, DEVICE_PIPELINE, &machine)?;
     }
     passes::verify(&analysis, "the device pipeline")?;

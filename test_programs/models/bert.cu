@@ -28,11 +28,16 @@ constexpr int TILE = 64;              // rows and columns that a block computes
 constexpr int STEP = 32;              // how far it goes along the sum at once
 constexpr int THREADS = 128;          // four warps, each a quarter of the tile
 constexpr int PAD = 8;                // keeps rows of a tile in different banks
+#ifdef SMALL
+constexpr int PARTS = 2; // of the longest sum, by blocks of their own
+#else
+constexpr int PARTS = 3;
+#endif
 
 // One tile of c = a · b, rows of `a` and `c` at their pitches; b by rows, or by columns where transposed. While a
 // step is multiplied, the next ones are copied.
-template <bool TRANSPOSED, int DEEP>
-__device__ void tile_product(const half *a, int a_pitch, const half *b, int b_pitch, half *c, int c_pitch) {
+template <bool TRANSPOSED, int DEEP, typename Out>
+__device__ void tile_product(const half *a, int a_pitch, const half *b, int b_pitch, Out *c, int c_pitch) {
     constexpr int B_ROWS = TRANSPOSED ? TILE : STEP, B_COLUMNS = TRANSPOSED ? STEP : TILE;
     constexpr int STAGES = DEEP / STEP < 3 ? DEEP / STEP : 3; // steps that there is room for
     __shared__ __align__(32) half a_tile[STAGES][TILE][STEP + PAD];
@@ -87,7 +92,7 @@ __device__ void tile_product(const half *a, int a_pitch, const half *b, int b_pi
     __syncthreads();
     for (int r = threadIdx.x / TILE; r < TILE; r += THREADS / TILE) {
         const int x = threadIdx.x % TILE;
-        c[r * c_pitch + x] = __float2half(sums[r][x]);
+        c[r * c_pitch + x] = Out(sums[r][x]);
     }
 }
 
@@ -96,6 +101,14 @@ template <int WIDTH, int DEEP>
 __global__ void __launch_bounds__(THREADS) dense(const half *in, const half *weight, half *out) {
     const int row = blockIdx.y * TILE, column = blockIdx.x * TILE;
     tile_product<false, DEEP>(in + row * DEEP, DEEP, weight + column, WIDTH, out + row * WIDTH + column, WIDTH);
+}
+
+// The same where there are few tiles and the sum is long: parts[PART][TOKENS][WIDTH], which the next operator adds.
+template <int WIDTH, int DEEP>
+__global__ void __launch_bounds__(THREADS) dense_in_parts(const half *in, const half *weight, float *parts) {
+    const int row = blockIdx.y * TILE, column = blockIdx.x * TILE, first = blockIdx.z * (DEEP / PARTS);
+    tile_product<false, DEEP / PARTS>(in + row * DEEP + first, DEEP, weight + first * WIDTH + column, WIDTH,
+                                      parts + (blockIdx.z * TOKENS + row) * WIDTH + column, WIDTH);
 }
 
 // scores[head] = query[head] · key[head]ᵀ
@@ -145,6 +158,20 @@ __global__ void gelu(half *x) {
         const float v = __half2float(x[row * INNER + column]);
         x[row * INNER + column] = __float2half(0.5f * v * (1.0f + erff(v * 0.70710678f)));
     }
+}
+
+// What ends a product in parts has none of its tiles: a block a row, as what comes next.
+__global__ void add_parts_and_bias(const float *parts, const half *bias, half *out) {
+    for (int i = threadIdx.x; i < HIDDEN; i += THREADS) {
+        float sum = 0.0f;
+        for (int part = 0; part < PARTS; ++part) sum += parts[(part * TOKENS + blockIdx.x) * HIDDEN + i];
+        out[blockIdx.x * HIDDEN + i] = __hadd(__float2half(sum), bias[i]);
+    }
+}
+
+__global__ void add_residual_to_rows(half *x, const half *residual) {
+    for (int i = threadIdx.x; i < HIDDEN; i += THREADS)
+        x[blockIdx.x * HIDDEN + i] = __hadd(x[blockIdx.x * HIDDEN + i], residual[blockIdx.x * HIDDEN + i]);
 }
 
 // The sum over a block, in each thread.
@@ -250,7 +277,11 @@ int main() {
     half *scores = room((size_t)HEADS * TOKENS * TOKENS), *context = room(elements);
     half *attended = room(elements), *x = room(elements), *inner = room((size_t)TOKENS * INNER), *fed = room(elements);
 
+    float *parts;
+    cudaMalloc(&parts, PARTS * elements * sizeof(float));
+
     const dim3 tiles(HIDDEN / TILE, TOKENS / TILE), inner_tiles(INNER / TILE, TOKENS / TILE);
+    const dim3 part_tiles(HIDDEN / TILE, TOKENS / TILE, PARTS);
     const dim3 score_tiles(TOKENS / TILE, TOKENS / TILE, HEADS), head_tiles(1, TOKENS / TILE, HEADS);
     half *state = input.device;
     const cudaStream_t stream = stream_of_launches();
@@ -276,9 +307,9 @@ int main() {
             dense<INNER, HIDDEN><<<inner_tiles, THREADS, 0, stream>>>(x, w1.device + l * wide, inner);
             add_bias<INNER><<<inner_tiles, THREADS, 0, stream>>>(inner, b1.device + l * INNER);
             gelu<<<inner_tiles, THREADS, 0, stream>>>(inner);
-            dense<HIDDEN, INNER><<<tiles, THREADS, 0, stream>>>(inner, w2.device + l * wide, fed);
-            add_bias<HIDDEN><<<tiles, THREADS, 0, stream>>>(fed, b2.device + l * HIDDEN);
-            add_residual<HIDDEN><<<tiles, THREADS, 0, stream>>>(fed, x);
+            dense_in_parts<HIDDEN, INNER><<<part_tiles, THREADS, 0, stream>>>(inner, w2.device + l * wide, parts);
+            add_parts_and_bias<<<TOKENS, THREADS, 0, stream>>>(parts, b2.device + l * HIDDEN, fed);
+            add_residual_to_rows<<<TOKENS, THREADS, 0, stream>>>(fed, x);
             layer_norm<<<TOKENS, THREADS, 0, stream>>>(fed, gain2.device + l * HIDDEN, shift2.device + l * HIDDEN, state);
         }
     };

@@ -185,12 +185,10 @@ __global__ void counted(const float *x, float *y) {
 //>
 //> kernel thread_scope
 //>   may keep arg0
-//>   loop i0 divergent
-//>   loop i1 divergent
-//>   may read arg0[4tx .. +4] : -i0 >= 0 in i0 asynchronous (its condition is not affine) in interval 0
-//>   may write shared @_ZZ12thread_scopePKfPfE1s[4tx .. +4] : -i0 >= 0 in i0 asynchronous (its condition is not affine) in interval 0
-//>   may read arg0[4tx .. +4] : -i1 >= 0 in i1 (its condition is not affine) in interval 0
-//>   may write shared @_ZZ12thread_scopePKfPfE1s[4tx .. +4] : -i1 >= 0 in i1 (its condition is not affine) in interval 0
+//>   may read arg0[4tx .. +4] : true asynchronous (its condition is not affine) in interval 0
+//>   may write shared @_ZZ12thread_scopePKfPfE1s[4tx .. +4] : true asynchronous (its condition is not affine) in interval 0
+//>   may read arg0[4tx .. +4] : true (its condition is not affine) in interval 0
+//>   may write shared @_ZZ12thread_scopePKfPfE1s[4tx .. +4] : true (its condition is not affine) in interval 0
 //>   must read shared @_ZZ12thread_scopePKfPfE1s[-4tx + 508 .. +4] : true in interval 1
 //>   must write arg1[4tx .. +4] : true in interval 1
 //>   barrier uniform
