@@ -73,6 +73,7 @@ class Product:
     batch: int
     kernel: Kernel
     note: str = ""
+    parts: int = 1  # of the sum, in blocks of their own
 
 
 def tool(name):
@@ -138,6 +139,8 @@ def product_of(kernel):
         return Product("vector", 1, numbers[1], numbers[0], 1, kernel, "a warp a class")
     if name.startswith("characters"):
         return Product("vector", 75, 29, 256, 1, kernel, "a block a step")
+    if name.startswith("dense_in_parts"):
+        return Product("tensor", 384, numbers[0], numbers[1], 1, kernel, f"{numbers[2]} parts", numbers[2])
     if name.startswith("dense"):
         return Product("tensor", 384, numbers[0], numbers[1], 1, kernel)
     if name.startswith("score"):
@@ -162,7 +165,8 @@ def bounds_of(p, gpu):
         if p.depth == 64:
             body, hmma = body * 16 // 32, 16  # two steps and what is around them, written out
         clocks = {"issue": body, "tensor": hmma * 4 * 2048 / gpu.tensor / TUNED, "shared": 4 * 32 + 64, "caches": 8192 / gpu.second_level}
-        return clocks, steps, ceil(p.rows, 64) * ceil(p.columns, 64) * p.batch, max(max(clocks.values()) + EXPOSED, far / 2)
+        blocks = ceil(p.rows, 64) * ceil(p.columns, 64) * p.batch * p.parts
+        return clocks, steps / p.parts, blocks, max(max(clocks.values()) + EXPOSED, far / 2)
     if p.kind == "convolution":
         # 32 × 64 a block, 16 at a step; a read of weights is one access of shared memory, one of pixels two.
         shared = 4 * (step["LDS.128"] * 1.5 + step["STS"] * 2)
@@ -210,6 +214,8 @@ def ours(p, gpu):
     loops = steps * max(at_once * clocks[binding], ceil(at_once, room) * alone)
     if loops > steps * at_once * clocks[binding]:
         binding = "latency"
+    if p.parts > 1:  # sums are written and read once more, by an operator that is there anyway
+        loops += 2 * p.parts * p.rows * p.columns * 4 / gpu.processors / gpu.second_level
     memory = memory_clocks(p, gpu)
     return (memory + RAMP, "memory") if memory > loops else (loops + RAMP, binding)
 

@@ -16,9 +16,9 @@
 using namespace nvcuda;
 
 #ifdef SMALL
-constexpr int LAYERS = 2, HEADS = 2, TOKENS = 64;
+constexpr int LAYERS = 2, HEADS = 2, TOKENS = 64, PARTS = 2;
 #else
-constexpr int LAYERS = 12, HEADS = 12, TOKENS = 384;
+constexpr int LAYERS = 12, HEADS = 12, TOKENS = 384, PARTS = 3; // of the longest sum, each in blocks of its own
 #endif
 constexpr int DEPTH = 64;             // of a head
 constexpr int HIDDEN = HEADS * DEPTH;
@@ -28,11 +28,6 @@ constexpr int TILE = 64;              // rows and columns that a block computes
 constexpr int STEP = 32;              // how far it goes along the sum at once
 constexpr int THREADS = 128;          // four warps, each a quarter of the tile
 constexpr int PAD = 8;                // keeps rows of a tile in different banks
-#ifdef SMALL
-constexpr int PARTS = 2; // of the longest sum, by blocks of their own
-#else
-constexpr int PARTS = 3;
-#endif
 
 // One tile of c = a · b, rows of `a` and `c` at their pitches; b by rows, or by columns where transposed. While a
 // step is multiplied, the next ones are copied.
@@ -103,8 +98,8 @@ __global__ void __launch_bounds__(THREADS) dense(const half *in, const half *wei
     tile_product<false, DEEP>(in + row * DEEP, DEEP, weight + column, WIDTH, out + row * WIDTH + column, WIDTH);
 }
 
-// The same where there are few tiles and the sum is long: parts[PART][TOKENS][WIDTH], which the next operator adds.
-template <int WIDTH, int DEEP>
+// The same where there are few tiles and the sum is long: parts[PARTS][TOKENS][WIDTH], which the next operator adds.
+template <int WIDTH, int DEEP, int PARTS>
 __global__ void __launch_bounds__(THREADS) dense_in_parts(const half *in, const half *weight, float *parts) {
     const int row = blockIdx.y * TILE, column = blockIdx.x * TILE, first = blockIdx.z * (DEEP / PARTS);
     tile_product<false, DEEP / PARTS>(in + row * DEEP + first, DEEP, weight + first * WIDTH + column, WIDTH,
@@ -161,6 +156,7 @@ __global__ void gelu(half *x) {
 }
 
 // What ends a product in parts has none of its tiles: a block a row, as what comes next.
+template <int PARTS>
 __global__ void add_parts_and_bias(const float *parts, const half *bias, half *out) {
     for (int i = threadIdx.x; i < HIDDEN; i += THREADS) {
         float sum = 0.0f;
@@ -307,8 +303,8 @@ int main() {
             dense<INNER, HIDDEN><<<inner_tiles, THREADS, 0, stream>>>(x, w1.device + l * wide, inner);
             add_bias<INNER><<<inner_tiles, THREADS, 0, stream>>>(inner, b1.device + l * INNER);
             gelu<<<inner_tiles, THREADS, 0, stream>>>(inner);
-            dense_in_parts<HIDDEN, INNER><<<part_tiles, THREADS, 0, stream>>>(inner, w2.device + l * wide, parts);
-            add_parts_and_bias<<<TOKENS, THREADS, 0, stream>>>(parts, b2.device + l * HIDDEN, fed);
+            dense_in_parts<HIDDEN, INNER, PARTS><<<part_tiles, THREADS, 0, stream>>>(inner, w2.device + l * wide, parts);
+            add_parts_and_bias<PARTS><<<TOKENS, THREADS, 0, stream>>>(parts, b2.device + l * HIDDEN, fed);
             add_residual_to_rows<<<TOKENS, THREADS, 0, stream>>>(fed, x);
             layer_norm<<<TOKENS, THREADS, 0, stream>>>(fed, gain2.device + l * HIDDEN, shift2.device + l * HIDDEN, state);
         }
