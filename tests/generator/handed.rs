@@ -167,6 +167,12 @@ template <typename V> __global__ void row_single(V *out, const V *in, int n, int
     if (j < wide) out[blockIdx.x * n + j] = mad(in[blockIdx.x * n + j], all_lanes<V>(by), all_lanes<V>(3));
 }
 
+// A loop that runs once at most, as where rows are as long as a block.
+template <typename V, int LONG> __global__ void row_once(V *out, const V *in, int n, int wide, int by) {
+    for (int j = threadIdx.x; j < LONG; j += LONG)
+        if (j < wide) out[blockIdx.x * n + j] = mad(in[blockIdx.x * n + j], all_lanes<V>(by), all_lanes<V>(6));
+}
+
 template <typename V> __global__ void row_mirror(V *out, const V *in, int n, int wide, int by) {
     for (int j = threadIdx.x; j < wide; j += blockDim.x)
         out[blockIdx.x * n + j] = mad(in[blockIdx.x * n + wide - 1 - j], all_lanes<V>(by), in[blockIdx.x * n + j]);
@@ -424,6 +430,10 @@ const ROWS: Hands = Hands {
         in_place("row_own"),
         in_place("row_single"),
         in_place("row_begin"),
+        Hand {
+            more: ", 64",
+            ..in_place("row_once")
+        },
     ],
     others: &[
         hand("row_mirror"),
