@@ -150,6 +150,11 @@ impl Value {
         self.set_loop_properties(module, &properties);
     }
 
+    /// Says nothing of the loop that this branch ends any more, for good.
+    pub(super) fn forget_loop(self, module: &Module<'_>) {
+        self.remove_metadata(module, LOOP);
+    }
+
     /// Takes back what [`Self::mark_loop`] said, where it did.
     pub(super) fn unmark_loop(self, module: &Module<'_>) {
         let properties = self.loop_properties(module);

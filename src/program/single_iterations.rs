@@ -37,9 +37,13 @@ pub(super) fn take_apart(device: &Module<'_>, machine: &TargetMachine) -> Result
             continue;
         }
         for (latch, header) in flow.back_edges() {
-            let is_chosen = chosen.iter().any(|of| of.header == header);
-            if let (false, Some(end)) = (is_chosen, latch.terminator()) {
-                end.mark_loop(device, false);
+            let Some(end) = latch.terminator() else {
+                continue;
+            };
+            // `#pragma unroll 4` would write a body out four times, and `#pragma unroll 1` keep a loop.
+            match chosen.iter().any(|of| of.header == header) {
+                true => end.forget_loop(device),
+                false => end.mark_loop(device, false),
             }
         }
         let written = passes::run_on_function(defined, WRITE_OUT, machine);
