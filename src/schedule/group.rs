@@ -418,7 +418,12 @@ impl<'a> Judge<'a> {
                 !edges.is_empty() && !tested
             },
             |one, other| self.needs_barrier(one, other, domains),
-            |one, other| (0..3).all(|axis| self.extent(one, axis) == self.extent(other, axis)),
+            |one, other| {
+                let keeps = |member| domains.map(member).is_none_or(|map| !map.places_anew());
+                keeps(one)
+                    && keeps(other)
+                    && (0..3).all(|axis| self.extent(one, axis) == self.extent(other, axis))
+            },
         );
         let barriers = self.barriers(members, &order, domains, room);
         // Another order has to be worth it.

@@ -11,7 +11,7 @@ use crate::kernel::KernelModel;
 
 /// The segments, as positions in `members`. `depends` tells whether the second of two members
 /// depends on the first, or may; `waits_for` whether it needs a barrier after the first; `same_grid`
-/// whether the two run in the same blocks.
+/// whether the two run in the same blocks, each thread as itself.
 pub(super) fn segments(
     members: &[Candidate<'_>],
     depends: impl Fn(&Candidate<'_>, &Candidate<'_>) -> bool,
@@ -109,8 +109,8 @@ fn alike(
         let set: Vec<usize> = match &own {
             Some((false, _)) => {
                 let together = next.iter().filter(|other| {
-                    let grids = same_grid(&members[*head], &members[**other]);
-                    grids && places(**other) == own
+                    *other == head
+                        || same_grid(&members[*head], &members[**other]) && places(**other) == own
                 });
                 together.copied().collect()
             }
