@@ -36,7 +36,7 @@ impl<'a> Judge<'a> {
     ) -> Placed {
         let usual = self.domains(members);
         let layouts = match usual.all_kept() {
-            true => self.layouts(members, &planned),
+            true => self.filling(members, &usual, self.layouts(members, &planned)),
             // Over the threads of one launch, one after the other.
             false => Layouts::single(members.len()),
         };

@@ -81,7 +81,8 @@ impl<'a> Judge<'a> {
         Err(rejection(RejectionReason::Resources, message, location))
     }
 
-    fn strand(&self, members: &[Candidate], strand: &[usize]) -> Strand {
+    /// What is reckoned of members that run one after the other.
+    pub(super) fn strand(&self, members: &[Candidate], strand: &[usize]) -> Strand {
         let first = &members[strand[0]];
         let extents = [3, 4, 5].map(|axis| self.extent(first, axis).as_constant());
         let threads = extents.into_iter().product::<Option<i64>>();
@@ -122,11 +123,11 @@ pub fn blocks_at_once(static_shared_bytes: u32) -> [u32; 32] {
 
 /// What is reckoned of a strand.
 #[derive(Clone, Copy, Debug)]
-struct Strand {
+pub(super) struct Strand {
     /// Threads of a block.
     threads: u32,
     /// Where they are known.
-    blocks: Option<u64>,
+    pub(super) blocks: Option<u64>,
     static_bytes: u32,
     dynamic_bytes: u64,
     /// What a block takes.
@@ -135,15 +136,15 @@ struct Strand {
 }
 
 /// What a launch takes.
-struct Estimate {
-    nanoseconds: u64,
+pub(super) struct Estimate {
+    pub(super) nanoseconds: u64,
     /// Blocks at once on a multiprocessor.
     blocks: u64,
 }
 
 impl Estimate {
     /// A launch of strands side by side.
-    fn of(device: &Capability, strands: &[Strand]) -> Self {
+    pub(super) fn of(device: &Capability, strands: &[Strand]) -> Self {
         let at_once = |strands: &[Strand]| -> u64 {
             let threads = strands.iter().map(|strand| strand.threads).max();
             let threads = threads.unwrap_or(ASSUMED_THREADS);
@@ -223,7 +224,7 @@ fn microseconds(nanoseconds: u64) -> String {
 }
 
 /// Compute capability and multiprocessors of an A100.
-const DEVICE: u32 = 80;
+pub(super) const DEVICE: u32 = 80;
 const MULTIPROCESSORS: u64 = 108;
 /// From the end of a kernel to the begin of the next one that is already waiting in its stream.
 const LAUNCH_NANOSECONDS: u64 = 2_000;

@@ -339,7 +339,7 @@ impl<'a> Judge<'a> {
     }
 
     /// [`Judge::order`] of each strand, written out where one of them is not in host order.
-    fn order_of_strands(
+    pub(super) fn order_of_strands(
         &self,
         members: &[Candidate<'a>],
         strands: &Strands,

@@ -11,6 +11,7 @@ mod beside_cost;
 mod dead_buffers;
 mod domains;
 mod expansion;
+mod filling;
 mod group;
 mod host_order;
 mod liveness;

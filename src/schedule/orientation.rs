@@ -25,7 +25,9 @@
 //! By default the layout in which strands are what the planner brought together: vertical where data
 //! flows from one to the other or both load the same, which then stays in registers and caches of one
 //! block; horizontal for independent launches that share nothing, or that differ in shape (P3 of the
-//! paper), where it only fills the device better and saves the launch.
+//! paper), where it only fills the device better and saves the launch; and horizontal, too, for
+//! launches that load the same but could not do so at once, where they fill the device better so
+//! ([`super::filling`]).
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -221,6 +223,22 @@ impl Layouts {
             all: vec![Layout { name, strands }],
             planned: 0,
         }
+    }
+
+    /// Where each layout stands, and its strands.
+    pub(super) fn all(&self) -> impl Iterator<Item = (usize, &Strands)> {
+        let layouts = self.all.iter().enumerate();
+        layouts.map(|(place, layout)| (place, &layout.strands))
+    }
+
+    /// The layout that the cost model takes.
+    pub(super) fn planned(&self) -> &Strands {
+        &self.all[self.planned].strands
+    }
+
+    /// Makes the layout at a place the one that the cost model takes.
+    pub(super) fn plan(&mut self, place: usize) {
+        self.planned = place;
     }
 
     pub(super) fn names(&self) -> Vec<String> {

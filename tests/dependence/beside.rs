@@ -1,9 +1,10 @@
 //! Which independent launches stand side by side.
 
-use crate::builder::{World, actuals, pointwise, shape};
+use crate::builder::{World, actuals, line, pointwise, rows, shape};
 use sirius_rs::cli::Fusion;
 use sirius_rs::dependence::build_uar;
 use sirius_rs::diagnostics::RejectionReason;
+use sirius_rs::kernel::{Barrier, KernelModel};
 use sirius_rs::schedule::{FusionPlan, Missed, Orientation, ScheduleOptions, plan_fusion};
 use sirius_rs::verify::verify;
 
@@ -61,4 +62,55 @@ fn large_launches_do_not_cost_each_other_their_blocks() {
         "`narrow` and `wide` side by side would take about 114.0 μs and apart 32.0 μs, since a \
          multiprocessor would hold 2 blocks at once and apart 8 and 2"
     );
+}
+
+/// The orientation of three launches of a kernel that goes over rows of one buffer, with a barrier in its loop.
+fn three_that_load_the_same(blocks: Option<i64>, change: fn(&mut KernelModel)) -> String {
+    let mut world = World::new();
+    let mut kernel = rows("product");
+    kernel.warp_operations = true;
+    kernel.barriers.push(Barrier {
+        uniform: true,
+        loops: vec![0],
+        place: 0,
+        location: line(9),
+    });
+    change(&mut kernel);
+    let kernel = world.kernel(kernel);
+    let from = world.buffer("from");
+    let n = world.unknown();
+    let blocks = match blocks {
+        Some(blocks) => world.number(blocks),
+        None => world.unknown(),
+    };
+    let threads = world.number(128);
+    for name in ["query", "key", "value"] {
+        let to = world.buffer(name);
+        let (grid, block) = (shape(&mut world, blocks), shape(&mut world, threads));
+        world.launch(kernel, grid, block, actuals(&from, &to, n));
+    }
+    let uar = build_uar(&world.graph, &world.kernels);
+    let options = ScheduleOptions {
+        fusion: Fusion::All,
+        ..crate::planning::ALL
+    };
+    let (plan, _) = plan_fusion(&world.graph, &world.kernels, &uar, &options);
+    verify(&world.graph, &world.kernels, plan.clone()).expect("a plan of ours");
+    let [group] = &plan.groups[..] else {
+        panic!("{} groups", plan.groups.len());
+    };
+    assert_eq!(group.members.len(), 3);
+    group.orientation.clone()
+}
+
+#[test]
+fn what_waits_by_itself_fills_the_device_side_by_side() {
+    let orientation = three_that_load_the_same;
+    assert_eq!(orientation(Some(72), |_| ()), "h", "a third of the device");
+    assert_eq!(orientation(Some(100_000), |_| ()), "v", "it is full anyway");
+    assert_eq!(orientation(None, |_| ()), "v", "nobody knows");
+    let in_unison: fn(&mut KernelModel) = |kernel: &mut KernelModel| kernel.warp_operations = false;
+    assert_eq!(orientation(Some(72), in_unison), "v", "they wait together");
+    let without_barriers: fn(&mut KernelModel) = |kernel: &mut KernelModel| kernel.barriers.clear();
+    assert_eq!(orientation(Some(72), without_barriers), "v", "loops join");
 }

@@ -1,0 +1,92 @@
+//! Whether independent launches that would run one after the other in the same blocks are better off side by
+//! side.
+//!
+//! Launches that load the same are brought together in one strand, where one load serves both if their
+//! loops become one. Where each waits at barriers of its own they stay what they were, one behind the
+//! other, and few blocks leave most of the device idle meanwhile: three products of 72 tiles take the time
+//! of three, on 108 multiprocessors that would hold all 216 tiles at once.
+//!
+//! Invariant: only a layout is chosen, of those that the group has anyway, by what is known when the program
+//! is compiled and fixed figures ([`super::beside_cost`]).
+
+use super::beside_cost::{DEVICE, Estimate};
+use super::domains::Domains;
+use super::group::Judge;
+use super::obstacle::Candidate;
+use super::occupancy::Capability;
+use super::orientation::{Layouts, Strands};
+
+impl<'a> Judge<'a> {
+    /// The layouts, and of them as planned what is reckoned to take the least time, where that is much less than
+    /// what the planner brought together takes.
+    pub(super) fn filling(
+        &self,
+        members: &[Candidate<'a>],
+        domains: &Domains,
+        mut layouts: Layouts,
+    ) -> Layouts {
+        let Some(device) = Capability::of(DEVICE) else {
+            return layouts;
+        };
+        let time = |strands: &Strands| -> Option<u64> {
+            let strands = strands.iter();
+            let strands = strands.map(|strand| self.strand(members, strand));
+            let strands: Vec<_> = strands.collect();
+            let known = strands.iter().all(|strand| strand.blocks.is_some());
+            known.then(|| Estimate::of(&device, &strands).nanoseconds)
+        };
+        let planned = layouts.planned().clone();
+        let Some(usual) = time(&planned) else {
+            return layouts;
+        };
+        let segments = self.order_of_strands(members, &planned, domains).0;
+        let splits = layouts.all().map(|(place, strands)| (strands, place));
+        let better = splits
+            .filter(|(strands, _)| {
+                strands.len() > planned.len()
+                    && self.shares_nothing(members, &segments, &planned, strands)
+            })
+            .filter_map(|(strands, place)| Some((time(strands)?, place)))
+            .filter(|(nanoseconds, _)| {
+                nanoseconds.saturating_mul(LEAST_GAIN.1) <= usual.saturating_mul(LEAST_GAIN.0)
+            })
+            .min();
+        if let Some((_, place)) = better {
+            layouts.plan(place);
+        }
+        layouts
+    }
+
+    /// Whether `split` divides the strands of `planned` in such a way that what is divided has barriers of
+    /// its own and waits together with nothing else, so that no loops or loads of theirs become one.
+    fn shares_nothing(
+        &self,
+        members: &[Candidate<'a>],
+        segments: &[Vec<usize>],
+        planned: &Strands,
+        split: &Strands,
+    ) -> bool {
+        let within = |part: &Vec<usize>, strand: &Vec<usize>| {
+            let mut part = part.iter();
+            part.all(|member| strand.contains(member))
+        };
+        let in_unison = |part: &Vec<usize>| {
+            let mut shared = segments.iter().filter(|segment| segment.len() > 1);
+            shared.any(|segment| segment.iter().any(|member| part.contains(member)))
+        };
+        let waits = |part: &Vec<usize>| {
+            let mut part = part.iter();
+            part.any(|member| !members[*member].model.barriers.is_empty())
+        };
+        split.iter().all(|part| {
+            planned.contains(part)
+                || planned.iter().any(|strand| within(part, strand))
+                    && waits(part)
+                    && !in_unison(part)
+        })
+    }
+}
+
+/// What is reckoned has to be at most this part of what it was, as it is right about differences of such a
+/// size.
+const LEAST_GAIN: (u64, u64) = (3, 4);
