@@ -397,7 +397,7 @@ impl Numbers {
             )
         };
         if !self.array.is_empty() {
-            return elements::parts(&self.array, &self.block);
+            return elements::parts(&self.array, &self.grid, &self.block);
         }
         let digits: Vec<_> = match self.order {
             ThreadOrder::Blocks => Axis::ALL

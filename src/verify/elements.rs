@@ -186,16 +186,25 @@ pub(super) fn numbers(
     }
 }
 
-/// The number of an element as a sum.
-pub(super) fn parts(array: &[(Axis, Polynomial)], block: &[Polynomial; 3]) -> Option<Vec<Part>> {
+/// The number of an element as a sum. Axes of one block or thread add nothing.
+pub(super) fn parts(
+    array: &[(Axis, Polynomial)],
+    grid: &[Option<Polynomial>; 3],
+    block: &[Polynomial; 3],
+) -> Option<Vec<Part>> {
     let mut parts = Vec::new();
     let mut unit = Polynomial::constant(1);
     for (axis, extent) in array {
         let threads = &block[axis.index()];
+        let blocks = grid[axis.index()].as_ref();
+        let single_block = blocks.and_then(Polynomial::as_constant) == Some(1);
         let (thread, own) = (Variable::Thread(*axis), Variable::Block(*axis));
         match threads.as_constant() {
             Some(threads) => {
-                let mut sum = BTreeMap::from([(own, threads)]);
+                let mut sum = BTreeMap::new();
+                if !single_block {
+                    sum.insert(own, threads);
+                }
                 if threads != 1 {
                     sum.insert(thread, 1);
                 }
@@ -205,7 +214,11 @@ pub(super) fn parts(array: &[(Axis, Polynomial)], block: &[Polynomial; 3]) -> Op
                 });
             }
             None => {
-                for (variable, unit) in [(thread, unit.clone()), (own, unit.multiply(threads)?)] {
+                let mut digits = vec![(thread, unit.clone())];
+                if !single_block {
+                    digits.push((own, unit.multiply(threads)?));
+                }
+                for (variable, unit) in digits {
                     parts.push(Part {
                         unit,
                         sum: BTreeMap::from([(variable, 1)]),
