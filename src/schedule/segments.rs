@@ -6,13 +6,142 @@
 //! and run in unison, so that they wait once for all of them. Next are, of a strand, too, all members
 //! that depend on nothing that has not run. Invariant: a member runs after all that it depends on.
 
+use super::domains::Domains;
+use super::group::{Judge, orders};
 use super::obstacle::Candidate;
+use super::orientation::Strands;
+use super::space::static_shared;
+use crate::dependence::{Edge, Guard, Width};
 use crate::kernel::KernelModel;
+use std::collections::BTreeSet;
+
+impl<'a> Judge<'a> {
+    /// [`Judge::order`] of each strand, written out where one of them is not in host order.
+    pub(super) fn order_of_strands(
+        &self,
+        members: &[Candidate<'a>],
+        strands: &Strands,
+        domains: &Domains,
+    ) -> (Vec<Vec<usize>>, Vec<bool>) {
+        let mut barriers = vec![false; members.len()];
+        let mut written_out = Vec::new();
+        let mut in_host_order = true;
+        for strand in strands {
+            let own: Vec<Candidate> = strand.iter().map(|member| members[*member]).collect();
+            let room = self.shared_room(members, strand);
+            let (order, before) = self.order(&own, domains, room);
+            for (member, before) in strand.iter().zip(before) {
+                barriers[*member] = before;
+            }
+            in_host_order &= order.is_empty();
+            match order.is_empty() {
+                true => written_out.extend(strand.iter().map(|member| vec![*member])),
+                false => written_out.extend(order.iter().map(|segment| {
+                    let members = segment.iter().map(|at| strand[*at]);
+                    members.collect::<Vec<_>>()
+                })),
+            }
+        }
+        match in_host_order {
+            true => (Vec::new(), barriers),
+            false => (written_out, barriers),
+        }
+    }
+
+    /// The segments of the fused kernel, none when they are the members in host order, and for each
+    /// member whether a barrier stands before.
+    fn order(
+        &self,
+        members: &[Candidate<'a>],
+        domains: &Domains,
+        room: u64,
+    ) -> (Vec<Vec<usize>>, Vec<bool>) {
+        let in_host_order: Vec<Vec<usize>> =
+            (0..members.len()).map(|member| vec![member]).collect();
+        let plain = self.barriers(members, &in_host_order, domains, room);
+        let order = segments(
+            members,
+            |one, other| {
+                let edges = self.edges(one.node, other.node);
+                let tested = domains.is_block_wide(one, other).is_none() && are_tested_away(edges);
+                !edges.is_empty() && !tested
+            },
+            |one, other| self.needs_barrier(one, other, domains),
+            |one, other| {
+                let keeps = |member| domains.map(member).is_none_or(|map| !map.places_anew());
+                keeps(one)
+                    && keeps(other)
+                    && (0..3).all(|axis| self.extent(one, axis) == self.extent(other, axis))
+            },
+        );
+        let barriers = self.barriers(members, &order, domains, room);
+        // Another order has to be worth it.
+        let count = |order: &[Vec<usize>], barriers: &[bool]| {
+            let waits = order.iter().filter(|segment| barriers[segment[0]]);
+            let inside = order
+                .iter()
+                .map(|segment| members[segment[0]].model.barriers.len());
+            waits.count() + inside.sum::<usize>()
+        };
+        let has_room = order
+            .iter()
+            .all(|segment| static_shared(members, segment) <= room);
+        match has_room && count(&order, &barriers) < count(&in_host_order, &plain) {
+            true => (order, barriers),
+            false => (Vec::new(), plain),
+        }
+    }
+
+    /// For each member whether a barrier stands before its segment: as late as possible, which
+    /// makes them as few as possible. What stands between two has no more static shared memory than
+    /// there is room, since only what a barrier separates can share storage.
+    fn barriers(
+        &self,
+        members: &[Candidate<'a>],
+        order: &[Vec<usize>],
+        domains: &Domains,
+        room: u64,
+    ) -> Vec<bool> {
+        let mut barriers = vec![false; members.len()];
+        let mut since: Vec<usize> = Vec::new();
+        for (position, segment) in order.iter().enumerate() {
+            let bytes = static_shared(members, &since) + static_shared(members, segment);
+            let crowded = bytes > room && static_shared(members, segment) > 0;
+            let needed = position > 0
+                && (crowded
+                    || segment.iter().any(|member| {
+                        let member = &members[*member];
+                        let mut earlier = since.iter();
+                        earlier
+                            .any(|earlier| self.needs_barrier(&members[*earlier], member, domains))
+                    }));
+            if needed {
+                since.clear();
+                segment.iter().for_each(|member| barriers[*member] = true);
+            }
+            since.extend(segment);
+        }
+        barriers
+    }
+
+    fn needs_barrier(&self, earlier: &Candidate, later: &Candidate, domains: &Domains) -> bool {
+        if later.model.warp_operations {
+            return true;
+        }
+        let block_wide = domains.is_block_wide(earlier, later);
+        let block_wide = block_wide.unwrap_or_else(|| {
+            let mut edges = self.edges(earlier.node, later.node).iter();
+            edges.any(|edge| edge.width == Width::Block && orders(edge))
+        });
+        // Each member has static shared memory of its own; the dynamic one is overlaid.
+        block_wide || earlier.model.dynamic_shared && later.model.dynamic_shared
+    }
+}
 
 /// The segments, as positions in `members`. `depends` tells whether the second of two members
 /// depends on the first, or may; `waits_for` whether it needs a barrier after the first; `same_grid`
 /// whether the two run in the same blocks, each thread as itself.
-pub(super) fn segments(
+fn segments(
     members: &[Candidate<'_>],
     depends: impl Fn(&Candidate<'_>, &Candidate<'_>) -> bool,
     waits_for: impl Fn(&Candidate<'_>, &Candidate<'_>) -> bool,
@@ -131,4 +260,16 @@ fn places(model: &KernelModel) -> Option<(bool, Vec<usize>)> {
     let alone =
         model.warp_operations || model.asynchronous_copies || model.dynamic_shared || model.prints;
     (!places.is_empty()).then_some((alone, places))
+}
+
+/// Whether a group with two launches runs as one only where none of the edges between them exists: no place
+/// inside would keep them, and [`Judge::finish`] takes up what tells that they are not there.
+fn are_tested_away(edges: &[&Edge]) -> bool {
+    let no_place = |edge: &Edge| edge.width == Width::Global && !edge.allows_equal_pointers();
+    let taken_up = edges.iter().filter(|edge| orders(edge) && no_place(edge));
+    let tests: BTreeSet<&Guard> = taken_up.flat_map(|edge| &edge.absent_if).collect();
+    edges.iter().all(|edge| {
+        let mut own = edge.absent_if.iter();
+        no_place(edge) && !edge.absent_if.is_empty() && own.all(|guard| tests.contains(guard))
+    })
 }
