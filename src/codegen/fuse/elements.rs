@@ -11,6 +11,7 @@ use super::strands::{Number, coordinates};
 use crate::affine::Axis;
 use crate::codegen::ir::{Block, Builder, Opcode, Type, Value};
 use inkwell::IntPredicate;
+use inkwell::module::Module;
 
 /// Takes back what LLVM was told of numbers, once all is done that it is good for: no kernel brings promises of
 /// its own along.
@@ -20,6 +21,21 @@ pub(super) fn take_back_assumptions(kernel: Value) {
             instruction.erase();
         }
     }
+}
+
+/// Tells LLVM what holds of two numbers.
+pub(super) fn assume(
+    module: &Module,
+    builder: &Builder,
+    predicate: IntPredicate,
+    one: Value,
+    other: Value,
+) {
+    let holds = builder.compare(predicate.into(), one, other);
+    let ty = Type::function(Type::void(module), &[Type::integer(module, 1)]);
+    let assume = Value::function(module, "llvm.assume")
+        .unwrap_or_else(|| Value::add_function(module, "llvm.assume", ty));
+    builder.call(ty, assume, &[holds]);
 }
 
 impl GroupBuilder<'_, '_> {
@@ -109,7 +125,7 @@ impl GroupBuilder<'_, '_> {
         let all = lengths.iter().copied();
         let all = all.reduce(|all, length| builder.binary(Opcode::LLVMMul, length, all));
         for count in all.iter().chain(counts) {
-            self.assume(builder, IntPredicate::SLT, number, *count);
+            assume(self.module, builder, IntPredicate::SLT, number, *count);
         }
         if let ([column, row], [width, _]) = (indices, lengths) {
             for (opcode, part) in [
@@ -120,20 +136,10 @@ impl GroupBuilder<'_, '_> {
             ] {
                 // A row that has this element is no empty one.
                 let own = builder.binary(opcode, number, *width);
-                self.assume(builder, IntPredicate::EQ, own, *part);
+                assume(self.module, builder, IntPredicate::EQ, own, *part);
             }
         }
         number
-    }
-
-    /// Tells LLVM what holds of two numbers.
-    fn assume(&self, builder: &Builder, predicate: IntPredicate, one: Value, other: Value) {
-        let module = self.module;
-        let holds = builder.compare(predicate.into(), one, other);
-        let ty = Type::function(Type::void(module), &[Type::integer(module, 1)]);
-        let assume = Value::function(module, "llvm.assume")
-            .unwrap_or_else(|| Value::add_function(module, "llvm.assume", ty));
-        builder.call(ty, assume, &[holds]);
     }
 
     /// The position of a thread of the fused launch along an axis, through all blocks.

@@ -5,6 +5,7 @@
 //! makes to find that out stand in its first block. Threads beyond a strand's leave before anything
 //! else, and barriers of a strand that is smaller than the block wait for its own threads by number.
 
+use super::elements;
 use super::launch_bounds;
 use super::recipe::Parameter;
 use crate::codegen::device::{device_target_machine, is_block_barrier, run_passes};
@@ -15,6 +16,7 @@ use crate::codegen::{CodegenError, FusedParameter};
 use crate::expression::Expression;
 use crate::launch::{Launch, LaunchGraph, ValueId};
 use crate::schedule::{BlockThreads, FusionGroup, ThreadMap};
+use inkwell::IntPredicate;
 use inkwell::module::Module;
 
 /// A number that is known, or a parameter of the fused kernel.
@@ -242,6 +244,18 @@ impl StrandPlace {
             Number::Constant(0) => block,
             _ => builder.binary(Opcode::LLVMSub, block, first),
         };
+        // The strand's own blocks follow its first one; what is computed from their numbers is known to be small, then,
+        // as it is of registers.
+        linear.promise_no_wrap();
+        let mut blocks = self.grid.into_iter().map(|number| match number {
+            Number::Constant(count) => Some(count),
+            Number::Parameter(_) => None,
+        });
+        let blocks = blocks.try_fold(1_u64, |all, count| all.checked_mul(count?));
+        if let Some(blocks) = blocks.filter(|blocks| *blocks <= MOST_BLOCKS) {
+            let count = Type::integer(module, 32).constant(blocks);
+            elements::assume(module, builder, IntPredicate::ULT, linear, count);
+        }
         let value = |number: Number| number.value(module, function);
         let mut registers = [
             Some(coordinates(module, function, builder, linear, self.grid)),
@@ -272,6 +286,9 @@ impl StrandPlace {
         }
     }
 }
+
+/// The most blocks of a grid.
+const MOST_BLOCKS: u64 = (1 << 31) - 1;
 
 /// A linear index as x, y and z, x fastest.
 pub(super) fn coordinates(
