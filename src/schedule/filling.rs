@@ -36,17 +36,18 @@ impl<'a> Judge<'a> {
             known.then(|| Estimate::of(&device, &strands).nanoseconds)
         };
         let planned = layouts.planned().clone();
-        let Some(usual) = time(&planned) else {
+        let finer = layouts
+            .all()
+            .filter(|(_, strands)| strands.len() > planned.len());
+        let finer: Vec<(usize, &Strands)> = finer.collect();
+        let Some(usual) = time(&planned).filter(|_| !finer.is_empty()) else {
             return layouts;
         };
         let segments = self.order_of_strands(members, &planned, domains).0;
-        let splits = layouts.all().map(|(place, strands)| (strands, place));
-        let better = splits
-            .filter(|(strands, _)| {
-                strands.len() > planned.len()
-                    && self.shares_nothing(members, &segments, &planned, strands)
-            })
-            .filter_map(|(strands, place)| Some((time(strands)?, place)))
+        let better = finer
+            .into_iter()
+            .filter(|(_, strands)| self.shares_nothing(members, &segments, &planned, strands))
+            .filter_map(|(place, strands)| Some((time(strands)?, place)))
             .filter(|(nanoseconds, _)| {
                 nanoseconds.saturating_mul(LEAST_GAIN.1) <= usual.saturating_mul(LEAST_GAIN.0)
             })

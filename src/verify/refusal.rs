@@ -5,10 +5,7 @@ use thiserror::Error;
 
 /// A reason why a plan must not be carried out. Launches are named by the number of their site.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[allow(
-    missing_docs,
-    reason = "each variant's sentence says what it is, with its fields"
-)]
+#[expect(missing_docs, reason = "its sentence says what a variant is")]
 pub enum Refusal {
     #[error("group {group} has no members")]
     NoMembers { group: usize },
