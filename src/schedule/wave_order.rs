@@ -17,6 +17,7 @@ use crate::dependence::{
 };
 use crate::kernel::KernelModel;
 use crate::launch::{BufferId, LaunchGraph, LaunchId, NodeId, NodeKind, Operand, ValueId};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The order in which the launches of a region are issued, as far as it is known.
@@ -128,14 +129,10 @@ pub fn wave_orders(
                 replaced.entry(*node).or_default().extend(writes);
             }
         }
-        let mut left = uar.clone();
-        left.graph.retain_edges(|graph, edge| {
-            let edge = &graph[edge];
-            let of_place = matches!(edge.kind, DependenceKind::Anti | DependenceKind::Output);
-            let mut replaced = replaced.get(&edge.sink).into_iter().flatten();
-            !of_place || !replaced.any(|write| write.buffer == edge.buffer)
-        });
-        let uar = &left;
+        let uar = &match replaced.is_empty() {
+            true => Cow::Borrowed(uar),
+            false => Cow::Owned(without_places(uar, &replaced)),
+        };
         let names = replaced.values().flatten();
         let expanded: BTreeSet<String> = names.map(|write| write.buffer.clone()).collect();
         let statements = members(region, &plan.groups, &of_launch);
@@ -171,6 +168,18 @@ pub fn wave_orders(
         });
     }
     orders
+}
+
+/// The edges that are left where launches replace what they do in other memory.
+fn without_places(uar: &Uar, replaced: &BTreeMap<NodeId, Vec<WholeWrite>>) -> Uar {
+    let mut left = uar.clone();
+    left.graph.retain_edges(|graph, edge| {
+        let edge = &graph[edge];
+        let of_place = matches!(edge.kind, DependenceKind::Anti | DependenceKind::Output);
+        let mut replaced = replaced.get(&edge.sink).into_iter().flatten();
+        !of_place || !replaced.any(|write| write.buffer == edge.buffer)
+    });
+    left
 }
 
 /// The launches of each statement.
