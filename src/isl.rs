@@ -8,6 +8,7 @@
 //! The crate `isl-rs` builds and links the library. Of its generated bindings nothing is used: they
 //! leak every string and hide the difference between a quota and a failure.
 
+mod bounds;
 mod digits;
 mod formula;
 mod linear;

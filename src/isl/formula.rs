@@ -2,10 +2,12 @@
 //!
 //! isl multiplies alternatives out while it reads them. Here they are left alone: a point of what holds in any
 //! case is asked for, and alternatives are gone through one by one only where that point satisfies none of
-//! them, so that those which a proof does not need cost nothing.
+//! them, so that those which a proof does not need cost nothing. Before that, alternatives fall away that say
+//! the opposite of a row that holds, and what all that are left of some say in common holds, too.
 //!
 //! Invariant: [`System::is_empty`] answers as isl does for the same text, or not at all.
 
+use super::bounds::Bounds;
 use super::linear::Reader;
 use super::{Conjunction, Found, IslError, Result, System};
 
@@ -63,34 +65,58 @@ struct Search<'a> {
     left: usize,
 }
 
-impl<'a> Search<'a> {
+impl Search<'_> {
     /// Whether nothing satisfies all rows, some part of each of `choices`, and all of `pending`.
-    fn is_empty(
+    fn is_empty<'f>(
         &mut self,
-        mut rows: Vec<&'a Conjunction>,
-        mut choices: Vec<&'a [Formula]>,
-        mut pending: Vec<&'a Formula>,
+        mut rows: Vec<&'f Conjunction>,
+        mut choices: Vec<Vec<&'f Formula>>,
+        mut pending: Vec<&'f Formula>,
     ) -> Result<bool> {
-        while let Some(formula) = pending.pop() {
-            match formula {
-                Formula::Rows(conjunction) => rows.push(conjunction),
-                Formula::All(parts) => pending.extend(parts),
-                Formula::Any(parts) => match parts.as_slice() {
+        let mut bounds = Bounds::default();
+        rows.iter().for_each(|known| bounds.note(known));
+        let mut common = Conjunction::default();
+        loop {
+            while let Some(formula) = pending.pop() {
+                match formula {
+                    Formula::Rows(conjunction) => {
+                        bounds.note(conjunction);
+                        rows.push(conjunction);
+                    }
+                    Formula::All(parts) => pending.extend(parts),
+                    Formula::Any(parts) => choices.push(parts.iter().collect()),
+                }
+            }
+            // What contradicts something that holds is no alternative, and what all alternatives say holds.
+            let known = common.rows.len();
+            for parts in &mut choices {
+                parts.retain(|part| !bounds.contradict(part));
+                match parts[..] {
                     [] => return Ok(true),
                     [part] => pending.push(part),
-                    parts => choices.push(parts),
-                },
+                    _ => {
+                        let news = Bounds::of_some(parts.iter().copied()).beyond(&bounds);
+                        bounds.note(&news);
+                        common.append(news);
+                    }
+                }
+            }
+            choices.retain(|parts| parts.len() > 1);
+            if pending.is_empty() && common.rows.len() == known {
+                break;
             }
         }
+        let mut rows: Vec<&Conjunction> = rows;
+        rows.push(&common);
         self.left = self.left.checked_sub(1).ok_or(IslError::Quota)?;
         let holds =
-            |parts: &[Formula], point: &[i64]| parts.iter().any(|part| part.holds_at(point));
+            |parts: &[&Formula], point: &[i64]| parts.iter().any(|part| part.holds_at(point));
         let open: Vec<usize> = match self.system.find(&rows)? {
             Found::Nothing => return Ok(true),
             Found::Point(point) => {
                 let positions = 0..choices.len();
                 positions
-                    .filter(|at| !holds(choices[*at], &point))
+                    .filter(|at| !holds(&choices[*at], &point))
                     .collect()
             }
             Found::TooLarge => (0..choices.len()).collect(),
@@ -248,6 +274,21 @@ mod tests {
         let formula = system.read_formula(&text).unwrap();
         assert_eq!(system.is_empty(&formula, 4), Ok(true));
         assert_eq!(system.is_empty(&formula, 2), Err(IslError::Quota));
+    }
+
+    #[test]
+    fn what_all_alternatives_say_and_what_none_can_cost_one_question() {
+        // Each part of the first says that a is above b, none of the second but one fits to c.
+        let above: Vec<_> = (1..9)
+            .map(|by| format!("(a >= b + {by} and c <= {by})"))
+            .collect();
+        let below: Vec<_> = (0..9)
+            .map(|by| format!("(c >= {by} and a = b - {by})"))
+            .collect();
+        let text = format!("({}) and ({})", above.join(" or "), below.join(" or "));
+        let mut system = system();
+        let formula = system.read_formula(&text).unwrap();
+        assert_eq!(system.is_empty(&formula, 1), Ok(true));
     }
 
     #[test]

@@ -102,7 +102,7 @@ thread_local! {
 
 const MOST_ANSWERS: usize = 10_000;
 /// Conjunctions that one question may be taken apart into.
-const MOST_CONJUNCTIONS: usize = 240;
+const MOST_CONJUNCTIONS: usize = 1000;
 /// A conjunction of these may take such a part of what the question may.
 const SEARCH_SHARE: u64 = 4;
 /// Elementary operations of isl that one question may cost; proofs take hundreds.
