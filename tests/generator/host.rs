@@ -126,7 +126,9 @@ impl Case<'_> {
             | Manner::Mixed
             | Manner::Sized
             | Manner::Handed
-            | Manner::Tabled => Some(Shape::Line),
+            | Manner::Tabled
+            | Manner::Hosted
+            | Manner::Held => Some(Shape::Line),
         };
         let mut scene = Scene {
             shape,

@@ -8,7 +8,9 @@
 mod arranged;
 pub mod groups;
 mod handed;
+mod held;
 mod host;
+mod hosted;
 mod kernels;
 mod mixed;
 mod shapes;
@@ -76,19 +78,22 @@ pub fn program(seed: u64, cases: usize) -> String {
 /// The text of a program whose `main` has some statements; `size` and `stride` are its arguments.
 fn whole_program(kernels: &str, functions: &str, calls: &str) -> String {
     format!(
-        "#include <cstdio>\n#include <cstdlib>\n#include <cstring>\n#include <cuda_pipeline.h>\n\n\
-         static const int ELEMENTS = {ELEMENTS};\nstatic const int HALF = {HALF};\n{PRELUDE}{}{}{}{}{}\n\
+        "#include <cstdio>\n#include <cstdlib>\n#include <cstring>\n#include <cuda_pipeline.h>\n\
+         {}\n\
+         static const int ELEMENTS = {ELEMENTS};\nstatic const int HALF = {HALF};\n{PRELUDE}{}{}{}{}{}{}\n\
          {kernels}\n{functions}\n\
          int main(int argc, char **argv) {{\n\
          \x20   int size = argc > 1 ? atoi(argv[1]) : -2;\n\
          \x20   int stride = argc > 2 ? (int)strtoul(argv[2], nullptr, 10) : 1;\n{calls}\
          \x20   printf(\"%s\\n\", cudaGetErrorString(cudaDeviceSynchronize()));\n\
          \x20   printf(\"PASS\\n\");\n}}\n",
+        held::HEADERS,
         arranged::KERNELS,
         mixed::KERNELS,
         sized::KERNELS,
         handed::KERNELS,
-        tabled::KERNELS
+        tabled::KERNELS,
+        held::CLASSES
     )
 }
 

@@ -31,6 +31,10 @@ pub enum Manner {
     Handed,
     /// Kernels find their pointers in memory of the device.
     Tabled,
+    /// The host reads and writes what kernels do, too.
+    Hosted,
+    /// C++ objects hold the pointers.
+    Held,
 }
 
 /// Elements between the first ones of two rows.
@@ -42,14 +46,16 @@ const MOST: usize = ROW - 8;
 impl Case<'_> {
     /// How the group at hand is made.
     pub fn manner(&mut self) -> Manner {
-        use Manner::{Any, Arranged, Chain, Handed, Mixed, Sharing, Sized, Tabled, Waves};
+        use Manner::{
+            Any, Arranged, Chain, Handed, Held, Hosted, Mixed, Sharing, Sized, Tabled, Waves,
+        };
         match self.pool.is_empty() {
             true => Any,
             false => self.pick(&[
                 Any, Any, Chain, Chain, Chain, Chain, Chain, Sharing, Sharing, Waves, Arranged,
                 Arranged, Arranged, Arranged, Mixed, Mixed, Mixed, Sized, Sized, Handed, Handed,
                 Handed, Handed, Handed, Handed, Handed, Handed, Handed, Tabled, Tabled, Tabled,
-                Tabled, Tabled, Tabled,
+                Tabled, Tabled, Tabled, Hosted, Hosted, Hosted, Hosted, Held, Held, Held,
             ]),
         }
     }
@@ -77,6 +83,8 @@ impl Case<'_> {
             Manner::Sized => self.sized(text, scene),
             Manner::Handed => self.handed(text, scene),
             Manner::Tabled => self.tabled(text, scene),
+            Manner::Hosted => self.hosted(text, scene),
+            Manner::Held => self.held(text, scene),
         }
     }
 
