@@ -27,13 +27,13 @@ use std::time::Instant;
 /// Units of launch groups that run where nothing else is asked for.
 const USUAL_UNITS: usize = 3;
 /// Seeds of launch groups that are tried after the usual ones until each way to place threads was met.
-const FURTHER_SEEDS: Range<u64> = 15..31;
+const FURTHER_SEEDS: Range<u64> = 20..36;
 /// Cases of one program.
 const CASES: usize = 8;
 
 fn main() -> ExitCode {
     // What they draw has each way to place threads and each kind of guard that is asked for.
-    let groups = match seeds::chosen(12..15) {
+    let groups = match seeds::chosen(17..20) {
         Ok(seeds) => groups::trials(seeds),
         Err(sentence) => {
             eprintln!("{sentence}");
