@@ -1,12 +1,18 @@
 //! Chains of launches over memory that the host has in its own hands: managed and mapped allocations that host code
-//! reads and writes after waiting in one of several ways, launches by a function of the runtime, planes that
-//! are copied and set, and streams of which the run says whether they are captured into a graph.
+//! reads and writes after waiting in one of several ways or in a function that the stream calls, launches by a function of
+//! the runtime, planes that are copied and set, streams that wait for the default one and it for them, and streams of
+//! which the run says whether they are captured into a graph.
 //!
 //! Invariant: the host touches memory only after it has waited for all launches, so that each program has one result.
 
 use super::Case;
 use super::host::Scene;
 use std::fmt::Write;
+
+/// What the host does in the order of a stream.
+pub const CALLED: &str = r"
+template <typename T> static void CUDART_CB count_up(void *at) { *(T *)at += (T)1; }
+";
 
 impl Case<'_> {
     /// Launches of the kernels of [`super::mixed`], each mostly reads what the one before wrote.
@@ -45,30 +51,47 @@ impl Case<'_> {
                  \x20   if (captured) cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed);"
             );
         }
+        // Work of the default stream and of streams that do not say otherwise is done in the order of the calls.
+        let beside = !captured && self.chance(0.2);
+        if beside {
+            text.push_str("    cudaStream_t stream; cudaStreamCreate(&stream);\n");
+        }
         let around = !captured && self.chance(0.25);
         if around {
             text.push_str("    for (int step = 0; step < repeat; ++step) {\n");
         }
-        let stream = if captured { "stream" } else { "0" };
+        let streams: &[&str] = match (captured, beside) {
+            (true, _) => &["stream"],
+            (_, true) => &["stream", "0"],
+            _ => &["0"],
+        };
         let mut input = self.pick_name(&places);
         for _ in 0..self.pick(&[2, 3, 3, 4, 5, 6]) {
             let output = self.pick_name(&places);
+            let stream = self.pick(streams);
             let kernel = self.hosted_launch(&output, &input, stream);
             let condition = match captured || !self.chance(0.08) {
                 true => String::new(),
                 false => {
                     let name = self.pick_name(&names);
-                    let wait = self.waiting();
+                    let wait = self.waiting(beside);
                     format!("{wait} if ({name}[5] > ({element})300) ")
                 }
             };
             let _ = writeln!(text, "    {condition}{kernel}");
+            if self.chance(0.06) {
+                let name = self.pick_name(&names);
+                let _ = writeln!(
+                    text,
+                    "    cudaLaunchHostFunc({stream}, count_up<{element}>, {name} + 2);"
+                );
+            }
             if self.chance(0.12) {
                 let line = self.device_call(&output, &self.another(&places, &output), stream);
                 let _ = writeln!(text, "    {line}");
             }
             if !captured && self.chance(0.35) {
-                let line = self.host_touch(&names);
+                let line = self.host_touch(&names, beside);
                 let _ = writeln!(text, "    {line}");
             }
             input = match self.chance(0.85) {
@@ -168,8 +191,11 @@ impl Case<'_> {
         }
     }
 
-    /// One of the ways in which the host waits for all that it has launched.
-    fn waiting(&mut self) -> &'static str {
+    /// One of the ways in which the host waits for all that it has launched, on the default stream alone or not.
+    fn waiting(&mut self, beside: bool) -> &'static str {
+        if beside {
+            return "cudaDeviceSynchronize();";
+        }
         self.pick(&[
             "cudaDeviceSynchronize();",
             "cudaStreamSynchronize(0);",
@@ -179,11 +205,11 @@ impl Case<'_> {
     }
 
     /// The host waits, and reads or writes.
-    fn host_touch(&mut self, names: &[String]) -> String {
+    fn host_touch(&mut self, names: &[String], beside: bool) -> String {
         let element = self.element;
         let first = self.pick_name(names);
         let second = self.another(names, &first);
-        let wait = self.waiting();
+        let wait = self.waiting(beside);
         let number = self.pick(&["7", "11", "250"]);
         let touch = match self.pick(&[0, 0, 1, 1, 2, 3, 4, 5]) {
             0 => format!("printf(\"%g\\n\", (double){first}[mix % 64]);"),

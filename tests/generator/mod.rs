@@ -80,7 +80,7 @@ fn whole_program(kernels: &str, functions: &str, calls: &str) -> String {
     format!(
         "#include <cstdio>\n#include <cstdlib>\n#include <cstring>\n#include <cuda_pipeline.h>\n\
          {}\n\
-         static const int ELEMENTS = {ELEMENTS};\nstatic const int HALF = {HALF};\n{PRELUDE}{}{}{}{}{}{}\n\
+         static const int ELEMENTS = {ELEMENTS};\nstatic const int HALF = {HALF};\n{PRELUDE}{}{}{}{}{}{}{}\n\
          {kernels}\n{functions}\n\
          int main(int argc, char **argv) {{\n\
          \x20   int size = argc > 1 ? atoi(argv[1]) : -2;\n\
@@ -93,7 +93,8 @@ fn whole_program(kernels: &str, functions: &str, calls: &str) -> String {
         sized::KERNELS,
         handed::KERNELS,
         tabled::KERNELS,
-        held::CLASSES
+        held::CLASSES,
+        hosted::CALLED
     )
 }
 
