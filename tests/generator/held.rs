@@ -136,16 +136,11 @@ impl Case<'_> {
         scene.budget = 0;
     }
 
-    fn place(&mut self, places: &[String]) -> String {
-        let positions: Vec<usize> = (0..places.len()).collect();
-        places[self.pick(&positions)].clone()
-    }
-
     fn held_launches(&mut self, text: &mut String, places: &[String]) {
         let element = self.element;
-        let mut input = self.place(places);
+        let mut input = self.pick_name(places);
         for _ in 0..self.pick(&[2, 3, 4, 5]) {
-            let output = self.place(places);
+            let output = self.pick_name(places);
             let threads = self.pick(&["128", "128", "64"]);
             let grid = format!("(all + {threads} - 1) / {threads}, {threads}");
             let launch = match self.chance(0.5) {
@@ -160,14 +155,14 @@ impl Case<'_> {
             input = if self.chance(0.8) {
                 output
             } else {
-                self.place(places)
+                self.pick_name(places)
             };
         }
     }
 
     fn held_turns(&mut self, text: &mut String, places: &[String]) {
         let element = self.element;
-        let (from, to) = (self.place(places), self.place(places));
+        let (from, to) = (self.pick_name(places), self.pick_name(places));
         let _ = writeln!(text, "    Turns<{element}> turns{{{from}, {to}, all}};");
         let around = self.chance(0.4);
         if around {
@@ -195,7 +190,7 @@ impl Case<'_> {
                 "    layers.push_back(std::make_unique<{layer}<{element}>>(({element})2));"
             );
         }
-        let (first, second) = (self.place(places), self.place(places));
+        let (first, second) = (self.pick_name(places), self.pick_name(places));
         let _ = writeln!(
             text,
             "    {element} *x = {first}, *y = {second};\n\
@@ -215,9 +210,9 @@ impl Case<'_> {
             text,
             "    {kind} launch = [&]({element} *to, const {element} *from, int by) {{ on_line<{element}><<<(all + 127) / 128, 128>>>(to, from, all, 32, ({element})by); }};"
         );
-        let mut input = self.place(places);
+        let mut input = self.pick_name(places);
         for by in 1..self.pick(&[3, 4, 5]) {
-            let output = self.place(places);
+            let output = self.pick_name(places);
             let _ = writeln!(text, "    launch({output}, {input}, {by});");
             input = output;
         }

@@ -3,7 +3,8 @@
 //! the runtime, planes that are copied and set, streams that wait for the default one and it for them, and streams of
 //! which the run says whether they are captured into a graph.
 //!
-//! Invariant: the host touches memory only after it has waited for all launches, so that each program has one result.
+//! Invariant: the host touches memory only after it has waited for all launches, or where a stream calls it in order
+//! with them, so that each program has one result.
 
 use super::Case;
 use super::host::Scene;
@@ -115,11 +116,6 @@ impl Case<'_> {
             let _ = writeln!(text, "    show(\"case {} {name}\", {name});", self.number);
         }
         scene.budget = 0;
-    }
-
-    fn pick_name(&mut self, names: &[String]) -> String {
-        let positions: Vec<usize> = (0..names.len()).collect();
-        names[self.pick(&positions)].clone()
     }
 
     /// The first of some names that is not this one.

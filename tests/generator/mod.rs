@@ -195,6 +195,12 @@ impl Case<'_> {
         pick(self.random, choices)
     }
 
+    /// One of some names.
+    fn pick_name(&mut self, names: &[String]) -> String {
+        let positions: Vec<usize> = (0..names.len()).collect();
+        names[self.pick(&positions)].clone()
+    }
+
     fn chance(&mut self, probability: f64) -> bool {
         self.random.random_bool(probability)
     }
