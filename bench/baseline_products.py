@@ -74,6 +74,7 @@ class Product:
     kernel: Kernel
     note: str = ""
     parts: int = 1  # of the sum, in blocks of their own
+    enough_tiles: int = 0  # as the model has it
 
 
 def tool(name):
@@ -168,18 +169,31 @@ def bounds_of(p, gpu):
         blocks = ceil(p.rows, 64) * ceil(p.columns, 64) * p.batch * p.parts
         return clocks, steps / p.parts, blocks, max(max(clocks.values()) + EXPOSED, far / 2)
     if p.kind == "convolution":
-        # 32 × 64 a block, 16 at a step; a read of weights is one access of shared memory, one of pixels two.
-        shared = 4 * (step["LDS.128"] * 1.5 + step["STS"] * 2)
-        clocks = {"issue": p.kernel.body, "multiply": 4 * multiplies / gpu.fma / TUNED, "shared": shared, "caches": 6144 / gpu.second_level}
-        return clocks, ceil(p.depth, 16), ceil(p.rows, 32) * ceil(p.columns, 64), max(max(clocks.values()) + EXPOSED, far)
+        # A block takes 16 at a step, or, in small tiles, 32 or 64, of which each warp sums up a part; an access of 16 bytes
+        # a thread takes the time of one or two.
+        high, wide = tile_of(p)
+        deep = 16 if high * wide == 2048 else 32 if p.depth % 64 else 64
+        shared = 4 * (step["LDS"] + step["LDS.128"] * 1.5 + step["STS"] * 2)
+        caches = deep * (high + wide) * 4 / gpu.second_level
+        clocks = {"issue": p.kernel.body, "multiply": 4 * multiplies / gpu.fma / TUNED, "shared": shared, "caches": caches}
+        return clocks, ceil(p.depth, deep), ceil(p.rows, high) * ceil(p.columns, wide), max(max(clocks.values()) + EXPOSED, far)
     if p.kind == "grouped":
         clocks = {"issue": p.kernel.body, "multiply": 4 * multiplies / gpu.fma / TUNED, "shared": 4 * step["LDS"]}
-        steps = 16 * p.depth / step["FFMA"]
-        return clocks, steps, ceil(p.rows, 32) * ceil(p.columns, 64), max(clocks.values()) + gpu.latency
+        high, wide = tile_of(p)
+        steps = high * wide // 128 * p.depth / step["FFMA"]
+        return clocks, steps, ceil(p.rows, high) * ceil(p.columns, wide), max(clocks.values()) + gpu.latency
     # A channel's row of a window at a time, four channels: each waits for its loads.
     clocks = {"issue": p.kernel.body, "multiply": 4 * multiplies / gpu.fma / TUNED}
-    steps = 16 * p.depth / step["FFMA"]
-    return clocks, steps, ceil(p.rows, 32) * ceil(p.columns, 64), max(clocks.values()) + gpu.latency
+    high, wide = tile_of(p)
+    steps = high * wide // 128 * p.depth / step["FFMA"]
+    return clocks, steps, ceil(p.rows, high) * ceil(p.columns, wide), max(clocks.values()) + gpu.latency
+
+
+def tile_of(p):
+    """Channels and pixels of a block, as `Tile` in test_programs/models/convolution.h has them."""
+    if ceil(p.rows, 32) * ceil(p.columns, 64) >= p.enough_tiles:
+        return 32, 64
+    return (8, 64) if p.columns == 64 else (32, 16)
 
 
 def bytes_of(p):
@@ -279,9 +293,12 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for gpu in GPUS:
             for model in MODELS:
+                source = (ROOT / f"test_programs/models/{model}.cu").read_text()
+                enough_tiles = max(map(int, re.findall(r"ENOUGH_TILES = (\d+)", source)), default=0)
                 for kernel in kernels_of(model, gpu, options.compiler, folder):
                     product = product_of(kernel)
                     if product:
+                        product.enough_tiles = enough_tiles
                         rows.setdefault((model, kernel.name), []).append((gpu, product, ours(product, gpu), library(product, gpu)))
     microseconds = lambda gpu, clocks: LAUNCH + clocks / gpu.clock / 1000
     totals, merged = {}, {}

@@ -181,6 +181,15 @@ impl Set {
         self.unary(isl_set_project_out_all_params)
     }
 
+    /// A set that has every point of this one, and perhaps more, of conditions that no number has to exist for: those
+    /// that exist need not be whole.
+    ///
+    /// # Errors
+    /// Quota.
+    pub fn without_existentials(&self) -> Result<Self> {
+        self.unary(isl_set_remove_divs)
+    }
+
     /// A point of a set without parameters, one number for each dimension; `None` when the set is
     /// empty or a number leaves 64 bits.
     ///
@@ -698,6 +707,7 @@ unsafe extern "C" {
     fn isl_set_lexmax(set: *mut c_void) -> *mut c_void;
     fn isl_set_to_str(set: *mut c_void) -> *mut c_char;
     fn isl_set_project_out_all_params(set: *mut c_void) -> *mut c_void;
+    fn isl_set_remove_divs(set: *mut c_void) -> *mut c_void;
     fn isl_set_dim(set: *mut c_void, kind: c_int) -> c_int;
     fn isl_set_sample_point(set: *mut c_void) -> *mut c_void;
 
@@ -759,6 +769,18 @@ mod tests {
         let quota = with_operation_budget(1, || hard.is_empty());
         assert_eq!(quota, Err(IslError::Quota));
         assert!(hard.is_empty().is_ok());
+    }
+
+    #[test]
+    fn what_has_to_exist_can_be_left_out() {
+        let even =
+            Set::parse("[n] -> { [i] : exists e : i = 2e and 0 <= e < n and n <= 3 }").unwrap();
+        let all = even.without_existentials().unwrap();
+        assert!(even.is_subset(&all).unwrap());
+        let more = Set::parse("[n] -> { [i] : i = 3 and n = 2 }").unwrap();
+        assert!(!more.is_subset(&all).unwrap());
+        let outside = Set::parse("[n] -> { [i] : i = 8 and n = 5 }").unwrap();
+        assert!(!outside.is_subset(&all).unwrap());
     }
 
     #[test]

@@ -1,14 +1,23 @@
 // What the convolutional models share: kernels, one an operator, for one image with its channels one after the other,
 // and the same on the host in double precision.
 //
-// All kernels of a layer deal its output alike: a block has 32 channels of 64 pixels, a thread four of each. So what
-// follows a convolution element by element finds its operands in its own thread.
+// All kernels of a layer deal its output alike, in tiles (`Tile`), so that what follows a convolution element by element
+// finds its operands in its own thread.
 #pragma once
 #include "network.h"
 
-constexpr int TILE_CHANNELS = 32, TILE_PIXELS = 64, SIDE = 4;
-constexpr int LANES = TILE_PIXELS / SIDE, TILE_THREADS = TILE_CHANNELS / SIDE * LANES;
-constexpr int STEP = 16;              // how far a tile goes along the sum at once
+constexpr int TILE_THREADS = 128, SIDE = 4;
+
+// What a block has of a layer: a thread has four channels of four pixels or, where such tiles would be too few for a
+// GPU, of one. Of these smaller tiles one is as wide as an image of 64 pixels. How many tiles are enough, a network says
+// before (ENOUGH_TILES).
+template <int CHANNELS, int PIXELS>
+struct Tile {
+    static constexpr bool large = (CHANNELS + 31) / 32 * ((PIXELS + 63) / 64) >= ENOUGH_TILES;
+    static constexpr int across = large ? SIDE : 1;                 // pixels of a thread
+    static constexpr int lanes = !large && PIXELS == 64 ? 64 : 16;  // threads beside each other, each with pixels `lanes` apart
+    static constexpr int channels = TILE_THREADS / lanes * SIDE, pixels = lanes * across;
+};
 
 // A convolution: channels and size of the input, channels of the output, window, padding, stride, groups.
 template <int IN, int HIGH, int WIDE, int OUT, int ROWS, int COLUMNS_, int UP = ROWS / 2, int LEFT = COLUMNS_ / 2,
@@ -24,68 +33,93 @@ struct Convolution {
 };
 
 // A thread's elements of a layer of so many channels and pixels.
-#define FOR_TILE(channels, pixels)                                                                                  \
-    for (int i = 0, channel = blockIdx.y * TILE_CHANNELS + threadIdx.x / LANES * SIDE; i < SIDE; ++i, ++channel)     \
-        for (int j = 0, pixel = blockIdx.x * TILE_PIXELS + threadIdx.x % LANES; j < SIDE; ++j, pixel += LANES)      \
-            if (channel < (channels) && pixel < (pixels))
+#define FOR_TILE(all_channels, all_pixels)                                                                            \
+    for (int i = 0, channel = blockIdx.y * Tile<all_channels, all_pixels>::channels +                                 \
+                              threadIdx.x / Tile<all_channels, all_pixels>::lanes * SIDE;                             \
+         i < SIDE; ++i, ++channel)                                                                                    \
+        for (int j = 0, pixel = blockIdx.x * Tile<all_channels, all_pixels>::pixels +                                 \
+                                threadIdx.x % Tile<all_channels, all_pixels>::lanes;                                  \
+             j < Tile<all_channels, all_pixels>::across; ++j, pixel += Tile<all_channels, all_pixels>::lanes)         \
+            if (channel < (all_channels) && pixel < (all_pixels))
 
 template <int CHANNELS, int PIXELS>
 static dim3 tiles() {
-    return dim3((PIXELS + TILE_PIXELS - 1) / TILE_PIXELS, (CHANNELS + TILE_CHANNELS - 1) / TILE_CHANNELS);
+    using T = Tile<CHANNELS, PIXELS>;
+    return dim3((PIXELS + T::pixels - 1) / T::pixels, (CHANNELS + T::channels - 1) / T::channels);
 }
 
-// As a product of matrices, weight[out][depth] · window[depth][pixels]; the windows are gathered tile by tile.
+// As a product of matrices, weight[out][depth] · window[depth][pixels]; the windows are gathered tile by tile. In a large
+// tile a thread sums up its own elements. In a small one each warp sums up the whole tile, 4 × 4 elements a thread, for
+// its part of a step; then threads add up for their own elements what the warps have.
 template <class C>
 __global__ void __launch_bounds__(TILE_THREADS) convolve(const float *in, const float *weight, float *out) {
     static_assert(C::groups == 1, "all channels of the input");
-    __shared__ float weights[STEP][TILE_CHANNELS + 1], windows[STEP][TILE_PIXELS];
-    const int lane = threadIdx.x % LANES, row = threadIdx.x / LANES * SIDE;
-    const int first_channel = blockIdx.y * TILE_CHANNELS, first_pixel = blockIdx.x * TILE_PIXELS;
+    using T = Tile<C::out, C::pixels>;
+    constexpr int STEP = T::large ? 16 : C::depth % 64 ? 32 : 64; // how far a tile goes along the sum at once
+    constexpr int WARPS = TILE_THREADS / 32, PART = T::large ? STEP : STEP / WARPS;
+    constexpr int APART = T::large ? T::lanes : 1;                // how far a thread's four pixels are from each other
+    __shared__ float weights[STEP][T::channels + 1], windows[STEP][T::pixels];
+    const int first_channel = blockIdx.y * T::channels, first_pixel = blockIdx.x * T::pixels;
+    const int warp = threadIdx.x / 32, thread = T::large ? threadIdx.x : threadIdx.x % 32, begin = T::large ? 0 : warp * PART;
+    const int row = thread / (T::pixels / SIDE) * SIDE, column = thread % (T::pixels / SIDE) * (T::large ? 1 : SIDE);
     float sum[SIDE][SIDE] = {};
     for (int k = 0; k < C::depth; k += STEP) {
-        for (int e = threadIdx.x; e < STEP * TILE_CHANNELS; e += TILE_THREADS) {
+        for (int e = threadIdx.x; e < STEP * T::channels; e += TILE_THREADS) {
             const int x = e % STEP, c = e / STEP;
             weights[x][c] = first_channel + c < C::out && k + x < C::depth ? weight[(first_channel + c) * C::depth + k + x] : 0.0f;
         }
-        for (int e = threadIdx.x; e < STEP * TILE_PIXELS; e += TILE_THREADS) {
-            const int at = k + e / TILE_PIXELS, pixel = first_pixel + e % TILE_PIXELS;
+        for (int e = threadIdx.x; e < STEP * T::pixels; e += TILE_THREADS) {
+            const int at = k + e / T::pixels, pixel = first_pixel + e % T::pixels;
             const int channel = at / (C::rows * C::columns), place = at % (C::rows * C::columns);
             const int y = pixel / C::out_wide * C::down_step + place / C::columns - C::up;
             const int x = pixel % C::out_wide * C::right_step + place % C::columns - C::left;
             const bool inside = at < C::depth && pixel < C::pixels && y >= 0 && y < C::high && x >= 0 && x < C::wide;
-            windows[e / TILE_PIXELS][e % TILE_PIXELS] = inside ? in[(channel * C::high + y) * C::wide + x] : 0.0f;
+            windows[e / T::pixels][e % T::pixels] = inside ? in[(channel * C::high + y) * C::wide + x] : 0.0f;
         }
         __syncthreads();
 #pragma unroll
-        for (int s = 0; s < STEP; ++s) {
+        for (int s = 0; s < PART; ++s) {
             float left[SIDE], right[SIDE];
-            for (int i = 0; i < SIDE; ++i) left[i] = weights[s][row + i];
-            for (int j = 0; j < SIDE; ++j) right[j] = windows[s][lane + j * LANES];
+            for (int i = 0; i < SIDE; ++i) left[i] = weights[begin + s][row + i];
+            for (int j = 0; j < SIDE; ++j) right[j] = windows[begin + s][column + j * APART];
             for (int i = 0; i < SIDE; ++i)
                 for (int j = 0; j < SIDE; ++j) sum[i][j] += left[i] * right[j];
         }
         __syncthreads();
     }
-    FOR_TILE(C::out, C::pixels) out[channel * C::pixels + pixel] = sum[i][j];
+    if constexpr (T::large) {
+        FOR_TILE(C::out, C::pixels) out[channel * C::pixels + pixel] = sum[i][j];
+    } else {
+        __shared__ float parts[WARPS][T::channels][T::pixels];
+        for (int i = 0; i < SIDE; ++i)
+            for (int j = 0; j < SIDE; ++j) parts[warp][row + i][column + j] = sum[i][j];
+        __syncthreads();
+        FOR_TILE(C::out, C::pixels) {
+            float all = 0.0f;
+            for (int w = 0; w < WARPS; ++w) all += parts[w][channel - first_channel][pixel - first_pixel];
+            out[channel * C::pixels + pixel] = all;
+        }
+    }
 }
 
 // Channels in groups that see a few channels of the input only: weights of the tile in shared memory, pixels from
 // memory, which neighbours share. A thread's four channels are of one group.
 template <class C>
 __global__ void __launch_bounds__(TILE_THREADS) convolve_groups(const float *in, const float *weight, float *out) {
+    using T = Tile<C::out, C::pixels>;
     constexpr int WIDTH = C::out / C::groups, WINDOW = C::rows * C::columns;
-    static_assert(WIDTH % SIDE == 0 && C::out % TILE_CHANNELS == 0 && C::in == C::out, "tiles of whole groups");
-    __shared__ float weights[TILE_CHANNELS][C::depth];
-    const int first_channel = blockIdx.y * TILE_CHANNELS, lane = threadIdx.x % LANES, row = threadIdx.x / LANES * SIDE;
-    for (int e = threadIdx.x; e < TILE_CHANNELS * C::depth; e += TILE_THREADS)
+    static_assert(WIDTH % SIDE == 0 && C::out % T::channels == 0 && C::in == C::out, "tiles of whole groups");
+    __shared__ float weights[T::channels][C::depth];
+    const int first_channel = blockIdx.y * T::channels, lane = threadIdx.x % T::lanes, row = threadIdx.x / T::lanes * SIDE;
+    for (int e = threadIdx.x; e < T::channels * C::depth; e += TILE_THREADS)
         weights[e / C::depth][e % C::depth] = weight[first_channel * C::depth + e];
     __syncthreads();
     const float *group = in + (first_channel + row) / WIDTH * WIDTH * C::high * C::wide;
-    float sum[SIDE][SIDE] = {};
+    float sum[SIDE][T::across] = {};
     for (int c = 0; c < WIDTH; ++c)
         for (int place = 0; place < WINDOW; ++place)
-            for (int j = 0; j < SIDE; ++j) {
-                const int pixel = blockIdx.x * TILE_PIXELS + lane + j * LANES;
+            for (int j = 0; j < T::across; ++j) {
+                const int pixel = (blockIdx.x * T::across + j) * T::lanes + lane;
                 const int y = pixel / C::out_wide * C::down_step + place / C::columns - C::up;
                 const int x = pixel % C::out_wide * C::right_step + place % C::columns - C::left;
                 const bool inside = pixel < C::pixels && y >= 0 && y < C::high && x >= 0 && x < C::wide;

@@ -5,6 +5,7 @@
 // time is one launch. Within a separable convolution each step needs its neighbours' pixels or all channels.
 //
 // usage: nasnet; with -DSMALL an image of 16 × 16, 16 filters, one stage of two cells
+constexpr int ENOUGH_TILES = 160;     // a block and a half for each multiprocessor of an A100
 #include "convolution.h"
 #include <algorithm>
 #include <tuple>

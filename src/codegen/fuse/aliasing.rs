@@ -1,14 +1,15 @@
-//! Which pointer parameters of a fused kernel point to memory that nothing else in it touches.
+//! Which pointer parameters of a fused kernel point to memory that nothing else in it touches: other allocations,
+//! ranges that the plan's guards compare, or bytes that are known to be others of one allocation.
 //!
 //! LLVM takes `noalias` to mean also that no call touches the memory, a barrier included, after
 //! which another thread's store must be seen. Where threads of a block synchronise, only memory
 //! that the group does not write qualifies.
 
 use crate::codegen::FusedParameter;
-use crate::dependence::{Guard, PointerRange};
+use crate::dependence::{Guard, PointerRange, launch_ranges};
 use crate::kernel::{AccessKind, KernelModel, Target};
 use crate::launch::{
-    ArgumentPiece, BEHIND_POINTER, BufferId, Launch, LaunchGraph, LaunchId, Operand,
+    ArgumentPiece, BEHIND_POINTER, BufferId, Launch, LaunchGraph, LaunchId, NodeKind, Operand,
     Pointer as Led, Root,
 };
 use crate::program::Program;
@@ -21,6 +22,8 @@ pub(super) struct PointerFacts<'a> {
     pointers: Vec<Pointer>,
     /// Pointers that their launch writes through.
     written: Vec<Use>,
+    /// What members touch, where that is known.
+    spans: Vec<Span<'a>>,
     /// Threads wait for each other somewhere in the fused kernel.
     synchronises: bool,
     /// Some member reaches memory through a pointer that is not a parameter.
@@ -56,13 +59,22 @@ struct Use {
     offset_bytes: u32,
 }
 
+/// Bytes that a launch touches through one of its pointers, at most.
+struct Span<'a> {
+    through: Use,
+    /// What they are counted from.
+    root: &'a Root,
+    low_bytes: i64,
+    high_bytes: i64,
+}
+
 impl<'a> PointerFacts<'a> {
     /// Collects the pointers of all parameters and of the tables, in their order.
     pub(super) fn of(
         program: &Program,
-        graph: &'a LaunchGraph,
+        (graph, models): (&'a LaunchGraph, &[KernelModel]),
         group: &'a FusionGroup,
-        members: &[(&Launch, &KernelModel)],
+        members: &[(&'a Launch, &KernelModel)],
         parameters: &[&FusedParameter],
         tables: &[Table],
     ) -> Self {
@@ -183,6 +195,7 @@ impl<'a> PointerFacts<'a> {
             group,
             pointers,
             written,
+            spans: spans(graph, models, members),
             synchronises,
             unknown,
         }
@@ -230,7 +243,7 @@ impl<'a> PointerFacts<'a> {
                 let known = |buffer: &BufferId| buffer.0 < self.graph.buffers.len();
                 left.iter().chain(right).all(known) && !left.iter().any(|one| right.contains(one))
             });
-        elsewhere || self.guarded(left, right)
+        elsewhere || self.guarded(left, right) || in_other_bytes(&self.spans, left, right)
     }
 
     /// Whether the plan compares the touched ranges for every pair of launches that use the two
@@ -276,6 +289,85 @@ impl Use {
         let mut pieces = launch.arguments.get(self.argument)?.pieces.iter();
         pieces.find(|piece| piece.offset_bytes == self.offset_bytes && piece.bits == POINTER_BITS)
     }
+}
+
+/// Whether what all launches touch through the one pointer is known, as is what they touch through the other, and has
+/// no byte of it. That stays so where a pointer is led to other memory, as all of the bytes behind it are then.
+fn in_other_bytes(spans: &[Span<'_>], left: &Pointer, right: &Pointer) -> bool {
+    let of = |pointer: &Pointer| -> Option<Vec<&Span<'_>>> {
+        let mut all = Vec::new();
+        for at in &pointer.uses {
+            let before = all.len();
+            all.extend(spans.iter().filter(|span| span.through == *at));
+            if all.len() == before {
+                return None;
+            }
+        }
+        (!all.is_empty()).then_some(all)
+    };
+    let (Some(left), Some(right)) = (of(left), of(right)) else {
+        return false;
+    };
+    left.iter().all(|one| {
+        right.iter().all(|other| {
+            one.root == other.root
+                && (one.high_bytes <= other.low_bytes || other.high_bytes <= one.low_bytes)
+        })
+    })
+}
+
+/// What members touch through pointers whose place the host knows.
+fn spans<'a>(
+    graph: &LaunchGraph,
+    models: &[KernelModel],
+    members: &[(&'a Launch, &KernelModel)],
+) -> Vec<Span<'a>> {
+    let mut spans = Vec::new();
+    for (launch, _) in members {
+        let mut nodes = graph.nodes.iter();
+        let node = nodes
+            .find(|node| matches!(&node.kind, NodeKind::Launch(other) if other.id == launch.id));
+        let ranges = node.map(|node| launch_ranges(graph, models, node.id));
+        let Some(Ok(ranges)) = ranges else {
+            continue;
+        };
+        let touched: Vec<(Use, Option<Span<'a>>)> = ranges
+            .iter()
+            .filter_map(|touched| {
+                let Operand::Argument {
+                    argument,
+                    offset_bytes,
+                    ..
+                } = touched.range.operand
+                else {
+                    return None;
+                };
+                let through = Use {
+                    launch: launch.id,
+                    argument,
+                    offset_bytes,
+                };
+                let span = || {
+                    let (pointer, begin) = graph.place_of(launch, argument, offset_bytes)?;
+                    let bytes = |end: Option<i64>| begin.checked_add(end?);
+                    Some(Span {
+                        through,
+                        root: &pointer.root,
+                        low_bytes: bytes(touched.range.low_bytes.as_constant())?,
+                        high_bytes: bytes(touched.range.high_bytes.as_constant())?,
+                    })
+                };
+                Some((through, span()))
+            })
+            .collect();
+        let unknown: Vec<Use> = touched
+            .iter()
+            .filter_map(|(through, span)| span.is_none().then_some(*through))
+            .collect();
+        let known = touched.into_iter().filter_map(|(_, span)| span);
+        spans.extend(known.filter(|span| !unknown.contains(&span.through)));
+    }
+    spans
 }
 
 /// A parameter that is a pointer.
@@ -349,3 +441,58 @@ fn pointers_in(parameter: usize, launch: &Launch, begin: Use, bytes: u32) -> Vec
 
 const POINTER_BYTES: u32 = 8;
 const POINTER_BITS: u32 = 8 * POINTER_BYTES;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_of_one_allocation_are_apart_when_all_uses_are_known_and_share_no_byte() {
+        let through = |launch, argument| Use {
+            launch: LaunchId(launch),
+            argument,
+            offset_bytes: 0,
+        };
+        let roots = [Root::Buffer(BufferId(0)), Root::Buffer(BufferId(1))];
+        let span = |through, root: usize, low_bytes, high_bytes| Span {
+            through,
+            root: &roots[root],
+            low_bytes,
+            high_bytes,
+        };
+        let spans = [
+            span(through(0, 0), 0, 0, 64),
+            span(through(0, 1), 0, 64, 128),
+            span(through(1, 0), 0, 64, 128),
+            span(through(1, 1), 0, 127, 256),
+            // Read and written in different places.
+            span(through(2, 0), 0, 128, 160),
+            span(through(2, 0), 0, 300, 320),
+            span(through(2, 1), 1, 0, 64),
+        ];
+        let pointer = |uses: &[(u32, usize)]| Pointer {
+            parameter: 0,
+            leads_to: None,
+            uses: uses
+                .iter()
+                .map(|(launch, argument)| through(*launch, *argument))
+                .collect(),
+        };
+        for (left, right, apart) in [
+            (&[(0, 0)][..], &[(0, 1), (1, 0)][..], true),
+            (&[(0, 0)], &[(1, 1)], true),
+            (&[(0, 1), (1, 0)], &[(1, 1)], false),
+            (&[(0, 1)], &[(2, 0)], true),
+            (&[(1, 1)], &[(2, 0)], false),
+            // Another allocation is told by what the pointers lead to.
+            (&[(0, 0)], &[(2, 1)], false),
+            // Nobody knows what the second launch touches.
+            (&[(0, 0)], &[(0, 1), (3, 0)], false),
+            (&[(0, 0)], &[], false),
+        ] {
+            let (left, right) = (pointer(left), pointer(right));
+            assert_eq!(in_other_bytes(&spans, &left, &right), apart);
+            assert_eq!(in_other_bytes(&spans, &right, &left), apart);
+        }
+    }
+}

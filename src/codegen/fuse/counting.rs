@@ -133,6 +133,20 @@ impl Counting {
     }
 }
 
+/// Whether a loop that goes on while `condition` holds, is entered from `before`, and runs again from `latch` runs exactly
+/// once: LLVM makes a flag, which is set at first and then is not, of the counter of such a loop.
+pub(super) fn runs_once(condition: Value, before: Block, latch: Block) -> bool {
+    if !condition.is_instruction() || condition.opcode() != Opcode::LLVMPHI {
+        return false;
+    }
+    let incoming = condition.incoming();
+    let is = |block: Block, flag: u64| {
+        let mut of_block = incoming.iter().filter(|(_, source)| *source == block);
+        of_block.any(|(value, _)| value.constant_integer() == Some(flag))
+    };
+    incoming.len() == 2 && is(before, 1) && is(latch, 0)
+}
+
 /// So many operations of a sum are taken apart that stand in each other: one that uses another twice is read twice.
 const MOST_DEPTH: usize = 14;
 

@@ -74,6 +74,7 @@ fn loops_over_tiles_that_meet_are_written_out() {
     // Of two nests of two loops, and two that nobody meets in.
     for (name, left, forwarded) in [
         ("tile", 2, 16),
+        ("one_column", 2, 4),
         ("other_columns", 4, 0),
         ("waits_between", 6, 0),
         ("waits_inside", 6, 0),

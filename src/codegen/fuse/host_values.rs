@@ -79,6 +79,47 @@ fn constant(graph: &LaunchGraph, launch: &Launch, own: Piece, bits: u32) -> Opti
     ))
 }
 
+/// What two sites of a kernel both know of its parameters. Pointers that are reckoned from others in each stay
+/// equally far apart in both, whatever they were reckoned from.
+pub(super) fn known_by_both(one: &[Known], other: &[Known]) -> Vec<Known> {
+    // Where a parameter leads in each site: what it is reckoned from, and how far behind that it is.
+    let place = |known: &[Known], index: usize| match known[index] {
+        Known::Nothing => Some((index, 0)),
+        Known::Distance { base, bytes } => Some((base, bytes)),
+        Known::Constant(_) => None,
+    };
+    let mut bases: Vec<(usize, [(usize, i64); 2])> = Vec::new();
+    let mut known = Vec::new();
+    for index in 0..one.len().min(other.len()) {
+        let places = place(one, index).zip(place(other, index));
+        let both = match (one[index], places) {
+            (constant @ Known::Constant(_), _) if constant == other[index] => constant,
+            (_, Some((own, of_other))) => {
+                let places = [own, of_other];
+                let distance = |base: &[(usize, i64); 2]| {
+                    let [one, other] = [0, 1].map(|site| {
+                        let ((from, begin), (to, end)) = (base[site], places[site]);
+                        end.checked_sub(begin).filter(|_| from == to)
+                    });
+                    one.filter(|_| one == other)
+                };
+                let mut before = bases.iter();
+                let found = before.find_map(|(base, places)| Some((*base, distance(places)?)));
+                if found.is_none() {
+                    bases.push((index, places));
+                }
+                found.map_or(Known::Nothing, |(base, bytes)| Known::Distance {
+                    base,
+                    bytes,
+                })
+            }
+            _ => Known::Nothing,
+        };
+        known.push(both);
+    }
+    known
+}
+
 /// Takes known parameters out of a kernel, which keeps its name. Returns it, and which of its
 /// parameters each old one is now, or is reckoned from; `None` for a constant.
 pub(super) fn specialise(
@@ -236,4 +277,46 @@ pub(super) fn extents(graph: &LaunchGraph, launch: &Launch) -> [Option<u32>; 6] 
     let [gx, gy, gz] = launch.grid.map(constant);
     let [bx, by, bz] = launch.block.map(constant);
     [gx, gy, gz, bx, by, bz]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distances_that_two_sites_share_are_known_whatever_they_are_reckoned_from() {
+        let at = |base, bytes| Known::Distance { base, bytes };
+        let one = [
+            Known::Nothing,
+            at(0, 64),
+            at(0, 96),
+            at(0, 32),
+            Known::Constant(7),
+            Known::Constant(8),
+            Known::Nothing,
+        ];
+        // The first leads elsewhere, and one of the others does.
+        let other = [
+            Known::Nothing,
+            at(0, 640),
+            at(0, 672),
+            at(0, 640),
+            Known::Constant(7),
+            Known::Constant(9),
+            at(0, 8),
+        ];
+        let both = [
+            Known::Nothing,
+            Known::Nothing,
+            at(1, 32),
+            Known::Nothing,
+            Known::Constant(7),
+            Known::Nothing,
+            Known::Nothing,
+        ];
+        assert_eq!(known_by_both(&one, &other), both);
+        assert_eq!(known_by_both(&other, &one), both);
+        assert_eq!(known_by_both(&one, &one), one);
+        assert_eq!(known_by_both(&both, &one), both);
+    }
 }

@@ -103,6 +103,7 @@ impl<'ctx> Preparation<'ctx> {
             let reader = SiteReader {
                 program,
                 graph,
+                models,
                 module: &module,
                 group,
                 members: &members,

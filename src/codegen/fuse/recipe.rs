@@ -119,15 +119,7 @@ impl Facts {
                 .zip(&other.extents)
                 .map(|(one, other)| equal(one, other))
                 .collect(),
-            known: self
-                .known
-                .iter()
-                .zip(&other.known)
-                .map(|(one, other)| match one == other {
-                    true => *one,
-                    false => Known::Nothing,
-                })
-                .collect(),
+            known: host_values::known_by_both(&self.known, &other.known),
             alone: self.alone.iter().zip(&other.alone).map(both).collect(),
             apart: self
                 .apart
@@ -188,6 +180,7 @@ impl Parameter {
 pub(super) struct SiteReader<'a, 'ctx> {
     pub(super) program: &'a Program<'ctx>,
     pub(super) graph: &'a LaunchGraph,
+    pub(super) models: &'a [KernelModel],
     pub(super) module: &'a Module<'ctx>,
     pub(super) group: &'a FusionGroup,
     pub(super) members: &'a [(&'a Launch, &'a KernelModel)],
@@ -214,7 +207,14 @@ impl SiteReader<'_, '_> {
             .collect();
         let tables = self.tables(&places);
         let members = self.members;
-        let facts = PointerFacts::of(self.program, graph, group, members, &sources, &tables);
+        let facts = PointerFacts::of(
+            self.program,
+            (graph, self.models),
+            group,
+            members,
+            &sources,
+            &tables,
+        );
         let all = 0..parameters.len();
         let pointers = 0..parameters.len() + tables.len();
         let apart = |one, other| self.is_fused() && facts.apart(one, other);

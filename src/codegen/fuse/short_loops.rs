@@ -8,7 +8,7 @@
 //! keep what the user says of them.
 
 use super::control_flow::ControlFlow;
-use super::counting::Counting;
+use super::counting::{Counting, runs_once};
 use super::loops::declares_scope;
 use super::memory::{Effect, Root};
 use crate::codegen::ir::{Block, Type, Value};
@@ -139,6 +139,9 @@ fn iterations(
         return None;
     }
     let condition = header.terminator()?.branch_condition()?;
+    if runs_once(condition, before, latch) {
+        return Some(1);
+    }
     Counting::of(condition, before, latch)?.iterations()
 }
 
