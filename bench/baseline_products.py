@@ -169,10 +169,10 @@ def bounds_of(p, gpu):
         blocks = ceil(p.rows, 64) * ceil(p.columns, 64) * p.batch * p.parts
         return clocks, steps / p.parts, blocks, max(max(clocks.values()) + EXPOSED, far / 2)
     if p.kind == "convolution":
-        # A block takes 16 at a step, or, in small tiles, 32 or 64, of which each warp sums up a part; an access of 16 bytes
+        # A block takes 16 at a step, or, in small tiles, 32, of which each warp sums up a part; an access of 16 bytes
         # a thread takes the time of one or two.
         high, wide = tile_of(p)
-        deep = 16 if high * wide == 2048 else 32 if p.depth % 64 else 64
+        deep = 16 if high * wide == 2048 else 32
         shared = 4 * (step["LDS"] + step["LDS.128"] * 1.5 + step["STS"] * 2)
         caches = deep * (high + wide) * 4 / gpu.second_level
         clocks = {"issue": p.kernel.body, "multiply": 4 * multiplies / gpu.fma / TUNED, "shared": shared, "caches": caches}

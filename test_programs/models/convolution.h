@@ -55,7 +55,7 @@ template <class C>
 __global__ void __launch_bounds__(TILE_THREADS) convolve(const float *in, const float *weight, float *out) {
     static_assert(C::groups == 1, "all channels of the input");
     using T = Tile<C::out, C::pixels>;
-    constexpr int STEP = T::large ? 16 : C::depth % 64 ? 32 : 64; // how far a tile goes along the sum at once
+    constexpr int STEP = T::large ? 16 : 32;                      // how far a tile goes along the sum at once
     constexpr int WARPS = TILE_THREADS / 32, PART = T::large ? STEP : STEP / WARPS;
     constexpr int APART = T::large ? T::lanes : 1;                // how far a thread's four pixels are from each other
     __shared__ float weights[STEP][T::channels + 1], windows[STEP][T::pixels];

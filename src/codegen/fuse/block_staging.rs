@@ -18,7 +18,7 @@
 
 mod window;
 
-use super::memory::KernelFacts;
+use super::memory::{Effect, KernelFacts, Root};
 use super::overlay::{self, shared_bytes};
 use super::versions;
 use crate::affine::{Affine, Variable};
@@ -29,7 +29,7 @@ use crate::kernel::{Access, AccessId, AccessKind, KernelModel, Target, model_ker
 use crate::program::KernelId;
 use inkwell::llvm_sys::LLVMIntPredicate as IntPredicate;
 use inkwell::module::Module;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use window::{Size, Window};
 
 /// A kernel whose blocks keep what their threads hand to each other.
@@ -45,7 +45,7 @@ pub(super) struct StagedBlocks {
 /// Bytes for each element of a row that windows of a kernel may need, as far as can be told beforehand.
 pub(super) fn bytes_wanted(module: &Module, kernel: Value, facts: &KernelFacts) -> u64 {
     match module.get_function(&kernel.name()) {
-        Some(function) if is_candidate(facts) => {
+        Some(function) if is_candidate(facts) && may_hand_on(kernel) => {
             let model = model_kernel(function, KernelId(0), &kernel.name());
             let planned = plan(&model, facts);
             planned.iter().map(|planned| planned.size_bytes).sum()
@@ -84,7 +84,7 @@ fn stage_in(
     (spare_bytes, launched): (u64, bool),
 ) -> Result<StagedBlocks, CodegenError> {
     let function = module.get_function(&kernel.name());
-    let Some(function) = function.filter(|_| is_candidate(facts)) else {
+    let Some(function) = function.filter(|_| is_candidate(facts) && may_hand_on(kernel)) else {
         return Ok(StagedBlocks::default());
     };
     let read = || model_kernel(function, KernelId(0), &kernel.name());
@@ -150,6 +150,27 @@ fn stage_in(
 
 fn is_candidate(facts: &KernelFacts) -> bool {
     facts.block.iter().all(Option::is_some) && facts.dynamic_shared_bytes.is_some()
+}
+
+/// Whether a kernel has a barrier, and loads through a parameter what has the type of something that it stores through
+/// the same one; to read a model of it takes much longer.
+fn may_hand_on(kernel: Value) -> bool {
+    let (mut stored, mut loaded) = (HashSet::new(), HashSet::new());
+    let mut waits = false;
+    for at in kernel.instructions() {
+        let (address, ty, of_kind) = match Effect::of(at) {
+            Effect::Store(address) => (address, at.operand(0).ty(), &mut stored),
+            Effect::Load(address) => (address, at.ty(), &mut loaded),
+            effect => {
+                waits |= effect == Effect::Barrier;
+                continue;
+            }
+        };
+        if let root @ Root::Parameter(_) = Root::of(kernel, address) {
+            of_kind.insert((root, ty));
+        }
+    }
+    waits && !stored.is_disjoint(&loaded)
 }
 
 /// Dynamic shared memory that members have, behind which launches bring more along.
@@ -311,7 +332,7 @@ fn is_written_before(
 }
 
 /// Operations of isl for each load.
-const MOST_OPERATIONS: u64 = 200_000;
+const MOST_OPERATIONS: u64 = 100_000;
 
 /// Launches count the elements of one length: that of the rows that are kept already, of which so many bytes for
 /// each element are to spare, or else of the first window.
