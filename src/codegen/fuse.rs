@@ -487,7 +487,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
                 }
             }
             let in_memory = function.has_attribute(position, "byval");
-            if parameter.ty.is_pointer() && !in_memory && facts.alone[index] {
+            if parameter.ty.is_pointer() && !in_memory && facts.is_alone(index) {
                 function.add_attribute(position, "noalias", 0);
             }
         }

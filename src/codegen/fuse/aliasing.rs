@@ -6,7 +6,7 @@
 //! that the group does not write qualifies.
 
 use crate::codegen::FusedParameter;
-use crate::dependence::{Guard, PointerRange, launch_ranges};
+use crate::dependence::{Guard, PointerRange, launch_conditions, launch_ranges};
 use crate::kernel::{AccessKind, KernelModel, Target};
 use crate::launch::{
     ArgumentPiece, BEHIND_POINTER, BufferId, Launch, LaunchGraph, LaunchId, NodeKind, Operand,
@@ -327,6 +327,9 @@ fn spans<'a>(
         let mut nodes = graph.nodes.iter();
         let node = nodes
             .find(|node| matches!(&node.kind, NodeKind::Launch(other) if other.id == launch.id));
+        // Ranges hold under conditions, which the group's guards have.
+        let node =
+            node.filter(|node| matches!(launch_conditions(graph, models, node.id), Some(Ok(_))));
         let ranges = node.map(|node| launch_ranges(graph, models, node.id));
         let Some(Ok(ranges)) = ranges else {
             continue;

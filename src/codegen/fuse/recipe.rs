@@ -81,7 +81,8 @@ pub(super) struct Facts {
     pub(super) extents: Vec<[Option<u32>; 6]>,
     /// By parameter.
     pub(super) known: Vec<Known>,
-    /// By parameter, whether nothing else in the kernel reaches what it points to.
+    /// By parameter, whether nothing else in the kernel reaches what it points to; those that are reckoned from it are
+    /// others ([`Self::is_alone`]).
     pub(super) alone: Vec<bool>,
     /// By two pointers, those of the parameters and then those of the tables, whether what is reached through the one
     /// is never reached through the other.
@@ -103,6 +104,15 @@ pub(super) struct Facts {
 }
 
 impl Facts {
+    /// Whether nothing else in the kernel reaches what is reached through a parameter, or through those that are
+    /// reckoned from it, which LLVM takes for the same pointer.
+    pub(super) fn is_alone(&self, parameter: usize) -> bool {
+        let reckoned =
+            |known: &Known| matches!(known, Known::Distance { base, .. } if *base == parameter);
+        let mut all = self.alone.iter().zip(&self.known).enumerate();
+        all.all(|(index, (alone, known))| *alone || index != parameter && !reckoned(known))
+    }
+
     /// What both claim, of sites of one shape.
     pub(super) fn meet(&self, other: &Self) -> Self {
         fn equal<T: PartialEq + Copy, const N: usize>(
@@ -706,6 +716,17 @@ mod tests {
             sources: Vec::new(),
             unread: Vec::new(),
         }
+    }
+
+    #[test]
+    fn a_base_is_alone_where_all_that_are_reckoned_from_it_are() {
+        let from = |base| Known::Distance { base, bytes: 64 };
+        let mut facts = site(32).recipe.facts;
+        facts.known = vec![Known::Nothing, from(0), Known::Nothing, from(2), from(2)];
+        facts.alone = vec![true, false, true, true, true];
+        let alone: Vec<bool> = (0..5).map(|parameter| facts.is_alone(parameter)).collect();
+        // The first is read only, say, and what is written behind it is looked at by other threads.
+        assert_eq!(alone, [false, false, true, true, true]);
     }
 
     /// How many kernels of several launches are made for two groups that wait in some regions, in
