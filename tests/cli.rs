@@ -252,21 +252,23 @@ fn a_missing_clang_or_toolkit_is_one_sentence() {
 }
 
 #[test]
-fn a_front_end_error_is_clangs_own_with_status_2() {
-    let source = tempfile::Builder::new().suffix(".cu").tempfile().unwrap();
-    std::fs::write(source.path(), "int main() { return undeclared_name; }\n").unwrap();
-    let output = program(&[
-        source.path().to_str().unwrap(),
-        "--sirius-device=cpu",
-        "-o",
-        "/dev/null",
-    ]);
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(
-        stderr.contains("error: use of undeclared identifier 'undeclared_name'"),
-        "{stderr}"
-    );
-    assert_eq!(output.status.code(), Some(2), "{stderr}");
+fn a_front_end_error_is_clangs_own_with_the_status_of_nvcc() {
+    // Sources of the host go to its compiler alone.
+    for (suffix, status) in [(".cu", 2), (".c", 1), (".cpp", 1)] {
+        let source = tempfile::Builder::new().suffix(suffix).tempfile().unwrap();
+        std::fs::write(source.path(), "int main() { return undeclared_name; }\n").unwrap();
+        let path = source.path().to_str().unwrap();
+        for phase in [&[][..], &["-c"]] {
+            let arguments = [&[path, "--sirius-device=cpu", "-o", "/dev/null"], phase].concat();
+            let output = program(&arguments);
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            assert!(
+                stderr.contains("error: use of undeclared identifier 'undeclared_name'"),
+                "{stderr}"
+            );
+            assert_eq!(output.status.code(), Some(status), "{suffix}: {stderr}");
+        }
+    }
 }
 
 #[test]
@@ -364,7 +366,7 @@ fn old_c_is_compiled_with_warnings() {
         "{stderr}"
     );
     let (status, _) = compiled(&["-Xcompiler", "-Werror=implicit-function-declaration"]);
-    assert_eq!(status, Some(2));
+    assert_eq!(status, Some(1));
 }
 
 /// What nvcc reads otherwise than clang is repaired in a source of any encoding, on the same line too.

@@ -291,6 +291,7 @@ impl ProgramError {
         match error {
             ToolError::Failed { status, stderr, .. } => Self::FrontEnd {
                 source_file: input.path.clone(),
+                language: input.language,
                 message: stderr,
                 status,
             },
@@ -301,10 +302,13 @@ impl ProgramError {
         }
     }
 
-    /// The exit status that nvcc gives: 2 when a source is wrong, else 1.
+    /// The exit status that nvcc gives: 2 when a CUDA source is wrong, else 1, that of the host compiler.
     pub fn exit_status(&self) -> u8 {
         match self {
-            Self::FrontEnd { .. } => 2,
+            Self::FrontEnd {
+                language: Language::Cuda,
+                ..
+            } => 2,
             // That of nvlink.
             Self::DeviceLink(_) => 255,
             _ => 1,

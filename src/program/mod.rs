@@ -230,6 +230,8 @@ pub enum ProgramError {
     FrontEnd {
         /// As on the command line.
         source_file: PathBuf,
+        /// What it was read as.
+        language: Language,
         /// clang's standard error.
         message: String,
         /// clang's exit status; `None` when a signal ended it.
