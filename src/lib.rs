@@ -32,6 +32,7 @@
 //! * Only [`program`], [`launch`], [`kernel`] and [`codegen`] see LLVM; only [`isl`] sees isl.
 
 pub mod diagnostics;
+mod output;
 pub mod expression;
 pub mod affine;
 pub mod isl;
@@ -49,6 +50,7 @@ pub mod tune;
 pub mod objects;
 pub mod report;
 
+use output::{give, tell};
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
@@ -61,37 +63,47 @@ pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
         .iter()
         .find_map(|word| word.to_str()?.strip_prefix("--sirius-folder="));
     if let Some(Err(error)) = folder.map(std::env::set_current_dir) {
-        eprintln!("sirius-rs fatal   : --sirius-folder: {error}");
+        tell(format_args!(
+            "sirius-rs fatal   : --sirius-folder: {error}\n"
+        ));
         return ExitCode::FAILURE;
     }
     let environment = |name: &str| std::env::var(name).ok();
-    eprint!("{}", cli::shown::variables(&arguments, &environment));
+    tell(format_args!(
+        "{}",
+        cli::shown::variables(&arguments, &environment)
+    ));
     let (invocation, diagnostics) = match cli::parse(&arguments, &environment) {
         Ok(parsed) => parsed,
         Err(error) => {
-            eprintln!("sirius-rs fatal   : {error}");
+            tell(format_args!("sirius-rs fatal   : {error}\n"));
             return ExitCode::from(error.exit_status());
         }
     };
     let is_shown_only = matches!(&invocation, cli::Invocation::Build(build) if build.dry_run);
     // Who reads the commands takes every line for one.
     for diagnostic in diagnostics.iter().filter(|_| !is_shown_only) {
-        eprintln!("sirius-rs warning : {}", diagnostic.message);
+        tell(format_args!("sirius-rs warning : {}\n", diagnostic.message));
     }
     match on_deep_stack(|| pipeline::run(&invocation)) {
         Ok(outcome) => {
-            eprint!("{}", outcome.warnings);
+            tell(format_args!("{}", outcome.warnings));
             if let Some(summary) = outcome.summary {
-                eprintln!("{summary}");
+                tell(format_args!("{summary}\n"));
             }
-            print!("{}", outcome.standard_output);
+            if let Err(error) = give(&outcome.standard_output) {
+                tell(format_args!(
+                    "sirius-rs fatal   : Cannot write to standard output: {error}\n"
+                ));
+                return ExitCode::FAILURE;
+            }
             outcome.then_run.map_or(ExitCode::SUCCESS, status_of)
         }
         Err(error) => {
             if error.is_tool_output() {
-                eprint!("{error}");
+                tell(format_args!("{error}"));
             } else {
-                eprintln!("sirius-rs fatal   : {error}");
+                tell(format_args!("sirius-rs fatal   : {error}\n"));
             }
             ExitCode::from(error.exit_status())
         }
@@ -109,7 +121,9 @@ fn status_of(mut program: std::process::Command) -> ExitCode {
         }
         Err(error) => {
             let program = Path::new(program.get_program()).display();
-            eprintln!("sirius-rs fatal   : Cannot run '{program}': {error}");
+            tell(format_args!(
+                "sirius-rs fatal   : Cannot run '{program}': {error}\n"
+            ));
             ExitCode::FAILURE
         }
     }

@@ -39,6 +39,7 @@ use crate::launch::{
     BufferId, LaunchGraph, LaunchId, build_launch_graph, fold_launches_by_handles,
 };
 use crate::objects;
+use crate::output::tell;
 use crate::program::{Program, read_program};
 use crate::report::{self, Report};
 use crate::schedule::occupancy::Limits;
@@ -152,7 +153,10 @@ pub fn run(invocation: &Invocation) -> Result<Outcome, PipelineError> {
 fn run_build(build: &Build) -> Result<Outcome, PipelineError> {
     let toolchain = find_toolchain(build)?;
     if build.verbose || build.dry_run {
-        eprint!("{}", steps(build, &toolchain, &outputs(build)));
+        tell(format_args!(
+            "{}",
+            steps(build, &toolchain, &outputs(build))
+        ));
     }
     let mut outcome = Outcome::default();
     if build.dry_run {
@@ -752,7 +756,7 @@ impl<'a> Clock<'a> {
 
     fn dump(&self, stage: Stage, text: impl FnOnce() -> String) {
         if self.build.sirius.dump.contains(&stage) {
-            eprintln!("; {}\n{}", stage.name(), text());
+            tell(format_args!("; {}\n{}\n", stage.name(), text()));
         }
     }
 

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 #[test]
 fn command_lines_mean_what_their_files_say() {
@@ -268,6 +268,32 @@ fn a_front_end_error_is_clangs_own_with_the_status_of_nvcc() {
             );
             assert_eq!(output.status.code(), Some(status), "{suffix}: {stderr}");
         }
+    }
+}
+
+/// Who stops reading, or has no room left, is told nothing by a panic.
+#[test]
+fn standard_output_that_takes_nothing_is_one_sentence() {
+    let full = std::fs::File::options()
+        .write(true)
+        .open("/dev/full")
+        .unwrap();
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    for (output, reason) in [(Stdio::from(full), "No space"), (writer.into(), "pipe")] {
+        let run = Command::new(env!("CARGO_BIN_EXE_sirius-rs"))
+            .arg("--version")
+            .stdout(output)
+            .output()
+            .unwrap();
+        let stderr = String::from_utf8_lossy(&run.stderr);
+        assert_eq!(run.status.code(), Some(1), "{stderr}");
+        assert_eq!(stderr.lines().count(), 1, "{stderr}");
+        assert!(
+            stderr.contains("Cannot write to standard output"),
+            "{stderr}"
+        );
+        assert!(stderr.contains(reason), "{stderr}");
     }
 }
 

@@ -4,6 +4,7 @@
 //! standard error.
 
 use super::Build;
+use crate::output::tell;
 use std::ffi::OsStr;
 use std::path::Path;
 use std::process::Command;
@@ -82,7 +83,7 @@ pub fn run_tool<A: AsRef<OsStr>>(
     build: &Build,
 ) -> Result<Output, ToolError> {
     if build.verbose {
-        eprintln!("#$ {}", command_line(program, arguments));
+        tell(format_args!("#$ {}\n", command_line(program, arguments)));
     }
     let output = Command::new(program)
         .args(arguments)

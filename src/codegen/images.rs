@@ -11,6 +11,7 @@ use super::{CodegenError, DeviceImage, FusedKernel, FusedParameter, WaveKernel};
 use crate::cli::{Build, Device, Optimisation, Toolchain};
 use crate::kernel::KernelModel;
 use crate::launch::{LaunchGraph, LaunchId, NodeKind};
+use crate::output::tell;
 use crate::pipeline::Stage;
 use crate::program::{Program, Unit};
 use crate::schedule::FusionPlan;
@@ -286,7 +287,10 @@ impl<'ctx> FusedKernels<'ctx> {
 fn save(kernels: &Kernels<'_>, build: &Build, name: &str) -> Result<(), CodegenError> {
     if build.sirius.dump.contains(&Stage::Codegen) {
         let text = kernels.module.to_string();
-        eprintln!("; {}: {name}\n{text}", Stage::Codegen.name());
+        tell(format_args!(
+            "; {}: {name}\n{text}\n",
+            Stage::Codegen.name()
+        ));
     }
     let Some(folder) = &build.sirius.save_directory else {
         return Ok(());

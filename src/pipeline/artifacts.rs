@@ -6,6 +6,7 @@ use super::outcome::{Outcome, PipelineError};
 use super::{compile, default_output, save, write_report};
 use crate::cli::command::command_line;
 use crate::cli::{Build, Input, Language, Phase, Toolchain};
+use crate::output::tell;
 use crate::program::ProgramError;
 use crate::{codegen, objects};
 use std::path::{Path, PathBuf};
@@ -177,7 +178,7 @@ pub(super) fn run_afterwards(
     arguments: &[String],
 ) -> Result<Option<Command>, PipelineError> {
     if build.verbose {
-        eprintln!("#$ {}", command_line(program, arguments));
+        tell(format_args!("#$ {}\n", command_line(program, arguments)));
     }
     let path = program
         .canonicalize()

@@ -1,5 +1,6 @@
 //! What LLVM has to say while it works on a module.
 
+use crate::output::tell;
 use inkwell::context::AsContextRef;
 use inkwell::llvm_sys::LLVMDiagnosticSeverity;
 use inkwell::llvm_sys::core::{
@@ -31,6 +32,6 @@ extern "C" fn hear(said: LLVMDiagnosticInfoRef, _: *mut c_void) {
         LLVMDisposeMessage(description);
         text
     };
-    eprintln!("error: {text}");
+    tell(format_args!("error: {text}\n"));
     std::process::exit(1);
 }
