@@ -294,6 +294,7 @@ def main():
         for gpu in GPUS:
             for model in MODELS:
                 source = (ROOT / f"test_programs/models/{model}.cu").read_text()
+                # Small sizes have a smaller one.
                 enough_tiles = max(map(int, re.findall(r"ENOUGH_TILES = (\d+)", source)), default=0)
                 for kernel in kernels_of(model, gpu, options.compiler, folder):
                     product = product_of(kernel)

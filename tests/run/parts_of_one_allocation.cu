@@ -1,7 +1,7 @@
 // Kernels that hand on a thread's four elements in parts of one allocation, which each step writes anew.
 //
-// Shows: what is touched behind two pointers into one allocation is apart where both ranges are known, though launches
-// that wait are led to other memory, so that no element is loaded that a thread has just stored.
+// Shows: launches that wait, with buffers that are replaced as a whole among theirs and one that is not, run over parts
+// of an allocation that are told apart by what each of them touches.
 //
 // arguments: 1
 // arguments: 5

@@ -1,0 +1,65 @@
+use super::*;
+
+#[test]
+fn intersects_and_decides() {
+    let low = Set::parse("[n] -> { a[i] : 0 <= i < n }").unwrap();
+    let high = Set::parse("[n] -> { a[i] : i >= n }").unwrap();
+    assert!(low.intersect(&high).unwrap().is_empty().unwrap());
+    assert!(!low.is_empty().unwrap());
+    assert!(low.is_subset(&low.union(&high).unwrap()).unwrap());
+    let first = low.lexmin().unwrap().to_text().unwrap();
+    assert_eq!(first, "[n] -> { a[i = 0] : n > 0 }");
+}
+
+#[test]
+fn bad_text_is_an_error_and_harms_nothing() {
+    assert!(matches!(Set::parse("{ ["), Err(IslError::Invalid(_))));
+    assert!(
+        Set::parse("{ [i] : i = 1 and i = 2 }")
+            .unwrap()
+            .is_empty()
+            .unwrap()
+    );
+}
+
+#[test]
+fn a_small_budget_is_a_quota() {
+    let hard = "{ [a,b,c,d] : 12a + 7b - 13c + 5d >= 3 and 0 <= a <= 90 and 0 <= b <= 9 and \
+                0 <= c and c <= 2a + b and 7a - 11b + 3c - 17d >= 1 and 4a < 3d + 2c }";
+    let hard = Set::parse(hard).unwrap();
+    let quota = with_operation_budget(1, || hard.is_empty());
+    assert_eq!(quota, Err(IslError::Quota));
+    assert!(hard.is_empty().is_ok());
+}
+
+#[test]
+fn what_has_to_exist_can_be_left_out() {
+    let even = Set::parse("[n] -> { [i] : exists e : i = 2e and 0 <= e < n and n <= 3 }").unwrap();
+    let all = even.without_existentials().unwrap();
+    assert!(even.is_subset(&all).unwrap());
+    let more = Set::parse("[n] -> { [i] : i = 3 and n = 2 }").unwrap();
+    assert!(!more.is_subset(&all).unwrap());
+    let outside = Set::parse("[n] -> { [i] : i = 8 and n = 5 }").unwrap();
+    assert!(!outside.is_subset(&all).unwrap());
+}
+
+#[test]
+fn a_sample_is_a_point() {
+    let set = Set::parse("[n] -> { a[i, j] : 3 <= i < n and j = -2i and n = 5 }").unwrap();
+    let first = set.project_out_parameters().unwrap().lexmin().unwrap();
+    assert_eq!(first.sample().unwrap(), Some(vec![3, -6]));
+    let none = Set::parse("{ a[i] : 3 < i < 4 }").unwrap();
+    assert_eq!(none.sample().unwrap(), None);
+}
+
+#[test]
+fn wrapped_pairs_become_maps() {
+    let pairs = Set::parse("{ [i, j, k] : j = i + k and k = 1 }").unwrap();
+    let pairs = pairs.project_out(2, 1).unwrap();
+    let shape = Map::parse("{ [i, j] -> [s[i] -> t[j]] }").unwrap();
+    let relation = pairs.apply(&shape).unwrap().unwrap().unwrap();
+    assert_eq!(relation.to_text().unwrap(), "{ s[i0] -> t[1 + i0] }");
+    let inverse = relation.reverse().unwrap();
+    let back = relation.apply_range(&inverse).unwrap();
+    assert_eq!(back.to_text().unwrap(), "{ s[i0] -> s[i0] }");
+}
