@@ -289,6 +289,26 @@ fn tables_of_addresses_are_no_difference() {
     assert!(messages.contains(same), "{messages}");
 }
 
+/// What is written behind barriers is reckoned from a pointer that is only read: to LLVM that one is not alone either,
+/// or loads could be moved across the barriers.
+#[test]
+fn a_base_of_what_others_write_is_not_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let built = Command::new(env!("CARGO_BIN_EXE_sirius-rs"))
+        .args(["--sirius-device=cpu", "--sirius-dump=codegen", "-O3"])
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/run/read_only_base.cu"))
+        .arg("-o")
+        .arg(folder.path().join("program"))
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8_lossy(&built.stderr);
+    assert!(built.status.success(), "{stderr}");
+    let mut lines = stderr.lines();
+    let kernel = lines.find(|line| line.starts_with("define") && line.contains("@sirius_fused_"));
+    let kernel = kernel.expect("the launches run as one");
+    assert!(!kernel.contains("noalias"), "{kernel}");
+}
+
 /// The folder of a run under `SIRIUS_SAVE_DIR` builds the program again by itself.
 #[test]
 fn a_saved_folder_holds_all_that_a_report_needs() {
