@@ -271,6 +271,37 @@ fn a_front_end_error_is_clangs_own_with_the_status_of_nvcc() {
     }
 }
 
+/// nvcc preprocesses with the host compiler, whose status is 1.
+#[test]
+fn what_the_preprocessor_refuses_ends_with_status_1() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("refused.cu");
+    let path = source.to_str().unwrap();
+    for (text, message) in [
+        (
+            "#include \"nowhere.h\"\n",
+            "fatal error: 'nowhere.h' file not found",
+        ),
+        ("#error never\n", "error: never"),
+        (
+            "#ifdef __CUDA_ARCH__\n#error device only\n#endif\n",
+            "error: device only",
+        ),
+    ] {
+        std::fs::write(&source, format!("{text}int main() {{ return 0; }}\n")).unwrap();
+        for phase in [
+            &["-o", "/dev/null"][..],
+            &["-c", "-o", "/dev/null"],
+            &["-E"],
+        ] {
+            let output = program(&[&[path, "--sirius-device=cpu"], phase].concat());
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(stderr.matches(message).count(), 1, "{phase:?}: {stderr}");
+            assert_eq!(output.status.code(), Some(1), "{phase:?}: {stderr}");
+        }
+    }
+}
+
 /// Who stops reading, or has no room left, is told nothing by a panic.
 #[test]
 fn standard_output_that_takes_nothing_is_one_sentence() {
@@ -432,7 +463,8 @@ fn architecture_specific_code_is_compiled_and_assembled() {
     let made = program(&["-cubin", "-arch=sm_90a", source, "-o", cubin]);
     assert!(made.status.success(), "{made:?}");
     let made = program(&["-cubin", "-arch=sm_90", source, "-o", cubin]);
-    assert_eq!(made.status.code(), Some(2), "{made:?}");
+    // The preprocessor of the device side refuses it.
+    assert_eq!(made.status.code(), Some(1), "{made:?}");
     let made = program(&["-ptx", "-arch=compute_90a", source, "-o", "-"]);
     let text = String::from_utf8_lossy(&made.stdout);
     assert!(text.contains(".target sm_90a"), "{text}");

@@ -54,6 +54,18 @@ impl ToolError {
         }
     }
 
+    /// The same failure as one of the preprocessor, which is the host compiler's.
+    pub fn of_preprocessor(self) -> Self {
+        match self {
+            Self::Failed { status, stderr, .. } => Self::Failed {
+                program: "cpp".to_owned(),
+                status,
+                stderr,
+            },
+            error => error,
+        }
+    }
+
     /// The exit status that nvcc gives: 2 for the front end, 255 for ptxas, the tool's own for
     /// others, 1 when it could not run.
     pub fn exit_status(&self) -> u8 {

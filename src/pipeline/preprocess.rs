@@ -5,7 +5,7 @@
 //! includes, as markers of lines, and a number that stands for its text and for what it is compiled for.
 
 use super::PipelineError;
-use crate::cli::{Build, Input, Language, Target, Toolchain, run_tool};
+use crate::cli::{Build, Input, Language, Target, ToolError, Toolchain, run_tool};
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -63,7 +63,8 @@ pub(super) fn preprocess_side(
     side: Side,
 ) -> Result<String, PipelineError> {
     let arguments = arguments(build, toolchain, input, side);
-    let output = run_tool(&toolchain.clang, &arguments, build)?;
+    let output =
+        run_tool(&toolchain.clang, &arguments, build).map_err(ToolError::of_preprocessor)?;
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 

@@ -6,8 +6,8 @@
 use super::by_architecture::Definitions;
 use super::front_end_cache::run_front_end;
 use super::{
-    ProgramError, SourceBitcode, for_target, host_arrays, managed, relocatable, source_repairs,
-    texture_references,
+    FrontEndStep, ProgramError, SourceBitcode, for_target, host_arrays, managed, relocatable,
+    source_repairs, texture_references,
 };
 use crate::cli::{
     Build, Device, Input, Language, Phase, Relocatable, Target, ToolError, Toolchain,
@@ -128,7 +128,14 @@ pub(super) fn compile<'ctx>(
         }
         first => first,
     };
-    let warnings = warnings.map_err(|error| ProgramError::from_clang(input, error))?;
+    let warnings = warnings.map_err(|error| {
+        let refused_by = match input.language {
+            Language::Cuda if both(&host, &["-E".into()]).is_err() => FrontEndStep::Preprocessor,
+            Language::Cuda => FrontEndStep::Cuda,
+            _ => FrontEndStep::HostCompiler,
+        };
+        ProgramError::from_clang(input, refused_by, error)
+    })?;
     let device = different_code(device, input)?;
     let is_relocatable = build.relocatable && !device.is_empty();
     let kept = build.phase == Phase::Compile;
@@ -287,11 +294,11 @@ impl SourceBitcode {
 const IMAGE_PLACEHOLDER: &[u8] = b"sirius-image-placeholder";
 
 impl ProgramError {
-    fn from_clang(input: &Input, error: ToolError) -> Self {
+    fn from_clang(input: &Input, refused_by: FrontEndStep, error: ToolError) -> Self {
         match error {
             ToolError::Failed { status, stderr, .. } => Self::FrontEnd {
                 source_file: input.path.clone(),
-                language: input.language,
+                refused_by,
                 message: stderr,
                 status,
             },
@@ -302,11 +309,12 @@ impl ProgramError {
         }
     }
 
-    /// The exit status that nvcc gives: 2 when a CUDA source is wrong, else 1, that of the host compiler.
+    /// The exit status that nvcc gives: 2 when its front end refuses a CUDA source, else 1, that of the host
+    /// compiler, which preprocesses such sources as well.
     pub fn exit_status(&self) -> u8 {
         match self {
             Self::FrontEnd {
-                language: Language::Cuda,
+                refused_by: FrontEndStep::Cuda,
                 ..
             } => 2,
             // That of nvlink.

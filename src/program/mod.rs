@@ -222,6 +222,17 @@ pub fn read_source(
     Ok((bitcode, unit.warnings))
 }
 
+/// The steps in which nvcc reads a source, as far as its exit status tells them apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FrontEndStep {
+    /// The host compiler's preprocessor, over a source with device code.
+    Preprocessor,
+    /// NVIDIA's front end, over what the preprocessor leaves.
+    Cuda,
+    /// The host compiler, over a source of the host alone.
+    HostCompiler,
+}
+
 /// Why a program could not be read.
 #[derive(Debug, Error)]
 pub enum ProgramError {
@@ -230,8 +241,8 @@ pub enum ProgramError {
     FrontEnd {
         /// As on the command line.
         source_file: PathBuf,
-        /// What it was read as.
-        language: Language,
+        /// Which of nvcc's steps refuses it.
+        refused_by: FrontEndStep,
         /// clang's standard error.
         message: String,
         /// clang's exit status; `None` when a signal ended it.

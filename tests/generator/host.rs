@@ -128,7 +128,8 @@ impl Case<'_> {
             | Manner::Handed
             | Manner::Tabled
             | Manner::Hosted
-            | Manner::Held => Some(Shape::Line),
+            | Manner::Held
+            | Manner::Parted => Some(Shape::Line),
         };
         let mut scene = Scene {
             shape,

@@ -13,6 +13,7 @@ mod host;
 mod hosted;
 mod kernels;
 mod mixed;
+mod parted;
 mod shapes;
 mod sized;
 mod tabled;
@@ -80,7 +81,7 @@ fn whole_program(kernels: &str, functions: &str, calls: &str) -> String {
     format!(
         "#include <cstdio>\n#include <cstdlib>\n#include <cstring>\n#include <cuda_pipeline.h>\n\
          {}\n\
-         static const int ELEMENTS = {ELEMENTS};\nstatic const int HALF = {HALF};\n{PRELUDE}{}{}{}{}{}{}{}\n\
+         static const int ELEMENTS = {ELEMENTS};\nstatic const int HALF = {HALF};\n{PRELUDE}{}{}{}{}{}{}{}{}\n\
          {kernels}\n{functions}\n\
          int main(int argc, char **argv) {{\n\
          \x20   int size = argc > 1 ? atoi(argv[1]) : -2;\n\
@@ -93,6 +94,7 @@ fn whole_program(kernels: &str, functions: &str, calls: &str) -> String {
         sized::KERNELS,
         handed::KERNELS,
         tabled::KERNELS,
+        parted::KERNELS,
         held::CLASSES,
         hosted::CALLED
     )

@@ -35,6 +35,8 @@ pub enum Manner {
     Hosted,
     /// C++ objects hold the pointers.
     Held,
+    /// Parts of one allocation, of which some are only read.
+    Parted,
 }
 
 /// Elements between the first ones of two rows.
@@ -47,7 +49,8 @@ impl Case<'_> {
     /// How the group at hand is made.
     pub fn manner(&mut self) -> Manner {
         use Manner::{
-            Any, Arranged, Chain, Handed, Held, Hosted, Mixed, Sharing, Sized, Tabled, Waves,
+            Any, Arranged, Chain, Handed, Held, Hosted, Mixed, Parted, Sharing, Sized, Tabled,
+            Waves,
         };
         match self.pool.is_empty() {
             true => Any,
@@ -55,7 +58,8 @@ impl Case<'_> {
                 Any, Any, Chain, Chain, Chain, Chain, Chain, Sharing, Sharing, Waves, Arranged,
                 Arranged, Arranged, Arranged, Mixed, Mixed, Mixed, Sized, Sized, Handed, Handed,
                 Handed, Handed, Handed, Handed, Handed, Handed, Handed, Tabled, Tabled, Tabled,
-                Tabled, Tabled, Tabled, Hosted, Hosted, Hosted, Hosted, Held, Held, Held,
+                Tabled, Tabled, Tabled, Hosted, Hosted, Hosted, Hosted, Held, Held, Held, Parted,
+                Parted, Parted,
             ]),
         }
     }
@@ -85,6 +89,7 @@ impl Case<'_> {
             Manner::Tabled => self.tabled(text, scene),
             Manner::Hosted => self.hosted(text, scene),
             Manner::Held => self.held(text, scene),
+            Manner::Parted => self.parted(text, scene),
         }
     }
 
