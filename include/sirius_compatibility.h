@@ -50,6 +50,7 @@ static inline __host__ cudaError_t cudaThreadExit(void) { return cudaDeviceReset
  * cuCtxCreate without a structure of parameters. The driver's header, which may come later, makes the
  * name one of four parameters; that function is found when a call of this template is compiled.
  */
+#if __cplusplus >= 201103L
 struct CUctx_st;
 struct CUctxCreateParams_st;
 template <class Flags>
@@ -57,6 +58,7 @@ static inline __host__ auto cuCtxCreate_v4(CUctx_st **context, Flags flags, int 
     -> decltype(cuCtxCreate_v4(context, static_cast<CUctxCreateParams_st *>(nullptr), flags, device)) {
   return cuCtxCreate_v4(context, static_cast<CUctxCreateParams_st *>(nullptr), flags, device);
 }
+#endif
 #endif
 
 /* ---- min and max on the host: nvcc declares these for both sides, clang for the device. ---- */
@@ -327,7 +329,8 @@ template <class Contents> union sirius_uninitialised {
 #define __nv_atomic_thread_fence(order, ...)                                                       \
   __scoped_atomic_thread_fence(order, SIRIUS_SCOPE(__VA_ARGS__ __VA_OPT__(, ) 4))
 
-#if CUDART_VERSION >= 12000 && !defined(SIRIUS_WITHOUT_REFERENCES)
+/* The references want C++11. */
+#if CUDART_VERSION >= 12000 && !defined(SIRIUS_WITHOUT_REFERENCES) && __cplusplus >= 201103L
 #include "sirius_surface_references.h"
 #include "sirius_texture_references.h"
 #endif

@@ -20,6 +20,7 @@ mod reference;
 mod refused;
 mod resources;
 mod save;
+mod standard_input;
 mod tuning;
 
 pub use outcome::{Outcome, PipelineError};
@@ -136,6 +137,10 @@ pub fn run(invocation: &Invocation) -> Result<Outcome, PipelineError> {
         } => {
             let toolchain = find_toolchain(build)?;
             let mut outcome = Outcome::default();
+            let from_standard_input = standard_input::as_file(build)?;
+            let build = from_standard_input
+                .as_ref()
+                .map_or(build, |(build, _)| build);
             let gathered = objects::gather(build, &toolchain)?;
             let build = gathered.as_ref().map_or(build, |gathered| &gathered.build);
             let analysis = fallback::caught(|| analyze(build, &toolchain, &mut outcome))?;
@@ -170,6 +175,10 @@ fn run_build(build: &Build) -> Result<Outcome, PipelineError> {
         keep::clean(build, outputs(build))?;
         return Ok(outcome);
     }
+    let from_standard_input = standard_input::as_file(build)?;
+    let build = from_standard_input
+        .as_ref()
+        .map_or(build, |(build, _)| build);
     keep::keep_preprocessed(build, &toolchain)?;
     let sources = build
         .inputs
@@ -197,7 +206,7 @@ fn run_build(build: &Build) -> Result<Outcome, PipelineError> {
         }
         Phase::Preprocess => {
             for input in sources {
-                let text = preprocess(&build.of_one(input, None), &toolchain, input)?;
+                let text = preprocess(build, &toolchain, input)?;
                 outcome.standard_output.push_str(&text);
             }
             if let Some(output) = &build.output {
@@ -210,7 +219,7 @@ fn run_build(build: &Build) -> Result<Outcome, PipelineError> {
                     .output
                     .clone()
                     .unwrap_or_else(|| default_output(build, input));
-                let single = build.of_one(input, Some(&output));
+                let single = build.of_one(input);
                 match build.cxx_form {
                     true => artifacts::compile_to_cxx(&single, &toolchain, &output, &mut outcome)?,
                     false => compile(&single, &toolchain, &output, &mut outcome)?,
@@ -359,7 +368,7 @@ fn compile_fused(
     if clock.stops_after(Stage::Program) {
         return Ok(());
     }
-    if matches!(build.phase, Phase::Ptx | Phase::Cubin | Phase::Fatbin) {
+    if build.phase.is_device_alone() {
         let said = codegen::emit_device_only(&program, build, toolchain, output)?;
         outcome.warnings.push_str(&said);
         return Ok(());

@@ -169,6 +169,8 @@ fn fields(build: &Build) -> Vec<String> {
         format!("architectures: {}", architectures.join(" ")),
         format!("numerics: {:?}", build.numerics),
         format!("per-thread stream: {}", build.per_thread_default_stream),
+        format!("extended lambda: {}", build.extended_lambda),
+        format!("relaxed constexpr: {}", build.relaxed_constexpr),
         format!("registers: {:?}", build.maximum_registers),
         format!("shared cudart: {}", build.shared_cudart),
         format!("host compiler: {:?}", build.host_compiler),
@@ -249,6 +251,13 @@ fn a_missing_clang_or_toolkit_is_one_sentence() {
          does not exist\n"
     );
     assert_eq!(output.status.code(), Some(1));
+    let path = source.path().to_str().unwrap();
+    let output = program(&["-ccbin", "nowhere++", "-c", path, "-o", "/dev/null"]);
+    assert_eq!(
+        String::from_utf8_lossy(&output.stderr),
+        "sirius-rs fatal   : Cannot find the host compiler 'nowhere++' (-ccbin, NVCC_CCBIN)\n"
+    );
+    assert_eq!(output.status.code(), Some(1));
 }
 
 #[test]
@@ -267,6 +276,38 @@ fn a_front_end_error_is_clangs_own_with_the_status_of_nvcc() {
                 "{stderr}"
             );
             assert_eq!(output.status.code(), Some(status), "{suffix}: {stderr}");
+        }
+    }
+}
+
+/// Programs ask which options they are compiled with.
+#[test]
+fn options_have_nvccs_macros() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("asks.cu");
+    for (option, name) in [
+        ("--extended-lambda", "__CUDACC_EXTENDED_LAMBDA__"),
+        ("-expt-extended-lambda", "__CUDACC_EXTENDED_LAMBDA__"),
+        ("--expt-relaxed-constexpr", "__CUDACC_RELAXED_CONSTEXPR__"),
+        ("-rdc=true", "__CUDACC_RDC__"),
+        ("-dc", "__CUDACC_RDC__"),
+        ("-G", "__CUDACC_DEBUG__"),
+        (
+            "-default-stream=per-thread",
+            "CUDA_API_PER_THREAD_DEFAULT_STREAM",
+        ),
+    ] {
+        let text = format!("#ifndef {name}\n#error it is not there\n#endif\n");
+        std::fs::write(&source, text).unwrap();
+        let path = source.to_str().unwrap();
+        let with = |option: Option<&str>, phase| {
+            let words = [path, "-o", "/dev/null", "--sirius-device=cpu", phase];
+            let words: Vec<&str> = words.into_iter().chain(option).collect();
+            program(&words).status.code()
+        };
+        for phase in ["-c", "-E"] {
+            assert_eq!(with(Some(option), phase), Some(0), "{option} {phase}");
+            assert_eq!(with(None, phase), Some(1), "{option} {phase}");
         }
     }
 }
@@ -470,6 +511,81 @@ fn architecture_specific_code_is_compiled_and_assembled() {
     assert!(text.contains(".target sm_90a"), "{text}");
 }
 
+/// Each architecture has code of its own, for some in a later version of PTX than for most.
+#[test]
+fn every_architecture_that_is_listed_is_compiled_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("one.cu");
+    std::fs::write(
+        &source,
+        "__global__ void one(int *number) { *number = 1; }\n",
+    )
+    .unwrap();
+    let source = source.to_str().unwrap();
+    let listed = program(&["--list-gpu-arch"]);
+    let listed = String::from_utf8(listed.stdout).unwrap();
+    assert!(listed.lines().count() > 8, "{listed}");
+    for architecture in listed.lines() {
+        let made = program(&["-ptx", "-arch", architecture, source, "-o", "-"]);
+        let text = String::from_utf8_lossy(&made.stdout);
+        let target = architecture.replace("compute", ".target sm");
+        assert!(text.contains(&target), "{architecture}: {made:?}");
+    }
+}
+
+/// With `-G` a debugger finds variables and lines; without it optimised code has no room for them.
+#[test]
+fn device_debug_code_has_debug_information() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("debug.cu");
+    std::fs::write(
+        &source,
+        "__global__ void scale(float *of, float by) { float own = of[threadIdx.x] * by; of[threadIdx.x] = own; }\n",
+    )
+    .unwrap();
+    let source = source.to_str().unwrap();
+    let ptx = |options: &[&str]| {
+        let made = program(&[options, &["-ptx", source, "-o", "-"]].concat());
+        assert!(made.status.success(), "{made:?}");
+        String::from_utf8_lossy(&made.stdout).into_owned()
+    };
+    let text = ptx(&["-g", "-G"]);
+    assert!(text.contains(".target sm_75, debug"), "{text}");
+    assert!(text.contains(".section\t.debug_info"), "{text}");
+    assert!(!ptx(&["-g"]).contains("debug_info"));
+    // ptxas has nothing to say to it.
+    let object = folder.path().join("debug.o");
+    let made = program(&["-g", "-G", "-c", source, "-o", object.to_str().unwrap()]);
+    assert!(made.status.success() && made.stderr.is_empty(), "{made:?}");
+}
+
+/// A source by standard input is read once, and spoken of as compilers do.
+#[test]
+fn standard_input_is_a_source_with_a_language() {
+    let folder = tempfile::tempdir().unwrap();
+    let given = |text: &str, arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_sirius-rs"));
+        command.args(arguments).current_dir(folder.path());
+        let (input, mut end) = std::io::pipe().unwrap();
+        std::io::Write::write_all(&mut end, text.as_bytes()).unwrap();
+        drop(end);
+        command.stdin(input).output().unwrap()
+    };
+    let kernel = "__global__ void one(int *number) { *number = 1; }\n";
+    let made = given(kernel, &["-x", "cu", "-ptx", "-", "-o", "-"]);
+    let text = String::from_utf8_lossy(&made.stdout);
+    assert!(text.contains("_Z3onePi"), "{made:?}");
+    let made = given(kernel, &["-x", "cu", "-c", "-"]);
+    assert!(made.status.success(), "{made:?}");
+    assert!(folder.path().join("stdin.o").is_file());
+    let made = given("int wrong = nothing;\n", &["-x", "c++", "-c", "-"]);
+    let said = String::from_utf8_lossy(&made.stderr);
+    assert!(said.starts_with("<stdin>:1:13: error: "), "{said}");
+    let made = given(kernel, &["-c", "-"]);
+    let said = String::from_utf8_lossy(&made.stderr);
+    assert_eq!(said, "sirius-rs fatal   : Don't know what to do with '-'\n");
+}
+
 /// `-keep` leaves files under nvcc's names, and `-clean` with the same words takes them away again.
 #[test]
 fn intermediate_files_have_nvccs_names() {
@@ -575,4 +691,32 @@ fn dependency_rules_name_the_object_and_what_is_included() {
         text.starts_with(object.to_str().unwrap()) && text.contains("own.h"),
         "{text}"
     );
+
+    // Beside what is made, by its name without its ending; a program's file has the rules of all its sources.
+    let run = |arguments: &[&str]| {
+        let made = Command::new(env!("CARGO_BIN_EXE_sirius-rs"))
+            .args(arguments)
+            .arg("--sirius-device=cpu")
+            .current_dir(folder.path())
+            .output()
+            .unwrap();
+        assert!(made.status.success(), "{arguments:?}: {made:?}");
+        String::from_utf8(made.stdout).unwrap()
+    };
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    let no_main = "#include \"other.h\"\nint other() { return 0; }\n";
+    std::fs::write(folder.path().join("other.cpp"), no_main).unwrap();
+    std::fs::write(folder.path().join("other.h"), "").unwrap();
+    std::fs::create_dir(folder.path().join("sub")).unwrap();
+    run(&["-c", "-MMD", "a.cu", "-o", "sub/b.obj"]);
+    assert!(read("sub/b.d").starts_with("sub/b.obj:"));
+    run(&["-MMD", "a.cu", "other.cpp"]);
+    assert!(read("a.d").starts_with("a.o:"));
+    assert!(read("other.d").starts_with("other.o:"));
+    run(&["-MMD", "a.cu", "other.cpp", "-o", "all.exe"]);
+    let text = read("all.d");
+    assert_eq!(text.matches("all.exe:").count(), 2, "{text}");
+    assert!(text.contains("own.h") && text.contains("other.h"), "{text}");
+    let text = run(&["-MM", "-odir", "sub", "other.cpp"]);
+    assert_eq!(text, "sub/other.o: other.cpp other.h\n");
 }

@@ -242,6 +242,8 @@ fn build(inputs: &[PathBuf], numerics: Numerics) -> Build {
         }],
         numerics,
         per_thread_default_stream: false,
+        extended_lambda: false,
+        relaxed_constexpr: false,
         relocatable: false,
         maximum_registers: None,
         shared_cudart: false,

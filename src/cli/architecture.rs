@@ -4,7 +4,8 @@
 
 use super::parse::UsageError;
 use super::spelling::split_list;
-use super::{Architecture, FeatureSet, Target};
+use super::{Architecture, FeatureSet, Phase, Target};
+use std::collections::BTreeSet;
 
 /// What LLVM 22 and a CUDA toolkit both know, with the first and last major version of the toolkit.
 const KNOWN: [(u32, u32, u32); 20] = [
@@ -84,11 +85,13 @@ pub(super) fn resolve(
     options: &ArchitectureOptions,
     toolkit_major: u32,
     installed: &dyn Fn() -> Vec<u32>,
+    phase: Phase,
     warnings: &mut Vec<String>,
 ) -> Result<Vec<Architecture>, UsageError> {
     let mut resolver = Resolver {
         known: known_architectures(toolkit_major),
         targets: Vec::new(),
+        instances: BTreeSet::new(),
         mapped: None,
     };
     match options.architecture.as_deref() {
@@ -113,7 +116,9 @@ pub(super) fn resolve(
             let oldest = numbers.first().copied();
             for number in numbers {
                 if all == "all" || number % 10 == 0 || Some(number) == oldest {
-                    resolver.target(portable(number), true, false);
+                    let target = portable(number);
+                    resolver.target(target, true, false);
+                    resolver.instances.insert((target, target, true));
                 }
             }
             if let Some(last) = resolver
@@ -127,6 +132,7 @@ pub(super) fn resolve(
         Some(name) if options.code.is_empty() => {
             let (target, real) = resolver.number(name)?;
             resolver.target(target, real, true);
+            resolver.instances.insert((target, target, real));
         }
         Some(name) => {
             let (target, real) = resolver.number(name)?;
@@ -137,6 +143,7 @@ pub(super) fn resolve(
     for specification in &options.generate_code {
         resolver.generate_code(specification)?;
     }
+    one_for_a_file(phase, &resolver.instances)?;
     if let Some((name, number)) = resolver.mapped {
         warnings.push(format!(
             "gpu architecture '{name}' is older than this CUDA toolkit compiles for, sm_{number} \
@@ -150,10 +157,29 @@ pub(super) fn resolve(
     Ok(resolver.targets)
 }
 
+/// A file of PTX is for one virtual architecture, a cubin is one piece of machine code.
+fn one_for_a_file(
+    phase: Phase,
+    instances: &BTreeSet<(Target, Target, bool)>,
+) -> Result<(), UsageError> {
+    let sources: BTreeSet<Target> = instances.iter().map(|(from, ..)| *from).collect();
+    let refused = |option, several| Err(UsageError::OneArchitecture { option, several });
+    match phase {
+        Phase::Ptx if sources.len() > 1 => refused("--ptx (-ptx)", "multiple GPU architectures"),
+        Phase::Cubin if instances.len() > 1 => refused("--cubin", "multiple GPU code instances"),
+        Phase::Cubin if instances.iter().any(|(.., real)| !real) => {
+            refused("--cubin", "a virtual compute architecture")
+        }
+        _ => Ok(()),
+    }
+}
+
 /// The state of [`resolve`].
 struct Resolver {
     known: Vec<u32>,
     targets: Vec<Architecture>,
+    /// What is compiled, as written: from which virtual architecture, for which, and whether that is a real one.
+    instances: BTreeSet<(Target, Target, bool)>,
     /// The first name that was mapped up, and to which number.
     mapped: Option<(String, u32)>,
 }
@@ -216,7 +242,8 @@ impl Resolver {
             let (target, real) = self.number(code)?;
             let same_family = target.number / 10 == from.number / 10;
             let fits = match from.features {
-                FeatureSet::Portable => true,
+                _ if !real => target == from,
+                FeatureSet::Portable => target.number >= from.number,
                 FeatureSet::Family => same_family && target.number >= from.number,
                 FeatureSet::Specific => target == from,
             };
@@ -227,6 +254,7 @@ impl Resolver {
                 });
             }
             let features = from.features;
+            self.instances.insert((from, target, real));
             self.target(Target { features, ..target }, real, !real);
         }
         Ok(())
@@ -259,11 +287,8 @@ impl Resolver {
         let name = architecture.ok_or_else(malformed)?;
         let (target, real) = self.number(name)?;
         virtual_only(name, real)?;
-        match code {
-            Some(codes) if !codes.is_empty() => self.codes(name, target, &codes)?,
-            _ => self.target(target, false, true),
-        }
-        Ok(())
+        let missing = || UsageError::MissingCode(specification.to_owned());
+        self.codes(name, target, &code.ok_or_else(missing)?)
     }
 }
 
@@ -287,7 +312,7 @@ mod tests {
             generate_code: generate.iter().map(|text| (*text).to_owned()).collect(),
         };
         let mut warnings = Vec::new();
-        match resolve(&options, 13, &Vec::new, &mut warnings) {
+        match resolve(&options, 13, &Vec::new, Phase::Link, &mut warnings) {
             Err(error) => error.to_string(),
             Ok(found) => {
                 let mut words: Vec<String> = found
@@ -382,6 +407,9 @@ mod tests {
             "arch=compute_90a,code=sm_90",
             "arch=compute_100f,code=sm_120",
             "arch=compute_100a,code=sm_100f",
+            "arch=compute_86,code=sm_80",
+            "arch=compute_80,code=compute_86",
+            "arch=compute_86,code=compute_80",
         ] {
             let message = targets(None, &[], &[wrong]);
             assert!(
@@ -389,6 +417,83 @@ mod tests {
                 "{wrong}: {message}"
             );
         }
+    }
+
+    #[test]
+    fn a_file_of_device_code_holds_one_piece() {
+        let made = |phase, architecture: Option<&str>, code: &[&str], generate: &[&str]| {
+            let words = |list: &[&str]| list.iter().map(|text| (*text).to_owned()).collect();
+            let options = ArchitectureOptions {
+                architecture: architecture.map(str::to_owned),
+                code: words(code),
+                generate_code: words(generate),
+            };
+            match resolve(&options, 13, &Vec::new, phase, &mut Vec::new()) {
+                Err(error) => error.to_string(),
+                Ok(_) => String::new(),
+            }
+        };
+        let two = ["arch=compute_75,code=sm_75", "arch=compute_80,code=sm_80"];
+        let with_ptx = ["arch=compute_80,code=[sm_80,compute_80]"];
+        for (option, phase, architecture, code, generate, several) in [
+            (
+                "--ptx (-ptx)",
+                Phase::Ptx,
+                None,
+                &[][..],
+                &two[..],
+                "multiple GPU architectures",
+            ),
+            (
+                "--ptx (-ptx)",
+                Phase::Ptx,
+                Some("all"),
+                &[],
+                &[],
+                "multiple GPU architectures",
+            ),
+            (
+                "--cubin",
+                Phase::Cubin,
+                None,
+                &[],
+                &two,
+                "multiple GPU code instances",
+            ),
+            (
+                "--cubin",
+                Phase::Cubin,
+                None,
+                &[],
+                &with_ptx,
+                "multiple GPU code instances",
+            ),
+            (
+                "--cubin",
+                Phase::Cubin,
+                Some("compute_80"),
+                &[],
+                &[],
+                "a virtual compute architecture",
+            ),
+        ] {
+            assert_eq!(
+                made(phase, architecture, code, generate),
+                format!("Option '{option}' is not allowed when compiling for {several}")
+            );
+        }
+        assert_eq!(
+            made(Phase::Ptx, Some("compute_80"), &["sm_80", "sm_86"], &[]),
+            ""
+        );
+        assert_eq!(made(Phase::Ptx, None, &[], &with_ptx), "");
+        assert_eq!(made(Phase::Cubin, Some("sm_80"), &[], &[]), "");
+        assert_eq!(made(Phase::Cubin, None, &[], &two[1..]), "");
+        assert_eq!(made(Phase::Fatbin, None, &[], &two), "");
+        assert_eq!(
+            made(Phase::Link, None, &[], &["arch=compute_80"]),
+            "Option '--generate-code arch=compute_80', missing code"
+        );
     }
 
     #[test]
@@ -420,7 +525,8 @@ mod tests {
                     .collect(),
                 ..ArchitectureOptions::default()
             };
-            let targets = resolve(&options, 13, &Vec::new, &mut Vec::new()).unwrap_or_default();
+            let targets =
+                resolve(&options, 13, &Vec::new, Phase::Link, &mut Vec::new()).unwrap_or_default();
             let compiled = super::super::compiled_targets(device, &targets);
             let compiled = compiled.iter().map(ToString::to_string);
             compiled.collect::<Vec<_>>().join(" ")

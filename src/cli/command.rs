@@ -42,39 +42,13 @@ pub enum ToolError {
 }
 
 impl ToolError {
-    /// The same failure as one of the linker, whichever program links.
-    pub fn of_linker(self) -> Self {
-        match self {
-            Self::Failed { status, stderr, .. } => Self::Failed {
-                program: "ld".to_owned(),
-                status,
-                stderr,
-            },
-            error => error,
-        }
-    }
-
-    /// The same failure as one of the preprocessor, which is the host compiler's.
-    pub fn of_preprocessor(self) -> Self {
-        match self {
-            Self::Failed { status, stderr, .. } => Self::Failed {
-                program: "cpp".to_owned(),
-                status,
-                stderr,
-            },
-            error => error,
-        }
-    }
-
-    /// The exit status that nvcc gives: 2 for the front end, 255 for ptxas, the tool's own for
-    /// others, 1 when it could not run.
+    /// The exit status that nvcc gives: 255 for ptxas, the tool's own for others, 1 when it could not run.
     pub fn exit_status(&self) -> u8 {
         match self {
             Self::NotStarted { .. } => 1,
             Self::Failed {
                 program, status, ..
             } => match program.as_str() {
-                name if name.starts_with("clang") => 2,
                 "ptxas" => 255,
                 _ => status
                     .and_then(|status| u8::try_from(status).ok())
@@ -170,7 +144,8 @@ mod tests {
             }
             .exit_status()
         };
-        assert_eq!(failed("clang++-22", Some(1)), 2);
+        // As a linker, an assembler or a preprocessor; what it refuses to read is no failure of a tool.
+        assert_eq!(failed("clang++-22", Some(1)), 1);
         assert_eq!(failed("ptxas", Some(1)), 255);
         assert_eq!(failed("g++", Some(1)), 1);
         assert_eq!(failed("fatbinary", None), 1);

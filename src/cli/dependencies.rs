@@ -1,4 +1,4 @@
-//! `-M…`: what is asked of dependency files, and how clang is asked for them.
+//! `-M…`: what is asked of dependency files, how clang is asked for them, and by which names, nvcc's.
 
 use std::path::{Path, PathBuf};
 
@@ -15,6 +15,10 @@ pub struct DependencyOptions {
     pub target: Option<String>,
     /// `-MP`.
     pub phony: bool,
+    /// What the command makes, where it says that.
+    pub output: Option<PathBuf>,
+    /// Else where each source's file goes.
+    pub directory: PathBuf,
 }
 
 impl DependencyOptions {
@@ -23,34 +27,43 @@ impl DependencyOptions {
         self.only.is_some() || self.beside.is_some()
     }
 
-    /// The front end's arguments for a source that `output` is made of: by default a rule for that, in
-    /// a file beside it.
-    pub fn arguments(&self, source: &Path, output: &Path) -> Vec<String> {
+    /// The front end's arguments for a source, whose rule goes to `place` where it stands beside a compilation.
+    pub fn arguments(&self, source: &Path, place: &Path) -> Vec<String> {
         let mut words: Vec<String> = Vec::new();
-        let mut file = self.file.clone();
-        words.extend(self.only.map(str::to_owned));
-        if let Some(beside) = self.beside {
-            words.push(beside.to_owned());
-            let beside_output = if output.extension().is_some_and(|ending| ending == "o") {
-                output.with_extension("d")
-            } else {
-                PathBuf::from(format!("{}.d", output.display()))
-            };
-            file.get_or_insert_with(|| beside_output.display().to_string());
+        match (self.only, self.beside) {
+            (Some(only), _) => {
+                words.push(only.to_owned());
+                let file = self.file.iter().flat_map(|file| ["-MF", file]);
+                words.extend(file.map(str::to_owned));
+            }
+            (None, Some(beside)) => {
+                words.extend([beside, "-MF"].map(str::to_owned));
+                words.push(place.display().to_string());
+            }
+            (None, None) => return words,
         }
-        if let Some(file) = file {
-            words.extend(["-MF".to_owned(), file]);
-        }
-        let stem = source.file_stem().unwrap_or_default();
-        let target = match self.only {
-            // The rule's target is the object, wherever the rule itself goes.
-            Some(_) => Path::new(stem).with_extension("o").display().to_string(),
-            None => output.display().to_string(),
-        };
+        // The rule's target is the object, wherever a rule that is all there is goes.
+        let named = self.output.as_ref().filter(|_| self.only.is_none());
+        let target = named.cloned().unwrap_or_else(|| self.of(source, "o"));
+        let target = target.display().to_string();
         words.extend(["-MT".to_owned(), self.target.clone().unwrap_or(target)]);
         if self.phony {
             words.push("-MP".to_owned());
         }
         words
+    }
+
+    /// The file of a rule beside a compilation: beside what is made, by its name.
+    pub fn file_of(&self, source: &Path) -> PathBuf {
+        match (&self.file, &self.output) {
+            (Some(file), _) => file.into(),
+            (None, Some(output)) => output.with_extension("d"),
+            (None, None) => self.of(source, "d"),
+        }
+    }
+
+    fn of(&self, source: &Path, ending: &str) -> PathBuf {
+        let stem = source.file_stem().unwrap_or_default();
+        self.directory.join(Path::new(stem).with_extension(ending))
     }
 }

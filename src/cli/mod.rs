@@ -20,7 +20,7 @@ pub mod toolkit_folder;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use dependencies::DependencyOptions;
 
@@ -100,6 +100,13 @@ pub enum Phase {
     Fatbin,
     /// `-E`: preprocessed text.
     Preprocess,
+}
+
+impl Phase {
+    /// Whether device code alone is made: a file of it for each source.
+    pub fn is_device_alone(self) -> bool {
+        matches!(self, Self::Ptx | Self::Cubin | Self::Fatbin)
+    }
 }
 
 /// What an input file is.
@@ -481,6 +488,10 @@ pub struct Build {
     pub numerics: Numerics,
     /// `-default-stream per-thread`.
     pub per_thread_default_stream: bool,
+    /// `--extended-lambda`.
+    pub extended_lambda: bool,
+    /// `--expt-relaxed-constexpr`.
+    pub relaxed_constexpr: bool,
     /// `-maxrregcount`.
     pub maximum_registers: Option<u32>,
     /// `-cudart` shared instead of static.
@@ -532,6 +543,15 @@ impl Target {
                 other.number <= self.number && other.number / 10 == self.number / 10
             }
             FeatureSet::Specific => other == self,
+        }
+    }
+
+    /// The PTX version that its code is written in, 88 for 8.8: the oldest that serves all intrinsics of the headers
+    /// also runs on older drivers, and what came later needs a later one.
+    pub fn isa_version(self) -> u32 {
+        match self.number {
+            88 | 110..120 => 90,
+            _ => 88,
         }
     }
 
@@ -587,19 +607,35 @@ impl Build {
         }
     }
 
-    /// The part of a build that makes `output` of one source, where each source makes one.
-    pub fn of_one(&self, input: &Input, output: Option<&Path>) -> Self {
-        let mut build = Self {
+    /// What tells sources of a language of the options that they are compiled with, as options of clang.
+    pub fn mode_macros(&self, language: Language) -> impl Iterator<Item = &'static str> {
+        let is_cuda = language == Language::Cuda;
+        let macros = [
+            (
+                self.per_thread_default_stream,
+                "-DCUDA_API_PER_THREAD_DEFAULT_STREAM=1",
+            ),
+            (is_cuda && self.relocatable, "-D__CUDACC_RDC__=1"),
+            (is_cuda && self.device_debug, "-D__CUDACC_DEBUG__=1"),
+            (
+                is_cuda && self.extended_lambda,
+                "-D__CUDACC_EXTENDED_LAMBDA__=1",
+            ),
+            (
+                is_cuda && self.relaxed_constexpr,
+                "-D__CUDACC_RELAXED_CONSTEXPR__=1",
+            ),
+        ];
+        let seen = macros.into_iter().filter(|(seen, _)| *seen);
+        seen.map(|(_, definition)| definition)
+    }
+
+    /// The part of a build that makes something of one source, where each source makes one.
+    pub fn of_one(&self, input: &Input) -> Self {
+        Self {
             inputs: vec![input.clone()],
-            dependencies: DependencyOptions::default(),
             ..self.clone()
-        };
-        if self.dependencies.is_asked() {
-            let output = output.unwrap_or(&input.path);
-            let words = self.dependencies.arguments(&input.path, output);
-            build.host_arguments.extend(words);
         }
-        build
     }
 }
 

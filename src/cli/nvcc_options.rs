@@ -340,17 +340,27 @@ pub(super) static NVCC_OPTIONS: &[OptionRow] = &[
         &["nohdmoveforward"],
         Arity::Flag,
     ),
-    // clang allows both always.
-    ignore(
+    // clang allows both always; programs ask whether they were given.
+    honour(
         "expt-relaxed-constexpr",
         &["expt-relaxed-constexpr"],
         Arity::Flag,
+        |draft, _| {
+            draft.build.relaxed_constexpr = true;
+            Ok(())
+        },
     ),
-    ignore("extended-lambda", &["extended-lambda"], Arity::Flag),
-    ignore(
+    honour(
+        "extended-lambda",
+        &["extended-lambda"],
+        Arity::Flag,
+        extended_lambda,
+    ),
+    honour(
         "expt-extended-lambda",
         &["expt-extended-lambda"],
         Arity::Flag,
+        extended_lambda,
     ),
     honour("machine", &["m"], Arity::Scalar, |_, value| match value {
         "64" => Ok(()),
@@ -496,7 +506,9 @@ pub(super) static NVCC_OPTIONS: &[OptionRow] = &[
         &["maxrregcount"],
         Arity::Scalar,
         |draft, value| {
-            draft.build.maximum_registers = Some(integer("maxrregcount", value)?);
+            // 0 stands for no limit.
+            let limit = integer("maxrregcount", value)?;
+            draft.build.maximum_registers = Some(limit).filter(|limit| *limit > 0);
             Ok(())
         },
     ),
@@ -541,6 +553,13 @@ pub(super) static NVCC_OPTIONS: &[OptionRow] = &[
         &["default-stream"],
         Arity::Scalar,
         |draft, value| {
+            if value == "null" {
+                draft.warnings.push(
+                    "'null' is a deprecated value for option '--default-stream (-default-stream)'. Use 'legacy' \
+                     instead."
+                        .to_owned(),
+                );
+            }
             draft.build.per_thread_default_stream = match value {
                 "legacy" | "null" => false,
                 "per-thread" => true,
@@ -561,8 +580,12 @@ pub(super) static NVCC_OPTIONS: &[OptionRow] = &[
         |draft, value| match value {
             "deprecated-declarations" => front_end(draft, &["-Werror=deprecated-declarations"]),
             "reorder" => front_end(draft, &["-Werror=reorder"]),
-            "all-warnings"
-            | "cross-execution-space-call"
+            // Those of both compilers, which clang would make more of than g++ does.
+            "all-warnings" => front_end(
+                draft,
+                &["-Werror=#warnings", "-Werror=deprecated-declarations"],
+            ),
+            "cross-execution-space-call"
             | "default-stream-launch"
             | "ext-lambda-captures-this"
             | "missing-launch-bounds" => Ok(()),
@@ -689,6 +712,11 @@ fn front_end(draft: &mut Draft, arguments: &[&str]) -> Result<(), UsageError> {
         .build
         .front_end_arguments
         .extend(arguments.iter().map(|text| (*text).to_owned()));
+    Ok(())
+}
+
+fn extended_lambda(draft: &mut Draft, _: &str) -> Result<(), UsageError> {
+    draft.build.extended_lambda = true;
     Ok(())
 }
 

@@ -58,7 +58,7 @@ pub enum UsageError {
     /// `sm_` where only `compute_` may stand.
     #[error("Value of -arch option ('{0}') must be a virtual code architecture")]
     ArchitectureMustBeVirtual(String),
-    /// Machine code of a virtual architecture whose features it does not have.
+    /// Code of a virtual architecture that is newer, or whose features it does not have.
     #[error("Incompatible code generation requested: arch='{architecture}', code='{code}'")]
     IncompatibleCode {
         /// The virtual architecture.
@@ -71,6 +71,17 @@ pub enum UsageError {
         "Malformed value '{0}' for option '-gencode', expected arch=compute_NN,code=[sm_NN,...]"
     )]
     MalformedGenerateCode(String),
+    /// A `-gencode` that does not say what to make.
+    #[error("Option '--generate-code {0}', missing code")]
+    MissingCode(String),
+    /// A file of device code that holds one piece, asked for several or for what it does not hold.
+    #[error("Option '{option}' is not allowed when compiling for {several}")]
+    OneArchitecture {
+        /// `--ptx (-ptx)` or `--cubin`.
+        option: &'static str,
+        /// What it is asked for.
+        several: &'static str,
+    },
     /// A feature that is refused; the sentence says why.
     #[error("{0}")]
     Refused(String),
@@ -357,6 +368,8 @@ fn default_build(surroundings: &Surroundings<'_>) -> Result<Build, UsageError> {
             precise_square_root: true,
         },
         per_thread_default_stream: false,
+        extended_lambda: false,
+        relaxed_constexpr: false,
         maximum_registers: None,
         shared_cudart: false,
         host_compiler,
@@ -507,7 +520,8 @@ fn settle(
             language => language?,
         };
         // nvcc shows what it would do to files that are not there; scripts learn from that what to link.
-        if !build.dry_run && !(surroundings.exists)(Path::new(&path)) {
+        let is_standard_input = path == "-";
+        if !build.dry_run && !is_standard_input && !(surroundings.exists)(Path::new(&path)) {
             return Err(UsageError::MissingInput(path));
         }
         build.inputs.push(Input {
@@ -530,6 +544,7 @@ fn settle(
         &architecture,
         toolkit_major,
         surroundings.installed_gpus,
+        build.phase,
         &mut warnings,
     )?;
     if keep {
@@ -550,39 +565,19 @@ fn settle(
     if !one_output && build.output.is_some() && build.inputs.len() > 1 {
         return Err(UsageError::SeveralInputs);
     }
-    if let Some(directory) = output_directory {
+    if dependencies.is_asked() {
+        build.dependencies = DependencyOptions {
+            output: build.output.clone(),
+            directory: output_directory.clone().unwrap_or_default(),
+            ..dependencies
+        };
+    }
+    // What is only preprocessed goes to standard output wherever objects would go.
+    if let Some(directory) = output_directory.filter(|_| build.phase != Phase::Preprocess) {
         match (&build.output, one_output || sources == 1) {
             (Some(_), _) => {}
             (None, true) => build.output = Some(output_in(&directory, &build)),
             (None, false) => build.output_directory = directory,
-        }
-    }
-    if dependencies.is_asked() {
-        let mut named = build
-            .inputs
-            .iter()
-            .filter(|input| input.language != Language::Object);
-        match (named.next(), named.next()) {
-            (Some(source), None) => {
-                let stem = source.path.file_stem().unwrap_or_default();
-                let output = build.output.clone().unwrap_or_else(|| match build.phase {
-                    Phase::Link => PathBuf::from("a.out"),
-                    Phase::Library => PathBuf::from("a.a"),
-                    Phase::DeviceLink => PathBuf::from("a_dlink.o"),
-                    _ => Path::new(stem).with_extension("o"),
-                });
-                let words = dependencies.arguments(&source.path, &output);
-                build.host_arguments.extend(words);
-            }
-            (Some(_), Some(_)) if one_output => {
-                return Err(UsageError::Refused(
-                    "Dependency files beside a link (-MD, -MMD) need exactly one source file in \
-                     this version; compile with -c"
-                        .to_owned(),
-                ));
-            }
-            (Some(_), Some(_)) => build.dependencies = dependencies,
-            (None, _) => {}
         }
     }
     Ok((build, warnings))

@@ -19,6 +19,9 @@ pub enum ToolchainError {
     /// `SIRIUS_CLANG` is wrong.
     #[error("The environment variable SIRIUS_CLANG names '{0}', which does not exist")]
     WrongClang(String),
+    /// No such host compiler.
+    #[error("Cannot find the host compiler '{0}' (-ccbin, NVCC_CCBIN)")]
+    MissingHostCompiler(String),
     /// No toolkit.
     #[error(
         "Cannot find a CUDA toolkit (CUDA_PATH, CUDA_HOME, nvcc on PATH, /usr/local/cuda, the \
@@ -61,6 +64,12 @@ impl ToolchainError {
 pub fn find_toolchain(build: &Build) -> Result<Toolchain, ToolchainError> {
     let environment = |name: &str| std::env::var(name).ok();
     let clang = find_clang(&environment)?;
+    if let Some(compiler) = build.host_compiler.as_ref().filter(|_| !build.dry_run)
+        && which::which(compiler).is_err()
+    {
+        let name = compiler.display().to_string();
+        return Err(ToolchainError::MissingHostCompiler(name));
+    }
     let toolkit = find_toolkit(&environment)?;
     let incomplete = |file| ToolchainError::IncompleteToolkit {
         toolkit: toolkit.display().to_string(),

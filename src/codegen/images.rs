@@ -3,7 +3,7 @@
 //! Invariant: an image is made once. What decides about resources looks at the images that will be
 //! embedded, so that asking costs nothing when nothing is refused.
 
-use super::device::{device_target_machine, keep_to_module, optimise_device};
+use super::device::{keep_to_module, machine_of, make_final};
 use super::fuse::{Kernels, Part, Preparation, build_kernels};
 use super::pending::{DeviceCode, PendingImage};
 use super::ptx::{Usage, emit_ptx};
@@ -105,7 +105,7 @@ impl<'a> Workbench<'a> {
         let copy = module.clone();
         keep_to_module(&copy, self.build.keep_device_functions);
         let target = self.build.oldest_target();
-        optimise_device(&copy, &device_target_machine(&format!("sm_{target}"))?)?;
+        make_final(&copy, &machine_of(target)?, self.build)?;
         let ptx = emit_ptx(&copy, target, self.build, self.toolchain)?;
         let place = folder.join(format!("{stem}.ptx"));
         std::fs::write(&place, ptx).map_err(|_| CodegenError::Write(place))

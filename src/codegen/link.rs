@@ -177,7 +177,7 @@ fn run_linker(
     if build.verbose && build.inputs.iter().all(is_object) {
         arguments.push("-v".into());
     }
-    run_tool(linker, &arguments, build).map_err(|error| error.of_linker().into())
+    Ok(run_tool(linker, &arguments, build)?)
 }
 
 /// What a plain host compiler needs on its command line to link our objects.

@@ -5,10 +5,12 @@
 
 use super::CodegenError;
 use super::cpu::{CpuImageRequest, CpuImageWork};
-use super::device::{device_target_machine, keep_to_module, optimise_device};
+use super::device::{
+    device_target_machine, keep_to_module, machine_of, make_final, optimise_device,
+};
 use super::images::Workbench;
 use super::ptx::{MadeImage, Usage, emit_fatbin};
-use crate::cli::{Build, Device, Phase, Target, Toolchain};
+use crate::cli::{Build, Device, Target, Toolchain};
 use crate::program::{Unit, for_target};
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
@@ -135,13 +137,13 @@ impl<'ctx> DeviceCode<'ctx> {
         let newer = self.newer.iter().map(|(target, module)| (*target, module));
         let oldest = (build.oldest_target(), &self.oldest);
         // Relocatable code is not whole before it is linked.
-        let is_file = matches!(build.phase, Phase::Cubin | Phase::Fatbin | Phase::Ptx);
+        let is_file = build.phase.is_device_alone();
         let is_whole = !(build.relocatable && is_file);
         for (target, module) in [oldest].into_iter().chain(newer) {
             if is_whole {
                 keep_to_module(module, build.keep_device_functions);
             }
-            optimise_device(module, &device_target_machine(&format!("sm_{target}"))?)?;
+            make_final(module, &machine_of(target)?, build)?;
         }
         Ok(())
     }

@@ -7,7 +7,7 @@
 mod usage;
 
 use super::cpu::libdevice::link_libdevice;
-use super::device::{self, optimise_device};
+use super::device;
 use super::divisors::move_divisors;
 use super::ir::{FUNCTION_ATTRIBUTES, Value};
 use super::matrix_places::name_shared_matrices;
@@ -60,7 +60,7 @@ pub fn emit_ptx(
 ) -> Result<String, CodegenError> {
     let mut copy = module.clone();
     let processor = format!("sm_{architecture}");
-    let feature = isa_feature(architecture.number, toolchain.version);
+    let feature = isa_feature(architecture, toolchain.version);
     let machine = device::machine_with_feature(&processor, &feature)?;
     if !build.line_info && !build.device_debug && !build.host_debug {
         copy.strip_debug_info();
@@ -76,7 +76,7 @@ pub fn emit_ptx(
         link_libdevice(&copy, &toolchain.libdevice)?;
         retarget(&copy, &processor, &feature);
         device::run_passes(&copy, "globaldce", &machine)?;
-        optimise_device(&copy, &machine)?;
+        device::make_final(&copy, &machine, build)?;
         before.check_not_grown(&device::count_barriers(&copy))?;
     }
     move_divisors(&copy);
@@ -255,8 +255,8 @@ fn ptx_place(target: Target, build: &Build, folder: &Path, stem: &str) -> PathBu
     })
 }
 
-/// The PTX version: the toolkit's own, as far as LLVM knows it, and what the architecture needs.
-fn isa_feature(architecture: u32, toolkit: (u32, u32)) -> String {
+/// The PTX version: what the architecture needs, as far as the toolkit has it.
+fn isa_feature(target: Target, toolkit: (u32, u32)) -> String {
     let of_toolkit = match toolkit {
         (..=11, _) => 78,
         (12, 0) => 80,
@@ -270,13 +270,7 @@ fn isa_feature(architecture: u32, toolkit: (u32, u32)) -> String {
         (12, _) => 88,
         _ => 90,
     };
-    // The oldest version that serves all intrinsics of the headers also runs on older drivers.
-    let enough = if (110..120).contains(&architecture) {
-        90
-    } else {
-        88
-    };
-    format!("+ptx{}", of_toolkit.min(enough))
+    format!("+ptx{}", of_toolkit.min(target.isa_version()))
 }
 
 /// Makes all functions code of one processor: clang wrote the one it compiled for into each.

@@ -95,6 +95,9 @@ pub enum PipelineError {
         /// Why it did not.
         error: std::io::Error,
     },
+    /// Standard input, which is a source, could not be read.
+    #[error("Cannot read standard input: {0}")]
+    StandardInput(std::io::Error),
     /// Nothing could be measured.
     #[error("{0}")]
     Tune(String),
@@ -114,6 +117,7 @@ impl PipelineError {
             Self::Tool(error) => error.exit_status(),
             Self::ToolkitFolder(_)
             | Self::Write { .. }
+            | Self::StandardInput(_)
             | Self::Bug(_)
             | Self::Tune(_)
             | Self::UnknownOrientation { .. } => 1,
@@ -131,6 +135,7 @@ impl PipelineError {
             | Self::Objects(_)
             | Self::Tool(_)
             | Self::Write { .. }
+            | Self::StandardInput(_)
             | Self::Tune(_)
             | Self::UnknownOrientation { .. } => false,
         }

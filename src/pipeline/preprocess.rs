@@ -5,7 +5,7 @@
 //! includes, as markers of lines, and a number that stands for its text and for what it is compiled for.
 
 use super::PipelineError;
-use crate::cli::{Build, Input, Language, Target, ToolError, Toolchain, run_tool};
+use crate::cli::{Build, Input, Language, Target, Toolchain, run_tool};
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -20,10 +20,7 @@ pub(super) fn preprocess(
 ) -> Result<String, PipelineError> {
     let side = |side: Side| preprocess_side(build, toolchain, input, side);
     let mut text = side(Side::Host)?;
-    let is_rule = build
-        .host_arguments
-        .iter()
-        .any(|argument| argument == "-M" || argument == "-MM");
+    let is_rule = build.dependencies.only.is_some();
     if input.language != Language::Cuda || is_rule {
         return Ok(text);
     }
@@ -63,8 +60,7 @@ pub(super) fn preprocess_side(
     side: Side,
 ) -> Result<String, PipelineError> {
     let arguments = arguments(build, toolchain, input, side);
-    let output =
-        run_tool(&toolchain.clang, &arguments, build).map_err(ToolError::of_preprocessor)?;
+    let output = run_tool(&toolchain.clang, &arguments, build)?;
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
@@ -111,14 +107,20 @@ fn arguments(build: &Build, toolchain: &Toolchain, input: &Input, side: Side) ->
         arguments.extend(["-D__NVCC__=1", "-x", language].map(str::to_owned));
         arguments.push(format!("-isystem{}", toolchain.toolkit_include.display()));
     }
+    let macros = build.mode_macros(input.language);
+    arguments.extend(macros.map(str::to_owned));
     arguments.push("-Wno-unknown-cuda-version".to_owned());
-    // The folder of cub, thrust and libcu++ in CUDA 13; host options hold those of `-M` too.
+    // The folder of cub, thrust and libcu++ in CUDA 13.
     let libraries = toolchain.toolkit_include.join("cccl");
     arguments.push(format!("-isystem{}", libraries.display()));
     let library_headers = toolchain.library_headers();
     arguments.push(format!("-idirafter{}", library_headers.display()));
     arguments.extend(build.front_end_arguments.iter().cloned());
     arguments.extend(build.host_arguments.iter().cloned());
+    if side == Side::Host {
+        let place = build.dependencies.file_of(&input.path);
+        arguments.extend(build.dependencies.arguments(&input.path, &place));
+    }
     arguments.push(input.path.display().to_string());
     arguments
 }

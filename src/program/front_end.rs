@@ -15,7 +15,8 @@ use crate::cli::{
 use inkwell::context::Context;
 use inkwell::module::Module;
 use std::ffi::OsString;
-use std::io::IsTerminal;
+use std::fs::File;
+use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 /// What clang made of one source.
@@ -74,7 +75,12 @@ pub(super) fn compile<'ctx>(
         error,
     })?;
 
-    let host = host_arguments(input, build, toolchain, &image, &host_bitcode);
+    let mut host = host_arguments(input, build, toolchain, &image, &host_bitcode);
+    let rule = folder.path().join("rule.d");
+    if build.dependencies.beside.is_some() {
+        let words = build.dependencies.arguments(&input.path, &rule);
+        host.extend(words.into_iter().map(OsString::from));
+    }
     let targets = match input.language {
         Language::Cuda => build.compiled_targets(),
         _ => Vec::new(),
@@ -131,11 +137,15 @@ pub(super) fn compile<'ctx>(
     let warnings = warnings.map_err(|error| {
         let refused_by = match input.language {
             Language::Cuda if both(&host, &["-E".into()]).is_err() => FrontEndStep::Preprocessor,
+            Language::Cuda if build.phase.is_device_alone() => FrontEndStep::Device,
             Language::Cuda => FrontEndStep::Cuda,
             _ => FrontEndStep::HostCompiler,
         };
         ProgramError::from_clang(input, refused_by, error)
     })?;
+    if build.dependencies.beside.is_some() {
+        keep_rule(&rule, input, build)?;
+    }
     let device = different_code(device, input)?;
     let is_relocatable = build.relocatable && !device.is_empty();
     let kept = build.phase == Phase::Compile;
@@ -168,6 +178,28 @@ pub(super) fn compile<'ctx>(
         bitcode: bitcode.filter(|_| kept),
         relocatable,
         warnings,
+    })
+}
+
+/// Puts a source's rule into the file that the command asks for; those of a link stand in one, as nothing but the
+/// whole program is made of them.
+fn keep_rule(rule: &Path, input: &Input, build: &Build) -> Result<(), ProgramError> {
+    let place = build.dependencies.file_of(&input.path);
+    let mut sources = build.inputs.iter();
+    let first = sources.find(|input| input.language != Language::Object);
+    let is_first = first.is_none_or(|first| first == input);
+    let in_one = build.dependencies.output.is_some() || build.dependencies.file.is_some();
+    let written = std::fs::read(rule).and_then(|rule| {
+        let mut options = File::options();
+        let options = match is_first || !in_one {
+            true => options.write(true).create(true).truncate(true),
+            false => options.append(true).create(true),
+        };
+        options.open(&place)?.write_all(&rule)
+    });
+    written.map_err(|error| ProgramError::Files {
+        what: format!("cannot write {}", place.display()),
+        error,
     })
 }
 
@@ -355,7 +387,7 @@ fn host_arguments(
     arguments
         .0
         .push(format!("-O{}", build.optimisation.clamp(1, 3)).into());
-    arguments.shared(build, toolchain);
+    arguments.shared(input, build, toolchain);
     if input.language == Language::C {
         // C is compiled by its own default, as with nvcc, whose host compiler only warns.
         let is_of_other = |argument: &OsString| argument.to_string_lossy().starts_with("-std=");
@@ -388,6 +420,9 @@ fn device_arguments(
     arguments.cuda(input, build, toolchain, target);
     arguments.add(["--cuda-device-only"]);
     arguments.0.extend(target.feature_macros().map(Into::into));
+    // LLVM ends a run for an architecture that the PTX version which clang takes from the toolkit's does not have.
+    let version = format!("+ptx{}", target.isa_version());
+    arguments.add(["-Xclang", "-target-feature", "-Xclang", &version]);
     // nvcc optimises device code whatever -O says.
     arguments.add([
         if build.device_debug {
@@ -397,6 +432,10 @@ fn device_arguments(
         },
         "-O2",
     ]);
+    if build.device_debug {
+        // Else clang describes no variables in code that it takes to be optimised later.
+        arguments.add(["--cuda-noopt-device-debug"]);
+    }
     arguments.add([if build.numerics.contract {
         "-ffp-contract=fast"
     } else {
@@ -408,7 +447,7 @@ fn device_arguments(
     if build.numerics.fast_math {
         arguments.add(["-fgpu-approx-transcendentals"]);
     }
-    arguments.shared(build, toolchain);
+    arguments.shared(input, build, toolchain);
     arguments.input_output(input, output);
     arguments.0
 }
@@ -472,15 +511,13 @@ impl Arguments {
                 .push(format!("-cuid={}", relocatable::compilation_name(input, build)).into());
         }
         if build.per_thread_default_stream {
-            self.add([
-                "-Xclang",
-                "-fgpu-default-stream=per-thread",
-                "-DCUDA_API_PER_THREAD_DEFAULT_STREAM=1",
-            ]);
+            self.add(["-Xclang", "-fgpu-default-stream=per-thread"]);
         }
     }
 
-    fn shared(&mut self, build: &Build, toolchain: &Toolchain) {
+    fn shared(&mut self, input: &Input, build: &Build, toolchain: &Toolchain) {
+        let macros = build.mode_macros(input.language);
+        self.0.extend(macros.map(OsString::from));
         // Headers of libraries that the toolkit may lack; its own come first.
         self.add(["-idirafter"]);
         self.0.push(toolchain.library_headers().into());

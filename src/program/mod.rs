@@ -229,6 +229,8 @@ pub enum FrontEndStep {
     Preprocessor,
     /// NVIDIA's front end, over what the preprocessor leaves.
     Cuda,
+    /// The device compiler, where nothing is made for the host.
+    Device,
     /// The host compiler, over a source of the host alone.
     HostCompiler,
 }

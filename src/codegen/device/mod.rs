@@ -10,6 +10,7 @@ mod offsets;
 use super::CodegenError;
 use super::divisors::show_constant_divisors;
 use super::ir::{FUNCTION_ATTRIBUTES, Linkage, Value, hear_errors_only};
+use crate::cli;
 use inkwell::OptimizationLevel;
 use inkwell::module::Module;
 use inkwell::passes::PassBuilderOptions;
@@ -29,6 +30,17 @@ pub(super) const KERNEL_CALL_CONVENTION: u32 = 71;
 /// [`CodegenError::Llvm`] when LLVM was built without the target or does not know the processor.
 pub fn device_target_machine(processor: &str) -> Result<TargetMachine, CodegenError> {
     machine_with_feature(processor, "+ptx88")
+}
+
+/// The target machine that makes code for an architecture.
+///
+/// # Errors
+/// As [`device_target_machine`].
+pub(super) fn machine_of(target: cli::Target) -> Result<TargetMachine, CodegenError> {
+    machine_with_feature(
+        &format!("sm_{target}"),
+        &format!("+ptx{}", target.isa_version()),
+    )
 }
 
 /// [`device_target_machine`] for a PTX version.
@@ -67,6 +79,21 @@ pub fn optimise_device(module: &Module, machine: &TargetMachine) -> Result<(), C
     }
     before.check_not_grown(&count_barriers(module))?;
     Ok(())
+}
+
+/// Makes a module what PTX is written of: optimised, or for a debugger as it stands in the source.
+///
+/// # Errors
+/// As [`optimise_device`].
+pub(super) fn make_final(
+    module: &Module,
+    machine: &TargetMachine,
+    build: &cli::Build,
+) -> Result<(), CodegenError> {
+    match build.device_debug {
+        true => run_passes(module, "default<O0>", machine),
+        false => optimise_device(module, machine),
+    }
 }
 
 /// Nothing but the host's launches enters device code that is complete: after optimisation, what no kernel reaches goes,
