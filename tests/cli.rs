@@ -616,6 +616,15 @@ fn intermediate_files_have_nvccs_names() {
     }
     let text = std::fs::read_to_string(kept.join("some.ptx")).unwrap();
     assert!(text.contains(".visible .func"), "{text}");
+    // What is linked later has no machine code yet.
+    std::fs::remove_file(kept.join("some.ptx")).unwrap();
+    let object = folder.path().join("some.o");
+    let words = [source.to_str().unwrap(), "-o", object.to_str().unwrap()];
+    let made_later = program(&[&options[..], &["-dc"], &words].concat());
+    assert!(made_later.status.success(), "{made_later:?}");
+    let text = std::fs::read_to_string(kept.join("some.ptx")).unwrap();
+    assert!(text.contains(".visible .entry _Z4fillPi"), "{text}");
+    let words = [source.to_str().unwrap(), "-o", made.to_str().unwrap()];
     let cleaned = program(&[&options[..], &["-clean"], &words].concat());
     assert!(cleaned.status.success(), "{cleaned:?}");
     assert!(!made.exists());

@@ -1,8 +1,9 @@
 //! Relocatable device code: objects without an image of their own, and device links.
 
 use super::artifacts::{objects_of_inputs, temporary_folder};
-use super::keep_bitcode;
 use super::outcome::{Outcome, PipelineError, unfused};
+use super::{compile, keep_bitcode};
+use crate::cli::dependencies::DependencyOptions;
 use crate::cli::{Build, Input, Language, Phase, Toolchain};
 use crate::launch::LaunchGraph;
 use crate::objects::Gathered;
@@ -33,7 +34,37 @@ pub(super) fn compile_relocatable(
     outcome.warnings.push_str(&program.warnings);
     let said = codegen::emit_host_only(&program, build, toolchain, output)?;
     outcome.warnings.push_str(&said);
+    keep_ptx(input, build, toolchain)?;
     keep_bitcode((&program, false), build, toolchain, output)
+}
+
+/// With `-keep`: the PTX of a source whose device code is linked later, of which an object has none.
+fn keep_ptx(input: &Input, build: &Build, toolchain: &Toolchain) -> Result<(), PipelineError> {
+    let Some(folder) = &build.keep_directory else {
+        return Ok(());
+    };
+    let stem = input.path.file_stem().unwrap_or_default().to_string_lossy();
+    for architecture in &build.architectures {
+        let name = match build.architectures.len() {
+            1 => format!("{stem}.ptx"),
+            _ => format!("{stem}.compute_{}.ptx", architecture.target()),
+        };
+        let of_one = Build {
+            phase: Phase::Ptx,
+            architectures: vec![architecture.clone()],
+            keep_directory: None,
+            dependencies: DependencyOptions::default(),
+            ..build.clone()
+        };
+        // What clang has to say was said.
+        compile(
+            &of_one,
+            toolchain,
+            &folder.join(name),
+            &mut Outcome::default(),
+        )?;
+    }
+    Ok(())
 }
 
 /// `-dlink`: an object with the device code of all relocatable inputs. Sources are compiled for that alone.
