@@ -285,29 +285,29 @@ fn a_front_end_error_is_clangs_own_with_the_status_of_nvcc() {
 fn options_have_nvccs_macros() {
     let folder = tempfile::tempdir().unwrap();
     let source = folder.path().join("asks.cu");
-    for (option, name) in [
-        ("--extended-lambda", "__CUDACC_EXTENDED_LAMBDA__"),
-        ("-expt-extended-lambda", "__CUDACC_EXTENDED_LAMBDA__"),
-        ("--expt-relaxed-constexpr", "__CUDACC_RELAXED_CONSTEXPR__"),
-        ("-rdc=true", "__CUDACC_RDC__"),
-        ("-dc", "__CUDACC_RDC__"),
-        ("-G", "__CUDACC_DEBUG__"),
-        (
-            "-default-stream=per-thread",
-            "CUDA_API_PER_THREAD_DEFAULT_STREAM",
-        ),
-    ] {
-        let text = format!("#ifndef {name}\n#error it is not there\n#endif\n");
-        std::fs::write(&source, text).unwrap();
-        let path = source.to_str().unwrap();
-        let with = |option: Option<&str>, phase| {
-            let words = [path, "-o", "/dev/null", "--sirius-device=cpu", phase];
-            let words: Vec<&str> = words.into_iter().chain(option).collect();
-            program(&words).status.code()
-        };
+    let names = [
+        "__CUDACC_EXTENDED_LAMBDA__",
+        "__CUDACC_RELAXED_CONSTEXPR__",
+        "__CUDACC_RDC__",
+        "__CUDACC_DEBUG__",
+        "CUDA_API_PER_THREAD_DEFAULT_STREAM",
+    ];
+    let options = [
+        "--extended-lambda",
+        "--expt-relaxed-constexpr",
+        "-rdc=true",
+        "-G",
+        "-default-stream=per-thread",
+    ];
+    let path = source.to_str().unwrap();
+    for (options, test) in [(&options[..], "ifndef"), (&[], "ifdef")] {
+        let tests = names.map(|name| format!("#{test} {name}\n#error {name}\n#endif\n"));
+        std::fs::write(&source, tests.concat()).unwrap();
         for phase in ["-c", "-E"] {
-            assert_eq!(with(Some(option), phase), Some(0), "{option} {phase}");
-            assert_eq!(with(None, phase), Some(1), "{option} {phase}");
+            let words = [path, "-o", "/dev/null", "--sirius-device=cpu", phase];
+            let made = program(&[&words[..], options].concat());
+            let said = String::from_utf8_lossy(&made.stderr);
+            assert!(made.status.success(), "{phase} {options:?}: {said}");
         }
     }
 }
@@ -509,6 +509,25 @@ fn architecture_specific_code_is_compiled_and_assembled() {
     let made = program(&["-ptx", "-arch=compute_90a", source, "-o", "-"]);
     let text = String::from_utf8_lossy(&made.stdout);
     assert!(text.contains(".target sm_90a"), "{text}");
+}
+
+/// What the toolkit's own nvcc has is in our table, honoured or not.
+#[test]
+fn every_option_of_nvcc_is_known() {
+    let shown = program(&["-v", "__nothing"]);
+    let shown = String::from_utf8_lossy(&shown.stderr).into_owned();
+    let root = shown.lines().find_map(|line| line.strip_prefix("#$ TOP="));
+    let nvcc = Path::new(root.unwrap()).join("bin/nvcc");
+    let help = Command::new(nvcc).arg("--help").output().unwrap();
+    let help = String::from_utf8_lossy(&help.stdout).into_owned();
+    let lines = help.lines().filter(|line| line.starts_with("--"));
+    let options: Vec<&str> = lines.filter_map(|line| line.split(' ').next()).collect();
+    assert!(options.len() > 100, "{help}");
+    for option in options {
+        let told = program(&["--dryrun", "-c", "nowhere.cu", option, "1"]);
+        let told = String::from_utf8_lossy(&told.stderr).into_owned();
+        assert!(!told.contains("Unknown option"), "{told}");
+    }
 }
 
 /// Each architecture has code of its own, for some in a later version of PTX than for most.

@@ -456,6 +456,10 @@ pub(super) static NVCC_OPTIONS: &[OptionRow] = &[
         draft.build.verbose = true;
         Ok(())
     }),
+    honour("verbose2", &["v2"], Arity::Flag, |draft, _| {
+        draft.build.verbose = true;
+        Ok(())
+    }),
     joined(honour("threads", &["t"], Arity::Scalar, |_, value| {
         integer("threads", value).map(drop)
     })),
@@ -678,6 +682,58 @@ pub(super) static NVCC_OPTIONS: &[OptionRow] = &[
         "A relocatable link is not available in this version, use ld -r on the objects",
     ),
     ignore("extensible-whole-program", &["ewp"], Arity::Flag),
+    reject(
+        "apply-controls",
+        &["apply-controls"],
+        Arity::Scalar,
+        "Controls for NVIDIA's compilers are not those of LLVM",
+    ),
+    reject(
+        "compile-as-tools-patch",
+        &["astoolspatch"],
+        Arity::Flag,
+        "Code for NVIDIA's patching tools is not available in this version",
+    ),
+    reject(
+        "fdevice-sanitize",
+        &["fdevice-sanitize"],
+        Arity::Scalar,
+        "Code for NVIDIA's compute-sanitizer is not available in this version, SIRIUS_CHECK=memory looks at each access",
+    ),
+    reject(
+        "fdevice-syntax-only",
+        &["fdevice-syntax-only"],
+        Arity::Flag,
+        "A check of the syntax alone is not available in this version, use -ptx -o /dev/null",
+    ),
+    ignore("fdevice-time-trace", &["fdevice-time-trace"], Arity::Scalar),
+    ignore(
+        "fdevice-time-trace-granularity",
+        &["fdevice-time-trace-granularity"],
+        Arity::Scalar,
+    ),
+    ignore("gen-opt-lto", &["gen-opt-lto"], Arity::Flag),
+    ignore("prune", &["prune"], Arity::Flag),
+    ignore("concat", &["concat"], Arity::Flag),
+    ignore("relocatable-ptx", &["reloc-ptx"], Arity::Flag),
+    ignore(
+        "device-stack-protector",
+        &["device-stack-protector"],
+        Arity::Scalar,
+    ),
+    ignore(
+        "skip-ptx-semantics-check",
+        &["skip-ptx-semantics-check"],
+        Arity::Flag,
+    ),
+    ignore("safety-compatibility", &["safety-compat"], Arity::Flag),
+    // For other systems, or what is so here in any case.
+    ignore("utf-8", &["utf-8"], Arity::Flag),
+    ignore("force-cl-env-setup", &["force-cl-env-setup"], Arity::Flag),
+    ignore("input-drive-prefix", &["idp"], Arity::Scalar),
+    ignore("dependency-drive-prefix", &["ddp"], Arity::Scalar),
+    ignore("drive-prefix", &["dp"], Arity::Scalar),
+    ignore("no-align-double", &[], Arity::Flag),
     reject(
         "time",
         &["time"],
