@@ -572,6 +572,9 @@ fn device_debug_code_has_debug_information() {
     assert!(text.contains(".target sm_75, debug"), "{text}");
     assert!(text.contains(".section\t.debug_info"), "{text}");
     assert!(!ptx(&["-g"]).contains("debug_info"));
+    // Who asks ptxas does not ask us.
+    let told = program(&["-Xptxas", "-v", "-ptx", source, "-o", "/dev/null"]);
+    assert!(told.status.success() && told.stderr.is_empty(), "{told:?}");
     // ptxas has nothing to say to it.
     let object = folder.path().join("debug.o");
     let made = program(&["-g", "-G", "-c", source, "-o", object.to_str().unwrap()]);

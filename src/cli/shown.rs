@@ -19,16 +19,18 @@ pub fn variables(
     arguments: &[std::ffi::OsString],
     environment: &dyn Fn(&str) -> Option<String>,
 ) -> String {
-    const SHOWING: [&str; 4] = ["-v", "--verbose", "-dryrun", "--dryrun"];
     let flags = ["NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS"];
     let flags = flags.map(|name| (name, environment(name).unwrap_or_default()));
     let asked = flags.iter().flat_map(|(_, text)| split_words(text));
-    let mut asked = asked.chain(
-        arguments
-            .iter()
-            .map(|word| word.to_string_lossy().into_owned()),
-    );
-    if !asked.any(|word| SHOWING.contains(&word.as_str())) {
+    let words = arguments.iter();
+    let words = words.map(|word| word.to_string_lossy().into_owned());
+    let asked: Vec<String> = asked.chain(words).collect();
+    // `-Xptxas -v` asks ptxas, not us.
+    let shows = |argument: &Argument<'_>| match argument {
+        Argument::Option { row, .. } => ["verbose", "verbose2", "dryrun"].contains(&row.long),
+        Argument::Input(_) | Argument::Unknown(_) => false,
+    };
+    if !split_arguments(&asked).is_ok_and(|asked| asked.iter().any(shows)) {
         return String::new();
     }
     let mut lines = Vec::new();

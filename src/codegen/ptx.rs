@@ -124,10 +124,13 @@ pub fn assemble(
     write(&source, ptx.as_bytes())?;
     let mut arguments = vec![
         "-m64".to_owned(),
-        if build.device_debug { "-O0" } else { "-O3" }.to_owned(),
         "--gpu-name".to_owned(),
         format!("sm_{architecture}"),
     ];
+    let asks = |argument: &String| argument.starts_with("-O") || argument.contains("-opt-level");
+    if !build.ptxas_arguments.iter().any(asks) {
+        arguments.push(if build.device_debug { "-O0" } else { "-O3" }.to_owned());
+    }
     if build.device_debug {
         arguments.push("-g".to_owned());
     } else if build.line_info {
