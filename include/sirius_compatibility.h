@@ -335,6 +335,16 @@ template <class Contents> union sirius_uninitialised {
 #include "sirius_texture_references.h"
 #endif
 
+/*
+ * ---- Questions about lambdas that are marked for the device. clang's are closures like all others, so that
+ * nothing which nvcc cannot do with its own need be refused for them. ----
+ */
+#ifdef __CUDACC_EXTENDED_LAMBDA__
+#define __nv_is_extended_device_lambda_closure_type(...) false
+#define __nv_is_extended_host_device_lambda_closure_type(...) false
+#define __nv_is_extended_device_lambda_with_preserved_return_type(...) false
+#endif
+
 #ifndef __NVCC__
 #define __NVCC__ 1
 #endif

@@ -302,7 +302,12 @@ fn options_have_nvccs_macros() {
     let path = source.to_str().unwrap();
     for (options, test) in [(&options[..], "ifndef"), (&[], "ifdef")] {
         let tests = names.map(|name| format!("#{test} {name}\n#error {name}\n#endif\n"));
-        std::fs::write(&source, tests.concat()).unwrap();
+        // Who is told of extended lambdas asks which these are.
+        let asks = match options {
+            [] => "",
+            _ => "static_assert(!__nv_is_extended_host_device_lambda_closure_type(int), \"\");\n",
+        };
+        std::fs::write(&source, tests.concat() + asks).unwrap();
         for phase in ["-c", "-E"] {
             let words = [path, "-o", "/dev/null", "--sirius-device=cpu", phase];
             let made = program(&[&words[..], options].concat());

@@ -473,3 +473,18 @@ fn dlink_compiles_sources_for_itself() {
     let words = [&*object, "device.o", "half.o", "linked.o"];
     assert_eq!(run(&by_the_host_compiler(folder.path(), &words)), PRINTED);
 }
+
+/// `new` and `delete` are calls of `malloc` and `free`, also for a GPU and where units are linked.
+#[test]
+fn memory_of_new_comes_from_malloc() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/run/device_allocation.cu");
+    let source = path.to_str().unwrap();
+    sirius(folder.path(), &["-rdc=true", source, "-o", "linked"]);
+    assert_eq!(run(&folder.path().join("linked")), "PASS\n");
+    let on_gpus = ["--sirius-device=cuda", "-ptx", source, "-o", "all.ptx"];
+    sirius(folder.path(), &on_gpus);
+    let ptx = std::fs::read_to_string(folder.path().join("all.ptx")).unwrap();
+    assert!(ptx.contains("malloc") && ptx.contains("free"), "{ptx}");
+    assert!(!ptx.contains("_Zn") && !ptx.contains("_Zd"), "{ptx}");
+}

@@ -33,6 +33,7 @@ mod shared_functions;
 mod tables;
 mod timer;
 mod waves;
+mod wide_conversions;
 
 pub use emit::{Emitted, emit, emit_device_only, emit_host_only, link_objects};
 pub use images::{FusedImage, FusedKernels, UnitImages, Workbench, emit_units, try_candidates};

@@ -12,6 +12,7 @@ use super::divisors::move_divisors;
 use super::ir::{FUNCTION_ATTRIBUTES, Value};
 use super::matrix_places::name_shared_matrices;
 use super::pending::DeviceCode;
+use super::wide_conversions::lower_wide_conversions;
 use super::{CodegenError, DeviceImage};
 use crate::cache::{Entry, put, tools_as_text};
 use crate::cli::command::run_tool;
@@ -67,6 +68,7 @@ pub fn emit_ptx(
     } else if !build.device_debug {
         copy = with_directives(&copy)?;
     }
+    lower_wide_conversions(&copy)?;
     retarget(&copy, &processor, &feature);
     let math = Value::functions(&copy).into_iter().any(|function| {
         function.is_declaration() && function.has_uses() && function.name().starts_with("__nv_")

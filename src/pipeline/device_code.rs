@@ -51,7 +51,7 @@ fn keep_ptx(input: &Input, build: &Build, toolchain: &Toolchain) -> Result<(), P
         };
         let of_one = Build {
             phase: Phase::Ptx,
-            architectures: vec![architecture.clone()],
+            architectures: vec![*architecture],
             keep_directory: None,
             dependencies: DependencyOptions::default(),
             ..build.clone()

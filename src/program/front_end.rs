@@ -6,8 +6,8 @@
 use super::by_architecture::Definitions;
 use super::front_end_cache::run_front_end;
 use super::{
-    FrontEndStep, ProgramError, SourceBitcode, for_target, host_arrays, managed, relocatable,
-    source_repairs, texture_references,
+    FrontEndStep, ProgramError, SourceBitcode, device_allocation, for_target, host_arrays, managed,
+    relocatable, source_repairs, texture_references,
 };
 use crate::cli::{
     Build, Device, Input, Language, Phase, Relocatable, Target, ToolError, Toolchain,
@@ -288,6 +288,7 @@ fn read_device<'ctx>(
 ) -> Result<Module<'ctx>, ProgramError> {
     let device = read(context, input, path)?;
     managed::settle_device(&device);
+    device_allocation::define(&device, &input.path)?;
     texture_references::settle_device(&device, relocatable.map(unit_name));
     if relocatable.is_some() {
         relocatable::settle_names(&device);
@@ -400,6 +401,7 @@ fn host_arguments(
             "-Wno-error=incompatible-pointer-types",
             "-Wno-error=incompatible-function-pointer-types",
             "-Wno-error=return-mismatch",
+            "-Wno-deprecated-non-prototype",
         ]);
     }
     arguments

@@ -22,6 +22,7 @@ mod canonicalise_device;
 mod canonicalise_host;
 mod closed;
 mod contexts;
+mod device_allocation;
 mod front_end;
 mod front_end_cache;
 mod globals;

@@ -170,6 +170,10 @@ define internal double @sirius.asm.sub.rn.f64(ptr %c, double %a, double %b) alwa
   %r = fsub double %a, %b
   ret double %r
 }
+define internal double @sirius.asm.fma.rn.f64(ptr %c, double %a, double %b, double %e) alwaysinline {
+  %r = call double @llvm.fma.f64(double %a, double %b, double %e)
+  ret double %r
+}
 define internal double @sirius.llvm.nvvm.fma.rn.d(ptr %c, double %a, double %b, double %e) alwaysinline {
   %r = call double @llvm.fma.f64(double %a, double %b, double %e)
   ret double %r

@@ -342,3 +342,36 @@ define internal i32 @sirius.asm.lop3.b32(ptr %c, i32 %x, i32 %y, i32 %z, i32 %ta
   %v7 = or i32 %v6, %u7
   ret i32 %v7
 }
+; The place of the bit that is so many set ones away from a base, itself the first of them; none: all ones.
+define internal i32 @sirius.llvm.nvvm.fns(ptr %c, i32 %mask, i32 %base, i32 %offset) {
+start:
+  %is.here = icmp eq i32 %offset, 0
+  %is.up = icmp sgt i32 %offset, 0
+  %opposite = sub i32 0, %offset
+  %size = select i1 %is.up, i32 %offset, i32 %opposite
+  %before = sub i32 %size, 1
+  %first.left = select i1 %is.here, i32 0, i32 %before
+  %direction = select i1 %is.up, i32 1, i32 -1
+  %step = select i1 %is.here, i32 32, i32 %direction
+  br label %look
+look:
+  %at = phi i32 [ %base, %start ], [ %next, %more ]
+  %left = phi i32 [ %first.left, %start ], [ %left.behind, %more ]
+  %is.inside = icmp ult i32 %at, 32
+  br i1 %is.inside, label %inside, label %nowhere
+inside:
+  %shifted = lshr i32 %mask, %at
+  %bit = and i32 %shifted, 1
+  %is.set = icmp ne i32 %bit, 0
+  %is.last = icmp eq i32 %left, 0
+  %is.found = and i1 %is.set, %is.last
+  br i1 %is.found, label %found, label %more
+more:
+  %left.behind = sub i32 %left, %bit
+  %next = add i32 %at, %step
+  br label %look
+found:
+  ret i32 %at
+nowhere:
+  ret i32 -1
+}

@@ -131,8 +131,11 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
                 "griddepcontrol" => true,
                 _ if truth_operation(instruction).is_some() => true,
                 _ if arithmetic(instruction).is_some() => true,
+                "createpolicy" => !instruction.operands.is_empty(),
                 "ld" | "st" => {
+                    let operands = 2 + usize::from(instruction.has(CACHE_HINT));
                     bits(instruction).is_some()
+                        && instruction.operands.len() == operands
                         && !elsewhere.iter().any(|space| instruction.has(space))
                 }
                 "prefetch" | "prefetchu" => true,
@@ -238,6 +241,14 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
             ("atom" | "red", operands) => self.update_memory(instruction, operands)?,
             ("ld", [result, address]) => self.load(instruction, result, address)?,
             ("st", [address, value]) => self.store(instruction, address, value)?,
+            ("ld", [result, address, _policy]) if instruction.has(CACHE_HINT) => {
+                self.load(instruction, result, address)?
+            }
+            ("st", [address, value, _policy]) if instruction.has(CACHE_HINT) => {
+                self.store(instruction, address, value)?
+            }
+            // What it makes says how long caches keep what is loaded.
+            ("createpolicy", [result, ..]) => self.assign(result, self.integer(64).zero()),
             ("mul" | "mad", [result, rest @ ..]) if instruction.has("wide") => {
                 self.widen_and_multiply(instruction, result, rest)
             }
@@ -718,6 +729,9 @@ fn shuffle(instruction: &Instruction) -> Option<String> {
         _ => None,
     }
 }
+
+/// Names one more operand, which changes no value.
+const CACHE_HINT: &str = "L2::cache_hint";
 
 /// Arithmetic of floats, rounded to nearest, and whether they are doubles.
 fn float_operation(instruction: &Instruction) -> Option<(Opcode, bool)> {

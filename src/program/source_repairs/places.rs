@@ -59,6 +59,14 @@ pub(super) fn change_at(text: &str, at: usize, message: &str) -> Option<Change> 
         let named = word(text.get(at..)?) == name;
         return named.then(|| Change::insert(at, "this->"));
     }
+    if message.starts_with("restrict requires a pointer or reference ('")
+        && message.contains("(aka '")
+    {
+        // nvcc lets it stand behind a name of a type, whatever that is.
+        let restrict = word(text.get(at..)?);
+        let is_it = matches!(restrict, "__restrict__" | "__restrict");
+        return is_it.then(|| Change::replace(at..at + restrict.len(), ""));
+    }
     if message == "expected expression" {
         return launch_spelling(text, at);
     }
