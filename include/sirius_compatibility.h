@@ -339,7 +339,10 @@ template <class Contents> union sirius_uninitialised {
  * ---- Questions about lambdas that are marked for the device. clang's are closures like all others, so that
  * nothing which nvcc cannot do with its own need be refused for them. ----
  */
-#ifdef __CUDACC_EXTENDED_LAMBDA__
+#ifdef SIRIUS_EXTENDED_LAMBDA
+#define __CUDACC_EXTENDED_LAMBDA__ 1
+#include <functional>
+#include <utility>
 #define __nv_is_extended_device_lambda_closure_type(...) false
 #define __nv_is_extended_host_device_lambda_closure_type(...) false
 #define __nv_is_extended_device_lambda_with_preserved_return_type(...) false

@@ -305,7 +305,10 @@ fn options_have_nvccs_macros() {
         // Who is told of extended lambdas asks which these are.
         let asks = match options {
             [] => "",
-            _ => "static_assert(!__nv_is_extended_host_device_lambda_closure_type(int), \"\");\n",
+            _ => {
+                "static_assert(!__nv_is_extended_host_device_lambda_closure_type(int), \"\");\n\
+                 __global__ void holds(int **p) { *p = new int; std::pair<int, int> two(1, 2); **p = two.first; delete *p; }\n"
+            }
         };
         std::fs::write(&source, tests.concat() + asks).unwrap();
         for phase in ["-c", "-E"] {

@@ -617,9 +617,11 @@ impl Build {
             ),
             (is_cuda && self.relocatable, "-D__CUDACC_RDC__=1"),
             (is_cuda && self.device_debug, "-D__CUDACC_DEBUG__=1"),
+            // Our header defines nvcc's name, behind clang's: `cuda_runtime.h` includes `<functional>` for it, and
+            // that `<new>`, before clang has told of `malloc` for devices.
             (
                 is_cuda && self.extended_lambda,
-                "-D__CUDACC_EXTENDED_LAMBDA__=1",
+                "-DSIRIUS_EXTENDED_LAMBDA=1",
             ),
             (
                 is_cuda && self.relaxed_constexpr,

@@ -267,12 +267,13 @@ const TEMPLATES: &[(&str, &str, &[usize])] = &[
         "bfloat.sub",
         &[1, 0],
     ),
-    (
-        "{ .reg .u32 start; .reg .u64 extended; mov.u32 start, %reserved_smem_offset_1; cvt.u64.u32 extended, start; cvta.shared.u64 $0, extended; }",
-        "reserved.shared",
-        &[],
-    ),
 ];
+
+/// Whether inline assembly gives the address of the shared memory that each block has for cooperative groups.
+pub(super) fn is_reserved_shared(template: &str) -> bool {
+    normalise(template)
+        == "{ .reg .u32 start; .reg .u64 extended; mov.u32 start, %reserved_smem_offset_1; cvt.u64.u32 extended, start; cvta.shared.u64 $0, extended; }"
+}
 
 fn normalise(template: &str) -> String {
     template

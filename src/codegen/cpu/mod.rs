@@ -187,6 +187,7 @@ fn lowered<'ctx>(
     machine: &TargetMachine,
     variant: Variant,
 ) -> Result<Lowered<'ctx>, CodegenError> {
+    shared::place_reserved(&module);
     if variant == Variant::Instrumented {
         instrument::count(&module);
     }

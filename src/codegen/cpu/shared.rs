@@ -4,11 +4,12 @@
 //! kernels may. A variable without a definition (`extern __shared__`) starts at the beginning of
 //! dynamic shared memory.
 
+use super::assembly::is_reserved_shared;
 use super::functions::Library;
 use crate::codegen::CodegenError;
 use crate::codegen::device::kernels;
 use crate::codegen::expansion::{collect_constants, constants_in, entry_place, replace_constants};
-use crate::codegen::ir::{Builder, Type, Value};
+use crate::codegen::ir::{Builder, Opcode, Type, Value};
 use inkwell::module::Module;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -148,6 +149,39 @@ impl SharedLayout {
                 .iter()
                 .all(|global| global.ty().address_space() != SHARED_ADDRESS_SPACE)
         );
+    }
+}
+
+/// Bytes of the shared memory that cooperative groups have in each block, from sm_80 on.
+const RESERVED_BYTES: u64 = 288;
+
+/// Makes the memory for cooperative groups a shared variable, where inline assembly asks for its address.
+pub(super) fn place_reserved(module: &Module) {
+    let functions = Value::functions(module).into_iter();
+    let asks = |call: &Value| {
+        let assembly = (call.opcode() == Opcode::LLVMCall)
+            .then(|| call.called().inline_assembly())
+            .flatten();
+        assembly.is_some_and(|(template, _)| is_reserved_shared(&template))
+    };
+    let calls: Vec<Value> = functions
+        .flat_map(Value::instructions)
+        .filter(asks)
+        .collect();
+    if calls.is_empty() {
+        return;
+    }
+    let ty = Type::integer(module, 8).array(RESERVED_BYTES);
+    let reserved = Value::add_global(module, "sirius.reserved", ty, SHARED_ADDRESS_SPACE);
+    // It is not local, so that it stays until the layout is done with it, also where nobody uses the address.
+    reserved.set_initializer(Some(ty.poison()));
+    reserved.set_alignment(16);
+    for call in calls {
+        let builder = Builder::before(call);
+        let address = builder.to_pointer_type(reserved, Type::pointer(module, 0));
+        let address = builder.cast(Opcode::LLVMPtrToInt, address, call.ty());
+        call.replace_uses_with(address);
+        call.erase();
     }
 }
 

@@ -1266,9 +1266,6 @@ define internal void @sirius.asm.trap(ptr %c) alwaysinline {
   call void @__sirius_trap(ptr %c)
   unreachable
 }
-define internal i64 @sirius.asm.reserved.shared(ptr %c) alwaysinline {
-  ret i64 0
-}
 define internal i32 @sirius.llvm.nvvm.atomic.add.gen.i.cta.i32(ptr %c, ptr %p, i32 %v) alwaysinline {
   %r = atomicrmw add ptr %p, i32 %v seq_cst
   ret i32 %r
