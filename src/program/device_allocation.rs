@@ -7,7 +7,7 @@ use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 use std::path::Path;
 
-/// What each of the functions is.
+/// The forms of `new`, and those of `delete`, with the size and without.
 const ALLOCATIONS: [&str; 2] = ["_Znwm", "_Znam"];
 const RELEASES: [&str; 4] = ["_ZdlPv", "_ZdaPv", "_ZdlPvm", "_ZdaPvm"];
 
