@@ -253,7 +253,7 @@ fn kept_place(ptx: &str, arguments: &[String], ptxas: &Path, build: &Build) -> O
 }
 
 /// Where PTX goes, by nvcc's names.
-fn ptx_place(target: Target, build: &Build, folder: &Path, stem: &str) -> PathBuf {
+pub fn ptx_place(target: Target, build: &Build, folder: &Path, stem: &str) -> PathBuf {
     folder.join(match build.architectures.len() {
         ..=1 => format!("{stem}.ptx"),
         _ => format!("{stem}.compute_{target}.ptx"),

@@ -202,7 +202,7 @@ fn called(body: &Body, call: &Call, used: bool) -> Vec<Effect> {
     }
     match name {
         "vprintf" | "__assertfail" | "__assert_fail" => return vec![Effect::Print],
-        "malloc" | "free" | "_Znwm" | "_Znam" | "_ZdlPv" | "_ZdaPv" => {
+        "malloc" | "free" => {
             // What it gives is memory that no other launch has been told of.
             return vec![Effect::Alone(Alone::Allocation)];
         }

@@ -45,10 +45,6 @@ fn keep_ptx(input: &Input, build: &Build, toolchain: &Toolchain) -> Result<(), P
     };
     let stem = input.path.file_stem().unwrap_or_default().to_string_lossy();
     for architecture in &build.architectures {
-        let name = match build.architectures.len() {
-            1 => format!("{stem}.ptx"),
-            _ => format!("{stem}.compute_{}.ptx", architecture.target()),
-        };
         let of_one = Build {
             phase: Phase::Ptx,
             architectures: vec![*architecture],
@@ -56,13 +52,9 @@ fn keep_ptx(input: &Input, build: &Build, toolchain: &Toolchain) -> Result<(), P
             dependencies: DependencyOptions::default(),
             ..build.clone()
         };
+        let place = codegen::ptx::ptx_place(architecture.target(), build, folder, &stem);
         // What clang has to say was said.
-        compile(
-            &of_one,
-            toolchain,
-            &folder.join(name),
-            &mut Outcome::default(),
-        )?;
+        compile(&of_one, toolchain, &place, &mut Outcome::default())?;
     }
     Ok(())
 }

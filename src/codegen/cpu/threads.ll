@@ -1166,31 +1166,7 @@ define internal ptr @sirius.malloc(ptr %c, i64 %n) alwaysinline {
   %r = call ptr @__sirius_device_malloc(ptr %c, i64 %n)
   ret ptr %r
 }
-define internal ptr @sirius._Znwm(ptr %c, i64 %n) alwaysinline {
-  %r = call ptr @__sirius_device_malloc(ptr %c, i64 %n)
-  ret ptr %r
-}
-define internal ptr @sirius._Znam(ptr %c, i64 %n) alwaysinline {
-  %r = call ptr @__sirius_device_malloc(ptr %c, i64 %n)
-  ret ptr %r
-}
 define internal void @sirius.free(ptr %c, ptr %p) alwaysinline {
-  call void @__sirius_device_free(ptr %c, ptr %p)
-  ret void
-}
-define internal void @sirius._ZdlPv(ptr %c, ptr %p) alwaysinline {
-  call void @__sirius_device_free(ptr %c, ptr %p)
-  ret void
-}
-define internal void @sirius._ZdaPv(ptr %c, ptr %p) alwaysinline {
-  call void @__sirius_device_free(ptr %c, ptr %p)
-  ret void
-}
-define internal void @sirius._ZdlPvm(ptr %c, ptr %p, i64 %n) alwaysinline {
-  call void @__sirius_device_free(ptr %c, ptr %p)
-  ret void
-}
-define internal void @sirius._ZdaPvm(ptr %c, ptr %p, i64 %n) alwaysinline {
   call void @__sirius_device_free(ptr %c, ptr %p)
   ret void
 }
