@@ -31,6 +31,7 @@ pub mod nvrtc;
 pub mod printf;
 pub mod registry;
 pub mod statistics;
+pub mod sums;
 pub mod termination;
 pub mod texture;
 pub mod trace;

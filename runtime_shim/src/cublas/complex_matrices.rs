@@ -10,7 +10,7 @@ use super::symmetric_products::{operated, replace};
 use super::triangles::starts;
 use super::vectors::scalar;
 use super::{BlasError, BlasResult, Matrix, handle};
-use crate::dense::{Operation, Scalar};
+use crate::dense::{self, Operation, Scalar};
 
 /// `C = alpha * op(A) * op(B) + beta * C` for matrices at equal distances.
 ///
@@ -39,7 +39,12 @@ unsafe fn products<T: Scalar>(
             };
             Ok::<_, BlasError>(operated(operation, nth(matrix, rows, columns)?.load()))
         };
-        let product = || Ok(operand(a, operations[0], m, k)? * operand(b, operations[1], k, n)?);
+        let product = || {
+            Ok(dense::product(
+                &operand(a, operations[0], m, k)?,
+                &operand(b, operations[1], k, n)?,
+            ))
+        };
         replace(scalars, product, &nth(c, m, n)?)?;
     }
     Ok(())

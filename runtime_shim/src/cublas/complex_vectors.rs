@@ -8,6 +8,7 @@ use super::stored::{operation, scaled_sums};
 use super::vectors::{extreme, give, scalar};
 use super::{Matrix, Vector, handle};
 use crate::dense::{Operation, Scalar};
+use crate::sums::pairwise;
 
 /// `A += alpha * x * y'`, with the adjoint for the transpose where `adjoint`.
 fn raise<T: Scalar>(adjoint: bool, alpha: T, x: &Vector<T>, y: &Vector<T>, a: &Matrix<T>) {
@@ -120,7 +121,7 @@ macro_rules! complex_functions {
                 handle::in_order(handle)?;
                 let (x, y) = (Vector::new(n, x, x_increment)?, Vector::new(n, y, y_increment)?);
                 // SAFETY: as above.
-                unsafe { give(result, (0..x.length).map(|i| x.get(i) * y.get(i)).sum()) }
+                unsafe { give(result, pairwise(Complex::new(0.0, 0.0), (0..x.length).map(|i| x.get(i) * y.get(i)))) }
             }
 
             /// The scalar product, of `x` conjugated.
@@ -136,7 +137,7 @@ macro_rules! complex_functions {
                 handle::in_order(handle)?;
                 let (x, y) = (Vector::new(n, x, x_increment)?, Vector::new(n, y, y_increment)?);
                 // SAFETY: as above.
-                unsafe { give(result, (0..x.length).map(|i| x.get(i).conj() * y.get(i)).sum()) }
+                unsafe { give(result, pairwise(Complex::new(0.0, 0.0), (0..x.length).map(|i| x.get(i).conj() * y.get(i)))) }
             }
 
             /// The Euclidean norm.
@@ -156,7 +157,7 @@ macro_rules! complex_functions {
                     largest
                 } else {
                     let square = |i| (x.get(i) / largest).norm_sqr();
-                    largest * (0..x.length).map(square).sum::<$real>().sqrt()
+                    largest * pairwise(0.0, (0..x.length).map(square)).sqrt()
                 };
                 // SAFETY: as above.
                 unsafe { give(result, norm) }
@@ -173,7 +174,7 @@ macro_rules! complex_functions {
                 handle::in_order(handle)?;
                 let x = Vector::new(n, x, x_increment)?;
                 // SAFETY: as above.
-                unsafe { give(result, (0..x.length).map(|i| x.get(i).l1_norm()).sum()) }
+                unsafe { give(result, pairwise(0.0, (0..x.length).map(|i| x.get(i).l1_norm()))) }
             }
 
             /// Where the largest sum of absolute values of both parts is, counted from 1.
@@ -234,7 +235,9 @@ macro_rules! complex_functions {
                 };
                 // SAFETY: as above.
                 let scalars = unsafe { (scalar(alpha)?, scalar(beta)?) };
-                scaled_sums(scalars, &y, |row| (0..x.length).map(|i| element(row, i) * x.get(i)).sum());
+                scaled_sums(scalars, &y, |row| {
+                    pairwise(Complex::new(0.0, 0.0), (0..x.length).map(|i| element(row, i) * x.get(i)))
+                });
                 Ok(())
             }
 

@@ -9,7 +9,7 @@ use nalgebra::{Complex, DMatrix};
 
 use super::{BlasError, BlasResult};
 use crate::api::stream;
-use crate::dense::{Operation, Scalar};
+use crate::dense::{self, Operation, Scalar};
 use crate::handles::Handles;
 use crate::{check, memory, trace};
 
@@ -166,7 +166,7 @@ unsafe fn product<T: Scalar>(
     let mut sum = DMatrix::zeros(m, n);
     if k > 0 && !alpha.is_zero() {
         // SAFETY: as the caller promises.
-        unsafe { sum = operand(left, [m, k])? * operand(right, [k, n])? };
+        unsafe { sum = dense::product(&operand(left, [m, k])?, &operand(right, [k, n])?) };
     }
     for column in 0..n {
         for row in 0..m {

@@ -67,6 +67,8 @@ const BIAS: u32 = 4;
 const GELU: u32 = 32;
 /// `CUBLASLT_EPILOGUE_DEFAULT`.
 const NOTHING: u32 = 1;
+/// `CUBLASLT_MATMUL_DESC_FAST_ACCUM`.
+const FAST_ACCUMULATION: u32 = 25;
 /// `CUDA_R_32I`.
 const WORD: u32 = 10;
 
@@ -131,6 +133,8 @@ cublas_functions! {
                 6 => set(&mut operation.fill_mode, value, size),
                 7 => set(&mut operation.epilogue, value, size),
                 8 => set(&mut operation.bias, value, size),
+                // Sums are exact whether they may be fast or not.
+                FAST_ACCUMULATION => Ok(()),
                 26 => set(&mut operation.bias_type, value, size),
                 other => refuse(&format!("the attribute {other} of products")),
             }

@@ -56,6 +56,8 @@ impl BlasError {
     pub const INVALID_VALUE: Self = Self(7);
     /// `CUBLAS_STATUS_EXECUTION_FAILED`.
     pub const EXECUTION_FAILED: Self = Self(13);
+    /// `CUBLAS_STATUS_INTERNAL_ERROR`: the handle's stream cannot be waited for.
+    pub const NO_STREAM: Self = Self(14);
     /// `CUBLAS_STATUS_NOT_SUPPORTED`.
     pub const NOT_SUPPORTED: Self = Self(15);
 }
@@ -75,12 +77,60 @@ pub trait Number:
     /// Square root.
     fn root(self) -> Self;
 
-    /// `c = alpha * a * b + beta * c` by strides of rows and columns.
+    /// `c = alpha * a * b + beta * c` by strides of rows and columns; parts of long sums are added pairwise.
     ///
     /// # Safety
     /// The strided matrices are readable, the last one writable.
     #[allow(clippy::too_many_arguments, reason = "those of a matrix product")]
     unsafe fn product(
+        rows: usize,
+        inner: usize,
+        columns: usize,
+        alpha: Self,
+        a: (*const Self, isize, isize),
+        b: (*const Self, isize, isize),
+        beta: Self,
+        c: (*mut Self, isize, isize),
+    ) {
+        /// Products that the crate adds up in order, or in a few parts.
+        const IN_ORDER: usize = 4096;
+        let (start, down, across) = c;
+        if inner <= IN_ORDER || rows == 0 || columns == 0 {
+            // SAFETY: as the caller promises.
+            return unsafe { Self::product_in_order(rows, inner, columns, alpha, a, b, beta, c) };
+        }
+        let half = inner / 2;
+        let mut rest = vec![Self::ZERO; rows * columns];
+        let place = (rest.as_mut_ptr(), 1, rows as isize);
+        let after_a = (a.0.wrapping_offset(half as isize * a.2), a.1, a.2);
+        let after_b = (b.0.wrapping_offset(half as isize * b.1), b.1, b.2);
+        // SAFETY: as the caller promises; the halves are parts of the factors.
+        unsafe {
+            Self::product(rows, half, columns, alpha, a, b, beta, c);
+            Self::product(
+                rows,
+                inner - half,
+                columns,
+                alpha,
+                after_a,
+                after_b,
+                Self::ZERO,
+                place,
+            );
+            for (position, more) in rest.into_iter().enumerate() {
+                let (row, column) = ((position % rows) as isize, (position / rows) as isize);
+                let element = start.offset(row * down + column * across);
+                element.write_unaligned(element.read_unaligned() + more);
+            }
+        }
+    }
+
+    /// [`Number::product`] with all products of an element added by the crate.
+    ///
+    /// # Safety
+    /// As for [`Number::product`].
+    #[allow(clippy::too_many_arguments, reason = "those of a matrix product")]
+    unsafe fn product_in_order(
         rows: usize,
         inner: usize,
         columns: usize,
@@ -101,7 +151,7 @@ macro_rules! number {
                 self.sqrt()
             }
 
-            unsafe fn product(
+            unsafe fn product_in_order(
                 rows: usize,
                 inner: usize,
                 columns: usize,
@@ -136,6 +186,7 @@ impl LibraryError for BlasError {
     fn notice(self) -> Option<&'static str> {
         match self {
             Self::EXECUTION_FAILED => Some("a matrix or vector is not within device memory"),
+            Self::NO_STREAM => Some("the handle's stream was destroyed or cannot be waited for"),
             _ => None,
         }
     }

@@ -8,6 +8,7 @@ use super::stored::{Stored, operation, scaled_sums};
 use super::vectors::scalar;
 use super::{BlasError, BlasResult, Vector, handle};
 use crate::dense::{Operation, Scalar};
+use crate::sums::pairwise;
 
 /// A vector's start and increment.
 type Placed<T> = (*const T, c_int);
@@ -27,9 +28,9 @@ unsafe fn multiply<T: Scalar>(
     let size = c_int::try_from(matrix.shape().0).unwrap_or(c_int::MAX);
     let (x, y) = (Vector::new(size, x.0, x.1)?, Vector::new(size, y.0, y.1)?);
     scaled_sums((alpha, beta), &y, |row| {
-        matrix.mirrored_columns(row).fold(T::zero(), |sum, column| {
-            sum + matrix.mirrored(adjoint, row, column) * x.get(column)
-        })
+        let columns = matrix.mirrored_columns(row);
+        let term = |column| matrix.mirrored(adjoint, row, column) * x.get(column);
+        pairwise(T::zero(), columns.map(term))
     });
     Ok(())
 }
@@ -94,11 +95,9 @@ impl<T: Scalar> Triangular<T> {
     /// The sum of a row's elements beside the diagonal times those of a vector.
     fn beside_diagonal(&self, row: usize, of: impl Fn(usize) -> T) -> T {
         let columns = self.matrix.operated_columns(self.operation, row);
-        columns
-            .filter(|column| *column != row)
-            .fold(T::zero(), |sum, column| {
-                sum + self.matrix.operated(self.operation, row, column) * of(column)
-            })
+        let beside = columns.filter(|column| *column != row);
+        let term = |column| self.matrix.operated(self.operation, row, column) * of(column);
+        pairwise(T::zero(), beside.map(term))
     }
 
     fn diagonal(&self, row: usize) -> T {
@@ -312,7 +311,8 @@ macro_rules! triangular_functions {
                 let scalars = unsafe { (scalar(alpha)?, scalar(beta)?) };
                 scaled_sums(scalars, &y, |row| {
                     let columns = matrix.operated_columns(operation, row);
-                    columns.map(|column| matrix.operated(operation, row, column) * x.get(column)).sum()
+                    let term = |column| matrix.operated(operation, row, column) * x.get(column);
+                    pairwise(nalgebra::zero::<$kind>(), columns.map(term))
                 });
                 Ok(())
             }

@@ -8,7 +8,7 @@ use nalgebra::{Complex, DMatrix};
 use super::stored::{Stored, is_upper, operation};
 use super::vectors::scalar;
 use super::{BlasError, BlasResult, Matrix, handle};
-use crate::dense::{Operation, Scalar};
+use crate::dense::{Operation, Scalar, product as product_of};
 
 /// A matrix's start and leading dimension.
 type Placed<T> = (*const T, c_int);
@@ -66,9 +66,9 @@ unsafe fn multiply<T: Scalar>(
         });
         let other = Matrix::new(m, n, b.0, b.1)?.load();
         Ok(if side == 1 {
-            other * whole
+            product_of(&other, &whole)
         } else {
-            whole * other
+            product_of(&whole, &other)
         })
     };
     replace(scalars, product, &result)
@@ -127,10 +127,10 @@ fn update<T: Scalar>(
         true => None,
         false => {
             let (left, right) = (operand(a)?, operand(b)?);
-            let mut sum = &left * turned(&right) * alpha;
+            let mut sum = product_of(&left, &turned(&right)) * alpha;
             if form == Form::Both {
                 let factor = if adjoint { alpha.conjugate() } else { alpha };
-                sum += &right * turned(&left) * factor;
+                sum += product_of(&right, &turned(&left)) * factor;
             }
             Some(sum)
         }

@@ -4,6 +4,7 @@ use std::ffi::{c_int, c_void};
 
 use super::mixed::{BFLOAT, DOUBLE, HALF, SINGLE, bytes, load, store};
 use super::{BlasError, BlasResult, check, handle};
+use crate::sums::pairwise;
 use crate::{check as checked, termination, trace};
 
 cublas_functions! {
@@ -110,7 +111,7 @@ cublas_functions! {
         // Squares of floats neither leave the range of doubles nor vanish in it.
         let largest = (0..x.length).map(|i| x.get(i).abs()).fold(0.0, f64::max);
         let scale = if x_type == DOUBLE && largest > 0.0 && largest.is_finite() { largest } else { 1.0 };
-        let squares: f64 = (0..x.length).map(|i| (x.get(i) / scale).powi(2)).sum();
+        let squares = pairwise(0.0, (0..x.length).map(|i| (x.get(i) / scale).powi(2)));
         // SAFETY: as above.
         unsafe { give(result, result_type, scale * squares.sqrt()) }
     }
@@ -130,8 +131,11 @@ unsafe fn dot(
     let [x, y] = vectors.map(|(start, kind, increment)| Typed::new(n, start, kind, increment));
     let (x, y) = (x?, y?);
     let single = execution_type == SINGLE;
-    let add = |total, i| sum(total, product(x.get(i), y.get(i), single), single);
-    let total = (0..x.length).fold(0.0, add);
+    let products = (0..x.length).map(|i| product(x.get(i), y.get(i), single));
+    let total = match single {
+        true => pairwise(0.0, products.map(|product| product as f32)).into(),
+        false => pairwise(0.0, products),
+    };
     // SAFETY: as the caller promises.
     unsafe { give(result, result_type, total) }
 }

@@ -3,6 +3,7 @@
 use std::ffi::{c_int, c_void};
 
 use super::{BlasError, BlasResult, Matrix, Number, Vector, handle, is_transposed};
+use crate::sums::pairwise;
 
 macro_rules! vector_functions {
     ($kind:ty, $axpy:ident $scal:ident $copy:ident $swap:ident $dot:ident $nrm2:ident $asum:ident
@@ -88,7 +89,7 @@ macro_rules! vector_functions {
             ) {
                 handle::in_order(handle)?;
                 let (x, y) = (Vector::new(n, x, x_increment)?, Vector::new(n, y, y_increment)?);
-                let sum = (0..x.length).fold(0.0, |sum, i| sum + x.get(i) * y.get(i));
+                let sum = pairwise(0.0, (0..x.length).map(|i| x.get(i) * y.get(i)));
                 // SAFETY: as above.
                 unsafe { give(result, sum) }
             }
@@ -109,7 +110,7 @@ macro_rules! vector_functions {
                     largest
                 } else {
                     let square = |i| (x.get(i) / largest) * (x.get(i) / largest);
-                    largest * (0..x.length).map(square).sum::<$kind>().root()
+                    largest * pairwise(0.0, (0..x.length).map(square)).root()
                 };
                 // SAFETY: as above.
                 unsafe { give(result, norm) }
@@ -125,7 +126,7 @@ macro_rules! vector_functions {
             ) {
                 handle::in_order(handle)?;
                 let x = Vector::new(n, x, x_increment)?;
-                let sum = (0..x.length).fold(0.0, |sum, i| sum + x.get(i).abs());
+                let sum = pairwise(0.0, (0..x.length).map(|i| x.get(i).abs()));
                 // SAFETY: as above.
                 unsafe { give(result, sum) }
             }
@@ -185,7 +186,7 @@ macro_rules! vector_functions {
                 let y = Vector::new(outer, y, y_increment)?;
                 for i in 0..y.length {
                     let element = |j| if transposed { a.get(j, i) } else { a.get(i, j) };
-                    let sum = (0..x.length).fold(0.0, |sum, j| sum + element(j) * x.get(j));
+                    let sum = pairwise(0.0, (0..x.length).map(|j| element(j) * x.get(j)));
                     // A factor of zero does not look at `y`, which may hold anything.
                     let before = if beta == 0.0 { 0.0 } else { beta * y.get(i) };
                     y.set(i, alpha * sum + before);

@@ -5,6 +5,7 @@ use std::ffi::c_void;
 use super::descriptors::{Dense, Elements, SparseVector, dense, float_bytes, sparse_vector};
 use super::{BUFFER_BYTES, SparseError, SparseResult, check_range, cusparse_functions, in_order};
 use super::{scalar, store, written};
+use crate::sums::pairwise;
 
 cusparse_functions! {
     /// `y = alpha * x + beta * y`.
@@ -99,7 +100,8 @@ cusparse_functions! {
         in_order(handle)?;
         let (vector, other) = (sparse_vector(vector)?, dense(other)?);
         let places = places(&vector, &other)?.into_iter().enumerate();
-        let sum: f64 = places.map(|(at, place)| vector.values.get(at) * other.values.get(place)).sum();
+        let products = places.map(|(at, place)| vector.values.get(at) * other.values.get(place));
+        let sum = pairwise(0.0, products);
         let bytes = float_bytes(kind)?;
         // SAFETY: as above.
         unsafe {

@@ -8,6 +8,9 @@ mod spectra;
 pub use orthogonal::{Reflectors, least_squares};
 pub use spectra::{SingularValues, eigenvalues, singular_values};
 
+use std::ops::Range;
+
+use crate::sums::pairwise;
 use nalgebra::{ComplexField, DMatrix};
 
 /// A real or complex number.
@@ -55,6 +58,28 @@ pub struct Triangle {
     pub ones: bool,
 }
 
+/// Columns of the left factor whose products with rows of the right one are added in order.
+const PRODUCTS_IN_ORDER: usize = 64;
+
+/// `A * B`; products of many are added pairwise.
+pub fn product<T: Scalar>(left: &DMatrix<T>, right: &DMatrix<T>) -> DMatrix<T> {
+    product_of_part(left, right, 0..left.ncols())
+}
+
+fn product_of_part<T: Scalar>(
+    left: &DMatrix<T>,
+    right: &DMatrix<T>,
+    inner: Range<usize>,
+) -> DMatrix<T> {
+    if inner.len() <= PRODUCTS_IN_ORDER {
+        let columns = left.columns(inner.start, inner.len());
+        return columns * right.rows(inner.start, inner.len());
+    }
+    let middle = inner.start + inner.len() / 2;
+    product_of_part(left, right, inner.start..middle)
+        + product_of_part(left, right, middle..inner.end)
+}
+
 /// Solves `op(A) * X = B` in place of `B`.
 pub fn solve_triangle<T: Scalar>(
     matrix: &DMatrix<T>,
@@ -71,10 +96,8 @@ pub fn solve_triangle<T: Scalar>(
                 true => (size - 1 - step, size - step..size),
                 false => (step, 0..step),
             };
-            let mut sum = column[row];
-            for other in known {
-                sum -= operation.element(matrix, row, other) * column[other];
-            }
+            let term = |other| operation.element(matrix, row, other) * column[other];
+            let mut sum = column[row] - pairwise(T::zero(), known.map(term));
             if !triangle.ones {
                 sum /= operation.element(matrix, row, row);
             }
@@ -200,10 +223,11 @@ pub fn cholesky<T: Scalar>(matrix: &mut DMatrix<T>, upper: bool) -> usize {
     let size = matrix.nrows();
     for column in 0..size {
         // Of the upper triangle, the conjugate of `L` is there; products of two of them conjugate once.
-        let mut square = matrix[(column, column)].real();
-        for inner in 0..column {
-            square -= matrix[place(column, inner)].modulus_squared();
-        }
+        let squares = (0..column).map(|inner| {
+            let one = matrix[place(column, inner)];
+            one * one.conjugate()
+        });
+        let square = (matrix[(column, column)] - pairwise(T::zero(), squares)).real();
         let positive = square > nalgebra::zero();
         if !positive {
             return column + 1;
@@ -211,11 +235,8 @@ pub fn cholesky<T: Scalar>(matrix: &mut DMatrix<T>, upper: bool) -> usize {
         let root = nalgebra::ComplexField::sqrt(square);
         matrix[(column, column)] = T::from_real(root.clone());
         for row in column + 1..size {
-            let mut rest = matrix[place(row, column)];
-            for inner in 0..column {
-                let (one, other) = (matrix[place(row, inner)], matrix[place(column, inner)]);
-                rest -= one * other.conjugate();
-            }
+            let term = |inner| matrix[place(row, inner)] * matrix[place(column, inner)].conjugate();
+            let rest = matrix[place(row, column)] - pairwise(T::zero(), (0..column).map(term));
             matrix[place(row, column)] = rest.unscale(root.clone());
         }
     }

@@ -1,6 +1,7 @@
 //! Orthogonal factors as reflectors.
 
 use super::{Operation, Scalar, Triangle, solve_triangle};
+use crate::sums::pairwise;
 use nalgebra::{ComplexField, DMatrix};
 
 /// `A = Q * R`: `R` in the upper triangle; `Q` is the product of the reflectors `1 - t * v * v'`, whose `v`
@@ -23,11 +24,8 @@ impl<T: Scalar> Reflectors<T> {
             let adjoint = scale.conjugate();
             let (vector, mut others) = factors.columns_range_pair_mut(step, step + 1..columns);
             for mut column in others.column_iter_mut() {
-                let mut product = column[step];
-                for row in step + 1..rows {
-                    product += vector[row].conjugate() * column[row];
-                }
-                product *= adjoint;
+                let below = (step + 1..rows).map(|row| vector[row].conjugate() * column[row]);
+                let product = (column[step] + pairwise(T::zero(), below)) * adjoint;
                 column[step] -= product;
                 for row in step + 1..rows {
                     column[row] -= vector[row] * product;
@@ -48,11 +46,9 @@ impl<T: Scalar> Reflectors<T> {
                 _ => (step, self.scales[step].conjugate()),
             };
             for mut column in to.column_iter_mut() {
-                let mut product = column[index];
-                for row in index + 1..rows {
-                    product += self.factors[(row, index)].conjugate() * column[row];
-                }
-                product *= scale;
+                let term = |row| self.factors[(row, index)].conjugate() * column[row];
+                let below = (index + 1..rows).map(term);
+                let product = (column[index] + pairwise(T::zero(), below)) * scale;
                 column[index] -= product;
                 for row in index + 1..rows {
                     column[row] -= self.factors[(row, index)] * product;
