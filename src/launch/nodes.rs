@@ -284,10 +284,8 @@ impl Builder<'_> {
                 .globals
                 .iter()
                 .position(|global| global.name == variable.shadow);
-            if let Some(shadow) = shadow
-                && !variable.managed
-            {
-                let object = self.facts.points_to.object_of_global(shadow);
+            if let Some(shadow) = shadow {
+                let object = self.facts.points_to.object_of_variable(shadow);
                 self.table.buffers.insert(object, id);
                 self.table.runs_once.insert(object);
             }

@@ -94,6 +94,8 @@ pub struct PointsTo {
     pub objects: Vec<Object>,
     sites: HashMap<(usize, usize), usize>,
     globals: Vec<usize>,
+    /// The memory of managed variables, by the global of the shadow that leads to it.
+    managed: BTreeMap<usize, usize>,
     /// The objects of functions whose addresses are used.
     functions: HashMap<usize, usize>,
     values: Vec<Vec<Targets>>,
@@ -152,6 +154,12 @@ impl PointsTo {
         self.globals[global]
     }
 
+    /// The object of a device variable, by the global of its shadow.
+    pub fn object_of_variable(&self, shadow: usize) -> usize {
+        let managed = self.managed.get(&shadow).copied();
+        managed.unwrap_or_else(|| self.object_of_global(shadow))
+    }
+
     /// Where a pointer of `bytes` bytes that is stored at `address` may point.
     pub fn read(&self, address: &Targets, bytes: u64) -> Targets {
         self.load(address, bytes)
@@ -180,6 +188,7 @@ impl PointsTo {
             objects: Vec::new(),
             sites: HashMap::new(),
             globals: Vec::new(),
+            managed: BTreeMap::new(),
             functions: HashMap::new(),
             calls: calls_through_pointers::Calls::of(host),
             values: host
@@ -202,21 +211,24 @@ impl PointsTo {
         };
         solver.add_object(ObjectKind::Unknown);
         solver.contents[UNKNOWN].insert(Offset::ANY, unknown());
-        for global in &host.globals {
+        for (index, global) in host.globals.iter().enumerate() {
             let variable = surroundings
                 .variables
                 .iter()
                 .find(|(shadow, _, _)| *shadow == global.name);
+            if let Some((_, _, true)) = variable {
+                solver.add_managed(index);
+                continue;
+            }
             let object = match variable {
-                Some((_, index, false)) => solver.add_object(ObjectKind::Variable(*index)),
-                _ => solver.add_object(ObjectKind::Global),
+                Some((_, index, _)) => solver.add_object(ObjectKind::Variable(*index)),
+                None => solver.add_object(ObjectKind::Global),
             };
             solver.globals.push(object);
             let outside = !global.internal || global.initializer.is_none();
             solver.objects[object].escaped = outside && !global.constant;
             solver.objects[object].leaked = solver.objects[object].escaped;
-            // The runtime writes the address of a managed variable into its shadow.
-            if global.initializer.is_none() || matches!(variable, Some((_, _, true))) {
+            if global.initializer.is_none() {
                 solver.contents[object].insert(Offset::ANY, unknown());
             }
         }
@@ -266,6 +278,22 @@ impl PointsTo {
             }
         }
         solver
+    }
+
+    /// A managed variable: before anything of the program runs the runtime writes its address into its shadow, and
+    /// nobody writes that again. Kernels know the variable by its name.
+    fn add_managed(&mut self, shadow: usize) {
+        let pointer = self.add_object(ObjectKind::Global);
+        self.globals.push(pointer);
+        let memory = self.add_object(ObjectKind::Buffer(MemoryKind::Managed));
+        self.objects[memory].escaped = true;
+        self.objects[memory].leaked = true;
+        self.managed.insert(shadow, memory);
+        let address = Target {
+            object: memory,
+            offset: Offset::exact(0),
+        };
+        self.contents[pointer].insert(Offset::exact(0), Targets::from([address]));
     }
 
     fn add_object(&mut self, kind: ObjectKind) -> usize {

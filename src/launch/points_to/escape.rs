@@ -87,7 +87,11 @@ impl PointsTo {
         host: &HostModule,
         surroundings: Surroundings<'_>,
     ) {
-        let mut roots = Targets::new();
+        let anywhere_in = |object: &usize| Target {
+            object: *object,
+            offset: Offset::ANY,
+        };
+        let mut roots: Targets = self.managed.values().map(anywhere_in).collect();
         for (index, function) in host.functions.iter().enumerate() {
             if !is_analysed(function, surroundings.stubs) {
                 continue;
@@ -126,11 +130,16 @@ impl PointsTo {
                     }
                 }
                 // What is copied to the device may hold pointers that a kernel follows.
-                if let Some(RuntimeCall {
-                    action: Action::Copy { source, .. },
-                    ..
-                }) = runtime
-                {
+                let copied = match runtime.map(|call| call.action) {
+                    Some(Action::Copy { source, .. }) => Some(source),
+                    Some(Action::SymbolCopy {
+                        other,
+                        to_symbol: true,
+                        ..
+                    }) => Some(other),
+                    _ => None,
+                };
+                if let Some(source) = copied {
                     let source = self.of(host, index, instruction.operands[source]);
                     let anywhere = shift(&source, Offset::ANY);
                     roots.extend(self.load(&anywhere, 8));
