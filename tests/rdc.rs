@@ -147,7 +147,7 @@ fn managed_variables_are_those_of_other_units() {
         folder.path(),
         &[&["-rdc=true", "-o", "program"], &sources[..]].concat(),
     );
-    assert_eq!(run(&folder.path().join("program")), "8 PASS\n");
+    assert_eq!(run(&folder.path().join("program")), "9 PASS\n");
 }
 
 #[test]

@@ -16,7 +16,7 @@ pub use device_library::{
     DeviceLibraryCall, Extent, Part, device_library_call, hides_memory, is_device_library,
     library_of, sets_stream,
 };
-pub use host_library::{LibraryCall, library_call};
+pub use host_library::{LibraryCall, is_library_name, is_stream, library_call};
 pub use standard_library::{STRING_BUFFER_OFFSET, STRING_BYTES};
 
 use super::MemoryKind;

@@ -17,6 +17,8 @@ pub struct HostModule {
     pub constants: Vec<Vec<Operand>>,
     /// The members of those constants that are structs.
     pub members: HashMap<usize, Vec<Operand>>,
+    /// All code of the program is in the module, but for libraries that know nothing of it.
+    pub closed: bool,
 }
 
 /// A host function.
@@ -58,6 +60,8 @@ pub struct Global {
     pub internal: bool,
     /// It is never written.
     pub constant: bool,
+    /// The bytes of a constant text.
+    pub text: Option<Vec<u8>>,
     /// What its initialiser mentions, each with the byte that it stands at (`None`: anywhere); `None`: defined
     /// elsewhere.
     pub initializer: Option<Vec<(Option<i64>, Operand)>>,
@@ -72,6 +76,8 @@ pub struct Effects {
     pub writes_arguments: bool,
     /// May write other memory, or do what is not memory at all (I/O).
     pub writes_elsewhere: bool,
+    /// May write `errno`.
+    pub writes_error_number: bool,
     /// Does not unwind.
     pub no_unwind: bool,
     /// Returns.
@@ -84,6 +90,7 @@ impl Default for Effects {
             reads: true,
             writes_arguments: true,
             writes_elsewhere: true,
+            writes_error_number: true,
             no_unwind: false,
             will_return: false,
         }

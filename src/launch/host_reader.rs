@@ -1,17 +1,19 @@
 //! LLVM's host module -> [`HostModule`].
 //!
-//! This is the only file of the stage that talks to LLVM.
+//! This file and its module are the only ones of the stage that talk to LLVM.
 
+mod text;
+
+use super::calls::{self, Action};
 use super::host_ir::*;
-use crate::diagnostics::{Location, source_path};
 use crate::program::is_users;
 use inkwell::module::Module;
 use llvm_sys::core::*;
-use llvm_sys::debuginfo::*;
 use llvm_sys::prelude::*;
 use llvm_sys::target::*;
 use llvm_sys::{LLVMAtomicOrdering, LLVMLinkage, LLVMOpcode, LLVMTypeKind, LLVMValueKind};
 use std::collections::HashMap;
+use text::{constant_text, location, value_name};
 
 /// Reads `module`. In a `closed` program no name of a user's is seen outside of it.
 pub fn read_host_module(module: &Module<'_>, closed: bool) -> HostModule {
@@ -49,7 +51,10 @@ impl Reader {
                 functions: HashMap::new(),
                 globals: HashMap::new(),
                 constants: HashMap::new(),
-                host: HostModule::default(),
+                host: HostModule {
+                    closed,
+                    ..HostModule::default()
+                },
                 memory_attribute: kind("memory"),
                 no_unwind_attribute: kind("nounwind"),
                 will_return_attribute: kind("willreturn"),
@@ -84,6 +89,7 @@ impl Reader {
                     name: value_name(global),
                     internal: self.is_internal(global, false),
                     constant: LLVMIsGlobalConstant(global) != 0,
+                    text: constant_text(global),
                     initializer,
                 });
             }
@@ -165,8 +171,14 @@ impl Reader {
                 }
                 instructions.push(self.instruction(value, block, &locals, &block_ids));
             }
+            let mut name = value_name(function);
+            // What the program defines itself is no question to the runtime, whatever it is called.
+            let asks = calls::runtime_call(&name).is_some_and(|call| call.action == Action::Check);
+            if !blocks.is_empty() && asks {
+                name += "@program";
+            }
             Function {
-                name: value_name(function),
+                name,
                 parameters: parameters
                     .iter()
                     .map(|p| self.type_of(LLVMTypeOf(*p)))
@@ -197,8 +209,8 @@ impl Reader {
             Effects {
                 reads: bits & 0b0101_0101 != 0,
                 writes_arguments: bits & 0b10 != 0,
-                // Writes of errno alone are nobody's concern here.
                 writes_elsewhere: bits & 0b1000_1000 != 0,
+                writes_error_number: bits & 0b10_0000 != 0,
                 no_unwind: has(self.no_unwind_attribute),
                 will_return: has(self.will_return_attribute),
             }
@@ -649,6 +661,8 @@ impl Reader {
                         reads: site.reads && declared.reads,
                         writes_arguments: site.writes_arguments && declared.writes_arguments,
                         writes_elsewhere: site.writes_elsewhere && declared.writes_elsewhere,
+                        writes_error_number: site.writes_error_number
+                            && declared.writes_error_number,
                         no_unwind: site.no_unwind || declared.no_unwind,
                         will_return: site.will_return || declared.will_return,
                     }
@@ -714,19 +728,6 @@ unsafe fn pure_operation(value: LLVMValueRef, code: LLVMOpcode) -> Option<Operat
     }
 }
 
-unsafe fn value_name(value: LLVMValueRef) -> String {
-    // SAFETY: the name lives as long as the value and `length` bytes of it are readable.
-    unsafe {
-        let mut length = 0;
-        let name = LLVMGetValueName2(value, &raw mut length);
-        if name.is_null() || length == 0 {
-            return String::new();
-        }
-        let bytes = std::slice::from_raw_parts(name.cast::<u8>(), length);
-        String::from_utf8_lossy(bytes).into_owned()
-    }
-}
-
 unsafe fn is_local(value: LLVMValueRef) -> bool {
     // SAFETY: called for functions and globals only.
     let linkage = unsafe { LLVMGetLinkage(value) };
@@ -734,45 +735,4 @@ unsafe fn is_local(value: LLVMValueRef) -> bool {
         linkage,
         LLVMLinkage::LLVMInternalLinkage | LLVMLinkage::LLVMPrivateLinkage
     )
-}
-
-/// The user's place: out of the CUDA headers' own wrappers, along the inlining.
-unsafe fn location(instruction: LLVMValueRef) -> Location {
-    // SAFETY: debug metadata lives as long as its module; every file name is a C string or null.
-    unsafe {
-        let mut place = LLVMInstructionGetDebugLoc(instruction);
-        let mut found = Location::default();
-        while !place.is_null() {
-            let scope = LLVMDILocationGetScope(place);
-            let file = if scope.is_null() {
-                std::ptr::null_mut()
-            } else {
-                LLVMDIScopeGetFile(scope)
-            };
-            if !file.is_null() {
-                let mut length = 0;
-                let text = |start: *const libc::c_char, length: u32| {
-                    if length == 0 {
-                        return String::new();
-                    }
-                    let bytes = std::slice::from_raw_parts(start.cast::<u8>(), length as usize);
-                    String::from_utf8_lossy(bytes).into_owned()
-                };
-                let name = LLVMDIFileGetFilename(file, &raw mut length);
-                let name = text(name, length);
-                let directory = LLVMDIFileGetDirectory(file, &raw mut length);
-                found = Location {
-                    file: source_path(&text(directory, length), &name),
-                    line: LLVMDILocationGetLine(place),
-                    column: LLVMDILocationGetColumn(place),
-                };
-            }
-            let name = found.file.rsplit('/').next().unwrap_or_default();
-            if !name.starts_with("cuda_runtime") {
-                break;
-            }
-            place = LLVMDILocationGetInlinedAt(place);
-        }
-        found
-    }
 }

@@ -4,6 +4,7 @@
 //! [`HostMemory::writes`] of it, unless a kernel changed it (such memory is
 //! [`super::points_to::Object::kernel_visible`]).
 
+mod libraries;
 mod writes;
 
 pub use writes::Writes;
@@ -11,6 +12,7 @@ pub use writes::Writes;
 use super::calls::{self, Action, Extent, RuntimeCall};
 use super::host_ir::{HostModule, Instruction, Opcode, Operand, Type};
 use super::points_to::{PointsTo, Targets, is_analysed};
+use libraries::Given;
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -54,8 +56,8 @@ pub struct HostMemory {
     asynchronous: Writes,
     /// The exceptions that the module throws have no destructors but the library's.
     plain_exceptions: bool,
-    /// What writes to a stream may call the program's own functions.
-    own_streams: bool,
+    /// What the program gives to libraries for later.
+    given: Given,
 }
 
 impl HostMemory {
@@ -69,7 +71,7 @@ impl HostMemory {
             through_pointers: points_to.calls_through_pointers(host, stubs),
             asynchronous: asynchronous_writes(host, points_to, stubs),
             plain_exceptions: throws_plain_exceptions(host),
-            own_streams: has_own_streams(host),
+            given: Given::of(host, points_to),
         };
         let analysed: Vec<bool> = host
             .functions
@@ -233,39 +235,13 @@ impl HostMemory {
                     return Rc::new(writes);
                 }
                 if let Some(library) = calls::library_call(called) {
-                    let length = match instruction.operands.get(2) {
-                        Some(Operand::Integer { value, .. }) if is_memory_fill(&called.name) => {
-                            u64::try_from(*value).ok()
-                        }
-                        _ => None,
-                    };
-                    let all = library.writes.iter().copied();
-                    let from = library.writes_from.unwrap_or(usize::MAX);
-                    for position in all.chain(from..instruction.operands.len()) {
-                        let place = targets(position);
-                        if !place.is_empty() || length.is_some() {
-                            writes.add(&place, length);
-                        }
-                    }
-                    if library.copies.is_some() {
-                        let made = Operand::Instruction(at);
-                        writes.add(&points_to.of(host, function, made), None);
-                    }
-                    for position in library.string.iter().chain(&library.other_string) {
-                        let place = targets(*position);
-                        writes.add(&place, Some(calls::STRING_BYTES));
-                        writes.add(&points_to.read(&place, 8), None);
-                    }
-                    if !library.relinks.is_empty() {
-                        let roots = (0..instruction.operands.len()).flat_map(&targets).collect();
-                        let nodes = points_to.linked(roots, library.relinks);
-                        // Besides its links a node has a colour, or a list its length, in front.
-                        writes.add(&nodes, Some(calls::STRING_BYTES));
-                    }
-                    return Rc::new(writes);
+                    return Rc::new(self.library_writes(host, points_to, (function, at), &library));
                 }
                 if is_analysed(called, stubs) {
                     return self.summaries[*callee].clone();
+                }
+                if effects.writes_error_number {
+                    writes.add(&points_to.error_number(), None);
                 }
                 if effects.writes_elsewhere {
                     // It may reach its arguments even where those never escape otherwise.
@@ -352,7 +328,10 @@ impl HostMemory {
         else {
             return Conduct::Computes;
         };
-        let quiet = !effects.writes_elsewhere && effects.no_unwind && effects.will_return;
+        // What only reads may read what kernels write.
+        let quiet = !(effects.writes_elsewhere || effects.reads && self.given.is_visible)
+            && effects.no_unwind
+            && effects.will_return;
         let by_attributes = if quiet {
             Conduct::Computes
         } else {
@@ -384,17 +363,7 @@ impl HostMemory {
             return Conduct::Acts;
         }
         if let Some(library) = calls::library_call(called) {
-            let is_text = || !self.own_streams && !is_bulk_output(host, function, at);
-            return match (library.fence, library.output, library.throws) {
-                (true, ..) => Conduct::Acts,
-                (_, true, throws) if is_text() => match throws {
-                    true => Conduct::OutputsOrThrows,
-                    false => Conduct::Outputs,
-                },
-                (_, true, _) => Conduct::Acts,
-                (.., true) => Conduct::Throws,
-                _ => Conduct::Computes,
-            };
+            return self.library_conduct(host, (function, at), &library);
         }
         if is_analysed(called, stubs) {
             return self.conducts[callee];
@@ -443,8 +412,10 @@ impl HostMemory {
         else {
             return false;
         };
-        let name = host.functions[*callee].name.as_str();
-        if calls::is_cuda(name) || !host.functions[*callee].blocks.is_empty() {
+        let called = &host.functions[*callee];
+        let name = called.name.as_str();
+        let library = calls::library_call(called);
+        if calls::is_cuda(name) || library.is_none() && !called.blocks.is_empty() {
             return false;
         }
         let unrelated = ["llvm.lifetime.", "llvm.dbg.", "llvm.assume"];
@@ -455,6 +426,9 @@ impl HostMemory {
             .operands
             .iter()
             .any(|operand| points_to.any_kernel_visible(&points_to.of(host, function, *operand)))
+            || library.is_some_and(|library| {
+                self.reads_visible_text(host, points_to, (function, at), &library)
+            })
     }
 
     fn runtime_writes(
@@ -499,11 +473,21 @@ impl HostMemory {
             } => {
                 writes.add(&targets(other), literal(bytes, operands));
             }
-            // A copy that was under way has landed at the latest now.
-            Action::Synchronise(_) | Action::StreamOperation => {
-                writes.join(&self.asynchronous);
-            }
             _ => {}
+        }
+        // What waits, or may tell of it: a copy that was under way has landed at the latest now.
+        let waits = match runtime.action {
+            Action::Synchronise(_)
+            | Action::StreamOperation
+            | Action::Free { .. }
+            | Action::Fence => true,
+            Action::Copy { stream, .. }
+            | Action::SymbolCopy { stream, .. }
+            | Action::Set { stream, .. } => stream == calls::OnStream::Waits,
+            _ => false,
+        };
+        if waits {
+            writes.join(&self.asynchronous);
         }
         writes
     }
@@ -519,46 +503,9 @@ fn literal(size: calls::Size, operands: &[Operand]) -> Option<u64> {
     }
 }
 
-fn is_memory_fill(name: &str) -> bool {
-    super::points_to::is_memory_copy(name) || name == "memset" || name.starts_with("llvm.memset.")
-}
-
 fn calls_named(host: &HostModule, instruction: &Instruction, name: &str) -> bool {
     matches!(instruction.opcode, Opcode::Call { callee: Some(callee), .. }
         if host.functions[callee].name == name)
-}
-
-/// Whether the program makes streams that call its own functions: by the C library's cookies, or as a class
-/// that overrides what a C++ stream's buffer does with characters.
-fn has_own_streams(host: &HostModule) -> bool {
-    const OVERRIDES: [&str; 5] = [
-        "8overflowEi",
-        "8overflowEj",
-        "6xsputnEPKcl",
-        "6xsputnEPKwl",
-        "4syncEv",
-    ];
-    host.functions.iter().any(|function| {
-        let name = function.name.as_str();
-        let overrides = OVERRIDES.iter().any(|end| name.ends_with(end));
-        let of_library = ["_ZNSt", "_ZNKSt", "_ZN9__gnu_cxx"];
-        name == "fopencookie"
-            || overrides && !of_library.iter().any(|start| name.starts_with(start))
-    })
-}
-
-/// Whether a call may write so much that it takes its time, which work of the device could run beside.
-fn is_bulk_output(host: &HostModule, function: usize, at: usize) -> bool {
-    /// What a line of text or a table may have.
-    const MOST_BYTES: i64 = 4096;
-    let instruction = &host.functions[function].instructions[at];
-    let constant = |argument: usize| match instruction.operands.get(argument) {
-        Some(Operand::Integer { value, .. }) => Some(*value),
-        _ => None,
-    };
-    let bytes = || constant(1)?.checked_mul(constant(2)?);
-    calls_named(host, instruction, "fwrite")
-        && bytes().is_none_or(|bytes| !(0..=MOST_BYTES).contains(&bytes))
 }
 
 fn throws_plain_exceptions(host: &HostModule) -> bool {

@@ -443,6 +443,7 @@ impl Builder<'_> {
                 _ => NodeKind::Opaque { what: name },
             });
         }
+        let name = facts.memory.told_name(facts.host, (function, at), name);
         if facts
             .memory
             .touches_kernel_visible(facts.host, facts.points_to, function, at)

@@ -27,6 +27,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 /// The object that stands for all memory that the module cannot see.
 pub const UNKNOWN: usize = 0;
 
+/// The object that is `errno`.
+const ERROR_NUMBER: usize = 1;
+
+/// The object that is what a `FILE` points to.
+const STREAM: usize = 2;
+
 /// A place in a memory object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Target {
@@ -58,6 +64,10 @@ pub enum ObjectKind {
     Descriptor,
     /// Function number n of the host module: a place to call, not memory.
     Function(usize),
+    /// `errno`.
+    ErrorNumber,
+    /// A stream of a library, or what it keeps.
+    Stream,
 }
 
 impl ObjectKind {
@@ -69,6 +79,7 @@ impl ObjectKind {
                 | Self::Variable(_)
                 | Self::Descriptor
                 | Self::Function(_)
+                | Self::Stream
         )
     }
 }
@@ -210,6 +221,12 @@ impl PointsTo {
             work: 0,
         };
         solver.add_object(ObjectKind::Unknown);
+        // Libraries know where it is, and no one else who is not told.
+        let error_number = solver.add_object(ObjectKind::ErrorNumber);
+        solver.objects[error_number].escaped = true;
+        let stream = solver.add_object(ObjectKind::Stream);
+        solver.objects[stream].escaped = true;
+        debug_assert_eq!((error_number, stream), (ERROR_NUMBER, STREAM));
         solver.contents[UNKNOWN].insert(Offset::ANY, unknown());
         for (index, global) in host.globals.iter().enumerate() {
             let variable = surroundings
@@ -220,11 +237,18 @@ impl PointsTo {
                 solver.add_managed(index);
                 continue;
             }
+            let is_stream = calls::is_stream(&global.name) && global.initializer.is_none();
             let object = match variable {
                 Some((_, index, _)) => solver.add_object(ObjectKind::Variable(*index)),
+                None if is_stream => solver.add_object(ObjectKind::Stream),
                 None => solver.add_object(ObjectKind::Global),
             };
             solver.globals.push(object);
+            if is_stream && !global.name.starts_with("_Z") {
+                let stream = solver.stream();
+                solver.contents[object].insert(Offset::ANY, stream);
+                continue;
+            }
             let outside = !global.internal || global.initializer.is_none();
             solver.objects[object].escaped = outside && !global.constant;
             solver.objects[object].leaked = solver.objects[object].escaped;

@@ -13,7 +13,7 @@ use super::inlining::recursive_functions;
 use super::ir::{self, Place, Value};
 use super::launches;
 use super::runtime_effects;
-use super::streams::is_stream_output;
+use super::streams::{gives_stream_memory, is_stream_output};
 use super::{HostVisibleMemory, ProgramError, allocation_loops, contexts, passes};
 use inkwell::module::Module;
 use llvm_sys::LLVMLinkage;
@@ -124,7 +124,7 @@ fn keep_launching_instances(host: &Module<'_>, stubs: &BTreeSet<String>) {
 }
 
 fn visible_memory(host: &Module<'_>, outside: Outside) -> HostVisibleMemory {
-    match outside.code {
+    match outside.code || outside.libraries {
         true => HostVisibleMemory::Anything,
         false => runtime_effects::host_visible_memory(host),
     }
@@ -206,6 +206,8 @@ pub(super) struct Outside {
     pub(super) code: bool,
     /// Symbols are exported to be found by name at run time.
     pub(super) lookups: bool,
+    /// Libraries that may allocate what both kernels and the host see.
+    pub(super) libraries: bool,
 }
 
 /// Removes functions that drive the device and that nothing refers to any more: all their calls
@@ -393,6 +395,7 @@ impl Sizes<'_> {
             || function.is_interposable()
             || function.name() == "main"
             || is_stream_output(&function.name())
+            || gives_stream_memory(&function.name())
             || function.has_attribute("returns_twice")
         {
             return false;

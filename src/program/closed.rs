@@ -91,6 +91,62 @@ const VARIABLES_OF_C: [&str; 22] = [
     "rpc_createerr",
 ];
 
+/// Widely used libraries that allocate nothing by CUDA; the program gives them its own memory at most.
+const LIBRARIES_OF_THE_HOST: [&str; 38] = [
+    "GL",
+    "GLU",
+    "GLEW",
+    "glut",
+    "glfw",
+    "EGL",
+    "X11",
+    "Xext",
+    "Xi",
+    "Xmu",
+    "SDL2",
+    "png",
+    "jpeg",
+    "tiff",
+    "freeimage",
+    "hdf5",
+    "hdf5_cpp",
+    "hdf5_hl",
+    "netcdf",
+    "blas",
+    "cblas",
+    "openblas",
+    "lapack",
+    "lapacke",
+    "gsl",
+    "gslcblas",
+    "fftw3",
+    "fftw3f",
+    "gfortran",
+    "gtest",
+    "gtest_main",
+    "glog",
+    "gflags",
+    "yaml-cpp",
+    "ncurses",
+    "bz2",
+    "lz4",
+    "zstd",
+];
+
+/// Whether no file that `link_arguments` name can allocate memory that both kernels and the host see.
+pub(super) fn make_no_shared_memory(link_arguments: &[String]) -> bool {
+    let arguments = link_arguments.iter();
+    let mut parts = arguments.flat_map(|argument| argument.split(','));
+    parts.all(|part| match part.strip_prefix("-l") {
+        Some(library) => {
+            LIBRARIES.contains(&library)
+                || LIBRARIES_OF_THE_HOST.contains(&library)
+                || library.starts_with("boost_")
+        }
+        None => part.starts_with('-') || !(part.contains(".so") || part.ends_with(".a")),
+    })
+}
+
 /// Whether all files that `link_arguments` name are such libraries.
 pub(super) fn links_known_libraries_only(link_arguments: &[String]) -> bool {
     link_arguments
@@ -225,6 +281,16 @@ mod tests {
         assert!(!links_known_libraries_only(&arguments("-lm -lsolver")));
         assert!(!links_known_libraries_only(&arguments(
             "-lm ./libsolver.so"
+        )));
+        assert!(make_no_shared_memory(&arguments(
+            "-lpng -lboost_system -lm"
+        )));
+        assert!(make_no_shared_memory(&arguments(
+            "-Wl,--gc-sections,-rpath,/opt/lib -static"
+        )));
+        assert!(!make_no_shared_memory(&arguments("-lpng -lsolver")));
+        assert!(!make_no_shared_memory(&arguments(
+            "-Wl,--whole-archive,libsolver.a"
         )));
     }
 }

@@ -61,7 +61,7 @@ pub use operations::{
     operation_name,
 };
 pub use relocatable::{DeviceSymbols, read_device_link, read_relocatable_unit};
-pub use streams::is_stream_output;
+pub use streams::{gives_stream_memory, is_stream_output};
 
 use crate::cli::{Build, Input, Language, Phase, Target, Toolchain};
 use crate::diagnostics::Location;
@@ -162,6 +162,7 @@ pub fn read_program<'ctx>(
             .link_arguments
             .iter()
             .any(|argument| argument.contains("dynamic") || argument == "-Wl,-E"),
+        libraries: !closed::make_no_shared_memory(&build.link_arguments),
     };
     let has_main = ir::function(&host, "main").is_some_and(|main| !main.is_declaration());
     let closed = has_main

@@ -249,7 +249,10 @@ const QUIET_DRIVER_FUNCTIONS: [&str; 16] = [
 /// The names of functions after which a kernel, a copy or a host function in a stream may change
 /// memory that the host reads: of the driver's, all that are not known to be harmless.
 fn makes_visible(name: &str) -> bool {
-    const MARKS: [&str; 15] = [
+    const MARKS: [&str; 17] = [
+        // What a library that is loaded later allocates.
+        "dlsym",
+        "dlvsym",
         "cudaGetDriverEntryPoint",
         "cudaLibraryGet",
         "cudaMallocManaged",

@@ -36,24 +36,54 @@ pub struct LibraryCall {
     pub throws: bool,
     /// What its arguments point to is in anyone's reach from then on.
     pub gives_away: bool,
+    /// Its result is the address of `errno`.
+    pub error_number: bool,
+    /// It works on a stream, and so on memory that the program may have given to that.
+    pub stream: bool,
+    /// It works on what the program may have given to the library before, and does not name it.
+    pub hidden: bool,
+    /// It may call a function that the program gave to it.
+    pub calls_back: bool,
+    /// The argument is a text with conversions, as `printf` has it: with `%n` it writes through those behind it.
+    pub format: Option<usize>,
+    /// The arguments of the text are in a list, which stands behind it.
+    pub format_list: bool,
+}
+
+/// A variable that is, or leads to, a standard stream.
+pub fn is_stream(variable: &str) -> bool {
+    const STREAMS: [&str; 7] = [
+        "stdin",
+        "stdout",
+        "stderr",
+        "_ZSt3cin",
+        "_ZSt4cout",
+        "_ZSt4cerr",
+        "_ZSt4clog",
+    ];
+    STREAMS.contains(&variable)
 }
 
 /// The effect of a function as one of a library; `None` when it is none or the table does not have
-/// it. Names of the standard library are its own, so that what a header defines counts too; a
-/// program may define any other name.
+/// it. Names of the standard library are its own, so that what a header defines counts too (the table has
+/// the operators of that namespace by their whole names, since programs add some); a program may define any
+/// other name.
 pub fn library_call(function: &Function) -> Option<LibraryCall> {
     let name = function.name.as_str();
     let reserved = [
         "_ZSt",
         "_ZNSt",
         "_ZNKSt",
-        "_ZdlPv",
-        "_ZdaPv",
         // clang defines it itself, in each module that needs it.
         "__clang_call_terminate",
     ];
     let counts = function.blocks.is_empty() || reserved.iter().any(|start| name.starts_with(start));
     call(name).filter(|_| counts)
+}
+
+/// Whether the table has the name; the function may be another one all the same.
+pub fn is_library_name(name: &str) -> bool {
+    call(name).is_some()
 }
 
 fn call(name: &str) -> Option<LibraryCall> {
@@ -67,7 +97,12 @@ fn call(name: &str) -> Option<LibraryCall> {
     };
     let output = LibraryCall {
         output: true,
+        stream: true,
         ..plain
+    };
+    let of_stream = LibraryCall {
+        stream: true,
+        ..fence
     };
     if name == "llvm.trap" || name == "llvm.debugtrap" || name == "llvm.readcyclecounter" {
         return Some(fence);
@@ -110,20 +145,14 @@ fn call(name: &str) -> Option<LibraryCall> {
             ..output
         });
     }
-    if [
-        "_ZNSo",
-        "_ZNSi",
-        "_ZStls",
-        "_ZStrs",
-        "_ZNSt8ios_base",
-        "_ZNSt9basic_ios",
-    ]
-    .iter()
-    .any(|start| name.starts_with(start))
-    {
+    let of_streams = ["_ZNSo", "_ZNSi", "_ZNSt8ios_base", "_ZNSt9basic_ios"];
+    if of_streams.iter().any(|start| name.starts_with(start)) || is_stream_operator(name) {
         return Some(LibraryCall {
             writes_from: Some(0),
             returns_argument: Some(0),
+            // A manipulator, or what is told when a stream changes.
+            calls_back: name.contains("PF"),
+            stream: true,
             ..fence
         });
     }
@@ -161,7 +190,11 @@ fn call(name: &str) -> Option<LibraryCall> {
             ..plain
         },
         // The handler's frame takes the exception, which everyone may reach.
-        "__cxa_begin_catch" | "__cxa_get_exception_ptr" | "__errno_location" => plain,
+        "__cxa_begin_catch" | "__cxa_get_exception_ptr" => plain,
+        "__errno_location" => LibraryCall {
+            error_number: true,
+            ..plain
+        },
         "__cxa_rethrow" => LibraryCall {
             throws: true,
             ..plain
@@ -198,11 +231,15 @@ fn call(name: &str) -> Option<LibraryCall> {
             ..plain
         },
         "strlen" | "strcmp" | "strncmp" | "strcasecmp" | "strncasecmp" | "memcmp" | "bcmp"
-        | "atoi" | "atol" | "atoll" | "atof" | "abs" | "labs" | "llabs" | "rand" | "srand"
-        | "random" | "div" | "ldiv" | "toupper" | "tolower" | "isalpha" | "isdigit" | "isspace"
-        | "isalnum" | "isupper" | "islower" | "ispunct" | "isprint" | "strspn" | "strcspn"
-        | "strnlen" | "wcslen" | "srandom" | "drand48" | "srand48" | "lrand48" | "mrand48"
-        | "getenv" => plain,
+        | "atoi" | "atol" | "atoll" | "atof" | "abs" | "labs" | "llabs" | "div" | "ldiv"
+        | "toupper" | "tolower" | "isalpha" | "isdigit" | "isspace" | "isalnum" | "isupper"
+        | "islower" | "ispunct" | "isprint" | "strspn" | "strcspn" | "strnlen" | "wcslen"
+        | "drand48" | "srand48" | "lrand48" | "mrand48" => plain,
+        // The state of the one may be memory that `initstate` took, the other's that of `putenv`.
+        "rand" | "srand" | "random" | "srandom" | "getenv" => LibraryCall {
+            hidden: true,
+            ..plain
+        },
         "strchr" | "strrchr" | "strstr" | "memchr" => LibraryCall {
             returns_argument: Some(0),
             ..plain
@@ -210,21 +247,25 @@ fn call(name: &str) -> Option<LibraryCall> {
         "sin" | "cos" | "tan" | "exp" | "exp2" | "expm1" | "log" | "log2" | "log10" | "log1p"
         | "pow" | "sqrt" | "cbrt" | "fabs" | "floor" | "ceil" | "round" | "lround" | "fmod"
         | "fmin" | "fmax" | "sinh" | "cosh" | "tanh" | "asin" | "acos" | "atan" | "atan2"
-        | "erf" | "erfc" | "hypot" | "tgamma" | "lgamma" | "fma" | "ldexp" | "sinf" | "cosf"
-        | "tanf" | "expf" | "exp2f" | "expm1f" | "logf" | "log2f" | "log10f" | "log1pf"
-        | "powf" | "sqrtf" | "cbrtf" | "fabsf" | "floorf" | "ceilf" | "roundf" | "lroundf"
-        | "fmodf" | "nextafter" | "nextafterf" | "logl" | "sqrtl" | "expl" | "powl" | "fabsl"
-        | "rint" | "rintf" | "nearbyint" | "nearbyintf" | "trunc" | "truncf" | "llround"
-        | "llroundf" | "lroundl" | "lrint" | "lrintf" | "llrint" | "llrintf" | "copysign"
-        | "copysignf" | "remainder" | "remainderf" | "fdim" | "fdimf" | "exp10" | "exp10f"
-        | "j0" | "j1" | "y0" | "y1" | "log1pl" | "logb" | "logbf" | "ilogb" | "ilogbf"
-        | "asinh" | "acosh" | "atanh" | "asinhf" | "acoshf" | "atanhf" | "scalbn" | "scalbnf"
-        | "fminf" | "fmaxf" | "sinhf" | "coshf" | "tanhf" | "asinf" | "acosf" | "atanf"
-        | "atan2f" | "erff" | "erfcf" | "hypotf" | "tgammaf" | "lgammaf" | "fmaf" | "ldexpf" => {
-            plain
-        }
-        "sprintf" | "snprintf" | "vsprintf" | "vsnprintf" | "erand48" | "nrand48" | "jrand48"
-        | "rand_r" => LibraryCall {
+        | "erf" | "erfc" | "hypot" | "tgamma" | "fma" | "ldexp" | "sinf" | "cosf" | "tanf"
+        | "expf" | "exp2f" | "expm1f" | "logf" | "log2f" | "log10f" | "log1pf" | "powf"
+        | "sqrtf" | "cbrtf" | "fabsf" | "floorf" | "ceilf" | "roundf" | "lroundf" | "fmodf"
+        | "nextafter" | "nextafterf" | "logl" | "sqrtl" | "expl" | "powl" | "fabsl" | "rint"
+        | "rintf" | "nearbyint" | "nearbyintf" | "trunc" | "truncf" | "llround" | "llroundf"
+        | "lroundl" | "lrint" | "lrintf" | "llrint" | "llrintf" | "copysign" | "copysignf"
+        | "remainder" | "remainderf" | "fdim" | "fdimf" | "exp10" | "exp10f" | "j0" | "j1"
+        | "y0" | "y1" | "log1pl" | "logb" | "logbf" | "ilogb" | "ilogbf" | "asinh" | "acosh"
+        | "atanh" | "asinhf" | "acoshf" | "atanhf" | "scalbn" | "scalbnf" | "fminf" | "fmaxf"
+        | "sinhf" | "coshf" | "tanhf" | "asinf" | "acosf" | "atanf" | "atan2f" | "erff"
+        | "erfcf" | "hypotf" | "tgammaf" | "fmaf" | "ldexpf" => plain,
+        "sprintf" | "snprintf" | "vsprintf" | "vsnprintf" => LibraryCall {
+            writes: &[0],
+            numbers: true,
+            format: Some(if name.contains("snprintf") { 2 } else { 1 }),
+            format_list: name.starts_with('v'),
+            ..plain
+        },
+        "erand48" | "nrand48" | "jrand48" | "rand_r" => LibraryCall {
             writes: &[0],
             numbers: true,
             ..plain
@@ -243,10 +284,14 @@ fn call(name: &str) -> Option<LibraryCall> {
             writes: &[0],
             ..fence
         },
-        "printf" | "puts" | "putchar" | "fprintf" | "vprintf" | "vfprintf" | "fputs" | "fputc"
-        | "putc" | "fwrite" | "fflush" | "perror" => output,
-        "fclose"
-        | "exit"
+        "printf" | "fprintf" | "vprintf" | "vfprintf" => LibraryCall {
+            format: Some(usize::from(name.ends_with("fprintf"))),
+            format_list: name.starts_with('v'),
+            ..output
+        },
+        "puts" | "putchar" | "fputs" | "fputc" | "putc" | "fwrite" | "fflush" | "perror" => output,
+        "fclose" | "fopen" => of_stream,
+        "exit"
         | "_exit"
         | "abort"
         | "__assert_fail"
@@ -255,10 +300,9 @@ fn call(name: &str) -> Option<LibraryCall> {
         | "usleep"
         | "omp_get_wtime"
         | "_Unwind_Resume"
-        | "fopen"
         | "_ZNSt6chrono3_V212system_clock3nowEv"
         | "_ZNSt6chrono3_V212steady_clock3nowEv" => fence,
-        "time" | "gettimeofday" | "fread" | "fgets" => LibraryCall {
+        "time" | "gettimeofday" => LibraryCall {
             writes: if name == "gettimeofday" {
                 &[0, 1]
             } else {
@@ -266,19 +310,49 @@ fn call(name: &str) -> Option<LibraryCall> {
             },
             ..fence
         },
+        "fread" | "fgets" => LibraryCall {
+            writes: &[0],
+            ..of_stream
+        },
         "clock_gettime" => LibraryCall {
             writes: &[1],
             ..fence
         },
         "scanf" | "__isoc99_scanf" | "__isoc23_scanf" => LibraryCall {
             writes_from: Some(1),
-            ..fence
+            ..of_stream
         },
         "fscanf" | "sscanf" | "__isoc99_fscanf" | "__isoc99_sscanf" | "__isoc23_fscanf"
         | "__isoc23_sscanf" => LibraryCall {
             writes_from: Some(2),
-            ..fence
+            ..of_stream
         },
         _ => return None,
     })
+}
+
+/// Operators of the library's own that read from and write to streams.
+fn is_stream_operator(name: &str) -> bool {
+    const STARTS: [&str; 2] = [
+        "_ZStlsIcSt11char_traitsIcEERSt13basic_ostreamIT_T0_ES6_",
+        "_ZStrsIcSt11char_traitsIcEERSt13basic_istreamIT_T0_ES6_",
+    ];
+    const ENDS: [&str; 10] = [
+        "St5_Setw",
+        "St13_Setprecision",
+        "St8_Setbase",
+        "St8_SetfillIS3_E",
+        "St12_Setiosflags",
+        "St14_Resetiosflags",
+        "St17basic_string_viewIS3_S4_E",
+        "c",
+        "RS3_",
+        "PS3_",
+    ];
+    const TO_STRING: &str = "_ZStrsIcSt11char_traitsIcESaIcEERSt13basic_istreamIT_T0_ES7_RNSt7__cxx1112basic_stringIS4_S5_T1_EE";
+    let ends = |start: &&str| {
+        name.strip_prefix(*start)
+            .is_some_and(|end| ENDS.contains(&end))
+    };
+    name == TO_STRING || STARTS.iter().any(|start| ends(&start))
 }

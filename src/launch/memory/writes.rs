@@ -105,7 +105,8 @@ impl Writes {
         }
         targets.iter().any(|target| {
             if target.object == UNKNOWN {
-                return self.objects().any(|object| points_to.is_escaped(object));
+                let mut objects = self.objects();
+                return objects.any(|object| points_to.is_reached_by_others(object));
             }
             let ranges = self.ranges.get(&target.object);
             ranges.is_some_and(|ranges| ranges.iter().any(|range| overlaps(*range, *target, bytes)))

@@ -3,6 +3,35 @@
 use super::*;
 
 impl PointsTo {
+    /// Where `errno` is.
+    pub fn error_number(&self) -> Targets {
+        Targets::from([Target {
+            object: ERROR_NUMBER,
+            offset: Offset::ANY,
+        }])
+    }
+
+    /// A stream of the C library.
+    pub(super) fn stream(&self) -> Targets {
+        Targets::from([Target {
+            object: STREAM,
+            offset: Offset::ANY,
+        }])
+    }
+
+    /// Code outside the module may reach the object by a pointer that it was given or that anyone may have.
+    pub fn is_reached_by_others(&self, object: usize) -> bool {
+        self.is_escaped(object) && (object != ERROR_NUMBER || self.objects[object].leaked)
+    }
+
+    /// Host code outside the module may have a pointer to memory that a kernel sees as well; memory of the module's
+    /// own allocations only, or any.
+    pub fn is_visible_outside(&self, only_allocated: bool) -> bool {
+        let counts = |kind| matches!(kind, ObjectKind::Buffer(_)) || !only_allocated;
+        let mut objects = self.objects.iter();
+        objects.any(|object| object.kernel_visible && object.leaked && counts(object.kind))
+    }
+
     pub(super) fn escape(&mut self, targets: &Targets) {
         for target in targets {
             let object = self.merged(target.object);
@@ -92,6 +121,9 @@ impl PointsTo {
             offset: Offset::ANY,
         };
         let mut roots: Targets = self.managed.values().map(anywhere_in).collect();
+        if surroundings.host_visible_memory == HostVisibleMemory::Anything {
+            roots.extend(unknown());
+        }
         for (index, function) in host.functions.iter().enumerate() {
             if !is_analysed(function, surroundings.stubs) {
                 continue;
@@ -128,6 +160,14 @@ impl PointsTo {
                             roots.extend(targets);
                         }
                     }
+                }
+                // A function of which nothing is known may give a kernel what it is given.
+                if runtime.is_none() && !folded && calls::is_cuda(name) {
+                    let operands = instruction.operands.iter();
+                    let given = operands.flat_map(|operand| self.of(host, index, *operand));
+                    let given: Targets = given.collect();
+                    roots.extend(self.load(&shift(&given, Offset::ANY), 8));
+                    roots.extend(given);
                 }
                 // What is copied to the device may hold pointers that a kernel follows.
                 let copied = match runtime.map(|call| call.action) {
@@ -169,7 +209,13 @@ impl PointsTo {
                 // And where all such memory is the runtime's, they do not lead to the host's own.
                 let may_be = |object: &Object| {
                     let is_buffer = matches!(object.kind, ObjectKind::Buffer(_));
-                    object.escaped && (is_buffer || visible == HostVisibleMemory::Anything)
+                    // Nobody gives a kernel what libraries keep for themselves.
+                    let is_library = match object.kind {
+                        ObjectKind::ErrorNumber => !object.leaked,
+                        kind => kind == ObjectKind::Stream,
+                    };
+                    let is_any = visible == HostVisibleMemory::Anything && !is_library;
+                    object.escaped && (is_buffer || is_any)
                 };
                 work.extend(
                     (0..self.objects.len()).filter(|object| may_be(&self.objects[*object])),

@@ -60,7 +60,17 @@ impl PointsTo {
         if library.gives_away {
             arguments.iter().for_each(|targets| self.escape(targets));
         }
-        if library.allocates && library.string.is_none() {
+        if library.error_number {
+            self.add_value(function, at, self.error_number());
+        } else if library.stream
+            && library.returns_argument.is_none()
+            && instruction.result == Type::Pointer
+        {
+            let stream = self.stream();
+            self.add_value(function, at, stream);
+            // `fgets` returns its buffer.
+            self.add_value(function, at, argument(0));
+        } else if library.allocates && library.string.is_none() {
             self.add_value(function, at, made);
         } else if let Some(position) = library.returns_argument {
             let targets = argument(position);
