@@ -10,17 +10,21 @@
 //! `race` ends the program at two accesses to one byte of which one writes and which nothing orders:
 //! * by two threads of one block between the same two barriers (of the block, of some of its threads, or
 //!   phases of an `mbarrier`, each taken to order all threads), unless they belong to one warp with a
-//!   warp operation in between, or both are atomic, or both are stores of one kernel and leave the same there;
-//! * by two blocks of a fused kernel that belong to different kernels of the program: launches order
-//!   them there, and nothing does in the fused one. Blocks of one kernel may have a protocol of
-//!   their own, so that they are not compared.
+//!   warp operation in between;
+//! * by two blocks of a launch;
+//! * by operations of two streams ([`streams`]), or of the device and the host ([`host`]).
+//!
+//! Atomic and volatile accesses do not race with each other, and order what stands before and behind them; stores
+//! of one kernel that leave the same in a byte do not race either. `docs/races.md` has all of it for users.
 //!
 //! [`Watch`] only looks.
 //!
 //! Either way the program says kernel, block, thread and source line of the access (of both) and ends
 //! with status 1. Blocks run one after the other.
 
+pub mod host;
 mod race;
+pub mod streams;
 mod watch;
 mod written;
 
@@ -33,13 +37,33 @@ use crate::mapping;
 use crate::memory::{self, Place};
 use crate::{abi, fault, termination};
 
-/// What `SIRIUS_CHECK` asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Check {
+/// What `SIRIUS_CHECK` asks for: its words, with commas between them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Checks {
     /// `memory`.
-    Memory,
+    pub memory: bool,
     /// `race`.
-    Race,
+    pub race: bool,
+}
+
+impl Checks {
+    /// Reads the words; nothing for a word that is none.
+    pub fn read(text: &str) -> Option<Self> {
+        let mut checks = Self::default();
+        for word in text.split(',').filter(|word| !word.is_empty()) {
+            match word {
+                "memory" => checks.memory = true,
+                "race" => checks.race = true,
+                _ => return None,
+            }
+        }
+        Some(checks)
+    }
+
+    /// Whether accesses are checked at all.
+    pub fn any(self) -> bool {
+        self.memory || self.race
+    }
 }
 
 /// One access of one thread, to other memory than its own stack.
@@ -86,42 +110,53 @@ pub fn access(state: &mut BlockState, checked: &Checked) {
     if let Some(watch) = &settings().watch {
         watch::accessed(watch, state, checked);
     }
-    match settings().check {
-        None => {}
-        Some(Check::Memory) => check_memory(state, checked),
-        Some(Check::Race) => race::check(state, checked),
+    let checks = settings().checks;
+    if checks.memory {
+        check_memory(state, checked);
+    }
+    if checks.race {
+        race::check(state, checked);
     }
 }
 
 /// The host copied.
 pub fn copied(destination: usize, source: usize, bytes: usize) {
     watch::moved(destination, bytes, "a copy");
+    streams::copies(destination, source, bytes);
     written::copied(destination, source, bytes);
 }
 
 /// The host, or a library of ours, filled memory.
 pub fn filled(address: usize, bytes: usize) {
     watch::moved(address, bytes, "a set or a library");
+    streams::fills(address, bytes);
     written::filled(address, bytes);
 }
 
 /// A launch begins.
 pub fn launch_begins() {
-    if settings().check == Some(Check::Race) {
+    if settings().checks.race {
         race::launch_begins();
+    }
+}
+
+/// A launch of this name is over.
+pub fn launch_ends(kernel: &str) {
+    if settings().checks.race {
+        race::launch_ends(kernel);
     }
 }
 
 /// A block begins; its shared memory holds nothing.
 pub fn block_begins() {
-    if settings().check == Some(Check::Memory) {
+    if settings().checks.memory {
         written::block_begins();
     }
 }
 
 /// A block is over, or lets others go first.
 pub fn block_rests() {
-    if settings().check == Some(Check::Race) {
+    if settings().checks.race {
         race::access_is_over();
     }
 }

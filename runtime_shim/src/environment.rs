@@ -1,6 +1,6 @@
 //! What the user sets through environment variables, read once.
 
-use crate::check::{Check, Watch};
+use crate::check::{Checks, Watch};
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
@@ -17,7 +17,7 @@ pub struct Settings {
     /// `SIRIUS_TRACE`: where the access trace goes.
     pub trace: Option<PathBuf>,
     /// `SIRIUS_CHECK`: what every access of a kernel is checked for. Blocks then run one after the other.
-    pub check: Option<Check>,
+    pub checks: Checks,
     /// `SIRIUS_DUMP_MEMORY`: where the final contents of allocations go.
     pub memory_dump: Option<PathBuf>,
     /// `SIRIUS_DUMP_WHOLE`: contents of any size, not only of small allocations.
@@ -31,7 +31,7 @@ impl Settings {
     pub fn instrumented(&self) -> bool {
         self.statistics.is_some()
             || self.trace.is_some()
-            || self.check.is_some()
+            || self.checks.any()
             || self.watch.is_some()
     }
 }
@@ -68,16 +68,16 @@ fn read(variable: impl Fn(&str) -> Option<std::ffi::OsString>) -> Result<Setting
             ));
         }
     };
-    let check = match variable("SIRIUS_CHECK") {
-        None => None,
-        Some(text) if text.is_empty() => None,
-        Some(text) if text == "memory" => Some(Check::Memory),
-        Some(text) if text == "race" => Some(Check::Race),
-        Some(text) => {
-            return Err(format!(
-                "SIRIUS_CHECK is {text:?}, but knows only `memory` and `race`"
-            ));
-        }
+    let checks = match variable("SIRIUS_CHECK") {
+        None => Checks::default(),
+        Some(text) => match text.to_str().and_then(Checks::read) {
+            Some(checks) => checks,
+            None => {
+                return Err(format!(
+                    "SIRIUS_CHECK is {text:?}, but knows only `memory` and `race`, and both with a comma between them"
+                ));
+            }
+        },
     };
     let watch = match variable("SIRIUS_WATCH") {
         None => None,
@@ -96,12 +96,12 @@ fn read(variable: impl Fn(&str) -> Option<std::ffi::OsString>) -> Result<Setting
             .map(PathBuf::from)
     };
     Ok(Settings {
-        worker_threads: match check.is_some() || watch.is_some() {
+        worker_threads: match checks.any() || watch.is_some() {
             true => 1,
             false => worker_threads,
         },
         thread_entries_only,
-        check,
+        checks,
         statistics: path("SIRIUS_STATS"),
         trace: path("SIRIUS_TRACE"),
         memory_dump: path("SIRIUS_DUMP_MEMORY"),
@@ -132,6 +132,13 @@ mod tests {
         assert!(read(|name| (name == "SIRIUS_CPU_THREADS").then(|| "0".into())).is_err());
         assert!(read(|name| (name == "SIRIUS_CPU").then(|| "gpu".into())).is_err());
         assert!(read(|name| (name == "SIRIUS_CHECK").then(|| "all".into())).is_err());
+        assert_eq!(
+            Checks::read("memory,race"),
+            Some(Checks {
+                memory: true,
+                race: true
+            })
+        );
         assert!(read(|name| (name == "SIRIUS_WATCH").then(|| "3".into())).is_err());
     }
 
@@ -143,7 +150,7 @@ mod tests {
             _ => None,
         })
         .unwrap();
-        assert_eq!(settings.check, Some(Check::Race));
+        assert!(settings.checks.race && !settings.checks.memory);
         assert_eq!(settings.worker_threads, 1);
         assert!(settings.instrumented());
     }

@@ -11,8 +11,8 @@ use std::sync::{Once, OnceLock};
 
 use crate::execution::block::{self, BlockState};
 use crate::mapping::{self, GuardedMapping};
-use crate::memory;
 use crate::termination;
+use crate::{check, memory};
 
 /// Installs the handlers, once, and gives this thread a stack for them.
 pub fn prepare_thread() {
@@ -71,6 +71,15 @@ fn use_alternate_stack() {
 extern "C" fn handle(signal: c_int, information: *mut libc::siginfo_t, context: *mut c_void) {
     let state = block::running();
     if state.is_null() {
+        // SAFETY: the system filled both.
+        let opened = unsafe {
+            let address = (*information).si_addr() as usize;
+            signal == libc::SIGSEGV
+                && check::host::faulted(address, is_store(context), instruction(context))
+        };
+        if opened {
+            return;
+        }
         pass_on(signal, information, context);
         return;
     }
@@ -183,6 +192,21 @@ pub fn inlined_functions(instruction: usize) -> Vec<String> {
         names.extend(symbol.name().map(|name| name.to_string()));
     });
     names
+}
+
+/// Whether the access that faulted stores.
+#[cfg(target_arch = "x86_64")]
+fn is_store(context: *mut c_void) -> bool {
+    const STORES: i64 = 2;
+    // SAFETY: the system passes a ucontext_t.
+    let registers = unsafe { &(*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs };
+    registers[libc::REG_ERR as usize] & STORES != 0
+}
+
+/// Whether the access that faulted stores; not known here, so that only loads are told of.
+#[cfg(target_arch = "aarch64")]
+fn is_store(_context: *mut c_void) -> bool {
+    false
 }
 
 #[cfg(target_arch = "x86_64")]

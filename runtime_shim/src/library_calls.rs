@@ -10,6 +10,7 @@ use std::ffi::c_void;
 
 use crate::api::graph::{self, NodeType};
 use crate::api::stream;
+use crate::check::host;
 use crate::error::{CudaError, CudaResult};
 use crate::execution::arithmetic::DeviceMode;
 use crate::{error, memory, termination};
@@ -32,7 +33,7 @@ pub fn call<E: LibraryError>(name: &str, body: impl FnOnce() -> Result<(), E>) -
         return E::EXECUTION_FAILED.number();
     }
     let _mode = DeviceMode::begin();
-    match error::beside_the_runtime(body) {
+    match error::beside_the_runtime(|| host::within_call(body)) {
         Ok(()) => 0,
         Err(error) => {
             if CAPTURED.get().is_none()

@@ -124,8 +124,20 @@ pub struct Place {
     pub kind: MemoryKind,
 }
 
+/// The pages that an allocation has for itself, where it has such.
+pub fn own_pages(base: usize) -> Option<(usize, usize)> {
+    let table = TABLE
+        .read()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    match &table.by_base.get(&base)?.backing {
+        Backing::Guarded { mapping } => Some((mapping.start(), mapping.end())),
+        _ => None,
+    }
+}
+
 /// Allocates `bytes` zero bytes. Errors: `cudaErrorMemoryAllocation` when the machine has less.
 pub fn allocate(bytes: usize, kind: MemoryKind, flags: u32) -> CudaResult<usize> {
+    check::streams::allocated(kind);
     allocate_as(bytes, kind, flags, |table| &mut table.next_ordinal)
 }
 

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{LazyLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::abi::{ABI_VERSION, CpuImage, CpuKernel, CpuVariable, IMAGE_MAGIC};
+use crate::environment::settings;
 use crate::memory::{self, MemoryKind};
 use crate::termination;
 
@@ -33,8 +34,12 @@ impl KernelRecord {
         self.kernel.flags & (FLAG_BARRIERS | FLAG_WARP_OPERATIONS) != 0
     }
 
-    /// For x, y and z: whether one thread stands for all that differ only in this index.
+    /// For x, y and z: whether one thread stands for all that differ only in this index. Where accesses of threads
+    /// are compared, each runs.
     pub fn in_step(&self) -> [bool; 3] {
+        if settings().checks.race {
+            return [false; 3];
+        }
         [0, 1, 2].map(|axis| self.kernel.flags >> (FLAG_IN_STEP_SHIFT + axis) & 1 != 0)
     }
 

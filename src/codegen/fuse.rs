@@ -507,8 +507,9 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         bodies: &[segment::Body],
     ) -> Result<Vec<StrandFunction>, CodegenError> {
         let shape = &self.recipe.shape;
-        let first = bodies.first();
-        let scope = first.and_then(|first| DebugScope::of(self.module, first.function));
+        // Sets of the host have no lines.
+        let mut all = bodies.iter();
+        let scope = all.find_map(|body| DebugScope::of(self.module, body.function));
         if !shape.strands.is_empty() {
             let write = |strand: &StrandPlace, function: Value, builder: &Builder| {
                 self.write_segments((function, builder), bodies, &strand.members)

@@ -137,10 +137,22 @@ const FAULTS: &[(&str, &str, &[&str])] = &[
         "deleted",
         &[
             "race in kernel sirius_fused_0",
+            "writes in twice byte",
+            "read in shifted",
             "faults.cu:64",
             "faults.cu:68",
             "no barrier",
         ],
+    ),
+    (
+        "memory,race",
+        "flag",
+        &["race in kernel set_flag", "faults.cu:82"],
+    ),
+    (
+        "memory,race",
+        "bounds",
+        &["kernel read_at", "past the end", "faults.cu:6"],
     ),
     (
         "race",
@@ -154,7 +166,137 @@ const FAULTS: &[(&str, &str, &[&str])] = &[
     ),
 ];
 
-/// Builds the program once and runs it with each fault, and one whose threads wait at barriers in shared
+/// The race of `tests/check/races.cu`, and what the message must have; a text in braces stands for the line that ends with
+/// it as a comment.
+const RACES: &[(&str, &[&str])] = &[
+    (
+        "lanes",
+        &[
+            "race in kernel add_up_warp",
+            "of shared memory, at {lane write}",
+            "read, at {lane read}",
+            "no barrier",
+        ],
+    ),
+    (
+        "shared",
+        &[
+            "race in kernel add_up_block",
+            "at {block sum}",
+            "no barrier",
+        ],
+    ),
+    (
+        "threads",
+        &[
+            "race in kernel count_threads",
+            "thread (1,0,0) reads byte 0",
+            "at {count}, which block (0,0,0), thread (0,0,0) wrote, at {count}",
+            "no barrier",
+        ],
+    ),
+    (
+        "blocks_and_threads",
+        &[
+            "block (1,0,0), thread (0,0,0) reads byte 0",
+            "at {count}, which block (0,0,0), thread (0,0,0) wrote, at {count}",
+            "nothing orders the blocks",
+        ],
+    ),
+    (
+        "blocks",
+        &[
+            "race in kernel count_blocks",
+            "at {block count}",
+            "nothing orders the blocks",
+        ],
+    ),
+    (
+        "numbers",
+        &[
+            "race in kernel last_block_wins",
+            "block (1,0,0), thread (0,0,0) writes byte 0",
+            "wrote, at {block number}",
+        ],
+    ),
+    (
+        "first",
+        &[
+            "race in kernel read_first_block",
+            "block (1,0,0), thread (0,0,0) reads byte 0",
+            "wrote, at {first block}",
+        ],
+    ),
+    (
+        "blur",
+        &[
+            "block (1,0,0), thread (0,0,0) writes byte 256",
+            "at {blur write}, which block (0,0,0), thread (63,0,0) read, at {blur read}",
+        ],
+    ),
+    (
+        "ticket",
+        &[
+            "reads byte 32 of allocation",
+            "at {part read}, which block (0,0,0), thread (0,0,0) wrote, at {part written}",
+        ],
+    ),
+    (
+        "grid",
+        &[
+            "race in kernel steps_with_barrier",
+            "{step}",
+            "nothing orders the blocks",
+        ],
+    ),
+    (
+        "streams",
+        &[
+            "race between streams: kernel twice, at {twice} on stream",
+            "reads byte 0",
+            "kernel fill, at {fill} on stream",
+            "neither an event nor the host",
+        ],
+    ),
+    (
+        "default",
+        &[
+            "race between streams: a copy on the default stream reads byte 512",
+            "kernel twice, at {twice}",
+        ],
+    ),
+    (
+        "host",
+        &[
+            "race between streams: a copy on the default stream reads byte 512",
+            "kernel fill, at {fill}",
+        ],
+    ),
+];
+
+/// Races between the host and the device, whose lines are known where the host's part has them.
+const SHARED_RACES: &[(&str, &[&str])] = &[
+    (
+        "managed",
+        &[
+            "race between host and device: the host reads byte 20 of allocation",
+            "which kernel fill, at {fill} wrote",
+        ],
+    ),
+    (
+        "pinned",
+        &[
+            "the host reads byte 252 of allocation",
+            "which a copy wrote",
+        ],
+    ),
+    (
+        "staging",
+        &["the host writes byte 4 of allocation", "which a copy read"],
+    ),
+];
+
+/// Builds the programs once and runs them with each fault, and one whose threads wait at barriers in shared
 /// memory.
 pub fn check_faults() -> Result<(), Failed> {
     let folder = tempfile::tempdir()?;
@@ -167,19 +309,58 @@ pub fn check_faults() -> Result<(), Failed> {
         passes(&program, check, "PASS\n")?;
     }
     for (check, fault, parts) in FAULTS {
-        let wrong = Command::new(&program)
-            .arg(fault)
-            .env("SIRIUS_CHECK", check)
-            .output()?;
-        let said = String::from_utf8_lossy(&wrong.stderr);
-        let missing = parts.iter().find(|part| !said.contains(**part));
-        if wrong.status.code() != Some(1) || said.lines().count() != 1 || missing.is_some() {
-            return Err(format!(
-                "{check} of {fault}: status {:?}, no {missing:?} in {said:?}",
-                wrong.status
-            )
-            .into());
-        }
+        fails(
+            &program,
+            (*check, *fault),
+            parts.iter().map(ToString::to_string),
+        )?;
+    }
+    let program = folder.path().join("races");
+    build("tests/check/races.cu", &program)?;
+    for check in ["race", "memory,race"] {
+        passes(&program, check, "PASS\n")?;
+    }
+    let lines = include_str!("../check/races.cu").lines();
+    let places: Vec<(String, String)> = lines
+        .zip(1..)
+        .filter_map(|(line, number)| {
+            let (_, name) = line.split_once("; // ").or(line.split_once("} // "))?;
+            Some((format!("{{{name}}}"), format!("races.cu:{number}")))
+        })
+        .collect();
+    for (race, parts) in RACES.iter().chain(SHARED_RACES) {
+        let parts = parts.iter().map(|part| {
+            let mut part = (*part).to_owned();
+            for (name, place) in &places {
+                part = part.replace(name, place);
+            }
+            part
+        });
+        fails(&program, ("race", *race), parts)?;
+    }
+    Ok(())
+}
+
+/// The one fault is found, and named as it must be.
+fn fails(
+    program: &Path,
+    (check, fault): (&str, &str),
+    parts: impl Iterator<Item = String>,
+) -> Result<(), Failed> {
+    let wrong = Command::new(program)
+        .arg(fault)
+        .env("SIRIUS_CHECK", check)
+        .output()?;
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/check/");
+    let said = String::from_utf8_lossy(&wrong.stderr).replace(folder, "");
+    let mut parts = parts;
+    let missing = parts.find(|part| !said.contains(part));
+    if wrong.status.code() != Some(1) || said.lines().count() != 1 || missing.is_some() {
+        return Err(format!(
+            "{check} of {fault}: status {:?}, no {missing:?} in {said:?}",
+            wrong.status
+        )
+        .into());
     }
     Ok(())
 }

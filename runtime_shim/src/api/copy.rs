@@ -8,6 +8,7 @@ use std::ffi::c_void;
 use super::graph::NodeType;
 use super::memory::{Extent, PitchedPointer};
 use super::{array, graph, stream};
+use crate::check::streams;
 use crate::error::{CudaError, CudaResult};
 use crate::{check, memory, trace};
 
@@ -120,7 +121,9 @@ cuda_functions! {
         stream: *mut c_void,
     ) {
         let (destination, source) = (destination as usize, source as usize);
-        on_stream(stream, NodeType::Copy, move || copy(destination, source, bytes, kind))
+        on_stream(stream, NodeType::Copy, move || {
+            streams::asynchronously(|| copy(destination, source, bytes, kind))
+        })
     }
 
     /// Copies between devices, of which there is one.

@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use super::{graph, store, stream};
+use crate::check::streams;
 use crate::error::{CudaError, CudaResult};
 
 /// `cudaEventDisableTiming`.
@@ -70,12 +71,16 @@ cuda_functions! {
 
     /// Whether an event has happened: yes.
     fn cudaEventQuery(event: *mut c_void) {
-        check(event)
+        check(event)?;
+        streams::host_waits_for_event(event as usize);
+        Ok(())
     }
 
     /// Waits for an event: it has happened.
     fn cudaEventSynchronize(event: *mut c_void) {
-        check(event)
+        check(event)?;
+        streams::host_waits_for_event(event as usize);
+        Ok(())
     }
 
     /// Milliseconds between two events.
@@ -84,6 +89,10 @@ cuda_functions! {
         start: *mut c_void,
         end: *mut c_void,
     ) {
+        // Both have happened, else there is no time between them.
+        for event in [start, end] {
+            streams::host_waits_for_event(event as usize);
+        }
         let (start, end) = (lookup(start)?, lookup(end)?);
         let (Some(from), Some(to)) = (start.recorded, end.recorded) else {
             return Err(CudaError::INVALID_RESOURCE_HANDLE);
@@ -141,6 +150,7 @@ pub fn record(event: *mut c_void, stream: *mut c_void) -> CudaResult {
         return Ok(());
     }
     stream::in_order(stream)?;
+    streams::recorded_here(event as usize);
     let now = Instant::now();
     events()
         .get_mut(&(event as usize))

@@ -273,6 +273,7 @@ pub fn launch_as(
         workspace: [AtomicU32::new(8), AtomicU32::new(0)],
     };
     let (counters, failure) = grid::run(&launch);
+    check::launch_ends(&record.display_name);
     let blocks = launch.block_count();
     let threads = blocks.saturating_mul(u64::from(launch.threads_per_block()));
     statistics::launched(record, blocks, threads, &counters);

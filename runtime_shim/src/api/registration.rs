@@ -128,6 +128,7 @@ pub fn start() {
 }
 
 extern "C" fn finish() {
+    crate::check::host::at_exit();
     memory_dump::at_exit();
     crate::check::at_exit();
     statistics::at_exit();

@@ -13,6 +13,7 @@ use std::thread::JoinHandle;
 
 use super::graph::NodeType;
 use super::{graph, store, stream_attributes};
+use crate::check::streams;
 use crate::error::{CudaError, CudaResult, device_failure, runtime_call};
 
 /// `cudaStreamNonBlocking`.
@@ -53,6 +54,7 @@ pub fn in_order(handle: *mut c_void) -> CudaResult {
     } else if stream.flags & NON_BLOCKING == 0 {
         lookup(std::ptr::null_mut())?.wait();
     }
+    streams::begins(stream.id, stream.flags & NON_BLOCKING == 0);
     Ok(())
 }
 
@@ -84,6 +86,7 @@ pub fn all_in_order() -> CudaResult {
     graph::waits_for_device()?;
     let streams: Vec<_> = with_streams(|streams| streams.values().cloned().collect());
     streams.iter().for_each(|stream| stream.wait());
+    streams::host_waits_for_all();
     Ok(())
 }
 
@@ -117,12 +120,14 @@ cuda_functions! {
         }
         with_streams(|streams| streams.remove(&(stream as usize)));
         stream_attributes::forget(state.id);
+        streams::destroyed(state.id);
         Ok(())
     }
 
     /// Waits for a stream.
     fn cudaStreamSynchronize = cudaStreamSynchronize_ptsz (stream: *mut c_void) {
         in_order(stream)?;
+        streams::host_waits_for_last();
         failure()
     }
 
@@ -133,7 +138,11 @@ cuda_functions! {
         if stream.id == DEFAULT_ID {
             busy |= blocking_streams().iter().any(|other| other.is_busy());
         }
-        if busy { Err(NOT_READY) } else { Ok(()) }
+        if busy {
+            return Err(NOT_READY);
+        }
+        streams::host_waits(stream.id);
+        Ok(())
     }
 
     /// Nothing, since an event that was recorded has happened; one of a capture makes the stream part
@@ -143,9 +152,10 @@ cuda_functions! {
         event: *mut c_void,
         _flags: u32,
     ) {
-        lookup(stream)?;
+        let id = lookup(stream)?.id;
         super::event::check(event)?;
         graph::event_awaited(stream, event);
+        streams::awaited(id, event as usize);
         Ok(())
     }
 
@@ -306,6 +316,7 @@ unsafe fn create(stream: *mut *mut c_void, flags: u32, priority: i32) -> CudaRes
     // A small block of its own gives each stream an address that no live stream shares; it is never
     // freed, so that a handle used after its stream's end is recognised.
     let handle = Box::into_raw(Box::new(id));
+    streams::created(id, flags & NON_BLOCKING == 0);
     with_streams(|streams| streams.insert(handle as usize, state));
     // SAFETY: as the caller promises.
     unsafe { store(stream, handle.cast()) }
@@ -352,6 +363,8 @@ fn run_on_host(
         return Ok(());
     }
     in_order(stream)?;
+    // What it tells the rest of the host is not seen.
+    streams::host_waits_for_last();
     let state = lookup(stream)?;
     let thread = std::thread::Builder::new()
         .spawn(move || {

@@ -1,54 +1,41 @@
-//! Accesses that nothing orders.
+//! Accesses that nothing orders, within one launch.
+//!
+//! A launch runs on the thread that makes it, one block after the other, so that all that is known of it is that
+//! thread's own.
 
+mod order;
+mod shadow;
+
+use std::cell::RefCell;
 use std::collections::HashMap;
-use std::sync::{LazyLock, Mutex, PoisonError};
 
-use super::{Checked, at, place_of, thread_of};
+use self::order::Order;
+use self::shadow::{Shadow, Unit, Visit, Visits};
+use super::{Checked, at, place_of, streams, thread_of};
 use crate::execution::block::BlockState;
 use crate::execution::warp::WARP_LANES;
+use crate::memory::{MemoryKind, Place};
 use crate::{abi, fault, termination};
 
-/// How a thread came to a byte.
-#[derive(Clone, Copy, Debug)]
-struct Visit {
-    block: [u32; 3],
-    thread: u32,
-    /// Barriers that the block had passed, and operations that the thread's warp had.
-    barriers: u32,
-    warp_operations: u32,
-    atomic: bool,
-    instruction: usize,
+/// What is known of the launch that runs on this thread.
+#[derive(Default)]
+struct LaunchState {
+    /// Counts launches of this thread.
+    number: u32,
+    visits: Visits,
+    global: Shadow,
+    shared: Shadow,
+    order: Order,
+    pending: Vec<PendingStore>,
+    /// The allocations that it has accessed, by ordinal.
+    places: HashMap<u32, Place>,
+    /// A thread has accessed memory atomically that the host sees, and may have told it something.
+    met_host: bool,
 }
 
-impl Visit {
-    fn same_interval(&self, other: &Self) -> bool {
-        self.block == other.block && self.barriers == other.barriers
-    }
-
-    /// Whether another thread of the same block comes while nothing orders the two.
-    fn races_in_block(&self, other: &Self) -> bool {
-        let warp = |visit: &Self| visit.thread as usize / WARP_LANES;
-        self.same_interval(other)
-            && self.thread != other.thread
-            && !(self.atomic && other.atomic)
-            && !(warp(self) == warp(other) && self.warp_operations != other.warp_operations)
-    }
+thread_local! {
+    static LAUNCH: RefCell<LaunchState> = RefCell::default();
 }
-
-/// Who came to a byte: the last writer, and readers since then. Two readers are enough: one of them
-/// is another thread, or is of another block, than whoever writes next.
-#[derive(Clone, Copy, Debug, Default)]
-struct Byte {
-    writer: Option<Visit>,
-    readers: [Option<Visit>; 2],
-    /// The same over the whole launch, with readers of two blocks.
-    block_readers: [Option<Visit>; 2],
-}
-
-/// By allocation (or [`SHARED`]) and offset.
-static BYTES: LazyLock<Mutex<HashMap<(u32, usize), Byte>>> = LazyLock::new(Mutex::default);
-
-const SHARED: u32 = u32::MAX;
 
 /// What the names of fused kernels begin with.
 const FUSED: &str = "sirius_fused_";
@@ -62,162 +49,299 @@ struct PendingStore {
     race: Race,
 }
 
-static PENDING: Mutex<Vec<PendingStore>> = Mutex::new(Vec::new());
-
 /// The last access that was checked has happened.
 pub(super) fn access_is_over() {
-    let pending = std::mem::take(&mut *PENDING.lock().unwrap_or_else(PoisonError::into_inner));
-    for store in pending {
-        // SAFETY: a kernel has stored to this byte, and no block that could free it has run since.
-        let left = unsafe { (store.address as *const u8).read_volatile() };
-        if left != store.found {
-            report(&store.race);
-        }
-    }
+    LAUNCH.with_borrow_mut(LaunchState::settle);
 }
 
 /// A launch begins: whatever came before is ordered.
 pub(super) fn launch_begins() {
-    BYTES.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    LAUNCH.with_borrow_mut(|launch| {
+        launch.number = launch.number.wrapping_add(1);
+        launch.visits.clear();
+        launch.order.clear();
+        launch.global.shrink();
+        launch.shared = Shadow::default();
+        launch.met_host = false;
+        launch.places.clear();
+    });
+}
+
+/// A launch is over: what it did to each allocation is what other streams may not have touched.
+pub(super) fn launch_ends(kernel: &str) {
+    if streams::are_compared() {
+        LAUNCH.with_borrow(|launch| launch.compare_streams(kernel));
+    }
 }
 
 /// Compares an access with those before it.
 pub(super) fn check(state: &BlockState, checked: &Checked) {
-    let (ordinal, offset) = match (checked.shared, checked.place) {
-        (true, _) => (SHARED, checked.address - state.shared_bounds.0),
-        (false, Some(place)) => (place.ordinal, checked.address - place.base),
-        (false, None) => return,
-    };
-    let warp = checked.thread as usize / WARP_LANES;
-    let visit = Visit {
-        block: state.context.block_index,
-        thread: checked.thread,
-        barriers: state.barriers_passed,
-        warp_operations: state.warps.get(warp).map_or(0, |warp| warp.completed),
-        atomic: checked.atomic,
-        instruction: checked.instruction,
-    };
-    access_is_over();
-    let fused = state.launch().kernel.display_name.starts_with(FUSED);
-    let mut bytes = BYTES.lock().unwrap_or_else(PoisonError::into_inner);
-    for at in offset..offset + checked.bytes {
-        let byte = bytes.entry((ordinal, at)).or_default();
-        if checked.shared
-            && byte
-                .writer
-                .is_some_and(|writer| writer.block != visit.block)
-        {
-            *byte = Byte::default();
-        }
-        if let Some(other) = byte.conflict(&visit, checked, fused && !checked.shared) {
-            let race = Race::between(state, checked, &other, at);
-            if byte.is_stored_twice(&visit, checked, fused) {
-                let address = checked.address + (at - offset);
-                // SAFETY: the kernel is about to store to this byte.
-                let found = unsafe { (address as *const u8).read_volatile() };
-                let mut pending = PENDING.lock().unwrap_or_else(PoisonError::into_inner);
-                pending.push(PendingStore {
-                    found,
-                    address,
-                    race,
-                });
-            } else {
-                report(&race);
+    LAUNCH.with_borrow_mut(|launch| {
+        launch.settle();
+        launch.check(state, checked);
+    });
+}
+
+impl LaunchState {
+    fn settle(&mut self) {
+        for store in self.pending.drain(..) {
+            // SAFETY: a kernel has stored to this byte, and no block that could free it has run since.
+            let left = unsafe { (store.address as *const u8).read_volatile() };
+            if left != store.found {
+                report(&store.race);
             }
         }
-        byte.enter(&visit, checked);
+    }
+
+    fn compare_streams(&self, kernel: &str) {
+        let mut touched = Vec::new();
+        self.global
+            .touched(self.number, |memory, from, bytes, unit| {
+                let (writer, readers) = (self.visits.get(unit.writer), unit.block_readers);
+                let mut readers = readers
+                    .into_iter()
+                    .filter_map(|reader| self.visits.get(reader));
+                let (access, visit) = match (writer, readers.find(|reader| !reader.atomic)) {
+                    (Some(writer), _) if !writer.atomic => (streams::Access::Write, writer),
+                    (_, Some(reader)) => (streams::Access::Read, reader),
+                    (Some(writer), None) => (streams::Access::Update, writer),
+                    (None, None) => return,
+                };
+                touched.push((memory, from, from + bytes, access, visit.site));
+            });
+        touched.sort_unstable_by_key(|(memory, from, ..)| (*memory, *from));
+        let mut parts: Vec<(u32, usize, usize, streams::Access, u32)> = Vec::new();
+        for part in touched {
+            match parts.last_mut() {
+                Some(last) if (last.0, last.2, last.3) == (part.0, part.1, part.3) => {
+                    last.2 = part.2
+                }
+                _ => parts.push(part),
+            }
+        }
+        for (memory, from, to, access, site) in parts {
+            let source = streams::Source {
+                name: format!("kernel {kernel}"),
+                instruction: self.visits.instruction(site),
+            };
+            if let Some(place) = self.places.get(&memory) {
+                streams::touches(place, [from, to], access, source);
+            }
+        }
+        if self.met_host {
+            streams::host_waits_for_last();
+        }
+    }
+
+    fn check(&mut self, state: &BlockState, checked: &Checked) {
+        let warp = checked.thread as usize / WARP_LANES;
+        let visit = Visit {
+            block: linear_block(state),
+            // A block has 1024 threads at most.
+            thread: checked.thread as u16,
+            atomic: checked.atomic,
+            interval: state.barriers_passed,
+            warp_operations: state.warps.get(warp).map_or(0, |warp| warp.completed),
+            time: self.order.now(),
+            site: self.visits.site(checked.instruction),
+        };
+        if checked.atomic {
+            let place = match checked.shared {
+                true => (visit.block, checked.address - state.shared_bounds.0),
+                false => (u32::MAX, checked.address),
+            };
+            let (loads, stores) = (checked.reads(), checked.writes());
+            self.order.meet(&visit, place, loads, stores);
+            self.met_host |= checked.place.is_some_and(|place| !is_of_device(place.kind));
+        }
+        let (memory, offset) = match (checked.shared, checked.place) {
+            (true, _) => (visit.block, checked.address - state.shared_bounds.0),
+            (false, Some(place)) => (place.ordinal, checked.address - place.base),
+            (false, None) => return,
+        };
+        if let Some(place) = checked.place.filter(|_| streams::are_compared()) {
+            self.places.insert(place.ordinal, place);
+        }
+        let fused = state.launch().kernel.display_name.starts_with(FUSED);
+        let Self {
+            number,
+            visits,
+            global,
+            shared,
+            order,
+            pending,
+            ..
+        } = self;
+        let id = visits.number(&visit);
+        let shadow = if checked.shared { shared } else { global };
+        shadow.touch(
+            (memory, *number),
+            offset,
+            checked.bytes,
+            |unit, at, bytes| {
+                if let Some(other) = conflict(unit, visits, order, &visit, checked) {
+                    let instructions =
+                        [other.site, visit.site].map(|site| visits.instruction(site));
+                    let race = Race::between(state, checked, &other, instructions, at);
+                    if is_stored_twice(unit, visits, order, &visit, checked)
+                        && (!fused
+                            || original_kernel(instructions[0]) == original_kernel(instructions[1]))
+                    {
+                        for byte in at.max(offset)..(at + bytes).min(offset + checked.bytes) {
+                            let address = checked.address + (byte - offset);
+                            // SAFETY: the kernel is about to store to this byte.
+                            let found = unsafe { (address as *const u8).read_volatile() };
+                            pending.push(PendingStore {
+                                found,
+                                address,
+                                race: race.clone(),
+                            });
+                        }
+                    } else {
+                        report(&race);
+                    }
+                }
+                match checked.writes() {
+                    true => unit.write(id),
+                    false => unit.read(visits, id),
+                }
+            },
+        );
     }
 }
 
-impl Byte {
-    fn conflict(&self, visit: &Visit, checked: &Checked, across_blocks: bool) -> Option<Visit> {
-        let readers = |list: [Option<Visit>; 2]| list.into_iter().flatten();
-        let readers_count = checked.writes();
-        let in_block = self
-            .writer
-            .into_iter()
-            .chain(readers(self.readers).filter(|_| readers_count))
-            .find(|other| other.races_in_block(visit));
-        if in_block.is_some() || !across_blocks {
-            return in_block;
-        }
-        self.writer
-            .into_iter()
-            .chain(readers(self.block_readers).filter(|_| readers_count))
-            .filter(|other| other.block != visit.block && !(other.atomic && visit.atomic))
-            .find(|other| {
-                let names = [other.instruction, visit.instruction].map(original_kernel);
-                names[0] != names[1]
-            })
-    }
+/// A visit before this one that it may not meet.
+fn conflict(
+    unit: &Unit,
+    visits: &Visits,
+    order: &mut Order,
+    visit: &Visit,
+    checked: &Checked,
+) -> Option<Met> {
+    let writer = visits.get(unit.writer).into_iter();
+    let writer = writer.map(|other| Met::new(other, true));
+    let readers = unit.readers.into_iter().chain(unit.block_readers);
+    let readers = readers
+        .filter(|_| checked.writes())
+        .filter_map(|reader| visits.get(reader))
+        .map(|other| Met::new(other, false));
+    let mut all = writer.chain(readers);
+    all.find(|other| races(order, &other.visit, visit))
+}
 
-    /// Whether all that came to the byte in this interval are plain stores of one kernel of the program.
-    /// Stores of two kernels had an order, whatever they stored.
-    fn is_stored_twice(&self, visit: &Visit, checked: &Checked, fused: bool) -> bool {
-        let Some(writer) = self.writer.filter(|writer| !writer.atomic) else {
+/// A visit that came first, and whether it wrote.
+struct Met {
+    visit: Visit,
+    wrote: bool,
+    site: u32,
+}
+
+impl Met {
+    fn new(visit: Visit, wrote: bool) -> Self {
+        Self {
+            visit,
+            wrote,
+            site: visit.site,
+        }
+    }
+}
+
+/// Whether nothing orders two visits of one byte.
+fn races(order: &mut Order, earlier: &Visit, later: &Visit) -> bool {
+    if earlier.atomic && later.atomic {
+        return false;
+    }
+    if earlier.block == later.block {
+        let warp = |visit: &Visit| usize::from(visit.thread) / WARP_LANES;
+        let in_step = warp(earlier) == warp(later);
+        if earlier.thread == later.thread
+            || earlier.interval != later.interval
+            || in_step && earlier.warp_operations != later.warp_operations
+        {
             return false;
-        };
-        let mut readers = self.readers.into_iter().flatten();
-        checked.kind == abi::access::STORE
-            && !visit.atomic
-            && writer.races_in_block(visit)
-            && !readers.any(|reader| reader.races_in_block(visit))
-            && (!fused || original_kernel(writer.instruction) == original_kernel(visit.instruction))
+        }
     }
+    !order.orders(earlier, later)
+}
 
-    fn enter(&mut self, visit: &Visit, checked: &Checked) {
-        if checked.writes() {
-            *self = Self {
-                writer: Some(*visit),
-                block_readers: self.block_readers,
-                ..Self::default()
-            };
-            return;
-        }
-        if self.readers[0].is_none_or(|first| !first.same_interval(visit)) {
-            self.readers = [Some(*visit), None];
-        } else if self.readers[0].is_some_and(|first| first.thread != visit.thread) {
-            self.readers[1] = Some(*visit);
-        }
-        match self.block_readers[0] {
-            None => self.block_readers[0] = Some(*visit),
-            Some(first) if first.block != visit.block => self.block_readers[1] = Some(*visit),
-            Some(_) => {}
-        }
-    }
+/// Whether all that came to the unit and is not ordered before a store are plain stores, too.
+fn is_stored_twice(
+    unit: &Unit,
+    visits: &Visits,
+    order: &mut Order,
+    visit: &Visit,
+    checked: &Checked,
+) -> bool {
+    let mut readers = unit.readers.into_iter().chain(unit.block_readers);
+    checked.kind == abi::access::STORE
+        && !visit.atomic
+        && visits.get(unit.writer).is_some_and(|writer| !writer.atomic)
+        && !readers.any(|reader| {
+            let reader = visits.get(reader);
+            reader.is_some_and(|reader| races(order, &reader, visit))
+        })
+}
+
+fn is_of_device(kind: MemoryKind) -> bool {
+    use MemoryKind::{Constant, Device, Mapped, Variable};
+    matches!(kind, Device | Variable | Constant | Mapped)
+}
+
+/// The linear index of the block that runs; grids of more blocks than 32 bits count are beyond any program.
+fn linear_block(state: &BlockState) -> u32 {
+    let [x, y, z] = state.context.block_index;
+    let [width, height, _] = state.context.grid_size;
+    let row = z.wrapping_mul(height).wrapping_add(y);
+    row.wrapping_mul(width).wrapping_add(x)
 }
 
 /// The kernel of the program that an instruction of a fused kernel belongs to: the outermost function
 /// that is not ours.
 fn original_kernel(instruction: usize) -> Option<String> {
-    let names = fault::inlined_functions(instruction.saturating_sub(1));
-    names
-        .into_iter()
-        .rev()
-        .find(|name| !name.contains("sirius"))
+    thread_local! {
+        static KNOWN: RefCell<HashMap<usize, Option<String>>> = RefCell::default();
+    }
+    let look_up = || {
+        let names = fault::inlined_functions(instruction.saturating_sub(1));
+        let mut outermost = names.into_iter().rev();
+        outermost.find(|name| !name.contains("sirius"))
+    };
+    KNOWN.with_borrow_mut(|known| known.entry(instruction).or_insert_with(look_up).clone())
 }
 
 /// Two accesses that nothing orders, with what a message needs of the block.
+#[derive(Clone)]
 struct Race {
     checked: Checked,
-    other: Visit,
+    wrote: bool,
+    instructions: [usize; 2],
     offset: usize,
     kernel: String,
     place: String,
-    other_thread: String,
+    other_place: String,
     one_block: bool,
 }
 
 impl Race {
-    fn between(state: &BlockState, checked: &Checked, other: &Visit, offset: usize) -> Self {
+    fn between(
+        state: &BlockState,
+        checked: &Checked,
+        other: &Met,
+        instructions: [usize; 2],
+        offset: usize,
+    ) -> Self {
+        let index = crate::execution::grid::index;
+        let [bx, by, bz] = index(u64::from(other.visit.block), state.context.grid_size);
+        let thread = thread_of(state, u32::from(other.visit.thread));
         Self {
             checked: *checked,
-            other: *other,
+            wrote: other.wrote,
+            instructions,
             offset,
             kernel: state.launch().kernel.display_name.clone(),
             place: place_of(state, checked.thread),
-            other_thread: thread_of(state, other.thread),
-            one_block: other.block == state.context.block_index,
+            other_place: format!("block ({bx},{by},{bz}), {thread}"),
+            one_block: other.visit.block == linear_block(state),
         }
     }
 }
@@ -225,26 +349,36 @@ impl Race {
 fn report(race: &Race) -> ! {
     let Race {
         checked,
-        other,
+        wrote,
+        instructions,
         offset,
         kernel,
         place,
-        other_thread,
+        other_place,
         one_block,
     } = race;
     let what = match (checked.shared, checked.place) {
         (false, Some(place)) => format!("byte {offset} of allocation {}", place.ordinal),
         _ => format!("byte {offset} of shared memory"),
     };
+    let members = match kernel.starts_with(FUSED) {
+        true => instructions.map(original_kernel),
+        false => [None, None],
+    };
     let apart = match one_block {
         true => "no barrier stands between them",
-        false => "nothing orders blocks of one kernel, as the launches were ordered",
+        false if members[0] != members[1] => {
+            "nothing orders blocks of one kernel, as the launches were ordered"
+        }
+        false => "nothing orders the blocks of a launch",
     };
-    let [bx, by, bz] = other.block;
+    let [of_other, of_this] =
+        members.map(|name| name.map_or(String::new(), |name| format!(" in {name}")));
+    let did = if *wrote { "wrote" } else { "read" };
     termination::fail(&format!(
-        "race in kernel {kernel}: {place} {} {what}{}, which block ({bx},{by},{bz}), {other_thread} had come to{}; {apart}",
+        "race in kernel {kernel}: {place} {}{of_this} {what}{}, which {other_place} {did}{of_other}{}; {apart}",
         checked.verb(),
         at(checked.instruction),
-        at(other.instruction),
+        at(instructions[0]),
     ))
 }

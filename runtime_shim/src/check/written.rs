@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
-use super::{Check, Checked};
+use super::Checked;
 use crate::environment::settings;
 use crate::execution::block::BlockState;
 use crate::memory::{MemoryKind, Place, place};
@@ -51,7 +51,7 @@ fn written() -> MutexGuard<'static, HashMap<u32, Bits>> {
 }
 
 fn is_checked() -> bool {
-    settings().check == Some(Check::Memory)
+    settings().checks.memory
 }
 
 /// Where the bits of an access are; `None` for memory that is taken as written.

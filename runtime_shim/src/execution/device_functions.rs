@@ -229,7 +229,7 @@ unsafe extern "C" fn counted_access(
     if within(state.local_bounds) {
         return;
     }
-    if settings().check.is_some() || settings().watch.is_some() {
+    if settings().checks.any() || settings().watch.is_some() {
         let shared = within(state.shared_bounds);
         let checked = Checked {
             address,

@@ -112,17 +112,12 @@ impl Number {
     }
 }
 
-/// Whether a load or store stands in an order with what other threads do.
+/// Whether a load or store stands in an order with what other threads do, and may meet others that do so at one
+/// place without a race.
 pub(super) fn is_ordered(instruction: &Instruction) -> bool {
     ["volatile", "acquire", "relaxed", "release", "mmio"]
         .iter()
         .any(|modifier| instruction.has(modifier))
-}
-
-/// Whether it may meet others that do so at one place without a race; a `volatile` one is taken for a
-/// plain one where races are looked for.
-pub(super) fn is_atomic(instruction: &Instruction) -> bool {
-    is_ordered(instruction) && !instruction.has("volatile")
 }
 
 impl Lowering<'_, '_, '_> {

@@ -104,11 +104,11 @@ fn touches(module: &Module, instruction: Value) -> Vec<Touch> {
     };
     match instruction.opcode() {
         Opcode::LLVMLoad => {
-            let kind = [LOAD, ATOMIC_LOAD][usize::from(instruction.is_atomic())];
+            let kind = [LOAD, ATOMIC_LOAD][usize::from(meets_others(instruction))];
             fixed(instruction.operand(0), instruction.ty(), kind)
         }
         Opcode::LLVMStore => {
-            let kind = [STORE, ATOMIC_STORE][usize::from(instruction.is_atomic())];
+            let kind = [STORE, ATOMIC_STORE][usize::from(meets_others(instruction))];
             fixed(instruction.operand(1), instruction.operand(0).ty(), kind)
         }
         Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg => {
@@ -136,6 +136,12 @@ fn touches(module: &Module, instruction: Value) -> Vec<Touch> {
         }
         _ => Vec::new(),
     }
+}
+
+/// Whether a load or store may meet others of its kind at one place: it is atomic, or volatile, which programs
+/// write where threads wait for each other.
+fn meets_others(instruction: Value) -> bool {
+    instruction.is_atomic() || instruction.is_volatile()
 }
 
 /// Instructions other than phi, debug and lifetime, and what is no instruction of a GPU.

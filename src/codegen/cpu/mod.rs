@@ -192,11 +192,12 @@ fn lowered<'ctx>(
         instrument::count(&module);
     }
     tiles::expand(&module)?;
-    if variant == Variant::Instrumented {
-        instrument::report_accesses(&module);
-    }
     spins::give_way_in_spins(&module);
     lockstep::keep_warps_in_step(&module);
+    if variant == Variant::Instrumented {
+        // Others run before an access is reported, not between the report and the access.
+        instrument::report_accesses(&module);
+    }
     let shared = SharedLayout::of(&module);
     let features: BTreeMap<String, Features> = device::kernels(&module)
         .into_iter()

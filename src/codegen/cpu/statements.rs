@@ -433,7 +433,7 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
         }
         let results = parts(result);
         let bytes = results.len() as u64 * u64::from(bits) / 8;
-        let kind = match atomics::is_atomic(instruction) {
+        let kind = match atomics::is_ordered(instruction) {
             true => instrument::ATOMIC_LOAD,
             false => instrument::LOAD,
         };
@@ -466,7 +466,7 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
         };
         let values = parts(value);
         let bytes = values.len() as u64 * u64::from(bits) / 8;
-        let kind = match atomics::is_atomic(instruction) {
+        let kind = match atomics::is_ordered(instruction) {
             true => instrument::ATOMIC_STORE,
             false => instrument::STORE,
         };

@@ -231,7 +231,10 @@ fn build(module: &Module, name: &str, slices: &[Value]) -> Value {
     kernel.add_attribute(1, "align", u64::from(RECORD_ALIGNMENT_BYTES));
     kernel.add_attribute(1, "noundef", 0);
     let builder = Builder::at_end(module, Block::append(kernel, "entry"));
-    if let Some(scope) = DebugScope::of(module, slices[0]) {
+    if let Some(scope) = slices
+        .iter()
+        .find_map(|slice| DebugScope::of(module, *slice))
+    {
         scope.cover(kernel, name, &builder);
     }
     let parameter = kernel.parameters()[0];
