@@ -279,7 +279,8 @@ const SHARED_RACES: &[(&str, &[&str])] = &[
     (
         "managed",
         &[
-            "race between host and device: the host reads byte 20 of allocation",
+            "race between host and device: the host",
+            "byte 20 of allocation",
             "which kernel fill, at {fill} wrote",
         ],
     ),
