@@ -12,8 +12,8 @@ use inkwell::module::Module;
 use inkwell::values::{AnyValue, InstructionOpcode};
 use libtest_mimic::Failed;
 use sirius_rs::cli::{
-    Architecture, Build, Device, FeatureSet, Fusion, Input, Language, Numerics, Phase,
-    SiriusOptions, Toolchain,
+    Architecture, Build, Device, FeatureSet, Fusion, Input, KernelSymbols, Language, Numerics,
+    Phase, SiriusOptions, Toolchain,
 };
 use sirius_rs::program::{Program, ProgramError, read_program};
 use std::fmt::Write;
@@ -245,6 +245,7 @@ fn build(inputs: &[PathBuf], numerics: Numerics) -> Build {
         extended_lambda: false,
         relaxed_constexpr: false,
         relocatable: false,
+        kernel_symbols: KernelSymbols::default(),
         maximum_registers: None,
         shared_cudart: false,
         host_compiler: None,

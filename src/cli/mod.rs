@@ -146,9 +146,20 @@ pub struct UnitBitcode {
     pub numerics: Numerics,
     /// How its device code is linked with that of others; `None`: not at all.
     pub relocatable: Option<Relocatable>,
+    /// How the host functions of its kernels are seen.
+    pub kernel_symbols: KernelSymbols,
     /// Whether it comes from an object in which nothing is fused, so that the object itself will do where the program
     /// fuses nothing either.
     pub unfused_object: bool,
+}
+
+/// How the host functions of kernels are seen by other objects; `None`: as the toolkit's nvcc has it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KernelSymbols {
+    /// `-device-entity-has-hidden-visibility`: not outside of the program or shared library that they are in.
+    pub hidden: Option<bool>,
+    /// `-static-global-template-stub`: those of templates not outside of their source, unless device code is linked.
+    pub local_templates: Option<bool>,
 }
 
 /// A unit whose device code is linked with that of others (`-rdc=true`).
@@ -484,6 +495,8 @@ pub struct Build {
     pub architectures_named: bool,
     /// `-rdc=true`: device code of a unit may use that of others.
     pub relocatable: bool,
+    /// How the host functions of kernels are seen.
+    pub kernel_symbols: KernelSymbols,
     /// Numeric options.
     pub numerics: Numerics,
     /// `-default-stream per-thread`.

@@ -2,7 +2,8 @@
 
 use super::draft::{Draft, Information};
 use super::options::{
-    Arity, OptionRow, boolean, honour, ignore, inform, integer, joined, reject, undefined,
+    Arity, OptionRow, boolean, hidden_device_entities, honour, ignore, inform, integer, joined,
+    reject, static_template_stubs, undefined,
 };
 use super::parse::UsageError;
 use super::{Language, Phase};
@@ -653,15 +654,17 @@ pub(super) static NVCC_OPTIONS: &[OptionRow] = &[
     ignore("no-compress", &["no-compress"], Arity::Flag),
     ignore("compress-mode", &["compress-mode"], Arity::Scalar),
     ignore("frandom-seed", &["frandom-seed"], Arity::Scalar),
-    ignore(
+    honour(
         "static-global-template-stub",
         &["static-global-template-stub"],
         Arity::Scalar,
+        static_template_stubs,
     ),
-    ignore(
+    honour(
         "device-entity-has-hidden-visibility",
         &["device-entity-has-hidden-visibility"],
         Arity::Scalar,
+        hidden_device_entities,
     ),
     reject(
         "host-linker-script",

@@ -122,6 +122,16 @@ pub(super) fn integer(option: &'static str, value: &str) -> Result<u32, UsageErr
     value.parse().map_err(|_| undefined(option, value))
 }
 
+pub(super) fn static_template_stubs(draft: &mut Draft, value: &str) -> Result<(), UsageError> {
+    draft.build.kernel_symbols.local_templates = Some(boolean(value)?);
+    Ok(())
+}
+
+pub(super) fn hidden_device_entities(draft: &mut Draft, value: &str) -> Result<(), UsageError> {
+    draft.build.kernel_symbols.hidden = Some(boolean(value)?);
+    Ok(())
+}
+
 pub(super) fn boolean(value: &str) -> Result<bool, UsageError> {
     match value {
         "true" => Ok(true),

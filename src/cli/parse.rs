@@ -17,8 +17,8 @@ use super::spelling::{Argument, split_arguments, split_list, split_words};
 use super::toolchain;
 use super::toolkit_folder::ToolkitFolder;
 use super::{
-    Build, Device, Fusion, Input, Invocation, Language, Numerics, Optimisation, Phase,
-    ReportFormat, SiriusOptions, Tuning,
+    Build, Device, Fusion, Input, Invocation, KernelSymbols, Language, Numerics, Optimisation,
+    Phase, ReportFormat, SiriusOptions, Tuning,
 };
 use crate::diagnostics::{Diagnostic, Severity};
 use std::collections::BTreeMap;
@@ -360,6 +360,7 @@ fn default_build(surroundings: &Surroundings<'_>) -> Result<Build, UsageError> {
         architectures: Vec::new(),
         architectures_named: false,
         relocatable: false,
+        kernel_symbols: KernelSymbols::default(),
         numerics: Numerics {
             contract: true,
             fast_math: false,

@@ -32,6 +32,7 @@ mod reserve;
 mod shared_functions;
 mod tables;
 mod timer;
+mod undefined;
 mod waves;
 mod wide_conversions;
 
@@ -70,6 +71,18 @@ pub enum CodegenError {
     /// `-ptx` and its kin want a CUDA source.
     #[error("the source has no device code")]
     NoDeviceCode,
+    /// Device code calls a function that nothing defines.
+    #[error(
+        "undefined reference to '{function}' in device code of '{}'; a function of another source's device code wants \
+         -rdc=true for both",
+        source_file.display()
+    )]
+    UndefinedFunction {
+        /// The function, as the source has it.
+        function: String,
+        /// As on the command line.
+        source_file: PathBuf,
+    },
     /// A tool that was run failed; it carries the tool's own words.
     #[error(transparent)]
     Tool(#[from] crate::cli::command::ToolError),
@@ -94,6 +107,8 @@ impl CodegenError {
     pub fn exit_status(&self) -> u8 {
         match self {
             Self::Tool(error) => error.exit_status(),
+            // That of ptxas.
+            Self::UndefinedFunction { .. } => 255,
             _ => 1,
         }
     }
@@ -108,6 +123,7 @@ impl CodegenError {
             | Self::BarrierChanged { .. } => true,
             Self::Write(_)
             | Self::NoRuntime
+            | Self::UndefinedFunction { .. }
             | Self::NoArchiver
             | Self::NoDeviceCode
             | Self::Tool(_) => false,

@@ -10,7 +10,8 @@ use super::device::{
 };
 use super::images::Workbench;
 use super::ptx::{MadeImage, Usage, emit_fatbin};
-use crate::cli::{Build, Device, Target, Toolchain};
+use super::undefined::refuse_undefined;
+use crate::cli::{Build, Device, Phase, Target, Toolchain};
 use crate::program::{Unit, for_target};
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
@@ -105,6 +106,8 @@ impl Drop for PendingImage {
 
 /// Device modules of one image: for the oldest architecture, and for newer ones where that is other code.
 pub struct DeviceCode<'ctx> {
+    /// The source that it is all of.
+    source: Option<PathBuf>,
     pub(super) oldest: Module<'ctx>,
     newer: Vec<(Target, Module<'ctx>)>,
 }
@@ -114,6 +117,7 @@ impl<'ctx> DeviceCode<'ctx> {
     pub fn of(unit: &Unit<'ctx>) -> Self {
         let newer = unit.newer.iter();
         Self {
+            source: Some(unit.source.clone()),
             oldest: unit.device.clone(),
             newer: newer
                 .map(|(target, module)| (*target, module.clone()))
@@ -124,6 +128,7 @@ impl<'ctx> DeviceCode<'ctx> {
     /// One module for all architectures.
     pub fn for_all(module: Module<'ctx>) -> Self {
         Self {
+            source: None,
             oldest: module,
             newer: Vec::new(),
         }
@@ -144,8 +149,17 @@ impl<'ctx> DeviceCode<'ctx> {
                 keep_to_module(module, build.keep_device_functions);
             }
             make_final(module, &machine_of(target)?, build)?;
+            // PTX may leave a function to others.
+            if is_whole && build.phase != Phase::Ptx {
+                self.refuse_undefined(module)?;
+            }
         }
         Ok(())
+    }
+
+    fn refuse_undefined(&self, module: &Module<'_>) -> Result<(), CodegenError> {
+        let source = self.source.as_ref();
+        source.map_or(Ok(()), |source| refuse_undefined(module, source))
     }
 
     /// The module for an architecture.
@@ -158,6 +172,7 @@ impl<'ctx> DeviceCode<'ctx> {
         let bytes = |module: &Module<'ctx>| module.write_bitcode_to_memory().as_slice().to_vec();
         let newer = self.newer.iter();
         Bitcode {
+            source: self.source.clone(),
             oldest: bytes(&self.oldest),
             newer: newer
                 .map(|(target, module)| (*target, bytes(module)))
@@ -168,6 +183,7 @@ impl<'ctx> DeviceCode<'ctx> {
 
 /// As bitcode, what [`DeviceCode`] is.
 struct Bitcode {
+    source: Option<PathBuf>,
     oldest: Vec<u8>,
     newer: Vec<(Target, Vec<u8>)>,
 }
@@ -181,6 +197,7 @@ impl Bitcode {
         };
         let newer = self.newer.iter();
         Ok(DeviceCode {
+            source: self.source.clone(),
             oldest: module(&self.oldest)?,
             newer: newer
                 .map(|(target, bytes)| Ok((*target, module(bytes)?)))
@@ -211,6 +228,7 @@ impl Request {
                 let (name, module) = (&self.name, &code.oldest);
                 keep_to_module(module, build.keep_device_functions);
                 optimise_device(module, &device_target_machine(CPU_DEVICE_PROCESSOR)?)?;
+                code.refuse_undefined(module)?;
                 let request = CpuImageRequest {
                     symbol: format!("sirius_cpu_image_{:016x}_{name}", sources_hash(build)),
                     architecture: build.oldest_target().number,

@@ -163,6 +163,7 @@ fn gathered(build: &Build, units: &Units) -> Result<Gathered, ObjectsError> {
                     .collect::<Result<_, ObjectsError>>()?,
                 numerics: record.header.numerics,
                 relocatable: record.header.relocatable.clone().map(in_domain_0),
+                kernel_symbols: record.header.settings.kernel_symbols,
                 unfused_object: false,
             }),
         });

@@ -355,6 +355,7 @@ impl Exchange<'_> {
                 relocatable: bitcode
                     .relocatable
                     .map(|name| Relocatable { name, domain: 0 }),
+                kernel_symbols: self.build.kernel_symbols,
                 unfused_object: false,
             });
         }
@@ -410,6 +411,7 @@ impl Exchange<'_> {
                     name: name.clone(),
                     domain: self.domains.get(name).copied().unwrap_or(0),
                 }),
+                kernel_symbols: settings.kernel_symbols,
                 unfused_object: record.header.unfused,
             }),
         });

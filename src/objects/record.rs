@@ -3,7 +3,7 @@
 //! Invariant: a record says how long it is and which compiler wrote it. One that another version wrote, or
 //! that does not fill its section to the end, is none.
 
-use crate::cli::{Architecture, Build, Device, Language, Numerics, Target};
+use crate::cli::{Architecture, Build, Device, KernelSymbols, Language, Numerics, Target};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -46,6 +46,7 @@ pub(super) struct Settings {
     pub(super) host_overflow_wraps: bool,
     pub(super) host_debug: bool,
     pub(super) line_info: bool,
+    pub(super) kernel_symbols: KernelSymbols,
     /// Those that the code generator of the host compiler looks at.
     pub(super) host_arguments: Vec<String>,
 }
@@ -79,6 +80,7 @@ impl Settings {
             host_overflow_wraps: build.lets_host_overflow_wrap(),
             host_debug: build.host_debug,
             line_info: build.line_info,
+            kernel_symbols: build.kernel_symbols,
             host_arguments: build
                 .host_arguments
                 .iter()
@@ -221,6 +223,10 @@ mod tests {
                     host_overflow_wraps: false,
                     host_debug: false,
                     line_info: true,
+                    kernel_symbols: KernelSymbols {
+                        hidden: None,
+                        local_templates: Some(false),
+                    },
                     host_arguments: vec!["-fPIC".into()],
                 },
                 relocatable: None,

@@ -6,11 +6,11 @@
 use super::by_architecture::Definitions;
 use super::front_end_cache::run_front_end;
 use super::{
-    FrontEndStep, ProgramError, SourceBitcode, device_allocation, for_target, host_arrays, managed,
-    relocatable, source_repairs, texture_references,
+    FrontEndStep, ProgramError, SourceBitcode, device_allocation, for_target, host_arrays,
+    host_functions, managed, registration_order, relocatable, source_repairs, texture_references,
 };
 use crate::cli::{
-    Build, Device, Input, Language, Phase, Relocatable, Target, ToolError, Toolchain,
+    Build, Device, Input, KernelSymbols, Language, Phase, Relocatable, Target, ToolError, Toolchain,
 };
 use inkwell::context::Context;
 use inkwell::module::Module;
@@ -49,7 +49,8 @@ pub(super) fn compile<'ctx>(
 ) -> Result<FrontEndUnit<'ctx>, ProgramError> {
     if let Some(bitcode) = &input.bitcode {
         let relocatable = bitcode.relocatable.as_ref();
-        let host = read_host(context, input, &bitcode.host, relocatable)?;
+        let symbols = (bitcode.kernel_symbols, toolchain);
+        let host = read_host(context, input, &bitcode.host, (relocatable, symbols))?;
         let read = |path: &PathBuf| read_device(context, input, path, (&host, relocatable));
         let newer = bitcode.newer.iter();
         return Ok(FrontEndUnit {
@@ -161,7 +162,13 @@ pub(super) fn compile<'ctx>(
         .and_then(|bitcode| bitcode.relocatable.clone());
     let relocatable = name.map(|name| Relocatable { name, domain: 0 });
     // The host's first: types of one name are renamed in what is read later.
-    let host = read_host(context, input, &host_bitcode, relocatable.as_ref())?;
+    let symbols = (build.kernel_symbols, toolchain);
+    let host = read_host(
+        context,
+        input,
+        &host_bitcode,
+        (relocatable.as_ref(), symbols),
+    )?;
     let read = |(target, path): &(Target, PathBuf)| {
         let module = read_device(context, input, path, (&host, relocatable.as_ref()))?;
         Ok((*target, module))
@@ -272,9 +279,11 @@ fn read_host<'ctx>(
     context: &'ctx Context,
     input: &Input,
     path: &Path,
-    relocatable: Option<&Relocatable>,
+    (relocatable, (symbols, toolchain)): (Option<&Relocatable>, (KernelSymbols, &Toolchain)),
 ) -> Result<Module<'ctx>, ProgramError> {
     let host = read(context, input, path)?;
+    host_functions::settle_names(&host, symbols, (relocatable.is_some(), toolchain.version));
+    registration_order::register_first(&host);
     managed::settle_host(&host, &input.path)?;
     texture_references::settle_host(&host, relocatable.map(unit_name));
     Ok(host)

@@ -4,6 +4,7 @@ use super::builder::Builder;
 use super::ir::{Block, Type, Value};
 use inkwell::module::Module;
 use llvm_sys::LLVMOpcode;
+use llvm_sys::comdat::*;
 use llvm_sys::core::*;
 use std::ffi::{CStr, CString};
 
@@ -46,11 +47,17 @@ pub(super) fn rename_marks(module: &Module<'_>, mark: &str, other: &str) -> Vec<
 /// Takes away from a list that LLVM keeps (`llvm.compiler.used`) the elements that are not wanted.
 pub(super) fn shorten_list(module: &Module<'_>, list: Value, wanted: impl Fn(Value) -> bool) {
     let elements = list.initializer().map(Value::operands).unwrap_or_default();
-    let kept = elements.iter().copied().filter(|element| wanted(*element));
-    let mut kept: Vec<_> = kept.map(|element| element.0).collect();
-    if kept.len() == elements.len() {
-        return;
+    let kept: Vec<Value> = (elements.iter().copied())
+        .filter(|element| wanted(*element))
+        .collect();
+    if kept.len() < elements.len() {
+        replace_list(module, list, kept);
     }
+}
+
+/// Gives a list that LLVM keeps other elements, of the type of the old ones; without any it is gone.
+pub(super) fn replace_list(module: &Module<'_>, list: Value, elements: Vec<Value>) {
+    let mut kept: Vec<_> = elements.into_iter().map(|element| element.0).collect();
     let (name, section, linkage) = (list.name(), list.section(), list.linkage());
     list.delete_global();
     let Some(first) = kept.first().copied() else {
@@ -77,6 +84,43 @@ impl Value {
     pub(super) fn add_global(module: &Module<'_>, value_type: Type) -> Self {
         // SAFETY: a live module and a type of its context.
         Self(unsafe { LLVMAddGlobal(module.as_mut_ptr(), value_type.0, c"".as_ptr()) })
+    }
+
+    /// A constant structure of these members.
+    pub(super) fn constant_struct(module: &Module<'_>, members: &[Self]) -> Self {
+        let mut members: Vec<_> = members.iter().map(|member| member.0).collect();
+        // SAFETY: a live module; the members are constants of its context, as many as there are.
+        unsafe {
+            let context = LLVMGetModuleContext(module.as_mut_ptr());
+            let count = members.len() as u32;
+            Self(LLVMConstStructInContext(
+                context,
+                members.as_mut_ptr(),
+                count,
+                0,
+            ))
+        }
+    }
+
+    /// Gives a function or variable another name, and its comdat, where that has the old one.
+    pub(super) fn rename_with_comdat(self, module: &Module<'_>, name: &str) {
+        self.set_name(name);
+        let text = CString::new(name).unwrap_or_default();
+        // SAFETY: a live global value of the module, which may be in a comdat.
+        unsafe {
+            let old = LLVMGetComdat(self.0);
+            if !old.is_null() {
+                let new = LLVMGetOrInsertComdat(module.as_mut_ptr(), text.as_ptr());
+                LLVMSetComdatSelectionKind(new, LLVMGetComdatSelectionKind(old));
+                LLVMSetComdat(self.0, new);
+            }
+        }
+    }
+
+    /// Lets nobody outside of the program or shared library see it.
+    pub(super) fn hide(self) {
+        // SAFETY: a live global value.
+        unsafe { LLVMSetVisibility(self.0, llvm_sys::LLVMVisibility::LLVMHiddenVisibility) }
     }
 
     /// A constant text with a final zero byte, local to a module.

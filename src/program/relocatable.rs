@@ -11,6 +11,7 @@
 
 use super::canonicalise_device::{decide_numerics, inline_linked};
 use super::names::{self, Registrations};
+use super::registration_order::REGISTRATION_PRIORITY;
 use super::{
     HostVisibleMemory, Program, ProgramError, SourceBitcode, Unit, by_architecture, for_target,
     front_end, ir, passes, unmasked,
@@ -463,7 +464,7 @@ impl Domain<'_> {
              {{ i32 1180844977, i32 1, ptr @\"{image}\", ptr null }}, section \".nvFatBinSegment\", align 8\n\
              @\"{image}.handle\" = internal global ptr null\n\
              @llvm.global_ctors = appending global [1 x {{ i32, ptr, ptr }}] \
-             [{{ i32, ptr, ptr }} {{ i32 {EARLY_PRIORITY}, ptr @\"{image}.constructor\", ptr null }}]\n\
+             [{{ i32, ptr, ptr }} {{ i32 {REGISTRATION_PRIORITY}, ptr @\"{image}.constructor\", ptr null }}]\n\
              declare ptr @__cudaRegisterFatBinary(ptr)\n\
              declare void @__cudaRegisterFatBinaryEnd(ptr)\n\
              declare void @__cudaUnregisterFatBinary(ptr)\n\
@@ -528,6 +529,3 @@ impl Domain<'_> {
             })
     }
 }
-
-/// Before what the program itself does at its start.
-const EARLY_PRIORITY: u32 = 101;

@@ -24,19 +24,19 @@ void all(float *x, int n) {
 void recursive(float *x, int n) { if (n) { kernel<<<1, 60>>>(x, n); recursive(x, n - 1); } }
 void indirect(float *x, std::function<void()> &f) { f = [=] { kernel<<<1, 70>>>(x, 7); }; }
 
-//> kernel _Z6kernelPfi as _Z6kernelPfi stub _Z21__device_stub__kernelPfi unit 0 present true
+//> kernel _Z6kernelPfi as _Z6kernelPfi stub _Z6kernelPfi unit 0 present true
 //> host-visible memory nothing
 //> image sirius.placeholder.0 present true
-//> _Z6nestedPf: sirius.launch.0(i32 0, ptr nonnull @_Z21__device_stub__kernelPfi, i64 4294967297, i32 1, i64 4294967297, i32 1, i64 0, ptr null, ptr %x, i32 1)
-//> _Z3allPfi: sirius.launch.0(i32 1, ptr nonnull @_Z21__device_stub__kernelPfi, i64 4294967297, i32 1, i64 4294967297, i32 1, i64 0, ptr null, ptr %x, i32 1)
-//> _Z3allPfi: sirius.launch.0(i32 2, ptr nonnull @_Z21__device_stub__kernelPfi, i64 %agg.tmp.sroa.0.0.insert.insert, i32 1, i64 4294967328, i32 1, i64 0, ptr null, ptr %x, i32 1)
-//> _Z3allPfi: sirius.launch.0(i32 3, ptr nonnull @_Z21__device_stub__kernelPfi, i64 4294967298, i32 1, i64 4294967298, i32 1, i64 0, ptr null, ptr %x, i32 2)
-//> _Z3allPfi: sirius.launch.0(i32 4, ptr nonnull @_Z21__device_stub__kernelPfi, i64 4294967297, i32 1, i64 %agg.tmp.sroa.0.0.insert.insert, i32 1, i64 0, ptr null, ptr %x, i32 3)
-//> _Z3allPfi: sirius.launch.0(i32 5, ptr nonnull @_Z21__device_stub__kernelPfi, i64 4294967305, i32 1, i64 4294967305, i32 1, i64 0, ptr null, ptr %x, i32 9)
-//> _Z3allPfi: sirius.launch.0(i32 6, ptr nonnull @_Z21__device_stub__kernelPfi, i64 4294967297, i32 1, i64 4294967306, i32 1, i64 0, ptr null, ptr %x, i32 1)
-//> _Z3allPfi: sirius.launch.0(i32 7, ptr nonnull @_Z21__device_stub__kernelPfi, i64 4294967297, i32 1, i64 4294967316, i32 1, i64 0, ptr null, ptr %x, i32 1)
-//> _Z3allPfi: sirius.launch.0(i32 8, ptr nonnull @_Z21__device_stub__kernelPfi, i64 4294967297, i32 1, i64 4294967326, i32 1, i64 0, ptr null, ptr %x, i32 1)
-//> _Z3allPfi: sirius.launch.0(i32 9, ptr nonnull @_Z21__device_stub__kernelPfi, i64 4294967297, i32 1, i64 4294967336, i32 1, i64 0, ptr null, ptr %x, i32 %i.0)
-//> _Z3allPfi: sirius.launch.0(i32 10, ptr nonnull @_Z21__device_stub__kernelPfi, i64 4294967297, i32 1, i64 4294967346, i32 1, i64 0, ptr null, ptr %x, i32 %i.0)
-//> _Z9recursivePfi: sirius.launch.0(i32 11, ptr nonnull @_Z21__device_stub__kernelPfi, i64 4294967297, i32 1, i64 4294967356, i32 1, i64 0, ptr null, ptr %x, i32 %n)
-//> _ZNSt17_Function_handlerIFvvEZ8indirectPfRSt8functionIS0_EEUlvE_E9_M_invokeERKSt9_Any_data: sirius.launch.0(i32 12, ptr nonnull @_Z21__device_stub__kernelPfi, i64 4294967297, i32 1, i64 4294967366, i32 1, i64 0, ptr null, ptr %0, i32 7)
+//> _Z6nestedPf: sirius.launch.0(i32 0, ptr nonnull @_Z6kernelPfi, i64 4294967297, i32 1, i64 4294967297, i32 1, i64 0, ptr null, ptr %x, i32 1)
+//> _Z3allPfi: sirius.launch.0(i32 1, ptr nonnull @_Z6kernelPfi, i64 4294967297, i32 1, i64 4294967297, i32 1, i64 0, ptr null, ptr %x, i32 1)
+//> _Z3allPfi: sirius.launch.0(i32 2, ptr nonnull @_Z6kernelPfi, i64 %agg.tmp.sroa.0.0.insert.insert, i32 1, i64 4294967328, i32 1, i64 0, ptr null, ptr %x, i32 1)
+//> _Z3allPfi: sirius.launch.0(i32 3, ptr nonnull @_Z6kernelPfi, i64 4294967298, i32 1, i64 4294967298, i32 1, i64 0, ptr null, ptr %x, i32 2)
+//> _Z3allPfi: sirius.launch.0(i32 4, ptr nonnull @_Z6kernelPfi, i64 4294967297, i32 1, i64 %agg.tmp.sroa.0.0.insert.insert, i32 1, i64 0, ptr null, ptr %x, i32 3)
+//> _Z3allPfi: sirius.launch.0(i32 5, ptr nonnull @_Z6kernelPfi, i64 4294967305, i32 1, i64 4294967305, i32 1, i64 0, ptr null, ptr %x, i32 9)
+//> _Z3allPfi: sirius.launch.0(i32 6, ptr nonnull @_Z6kernelPfi, i64 4294967297, i32 1, i64 4294967306, i32 1, i64 0, ptr null, ptr %x, i32 1)
+//> _Z3allPfi: sirius.launch.0(i32 7, ptr nonnull @_Z6kernelPfi, i64 4294967297, i32 1, i64 4294967316, i32 1, i64 0, ptr null, ptr %x, i32 1)
+//> _Z3allPfi: sirius.launch.0(i32 8, ptr nonnull @_Z6kernelPfi, i64 4294967297, i32 1, i64 4294967326, i32 1, i64 0, ptr null, ptr %x, i32 1)
+//> _Z3allPfi: sirius.launch.0(i32 9, ptr nonnull @_Z6kernelPfi, i64 4294967297, i32 1, i64 4294967336, i32 1, i64 0, ptr null, ptr %x, i32 %i.0)
+//> _Z3allPfi: sirius.launch.0(i32 10, ptr nonnull @_Z6kernelPfi, i64 4294967297, i32 1, i64 4294967346, i32 1, i64 0, ptr null, ptr %x, i32 %i.0)
+//> _Z9recursivePfi: sirius.launch.0(i32 11, ptr nonnull @_Z6kernelPfi, i64 4294967297, i32 1, i64 4294967356, i32 1, i64 0, ptr null, ptr %x, i32 %n)
+//> _ZNSt17_Function_handlerIFvvEZ8indirectPfRSt8functionIS0_EEUlvE_E9_M_invokeERKSt9_Any_data: sirius.launch.0(i32 12, ptr nonnull @_Z6kernelPfi, i64 4294967297, i32 1, i64 4294967366, i32 1, i64 0, ptr null, ptr %0, i32 7)

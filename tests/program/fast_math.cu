@@ -13,17 +13,17 @@ __global__ void quotient(float *y, float a, float b) { y[0] = a / b; y[1] = sqrt
 __global__ void intrinsics(float *y, float a, float b, float c) { y[0] = __fadd_rn(__fmul_rn(a, b), c); }
 void all(float *y) { sum<<<1, 1>>>(y, 1, 2, 3); }
 
-//> kernel _Z3sumPffff as _Z3sumPffff stub _Z18__device_stub__sumPffff unit 0 present true
-//> kernel _Z10differencePffff as _Z10differencePffff stub _Z25__device_stub__differencePffff unit 0 present true
-//> kernel _Z7negatedPffff as _Z7negatedPffff stub _Z22__device_stub__negatedPffff unit 0 present true
-//> kernel _Z4bothPdddd as _Z4bothPdddd stub _Z19__device_stub__bothPdddd unit 0 present true
-//> kernel _Z14shared_productPfff as _Z14shared_productPfff stub _Z29__device_stub__shared_productPfff unit 0 present true
-//> kernel _Z6calleePfff as _Z6calleePfff stub _Z21__device_stub__calleePfff unit 0 present true
-//> kernel _Z8quotientPfff as _Z8quotientPfff stub _Z23__device_stub__quotientPfff unit 0 present true
-//> kernel _Z10intrinsicsPffff as _Z10intrinsicsPffff stub _Z25__device_stub__intrinsicsPffff unit 0 present true
+//> kernel _Z3sumPffff as _Z3sumPffff stub _Z3sumPffff unit 0 present true
+//> kernel _Z10differencePffff as _Z10differencePffff stub _Z10differencePffff unit 0 present true
+//> kernel _Z7negatedPffff as _Z7negatedPffff stub _Z7negatedPffff unit 0 present true
+//> kernel _Z4bothPdddd as _Z4bothPdddd stub _Z4bothPdddd unit 0 present true
+//> kernel _Z14shared_productPfff as _Z14shared_productPfff stub _Z14shared_productPfff unit 0 present true
+//> kernel _Z6calleePfff as _Z6calleePfff stub _Z6calleePfff unit 0 present true
+//> kernel _Z8quotientPfff as _Z8quotientPfff stub _Z8quotientPfff unit 0 present true
+//> kernel _Z10intrinsicsPffff as _Z10intrinsicsPffff stub _Z10intrinsicsPffff unit 0 present true
 //> host-visible memory nothing
 //> image sirius.placeholder.0 present true
-//> _Z3allPf: sirius.launch.0(i32 0, ptr nonnull @_Z18__device_stub__sumPffff, i64 4294967297, i32 1, i64 4294967297, i32 1, i64 0, ptr null, ptr %y, float 1.000000e+00, float 2.000000e+00, float 3.000000e+00)
+//> _Z3allPf: sirius.launch.0(i32 0, ptr nonnull @_Z3sumPffff, i64 4294967297, i32 1, i64 4294967297, i32 1, i64 0, ptr null, ptr %y, float 1.000000e+00, float 2.000000e+00, float 3.000000e+00)
 //> _Z6squaref: fmul float
 //> _Z3sumPffff: llvm.fma.f32
 //> _Z10differencePffff: fneg float, llvm.fma.f32, fneg float, llvm.fma.f32

@@ -15,7 +15,7 @@ __constant__ int unused[2] = {7, 8};
 __global__ void copy(int *x) { x[threadIdx.x] = in_a_kernel[threadIdx.x]; }
 unsigned reads() { return pointer_of_the_host->dimension; }
 
-//> kernel _Z4copyPi as _Z4copyPi stub _Z19__device_stub__copyPi unit 0 present true
+//> kernel _Z4copyPi as _Z4copyPi stub _Z4copyPi unit 0 present true
 //> variable declared as declared shadow declared unit 0 bytes 8 constant true present true
 //> variable unused as unused shadow unused unit 0 bytes 8 constant true present true
 //> host-visible memory nothing

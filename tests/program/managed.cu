@@ -10,8 +10,8 @@ int must_be_read_again(int *q) {
   return *q;
 }
 
-//> kernel _Z4fillPi as _Z4fillPi stub _Z19__device_stub__fillPi unit 0 present true
+//> kernel _Z4fillPi as _Z4fillPi stub _Z4fillPi unit 0 present true
 //> host-visible memory allocations
 //> image sirius.placeholder.0 present true
-//> _Z18must_be_read_againPi: sirius.launch.0(i32 0, ptr nonnull @_Z19__device_stub__fillPi, i64 4294967297, i32 1, i64 4294967297, i32 1, i64 0, ptr null, ptr nonnull %q)
+//> _Z18must_be_read_againPi: sirius.launch.0(i32 0, ptr nonnull @_Z4fillPi, i64 4294967297, i32 1, i64 4294967297, i32 1, i64 0, ptr null, ptr nonnull %q)
 //> _Z18must_be_read_againPi:  ret i32 %1

@@ -9,9 +9,9 @@ int nothing_can_change(int *q) {
   return *q;
 }
 
-//> kernel _Z5scalePffi as _Z5scalePffi stub _Z20__device_stub__scalePffi unit 0 present true
+//> kernel _Z5scalePffi as _Z5scalePffi stub _Z5scalePffi unit 0 present true
 //> host-visible memory nothing
 //> image sirius.placeholder.0 present true
-//> _Z18nothing_can_changePi: sirius.launch.0(i32 0, ptr nonnull @_Z20__device_stub__scalePffi, i64 4294967297, i32 1, i64 4294967297, i32 1, i64 0, ptr null, ptr null, float 1.000000e+00, i32 1)
+//> _Z18nothing_can_changePi: sirius.launch.0(i32 0, ptr nonnull @_Z5scalePffi, i64 4294967297, i32 1, i64 4294967297, i32 1, i64 0, ptr null, ptr null, float 1.000000e+00, i32 1)
 //> _Z18nothing_can_changePi:  ret i32 1
 //> _Z5scalePffi: fmul float
