@@ -351,8 +351,8 @@ fn is_stream_operator(name: &str) -> bool {
     ];
     const TO_STRING: &str = "_ZStrsIcSt11char_traitsIcESaIcEERSt13basic_istreamIT_T0_ES7_RNSt7__cxx1112basic_stringIS4_S5_T1_EE";
     let ends = |start: &&str| {
-        name.strip_prefix(*start)
-            .is_some_and(|end| ENDS.contains(&end))
+        let end = name.strip_prefix(*start);
+        end.is_some_and(|end| ENDS.contains(&end))
     };
-    name == TO_STRING || STARTS.iter().any(|start| ends(&start))
+    name == TO_STRING || STARTS.iter().any(ends)
 }

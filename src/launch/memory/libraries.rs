@@ -4,6 +4,7 @@
 //! work on besides its arguments: memory for a stream, a state for random numbers, a function to call.
 
 use super::{Conduct, HostMemory, Writes};
+use crate::diagnostics::source_name;
 use crate::launch::calls::{self, LibraryCall};
 use crate::launch::host_ir::{HostModule, Instruction, Opcode, Operand};
 use crate::launch::points_to::{PointsTo, is_memory_copy};
@@ -86,7 +87,7 @@ fn overrides_stream(name: &str) -> bool {
         "9showmanycEv",
         "9pbackfailEi",
     ];
-    const LOCALE: [&str; 8] = [
+    const LOCALE: [&str; 9] = [
         "6do_putE",
         "6do_getE",
         "6do_outE",
@@ -94,18 +95,15 @@ fn overrides_stream(name: &str) -> bool {
         "do_groupingEv",
         "do_decimal_pointEv",
         "do_thousands_sepEv",
-        "nameEv",
+        "do_truenameEv",
+        "do_falsenameEv",
     ];
     let of_library = ["_ZNSt", "_ZNKSt", "_ZN9__gnu_cxx", "_ZNK9__gnu_cxx"];
     let of_class =
         name.starts_with("_ZN") && !of_library.iter().any(|start| name.starts_with(start));
-    let in_locale = |part: &str| match part {
-        "nameEv" => name.ends_with("do_truenameEv") || name.ends_with("do_falsenameEv"),
-        _ => name.contains(part),
-    };
     of_class
         && (BUFFER.iter().any(|end| name.ends_with(end))
-            || LOCALE.iter().any(|part| in_locale(part)))
+            || LOCALE.iter().any(|part| name.contains(part)))
 }
 
 impl HostMemory {
@@ -218,7 +216,7 @@ impl HostMemory {
             library.calls_back || library.stream && self.given.stream_functions
         });
         match is_own || calls_own {
-            true => format!("program's {name}"),
+            true => format!("program's {}", source_name(&name)),
             false => name,
         }
     }
