@@ -62,12 +62,14 @@ pub fn assemble(
         touched: Vec::new(),
         moving: BTreeMap::new(),
         operations: operation_calls(host),
+        unanalysed_call: false,
     };
     let functions = builder.control_flow();
     builder.launch_operands(&functions);
     builder.buffers(&functions, variables);
     builder.stored_pointers();
     builder.nodes(&functions);
+    builder.unanalysed_readers();
     builder.plain_allocations();
     builder.iterations(&functions);
     let analysed: Vec<usize> = functions.iter().map(|analysed| analysed.function).collect();
@@ -92,6 +94,8 @@ struct Builder<'a> {
     moving: BTreeMap<NodeId, Vec<Option<ValueId>>>,
     /// Sets and copies by function and instruction, numbered in the order of the module.
     operations: HashMap<(usize, usize), (usize, OperationKind)>,
+    /// A call that points-to takes for a known one, whose pointers then go nowhere, is a node that may do anything.
+    unanalysed_call: bool,
 }
 
 /// A launch whose operands have their numbers and whose pointers are not yet known.
@@ -426,10 +430,14 @@ impl Builder<'_> {
         let name = self
             .callee(instruction)
             .map_or_else(|| self.call_through_pointer(function, at), str::to_owned);
-        if let Some(library) = calls::device_library_call(&name)
-            && !self.irreducible.contains(&function)
-        {
-            return Some(self.library_node(function, at, &name, &library));
+        let irreducible = self.irreducible.contains(&function);
+        if let Some(library) = calls::device_library_call(&name) {
+            let node = match irreducible {
+                true => NodeKind::Opaque { what: name },
+                false => self.library_node(function, at, &name, &library),
+            };
+            self.unanalysed_call |= matches!(node, NodeKind::Opaque { .. });
+            return Some(node);
         }
         let runtime = calls::runtime_call(&name);
         if calls::is_cuda(&name) {
@@ -437,10 +445,11 @@ impl Builder<'_> {
                 return Some(NodeKind::Launch(self.finish_launch(pending)));
             }
             return Some(match runtime {
-                Some(runtime) if !self.irreducible.contains(&function) => {
-                    self.runtime_node(function, at, &name, &runtime)
+                Some(runtime) if !irreducible => self.runtime_node(function, at, &name, &runtime),
+                _ => {
+                    self.unanalysed_call |= runtime.is_some();
+                    NodeKind::Opaque { what: name }
                 }
-                _ => NodeKind::Opaque { what: name },
             });
         }
         let name = facts.memory.told_name(facts.host, (function, at), name);
@@ -478,34 +487,6 @@ impl Builder<'_> {
             Conduct::Checks => Some(NodeKind::ErrorCheck),
             Conduct::Acts => Some(NodeKind::Opaque { what: name }),
         }
-    }
-
-    /// What a call through a pointer is: a launch, where a configuration has just been pushed.
-    fn call_through_pointer(&self, function: usize, at: usize) -> String {
-        let body = &self.facts.host.functions[function];
-        let block = body.instructions[at].block;
-        let last_call = |block: usize, before: usize| {
-            let range = body.blocks[block].instructions.clone();
-            let mut calls = range.rev().skip_while(|index| *index >= before);
-            calls.find_map(|index| match &body.instructions[index].opcode {
-                Opcode::Call { .. } => Some(self.callee(&body.instructions[index])),
-                _ => None,
-            })
-        };
-        let mut before = (0..body.blocks.len())
-            .filter(|from| body.blocks[*from].successors.contains(&block))
-            .peekable();
-        let pushed = Some(Some("__cudaPushCallConfiguration"));
-        let is_launch = before.peek().is_some()
-            && match last_call(block, at) {
-                None => before.all(|from| last_call(from, usize::MAX) == pushed),
-                call => call == pushed,
-            };
-        match is_launch {
-            true => "a launch of a kernel that only a pointer names",
-            false => "a call through a pointer",
-        }
-        .to_owned()
     }
 
     fn finish_launch(&mut self, pending: PendingLaunch) -> Launch {

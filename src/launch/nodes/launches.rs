@@ -4,6 +4,34 @@ use super::*;
 use crate::launch::values::Definition;
 
 impl Builder<'_> {
+    /// What a call through a pointer is: a launch, where a configuration has just been pushed.
+    pub(super) fn call_through_pointer(&self, function: usize, at: usize) -> String {
+        let body = &self.facts.host.functions[function];
+        let block = body.instructions[at].block;
+        let last_call = |block: usize, before: usize| {
+            let range = body.blocks[block].instructions.clone();
+            let mut calls = range.rev().skip_while(|index| *index >= before);
+            calls.find_map(|index| match &body.instructions[index].opcode {
+                Opcode::Call { .. } => Some(self.callee(&body.instructions[index])),
+                _ => None,
+            })
+        };
+        let mut before = (0..body.blocks.len())
+            .filter(|from| body.blocks[*from].successors.contains(&block))
+            .peekable();
+        let pushed = Some(Some("__cudaPushCallConfiguration"));
+        let is_launch = before.peek().is_some()
+            && match last_call(block, at) {
+                None => before.all(|from| last_call(from, usize::MAX) == pushed),
+                call => call == pushed,
+            };
+        match is_launch {
+            true => "a launch of a kernel that only a pointer names",
+            false => "a call through a pointer",
+        }
+        .to_owned()
+    }
+
     /// First pass: all launches give their operands numbers, so that every other value can be
     /// expressed by them.
     pub(super) fn launch_operands(&mut self, functions: &[Analysed]) {

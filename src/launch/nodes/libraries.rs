@@ -4,6 +4,14 @@ use super::*;
 use calls::{DeviceLibraryCall, Extent};
 
 impl Builder<'_> {
+    /// What is opaque has no pointer to an allocation that does not escape. Calls that only the nodes take for opaque had
+    /// their pointers taken for a known call's, so that here every allocation escapes.
+    pub(super) fn unanalysed_readers(&mut self) {
+        for buffer in &mut self.graph.buffers {
+            buffer.escapes |= self.unanalysed_call;
+        }
+    }
+
     /// The node of a library's function that the table has.
     pub(super) fn library_node(
         &mut self,
