@@ -372,9 +372,13 @@ fn group_usage(
     for kernel in kernels {
         let group = &plan.groups[kernel.group];
         for (architecture, kernels) in fused {
+            // A set or a copy is no kernel that a unit's image has.
+            let usage_of = |launch| match graph.operation_of(launch) {
+                Some(_) => Some(None),
+                None => units.usage(program, graph, launch, *architecture).map(Some),
+            };
             let members = group.members.iter();
-            let members =
-                members.map(|member| units.usage(program, graph, member.launch, *architecture));
+            let members = members.map(|member| usage_of(member.launch));
             let fused = kernels.get(&kernel.name).copied();
             if let (Some(fused), Some(members)) = (fused, members.collect()) {
                 usage[kernel.group].push(GroupUsage {

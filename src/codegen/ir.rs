@@ -344,6 +344,22 @@ impl Value {
         })
     }
 
+    /// Adds a constant table of addresses that only its module sees.
+    pub(super) fn add_private_table(module: &Module, name: &str, addresses: &[Value]) -> Value {
+        let element = Type::pointer(module, 0);
+        let count = addresses.len() as u64;
+        let table = Value::add_global(module, name, element.array(count), 0);
+        let mut raw: Vec<LLVMValueRef> = addresses.iter().map(|address| address.0).collect();
+        // SAFETY: all are constants of the element's type, and so many.
+        unsafe {
+            let values = LLVMConstArray2(element.0, raw.as_mut_ptr(), count);
+            LLVMSetInitializer(table.0, values);
+            LLVMSetGlobalConstant(table.0, 1);
+        }
+        table.set_linkage(LLVMLinkage::LLVMPrivateLinkage);
+        table
+    }
+
     pub(super) fn is_declaration(self) -> bool {
         // SAFETY: as above.
         unsafe { LLVMIsDeclaration(self.0) != 0 }

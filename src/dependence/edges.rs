@@ -5,6 +5,7 @@
 //! a guard would have to compare. Where an absence relies on conditions that only a run can decide,
 //! an edge stays, with those conditions in [`Edge::absent_if`].
 
+use super::contradiction::guards_contradict;
 use super::decision::{Decision, add_guards};
 use super::describe;
 use super::effect::{Effect, footprint_range, ranges_apart};
@@ -355,6 +356,7 @@ impl Builder<'_> {
         let carried = compared.run.is_carried().then_some(&iterations[..]);
         let mut link = Link::Nothing;
         let alike = [self.number(source), self.number(sink)];
+        let broken = broken_together(source, sink);
         for (first, from) in source.uses.iter().enumerate() {
             for (second, to) in sink.uses.iter().enumerate() {
                 let kinds = kinds_between((source, from), (sink, to));
@@ -381,15 +383,8 @@ impl Builder<'_> {
                     link = link.max(found.min(separates));
                     continue;
                 };
-                if let Some(reason) = source.broken.as_ref().or(sink.broken.as_ref()) {
-                    let name = if source.broken.is_some() {
-                        source
-                    } else {
-                        sink
-                    };
-                    let because = format!("`{}`: {reason}", name.model.display_name);
-                    let reason = RejectionReason::UnprovenIndex;
-                    let because = (because, reason);
+                if let Some(because) = broken.clone() {
+                    let because = (because, RejectionReason::UnprovenIndex);
                     let ends = (source, sink, from, to);
                     self.widest_between(ends, &kinds, because, Vec::new(), carried);
                     link = link.max(separates);
@@ -736,4 +731,20 @@ fn common_loop(flow: &Flow, a: HostBlockId, b: HostBlockId) -> Option<usize> {
     let of_b = flow.loops_around(b);
     let mut around = flow.loops_around(a).iter();
     around.find(|candidate| of_b.contains(candidate)).copied()
+}
+
+/// Why nothing that the models say of two launches says anything of a run of both.
+fn broken_together(source: &Instance, sink: &Instance) -> Option<String> {
+    let own = [source, sink].into_iter().find_map(|instance| {
+        let reason = instance.broken.as_ref()?;
+        Some(format!("`{}`: {reason}", instance.model.display_name))
+    });
+    let contradict = || {
+        let conditions = source.conditions.iter().chain(&sink.conditions);
+        guards_contradict(conditions).then(|| {
+            let [first, second] = [source, sink].map(|instance| &instance.model.display_name);
+            format!("what the indices of `{first}` and of `{second}` rely on never holds together")
+        })
+    };
+    own.or_else(contradict)
 }

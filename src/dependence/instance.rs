@@ -5,6 +5,7 @@
 //! its model says about subscripts may be used.
 
 use super::Guard;
+use super::contradiction::guards_contradict;
 use super::polynomial::{Atom, Polynomial};
 use super::relation::Shape;
 use crate::affine::Axis;
@@ -160,6 +161,11 @@ impl<'a> Instance<'a> {
                     }
                 }
             }
+        }
+        if guards_contradict(&conditions) {
+            broken = Some(String::from(
+                "what its indices rely on holds at no launch all together",
+            ));
         }
         Self {
             node,

@@ -30,6 +30,7 @@
 
 mod arrays;
 mod boxes;
+mod contradiction;
 mod decision;
 mod describe;
 mod edges;
@@ -59,6 +60,7 @@ mod whole;
 mod witness;
 
 pub use arrays::{ArrayPlaces, writes_within_array};
+pub use contradiction::guards_contradict;
 pub use enumerate::{build_uar, build_uar_without_relations};
 pub use mapped::{MappedWidth, PlaceMap, PlaceSymbol};
 pub use operations::take_domains;

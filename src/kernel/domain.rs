@@ -13,6 +13,7 @@ use super::space::Space;
 use super::walk::Obligation;
 use crate::affine::{Affine, Constraint, Guard, Variable};
 use crate::expression::Condition;
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 
 /// Conditions, each once.
@@ -334,10 +335,38 @@ pub fn discharge_all(
     context: &Context,
 ) -> Option<Conditions> {
     let mut conditions = Vec::new();
+    if obligations.is_empty() {
+        return Some(conditions);
+    }
+    let context = with_quotients(space, context);
     for obligation in obligations {
-        merge(&mut conditions, discharge(space, obligation, context)?);
+        merge(&mut conditions, discharge(space, obligation, &context)?);
     }
     Some(conditions)
+}
+
+/// A context with what the quotients are that its facts speak of: a row that is not the first ends in no element
+/// before the first.
+fn with_quotients<'c>(space: &Space, context: &'c Context) -> Cow<'c, Context> {
+    let rows = context.facts.iter().flat_map(|fact| {
+        let (Constraint::NonNegative(row) | Constraint::Zero(row)) = fact;
+        space.quotients_in(row)
+    });
+    let mut facts: Vec<Constraint> = Vec::new();
+    for row in rows.flat_map(|quotient| quotient.rows()) {
+        let fact = Constraint::NonNegative(row);
+        if !context.facts.contains(&fact) && !facts.contains(&fact) {
+            facts.push(fact);
+        }
+    }
+    if facts.is_empty() {
+        return Cow::Borrowed(context);
+    }
+    let facts = [context.facts.as_slice(), &facts].concat();
+    Cow::Owned(Context {
+        facts,
+        loops: context.loops.clone(),
+    })
 }
 
 /// Adds conditions that do not follow from one that is there already.

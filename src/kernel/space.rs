@@ -171,6 +171,16 @@ impl Space {
         }
     }
 
+    /// The quotients that an expression mentions, not those inside products.
+    pub fn quotients_in(&self, affine: &Affine) -> impl Iterator<Item = &QuotientDimension> {
+        let terms: &[(i64, Variable)] = match self.quotients.is_empty() {
+            true => &[],
+            false => &affine.terms,
+        };
+        let quotients = terms.iter().map(|(_, variable)| self.as_quotient(variable));
+        quotients.flatten().collect::<Vec<_>>().into_iter()
+    }
+
     /// A number that a value of the body is, between bounds.
     pub fn unknown(
         &mut self,

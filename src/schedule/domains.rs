@@ -15,7 +15,7 @@ use super::obstacle::{Candidate, rejection};
 use super::orientation::Alignment;
 use super::{ThreadMap, ThreadOrder};
 use crate::affine::Axis;
-use crate::dependence::{Guard, PlaceSymbol, Width};
+use crate::dependence::{Guard, PlaceSymbol, Width, guards_contradict};
 use crate::diagnostics::Rejection;
 use crate::expression::{Condition, Expression};
 use crate::kernel::{AccessKind, Target};
@@ -51,15 +51,14 @@ impl Domains {
         self.placed.len()
     }
 
-    /// Leaves guards out that hold anyway. False when one of them never holds.
+    /// Leaves guards out that hold anyway. False when they never hold, one of them or all together.
     pub(super) fn settle_guards(&mut self) -> bool {
         self.guards.retain(|guard| match guard {
             Guard::Holds { condition, .. } => condition.decided() != Some(true),
             _ => true,
         });
-        !self.guards.iter().any(|guard| {
-            matches!(guard, Guard::Holds { condition, .. } if condition.decided() == Some(false))
-        })
+        let never = |guard: &Guard| matches!(guard, Guard::Holds { condition, .. } if condition.decided() == Some(false));
+        !self.guards.iter().any(never) && !guards_contradict(&self.guards)
     }
 
     /// The members that keep their threads.

@@ -12,7 +12,9 @@ use super::obstacle::{Candidate, obstacle, rejection};
 use super::orientation::Orientation;
 use super::waiting::{self, WaitObservers};
 use super::{FusionGroup, Member, ScheduleOptions, ThreadMap, Variant};
-use crate::dependence::{DependenceKind, Edge, Guard, PointerRange, SharedMemory, Uar, Width};
+use crate::dependence::{
+    DependenceKind, Edge, Guard, PointerRange, SharedMemory, Uar, Width, guards_contradict,
+};
 use crate::diagnostics::{Rejection, RejectionReason};
 use crate::expression::{Condition, Expression};
 use crate::kernel::KernelModel;
@@ -125,6 +127,7 @@ impl<'a> Judge<'a> {
         self.nothing_passed(groups, &members, last)?;
         let kept = same_shapes
             .and_then(|()| self.widths_allow(groups, &members))
+            .and_then(|()| self.guards_may_hold(&members))
             .and_then(|()| self.fits_block(&members));
         if let Err(found) = kept {
             let Some(domains) = dealt.or_else(|| self.placed_anew(&members)) else {
@@ -152,6 +155,34 @@ impl<'a> Judge<'a> {
             }
         }
         Ok(())
+    }
+
+    /// What a fused launch in the members' own places would test may all hold at once.
+    fn guards_may_hold(&self, members: &[Candidate]) -> Result<(), Rejection> {
+        let mut guards: BTreeSet<&Guard> = BTreeSet::new();
+        for (position, source) in members.iter().enumerate() {
+            if let Some(Ok(conditions)) = self.conditions.get(&source.node) {
+                guards.extend(conditions);
+            }
+            for sink in &members[position + 1..] {
+                let edges = self.edges(source.node, sink.node).iter();
+                for edge in edges.filter(|edge| orders(edge)) {
+                    guards.extend(&edge.conditions);
+                    if !edge.allows_equal_pointers() {
+                        guards.extend(&edge.absent_if);
+                    }
+                }
+            }
+        }
+        let (Some(last), true) = (members.last(), guards_contradict(guards)) else {
+            return Ok(());
+        };
+        let message = format!(
+            "what one launch of them would have to test before `{}` never holds all together",
+            last.model.display_name
+        );
+        let location = &self.graph.nodes[last.node.0].location;
+        Err(rejection(RejectionReason::UnprovenIndex, message, location))
     }
 
     /// A set or a copy runs in the shape of a launch, which has to be there.

@@ -30,8 +30,8 @@ pub struct GroupUsage {
     /// Dynamic shared memory of a block for the rows that the fused kernel keeps, in bytes.
     #[serde(default)]
     pub staged_bytes: u64,
-    /// The members' own kernels, in the group's order.
-    pub members: Vec<KernelUsage>,
+    /// The members' own kernels, in the group's order; `None` for a set or a copy, which is no kernel of its own.
+    pub members: Vec<Option<KernelUsage>>,
 }
 
 /// How a group fares on one architecture.
@@ -104,8 +104,9 @@ impl GroupOccupancy {
         let most_dynamic = most_dynamic.max(usage.staged_bytes);
         let of_members = usage.members.iter().zip(&threads).zip(&dynamic);
         let least = of_members
-            .map(|((usage, threads), dynamic)| {
-                capability.resident_warps(usage, threads.unwrap_or(reckoned), *dynamic)
+            .filter_map(|((usage, threads), dynamic)| {
+                let usage = usage.as_ref()?;
+                Some(capability.resident_warps(usage, threads.unwrap_or(reckoned), *dynamic))
             })
             .min();
         Some(Self {
@@ -117,7 +118,12 @@ impl GroupOccupancy {
             warps: capability.resident_warps(&usage.fused, reckoned, most_dynamic),
             most_warps: capability.warps(),
             least_member_warps: least,
-            member_spill_bytes: usage.members.iter().map(KernelUsage::spill_bytes).sum(),
+            member_spill_bytes: usage
+                .members
+                .iter()
+                .flatten()
+                .map(KernelUsage::spill_bytes)
+                .sum(),
         })
     }
 

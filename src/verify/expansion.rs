@@ -16,7 +16,6 @@ use super::member::Member;
 use super::place::Values;
 use super::polynomial::normal_form;
 use crate::affine::{Affine, Constraint, Variable};
-use crate::isl::{Set, with_operation_budget};
 use crate::kernel::{Access, AccessKind, Target};
 use crate::launch::{LaunchId, Operand};
 use crate::schedule::{FusionGroup, FusionPlan, WaveStatement};
@@ -117,72 +116,100 @@ fn writes_all(member: &Member<'_>, argument: usize, (low, high): (i64, i64)) -> 
         return false;
     }
     let surely = accesses.into_iter().filter(|access| access.exact);
-    let written: Vec<String> = surely.filter_map(|access| bytes(member, access)).collect();
-    if written.is_empty() || low >= high {
-        return false;
+    let mut written: Vec<(i64, i64)> = surely
+        .filter_map(|access| written_spans(member, access))
+        .flatten()
+        .collect();
+    written.sort_unstable();
+    // Up to where every byte is written.
+    let mut reached = low;
+    for (first, end) in written {
+        if first > reached {
+            break;
+        }
+        reached = reached.max(end);
     }
-    let wanted = format!("{{ [byte] : {low} <= byte < {high} }}");
-    let written = format!("{{ {} }}", written.join("; "));
-    let asked = with_operation_budget(MOST_OPERATIONS, || {
-        Set::parse(&wanted)?.is_subset(&Set::parse(&written)?)
-    });
-    asked == Ok(true)
+    low < high && high <= reached
 }
 
-/// Elementary operations of isl for one range.
-const MOST_OPERATIONS: u64 = 2_000_000;
+/// Threads of a launch that are followed one by one; of a larger one it is not known what it writes.
+const MOST_THREADS: i64 = 1 << 18;
 
-/// The bytes that an access touches in some thread, as a set of isl's; `None` where they depend on a loop or
-/// on what is not known before the program runs.
-fn bytes(member: &Member<'_>, access: &Access) -> Option<String> {
-    let mut conditions = Vec::new();
-    for (name, extent) in NAMES.iter().zip(&member.extents) {
-        conditions.push(format!("0 <= {name} < {}", extent.as_constant()?));
-    }
-    let mut any = Vec::new();
-    for conjunction in &access.domain {
-        let mut all = vec![String::from("0 = 0")];
-        for constraint in conjunction {
-            all.push(match constraint {
-                Constraint::NonNegative(affine) => format!("{} >= 0", text(member, affine)?),
-                Constraint::Zero(affine) => format!("{} = 0", text(member, affine)?),
-            });
-        }
-        any.push(format!("({})", all.join(" and ")));
-    }
-    if any.is_empty() {
+/// The spans of bytes, `first .. end`, that an access touches in some thread; `None` where they depend on a
+/// loop or on what is not known before the program runs.
+///
+/// A set of isl's would say as much, but its quotients make isl look for what they are by cuts without end.
+fn written_spans(member: &Member<'_>, access: &Access) -> Option<Vec<(i64, i64)>> {
+    let extents: Vec<i64> = member
+        .extents
+        .iter()
+        .map(|extent| extent.as_constant())
+        .collect::<Option<_>>()?;
+    let threads = extents
+        .iter()
+        .try_fold(1_i64, |all, extent| all.checked_mul(*extent))?;
+    if !(1..=MOST_THREADS).contains(&threads) || extents.iter().any(|extent| *extent < 1) {
         return None;
     }
-    let first = text(member, access.subscript.as_ref()?)?;
-    conditions.push(format!("({})", any.join(" or ")));
-    conditions.push(format!("{first} <= byte < {first} + {}", access.size_bytes));
-    let (names, conditions) = (NAMES.join(", "), conditions.join(" and "));
-    Some(format!("[byte] : exists {names} : {conditions}"))
+    let subscript = access.subscript.as_ref()?;
+    let mut spans: Vec<(i64, i64)> = Vec::new();
+    for number in 0..threads {
+        // Threads count fastest, so that a span often goes on where the last one ended.
+        let mut rest = number;
+        let mut place = [0_i64; 6];
+        for at in [3, 4, 5, 0, 1, 2] {
+            place[at] = rest % extents[at];
+            rest /= extents[at];
+        }
+        if !runs(member, access, &place)? {
+            continue;
+        }
+        let first = value(member, subscript, &place)?;
+        let end = first.checked_add(i64::from(access.size_bytes))?;
+        match spans.last_mut() {
+            Some(last) if last.1 == first => last.1 = end,
+            _ => spans.push((first, end)),
+        }
+    }
+    Some(spans)
 }
 
-fn text(member: &Member<'_>, affine: &Affine) -> Option<String> {
+/// Whether a thread executes an access.
+fn runs(member: &Member<'_>, access: &Access, place: &[i64; 6]) -> Option<bool> {
+    let mut some = false;
+    for conjunction in &access.domain {
+        let mut all = true;
+        for constraint in conjunction {
+            all &= match constraint {
+                Constraint::NonNegative(affine) => value(member, affine, place)? >= 0,
+                Constraint::Zero(affine) => value(member, affine, place)? == 0,
+            };
+        }
+        some |= all;
+    }
+    Some(some)
+}
+
+/// The value of an expression in a thread, whose place is in the order of a member's extents.
+fn value(member: &Member<'_>, affine: &Affine, place: &[i64; 6]) -> Option<i64> {
     let parameter = |index: usize| member.parameters.get(index)?.as_constant();
-    let mut sum = format!("({}", affine.constant);
-    for (coefficient, variable) in &affine.terms {
+    let mut terms = affine.terms.iter();
+    terms.try_fold(affine.constant, |sum, (coefficient, variable)| {
         let value = match variable {
-            Variable::Block(axis) => NAMES[axis.index()].to_owned(),
-            Variable::Thread(axis) => NAMES[3 + axis.index()].to_owned(),
+            Variable::Block(axis) => place[axis.index()],
+            Variable::Thread(axis) => place[3 + axis.index()],
             Variable::Loop(_) => return None,
-            Variable::Parameter(index) => parameter(*index)?.to_string(),
+            Variable::Parameter(index) => parameter(*index)?,
             Variable::Product(index) => {
                 let product = member.model.products.get(*index)?;
-                let factor = text(member, &product.factor)?;
-                format!("{}*{factor}", parameter(product.parameter)?)
+                let factor = value(member, &product.factor, place)?;
+                parameter(product.parameter)?.checked_mul(factor)?
             }
             Variable::Floor(numerator, divisor) if *divisor > 0 => {
-                format!("floor({} / {divisor})", text(member, numerator)?)
+                value(member, numerator, place)?.div_euclid(*divisor)
             }
             Variable::Floor(..) => return None,
         };
-        sum += &format!(" + {coefficient}*({value})");
-    }
-    Some(sum + ")")
+        sum.checked_add(coefficient.checked_mul(value)?)
+    })
 }
-
-/// Places of a thread, in the order of a member's extents.
-const NAMES: [&str; 6] = ["bx", "by", "bz", "tx", "ty", "tz"];

@@ -22,6 +22,7 @@ mod instrument;
 mod integers;
 pub(super) mod libdevice;
 mod lockstep;
+mod long_blocks;
 mod lower;
 mod masks;
 mod matrices;
@@ -141,6 +142,7 @@ impl CpuImageWork {
             }
             _ => machine,
         };
+        long_blocks::cut(&whole);
         let object = match variant {
             Variant::Plain => self.request.object.clone(),
             Variant::Instrumented => self.request.object.with_extension("instrumented.o"),
@@ -276,6 +278,13 @@ const LONGEST_COMBINED_BLOCK: usize = 4_000;
 /// was unrolled: each is asked for each other whether it touches the same memory.
 const MOST_CALLS_BETWEEN_VECTORS: usize = 100;
 
+/// Whether LLVM would take minutes to make vectors of a function: what it considers of a loop takes the square of
+/// the instructions, too.
+fn is_crowded(function: Value) -> bool {
+    most_calls_of_a_block(function) > MOST_CALLS_BETWEEN_VECTORS
+        || longest_block_of(function) > LONGEST_COMBINED_BLOCK
+}
+
 /// The calls of functions, but of LLVM's own, in the block that has most of them.
 fn most_calls_of_a_block(function: Value) -> usize {
     let calls = |instruction: &Value| {
@@ -296,11 +305,14 @@ fn most_calls_of_a_block(function: Value) -> usize {
 }
 
 fn longest_block(module: &Module) -> usize {
-    let blocks = Value::functions(module).into_iter().flat_map(Value::blocks);
-    blocks
-        .map(|block| block.instructions().len())
-        .max()
-        .unwrap_or(0)
+    let functions = Value::functions(module).into_iter();
+    functions.map(longest_block_of).max().unwrap_or(0)
+}
+
+fn longest_block_of(function: Value) -> usize {
+    let blocks = function.blocks().into_iter();
+    let lengths = blocks.map(|block| block.instructions().len());
+    lengths.max().unwrap_or(0)
 }
 
 fn optimise(
@@ -332,7 +344,7 @@ fn optimise(
     // LLVM makes no vectors where it may not use their registers unasked.
     let crowded: Vec<_> = Value::functions(module)
         .into_iter()
-        .filter(|function| most_calls_of_a_block(*function) > MOST_CALLS_BETWEEN_VECTORS)
+        .filter(|function| is_crowded(*function))
         .collect();
     for function in &crowded {
         function.add_attribute(FUNCTION_ATTRIBUTES, "noimplicitfloat", 0);

@@ -79,6 +79,12 @@ impl Block {
         head
     }
 
+    /// Its address, a constant; nobody may ask for that of the block that a function begins with.
+    pub(in crate::codegen) fn address(self, function: Value) -> Value {
+        // SAFETY: the block is of the function, and both are alive.
+        Value(unsafe { LLVMBlockAddress(function.0, self.0) })
+    }
+
     /// The phis at its start.
     pub(in crate::codegen) fn phis(self) -> Vec<Value> {
         let phi = |instruction: &Value| instruction.opcode() == LLVMOpcode::LLVMPHI;
