@@ -4,13 +4,15 @@
 //! folder of caches.
 //!
 //! Invariant: an entry holds all that its parts were made from (code, options, tools), and counts only where that is
-//! the same byte for byte and its own checksum is right. So no other file, and no damage, can change a
+//! the same byte for byte and its own checksum is right, in a regular file. So no other file, and no damage, can change a
 //! program. What fails to be kept is no error.
 
+use crate::files::{is_unfinished, read_regular, write_whole};
 use std::fmt::Write as _;
+use std::fs::Metadata;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 /// The place of one thing in the cache.
 pub struct Entry {
@@ -38,11 +40,10 @@ impl Entry {
     /// The parts that were kept here.
     pub fn take(&self) -> Option<Vec<Vec<u8>>> {
         let path = self.path();
-        let bytes = std::fs::read(&path).ok()?;
+        let (file, bytes) = read_regular(&path).ok()?;
         let parts = decode(&bytes, &self.made_from)?;
         // What is used stays longest.
-        let file = std::fs::File::options().append(true).open(&path);
-        let _ = file.and_then(|file| file.set_modified(SystemTime::now()));
+        let _ = file.set_modified(SystemTime::now());
         Some(parts)
     }
 
@@ -55,10 +56,7 @@ impl Entry {
     /// An entry appears whole, since builds share the folder.
     fn write(&self, bytes: &[u8]) -> Option<()> {
         std::fs::create_dir_all(&self.folder).ok()?;
-        let file = tempfile::NamedTempFile::new_in(&self.folder).ok()?;
-        std::fs::write(file.path(), bytes).ok()?;
-        file.persist(self.path()).ok()?;
-        Some(())
+        write_whole(&self.path(), bytes).ok()
     }
 }
 
@@ -96,13 +94,18 @@ pub fn tools_as_text<'a>(tools: impl IntoIterator<Item = &'a Path>) -> Option<St
 /// The sorts of entries that [`bound`] removes; other files in the folder are not its own.
 const SORTS: [&str; 2] = ["link", "cubin"];
 
-/// Removes the entries that were used longest ago until the others take no more than `most` bytes.
+/// Removes the entries that were used longest ago until the others take no more than `most` bytes, and what runs
+/// left that were killed while they wrote one.
 fn bound(folder: &Path, most: u64) {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut entries: Vec<(SystemTime, u64, PathBuf)> = entries
         .filter_map(|entry| {
-            let known = entry.metadata().ok()?;
+            let known = entry.metadata().ok().filter(Metadata::is_file)?;
             let path = entry.path();
+            let age = known.modified().ok()?.elapsed().unwrap_or_default();
+            if is_unfinished(&path) && age > LONGEST_WRITE {
+                let _ = std::fs::remove_file(&path);
+            }
             let ending = path.extension().and_then(|ending| ending.to_str());
             let is_entry = ending.is_some_and(|ending| SORTS.contains(&ending));
             is_entry.then_some((known.modified().ok()?, known.len(), path))
@@ -118,6 +121,9 @@ fn bound(folder: &Path, most: u64) {
         total -= bytes;
     }
 }
+
+/// Nobody writes a file for so long.
+const LONGEST_WRITE: Duration = Duration::from_secs(3600);
 
 const MAGIC: &[u8; 8] = b"siriusK1";
 
@@ -188,15 +194,21 @@ mod tests {
     fn what_was_used_longest_ago_goes_first() {
         let folder = tempfile::tempdir().unwrap();
         let now = SystemTime::now();
-        for (age, name) in [(3, "old.link"), (2, "new.cubin"), (9, "other")] {
+        for (age, name) in [
+            (3, "old.link"),
+            (2, "new.cubin"),
+            (9, "other"),
+            (9, ".sirius-now"),
+            (9999, ".sirius-then"),
+        ] {
             let path = folder.path().join(name);
             std::fs::write(&path, [0; 10]).unwrap();
             let file = std::fs::File::options().append(true).open(&path).unwrap();
-            file.set_modified(now - std::time::Duration::from_secs(age))
-                .unwrap();
+            file.set_modified(now - Duration::from_secs(age)).unwrap();
         }
         bound(folder.path(), 10);
         let left = |name: &str| folder.path().join(name).exists();
         assert!(!left("old.link") && left("new.cubin") && left("other"));
+        assert!(left(".sirius-now") && !left(".sirius-then"));
     }
 }

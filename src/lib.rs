@@ -33,6 +33,8 @@
 
 pub mod diagnostics;
 mod output;
+mod files;
+mod interruption;
 pub mod expression;
 pub mod affine;
 pub mod isl;
@@ -85,7 +87,14 @@ pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     for diagnostic in diagnostics.iter().filter(|_| !is_shown_only) {
         tell(format_args!("sirius-rs warning : {}\n", diagnostic.message));
     }
-    match on_deep_stack(|| pipeline::run(&invocation)) {
+    let is_tuning = matches!(invocation, cli::Invocation::Tune { .. });
+    interruption::watch(is_tuning.then_some(TUNING_INTERRUPTED));
+    let files_of_run = files::Run::begin();
+    program::pass_on_messages();
+    let result = on_deep_stack(|| pipeline::run(&invocation));
+    drop(files_of_run);
+    interruption::stay_if_ending();
+    match result {
         Ok(outcome) => {
             tell(format_args!("{}", outcome.warnings));
             if let Some(summary) = outcome.summary {
@@ -109,6 +118,9 @@ pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
         }
     }
 }
+
+/// What is said where measuring is interrupted.
+const TUNING_INTERRUPTED: &str = "sirius-rs tune: interrupted, nothing was written";
 
 /// Runs a program and takes over its status; as a shell does, 128 and the signal's number where a signal
 /// ends it.

@@ -6,6 +6,7 @@
 //! failure is said loudly; with `SIRIUS_STRICT` set, as under test, it is fatal.
 
 mod artifacts;
+mod clock;
 mod crowded;
 mod device_code;
 mod fallback;
@@ -26,7 +27,8 @@ mod tuning;
 pub use outcome::{Outcome, PipelineError};
 
 use artifacts::{link_program, make_library, program_to_run, run_afterwards};
-use outputs::{default_output, outputs};
+use clock::{Clock, write_times};
+use outputs::{check_names, default_output, in_private, outputs, write_report};
 use preprocess::preprocess;
 
 use crate::cli::shown::steps;
@@ -54,7 +56,6 @@ use inkwell::context::Context;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 /// A stage of the compiler, in the order in which data flows. The names serve
 /// `--sirius-stop-after=`, `--sirius-dump=`, timing labels and test folders alike.
@@ -119,12 +120,24 @@ pub fn run(invocation: &Invocation) -> Result<Outcome, PipelineError> {
                 made.device.name()
             )))
         }
-        Invocation::Build(build) => run_build(build),
+        Invocation::AskHostCompiler {
+            compiler,
+            arguments,
+        } => Ok(Outcome {
+            then_run: Some(artifacts::question(compiler.as_deref(), arguments)?),
+            ..Outcome::default()
+        }),
+        Invocation::Build(build) => {
+            let mut built = run_build(build);
+            write_times(build, built.as_mut().ok())?;
+            built
+        }
         Invocation::Tune {
             build,
             pack,
             output,
         } => {
+            check_names(build, vec![output.clone()])?;
             let toolchain = find_toolchain(build)?;
             let mut outcome = Outcome::default();
             let from_standard_input = standard_input::as_file(build)?;
@@ -139,6 +152,7 @@ pub fn run(invocation: &Invocation) -> Result<Outcome, PipelineError> {
             format,
             output,
         } => {
+            check_names(build, output.iter().cloned().collect())?;
             let toolchain = find_toolchain(build)?;
             let mut outcome = Outcome::default();
             let from_standard_input = standard_input::as_file(build)?;
@@ -171,6 +185,7 @@ fn run_build(build: &Build) -> Result<Outcome, PipelineError> {
     if build.dry_run {
         return Ok(outcome);
     }
+    check_names(build, outputs(build))?;
     if let Some(why) = reference::obstacle(build).filter(|_| build.sirius.reference) {
         let text = format!("sirius-rs: SIRIUS_REFERENCE has no effect here: {why}\n");
         outcome.warnings.push_str(&text);
@@ -193,20 +208,27 @@ fn run_build(build: &Build) -> Result<Outcome, PipelineError> {
             let output = build.output.as_deref().unwrap_or(Path::new("a.out"));
             let program = program_to_run(build).unwrap_or(output);
             if program_to_run(build).is_none() {
-                if build.sirius.reference && reference::obstacle(build).is_none() {
-                    reference::build_with_reference(build, output, &mut outcome)?;
-                } else {
-                    link_tuned(build, &toolchain, output, &mut outcome)?;
-                }
+                let has_reference = build.sirius.reference && reference::obstacle(build).is_none();
+                in_private(output, |made| match has_reference {
+                    true => reference::build_with_reference(build, made, &mut outcome),
+                    false => link_tuned(build, &toolchain, made, &mut outcome),
+                })?;
             }
             if let Some(arguments) = &build.run {
                 outcome.then_run = run_afterwards(build, &toolchain, program, arguments)?;
             }
         }
-        Phase::Library => make_library(build, &toolchain, &mut outcome)?,
+        Phase::Library => {
+            let output = build.output.as_deref().unwrap_or(Path::new("a.a"));
+            in_private(output, |made| {
+                make_library(build, &toolchain, made, &mut outcome)
+            })?;
+        }
         Phase::DeviceLink => {
             let output = build.output.as_deref().unwrap_or(Path::new("a_dlink.o"));
-            device_code::link_device_code(build, &toolchain, output, &mut outcome)?;
+            in_private(output, |made| {
+                device_code::link_device_code(build, &toolchain, made, &mut outcome)
+            })?;
         }
         Phase::Preprocess => {
             for input in sources {
@@ -224,10 +246,10 @@ fn run_build(build: &Build) -> Result<Outcome, PipelineError> {
                     .clone()
                     .unwrap_or_else(|| default_output(build, input));
                 let single = build.of_one(input);
-                match build.cxx_form {
-                    true => artifacts::compile_to_cxx(&single, &toolchain, &output, &mut outcome)?,
-                    false => compile(&single, &toolchain, &output, &mut outcome)?,
-                }
+                in_private(&output, |made| match build.cxx_form {
+                    true => artifacts::compile_to_cxx(&single, &toolchain, made, &mut outcome),
+                    false => compile(&single, &toolchain, made, &mut outcome),
+                })?;
             }
         }
     }
@@ -339,6 +361,10 @@ fn emit_unfused(
     keep_bitcode((program, true), build, toolchain, output)
 }
 
+/// What a file of device code does not hold.
+const KERNELS_ALONE: &str = "sirius-rs: the file holds the kernels as they are written; where launches of this source \
+    run as one, the link of the program makes the kernel for that (for GPUs -keep leaves its PTX)\n";
+
 /// Whether nothing is to be fused, and nobody wants to know why.
 fn asks_for_no_analysis(build: &Build) -> bool {
     let options = &build.sirius;
@@ -375,6 +401,9 @@ fn compile_fused(
     if build.phase.is_device_alone() {
         let said = codegen::emit_device_only(&program, build, toolchain, output)?;
         outcome.warnings.push_str(&said);
+        if build.sirius.fusion != Fusion::Off && !build.device_debug && program.launch_sites() > 1 {
+            outcome.warnings.push_str(KERNELS_ALONE);
+        }
         return Ok(());
     }
     let objects_will_do = artifacts::objects_will_do(build);
@@ -743,44 +772,4 @@ fn schedule_options(build: &Build, toolchain: &Toolchain) -> ScheduleOptions {
         limits: Limits::of(architectures, toolchain.version),
         ..ScheduleOptions::from(&build.sirius)
     }
-}
-
-/// Times stages and prints what `--sirius-dump` asks for.
-struct Clock<'a> {
-    build: &'a Build,
-    seconds: Vec<(Stage, f64)>,
-}
-
-impl<'a> Clock<'a> {
-    fn new(build: &'a Build) -> Self {
-        Self {
-            build,
-            seconds: Vec::new(),
-        }
-    }
-
-    fn time<T>(&mut self, stage: Stage, run: impl FnOnce() -> T) -> T {
-        let start = Instant::now();
-        fallback::inject_fault(stage);
-        let result = run();
-        self.seconds.push((stage, start.elapsed().as_secs_f64()));
-        result
-    }
-
-    fn dump(&self, stage: Stage, text: impl FnOnce() -> String) {
-        if self.build.sirius.dump.contains(&stage) {
-            tell(format_args!("; {}\n{}\n", stage.name(), text()));
-        }
-    }
-
-    fn stops_after(&self, stage: Stage) -> bool {
-        self.build.sirius.stop_after == Some(stage)
-    }
-}
-
-fn write_report(path: &Path, text: &str) -> Result<(), PipelineError> {
-    std::fs::write(path, text).map_err(|error| PipelineError::Write {
-        path: path.to_owned(),
-        error,
-    })
 }

@@ -92,6 +92,15 @@ fn meaning(command: &str) -> String {
         Ok((Invocation::LayOut { folder, device }, _)) => {
             return format!("  toolkit for {device:?}: {}\n", folder.display());
         }
+        Ok((
+            Invocation::AskHostCompiler {
+                compiler,
+                arguments,
+            },
+            _,
+        )) => {
+            return format!("  ask {compiler:?}: {}\n", arguments.join(" "));
+        }
         Ok((Invocation::Print(text), _)) => {
             let lines: Vec<_> = text.lines().take(2).collect();
             return format!("  print: {}\n", lines.join(" | "));

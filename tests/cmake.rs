@@ -35,8 +35,14 @@ fn build_cuda_only(toolkit: Toolkit) {
 }
 
 fn build_mixed(toolkit: Toolkit) {
-    let project = Project::new("mixed", toolkit);
-    let compiler = project.toolkit.join("bin/nvcc");
+    let mut project = Project::new("mixed", toolkit);
+    let mut compiler = project.toolkit.join("bin/nvcc");
+    if toolkit == Toolkit::Cuda13 {
+        // The compiler by itself, which makes the folder that CMake needs.
+        compiler = PathBuf::from(env!("CARGO_BIN_EXE_sirius-rs"));
+        let cache = project.place.path().join("cache");
+        project.variables = vec![("SIRIUS_DEVICE", "cpu".into()), ("SIRIUS_CACHE", cache)];
+    }
     project.build("Unix Makefiles", |cmake| {
         cmake.arg(format!("-DCMAKE_CUDA_COMPILER={}", compiler.display()))
     });
@@ -67,6 +73,8 @@ struct Project {
     place: tempfile::TempDir,
     source: Toolkit,
     toolkit: PathBuf,
+    /// Of the environment.
+    variables: Vec<(&'static str, PathBuf)>,
 }
 
 impl Project {
@@ -90,6 +98,7 @@ impl Project {
             place,
             source,
             toolkit,
+            variables: Vec::new(),
         }
     }
 
@@ -106,7 +115,8 @@ impl Project {
         let mut cmake = Command::new("cmake");
         cmake.args(["-G", generator, "-S"]).arg(sources);
         cmake.arg("-B").arg(&folder);
-        let said = succeed(plain(settings(&mut cmake)));
+        let given = || self.variables.iter().map(|(name, value)| (*name, value));
+        let said = succeed(plain(settings(&mut cmake)).envs(given()));
         let text = String::from_utf8_lossy(&said.stdout).into_owned();
         let version = match self.source {
             Toolkit::Cuda13 => "NVIDIA 13.",
@@ -115,7 +125,8 @@ impl Project {
         let identified = format!("The CUDA compiler identification is {version}");
         assert!(text.contains(&identified), "{text}");
         let mut build = Command::new("cmake");
-        let said = succeed(plain(build.arg("--build").arg(&folder).arg("-j2")));
+        let build = plain(build.arg("--build").arg(&folder).arg("-j2"));
+        let said = succeed(build.envs(given()));
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         text(&said.stdout) + &text(&said.stderr)
     }

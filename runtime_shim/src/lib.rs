@@ -27,6 +27,7 @@ pub mod library_calls;
 mod mapping;
 pub mod memory;
 pub mod memory_dump;
+pub mod nvml;
 pub mod nvrtc;
 pub mod printf;
 pub mod registry;

@@ -7,11 +7,13 @@ pub mod architecture;
 pub mod command;
 pub mod dependencies;
 mod draft;
+mod embedded;
 mod help;
 mod nvcc_options;
 mod options;
 mod parse;
 pub mod shown;
+pub mod times;
 mod sirius_options;
 mod spelling;
 pub mod toolchain;
@@ -23,8 +25,9 @@ use std::fmt;
 use std::path::PathBuf;
 
 use dependencies::DependencyOptions;
+use times::Times;
 
-pub use command::{Output, ToolError, run_tool};
+pub use command::{Bounded, Listener, Output, ToolError, run_tool, run_tool_heard};
 pub use parse::{Surroundings, UsageError, parse, parse_command_line};
 pub use toolchain::{ToolchainError, find_toolchain};
 
@@ -50,6 +53,13 @@ pub enum Invocation {
         pack: bool,
         /// The program that measures, or what was measured.
         output: PathBuf,
+    },
+    /// The host compiler is asked about itself (`-Xcompiler --version`), and answers in place of a build.
+    AskHostCompiler {
+        /// `-ccbin`; `None`: clang.
+        compiler: Option<PathBuf>,
+        /// What it is asked.
+        arguments: Vec<String>,
     },
     /// Text for standard output (`--version`, `--help`, …), and success.
     Print(String),
@@ -519,6 +529,10 @@ pub struct Build {
     pub dry_run: bool,
     /// `-keep`/`-save-temps`: where intermediate files stay.
     pub keep_directory: Option<PathBuf>,
+    /// Files besides the inputs that are read: those with options.
+    pub options_files: Vec<PathBuf>,
+    /// `-time`: the table of times.
+    pub times: Option<Times>,
     /// Our own options.
     pub sirius: SiriusOptions,
 }

@@ -6,6 +6,7 @@ use super::options::{
     reject, static_template_stubs, undefined,
 };
 use super::parse::UsageError;
+use super::times::Times;
 use super::{Language, Phase};
 use std::path::{Path, PathBuf};
 
@@ -737,12 +738,10 @@ pub(super) static NVCC_OPTIONS: &[OptionRow] = &[
     ignore("dependency-drive-prefix", &["ddp"], Arity::Scalar),
     ignore("drive-prefix", &["dp"], Arity::Scalar),
     ignore("no-align-double", &[], Arity::Flag),
-    reject(
-        "time",
-        &["time"],
-        Arity::Scalar,
-        "A table of times is not available in this version, the report has the time of each stage",
-    ),
+    honour("time", &["time"], Arity::Scalar, |draft, value| {
+        draft.build.times = Some(Times::new(Path::new(value)));
+        Ok(())
+    }),
     // Asking.
     honour("help", &["h"], Arity::Flag, |draft, _| {
         inform(draft, Information::Help)

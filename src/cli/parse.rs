@@ -13,7 +13,7 @@ use super::nvcc_options::host_compiler;
 use super::options::{Arity, Class};
 use super::shown::options_given;
 use super::sirius_options::{device, report_format};
-use super::spelling::{Argument, split_arguments, split_list, split_words};
+use super::spelling::{Argument, split_arguments, split_list, split_options_file, split_words};
 use super::toolchain;
 use super::toolkit_folder::ToolkitFolder;
 use super::{
@@ -108,6 +108,9 @@ pub enum UsageError {
         /// What the system says.
         reason: String,
     },
+    /// An options file with a quote that nothing closes.
+    #[error("Stray '\"' character")]
+    StrayQuote,
     /// An argument that is not UTF-8.
     #[error("Argument '{0}' is not valid UTF-8")]
     NotUtf8(String),
@@ -186,15 +189,17 @@ pub fn parse_command_line(
     };
     let mut line = variable("NVCC_PREPEND_FLAGS");
     line.extend(variable("SIRIUS_FLAGS"));
-    let words = expand_options_files(words, 0)?;
+    let mut files = Vec::new();
+    let words = expand_options_files(words, &mut files, 0)?;
     let options = options_given(&words);
     line.extend(words);
     line.extend(variable("NVCC_APPEND_FLAGS"));
-    let line = expand_options_files(line, 0)?;
+    let line = expand_options_files(line, &mut files, 0)?;
 
     let mut draft = Draft::new(default_build(surroundings)?);
     draft.build.sirius.command = command_line(Path::new("sirius-rs"), &line);
     draft.build.options = options;
+    draft.build.options_files = files;
     let inputs = apply(&mut draft, &line)?;
     if let Some(folder) = draft.toolkit_folder {
         let device = draft.build.device;
@@ -205,6 +210,14 @@ pub fn parse_command_line(
             Invocation::Print(print(information, &draft, surroundings)),
             Vec::new(),
         ));
+    }
+    let host_arguments = &draft.build.host_arguments;
+    if host_arguments.iter().any(|word| asks_about_compiler(word)) && !inputs.is_empty() {
+        let invocation = Invocation::AskHostCompiler {
+            compiler: draft.build.host_compiler,
+            arguments: draft.build.host_arguments,
+        };
+        return Ok((invocation, Vec::new()));
     }
     let (build, warnings) = settle(draft, inputs, surroundings)?;
     let invocation = match subcommand {
@@ -378,6 +391,8 @@ fn default_build(surroundings: &Surroundings<'_>) -> Result<Build, UsageError> {
         verbose: false,
         dry_run: false,
         keep_directory: None,
+        options_files: Vec::new(),
+        times: None,
         sirius: SiriusOptions {
             fusion: Fusion::All,
             report: None,
@@ -397,7 +412,11 @@ fn default_build(surroundings: &Surroundings<'_>) -> Result<Build, UsageError> {
 
 /// Puts the contents of `--options-file` files in place of the option, and those of `@FILE` in its place:
 /// nvcc refuses that, the host compiler for which CMake takes this program at a link does not.
-fn expand_options_files(words: Vec<String>, depth: usize) -> Result<Vec<String>, UsageError> {
+fn expand_options_files(
+    words: Vec<String>,
+    read: &mut Vec<PathBuf>,
+    depth: usize,
+) -> Result<Vec<String>, UsageError> {
     /// Deep enough for people, and a file that names itself ends.
     const DEEPEST: usize = 16;
     let mut expanded = Vec::new();
@@ -428,7 +447,12 @@ fn expand_options_files(words: Vec<String>, depth: usize) -> Result<Vec<String>,
                 return Err(fail("options files are nested too deeply".to_owned()));
             }
             let text = std::fs::read_to_string(&path).map_err(|error| fail(error.to_string()))?;
-            expanded.extend(expand_options_files(split_words(&text), depth + 1)?);
+            let inside = match word.starts_with('@') {
+                true => split_words(&text),
+                false => split_options_file(&text).ok_or(UsageError::StrayQuote)?,
+            };
+            read.push(path.into());
+            expanded.extend(expand_options_files(inside, read, depth + 1)?);
         }
     }
     Ok(expanded)
@@ -487,6 +511,20 @@ fn apply(draft: &mut Draft, line: &[String]) -> Result<Vec<String>, UsageError> 
         }
     }
     Ok(inputs)
+}
+
+/// Whether an option asks the host compiler about itself: with it, that answers and compiles nothing.
+fn asks_about_compiler(option: &str) -> bool {
+    const QUESTIONS: [&str; 6] = [
+        "--version",
+        "-dumpversion",
+        "-dumpfullversion",
+        "-dumpmachine",
+        "-dumpspecs",
+        "--target-help",
+    ];
+    let begins = |prefix: &str| option.starts_with(prefix);
+    QUESTIONS.contains(&option) || ["-print-", "--print-", "--help"].into_iter().any(begins)
 }
 
 /// Settles what depends on several options.

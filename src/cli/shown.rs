@@ -3,13 +3,14 @@
 //!
 //! Build systems read both. CMake takes the toolkit's root, headers and libraries, the default
 //! architecture (`-arch compute_N`) and, from the line that holds the text of `LIBRARIES`, the program
-//! that links; compiler caches refuse a line that does not begin with `#$ `. Invariant: every line can be
+//! that links (where this program is not in a folder that stands for a toolkit, one is made for CMake, whose libraries
+//! are those of the device); compiler caches refuse a line that does not begin with `#$ `. Invariant: every line can be
 //! run as it stands, and the lines of `-dryrun` together make the same files as the command itself.
 
 use super::command::{command_line, quoted};
 use super::spelling::{Argument, split_arguments, split_words};
 use super::toolchain::{self, find_toolkit};
-use super::toolkit_folder::ToolkitFolder;
+use super::toolkit_folder::{self, ToolkitFolder};
 use super::{Build, Language, Phase, Toolchain};
 use std::path::{Path, PathBuf};
 
@@ -39,7 +40,11 @@ pub fn variables(
             lines.push(format!("{name}={}", in_quotes(&text)));
         }
     }
-    if let Ok(top) = find_toolkit(environment) {
+    let asks_for_toolkit = asked.iter().any(|word| word == CMAKE_ASKS);
+    let laid_out = asks_for_toolkit
+        .then(|| toolkit_folder::of_own(environment))
+        .flatten();
+    if let Some(top) = laid_out.or_else(|| find_toolkit(environment).ok()) {
         let path = [top.join("nvvm/bin"), top.join("bin")];
         let rest = environment("PATH").unwrap_or_default();
         let path = std::env::join_paths(path.into_iter().chain(std::env::split_paths(&rest)));
@@ -63,6 +68,9 @@ pub fn variables(
     lines.extend(["CUDAFE_FLAGS=".to_owned(), "PTXAS_FLAGS=".to_owned()]);
     lines.iter().map(|line| format!("#$ {line}\n")).collect()
 }
+
+/// The input by which CMake asks where the toolkit is.
+const CMAKE_ASKS: &str = "__cmake_determine_cuda";
 
 /// What a build amounts to: the architectures, and a run of this program for each file that is made.
 /// `outputs` are those files, one for each source where each source gives one.

@@ -132,6 +132,40 @@ pub(super) fn split_words(text: &str) -> Vec<String> {
     words
 }
 
+/// Splits the text of an options file as nvcc does: at white space outside of double quotes, a backslash keeping what
+/// follows; then each word loses its quotes, and once more a backslash before what it keeps. `None` where a quote
+/// is not closed.
+pub(super) fn split_options_file(text: &str) -> Option<Vec<String>> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quoted = false;
+    let mut characters = text.chars();
+    while let Some(character) = characters.next() {
+        match character {
+            '\\' => word.get_or_insert_default().extend(characters.next()),
+            character if character.is_whitespace() && !quoted => words.extend(word.take()),
+            character => {
+                quoted ^= character == '"';
+                word.get_or_insert_default().push(character);
+            }
+        }
+    }
+    words.extend(word);
+    let unquoted = |word: &String| {
+        let mut kept = String::new();
+        let mut characters = word.chars();
+        while let Some(character) = characters.next() {
+            match character {
+                '\\' => kept.extend(characters.next()),
+                '"' => {}
+                character => kept.push(character),
+            }
+        }
+        kept
+    };
+    (!quoted).then(|| words.iter().map(unquoted).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -152,6 +186,28 @@ mod tests {
         );
         assert_eq!(split_words("-DS=\\\"s\\\""), ["-DS=\"s\""]);
         assert_eq!(split_words("''"), [""]);
+    }
+
+    #[test]
+    fn options_files_lose_two_levels_of_quotes() {
+        let words = |text: &str| split_options_file(text).unwrap();
+        // What nvcc makes of each.
+        for (text, word) in [
+            (r#"-DS=\\\"hi\\\""#, r#"-DS="hi""#),
+            (r#"-DS=\"hi\""#, "-DS=hi"),
+            (r#"-DS="hi""#, "-DS=hi"),
+            ("-DS='hi'", "-DS='hi'"),
+            (r#"-DS="a b""#, "-DS=a b"),
+            (r#""-DS=a b""#, "-DS=a b"),
+            (r"-DS=a\ b", "-DS=a b"),
+            (r#"-DS=\\"hi\\""#, r#"-DS="hi""#),
+            (r#"-DS="\\\"hi\\\"""#, r#"-DS="hi""#),
+            (r"-DS=a\\b", "-DS=ab"),
+        ] {
+            assert_eq!(words(text), [word], "{text}");
+        }
+        assert_eq!(words("-O2\n  'x y'\n"), ["-O2", "'x", "y'"]);
+        assert_eq!(split_options_file("-DS=\"a"), None);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! Invariant: everything is found by looking at given places in a given order, nothing is guessed,
 //! and each missing thing is one sentence that says what to do.
 
+use super::embedded;
 use super::toolkit_folder::ToolkitFolder;
 use super::{Build, Device, Toolchain};
 use std::path::{Path, PathBuf};
@@ -268,7 +269,10 @@ pub(super) fn toolkit_lib(toolkit: &Path) -> Option<PathBuf> {
 pub(super) const RUNTIME_LIBRARY: &str = "libsirius_runtime.a";
 
 /// `$SIRIUS_CLANG`, the LLVM that we were built with, then PATH.
-fn find_clang(environment: &dyn Fn(&str) -> Option<String>) -> Result<PathBuf, ToolchainError> {
+///
+/// # Errors
+/// There is none.
+pub fn find_clang(environment: &dyn Fn(&str) -> Option<String>) -> Result<PathBuf, ToolchainError> {
     let prefix = option_env!("LLVM_SYS_221_PREFIX").unwrap_or("/usr/lib/llvm-22");
     if let Some(named) = environment("SIRIUS_CLANG").filter(|text| !text.is_empty()) {
         return which::which(&named).map_err(|_| ToolchainError::WrongClang(named));
@@ -282,7 +286,8 @@ fn find_clang(environment: &dyn Fn(&str) -> Option<String>) -> Result<PathBuf, T
         .map_err(|_| ToolchainError::MissingClang(prefix.to_owned()))
 }
 
-/// `$SIRIUS_RUNTIME` (the file or its folder), then beside our executable, then where cargo puts it.
+/// `$SIRIUS_RUNTIME` (the file or its folder), then beside our executable, then where cargo puts it, then what the
+/// executable brings along.
 pub(super) fn find_runtime_library(
     environment: &dyn Fn(&str) -> Option<String>,
 ) -> Option<PathBuf> {
@@ -309,26 +314,34 @@ pub(super) fn find_runtime_library(
         folder.join("deps").join(NAME),
         folder.join("../lib").join(NAME),
     ];
-    let found = candidates.into_iter().find(|path| path.is_file())?;
+    let found = candidates.into_iter().find(|path| path.is_file());
+    let found = found.or_else(|| embedded::file("lib/libsirius_runtime.a"))?;
     Some(std::fs::canonicalize(&found).unwrap_or(found))
 }
 
-/// Our header: in `include` of a folder above our executable, or of the sources.
+/// Our header: in `include` of a folder above our executable, or what the executable brings along, or, last, that of
+/// the sources, which may be another version by now.
 pub(super) fn find_compatibility_header() -> Option<PathBuf> {
-    project_folders()
-        .map(|folder| folder.join("include/sirius_compatibility.h"))
-        .find(|path| path.is_file())
+    const NAME: &str = "include/sirius_compatibility.h";
+    let is_there = |path: &PathBuf| path.is_file();
+    let beside = folders_above()
+        .map(|folder| folder.join(NAME))
+        .find(is_there);
+    let of_sources = || Some(Path::new(env!("CARGO_MANIFEST_DIR")).join(NAME)).filter(is_there);
+    beside.or_else(|| embedded::file(NAME)).or_else(of_sources)
 }
 
 /// The folders above our executable, nearest first, then the one that we were built from.
 fn project_folders() -> impl Iterator<Item = PathBuf> {
+    folders_above().chain([PathBuf::from(env!("CARGO_MANIFEST_DIR"))])
+}
+
+fn folders_above() -> impl Iterator<Item = PathBuf> {
     let own = std::env::current_exe()
         .and_then(std::fs::canonicalize)
         .unwrap_or_default();
     let above: Vec<PathBuf> = own.ancestors().skip(1).map(Path::to_owned).collect();
-    above
-        .into_iter()
-        .chain([PathBuf::from(env!("CARGO_MANIFEST_DIR"))])
+    above.into_iter()
 }
 
 /// The toolkits that pip unpacked into a virtual environment, newest first.

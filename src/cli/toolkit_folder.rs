@@ -9,6 +9,8 @@
 use super::sirius_options::device as device_by_name;
 use super::toolchain::{self, ToolchainError, find_toolkit};
 use super::{Device, Toolchain};
+use crate::cache;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -117,6 +119,29 @@ pub fn lay_out(
         root: folder,
         ..made
     })
+}
+
+/// A folder for the device that is asked for, kept for whoever asks again, where the running program is in none; `None`
+/// where it is, or where none can be made.
+pub(super) fn of_own(environment: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
+    let found = find_toolkit(environment).ok()?;
+    if ToolkitFolder::own().is_some() || ToolkitFolder::at(&found).is_some() {
+        return None;
+    }
+    let asked = environment("SIRIUS_DEVICE");
+    let device = asked.map_or(Some(Device::Cuda), |name| device_by_name(&name))?;
+    let runtime = toolchain::find_runtime_library(environment);
+    let header = toolchain::find_compatibility_header()?;
+    let mut made_of = format!("{device:?} {}\n", found.display());
+    made_of += &cache::tools_as_text(runtime.as_deref().into_iter().chain([header.as_path()]))?;
+    let mut hasher = DefaultHasher::new();
+    made_of.hash(&mut hasher);
+    let name = format!("toolkit-{}-{:016x}", device.name(), hasher.finish());
+    let folder = cache::folder()?.join(name);
+    if ToolkitFolder::at(&folder).is_none() {
+        lay_out(&folder, device, environment).ok()?;
+    }
+    Some(folder)
 }
 
 impl ToolkitFolder {
@@ -236,7 +261,9 @@ impl ToolkitFolder {
             "libcusolver.so",
             "libcusparse.so",
             "libnvrtc.so",
+            "libnvidia-ml.so",
             "stubs/libcuda.so",
+            "stubs/libnvidia-ml.so",
         ] {
             self.write(&format!("lib64/{name}"), &script)?;
         }

@@ -14,6 +14,7 @@ use super::timer::link_timer;
 use super::waves::link_queue;
 use super::{CodegenError, DeviceImage};
 use crate::cli::{Build, Device, Phase, Toolchain};
+use crate::files::write_whole;
 use crate::kernel::KernelModel;
 use crate::launch::{BufferId, LaunchGraph};
 use crate::program::Program;
@@ -129,10 +130,12 @@ pub fn emit(
     objects.extend(image_objects(images.iter().chain(&fused_images)));
     // A link leaves the object of its source, as it does with nvcc; what it was given as an object stays as it is.
     let compiles = build.inputs.iter().all(|input| input.bitcode.is_none());
-    if let (Some(folder), Phase::Link, [_], true) =
-        (bench.kept(), build.phase, &program.units[..], compiles)
+    if let (true, Phase::Link, [_], true) =
+        (bench.keeps(), build.phase, &program.units[..], compiles)
     {
-        let kept = folder.join(format!("{}.o", bench.stem_of(program, 0)));
+        let kept = folder
+            .path()
+            .join(format!("{}.o", bench.stem_of(program, 0)));
         join_objects(build, toolchain, &objects, &kept)?;
     }
     if matches!(build.phase, Phase::Compile | Phase::DeviceLink) {
@@ -146,6 +149,7 @@ pub fn emit(
         }
         emitted.messages.push_str(&said);
     }
+    bench.finish()?;
     Ok(emitted)
 }
 
@@ -174,7 +178,9 @@ pub fn emit_host_only(
     output: &Path,
 ) -> Result<String, CodegenError> {
     let bench = Workbench::new(build, toolchain)?;
-    compile_host(&program.host, build, toolchain, bench.path(), output)
+    let said = compile_host(&program.host, build, toolchain, bench.path(), output)?;
+    bench.finish()?;
+    Ok(said)
 }
 
 /// `-ptx`, `-cubin`, `-fatbin`: the device side of one source as a file; `-` is standard output.
@@ -210,7 +216,7 @@ pub fn emit_device_only(
             let made = assemble(&ptx, architecture, build, toolchain, place, &stem)?;
             let bytes = std::fs::read(&made.cubin);
             (
-                bytes.map_err(|_| CodegenError::Write(made.cubin))?,
+                bytes.map_err(CodegenError::write(&made.cubin))?,
                 made.messages,
             )
         }
@@ -225,10 +231,11 @@ pub fn emit_device_only(
     if output == Path::new("-") {
         std::io::stdout()
             .write_all(&bytes)
-            .map_err(|_| CodegenError::Write(output.into()))?;
+            .map_err(CodegenError::write(Path::new("standard output")))?;
     } else {
-        std::fs::write(output, bytes).map_err(|_| CodegenError::Write(output.to_owned()))?;
+        write_whole(output, &bytes).map_err(CodegenError::write(output))?;
     }
+    folder.finish()?;
     Ok(messages)
 }
 
@@ -247,8 +254,10 @@ pub fn link_objects(
     let mut objects = Vec::new();
     for (index, contents) in made.iter().enumerate() {
         let path = bench.path().join(format!("made{index}.o"));
-        std::fs::write(&path, contents).map_err(|_| CodegenError::Write(path.clone()))?;
+        std::fs::write(&path, contents).map_err(CodegenError::write(&path))?;
         objects.push(path);
     }
-    link(build, toolchain, &objects, output)
+    let said = link(build, toolchain, &objects, output)?;
+    bench.finish()?;
+    Ok(said)
 }

@@ -32,7 +32,7 @@ impl HostLibrary<'_> {
         folder: &Path,
     ) -> Result<(), CodegenError> {
         let source = folder.join(format!("{}.c", self.name));
-        std::fs::write(&source, self.source).map_err(|_| CodegenError::Write(source.clone()))?;
+        std::fs::write(&source, self.source).map_err(CodegenError::write(&source))?;
         let bitcode = folder.join(format!("{}.bc", self.name));
         let mut arguments: Vec<OsString> = ["-x", "c", "-std=c11", "-O2", "-c", "-emit-llvm"]
             .map(OsString::from)

@@ -9,6 +9,7 @@ use super::pending::{DeviceCode, PendingImage};
 use super::ptx::{Usage, emit_ptx};
 use super::{CodegenError, DeviceImage, FusedKernel, FusedParameter, WaveKernel};
 use crate::cli::{Build, Device, Optimisation, Toolchain};
+use crate::files::{install, private_folder};
 use crate::kernel::KernelModel;
 use crate::launch::{LaunchGraph, LaunchId, NodeKind};
 use crate::output::tell;
@@ -22,15 +23,16 @@ use inkwell::module::Module;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::num::NonZero;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-/// Where a build is made: what is asked, the tools, and the folder of intermediate files, which is
-/// temporary, or the user's with `-keep`.
+/// Where a build is made: what is asked, the tools, and the folder of intermediate files, which go to the user's
+/// with `-keep`.
 pub struct Workbench<'a> {
     pub(super) build: &'a Build,
     pub(super) toolchain: &'a Toolchain,
-    temporary: Option<tempfile::TempDir>,
-    kept: PathBuf,
+    folder: tempfile::TempDir,
+    /// Where its files go in the end.
+    kept: Option<&'a Path>,
     /// Names that images of this build have already.
     taken: RefCell<BTreeSet<String>>,
 }
@@ -41,27 +43,38 @@ impl<'a> Workbench<'a> {
     /// # Errors
     /// When it cannot be made.
     pub fn new(build: &'a Build, toolchain: &'a Toolchain) -> Result<Self, CodegenError> {
-        if let Some(kept) = &build.keep_directory {
-            std::fs::create_dir_all(kept).map_err(|_| CodegenError::Write(kept.clone()))?;
-            return Ok(Self {
-                build,
-                toolchain,
-                temporary: None,
-                kept: kept.clone(),
-                taken: RefCell::default(),
-            });
+        let kept = build.keep_directory.as_deref();
+        if let Some(kept) = kept {
+            std::fs::create_dir_all(kept).map_err(CodegenError::write(kept))?;
         }
-        let temporary = tempfile::Builder::new()
-            .prefix("sirius-")
-            .tempdir()
-            .map_err(|_| CodegenError::Write(std::env::temp_dir()))?;
         Ok(Self {
             build,
             toolchain,
-            kept: temporary.path().to_owned(),
-            temporary: Some(temporary),
+            folder: private_folder().map_err(CodegenError::write(&std::env::temp_dir()))?,
+            kept,
             taken: RefCell::default(),
         })
+    }
+
+    /// With `-keep`: puts what was made where the user wants it.
+    ///
+    /// # Errors
+    /// A file cannot be written.
+    pub(super) fn finish(&self) -> Result<(), CodegenError> {
+        let Some(kept) = self.kept else {
+            return Ok(());
+        };
+        for file in std::fs::read_dir(self.path())
+            .into_iter()
+            .flatten()
+            .flatten()
+        {
+            if file.path().is_file() {
+                let place = kept.join(file.file_name());
+                install(&file.path(), &place).map_err(CodegenError::write(&place))?;
+            }
+        }
+        Ok(())
     }
 
     /// The tools.
@@ -69,15 +82,15 @@ impl<'a> Workbench<'a> {
         self.toolchain
     }
 
-    /// The folder that stays, with `-keep`.
-    pub(super) fn kept(&self) -> Option<&Path> {
-        self.temporary.is_none().then_some(self.kept.as_path())
+    /// Whether its files stay, with `-keep`.
+    pub(super) fn keeps(&self) -> bool {
+        self.kept.is_some()
     }
 
     /// What names of a unit's intermediate files begin with: the source's own name where files are kept.
     pub(super) fn stem_of(&self, program: &Program<'_>, unit: usize) -> String {
         let stem = |unit: &Unit<'_>| unit.source.file_stem().map(ToOwned::to_owned);
-        let own = stem(&program.units[unit]).filter(|_| self.kept().is_some());
+        let own = stem(&program.units[unit]).filter(|_| self.keeps());
         let others = || program.units.iter().filter(|other| stem(other) == own);
         match &own {
             Some(own) if others().count() == 1 => own.to_string_lossy().into_owned(),
@@ -99,22 +112,27 @@ impl<'a> Workbench<'a> {
 
     /// With `-keep` PTX is there for the CPU device as well, though nothing is made of it.
     fn keep_ptx(&self, module: &Module<'_>, stem: &str) -> Result<(), CodegenError> {
-        let Some(folder) = self.kept().filter(|_| self.build.device == Device::Cpu) else {
+        if !self.keeps() || self.build.device != Device::Cpu {
             return Ok(());
-        };
+        }
         let copy = module.clone();
         keep_to_module(&copy, self.build.keep_device_functions);
         let target = self.build.oldest_target();
         make_final(&copy, &machine_of(target)?, self.build)?;
         let ptx = emit_ptx(&copy, target, self.build, self.toolchain)?;
-        let place = folder.join(format!("{stem}.ptx"));
-        std::fs::write(&place, ptx).map_err(|_| CodegenError::Write(place))
+        let place = self.path().join(format!("{stem}.ptx"));
+        std::fs::write(&place, ptx).map_err(CodegenError::write(&place))
     }
 
     pub(super) fn path(&self) -> &Path {
-        self.temporary
-            .as_ref()
-            .map_or(&self.kept, tempfile::TempDir::path)
+        self.folder.path()
+    }
+}
+
+impl Drop for Workbench<'_> {
+    fn drop(&mut self) {
+        // What a failed build leaves shows why it failed; that there is no room for it is not the failure.
+        let _ = self.finish();
     }
 }
 
@@ -297,7 +315,10 @@ fn save(kernels: &Kernels<'_>, build: &Build, name: &str) -> Result<(), CodegenE
     };
     let place = folder.join(name);
     let saved = kernels.module.print_to_file(&place);
-    saved.map_err(|_| CodegenError::Write(place))
+    saved.map_err(|message| {
+        let error = std::io::Error::other(message.to_string());
+        CodegenError::Write { path: place, error }
+    })
 }
 
 /// What the kernels of groups that nobody has verified would need: one run of ptxas an architecture

@@ -7,6 +7,7 @@ use super::{CodegenError, DeviceImage, host_arithmetic};
 use crate::cli::command::{Output, run_tool};
 use crate::cli::toolkit_folder::ToolkitFolder;
 use crate::cli::{Build, Device, Input, Language, Phase, Toolchain};
+use crate::files::private_file;
 use inkwell::module::Module;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
@@ -28,9 +29,9 @@ pub fn compile_host(
         host_arithmetic::let_overflow_wrap(module);
     }
     let bitcode = folder.join("host.bc");
-    if !module.write_bitcode_to_path(&bitcode) {
-        return Err(CodegenError::Write(bitcode));
-    }
+    // LLVM ends the whole run where it cannot write.
+    let bytes = module.write_bitcode_to_memory();
+    std::fs::write(&bitcode, bytes.as_slice()).map_err(CodegenError::write(&bitcode))?;
     compile_host_bitcode(&bitcode, build, toolchain, object)
 }
 
@@ -98,7 +99,7 @@ pub fn archive(
     let archiver = toolchain.archiver.as_ref();
     let archiver = archiver.ok_or(CodegenError::NoArchiver)?;
     if output.exists() {
-        std::fs::remove_file(output).map_err(|_| CodegenError::Write(output.to_owned()))?;
+        std::fs::remove_file(output).map_err(CodegenError::write(output))?;
     }
     let words = [OsString::from("qcsL"), output.into()];
     let objects = objects.iter().map(OsString::from);
@@ -249,14 +250,11 @@ fn own_path(build: &Build) -> Result<Option<tempfile::NamedTempFile>, CodegenErr
          .section .note.GNU-stack,\"\",@progbits\n",
         bytes.join(",")
     );
-    let file = tempfile::Builder::new()
-        .prefix("sirius-")
-        .suffix(".s")
-        .tempfile();
-    let written = file.and_then(|file| std::fs::write(file.path(), text).map(|()| file));
+    let written =
+        private_file(".s").and_then(|file| std::fs::write(file.path(), text).map(|()| file));
     written
         .map(Some)
-        .map_err(|_| CodegenError::Write("own_path.s".into()))
+        .map_err(CodegenError::write(Path::new("own_path.s")))
 }
 
 /// The user's link arguments; the CPU device is its own CUDA runtime, driver and libraries. Host code is
@@ -279,7 +277,6 @@ fn link_arguments(build: &Build) -> impl Iterator<Item = &str> {
         "-lculibos",
         "-lcusolver",
         "-lcusolver_static",
-        // What a program calls of it is missing by name.
         "-lnvidia-ml",
         "-lcusparse",
         "-lcusparse_static",

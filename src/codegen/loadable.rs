@@ -40,12 +40,12 @@ pub(super) fn emit_loadable(
     };
     let mut functions = BTreeSet::new();
     for object in &objects {
-        let bytes = std::fs::read(object).map_err(|_| CodegenError::Write(object.clone()))?;
+        let bytes = std::fs::read(object).map_err(CodegenError::write(object))?;
         functions.extend(runtime_functions(&bytes));
     }
     let table = bench.path().join("module_table.s");
     let written = std::fs::write(&table, table_of(&symbol, &functions));
-    written.map_err(|_| CodegenError::Write(table.clone()))?;
+    written.map_err(CodegenError::write(&table))?;
     let library = bench.path().join("module.so");
     let place = |path: &Path| path.display().to_string();
     let mut arguments = vec!["-shared".to_owned(), "-nostartfiles".to_owned()];
@@ -57,7 +57,7 @@ pub(super) fn emit_loadable(
         "-lm".to_owned(),
     ]);
     run_tool(&toolchain.clang, &arguments, build)?;
-    let library = std::fs::read(&library).map_err(|_| CodegenError::Write(library.clone()))?;
+    let library = std::fs::read(&library).map_err(CodegenError::write(&library))?;
     Ok(match text {
         Some(text) => with_library(&text, &library).into_bytes(),
         None => library,

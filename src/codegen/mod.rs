@@ -45,7 +45,7 @@ pub use pending::DeviceCode;
 use crate::affine::Axis;
 use crate::expression::Expression;
 use crate::launch::{BufferId, LaunchId, ValueId};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Why no artifact was made.
 #[derive(Debug, thiserror::Error)]
@@ -57,8 +57,13 @@ pub enum CodegenError {
     #[error("internal error: {0}")]
     Inconsistent(String),
     /// A file could not be written.
-    #[error("cannot write {}", .0.display())]
-    Write(PathBuf),
+    #[error("Cannot write '{path}': {error}", path = .path.display())]
+    Write {
+        /// Where it should have gone.
+        path: PathBuf,
+        /// Why it did not.
+        error: std::io::Error,
+    },
     /// The CPU device's runtime library is not there.
     #[error(
         "the CPU device's runtime library libsirius_runtime.a was not found beside the compiler; \
@@ -103,6 +108,12 @@ pub enum CodegenError {
 }
 
 impl CodegenError {
+    /// What becomes of an error of a file.
+    pub(crate) fn write(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.to_owned();
+        |error| Self::Write { path, error }
+    }
+
     /// nvcc's exit status for it.
     pub fn exit_status(&self) -> u8 {
         match self {
@@ -121,7 +132,7 @@ impl CodegenError {
             | Self::Llvm(_)
             | Self::GuardOperand(_)
             | Self::BarrierChanged { .. } => true,
-            Self::Write(_)
+            Self::Write { .. }
             | Self::NoRuntime
             | Self::UndefinedFunction { .. }
             | Self::NoArchiver

@@ -227,7 +227,7 @@ pub fn emit_fatbin(
         .as_deref()
         .unwrap_or(Path::new("fatbinary"));
     messages += &run_tool(fatbinary, &arguments, build)?.stderr;
-    let bytes = std::fs::read(&packed).map_err(|_| CodegenError::Write(packed.clone()))?;
+    let bytes = std::fs::read(&packed).map_err(CodegenError::write(&packed))?;
     Ok(MadeImage {
         image: DeviceImage::Fatbin(bytes),
         messages,
@@ -290,5 +290,5 @@ fn retarget(module: &Module, processor: &str, feature: &str) {
 }
 
 fn write(path: &Path, bytes: &[u8]) -> Result<(), CodegenError> {
-    std::fs::write(path, bytes).map_err(|_| CodegenError::Write(path.to_path_buf()))
+    std::fs::write(path, bytes).map_err(CodegenError::write(path))
 }

@@ -8,6 +8,7 @@ use super::record::{Record, Settings};
 use super::{ObjectsError, digest};
 use crate::cli::{Build, Device, Input, Language, Relocatable, Target, Toolchain, UnitBitcode};
 use crate::codegen::compile_host_bitcode;
+use crate::files::private_folder;
 use crate::program::read_source;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -24,7 +25,7 @@ pub struct Gathered {
 
 /// A folder for bitcode.
 pub(super) fn temporary_folder() -> Result<tempfile::TempDir, ObjectsError> {
-    tempfile::tempdir().map_err(|error| ObjectsError::Files {
+    private_folder().map_err(|error| ObjectsError::Files {
         what: "cannot make a temporary folder".into(),
         error,
     })

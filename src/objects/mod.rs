@@ -21,6 +21,7 @@ pub use device_code::{gather_device_link, unlinked_device_code};
 pub use gather::{Gathered, gather};
 
 use crate::cli::{Build, Input, Target, ToolError, Toolchain, run_tool};
+use crate::files::private_file;
 use crate::program::SourceBitcode;
 use record::{Header, Record, Settings};
 use std::ffi::OsString;
@@ -157,7 +158,7 @@ fn add_section(
     (build, editor): (&Build, &Path),
     object: &Path,
 ) -> Result<(), ObjectsError> {
-    let file = tempfile::NamedTempFile::new().and_then(|file| {
+    let file = private_file("").and_then(|file| {
         std::fs::write(file.path(), contents)?;
         Ok(file)
     });

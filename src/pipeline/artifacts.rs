@@ -5,7 +5,9 @@ use super::link_cache::LinkCache;
 use super::outcome::{Outcome, PipelineError};
 use super::{compile, default_output, save, write_report};
 use crate::cli::command::command_line;
+use crate::cli::toolchain::find_clang;
 use crate::cli::{Build, Input, Language, Phase, Toolchain};
+use crate::files::private_folder;
 use crate::output::tell;
 use crate::program::ProgramError;
 use crate::{codegen, objects};
@@ -60,7 +62,7 @@ pub(super) fn objects_will_do(build: &Build) -> bool {
 }
 
 pub(super) fn temporary_folder() -> Result<tempfile::TempDir, PipelineError> {
-    tempfile::tempdir().map_err(|error| PipelineError::Write {
+    private_folder().map_err(|error| PipelineError::Write {
         path: std::env::temp_dir(),
         error,
     })
@@ -104,11 +106,11 @@ fn is_users(error: &ProgramError) -> bool {
 pub(super) fn make_library(
     build: &Build,
     toolchain: &Toolchain,
+    output: &Path,
     outcome: &mut Outcome,
 ) -> Result<(), PipelineError> {
     let folder = temporary_folder()?;
     let objects = objects_of_inputs(build, toolchain, folder.path(), outcome)?;
-    let output = build.output.as_deref().unwrap_or(Path::new("a.a"));
     Ok(codegen::archive(build, toolchain, &objects, output)?)
 }
 
@@ -158,6 +160,21 @@ pub(super) fn compile_to_cxx(
         return Ok(());
     };
     write_report(output, &objects::cxx_form(&bytes, output)?)
+}
+
+/// What the host compiler is asked about itself, as a command of its own.
+///
+/// # Errors
+/// There is no clang.
+pub(super) fn question(
+    compiler: Option<&Path>,
+    arguments: &[String],
+) -> Result<Command, PipelineError> {
+    let clang = || find_clang(&|name| std::env::var(name).ok());
+    let compiler = compiler.map_or_else(clang, |compiler| Ok(compiler.to_owned()))?;
+    let mut command = Command::new(compiler);
+    command.args(arguments);
+    Ok(command)
 }
 
 /// The input of `-run PROGRAM`, which is neither a source nor for the linker.

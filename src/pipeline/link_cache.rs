@@ -82,6 +82,7 @@ fn made_from(build: &Build, toolchain: &Toolchain) -> Option<Vec<u8>> {
     let mut lasting = Build {
         output: None,
         run: None,
+        times: None,
         sirius: SiriusOptions {
             command: String::new(),
             ..build.sirius.clone()

@@ -5,9 +5,12 @@
 //! its groups; nothing of what is measured comes into it but these names.
 
 use super::artifacts::link_program;
+use super::outputs::put_in_place;
 use super::tuning::{Tunable, keep_verdicts};
 use super::{Outcome, PipelineError, write_report};
 use crate::cli::{Build, Device, SiriusOptions, Toolchain, TuneMode, Tuning, run_tool};
+use crate::files::private_folder;
+use crate::interruption::Running;
 use crate::tune::{Evaluated, Manifest, Measurements, next_generation};
 use indicatif::{ProgressBar, ProgressStyle};
 use rand::SeedableRng;
@@ -47,7 +50,9 @@ pub(super) fn tune(
     let made = session.build_first(outcome)?;
     let configurations = session.first_configurations();
     let programs = session.build_others(made, configurations, Duration::ZERO)?;
-    session.pack(&programs, output)?;
+    let made = session.folder.path().join("packed");
+    session.pack(&programs, &made)?;
+    put_in_place(&made, output)?;
     let count = programs.len();
     let subjects = session.tunables.len();
     outcome.summary = Some(format!(
@@ -114,7 +119,7 @@ struct Made {
 
 impl<'a> Session<'a> {
     fn begin(build: &'a Build, toolchain: &'a Toolchain) -> Result<Self, PipelineError> {
-        let folder = tempfile::tempdir().map_err(|error| PipelineError::Write {
+        let folder = private_folder().map_err(|error| PipelineError::Write {
             path: std::env::temp_dir(),
             error,
         })?;
@@ -373,12 +378,15 @@ impl<'a> Session<'a> {
                 (self.left() / 2).as_secs().to_string(),
             )
             .env("SIRIUS_TUNE_RESULTS", &results)
+            // What it leaves when it is ended goes with the folder.
+            .env("TMPDIR", self.folder.path())
             .env("SIRIUS_TUNE_PROGRESS", "1")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
             .map_err(|error| failed(error.to_string()))?;
+        let running = Running::note(&child);
         let errors = child.stderr.take();
         let said = std::thread::spawn(move || {
             let mut text = String::new();
@@ -400,6 +408,7 @@ impl<'a> Session<'a> {
             }
         }
         let status = child.wait().map_err(|error| failed(error.to_string()))?;
+        drop(running);
         let said = said.join().unwrap_or_default();
         if !status.success() {
             let last = said.lines().last().unwrap_or("the program failed");

@@ -95,6 +95,12 @@ pub enum PipelineError {
         /// Why it did not.
         error: std::io::Error,
     },
+    /// What is read would be written over.
+    #[error("The output '{path}' is an input as well; give it another name", path = .0.display())]
+    OutputIsInput(PathBuf),
+    /// Only one of two things could have the name.
+    #[error("Two outputs would have the name '{path}'; give one of them another name or folder (-o, -odir)", path = .0.display())]
+    TwoOutputs(PathBuf),
     /// Standard input, which is a source, could not be read.
     #[error("Cannot read standard input: {0}")]
     StandardInput(std::io::Error),
@@ -117,6 +123,8 @@ impl PipelineError {
             Self::Tool(error) => error.exit_status(),
             Self::ToolkitFolder(_)
             | Self::Write { .. }
+            | Self::OutputIsInput(_)
+            | Self::TwoOutputs(_)
             | Self::StandardInput(_)
             | Self::Bug(_)
             | Self::Tune(_)
@@ -135,6 +143,8 @@ impl PipelineError {
             | Self::Objects(_)
             | Self::Tool(_)
             | Self::Write { .. }
+            | Self::OutputIsInput(_)
+            | Self::TwoOutputs(_)
             | Self::StandardInput(_)
             | Self::Tune(_)
             | Self::UnknownOrientation { .. } => false,

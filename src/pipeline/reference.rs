@@ -11,6 +11,7 @@ use super::{Outcome, PipelineError};
 use crate::cli::{
     Build, Device, Fusion, Optimisation, Phase, SiriusOptions, find_toolchain, run_tool,
 };
+use crate::files::private_folder;
 use std::path::Path;
 
 const DRIVER: &str = include_str!("reference.c");
@@ -39,7 +40,7 @@ pub(super) fn build_with_reference(
         path: path.to_owned(),
         error,
     };
-    let folder = tempfile::tempdir().map_err(|error| write(output, error))?;
+    let folder = private_folder().map_err(|error| write(output, error))?;
     let place = |name: &str| folder.path().join(name);
     let on_cpu = Build {
         device: Device::Cpu,

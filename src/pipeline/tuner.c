@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -35,6 +36,7 @@ static char *names[COUNT];
 static int failed[COUNT];
 static char device[1024];
 static unsigned emptied;
+static volatile pid_t running;
 
 static void end(const char *what) {
     fprintf(stderr, "sirius: tune: %s: %s\n", what, strerror(errno));
@@ -47,6 +49,7 @@ static void remove_programs(void) {
 }
 
 static void stopped(int signal) {
+    if (running > 0) kill(running, SIGKILL);
     remove_programs();
     _exit(128 + signal);
 }
@@ -95,6 +98,7 @@ static int run(int number, char **arguments, int input, int times, int loud, dou
     pid_t child = fork();
     if (child < 0) end("cannot start the program");
     if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
         char name[64];
         snprintf(name, sizeof name, "/proc/self/fd/%d", dup(times)); /* stays open in the program */
         setenv("SIRIUS_TUNE_TIMES", name, 1);
@@ -107,9 +111,11 @@ static int run(int number, char **arguments, int input, int times, int loud, dou
         fprintf(stderr, "sirius: tune: cannot start the program: %s\n", strerror(errno));
         _exit(127);
     }
+    running = child;
     int status;
     while (waitpid(child, &status, 0) < 0)
         if (errno != EINTR) end("cannot wait for the program");
+    running = 0;
     return status;
 }
 
@@ -198,13 +204,24 @@ enough:
         fprintf(stderr, "sirius: tune: the program launches nothing that is timed\n");
         return 1;
     }
-    FILE *results = fopen(path, "w");
+    /* Beside its place, so that the file is whole or the old one. */
+    char beside[4096 + 16];
+    int is_special = 0;
+    struct stat known;
+    if (stat(path, &known) == 0 && !S_ISREG(known.st_mode)) is_special = 1;
+    snprintf(beside, sizeof beside, is_special ? "%s" : "%s.%d", path, (int)getpid());
+    FILE *results = fopen(beside, "w");
     if (!results) end(path);
     fprintf(results, "{\"manifest\":%.*s,\n\"device\":\"%s\",\"caches_emptied\":%u,\"runs\":[",
             (int)(manifest_end - manifest_start), manifest_start, device, emptied);
     fwrite(text, 1, size, results);
     fprintf(results, "\n]}\n");
-    if (fclose(results)) end(path);
+    if (ferror(results) | fclose(results) || (!is_special && rename(beside, path))) {
+        int reason = errno;
+        if (!is_special) unlink(beside);
+        errno = reason;
+        end(path);
+    }
     if (!says_progress) fprintf(stderr, "sirius: tune: %d runs on %s: %s\n", done, device, path);
     return 0;
 }

@@ -6,6 +6,7 @@
 use super::{Analysis, Outcome, PipelineError};
 use crate::cli::{Build, Device, Optimisation, TuneMode};
 use crate::codegen::kernel_texts;
+use crate::files::{read_regular, write_whole};
 use crate::kernel::KernelModel;
 use crate::launch::{LaunchId, NodeKind};
 use crate::program::Program;
@@ -472,8 +473,8 @@ fn kept_verdict(key: &str, build: &Build) -> Option<Verdict> {
             let path = entry.ok()?.path();
             let name = path.file_name()?.to_str()?;
             let (own, device) = name.strip_suffix(".json")?.split_once('.')?;
-            let text = (own == key).then(|| std::fs::read_to_string(&path).ok())??;
-            let verdict = read_verdict(&text)
+            let text = (own == key).then(|| read_regular(&path).ok())??.1;
+            let verdict = read_verdict(&String::from_utf8(text).ok()?)
                 .ok()
                 .filter(|verdict| verdict.key == key)?;
             let mut built_for = build.architectures.iter();
@@ -497,12 +498,11 @@ pub(super) fn keep_verdicts(verdicts: &[Verdict]) {
         let capability = verdict.device.split(' ').next().unwrap_or_default();
         let keep = || {
             std::fs::create_dir_all(&folder).ok()?;
-            let file = tempfile::NamedTempFile::new_in(&folder).ok()?;
-            serde_json::to_writer(&file, verdict).ok()?;
+            let text = serde_json::to_vec(verdict).ok()?;
             let name = format!("{}.{capability}.json", verdict.key);
-            file.persist(folder.join(name)).ok()
+            write_whole(&folder.join(name), &text).ok()
         };
-        drop(keep());
+        let _ = keep();
     }
 }
 

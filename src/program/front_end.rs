@@ -5,18 +5,20 @@
 
 use super::by_architecture::Definitions;
 use super::front_end_cache::run_front_end;
+use super::front_end_messages::{Speaker, passes_on, unsaid};
 use super::{
     FrontEndStep, ProgramError, SourceBitcode, device_allocation, for_target, host_arrays,
     host_functions, managed, registration_order, relocatable, source_repairs, texture_references,
 };
 use crate::cli::{
-    Build, Device, Input, KernelSymbols, Language, Phase, Relocatable, Target, ToolError, Toolchain,
+    Bounded, Build, Device, Input, KernelSymbols, Language, Listener, Phase, Relocatable, Target,
+    ToolError, Toolchain,
 };
+use crate::files::{private_folder, write_whole};
 use inkwell::context::Context;
 use inkwell::module::Module;
 use std::ffi::OsString;
-use std::fs::File;
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 /// What clang made of one source.
@@ -65,7 +67,7 @@ pub(super) fn compile<'ctx>(
             warnings: String::new(),
         });
     }
-    let folder = tempfile::tempdir().map_err(|error| ProgramError::Files {
+    let folder = private_folder().map_err(|error| ProgramError::Files {
         what: "cannot make a temporary folder".into(),
         error,
     })?;
@@ -98,19 +100,21 @@ pub(super) fn compile<'ctx>(
             }
         })
         .collect();
-    let clang = |arguments: &[OsString], made: &Path| {
-        run_front_end(&toolchain.clang, arguments, &[&image, made], build)
+    let clang = |arguments: &[OsString], made: &Path, listener: &mut dyn Listener| {
+        let temporary = [image.as_path(), made];
+        run_front_end(&toolchain.clang, arguments, &temporary, build, listener)
     };
-    let both = |host: &[OsString], further: &[OsString]| {
+    let run_both = |host: &[OsString], further: &[OsString], listener: &mut dyn Listener| {
         let with_further = |arguments: &[OsString]| [arguments, further].concat();
         std::thread::scope(|scope| {
             // One after the other, as two processors are enough for.
             let device = scope.spawn(|| {
-                device
-                    .iter()
-                    .try_for_each(|run| clang(&with_further(&run.arguments), &run.made).map(drop))
+                device.iter().try_for_each(|run| {
+                    let arguments = with_further(&run.arguments);
+                    clang(&arguments, &run.made, &mut Bounded::default()).map(drop)
+                })
             });
-            let host_output = clang(&with_further(host), &host_bitcode);
+            let host_output = clang(&with_further(host), &host_bitcode, listener);
             let device_output = match device.join() {
                 Ok(output) => output,
                 Err(panic) => std::panic::resume_unwind(panic),
@@ -118,7 +122,15 @@ pub(super) fn compile<'ctx>(
             host_output.and_then(|output| device_output.map(|()| output.stderr))
         })
     };
-    let warnings = match both(&host, &[]) {
+    let both =
+        |host: &[OsString], further: &[OsString]| run_both(host, further, &mut Bounded::default());
+    // A folder that is to hold all messages gets them from what this gives.
+    let passes_on = passes_on() && build.sirius.save_directory.is_none();
+    let first = match passes_on {
+        true => run_both(&host, &[], &mut Speaker::of(&input.path)),
+        false => both(&host, &[]),
+    };
+    let warnings = match first {
         Err(error) if clashes_with_references(&error) => {
             let define = OsString::from(format!("-D{WITHOUT_REFERENCES}"));
             // Where that is no better, the first message is the one about what the user wrote.
@@ -135,6 +147,7 @@ pub(super) fn compile<'ctx>(
         }
         first => first,
     };
+    let warnings = warnings.map(|text| unsaid(&input.path, text));
     let warnings = warnings.map_err(|error| {
         let refused_by = match input.language {
             Language::Cuda if both(&host, &["-E".into()]).is_err() => FrontEndStep::Preprocessor,
@@ -197,12 +210,12 @@ fn keep_rule(rule: &Path, input: &Input, build: &Build) -> Result<(), ProgramErr
     let is_first = first.is_none_or(|first| first == input);
     let in_one = build.dependencies.output.is_some() || build.dependencies.file.is_some();
     let written = std::fs::read(rule).and_then(|rule| {
-        let mut options = File::options();
-        let options = match is_first || !in_one {
-            true => options.write(true).create(true).truncate(true),
-            false => options.append(true).create(true),
+        let mut rules = match is_first || !in_one {
+            true => Vec::new(),
+            false => std::fs::read(&place).unwrap_or_default(),
         };
-        options.open(&place)?.write_all(&rule)
+        rules.extend(rule);
+        write_whole(&place, &rules)
     });
     written.map_err(|error| ProgramError::Files {
         what: format!("cannot write {}", place.display()),
@@ -341,7 +354,7 @@ impl ProgramError {
             ToolError::Failed { status, stderr, .. } => Self::FrontEnd {
                 source_file: input.path.clone(),
                 refused_by,
-                message: stderr,
+                message: unsaid(&input.path, stderr),
                 status,
             },
             ToolError::NotStarted { program, reason } => Self::Files {

@@ -8,7 +8,8 @@
 //! every file that clang read has the size and time of change that it had. What cannot be told so is
 //! not kept: a command that asks for dependencies itself, files that change while clang runs.
 
-use crate::cli::{Build, Output, ToolError, run_tool};
+use crate::cli::{Build, Listener, Output, ToolError, run_tool_heard};
+use crate::files::read_regular;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -16,15 +17,17 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 /// Runs clang, or takes what an earlier run of the same command made. `temporary` are the arguments that
-/// differ from build to build and mean the same, the last of them the file that clang makes.
+/// differ from build to build and mean the same, the last of them the file that clang makes. `listener` hears what
+/// clang says.
 ///
 /// # Errors
-/// As [`run_tool`]; what fails to be kept is no error.
+/// As [`run_tool_heard`]; what fails to be kept is no error.
 pub(super) fn run_front_end(
     clang: &Path,
     arguments: &[OsString],
     temporary: &[&Path],
     build: &Build,
+    listener: &mut dyn Listener,
 ) -> Result<Output, ToolError> {
     let folder = std::env::var_os("SIRIUS_FRONT_END_CACHE").filter(|folder| !folder.is_empty());
     // Sources that are read otherwise than they stand have other texts under the same names.
@@ -33,7 +36,7 @@ pub(super) fn run_front_end(
         .as_ref()
         .and_then(|_| Command::new(clang, arguments, temporary));
     let (Some(folder), Some(command), Some(made)) = (folder, command, temporary.last()) else {
-        return run_tool(clang, arguments, build);
+        return run_tool_heard(clang, arguments, build, listener);
     };
     let cache = Cache {
         folder: folder.into(),
@@ -46,7 +49,7 @@ pub(super) fn run_front_end(
     let mut asking = arguments.to_vec();
     asking.extend(["-MD".into(), "-MF".into(), listed.clone().into_os_string()]);
     let started = SystemTime::now();
-    let output = run_tool(clang, &asking, build)?;
+    let output = run_tool_heard(clang, &asking, build, listener)?;
     // A folder that cannot be written only costs time.
     let _kept = cache.keep(&output, made, &listed, started);
     Ok(output)
@@ -144,13 +147,14 @@ impl Cache {
 
     /// Puts what is kept where clang would.
     fn take(&self, made: &Path) -> Option<Output> {
-        let text = std::fs::read_to_string(self.entry()).ok()?;
-        let entry: Entry = serde_json::from_str(&text).ok()?;
+        let (_, text) = read_regular(&self.entry()).ok()?;
+        let entry: Entry = serde_json::from_slice(&text).ok()?;
         let valid = entry.command == self.command && entry.inputs.iter().all(Stamp::is_unchanged);
         if !valid {
             return None;
         }
-        std::fs::copy(self.folder.join(entry.bitcode), made).ok()?;
+        let (_, bitcode) = read_regular(&self.folder.join(entry.bitcode)).ok()?;
+        std::fs::write(made, bitcode).ok()?;
         Some(Output {
             stdout: Vec::new(),
             stderr: entry.warnings,

@@ -25,6 +25,7 @@ mod contexts;
 mod device_allocation;
 mod front_end;
 mod front_end_cache;
+mod front_end_messages;
 mod globals;
 mod handles;
 mod host_arrays;
@@ -57,6 +58,7 @@ mod unmasked;
 pub use canonicalise_device::{DEVICE_FLATTENING, DEVICE_INLINING, DEVICE_PIPELINE, KEPT_STORE};
 pub use canonicalise_host::{HOST_PIPELINE, HOST_PROMOTION, LARGEST_INLINED_INSTRUCTIONS};
 pub use closed::is_users;
+pub use front_end_messages::pass_on_messages;
 pub use handles::{ATTRIBUTE_COUNT_OFFSET, FoundLaunch, HandleLaunch, Passing, handle_launch};
 pub use operations::{
     DEVICE_TO_DEVICE, ELEMENT_BYTES, OperationKind, operation_call, operation_kernel,
@@ -367,6 +369,18 @@ pub struct Program<'ctx> {
 }
 
 impl<'ctx> Program<'ctx> {
+    /// How many launches are written in the host's code.
+    pub fn launch_sites(&self) -> usize {
+        let functions = ir::functions(&self.host).into_iter();
+        let launches = functions.map(|function| {
+            let instructions = function.instructions().into_iter();
+            instructions
+                .filter(|each| launches::is_launch(*each))
+                .count()
+        });
+        launches.sum()
+    }
+
     /// The device module that a kernel is in.
     pub fn module_of(&self, kernel: &Kernel) -> Option<&Module<'ctx>> {
         match self.units.get(kernel.unit) {

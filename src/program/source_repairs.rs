@@ -378,7 +378,7 @@ fn offset(text: &str, line: usize, column: usize, is_by_bytes: bool) -> Option<u
     text.is_char_boundary(at).then_some(at)
 }
 
-fn without_colours(text: &str) -> String {
+pub(super) fn without_colours(text: &str) -> String {
     let mut plain = String::new();
     let mut rest = text;
     while let Some((before, sequence)) = rest.split_once('\u{1b}') {

@@ -247,9 +247,8 @@ cuda_functions! {
     /// The version that this runtime implements, or the program's where that is newer: there is no driver
     /// beneath.
     fn cudaDriverGetVersion(version: *mut c_int) {
-        let found = c_int::try_from(registry::toolkit_version()).unwrap_or(CUDA_VERSION);
         // SAFETY: as above.
-        unsafe { store(version, found.max(CUDA_VERSION)) }
+        unsafe { store(version, driver_version()) }
     }
 
     /// Nothing: there is no profiler.
@@ -311,6 +310,12 @@ fn check(device: c_int) -> CudaResult {
 /// Cores that run blocks.
 pub fn multiprocessors() -> c_int {
     c_int::try_from(settings().worker_threads).unwrap_or(c_int::MAX)
+}
+
+/// The version that this runtime implements, or the program's where that is newer.
+pub fn driver_version() -> c_int {
+    let found = c_int::try_from(registry::toolkit_version()).unwrap_or(CUDA_VERSION);
+    found.max(CUDA_VERSION)
 }
 
 /// The device's identity.

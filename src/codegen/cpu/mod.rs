@@ -147,9 +147,11 @@ impl CpuImageWork {
             Variant::Plain => self.request.object.clone(),
             Variant::Instrumented => self.request.object.with_extension("instrumented.o"),
         };
-        machine
-            .write_to_file(&whole, FileType::Object, &object)
-            .map_err(|_| CodegenError::Write(object.clone()))?;
+        // LLVM ends the whole run where it cannot write.
+        let code = machine
+            .write_to_memory_buffer(&whole, FileType::Object)
+            .map_err(|message| CodegenError::Llvm(message.to_string()))?;
+        std::fs::write(&object, code.as_slice()).map_err(CodegenError::write(&object))?;
         Ok(object)
     }
 }

@@ -22,7 +22,7 @@ const CONTEXT_IS_DESTROYED: CudaError = CudaError(709);
 const API_VERSION: u32 = 3020;
 
 /// The device's name.
-const NAME: &[u8] = b"sirius CPU device\0";
+pub(crate) const NAME: &[u8] = b"sirius CPU device\0";
 
 /// Errors: `CUDA_ERROR_NOT_INITIALIZED` before `cuInit`.
 pub fn initialised() -> CudaResult {
