@@ -9,6 +9,7 @@ mod artifacts;
 mod clock;
 mod crowded;
 mod device_code;
+mod exchanges;
 mod fallback;
 mod keep;
 mod link_cache;
@@ -339,8 +340,9 @@ fn compile_unfused(
     outcome: &mut Outcome,
 ) -> Result<(), PipelineError> {
     let context = Context::create();
-    let program = read_program(&context, build, toolchain)?;
+    let mut program = read_program(&context, build, toolchain)?;
     outcome.warnings.push_str(&program.warnings);
+    exchanges::keep_unfused(&mut program, build, outcome)?;
     emit_unfused(&program, build, toolchain, output, outcome)
 }
 
@@ -383,7 +385,7 @@ fn compile_fused(
 ) -> Result<(), PipelineError> {
     let context = Context::create();
     let mut clock = Clock::new(build);
-    let program = clock.time(Stage::Program, || read_program(&context, build, toolchain))?;
+    let mut program = clock.time(Stage::Program, || read_program(&context, build, toolchain))?;
     outcome.warnings.push_str(&program.warnings);
     clock.dump(Stage::Program, || program.host.to_string());
     save::stage(build, "host.before.ll", || program.host.to_string())?;
@@ -399,6 +401,7 @@ fn compile_fused(
         return Ok(());
     }
     if build.phase.is_device_alone() {
+        exchanges::keep_unfused(&mut program, build, outcome)?;
         let said = codegen::emit_device_only(&program, build, toolchain, output)?;
         outcome.warnings.push_str(&said);
         if build.sirius.fusion != Fusion::Off && !build.device_debug && program.launch_sites() > 1 {
@@ -412,10 +415,11 @@ fn compile_fused(
         if objects_will_do {
             return Ok(());
         }
+        exchanges::keep_unfused(&mut program, build, outcome)?;
         return emit_unfused(&program, build, toolchain, output, outcome);
     }
     let stages = (&mut clock, outcome::relate_for(build));
-    let Some(analysis) = analyze_program(&program, (build, toolchain), stages, outcome)? else {
+    let Some(analysis) = analyze_program(&mut program, (build, toolchain), stages, outcome)? else {
         return Ok(());
     };
     let analysis = tuning::choose(&program, analysis, build, outcome)?;
@@ -657,10 +661,10 @@ fn analyze(
         ..build.clone()
     };
     let mut clock = Clock::new(&build);
-    let program = clock.time(Stage::Program, || read_program(&context, &build, toolchain))?;
+    let mut program = clock.time(Stage::Program, || read_program(&context, &build, toolchain))?;
     outcome.warnings.push_str(&program.warnings);
     let stages = (&mut clock, build_uar as outcome::Relate);
-    let analysis = analyze_program(&program, (&build, toolchain), stages, outcome)?;
+    let analysis = analyze_program(&mut program, (&build, toolchain), stages, outcome)?;
     let analysis = analysis.ok_or_else(|| PipelineError::Bug("analysis was stopped".into()))?;
     let mut analysis = tuning::choose(&program, analysis, &build, outcome)?;
     if resources::decide(&build, toolchain) {
@@ -676,7 +680,7 @@ fn analyze(
 
 /// The stages from `launch` to `verify`; `None` when the command line stops after one of them.
 fn analyze_program(
-    program: &Program<'_>,
+    program: &mut Program<'_>,
     (build, toolchain): (&Build, &Toolchain),
     (clock, relate): (&mut Clock<'_>, outcome::Relate),
     outcome: &mut Outcome,
@@ -689,7 +693,11 @@ fn analyze_program(
     if clock.stops_after(Stage::Launch) {
         return Ok(None);
     }
-    let models = clock.time(Stage::Kernel, || models::models(program, &mut graph));
+    let models = clock.time(Stage::Kernel, || {
+        let mut models = models::models(program, &mut graph);
+        exchanges::keep(program, &mut models, build, outcome)?;
+        Ok::<_, PipelineError>(models)
+    })?;
     for model in &models {
         // The user did not write those.
         if program

@@ -205,6 +205,14 @@ impl fmt::Display for KernelModel {
                 writeln!(formatter, "  {each}")?;
             }
         }
+        for exchange in &self.exchanges {
+            let may = if exchange.known { "" } else { "may " };
+            let (write, other) = (exchange.write.0, exchange.other.0);
+            writeln!(
+                formatter,
+                "  lanes {may}exchange what access {write} writes by access {other}"
+            )?;
+        }
         for footprint in &self.footprints {
             writeln!(formatter, "  {footprint}")?;
         }

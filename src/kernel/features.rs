@@ -186,6 +186,19 @@ pub fn effects(body: &Body, value: ValueRef) -> Vec<Effect> {
     }
 }
 
+/// Whether an instruction with [`Effect::WarpOperation`] makes the lanes that take part wait for each other; those that
+/// only ask for the lane do not.
+pub fn makes_lanes_meet(body: &Body, value: ValueRef) -> bool {
+    match &body.value(value).operation {
+        Operation::Call(call) => {
+            let name = call.callee.as_deref().unwrap_or_default();
+            !name.contains("read.ptx.sreg.")
+        }
+        Operation::Assembly { text, .. } => text.contains(".sync") || text.contains("bar.warp"),
+        _ => false,
+    }
+}
+
 fn opaque(reason: &str) -> Effect {
     Effect::Opaque(reason.to_owned())
 }
@@ -324,7 +337,14 @@ fn nvvm(body: &Body, call: &Call, name: &str, used: bool) -> Vec<Effect> {
     if let Some(rest) = name.strip_prefix("cp.async.") {
         return asynchronous_copy(body, call, rest);
     }
-    let alone = if starts(&["membar", "fence"]) {
+    let alone = if starts(&[
+        "mapa",
+        "getctarank",
+        "is_explicit_cluster",
+        "isspacep.shared.cluster",
+    ]) {
+        Alone::HardwareRegister("cluster".to_owned())
+    } else if starts(&["membar", "fence"]) {
         Alone::MemoryFence
     } else if starts(&["bar.", "barrier", "bar"]) {
         Alone::NamedBarrier

@@ -58,6 +58,8 @@ pub enum Event {
     Barrier(usize),
     /// The thread waits for all its asynchronous copies.
     CopiesComplete,
+    /// The lanes of a warp wait for each other.
+    LanesMeet,
 }
 
 /// The spans from what each block does.
@@ -76,13 +78,13 @@ pub fn intervals(
     let of = |block: BlockRef| events.get(&block).map(Vec::as_slice).unwrap_or_default();
     let barrier = |event: &Event| match event {
         Event::Barrier(index) => Some(*index),
-        Event::Access(_) | Event::CopiesComplete => None,
+        Event::Access(_) | Event::CopiesComplete | Event::LanesMeet => None,
     };
     let mut span = |event: &Event, next: bool, found: &BTreeSet<usize>| {
         let span = match event {
             Event::Access(index) => &mut result.accesses[*index],
             Event::Barrier(index) => &mut result.barriers[*index],
-            Event::CopiesComplete => return,
+            Event::CopiesComplete | Event::LanesMeet => return,
         };
         let into = match next {
             true => &mut span.next,
@@ -165,7 +167,7 @@ fn while_under_way<'a>(
         let mut passed = false;
         for event in &events(block)[place..] {
             match event {
-                Event::Access(_) => {}
+                Event::Access(_) | Event::LanesMeet => {}
                 Event::CopiesComplete => complete = true,
                 Event::Barrier(index) => {
                     span.next.insert(*index);
@@ -342,25 +344,19 @@ impl KernelModel {
         if source.target != sink.target {
             return true;
         }
-        let text = self.meeting(source, first, sink, second, extents);
+        let text = self.meeting((source, first), (sink, second), extents, &[]);
         // Where isl gives up, they may.
-        let empty = |text: String| {
-            with_operation_budget(MOST_OPERATIONS, || {
-                Set::parse(&text).and_then(|set| set.is_empty()).ok()
-            })
-        };
-        text.and_then(empty) != Some(true)
+        text.is_none_or(|text| !is_surely_empty(&text))
     }
 
-    /// The pairs of instances that meet, in isl's notation; the second one's variables are primed
-    /// by an underscore.
-    fn meeting(
+    /// The pairs of instances of two accesses, each with its subscript, that meet under further constraints, in isl's
+    /// notation; the second one's variables are primed by an underscore.
+    pub(super) fn meeting(
         &self,
-        source: &Access,
-        first: &Affine,
-        sink: &Access,
-        second: &Affine,
+        (source, first): (&Access, &Affine),
+        (sink, second): (&Access, &Affine),
         extents: [Option<u32>; 3],
+        further: &[String],
     ) -> Option<String> {
         let parameters: Vec<_> = (0..self.parameters.len())
             .map(|n| format!("p{n}"))
@@ -385,6 +381,7 @@ impl KernelModel {
             }
         }
         constraints.push("(tx != tx_ or ty != ty_ or tz != tz_)".to_owned());
+        constraints.extend_from_slice(further);
         for (access, prime) in [(source, ""), (sink, "_")] {
             for index in &access.loops {
                 dimensions.push(format!("i{index}{prime}"));
@@ -460,6 +457,14 @@ impl KernelModel {
     }
 }
 
+/// Whether a set in isl's notation is known to be empty.
+pub(super) fn is_surely_empty(text: &str) -> bool {
+    let empty = with_operation_budget(MOST_OPERATIONS, || {
+        Set::parse(text).and_then(|set| set.is_empty()).ok()
+    });
+    empty == Some(true)
+}
+
 fn is_atomic(kind: AccessKind) -> bool {
     matches!(kind, AccessKind::Reduction(_) | AccessKind::Atomic)
 }
@@ -477,7 +482,7 @@ fn hazard(source: AccessKind, sink: AccessKind) -> Option<Hazard> {
 }
 
 /// Variables are apart; behind two pointers may lie one buffer.
-fn may_share_target(one: &Target, other: &Target) -> bool {
+pub(super) fn may_share_target(one: &Target, other: &Target) -> bool {
     let shared = |target: &Target| matches!(target, Target::Shared(_) | Target::UnknownShared);
     match (one, other) {
         (Target::Shared(one), Target::Shared(other)) => one == other,

@@ -40,6 +40,7 @@ mod digits;
 mod display;
 mod domain;
 mod effects;
+mod exchange;
 mod exit_values;
 mod features;
 mod footprint;
@@ -55,6 +56,7 @@ pub mod ptx;
 mod ranges;
 mod read;
 mod reduction;
+mod rehearsal;
 mod sides;
 #[cfg(test)]
 mod soundness;
@@ -67,6 +69,7 @@ pub use alone::Alone;
 pub use assembly::{computes_from_operands, only_computes};
 pub use body::Tables;
 pub use effects::BlockSet;
+pub use exchange::Exchange;
 pub use intervals::{Hazard, Intervals, LocalDependence, Span, Statement};
 pub use reduction::{Reduction, ReductionOperator};
 pub use sides::Side;
@@ -460,6 +463,9 @@ pub struct KernelModel {
     /// Where these stand.
     #[serde(default)]
     pub warp_places: Vec<WarpPlace>,
+    /// What the lanes of a warp hand to each other in shared memory with nothing that orders them.
+    #[serde(default)]
+    pub exchanges: Vec<Exchange>,
     /// Starts copies that may be under way when the last statement has been executed; the end of
     /// the kernel waits for them.
     pub asynchronous_copies: bool,

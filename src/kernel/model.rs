@@ -5,7 +5,8 @@ use super::address::Root;
 use super::body::{BlockRef, Body, Operation};
 use super::cfg::Flow;
 use super::domain::{Domains, merge};
-use super::features::{Effect, effects};
+use super::exchange;
+use super::features::{Effect, effects, makes_lanes_meet};
 use super::footprint::{block_effects, footprints};
 use super::intervals::{Event, Intervals, intervals};
 use super::privacy;
@@ -54,6 +55,8 @@ pub fn model_body(body: &Body, id: KernelId, name: &str) -> KernelModel {
     };
     let mut barriers: Vec<Barrier> = Vec::new();
     let mut events: BTreeMap<BlockRef, Vec<Event>> = BTreeMap::new();
+    // The instruction that each access is of, and its pointer.
+    let mut touches = Vec::new();
     let mut warp_operations = false;
     let mut warp_places = Vec::new();
     let mut asynchronous_copies = false;
@@ -79,6 +82,7 @@ pub fn model_body(body: &Body, id: KernelId, name: &str) -> KernelModel {
                         }
                         let first = collector.accesses.len();
                         collector.touch(*value, *block, touch);
+                        touches.resize(collector.accesses.len(), (*value, touch.pointer));
                         let found = (first..collector.accesses.len()).map(Event::Access);
                         events.entry(*block).or_default().extend(found);
                     }
@@ -96,6 +100,9 @@ pub fn model_body(body: &Body, id: KernelId, name: &str) -> KernelModel {
                     }
                     Effect::WarpOperation => {
                         warp_operations = true;
+                        if makes_lanes_meet(body, *value) {
+                            events.entry(*block).or_default().push(Event::LanesMeet);
+                        }
                         warp_places.push(WarpPlace {
                             uniform: !flow.irreducible
                                 && !uniformity.divergent_blocks.contains(block),
@@ -186,7 +193,7 @@ pub fn model_body(body: &Body, id: KernelId, name: &str) -> KernelModel {
         }))
         .collect();
     let (static_shared_bytes, dynamic_shared) = shared_memory(body);
-    KernelModel {
+    let mut model = KernelModel {
         id,
         name: name.to_owned(),
         display_name: display_name(name),
@@ -220,6 +227,7 @@ pub fn model_body(body: &Body, id: KernelId, name: &str) -> KernelModel {
         alone,
         warp_operations,
         warp_places,
+        exchanges: Vec::new(),
         asynchronous_copies,
         prints,
         reads_addresses: privacy.reads_addresses,
@@ -227,7 +235,9 @@ pub fn model_body(body: &Body, id: KernelId, name: &str) -> KernelModel {
         static_shared_bytes,
         dynamic_shared,
         max_threads: body.max_threads,
-    }
+    };
+    model.exchanges = exchange::exchanges(body, &flow, &uniformity, (&events, &touches), &model);
+    model
 }
 
 /// The model of a kernel whose body is not there: nothing is known, so it is opaque.
@@ -251,6 +261,7 @@ pub fn absent(id: KernelId, name: &str) -> KernelModel {
         alone: Vec::new(),
         warp_operations: false,
         warp_places: Vec::new(),
+        exchanges: Vec::new(),
         asynchronous_copies: false,
         prints: false,
         reads_addresses: true,

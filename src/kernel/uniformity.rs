@@ -18,6 +18,8 @@ pub struct Uniformity {
     pub uniform_loops: Vec<bool>,
     /// Blocks that send threads of a thread block different ways.
     pub divergent_branches: BTreeSet<BlockRef>,
+    /// Values that differ among the threads of a thread block, executed equally often or not.
+    pub divergent_values: BTreeSet<ValueRef>,
 }
 
 impl Uniformity {
@@ -74,6 +76,7 @@ impl Uniformity {
             divergent_blocks: blocks,
             uniform_loops,
             divergent_branches: branches,
+            divergent_values: divergent,
         }
     }
 }

@@ -23,6 +23,7 @@ mod canonicalise_host;
 mod closed;
 mod contexts;
 mod device_allocation;
+mod exchanged;
 mod front_end;
 mod front_end_cache;
 mod front_end_messages;
@@ -73,7 +74,7 @@ use canonicalise_host::Outside;
 use inkwell::context::Context;
 use inkwell::module::Module;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use thiserror::Error;
 
@@ -379,6 +380,43 @@ impl<'ctx> Program<'ctx> {
                 .count()
         });
         launches.sum()
+    }
+
+    /// Whether a kernel may store to shared memory, by the copy for analysis.
+    pub fn stores_to_shared(&self, kernel: &Kernel) -> bool {
+        exchanged::stores_to_shared(&self.analysis, &kernel.unique_name)
+    }
+
+    /// Makes accesses of shared variables `volatile` through which lanes of a warp hand each other values with nothing
+    /// that orders them: by kernel, the variables' names in the copy for analysis, which is made anew.
+    ///
+    /// # Errors
+    /// [`ProgramError::Pass`] or [`ProgramError::Link`] when LLVM refuses the copy.
+    pub fn keep_exchanges(
+        &mut self,
+        exchanged: &BTreeMap<KernelId, BTreeSet<String>>,
+        architecture: u32,
+    ) -> Result<(), ProgramError> {
+        for (kernel, variables) in exchanged {
+            let kernel = &self.kernels[kernel.0];
+            let Some(unit) = self.units.get(kernel.unit) else {
+                continue;
+            };
+            let names = variables.iter().map(|name| exchanged::plain_name(name));
+            let names = names.map(ToOwned::to_owned).collect();
+            let newer = unit.newer.iter().map(|(_, module)| module);
+            for module in std::iter::once(&unit.device).chain(newer) {
+                exchanged::make_volatile(module, &kernel.name, &names);
+            }
+        }
+        self.analysis = canonicalise_device::analysis_module(
+            self.context,
+            (&self.units, self.operations.as_ref()),
+            &self.kernels,
+            &self.variables,
+            architecture,
+        )?;
+        Ok(())
     }
 
     /// The device module that a kernel is in.
