@@ -1,7 +1,7 @@
 // Divisions of integers by zero, and of the least number by -1: a GPU goes on, with ones in all bits, or wraps around.
-// Of a remainder by zero nvcc makes a difference where the quotient is there as well: then it is the dividend.
+// Of 64 bits a number that fits in 32 is divided with 32, unless it looks like a hash. Of a remainder by zero nvcc makes a difference where the quotient is there as well: then it is the dividend.
 //
-// expect: 2 launches -> 1
+// expect: 4 launches -> 2
 #include <climits>
 #include <cstdio>
 
@@ -40,10 +40,24 @@ __global__ void unsigned_numbers(everything *out, int zero) {
     divide<unsigned char>(&out->c, zero, 9);
 }
 
+// Quotients, and remainders without one, by zero: of numbers that fit in 32 bits and of others.
+__global__ void short_and_long(long long *out, int zero, const long long *numbers) {
+    const long long a = numbers[threadIdx.x], divisor = zero + numbers[4];
+    const unsigned long long b = a, hash = numbers[threadIdx.x] ^ numbers[5];
+    out[threadIdx.x] = a / divisor;
+    out[4 + threadIdx.x] = b / (unsigned long long)divisor;
+    out[8 + threadIdx.x] = hash / (unsigned long long)divisor;
+}
+__global__ void remainders(long long *out, int zero, const long long *numbers) {
+    const long long a = numbers[threadIdx.x], divisor = zero + numbers[4];
+    out[threadIdx.x] = a % divisor;
+    out[4 + threadIdx.x] = (unsigned long long)a % (unsigned long long)divisor;
+}
+
 static int wrong = 0;
 
 template <class Number> static void check(const char *what, const results<Number> &got, Number least, Number by_one[2]) {
-    const Number ones = static_cast<Number>(-1);
+    const Number ones = static_cast<Number>(sizeof(Number) == 8 ? 0xffffffff : -1);
     bool right = got.by_zero[0] == ones && (got.by_zero[1] == ones || got.by_zero[1] == 17) && got.least[0] == by_one[0] && got.least[1] == by_one[1]
         && got.plain[0] == 3 && got.plain[1] == 2;
     if (!right) {
@@ -70,6 +84,21 @@ int main() {
     check<unsigned>("unsigned", host.u, 9, u);
     check<unsigned long long>("unsigned long long", host.ul, 9, ul);
     check<unsigned char>("unsigned char", host.c, 9, c);
+    const long long numbers[] = {17, -17, 1ll << 40, 0xffffffff, 0, 1}, half = 0xffffffff;
+    const long long signs[] = {half, -1, -1, half}, no_signs[] = {half, -1, -1, half};
+    long long *in, *results, found[20];
+    cudaMalloc(&in, sizeof numbers);
+    cudaMalloc(&results, sizeof found);
+    cudaMemcpy(in, numbers, sizeof numbers, cudaMemcpyHostToDevice);
+    short_and_long<<<1, 4>>>(results, 0, in);
+    remainders<<<1, 4>>>(results + 12, 0, in);
+    cudaMemcpy(found, results, sizeof found, cudaMemcpyDeviceToHost);
+    for (int i = 0; i < 4; i++)
+        if (found[i] != signs[i] || found[4 + i] != no_signs[i] || found[8 + i] != -1 || found[12 + i] != signs[i]
+            || found[16 + i] != no_signs[i]) {
+            wrong++;
+            printf("64 bits, %d: %lld %lld %lld %lld %lld\n", i, found[i], found[4 + i], found[8 + i], found[12 + i], found[16 + i]);
+        }
     printf("%s\n", wrong == 0 && cudaGetLastError() == cudaSuccess ? "PASS" : "FAIL");
     return wrong;
 }
