@@ -30,6 +30,7 @@ mod out_of_range;
 mod packed;
 mod predicates;
 mod rounding;
+mod saturation;
 mod shared;
 mod shared_barrier;
 mod spins;

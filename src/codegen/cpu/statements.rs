@@ -8,6 +8,7 @@ use super::copies::waits;
 use super::functions::Library;
 use super::integers::arithmetic;
 use super::predicates::{may_be_skipped, truth_operation};
+use super::saturation::{integer_conversion, is_identity, without_saturation};
 use super::{atomics, instrument, matrices, shared_barrier, textures};
 use crate::codegen::CodegenError;
 use crate::codegen::ir::{Builder, Opcode, Type, Value};
@@ -120,7 +121,7 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
             Statement::Instruction(instruction) => instruction,
         };
         let family = instruction.opcode[0].as_str();
-        let elsewhere = ["const", "param", "local", "shared::cluster"];
+        let elsewhere = ["const", "param", "local"];
         let computes = integer_operation(instruction).is_some()
             || float_operation(instruction).is_some()
             || arithmetic(instruction).is_some_and(|arithmetic| !arithmetic.leaves_carry())
@@ -140,6 +141,9 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
                 }
                 "prefetch" | "prefetchu" => true,
                 "membar" | "fence" => is_fence(instruction),
+                "barrier" if instruction.has("cluster") => {
+                    self.library.has(&format!("asm.{}", instruction.name()))
+                }
                 "bar" | "barrier" => is_block_barrier(instruction),
                 "atom" | "red" => atomics::update(instruction).is_some(),
                 "mbarrier" => shared_barrier::operation(instruction).is_some(),
@@ -156,6 +160,14 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
                 "mul" | "mad" if instruction.has("wide") => wide_product(instruction).is_some(),
                 "ldmatrix" | "stmatrix" | "movmatrix" => matrices::transfer(instruction).is_some(),
                 "cvt" if integer_conversion(instruction).is_some() => true,
+                "cvt" if instruction.has("sat") => {
+                    let plain = without_saturation(instruction);
+                    plain.as_ref().is_some_and(is_identity)
+                        || self.library.has(&format!(
+                            "asm.{}",
+                            plain.as_ref().unwrap_or(instruction).name()
+                        ))
+                }
                 "shfl" => shuffle(instruction).is_some_and(|name| self.library.has(&name)),
                 _ if computes => true,
                 _ => self.library.has(&format!("asm.{}", instruction.name())),
@@ -219,6 +231,7 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
             ("prefetch" | "prefetchu", _) => Some(()),
             ("membar" | "fence", []) | ("bar" | "barrier", _) => {
                 let name = match family {
+                    "barrier" if instruction.has("cluster") => &instruction.name(),
                     "bar" | "barrier" => "block.barrier",
                     _ => "membar.gl",
                 };
@@ -257,8 +270,14 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
                 .value(source, 64)
                 .and_then(|value| self.fit(value, self.integer(64)))
                 .and_then(|value| self.assign(result, value)),
-            ("cvt", [result, source]) if integer_conversion(instruction).is_some() => {
-                self.convert(instruction, result, source)
+            ("cvt", [result, source]) => {
+                if let Some(conversion) = integer_conversion(instruction) {
+                    self.convert(conversion, result, source)
+                } else if let Some(plain) = without_saturation(instruction) {
+                    self.convert_saturating(&plain, result, source)?
+                } else {
+                    self.defined(instruction, result, std::slice::from_ref(source))?
+                }
             }
             ("shfl", operands) => self.shuffle(instruction, operands)?,
             ("mma", operands) => self.multiply(instruction, operands)?,
@@ -549,21 +568,6 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
         self.assign(result, value)
     }
 
-    fn convert(
-        &mut self,
-        instruction: &Instruction,
-        result: &Operand,
-        source: &Operand,
-    ) -> Option<()> {
-        let ((to, _), (from, signed)) = integer_conversion(instruction)?;
-        let value = self.fit(self.value(source, from)?, self.integer(from))?;
-        let value = match (to > from, signed) {
-            (true, true) => self.builder.cast(Opcode::LLVMSExt, value, self.integer(to)),
-            _ => self.resize(value, to),
-        };
-        self.assign(result, value)
-    }
-
     fn operate(
         &mut self,
         operation: Opcode,
@@ -616,7 +620,7 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
         Ok(Some(()))
     }
 
-    fn defined(
+    pub(super) fn defined(
         &mut self,
         instruction: &Instruction,
         result: &Operand,
@@ -697,21 +701,6 @@ fn wide_product(instruction: &Instruction) -> Option<(u32, bool)> {
     };
     let operands = if instruction.opcode[0] == "mad" { 4 } else { 3 };
     (matches!(bits, 16 | 32) && instruction.operands.len() == operands).then_some((bits, signed))
-}
-
-/// Destination and source of a conversion between integers: bits, signed.
-fn integer_conversion(instruction: &Instruction) -> Option<((u32, bool), (u32, bool))> {
-    let integer = |name: &String| {
-        let kind = name.trim_end_matches(|letter: char| letter.is_ascii_digit());
-        ["u", "s", "b"]
-            .contains(&kind)
-            .then(|| width(name))
-            .flatten()
-    };
-    match instruction.opcode.as_slice() {
-        [_, to, from] => Some((integer(to)?, integer(from)?)),
-        _ => None,
-    }
 }
 
 /// The definition of a shuffle with one or two results.
