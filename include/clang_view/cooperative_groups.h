@@ -5,5 +5,9 @@
 #pragma GCC system_header
 #pragma push_macro("__NVCC__")
 #undef __NVCC__
+/* clang's own headers have them. */
+#ifndef _CG_CLUSTER_INTRINSICS_AVAILABLE
+#define _CG_CLUSTER_INTRINSICS_AVAILABLE
+#endif
 #include_next <cooperative_groups.h>
 #pragma pop_macro("__NVCC__")

@@ -15,7 +15,7 @@
 use std::ffi::{c_char, c_void};
 
 /// Version of this interface; part of every image.
-pub const ABI_VERSION: u32 = 4;
+pub const ABI_VERSION: u32 = 5;
 
 /// First word of a [`CpuImage`] (`SIRIUSIM` in ASCII, little endian).
 pub const IMAGE_MAGIC: u64 = u64::from_le_bytes(*b"SIRIUSIM");
@@ -67,7 +67,8 @@ pub struct CpuKernel {
     /// Bit 0: has block barriers. Bit 1: has warp operations. Bit 2: prints, asserts or traps.
     /// Bit 3: uses dynamic shared memory. Bits 4, 5, 6: threads that differ only in `threadIdx.x`,
     /// `.y`, `.z` cannot be told apart, since the kernel does not read that index and nothing in it
-    /// counts threads. They run in step: one of them, index 0, stands for all.
+    /// counts threads. They run in step: one of them, index 0, stands for all. Bytes 1, 2, 3: extents of
+    /// the clusters of blocks that it was compiled for (`__cluster_dims__`), or zeros.
     pub flags: u32,
     /// Size in bytes of each argument, `argument_count` long.
     pub argument_sizes: *const u32,
@@ -114,6 +115,10 @@ pub struct BlockContext {
     pub counters: *mut Counters,
     /// The runtime's own state of the block.
     pub runtime: *mut c_void,
+    /// Extents of the cluster that it is part of, in blocks.
+    pub cluster_size: [u32; 3],
+    /// 1 where the launch or the kernel says so.
+    pub cluster_is_explicit: u32,
 }
 
 /// One thread that is running; passed to every device function.

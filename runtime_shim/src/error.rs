@@ -63,6 +63,8 @@ impl CudaError {
     pub const COOPERATIVE_LAUNCH_TOO_LARGE: Self = Self(720);
     /// `cudaErrorNotSupported`.
     pub const NOT_SUPPORTED: Self = Self(801);
+    /// `cudaErrorInvalidClusterSize`.
+    pub const INVALID_CLUSTER_SIZE: Self = Self(912);
 }
 
 /// Runs the body of a runtime call: a lost context answers for it, and its error becomes this

@@ -43,6 +43,13 @@ impl KernelRecord {
         [0, 1, 2].map(|axis| self.kernel.flags >> (FLAG_IN_STEP_SHIFT + axis) & 1 != 0)
     }
 
+    /// The extents of the clusters that it was compiled for (`__cluster_dims__`), if it was.
+    pub fn cluster(&self) -> Option<[u32; 3]> {
+        let cluster =
+            [0, 1, 2].map(|axis| self.kernel.flags >> (FLAG_CLUSTER_SHIFT + 8 * axis) & 0xff);
+        (cluster != [0; 3]).then_some(cluster)
+    }
+
     /// Whether it may end its launch (assert, trap) or prints.
     pub fn prints_or_traps(&self) -> bool {
         self.kernel.flags & FLAG_PRINTS_OR_TRAPS != 0
@@ -71,6 +78,8 @@ pub const FLAG_WARP_OPERATIONS: u32 = 2;
 /// `CpuKernel::flags`: first of three bits, for x, y and z: threads that differ only in this index
 /// run in step.
 pub const FLAG_IN_STEP_SHIFT: u32 = 4;
+/// `CpuKernel::flags`: first of the three bytes that are the extents of its clusters, or zero.
+pub const FLAG_CLUSTER_SHIFT: u32 = 8;
 /// `CpuKernel::flags`: prints, asserts or traps.
 pub const FLAG_PRINTS_OR_TRAPS: u32 = 4;
 

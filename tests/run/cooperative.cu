@@ -1,7 +1,7 @@
 // Cooperative launches: all blocks wait for each other, by cooperative groups and by words of their own;
 // what is launched around them still fuses, and they fuse with nothing.
 //
-// expect: 3 launches -> 2
+// expect: 4 launches -> 3
 #include <cooperative_groups.h>
 #include <cstdio>
 #include <cuda.h>
@@ -71,6 +71,9 @@ static void check(bool holds, const char *what) {
     }
 }
 
+// Without any synchronisation.
+__global__ void ask(int *valid) { *valid = cg::this_grid().is_valid() ? 1 : 2; }
+
 int main() {
     int cooperative = 0, processors = 0, on_one = 0;
     cudaDeviceGetAttribute(&cooperative, cudaDevAttrCooperativeLaunch, 0);
@@ -132,6 +135,15 @@ int main() {
     bool same = true;
     for (int i = 0; i < count; i++) same &= got[i] == (expected[i] * 2 + 4) * 2;
     check(same, "the values after all of it");
+
+    int *valid, answers[2] = {};
+    cudaMalloc(&valid, sizeof answers);
+    ask<<<1, 1>>>(valid);
+    int *behind = valid + 1;
+    void *of_ask[] = {&behind};
+    cudaLaunchCooperativeKernel((void *)ask, 1, 1, of_ask, 0, 0);
+    cudaMemcpy(answers, valid, sizeof answers, cudaMemcpyDeviceToHost);
+    check(answers[0] == 2 && answers[1] == 1, "which grids are valid");
 
     // More blocks than are there at a time.
     int too_many = processors * 2048 / threads + 1;

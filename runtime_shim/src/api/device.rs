@@ -329,7 +329,7 @@ fn signed(value: u32) -> c_int {
 
 fn properties() -> DeviceProperties {
     // SAFETY: the structure consists of integers, of which zero is a value: features that the device
-    // does not have (textures, surfaces, peers, clusters) are zero.
+    // does not have (textures, surfaces, peers) are zero.
     let mut properties: DeviceProperties = unsafe { std::mem::zeroed() };
     let name = b"sirius CPU device";
     properties.name[..name.len()].copy_from_slice(name);
@@ -361,6 +361,7 @@ fn properties() -> DeviceProperties {
     properties.regs_per_multiprocessor = REGISTERS;
     properties.managed_memory = 1;
     properties.cooperative_launch = 1;
+    properties.cluster_launch = i32::from(compute_capability() >= 90);
     properties.host_native_atomic_supported = 1;
     properties.concurrent_managed_access = 1;
     properties.can_use_host_pointer_for_registered_mem = 1;
@@ -418,6 +419,7 @@ pub fn attribute(number: u32) -> Option<c_int> {
         106 => all.max_blocks_per_multi_processor,
         111 => 1024,
         115 => all.memory_pools_supported,
+        120 => all.cluster_launch,
         131 | 134 => -1,
         // What else CUDA 13 lists, the device does not have.
         15

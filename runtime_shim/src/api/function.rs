@@ -3,6 +3,7 @@
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::atomic::Ordering;
 
+use super::launch::LaunchConfiguration;
 use super::{device, launch, store};
 use crate::error::{CudaError, CudaResult};
 use crate::execution::fiber;
@@ -54,6 +55,8 @@ cuda_functions! {
                 binary_version: device::compute_capability(),
                 max_dynamic_shared_bytes: whole(launch::dynamic_shared_limit(record)),
                 preferred_carve_out: -1,
+                cluster_must_be_set: record.cluster().is_some().into(),
+                cluster: record.cluster().unwrap_or_default().map(whole),
                 ..FunctionAttributes::default()
             })
         }
@@ -124,6 +127,37 @@ cuda_functions! {
         unsafe { store(blocks, found) }
     }
 
+    /// Blocks of the largest cluster that any device takes.
+    fn cudaOccupancyMaxPotentialClusterSize(
+        blocks: *mut c_int,
+        stub: *const c_void,
+        configuration: *const LaunchConfiguration,
+    ) {
+        find(stub)?;
+        if configuration.is_null() {
+            return Err(CudaError::INVALID_VALUE);
+        }
+        // SAFETY: as above.
+        unsafe { store(blocks, PORTABLE_CLUSTER_BLOCKS) }
+    }
+
+    /// Clusters that the device holds at once.
+    fn cudaOccupancyMaxActiveClusters(
+        clusters: *mut c_int,
+        stub: *const c_void,
+        configuration: *const LaunchConfiguration,
+    ) {
+        let record = find(stub)?;
+        // SAFETY: the program passes a configuration with as many attributes as it says, or null.
+        let shape = unsafe { launch::shape(configuration)? };
+        let on_one = resident_blocks(record, whole(shape.threads), shape.shared_bytes)?;
+        let cluster = record.cluster().unwrap_or(shape.cluster);
+        let blocks: u32 = cluster.iter().map(|extent| (*extent).max(1)).product();
+        let all = on_one.saturating_mul(device::multiprocessors());
+        // SAFETY: as above.
+        unsafe { store(clusters, all / whole(blocks)) }
+    }
+
     /// Dynamic shared memory that lets a multiprocessor hold so many blocks.
     fn cudaOccupancyAvailableDynamicSMemPerBlock(
         bytes: *mut usize,
@@ -151,6 +185,9 @@ cuda_functions! {
     }
 }
 
+/// Blocks of a cluster that runs on any device that has clusters.
+const PORTABLE_CLUSTER_BLOCKS: c_int = 8;
+
 /// Shared memory that the system takes of each block, in bytes.
 const RESERVED_SHARED_BYTES: u32 = 1024;
 
@@ -167,8 +204,10 @@ pub fn attribute(record: &KernelRecord, number: u32) -> Option<c_int> {
         6 => device::compute_capability(),
         MAX_DYNAMIC_SHARED => whole(launch::dynamic_shared_limit(record)),
         PREFERRED_CARVE_OUT => -1,
-        // Constant memory, cache mode and clusters.
-        2 | 7 | 10..=15 => 0,
+        10 => record.cluster().is_some().into(),
+        11..=13 => whole(record.cluster().unwrap_or_default()[number as usize - 11]),
+        // Constant memory, cache mode, and which clusters are wanted.
+        2 | 7 | 14 | 15 => 0,
         _ => return None,
     })
 }

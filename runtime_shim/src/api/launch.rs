@@ -142,11 +142,11 @@ cuda_functions! {
         }
         // SAFETY: the program passes a configuration with as many attributes as it says.
         let configuration = unsafe { &*configuration };
-        let mut blocks = Blocks::Independent;
+        let mut blocks = Blocks::INDEPENDENT;
         for index in 0..configuration.attribute_count as usize {
             // SAFETY: as above.
             let attribute = unsafe { &*configuration.attributes.add(index) };
-            blocks = accept(attribute)?.unwrap_or(blocks);
+            blocks = accept(attribute, blocks)?;
         }
         launch_as(
             blocks,
@@ -168,17 +168,63 @@ cuda_functions! {
         shared_bytes: usize,
         stream: *mut c_void,
     ) {
-        launch_as(Blocks::Cooperative, stub, grid, block, arguments, shared_bytes, stream)
+        launch_as(Blocks::COOPERATIVE, stub, grid, block, arguments, shared_bytes, stream)
+    }
+}
+
+/// What a configuration asks of the device.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    /// Threads of a block.
+    pub threads: u32,
+    /// Dynamic shared memory of a block in bytes.
+    pub shared_bytes: usize,
+    /// Extents of its clusters; zeros where it says nothing of them.
+    pub cluster: [u32; 3],
+}
+
+/// The shape of a configuration.
+///
+/// # Safety
+/// It is null, or has as many attributes as it says.
+pub unsafe fn shape(configuration: *const LaunchConfiguration) -> CudaResult<Shape> {
+    // SAFETY: as the caller promises.
+    unsafe {
+        let configuration = configuration.as_ref().ok_or(CudaError::INVALID_VALUE)?;
+        let mut blocks = Blocks::INDEPENDENT;
+        for index in 0..configuration.attribute_count as usize {
+            blocks = accept(&*configuration.attributes.add(index), blocks)?;
+        }
+        let extents = configuration.block.extents();
+        let threads = extents.iter();
+        Ok(Shape {
+            threads: threads.fold(1, |all, extent| all.saturating_mul(*extent)),
+            shared_bytes: configuration.dynamic_shared_bytes,
+            cluster: blocks.cluster,
+        })
     }
 }
 
 /// What the blocks of a launch may expect of each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Blocks {
-    /// Nothing: they run in any order.
-    Independent,
+pub struct Blocks {
+    /// All are there at the same time.
+    pub cooperative: bool,
+    /// Extents of the clusters whose blocks are; zeros where the launch leaves that to the kernel.
+    pub cluster: [u32; 3],
+}
+
+impl Blocks {
+    /// No more than the kernel says.
+    pub const INDEPENDENT: Self = Self {
+        cooperative: false,
+        cluster: [0; 3],
+    };
     /// To be there at the same time.
-    Cooperative,
+    pub const COOPERATIVE: Self = Self {
+        cooperative: true,
+        ..Self::INDEPENDENT
+    };
 }
 
 /// Grid, block, dynamic shared memory in bytes, stream handle.
@@ -203,7 +249,7 @@ pub fn launch(
     stream: *mut c_void,
 ) -> CudaResult {
     launch_as(
-        Blocks::Independent,
+        Blocks::INDEPENDENT,
         stub,
         grid,
         block,
@@ -230,13 +276,14 @@ pub fn launch_as(
 ) -> CudaResult {
     let site = match (SITE.replace(trace::NO_SITE), blocks) {
         // The compiler takes the call for a fence.
-        (trace::NO_SITE, Blocks::Cooperative) => trace::REPLAYED,
+        (trace::NO_SITE, blocks) if blocks != Blocks::INDEPENDENT => trace::REPLAYED,
         (site, _) => site,
     };
     let record = registry::kernel(stub as usize).ok_or(CudaError::INVALID_DEVICE_FUNCTION)?;
     let (grid, block) = (grid.extents(), block.extents());
     let dynamic_shared_bytes = check(record, grid, block, shared_bytes)?;
-    if blocks == Blocks::Cooperative {
+    let cluster = cluster_of(record, grid, blocks)?;
+    if blocks.cooperative {
         check_residence(record, grid, block, shared_bytes)?;
     }
     if graph::is_captured(stream) {
@@ -269,7 +316,8 @@ pub fn launch_as(
         dynamic_shared_bytes,
         arguments,
         ordinal,
-        cooperative: blocks == Blocks::Cooperative,
+        cooperative: blocks.cooperative,
+        cluster,
         workspace: [AtomicU32::new(8), AtomicU32::new(0)],
     };
     let (counters, failure) = grid::run(&launch);
@@ -306,6 +354,7 @@ pub fn run_own(
         arguments: arguments.as_ptr(),
         ordinal: LAUNCHES.load(Ordering::Relaxed),
         cooperative: false,
+        cluster: [1; 3],
         workspace: [AtomicU32::new(8), AtomicU32::new(0)],
     };
     let failure = match grid::run(&launch).1 {
@@ -406,7 +455,7 @@ pub unsafe fn operation(
     let stub = stub as usize;
     Ok(KernelOperation::new(
         stub,
-        Blocks::Independent,
+        Blocks::INDEPENDENT,
         shape,
         shared_bytes,
         values,
@@ -483,30 +532,50 @@ pub fn dynamic_shared_limit(record: &KernelRecord) -> u32 {
         .max(record.dynamic_shared_opt_in.load(Ordering::Relaxed))
 }
 
-/// Accepts a hint, says what an attribute makes of the launch's blocks, and refuses what changes the
+/// Blocks of the largest cluster.
+const MOST_BLOCKS_OF_CLUSTER: u64 = 16;
+
+/// The extents of a launch's clusters: what the launch says, else what the kernel was compiled with, else single blocks.
+fn cluster_of(record: &KernelRecord, grid: [u32; 3], blocks: Blocks) -> CudaResult<[u32; 3]> {
+    let compiled = record.cluster();
+    let cluster = match (blocks.cluster, compiled) {
+        ([0, 0, 0], None) => return Ok([1; 3]),
+        ([0, 0, 0], Some(compiled)) => compiled,
+        (told, Some(compiled)) if told != compiled => {
+            return Err(CudaError::INVALID_CLUSTER_SIZE);
+        }
+        (told, _) => told,
+    };
+    let count: u64 = cluster.iter().map(|extent| u64::from(*extent)).product();
+    if count == 0 || count > MOST_BLOCKS_OF_CLUSTER {
+        return Err(CudaError::INVALID_CLUSTER_SIZE);
+    }
+    let divides = grid.iter().zip(cluster).all(|(all, own)| all % own == 0);
+    divides
+        .then_some(cluster)
+        .ok_or(CudaError::INVALID_CLUSTER_SIZE)
+}
+
+/// Accepts a hint, adds what an attribute makes of the launch's blocks, and refuses what changes the
 /// meaning of a launch in other ways.
-pub fn accept(attribute: &LaunchAttribute) -> CudaResult<Option<Blocks>> {
+pub fn accept(attribute: &LaunchAttribute, blocks: Blocks) -> CudaResult<Blocks> {
     /// `cudaLaunchAttributeCooperative`.
     const COOPERATIVE: u32 = 2;
     /// `cudaLaunchAttributeClusterDimension`.
     const CLUSTER_DIMENSION: u32 = 4;
-    let meaning = match attribute.id {
+    let mut blocks = blocks;
+    match attribute.id {
         // Ignore, access policy window, synchronisation policy, cluster scheduling preference,
         // programmatic stream serialisation, priority, memory domains, carve-out: hints where all runs
-        // in order.
-        0 | 1 | 3 | 5 | 6 | 8 | 9 | 10 | 14 => return Ok(None),
-        COOPERATIVE if attribute.value[0] as u32 == 0 => return Ok(None),
-        COOPERATIVE => return Ok(Some(Blocks::Cooperative)),
+        // in order. So is the preferred size of a cluster, beside a smaller one.
+        0 | 1 | 3 | 5 | 6 | 8 | 9 | 10 | 11 | 14 => {}
+        COOPERATIVE => blocks.cooperative = attribute.value[0] as u32 != 0,
         CLUSTER_DIMENSION => {
-            let [x, y, z] = [
+            blocks.cluster = [
                 attribute.value[0] as u32,
                 (attribute.value[0] >> 32) as u32,
                 attribute.value[1] as u32,
             ];
-            if [x, y, z] == [1, 1, 1] {
-                return Ok(None);
-            }
-            "clusters of blocks"
         }
         other => {
             termination::notice(&format!(
@@ -514,9 +583,6 @@ pub fn accept(attribute: &LaunchAttribute) -> CudaResult<Option<Blocks>> {
             ));
             return Err(CudaError::NOT_SUPPORTED);
         }
-    };
-    termination::notice(&format!(
-        "the CPU device has no {meaning} yet (cudaLaunchKernelEx)"
-    ));
-    Err(CudaError::NOT_SUPPORTED)
+    }
+    Ok(blocks)
 }

@@ -51,7 +51,6 @@ unsupported! {
     cuGraphConditionalHandleCreate cuGraphNodeGetToolsId
 
     cudaGetExportTable cudaFuncGetParamInfo cudaLibraryGetUnifiedFunction
-    cudaOccupancyMaxPotentialClusterSize cudaOccupancyMaxActiveClusters
     cudaDeviceRegisterAsyncNotification
     cudaDeviceUnregisterAsyncNotification cudaDeviceFlushGPUDirectRDMAWrites
     cudaLaunchCooperativeKernelMultiDevice

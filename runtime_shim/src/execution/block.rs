@@ -10,6 +10,7 @@ use std::ptr;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 
 use super::barrier::{Barrier, NAMED_BARRIERS};
+use super::clusters::Cluster;
 use super::cooperative::Turn;
 use super::fiber::{FiberStack, Loan};
 use super::shared_barrier::VAIN_ROUNDS;
@@ -96,6 +97,8 @@ pub struct Lane {
     pub waiting: Waiting,
     /// The place in the program where it keeps in step with its warp; 0 anywhere else.
     pub step: u32,
+    /// The phase of its cluster's barrier at whose end it last arrived.
+    pub cluster_phase: u32,
     coroutine: Option<Coroutine<(), (), (), FiberStack>>,
     yielder: *const Yielder<(), ()>,
 }
@@ -116,6 +119,10 @@ pub struct BlockState {
     pub barriers: [Barrier; NAMED_BARRIERS],
     /// Threads that have not returned, with [`Method::Fibers`].
     pub live: u32,
+    /// Its cluster, with [`Method::Fibers`].
+    pub cluster: *mut Cluster,
+    /// The one that it is by itself.
+    pub own_cluster: Cluster,
     /// Block barriers that the block has passed.
     pub interval: u32,
     /// Barriers that completed, also those of a part of the threads.
@@ -203,6 +210,8 @@ impl<'a> BlockRunner<'a> {
                 dynamic_shared: (shared_start + static_bytes) as *mut u8,
                 counters: ptr::null_mut(),
                 runtime: ptr::null_mut(),
+                cluster_size: launch.cluster,
+                cluster_is_explicit: launch.cluster_is_explicit().into(),
             },
             launch,
             method,
@@ -210,6 +219,8 @@ impl<'a> BlockRunner<'a> {
             warps: Vec::new(),
             barriers: [Barrier::default(); NAMED_BARRIERS],
             live: 0,
+            cluster: ptr::null_mut(),
+            own_cluster: Cluster::default(),
             interval: 0,
             barriers_passed: 0,
             all_released: false,
@@ -432,13 +443,22 @@ impl<'a> BlockRunner<'a> {
                     CoroutineResult::Yield(()) => {
                         (&mut (*state).lanes)[lane].coroutine = Some(coroutine);
                     }
-                    CoroutineResult::Return(()) => (*state).lane_returned(lane),
+                    CoroutineResult::Return(()) => {
+                        (*state).lane_returned(lane);
+                        let phase = (&(*state).lanes)[lane].cluster_phase;
+                        Cluster::leave((*state).cluster, phase);
+                    }
                 }
                 if (*state).failure.is_some() {
                     return;
                 }
             }
         }
+    }
+
+    /// The block that it runs, by itself or in a cluster.
+    pub fn state(&mut self) -> *mut BlockState {
+        &raw mut *self.state
     }
 
     fn start_lanes(&mut self) {
@@ -448,6 +468,8 @@ impl<'a> BlockRunner<'a> {
         let state: *mut BlockState = &raw mut *self.state;
         let [width, height, depth] = self.launch.executed_extents();
         self.state.live = width * height * depth;
+        self.state.own_cluster = Cluster::new(vec![state], self.state.live);
+        self.state.cluster = &raw mut self.state.own_cluster;
         self.state.vain_rounds = 0;
         self.state.barriers = [Barrier::default(); NAMED_BARRIERS];
         self.state.warps.clear();
@@ -481,6 +503,7 @@ impl<'a> BlockRunner<'a> {
                     Waiting::Returned
                 },
                 step: 0,
+                cluster_phase: 0,
                 coroutine: executed.then_some(coroutine),
                 yielder: ptr::null(),
             });

@@ -5,15 +5,15 @@
 //! memory again and again; each such read gives way ([`__sirius_give_way`]), within the block first and,
 //! when the block can do nothing else, to the other blocks.
 //!
-//! Invariant: a grid that is run here has at most [`fiber::STACK_LIMIT`] threads.
+//! Invariant: a grid that is run here has at most [`super::fiber::STACK_LIMIT`] threads.
 
 use std::sync::{Mutex, PoisonError};
 
 use super::arithmetic::DeviceMode;
 use super::block::{BlockRunner, BlockState, Method, Waiting};
 use super::warp::WARP_LANES;
-use super::{Failure, Launch, fiber};
-use crate::abi::{Counters, ThreadContext};
+use super::{Failure, Launch, clusters};
+use crate::abi::{BlockContext, Counters, ThreadContext};
 use crate::fault;
 use crate::statistics::accumulate;
 
@@ -38,16 +38,20 @@ pub fn run(launch: &Launch, method: Method) -> (Counters, Option<Failure>) {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     fault::prepare_thread();
     let _mode = DeviceMode::begin();
-    let stack_bytes = fiber::size_class(launch.kernel.kernel.stack_bytes);
-    let mut blocks: Vec<BlockRunner> = (0..launch.block_count())
-        .map(|linear| {
-            let stacks = fiber::take(method.stack_count(launch), stack_bytes);
-            let mut block = BlockRunner::new(launch, method, stacks);
-            block.begin(super::grid::index(linear, launch.grid));
-            block
-        })
-        .collect();
+    let indices = (0..launch.block_count()).map(|linear| super::grid::index(linear, launch.grid));
+    let mut blocks = clusters::begun(launch, method, indices);
+    let _clusters = clusters::formed(launch, &mut blocks);
     let (mut counters, mut failure) = (Counters::default(), None);
+    take_turns(blocks, &mut counters, &mut failure);
+    (counters, failure)
+}
+
+/// Lets blocks that have begun run in turn until all are over.
+pub fn take_turns(
+    mut blocks: Vec<BlockRunner>,
+    counters: &mut Counters,
+    failure: &mut Option<Failure>,
+) {
     while !blocks.is_empty() {
         let mut waiting = Vec::new();
         for mut block in blocks {
@@ -56,12 +60,11 @@ pub fn run(launch: &Launch, method: Method) -> (Counters, Option<Failure>) {
                 continue;
             }
             let (counted, failed) = block.end();
-            accumulate(&mut counters, &counted);
-            failure = failure.or(failed);
+            accumulate(counters, &counted);
+            *failure = failure.or(failed);
         }
         blocks = waiting;
     }
-    (counters, failure)
 }
 
 impl BlockState {
@@ -104,12 +107,12 @@ pub unsafe extern "C" fn __sirius_give_way(context: *mut ThreadContext) {
 /// The address of the memory by which the blocks of a cooperative launch meet; 0 in others.
 ///
 /// # Safety
-/// As for [`super::barrier::__sirius_barrier`].
+/// `block` is what the runtime gave to a kernel that still runs.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn __sirius_grid_workspace(context: *mut ThreadContext) -> u64 {
+pub unsafe extern "C" fn __sirius_grid_workspace(block: *const BlockContext) -> u64 {
     // SAFETY: as the caller promises; the launch outlives its blocks.
     unsafe {
-        let launch = (*BlockState::of(context)).launch;
+        let launch = (*(*block).runtime.cast::<BlockState>()).launch;
         match (*launch).cooperative {
             true => (&raw const (*launch).workspace) as u64,
             false => 0,

@@ -14,7 +14,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use super::arithmetic::DeviceMode;
 use super::block::{BlockRunner, Method};
 use super::fiber::{self, Loan};
-use super::{Failure, Launch, cooperative};
+use super::{Failure, Launch, clusters, cooperative};
 use crate::abi::Counters;
 use crate::environment::settings;
 use crate::statistics::accumulate;
@@ -25,6 +25,9 @@ pub fn run(launch: &Launch) -> (Counters, Option<Failure>) {
     let method = Method::choose(launch);
     if cooperative::waits_for_blocks(launch, method) {
         return cooperative::run(launch, method);
+    }
+    if clusters::waits_for_blocks(launch, method) {
+        return clusters::run(launch, method);
     }
     let workers = worker_count(launch);
     let progress = Progress {

@@ -6,6 +6,7 @@
 pub mod arithmetic;
 pub mod barrier;
 pub mod block;
+pub mod clusters;
 pub mod cooperative;
 pub mod device_functions;
 pub mod fiber;
@@ -37,6 +38,8 @@ pub struct Launch {
     pub ordinal: u32,
     /// Whether all blocks are there at once and may wait for each other.
     pub cooperative: bool,
+    /// Extents of the clusters whose blocks are there at once and may wait for each other.
+    pub cluster: [u32; 3],
     /// What the driver gives to the blocks of a cooperative launch: its size in bytes, and the word of
     /// their barrier.
     pub workspace: [AtomicU32; 2],
@@ -54,6 +57,16 @@ impl Launch {
     /// Threads of a block.
     pub fn threads_per_block(&self) -> u32 {
         self.block.iter().product()
+    }
+
+    /// Whether the launch or the kernel says what a cluster is.
+    pub fn cluster_is_explicit(&self) -> bool {
+        self.cluster != [1; 3] || self.kernel.cluster().is_some()
+    }
+
+    /// Blocks of a cluster.
+    pub fn blocks_per_cluster(&self) -> u32 {
+        self.cluster.iter().product()
     }
 
     /// The extents of the threads of a block that are executed: 1 where one thread stands for all

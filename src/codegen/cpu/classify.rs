@@ -19,6 +19,8 @@ pub(super) struct Features {
     pub(super) distinguishes_threads: [bool; 3],
     /// `__launch_bounds__` maximum of threads a block.
     pub(super) max_threads: Option<u32>,
+    /// `__cluster_dims__`.
+    pub(super) cluster: Option<[u32; 3]>,
 }
 
 impl Features {
@@ -27,6 +29,7 @@ impl Features {
         let mut features = Self {
             max_threads: crate::codegen::device::max_threads(kernel),
             distinguishes_threads: distinguished_axes(kernel),
+            cluster: cluster_of(kernel),
             ..Self::default()
         };
         let mut seen = HashSet::from([kernel]);
@@ -62,12 +65,22 @@ impl Features {
             "redux",
             "elect",
         ];
+        // They rest on the block's state as one of a cluster.
+        let of_clusters = [
+            "llvm.nvvm.barrier.cluster.",
+            "llvm.nvvm.mapa",
+            "llvm.nvvm.getctarank",
+            "llvm.nvvm.isspacep.shared.cluster",
+        ];
         if name == super::spins::GIVE_WAY {
             // Others have to run meanwhile.
             self.block_barriers = true;
         } else if name == super::tiles::MULTIPLY || name == super::lockstep::KEEP_STEP {
             self.warp_operations = true;
-        } else if is_block_barrier(name) || name.starts_with("llvm.nvvm.mbarrier.") {
+        } else if is_block_barrier(name)
+            || name.starts_with("llvm.nvvm.mbarrier.")
+            || of_clusters.iter().any(|start| name.starts_with(start))
+        {
             self.block_barriers = true;
         } else if name
             .strip_prefix("llvm.nvvm.")
@@ -84,7 +97,14 @@ impl Features {
 
     fn note_assembly(&mut self, template: &str) {
         let has = |words: &[&str]| words.iter().any(|word| template.contains(word));
-        self.block_barriers |= has(&["bar.sync", "bar.red", "bar.arrive", "barrier."]);
+        self.block_barriers |= has(&[
+            "bar.sync",
+            "bar.red",
+            "bar.arrive",
+            "barrier.",
+            "mapa.",
+            "getctarank.",
+        ]);
         self.warp_operations |= has(&[
             "shfl.",
             "vote.",
@@ -98,4 +118,12 @@ impl Features {
         ]);
         self.prints |= has(&["trap", "exit", "brkpt"]);
     }
+}
+
+/// `__cluster_dims__`, of which axes that are not named have one block.
+fn cluster_of(kernel: Value) -> Option<[u32; 3]> {
+    let text = kernel.string_attribute("nvvm.cluster_dim")?;
+    let mut extents = text.split(',').map(|extent| extent.trim().parse().ok());
+    let mut next = || extents.next().unwrap_or(Some(1));
+    Some([next()?, next()?, next()?])
 }

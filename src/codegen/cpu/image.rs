@@ -13,9 +13,11 @@ use std::fmt::Write;
 /// `runtime_shim::abi::IMAGE_MAGIC`.
 const IMAGE_MAGIC: u64 = u64::from_le_bytes(*b"SIRIUSIM");
 /// `runtime_shim::abi::ABI_VERSION`.
-const ABI_VERSION: u32 = 4;
+const ABI_VERSION: u32 = 5;
 /// First of the three bits of `flags` that say which threads run in step.
 const IN_STEP_SHIFT: usize = 4;
+/// First of the three bytes of `flags` that are the extents of clusters.
+const CLUSTER_SHIFT: usize = 8;
 /// Threads that a block has at most.
 const MAX_THREADS: u32 = 1024;
 /// Address spaces of device memory and constant memory.
@@ -141,11 +143,16 @@ pub(super) fn tables<'ctx>(
         let in_step = (0..3)
             .filter(|axis| !kernel.features.distinguishes_threads[*axis])
             .fold(0_u32, |bits, axis| bits | 1 << (IN_STEP_SHIFT + axis));
+        let extents = kernel.features.cluster.unwrap_or_default();
+        let cluster = (0..3).fold(0_u32, |bits, axis| {
+            bits | (extents[axis] & 0xff) << (CLUSTER_SHIFT + 8 * axis)
+        });
         let flags = u32::from(kernel.features.block_barriers)
             | u32::from(kernel.features.warp_operations) << 1
             | u32::from(kernel.features.prints) << 2
             | u32::from(kernel.shared.dynamic) << 3
-            | in_step;
+            | in_step
+            | cluster;
         kernels.push(format!(
             "{kernel_type} {{ ptr {name}, ptr {display_name}, ptr {thread}, ptr {instrumented}, \
              ptr {block_loop}, i64 {}, i32 {}, i32 {}, i32 {}, i32 {flags}, ptr {sizes}, i64 0, \

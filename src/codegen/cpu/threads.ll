@@ -5,7 +5,8 @@
 ; when it is executed. Layouts are those of runtime_shim::abi:
 ;   ThreadContext { [3 x i32] thread_index, i32 lane, ptr block, i32 linear_index, i32 reserved }
 ;   BlockContext  { [3 x i32] block_index, [3 x i32] grid_size, [3 x i32] block_size,
-;                   i32 dynamic_shared_bytes, ptr shared, ptr dynamic_shared, ptr counters, ptr runtime }
+;                   i32 dynamic_shared_bytes, ptr shared, ptr dynamic_shared, ptr counters, ptr runtime,
+;                   [3 x i32] cluster_size, i32 cluster_is_explicit }
 
 declare void @__sirius_barrier(ptr)
 declare i32 @__sirius_barrier_reduce(ptr, i32, i32)
@@ -22,6 +23,10 @@ declare i32 @__sirius_active_mask(ptr)
 declare void @__sirius_give_way(ptr)
 declare void @__sirius_keep_step(ptr, i32)
 declare i64 @__sirius_grid_workspace(ptr) nounwind willreturn memory(none)
+declare void @__sirius_cluster_arrive(ptr)
+declare void @__sirius_cluster_wait(ptr)
+declare i64 @__sirius_map_shared(ptr, i64, i32)
+declare i32 @__sirius_shared_rank(ptr, i64)
 declare void @__sirius_trap(ptr) noreturn
 declare void @__sirius_assert_fail(ptr, ptr, ptr, i32, ptr) noreturn
 declare i32 @__sirius_vprintf(ptr, ptr, ptr)
@@ -293,17 +298,232 @@ define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.smid(ptr %c) alwaysinline {
 define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.nsmid(ptr %c) alwaysinline {
   ret i32 1
 }
+; Of a block it is always the same, so that it is asked of the block: of a thread's own context nobody else would
+; read which block that is.
 ; The driver hands a cooperative launch the address of its workspace in these: upper half, lower half.
 define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.envreg1(ptr %c) alwaysinline {
-  %all = call i64 @__sirius_grid_workspace(ptr %c)
+  %block = call ptr @sirius.block(ptr %c)
+  %all = call i64 @__sirius_grid_workspace(ptr %block)
   %upper = lshr i64 %all, 32
   %v = trunc i64 %upper to i32
   ret i32 %v
 }
 define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.envreg2(ptr %c) alwaysinline {
-  %all = call i64 @__sirius_grid_workspace(ptr %c)
+  %block = call ptr @sirius.block(ptr %c)
+  %all = call i64 @__sirius_grid_workspace(ptr %block)
   %v = trunc i64 %all to i32
   ret i32 %v
+}
+; Clusters of blocks.
+define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.cluster.nctaid.x(ptr %c) alwaysinline {
+  %block = call ptr @sirius.block(ptr %c)
+  %at = getelementptr inbounds i8, ptr %block, i64 72
+  %v = load i32, ptr %at, align 4, !invariant.load !0
+  ret i32 %v
+}
+define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.cluster.ctaid.x(ptr %c) alwaysinline {
+  %index = call i32 @sirius.llvm.nvvm.read.ptx.sreg.ctaid.x(ptr %c)
+  %extent = call i32 @sirius.llvm.nvvm.read.ptx.sreg.cluster.nctaid.x(ptr %c)
+  %v = urem i32 %index, %extent
+  ret i32 %v
+}
+define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.clusterid.x(ptr %c) alwaysinline {
+  %index = call i32 @sirius.llvm.nvvm.read.ptx.sreg.ctaid.x(ptr %c)
+  %extent = call i32 @sirius.llvm.nvvm.read.ptx.sreg.cluster.nctaid.x(ptr %c)
+  %v = udiv i32 %index, %extent
+  ret i32 %v
+}
+define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.nclusterid.x(ptr %c) alwaysinline {
+  %all = call i32 @sirius.llvm.nvvm.read.ptx.sreg.nctaid.x(ptr %c)
+  %extent = call i32 @sirius.llvm.nvvm.read.ptx.sreg.cluster.nctaid.x(ptr %c)
+  %v = udiv i32 %all, %extent
+  ret i32 %v
+}
+define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.cluster.nctaid.y(ptr %c) alwaysinline {
+  %block = call ptr @sirius.block(ptr %c)
+  %at = getelementptr inbounds i8, ptr %block, i64 76
+  %v = load i32, ptr %at, align 4, !invariant.load !0
+  ret i32 %v
+}
+define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.cluster.ctaid.y(ptr %c) alwaysinline {
+  %index = call i32 @sirius.llvm.nvvm.read.ptx.sreg.ctaid.y(ptr %c)
+  %extent = call i32 @sirius.llvm.nvvm.read.ptx.sreg.cluster.nctaid.y(ptr %c)
+  %v = urem i32 %index, %extent
+  ret i32 %v
+}
+define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.clusterid.y(ptr %c) alwaysinline {
+  %index = call i32 @sirius.llvm.nvvm.read.ptx.sreg.ctaid.y(ptr %c)
+  %extent = call i32 @sirius.llvm.nvvm.read.ptx.sreg.cluster.nctaid.y(ptr %c)
+  %v = udiv i32 %index, %extent
+  ret i32 %v
+}
+define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.nclusterid.y(ptr %c) alwaysinline {
+  %all = call i32 @sirius.llvm.nvvm.read.ptx.sreg.nctaid.y(ptr %c)
+  %extent = call i32 @sirius.llvm.nvvm.read.ptx.sreg.cluster.nctaid.y(ptr %c)
+  %v = udiv i32 %all, %extent
+  ret i32 %v
+}
+define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.cluster.nctaid.z(ptr %c) alwaysinline {
+  %block = call ptr @sirius.block(ptr %c)
+  %at = getelementptr inbounds i8, ptr %block, i64 80
+  %v = load i32, ptr %at, align 4, !invariant.load !0
+  ret i32 %v
+}
+define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.cluster.ctaid.z(ptr %c) alwaysinline {
+  %index = call i32 @sirius.llvm.nvvm.read.ptx.sreg.ctaid.z(ptr %c)
+  %extent = call i32 @sirius.llvm.nvvm.read.ptx.sreg.cluster.nctaid.z(ptr %c)
+  %v = urem i32 %index, %extent
+  ret i32 %v
+}
+define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.clusterid.z(ptr %c) alwaysinline {
+  %index = call i32 @sirius.llvm.nvvm.read.ptx.sreg.ctaid.z(ptr %c)
+  %extent = call i32 @sirius.llvm.nvvm.read.ptx.sreg.cluster.nctaid.z(ptr %c)
+  %v = udiv i32 %index, %extent
+  ret i32 %v
+}
+define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.nclusterid.z(ptr %c) alwaysinline {
+  %all = call i32 @sirius.llvm.nvvm.read.ptx.sreg.nctaid.z(ptr %c)
+  %extent = call i32 @sirius.llvm.nvvm.read.ptx.sreg.cluster.nctaid.z(ptr %c)
+  %v = udiv i32 %all, %extent
+  ret i32 %v
+}
+define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.cluster.ctarank(ptr %c) alwaysinline {
+  %x = call i32 @sirius.llvm.nvvm.read.ptx.sreg.cluster.ctaid.x(ptr %c)
+  %y = call i32 @sirius.llvm.nvvm.read.ptx.sreg.cluster.ctaid.y(ptr %c)
+  %z = call i32 @sirius.llvm.nvvm.read.ptx.sreg.cluster.ctaid.z(ptr %c)
+  %width = call i32 @sirius.llvm.nvvm.read.ptx.sreg.cluster.nctaid.x(ptr %c)
+  %height = call i32 @sirius.llvm.nvvm.read.ptx.sreg.cluster.nctaid.y(ptr %c)
+  %slice = mul i32 %z, %height
+  %row = add i32 %slice, %y
+  %begin = mul i32 %row, %width
+  %v = add i32 %begin, %x
+  ret i32 %v
+}
+define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.cluster.nctarank(ptr %c) alwaysinline {
+  %width = call i32 @sirius.llvm.nvvm.read.ptx.sreg.cluster.nctaid.x(ptr %c)
+  %height = call i32 @sirius.llvm.nvvm.read.ptx.sreg.cluster.nctaid.y(ptr %c)
+  %depth = call i32 @sirius.llvm.nvvm.read.ptx.sreg.cluster.nctaid.z(ptr %c)
+  %area = mul i32 %width, %height
+  %v = mul i32 %area, %depth
+  ret i32 %v
+}
+define internal i1 @sirius.llvm.nvvm.is_explicit_cluster(ptr %c) alwaysinline {
+  %block = call ptr @sirius.block(ptr %c)
+  %at = getelementptr inbounds i8, ptr %block, i64 84
+  %told = load i32, ptr %at, align 4, !invariant.load !0
+  %v = icmp ne i32 %told, 0
+  ret i1 %v
+}
+define internal void @sirius.llvm.nvvm.barrier.cluster.arrive(ptr %c) alwaysinline {
+  call void @__sirius_cluster_arrive(ptr %c)
+  ret void
+}
+define internal void @sirius.llvm.nvvm.barrier.cluster.arrive.aligned(ptr %c) alwaysinline {
+  call void @__sirius_cluster_arrive(ptr %c)
+  ret void
+}
+define internal void @sirius.llvm.nvvm.barrier.cluster.arrive.relaxed(ptr %c) alwaysinline {
+  call void @__sirius_cluster_arrive(ptr %c)
+  ret void
+}
+define internal void @sirius.llvm.nvvm.barrier.cluster.arrive.relaxed.aligned(ptr %c) alwaysinline {
+  call void @__sirius_cluster_arrive(ptr %c)
+  ret void
+}
+define internal void @sirius.llvm.nvvm.barrier.cluster.wait(ptr %c) alwaysinline {
+  call void @__sirius_cluster_wait(ptr %c)
+  ret void
+}
+define internal void @sirius.llvm.nvvm.barrier.cluster.wait.aligned(ptr %c) alwaysinline {
+  call void @__sirius_cluster_wait(ptr %c)
+  ret void
+}
+define internal void @sirius.asm.barrier.cluster.arrive(ptr %c) alwaysinline {
+  call void @__sirius_cluster_arrive(ptr %c)
+  ret void
+}
+define internal void @sirius.asm.barrier.cluster.arrive.aligned(ptr %c) alwaysinline {
+  call void @__sirius_cluster_arrive(ptr %c)
+  ret void
+}
+define internal void @sirius.asm.barrier.cluster.arrive.relaxed(ptr %c) alwaysinline {
+  call void @__sirius_cluster_arrive(ptr %c)
+  ret void
+}
+define internal void @sirius.asm.barrier.cluster.arrive.relaxed.aligned(ptr %c) alwaysinline {
+  call void @__sirius_cluster_arrive(ptr %c)
+  ret void
+}
+define internal void @sirius.asm.barrier.cluster.arrive.release(ptr %c) alwaysinline {
+  call void @__sirius_cluster_arrive(ptr %c)
+  ret void
+}
+define internal void @sirius.asm.barrier.cluster.arrive.release.aligned(ptr %c) alwaysinline {
+  call void @__sirius_cluster_arrive(ptr %c)
+  ret void
+}
+define internal void @sirius.asm.barrier.cluster.wait(ptr %c) alwaysinline {
+  call void @__sirius_cluster_wait(ptr %c)
+  ret void
+}
+define internal void @sirius.asm.barrier.cluster.wait.aligned(ptr %c) alwaysinline {
+  call void @__sirius_cluster_wait(ptr %c)
+  ret void
+}
+define internal void @sirius.asm.barrier.cluster.wait.acquire(ptr %c) alwaysinline {
+  call void @__sirius_cluster_wait(ptr %c)
+  ret void
+}
+define internal void @sirius.asm.barrier.cluster.wait.acquire.aligned(ptr %c) alwaysinline {
+  call void @__sirius_cluster_wait(ptr %c)
+  ret void
+}
+define internal ptr @sirius.llvm.nvvm.mapa(ptr %c, ptr %a, i32 %rank) alwaysinline {
+  %address = ptrtoint ptr %a to i64
+  %there = call i64 @__sirius_map_shared(ptr %c, i64 %address, i32 %rank)
+  %v = inttoptr i64 %there to ptr
+  ret ptr %v
+}
+; Of an address of 32 bits the upper half is that of the block's own shared memory.
+@sirius.far.shared = internal constant [72 x i8] c"shared memory of a cluster that 32 bits of an address do not tell apart\00"
+define internal i32 @"sirius.asm.mapa.shared::cluster.u32"(ptr %c, i32 %a, i32 %rank) alwaysinline {
+  %shared = call ptr @sirius.shared(ptr %c)
+  %start = ptrtoint ptr %shared to i64
+  %low = trunc i64 %start to i32
+  %distance = sub i32 %a, %low
+  %wide = sext i32 %distance to i64
+  %address = add i64 %start, %wide
+  %there = call i64 @__sirius_map_shared(ptr %c, i64 %address, i32 %rank)
+  %v = trunc i64 %there to i32
+  %further = sub i64 %there, %start
+  %short = trunc i64 %further to i32
+  %again = sext i32 %short to i64
+  %fits = icmp eq i64 %again, %further
+  br i1 %fits, label %near, label %far
+far:
+  call void @__sirius_unsupported(ptr %c, ptr @sirius.far.shared)
+  unreachable
+near:
+  ret i32 %v
+}
+define internal i64 @sirius.asm.mapa.u64(ptr %c, i64 %address, i32 %rank) alwaysinline {
+  %there = call i64 @__sirius_map_shared(ptr %c, i64 %address, i32 %rank)
+  ret i64 %there
+}
+define internal i32 @sirius.llvm.nvvm.getctarank(ptr %c, ptr %a) alwaysinline {
+  %address = ptrtoint ptr %a to i64
+  %v = call i32 @__sirius_shared_rank(ptr %c, i64 %address)
+  ret i32 %v
+}
+define internal i32 @sirius.asm.getctarank.u64(ptr %c, i64 %address) alwaysinline {
+  %v = call i32 @__sirius_shared_rank(ptr %c, i64 %address)
+  ret i32 %v
+}
+define internal i1 @sirius.llvm.nvvm.isspacep.shared.cluster(ptr %c, ptr %a) alwaysinline {
+  %address = ptrtoint ptr %a to i64
+  %rank = call i32 @__sirius_shared_rank(ptr %c, i64 %address)
+  %v = icmp ne i32 %rank, -1
+  ret i1 %v
 }
 ; Barriers.
 define internal void @sirius.llvm.nvvm.barrier.cta.sync.aligned.all(ptr %c, i32 %id) alwaysinline {

@@ -48,7 +48,7 @@ driver_functions! {
         let block = Dim3 { x: block_x, y: block_y, z: block_z };
         // SAFETY: the program passes arguments in one of the two ways.
         unsafe {
-            run(Blocks::Independent, function, (grid, block), shared_bytes, stream, arguments, extra)
+            run(Blocks::INDEPENDENT, function, (grid, block), shared_bytes, stream, arguments, extra)
         }
     }
 
@@ -63,10 +63,10 @@ driver_functions! {
         // SAFETY: the program passes a configuration with as many attributes as it says, or null.
         unsafe {
             let configuration = configuration.as_ref().ok_or(CudaError::INVALID_VALUE)?;
-            let mut blocks = Blocks::Independent;
+            let mut blocks = Blocks::INDEPENDENT;
             for index in 0..configuration.attribute_count as usize {
                 let attribute = &*configuration.attributes.add(index);
-                blocks = launch::accept(attribute)?.unwrap_or(blocks);
+                blocks = launch::accept(attribute, blocks)?;
             }
             let LaunchConfiguration { grid, block, dynamic_shared_bytes, stream, .. } = *configuration;
             run(blocks, function, (grid, block), dynamic_shared_bytes, stream, arguments, extra)
@@ -91,7 +91,7 @@ driver_functions! {
         let extra = std::ptr::null();
         // SAFETY: the program passes as many arguments as the function has.
         unsafe {
-            run(Blocks::Cooperative, function, (grid, block), shared_bytes, stream, arguments, extra)
+            run(Blocks::COOPERATIVE, function, (grid, block), shared_bytes, stream, arguments, extra)
         }
     }
 
@@ -380,7 +380,7 @@ pub unsafe fn launch_with_buffer(
     // SAFETY: the list describes the buffer, which is there until the launch has read it.
     unsafe {
         run(
-            Blocks::Independent,
+            Blocks::INDEPENDENT,
             function,
             (grid, block),
             shared_bytes,

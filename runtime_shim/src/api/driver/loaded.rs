@@ -195,6 +195,8 @@ called_by_kernels! {
     __sirius_barrier
     __sirius_barrier_reduce
     __sirius_clock
+    __sirius_cluster_arrive
+    __sirius_cluster_wait
     __sirius_counted_barrier_reduce
     __sirius_device_free
     __sirius_device_malloc
@@ -202,12 +204,14 @@ called_by_kernels! {
     __sirius_global_timer
     __sirius_grid_workspace
     __sirius_keep_step
+    __sirius_map_shared
     __sirius_match
     __sirius_multiply_tiles
     __sirius_named_barrier
     __sirius_note_place
     __sirius_shared_barrier_arrive
     __sirius_shared_barrier_wait
+    __sirius_shared_rank
     __sirius_shuffle
     __sirius_surface_read
     __sirius_surface_write

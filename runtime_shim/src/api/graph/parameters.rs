@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::nodes::{self, SetParameters};
 use super::{NodeType, Work, with_graphs};
 use crate::api::copy::Copy3dParameters;
-use crate::api::launch::{self, Blocks, LaunchAttribute};
+use crate::api::launch::{self, LaunchAttribute};
 use crate::api::{Dim3, event, store, symbol};
 use crate::error::{CudaError, CudaResult};
 use crate::termination;
@@ -126,14 +126,19 @@ cuda_functions! {
         set(node, unsafe { nodes::kernel(parameters)? })
     }
 
-    /// An attribute of a launch: only whether it is cooperative is kept.
+    /// An attribute of a launch: only whether it is cooperative and its clusters are kept.
     fn cudaGraphKernelNodeGetAttribute(node: *mut c_void, attribute: u32, value: *mut [u64; 8]) {
         let Work::Kernel(operation) = work(node)? else {
             return Err(CudaError::INVALID_VALUE);
         };
-        let cooperative = attribute == COOPERATIVE && operation.blocks == Blocks::Cooperative;
+        let [x, y, z] = operation.blocks.cluster.map(u64::from);
+        let [first, second] = match attribute {
+            COOPERATIVE => [u64::from(operation.blocks.cooperative), 0],
+            CLUSTER_DIMENSION => [x | y << 32, z],
+            _ => [0, 0],
+        };
         // SAFETY: as above.
-        unsafe { store(value, [u64::from(cooperative), 0, 0, 0, 0, 0, 0, 0]) }
+        unsafe { store(value, [first, second, 0, 0, 0, 0, 0, 0]) }
     }
 
     /// Sets an attribute of a launch; hints are accepted.
@@ -147,11 +152,11 @@ cuda_functions! {
         };
         // SAFETY: as above.
         let value = *unsafe { value.as_ref() }.ok_or(CudaError::INVALID_VALUE)?;
-        let blocks = launch::accept(&LaunchAttribute::new(attribute, value))?;
-        if attribute != COOPERATIVE {
+        let blocks = launch::accept(&LaunchAttribute::new(attribute, value), operation.blocks)?;
+        if blocks == operation.blocks {
             return Ok(());
         }
-        let changed = operation.with_blocks(blocks.unwrap_or(Blocks::Independent));
+        let changed = operation.with_blocks(blocks);
         set(node, Work::Kernel(Arc::new(changed)))
     }
 
@@ -433,6 +438,8 @@ cuda_functions! {
 
 /// `cudaLaunchAttributeCooperative`.
 const COOPERATIVE: u32 = 2;
+/// `cudaLaunchAttributeClusterDimension`.
+const CLUSTER_DIMENSION: u32 = 4;
 
 fn work(node: *mut c_void) -> CudaResult<Work> {
     with_graphs(|graphs| graphs.node(node as usize).map(|node| node.work.clone()))
