@@ -70,6 +70,20 @@ impl Cluster {
         }
     }
 
+    /// Whether an address is in the shared memory of a cluster of several blocks.
+    ///
+    /// # Safety
+    /// The cluster is null, or lives.
+    pub unsafe fn has_shared(cluster: *const Self, address: usize) -> bool {
+        // SAFETY: as the caller promises.
+        unsafe {
+            cluster
+                .as_ref()
+                .filter(|cluster| cluster.blocks.len() > 1)
+                .is_some_and(|cluster| cluster.place(address).is_some())
+        }
+    }
+
     /// The block whose shared memory an address is in, and how far from its begin.
     ///
     /// # Safety

@@ -7,6 +7,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use super::Failure;
 use super::block::BlockState;
+use super::clusters::Cluster;
 use crate::abi::{ThreadContext, access};
 use crate::check::{self, Checked};
 use crate::environment::settings;
@@ -227,6 +228,17 @@ unsafe extern "C" fn counted_access(
     let address = address as usize;
     let within = |(low, high): (usize, usize)| (low..high).contains(&address);
     if within(state.local_bounds) {
+        return;
+    }
+    // SAFETY: the cluster lives as long as its blocks run.
+    if !within(state.shared_bounds) && unsafe { Cluster::has_shared(state.cluster, address) } {
+        // Of another block: it counts, and is not looked at.
+        if kind != access::STORE {
+            state.counters.shared_load_bytes += bytes;
+        }
+        if kind != access::LOAD {
+            state.counters.shared_store_bytes += bytes;
+        }
         return;
     }
     if settings().checks.any() || settings().watch.is_some() {
