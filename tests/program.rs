@@ -207,6 +207,8 @@ fn build(inputs: &[PathBuf], numerics: Numerics) -> Build {
         clean: false,
         keep_device_functions: false,
         options: Vec::new(),
+        options_files: Vec::new(),
+        times: None,
         output_directory: PathBuf::new(),
         dependencies: Default::default(),
         inputs: inputs

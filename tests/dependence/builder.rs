@@ -373,6 +373,7 @@ impl Kernel {
                 accesses: Vec::new(),
                 barriers: Vec::new(),
                 footprints: Vec::new(),
+                exchanges: Vec::new(),
                 block_effects: Vec::new(),
                 preconditions: Vec::new(),
                 opaque: Vec::new(),

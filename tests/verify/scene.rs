@@ -269,6 +269,7 @@ impl Scene {
             })
             .collect();
         self.kernels.push(KernelModel {
+            exchanges: Vec::new(),
             id,
             name: format!("_Z{name}"),
             display_name: name.to_string(),
