@@ -1,5 +1,5 @@
-//! Puts the headers and the CPU device's runtime library into the compiler, which then needs no file beside it:
-//! `cargo install` installs a program alone.
+//! Puts the headers and the CPU device's runtime library, in both of its forms, into the compiler, which then needs no
+//! file beside it: `cargo install` installs a program alone.
 //!
 //! That is done for release builds (`SIRIUS_EMBED_RUNTIME=0` leaves it out, `=1` does it for any). Others find both in
 //! the project, and need not be built again where one of these changes.
@@ -37,11 +37,10 @@ fn main() -> Result<(), Box<dyn Error>> {
             let below = header.strip_prefix(&project)?.display().to_string();
             files.push((below, header));
         }
-        let name = "libsirius_runtime.a";
-        files.push((
-            format!("lib/{name}"),
-            build_runtime(&project, &out)?.join(name),
-        ));
+        let built = build_runtime(&project, &out)?;
+        for name in ["libsirius_runtime.a", "libsirius_runtime.so"] {
+            files.push((format!("lib/{name}"), built.join(name)));
+        }
     }
     let mut digest = DefaultHasher::new();
     let mut text = String::from("static FILES: &[(&str, &[u8])] = &[\n");

@@ -1,6 +1,7 @@
-//! What others see of our objects: names of kernels' host functions, and when kernels are registered.
+//! What others see of our objects: names of kernels' host functions, when kernels are registered, and one runtime for a
+//! program and all shared libraries of its process.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 fn attempt(folder: &Path, arguments: &[&str]) -> Output {
@@ -53,6 +54,73 @@ fn link_flags(options: &[&str]) -> Vec<String> {
         .split_whitespace()
         .map(str::to_owned)
         .collect()
+}
+
+#[test]
+fn libraries_and_their_program_have_one_runtime() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let library = |number: u32, other: &[&str]| -> PathBuf {
+        let (name, define) = (format!("lib{number}.so"), format!("-DLIBRARY={number}"));
+        let options = ["-shared", "-Xcompiler", "-fPIC", &define, "-o", &name];
+        sirius(folder, &[&options, other].concat());
+        folder.join(name)
+    };
+    let counter = source("counter.cu");
+    let (one, two) = (library(1, &[&counter]), library(2, &[&counter]));
+    let (one, two) = (one.to_str().unwrap(), two.to_str().unwrap());
+    run(
+        folder,
+        "cc",
+        &[&source("plugins.c"), "-o", "plugins", "-ldl"],
+    );
+    assert_eq!(run(folder, "./plugins", &[one, two]), "11 101 1011\n");
+    // Linked with one of them, and loading the other; the kernels of one name are three.
+    sirius(
+        folder,
+        &[&source("program.cu"), one, "-o", "program", "-ldl"],
+    );
+    assert_eq!(run(folder, "./program", &[two]), "209 -4\n");
+    // The same when another linker makes the libraries.
+    for number in ["1", "2"] {
+        let (object, define) = (format!("{number}.o"), format!("-DLIBRARY={number}"));
+        sirius(
+            folder,
+            &[
+                "-c",
+                "-Xcompiler",
+                "-fPIC",
+                &define,
+                &counter,
+                "-o",
+                &object,
+            ],
+        );
+        let name = format!("lib{number}.so");
+        let mut words = vec!["-shared", &object, "-o", &name];
+        let flags = link_flags(&["-shared"]);
+        words.extend(flags.iter().map(String::as_str));
+        run(folder, "g++", &words);
+    }
+    assert_eq!(run(folder, "./plugins", &[one, two]), "11 101 1011\n");
+}
+
+#[test]
+fn a_program_by_itself_carries_the_runtime() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let early = source("early.cu");
+    for (options, is_shared) in [(&[][..], false), (&["-cudart", "shared"], true)] {
+        sirius(folder, &[options, &[&early, "-o", "early"]].concat());
+        let needed = run(folder, "readelf", &["-d", "early"]);
+        assert_eq!(
+            needed.contains("libsirius_runtime.so"),
+            is_shared,
+            "{needed}"
+        );
+        let said = run(folder, "./early", &[]);
+        assert_eq!(said, "loaded\nconstructor\nmain\ndestructor\n");
+    }
 }
 
 #[test]

@@ -22,16 +22,20 @@ pub(super) fn file(name: &str) -> Option<PathBuf> {
 /// each other.
 fn written() -> Option<PathBuf> {
     let kept = cache::folder().map(|folder| folder.join(format!("files-{DIGEST:016x}")));
-    let kept = kept.filter(|folder| write_to(folder).is_ok());
+    let kept = kept.filter(|folder| write_to(folder, true).is_ok());
     // For this run alone.
     kept.or_else(|| {
         let folder = private_folder().ok()?.keep();
-        write_to(&folder).ok().map(|()| folder)
+        write_to(&folder, false).ok().map(|()| folder)
     })
 }
 
-fn write_to(folder: &Path) -> std::io::Result<()> {
-    for (name, contents) in FILES {
+/// Writes what is missing; shared libraries only to a folder that stays, since programs load them from there.
+fn write_to(folder: &Path, stays: bool) -> std::io::Result<()> {
+    let wanted = FILES
+        .iter()
+        .filter(|(name, _)| stays || !name.ends_with(".so"));
+    for (name, contents) in wanted {
         let place = folder.join(name);
         let known = std::fs::symlink_metadata(&place);
         let is_whole =

@@ -717,7 +717,7 @@ fn print(information: Information, draft: &Draft, surroundings: &Surroundings<'_
         Information::RealArchitectures => architectures("sm_"),
         Information::LinkFlags => toolchain::link_flags(
             draft.build.device,
-            draft.build.shared_cudart,
+            draft.build.shared_cudart || (draft.build.shared && draft.build.device == Device::Cpu),
             surroundings.environment,
         ),
     }

@@ -224,14 +224,17 @@ pub(super) fn installed_gpus() -> Vec<u32> {
 /// What plain g++ needs to link our objects for a device, as one line.
 pub(super) fn link_flags(
     device: Device,
-    shared_cudart: bool,
+    shared: bool,
     environment: &dyn Fn(&str) -> Option<String>,
 ) -> String {
     let flags = match device {
         Device::Cpu => {
             let library = find_runtime_library(environment).map_or_else(
                 || "-lsirius_runtime".to_owned(),
-                |path| path.display().to_string(),
+                |path| match shared {
+                    true => path.with_extension("so").display().to_string(),
+                    false => path.display().to_string(),
+                },
             );
             format!("{library} -lpthread -ldl -lm")
         }
@@ -240,7 +243,7 @@ pub(super) fn link_flags(
                 .ok()
                 .and_then(|root| toolkit_lib(&root))
                 .map_or_else(String::new, |folder| format!("-L{} ", folder.display()));
-            let runtime = if shared_cudart {
+            let runtime = if shared {
                 "-lcudart"
             } else {
                 "-lcudart_static"
@@ -267,6 +270,8 @@ pub(super) fn toolkit_lib(toolkit: &Path) -> Option<PathBuf> {
 
 /// The CPU device's runtime.
 pub(super) const RUNTIME_LIBRARY: &str = "libsirius_runtime.a";
+/// The same, for processes in which several have it in common.
+pub(super) const SHARED_RUNTIME_LIBRARY: &str = "libsirius_runtime.so";
 
 /// `$SIRIUS_CLANG`, the LLVM that we were built with, then PATH.
 ///

@@ -210,7 +210,15 @@ impl ToolkitFolder {
         link(Path::new("lib64"), &self.root.join("lib"))?;
         match (self.device, runtime) {
             (Device::Cpu, None) => return Err(ToolchainError::MissingRuntime.into()),
-            (_, Some(runtime)) => take(runtime, &lib.join(toolchain::RUNTIME_LIBRARY))?,
+            (_, Some(runtime)) => {
+                take(runtime, &lib.join(toolchain::RUNTIME_LIBRARY))?;
+                let shared = runtime.with_extension("so");
+                match (self.device, shared.is_file()) {
+                    (_, true) => take(&shared, &lib.join(toolchain::SHARED_RUNTIME_LIBRARY))?,
+                    (Device::Cpu, false) => return Err(ToolchainError::MissingRuntime.into()),
+                    (Device::Cuda, false) => {}
+                }
+            }
             (Device::Cuda, None) => {}
         }
         let theirs = toolchain::toolkit_lib(&self.underlying).unwrap_or_default();
@@ -232,35 +240,28 @@ impl ToolkitFolder {
             return Ok(());
         }
         self.folder("lib64/stubs")?;
-        for name in [
-            "cudart", "cublas", "cublasLt", "curand", "cufft", "cusolver", "cusparse", "nvrtc",
-        ] {
-            let place = lib.join(format!("lib{name}_static.a"));
-            link(Path::new(toolchain::RUNTIME_LIBRARY), &place)?;
-        }
         for empty in ["libcudadevrt.a", "libculibos.a"] {
             self.write(&format!("lib64/{empty}"), "!<arch>\n")?;
         }
-        // For a linker these are lists of what to link.
+        // For a linker these are lists of what to link. It is the shared one under all names: who links with a plain
+        // compiler, a program or a shared library, does not know what else will be in its process.
         let script = format!(
             "/* The CPU device's runtime is CUDA's in this folder. */\n\
              INPUT ( {} -lpthread -ldl -lrt -lm )\n",
             place
                 .join("lib64")
-                .join(toolchain::RUNTIME_LIBRARY)
+                .join(toolchain::SHARED_RUNTIME_LIBRARY)
                 .display()
         );
         for name in [
-            // There is no driver that would bring the first.
+            "cudart", "cublas", "cublasLt", "curand", "cufft", "cusolver", "cusparse", "nvrtc",
+        ] {
+            self.write(&format!("lib64/lib{name}.so"), &script)?;
+            self.write(&format!("lib64/lib{name}_static.a"), &script)?;
+        }
+        // There is no driver that would bring these.
+        for name in [
             "libcuda.so",
-            "libcudart.so",
-            "libcublas.so",
-            "libcublasLt.so",
-            "libcurand.so",
-            "libcufft.so",
-            "libcusolver.so",
-            "libcusparse.so",
-            "libnvrtc.so",
             "libnvidia-ml.so",
             "stubs/libcuda.so",
             "stubs/libnvidia-ml.so",

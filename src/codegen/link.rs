@@ -3,7 +3,7 @@
 //! Invariant: what is linked is an ordinary program of the host compiler; everything of ours is in
 //! ordinary objects and in the runtime library.
 
-use super::{CodegenError, DeviceImage, host_arithmetic};
+use super::{CodegenError, DeviceImage, host_arithmetic, shared_runtime};
 use crate::cli::command::{Output, run_tool};
 use crate::cli::toolkit_folder::ToolkitFolder;
 use crate::cli::{Build, Device, Input, Language, Phase, Toolchain};
@@ -161,7 +161,7 @@ fn run_linker(
     let inputs = build
         .inputs
         .iter()
-        .filter(|input| input.language == Language::Object);
+        .filter(|input| input.language == Language::Object && !is_runtime(&input.path, build));
     arguments.extend(inputs.map(|input| {
         let is_openmp = input.path.to_str().is_some_and(is_openmp);
         if is_openmp {
@@ -171,7 +171,7 @@ fn run_linker(
         }
     }));
     arguments.extend(link_arguments(build).map(OsString::from));
-    arguments.extend(runtime_arguments(build, toolchain)?);
+    arguments.extend(runtime_arguments(build, toolchain, objects)?);
     arguments.extend(others.iter().map(OsString::from));
     // Who links objects with `-v` expects what a host compiler says then: CMake reads it.
     let is_object = |input: &Input| input.language == Language::Object || input.bitcode.is_some();
@@ -181,13 +181,11 @@ fn run_linker(
     Ok(run_tool(linker, &arguments, build)?)
 }
 
-/// What a plain host compiler needs on its command line to link our objects.
-///
-/// # Errors
-/// When the CPU device's runtime library is missing.
-pub fn runtime_arguments(
+/// The device's runtime and what it needs, for a link of these objects.
+fn runtime_arguments(
     build: &Build,
     toolchain: &Toolchain,
+    objects: &[PathBuf],
 ) -> Result<Vec<OsString>, CodegenError> {
     let mut arguments: Vec<OsString> = Vec::new();
     // The folder of a toolkit for the other device has nothing that fits.
@@ -215,7 +213,13 @@ pub fn runtime_arguments(
                 .runtime_library
                 .as_ref()
                 .ok_or(CodegenError::NoRuntime)?;
-            arguments.push(library.into());
+            let shared = library.with_extension("so");
+            match shared_runtime::is_shared(build, objects) {
+                true if !shared.is_file() => return Err(CodegenError::NoSharedRuntime(shared)),
+                // It has no name of its own, so that the program looks for it where it is now.
+                true => arguments.push(shared.into()),
+                false => arguments.push(library.into()),
+            }
         }
     }
     arguments.extend(["-lrt", "-lpthread", "-ldl", "-lm", "-lstdc++"].map(OsString::from));
@@ -257,35 +261,47 @@ fn own_path(build: &Build) -> Result<Option<tempfile::NamedTempFile>, CodegenErr
         .map_err(CodegenError::write(Path::new("own_path.s")))
 }
 
+/// Libraries of CUDA's that the CPU device's runtime stands for.
+const RUNTIMES: [&str; 23] = [
+    "-lcudart",
+    "-lcudart_static",
+    "-lcudadevrt",
+    "-lcuda",
+    "-lcublas",
+    "-lcublas_static",
+    "-lcublasLt",
+    "-lcublasLt_static",
+    "-lcurand",
+    "-lcurand_static",
+    "-lcufft",
+    "-lcufft_static",
+    "-lcufftw",
+    "-lculibos",
+    "-lcusolver",
+    "-lcusolver_static",
+    "-lnvidia-ml",
+    "-lcusparse",
+    "-lcusparse_static",
+    NVRTC,
+    "-lnvrtc_static",
+    "-lnvrtc-builtins_static",
+    // Other libraries of CUDA want it; so does what calls it by itself, by name.
+    "-lnvJitLink",
+];
+
+/// Whether a path on the CPU device's command line names one of them: a link has one runtime.
+fn is_runtime(path: &Path, build: &Build) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let library = name.strip_prefix("lib").and_then(|name| {
+        let (name, _) = name.split_once(".so").or(name.rsplit_once(".a"))?;
+        Some(format!("-l{name}"))
+    });
+    build.device == Device::Cpu && library.is_some_and(|name| RUNTIMES.contains(&name.as_str()))
+}
+
 /// The user's link arguments; the CPU device is its own CUDA runtime, driver and libraries. Host code is
 /// clang's, whose OpenMP library has GNU's functions as well as those that it calls.
 fn link_arguments(build: &Build) -> impl Iterator<Item = &str> {
-    const RUNTIMES: [&str; 23] = [
-        "-lcudart",
-        "-lcudart_static",
-        "-lcudadevrt",
-        "-lcuda",
-        "-lcublas",
-        "-lcublas_static",
-        "-lcublasLt",
-        "-lcublasLt_static",
-        "-lcurand",
-        "-lcurand_static",
-        "-lcufft",
-        "-lcufft_static",
-        "-lcufftw",
-        "-lculibos",
-        "-lcusolver",
-        "-lcusolver_static",
-        "-lnvidia-ml",
-        "-lcusparse",
-        "-lcusparse_static",
-        NVRTC,
-        "-lnvrtc_static",
-        "-lnvrtc-builtins_static",
-        // Other libraries of CUDA want it; so does what calls it by itself, by name.
-        "-lnvJitLink",
-    ];
     build
         .link_arguments
         .iter()

@@ -30,6 +30,7 @@ pub mod ptx;
 mod registration;
 mod reserve;
 mod shared_functions;
+mod shared_runtime;
 mod tables;
 mod timer;
 mod undefined;
@@ -70,6 +71,13 @@ pub enum CodegenError {
          build it with scripts/setup or set SIRIUS_RUNTIME"
     )]
     NoRuntime,
+    /// The form of it that several shared libraries and a program can have in common is not there.
+    #[error(
+        "the CPU device's runtime as a shared library was not found: there is no {}; build it with scripts/setup, \
+         or, if this compiler was installed alone, let SIRIUS_CACHE name a folder that stays",
+        .0.display()
+    )]
+    NoSharedRuntime(PathBuf),
     /// `-lib` needs an archiver.
     #[error("Cannot find llvm-ar 22; run scripts/setup, or install llvm-22")]
     NoArchiver,
@@ -134,6 +142,7 @@ impl CodegenError {
             | Self::BarrierChanged { .. } => true,
             Self::Write { .. }
             | Self::NoRuntime
+            | Self::NoSharedRuntime(_)
             | Self::UndefinedFunction { .. }
             | Self::NoArchiver
             | Self::NoDeviceCode

@@ -152,9 +152,14 @@ pub(super) fn links_known_libraries_only(link_arguments: &[String]) -> bool {
     link_arguments
         .iter()
         .all(|argument| match argument.strip_prefix("-l") {
-            Some(library) => LIBRARIES.contains(&library),
+            Some(library) => is_known_library(library),
             None => HARMLESS.iter().any(|start| argument.starts_with(start)),
         })
+}
+
+/// Whether `-lNAME` is such a library.
+pub fn is_known_library(name: &str) -> bool {
+    LIBRARIES.contains(&name)
 }
 
 /// Whether no library can know a symbol: a mangled name that names something of a user's, or a variable as C has it.

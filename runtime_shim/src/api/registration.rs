@@ -32,6 +32,7 @@ pub unsafe extern "C" fn __cudaRegisterFatBinary(
         if wrapper.is_null() || (*wrapper).magic != WRAPPER_MAGIC {
             termination::fail("an object registers something that is no CUDA image");
         }
+        keep_loaded(wrapper.cast());
         registry::register_image((*wrapper).data)
     };
     std::ptr::from_ref(handle).cast_mut().cast()
@@ -122,9 +123,31 @@ pub fn start() {
     static START: Once = Once::new();
     START.call_once(|| {
         fault::prepare_thread();
+        keep_loaded(start as *const c_void);
         // SAFETY: the function lives as long as the process.
         unsafe { libc::atexit(finish) };
     });
+}
+
+/// Keeps the shared library that an address is in loaded when the program closes it: its variables are memory of
+/// the device, its kernels may be running, and what is said at the end names both.
+fn keep_loaded(address: *const c_void) {
+    let mut found = std::mem::MaybeUninit::<libc::Dl_info>::zeroed();
+    // SAFETY: the structure is the C library's to fill; the name in it lives as long as the library is loaded.
+    unsafe {
+        if libc::dladdr(address, found.as_mut_ptr()) == 0 {
+            return;
+        }
+        let name = found.assume_init().dli_fname;
+        if !name.is_null() {
+            libc::dlopen(
+                name,
+                libc::RTLD_LAZY | libc::RTLD_NOLOAD | libc::RTLD_NODELETE,
+            );
+            // The program itself has no such name; that is nobody's error.
+            libc::dlerror();
+        }
+    }
 }
 
 extern "C" fn finish() {

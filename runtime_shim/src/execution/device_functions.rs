@@ -146,39 +146,37 @@ pub unsafe extern "C" fn __sirius_unsupported(
     }
 }
 
-// `__sirius_access(context, address, bytes, kind)` is [`counted_access`] with one more argument: the
-// address that the call returns to, which tells where the access stands in the program.
-#[cfg(target_arch = "x86_64")]
-std::arch::global_asm!(
-    ".globl __sirius_access",
-    ".type __sirius_access, @function",
-    "__sirius_access:",
-    "mov r8, [rsp]",
-    "jmp {access}",
-    // `__sirius_note_place(context)`: the same address for the runtime's own functions.
-    ".globl __sirius_note_place",
-    ".type __sirius_note_place, @function",
-    "__sirius_note_place:",
-    "mov rsi, [rsp]",
-    "jmp {noted}",
-    access = sym counted_access,
-    noted = sym noted_place,
-);
-#[cfg(target_arch = "aarch64")]
-std::arch::global_asm!(
-    ".globl __sirius_access",
-    ".type __sirius_access, %function",
-    "__sirius_access:",
-    "mov x4, x30",
-    "b {access}",
-    ".globl __sirius_note_place",
-    ".type __sirius_note_place, %function",
-    "__sirius_note_place:",
-    "mov x1, x30",
-    "b {noted}",
-    access = sym counted_access,
-    noted = sym noted_place,
-);
+/// `counted_access` with one more argument: the address that the call returns to, which tells where the access
+/// stands in the program.
+///
+/// # Safety
+/// As for [`__sirius_trap`].
+#[unsafe(naked)]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __sirius_access(
+    context: *mut ThreadContext,
+    address: *const c_void,
+    bytes: u64,
+    kind: u32,
+) {
+    #[cfg(target_arch = "x86_64")]
+    std::arch::naked_asm!("mov r8, [rsp]", "jmp {access}", access = sym counted_access);
+    #[cfg(target_arch = "aarch64")]
+    std::arch::naked_asm!("mov x4, x30", "b {access}", access = sym counted_access);
+}
+
+/// The same address for the runtime's own functions.
+///
+/// # Safety
+/// As for [`__sirius_trap`].
+#[unsafe(naked)]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __sirius_note_place(context: *mut ThreadContext) {
+    #[cfg(target_arch = "x86_64")]
+    std::arch::naked_asm!("mov rsi, [rsp]", "jmp {noted}", noted = sym noted_place);
+    #[cfg(target_arch = "aarch64")]
+    std::arch::naked_asm!("mov x1, x30", "b {noted}", noted = sym noted_place);
+}
 
 /// Remembers where in the program the accesses of the call that comes next stand: `instruction`.
 ///
