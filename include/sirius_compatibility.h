@@ -252,6 +252,91 @@ template <class Contents> union sirius_uninitialised {
 };
 
 /*
+ * ---- What sirius-rs writes into sources in the places that nvcc takes and clang does not. ----
+ */
+
+/* An object, or a class, that is known when the template around it is instantiated. */
+#if __cplusplus >= 201103L
+template <class Dependent, class Object>
+__host__ __device__ constexpr Object &&sirius_known_later(Object &&object) noexcept {
+  return static_cast<Object &&>(object);
+}
+template <class Object>
+__host__ __device__ constexpr Object &&sirius_known_later_itself(Object &&object) noexcept {
+  return static_cast<Object &&>(object);
+}
+template <class First, class... Last> struct sirius_class_known_later {
+  typedef First type;
+};
+template <class Dependent, class Class> struct sirius_class_known_later<Dependent, Class> {
+  typedef Class type;
+};
+#endif
+
+/* Whether a requirement is met. */
+#if __cplusplus >= 202002L
+template <bool met> struct sirius_truth {
+  static constexpr bool value = met;
+};
+#endif
+
+/* The template of an asm statement with the text that an operand stands for in it. */
+#if __cplusplus >= 201402L
+template <unsigned long capacity> struct sirius_assembly_text {
+  char text[capacity];
+  unsigned long length;
+  __host__ __device__ constexpr unsigned long size() const { return length; }
+  __host__ __device__ constexpr const char *data() const { return text; }
+};
+void sirius_assembly_has_a_modifier_before_a_text();
+template <unsigned long length, unsigned long inserted>
+__host__ __device__ constexpr sirius_assembly_text<length * inserted>
+sirius_assembly(const char *assembly, unsigned long end, unsigned operand, const char (&text)[inserted]) {
+  sirius_assembly_text<length * inserted> result{};
+  for (unsigned long i = 0; i < end;) {
+    if (assembly[i] != '%' || i + 1 == end) {
+      result.text[result.length++] = assembly[i++];
+      continue;
+    }
+    if (assembly[i + 1] == '%') {
+      result.text[result.length++] = assembly[i++];
+      result.text[result.length++] = assembly[i++];
+      continue;
+    }
+    unsigned long behind = i + 1;
+    const bool is_modified = (assembly[behind] | 32) >= 'a' && (assembly[behind] | 32) <= 'z';
+    behind += is_modified ? 1 : 0;
+    unsigned number = 0, digits = 0;
+    for (; behind < end && assembly[behind] >= '0' && assembly[behind] <= '9'; ++behind, ++digits) {
+      number = number * 10 + (assembly[behind] - '0');
+    }
+    if (digits == 0 || number != operand) {
+      result.text[result.length++] = assembly[i++];
+      continue;
+    }
+    if (is_modified) {
+      sirius_assembly_has_a_modifier_before_a_text();
+    }
+    for (unsigned long at = 0; at < inserted && text[at] != 0; ++at) {
+      result.text[result.length++] = text[at];
+    }
+    i = behind;
+  }
+  return result;
+}
+template <unsigned long length, unsigned long inserted>
+__host__ __device__ constexpr auto sirius_assembly(const char (&assembly)[length], unsigned operand,
+                                                   const char (&text)[inserted]) {
+  return sirius_assembly<length, inserted>(assembly, length - 1, operand, text);
+}
+template <unsigned long length, unsigned long inserted>
+__host__ __device__ constexpr auto sirius_assembly(const sirius_assembly_text<length> &assembly, unsigned operand,
+                                                   const char (&text)[inserted]) {
+  return sirius_assembly<length, inserted>(assembly.text, assembly.length, operand, text);
+}
+#endif
+
+/*
  * ---- nvcc's built-in atomic functions. They take any type of 1 to 8 bytes, so that they are macros here
  * over clang's, which have the same orders; scopes are numbered in another way.
  */

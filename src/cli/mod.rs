@@ -618,15 +618,17 @@ impl Build {
         self.compiled_targets()[0]
     }
 
-    /// Makes `__CUDA_ARCH_LIST__` name them all, as options, where clang, which compiles for one, would name that:
-    /// headers derive names of kernels from the list, and choose how to launch them.
+    /// Makes `__CUDA_ARCH_LIST__` name all architectures that are asked for, as options, where clang, which compiles
+    /// for one, would name that: headers derive names of kernels from the list, and choose how to launch them.
     pub fn architecture_list(&self) -> Vec<String> {
-        let mut numbers: Vec<String> = (self.compiled_targets().iter())
-            .map(|target| format!("{}0", target.number))
+        let mut numbers: Vec<_> = (self.architectures.iter())
+            .map(|architecture| architecture.target().number)
             .collect();
+        numbers.sort();
         numbers.dedup();
+        let numbers: Vec<String> = numbers.iter().map(|number| format!("{number}0")).collect();
         match numbers.as_slice() {
-            [_] => Vec::new(),
+            [] | [_] => Vec::new(),
             several => vec![
                 "-U__CUDA_ARCH_LIST__".to_owned(),
                 format!("-D__CUDA_ARCH_LIST__={}", several.join(",")),

@@ -7,8 +7,9 @@ use super::by_architecture::Definitions;
 use super::front_end_cache::run_front_end;
 use super::front_end_messages::{Speaker, passes_on, unsaid};
 use super::{
-    FrontEndStep, ProgramError, SourceBitcode, device_allocation, for_target, host_arrays,
-    host_functions, managed, registration_order, relocatable, source_repairs, texture_references,
+    FrontEndStep, ProgramError, SourceBitcode, clang_warnings, constant_operands,
+    device_allocation, for_target, host_arrays, host_functions, managed, registration_order,
+    relocatable, source_repairs, texture_references,
 };
 use crate::cli::{
     Bounded, Build, Device, Input, KernelSymbols, Language, Listener, Phase, Relocatable, Target,
@@ -108,18 +109,20 @@ pub(super) fn compile<'ctx>(
         let with_further = |arguments: &[OsString]| [arguments, further].concat();
         std::thread::scope(|scope| {
             // One after the other, as two processors are enough for.
-            let device = scope.spawn(|| {
+            let device_runs = scope.spawn(|| {
                 device.iter().try_for_each(|run| {
                     let arguments = with_further(&run.arguments);
                     clang(&arguments, &run.made, &mut Bounded::default()).map(drop)
                 })
             });
             let host_output = clang(&with_further(host), &host_bitcode, listener);
-            let device_output = match device.join() {
+            let device_output = match device_runs.join() {
                 Ok(output) => output,
                 Err(panic) => std::panic::resume_unwind(panic),
             };
-            host_output.and_then(|output| device_output.map(|()| output.stderr))
+            let warnings = host_output.and_then(|output| device_output.map(|()| output.stderr))?;
+            constant_operands::all_are_numbers(device.iter().map(|run| run.made.as_path()))?;
+            Ok(warnings)
         })
     };
     let both =
@@ -566,6 +569,8 @@ impl Arguments {
         }
         self.0
             .extend(build.front_end_arguments.iter().map(OsString::from));
+        self.0
+            .extend(clang_warnings::left_off(&build.front_end_arguments));
     }
 
     fn input_output(&mut self, input: &Input, output: &Path) {

@@ -7,6 +7,11 @@
 //!
 //! Invariant: nothing that clang takes as it stands is changed.
 
+mod code;
+mod constraints;
+mod declarations;
+mod dependent;
+mod operands;
 mod places;
 mod redeclarations;
 mod shared_variables;
@@ -22,7 +27,7 @@ use std::path::{Component, Path, PathBuf};
 use std::string::FromUtf8Error;
 
 /// How often a source is changed: clang may find more behind what it could not read before.
-const MOST_ROUNDS: usize = 6;
+const MOST_ROUNDS: usize = 16;
 
 /// Runs clang over changed sources until it takes them. `run` runs it with further arguments and gives its
 /// warnings, to which nvcc's are added where `warns`; `error` is what the first run ended with, and files are
@@ -46,7 +51,10 @@ pub(super) fn run_repaired(
             break;
         };
         let list = ["-ivfsoverlay".into(), overlay.into()];
-        let others = ["-ferror-limit=0"].into_iter().chain(sides::ARGUMENTS);
+        let others = ["-ferror-limit=0"]
+            .into_iter()
+            .chain(sides::ARGUMENTS)
+            .chain(declarations::ARGUMENTS);
         let others = others.map(OsString::from);
         let renamed = sources.renamed.iter().map(OsString::from);
         let arguments: Vec<OsString> = list.into_iter().chain(others).chain(renamed).collect();
@@ -97,6 +105,8 @@ fn findings(text: &str) -> Vec<Finding<'_>> {
                 redeclarations::is_about_declaration,
                 is_about_builtin,
                 is_about_macro,
+                is_about_candidate,
+                constraints::is_about_requirement,
             ]
             .iter()
             .any(|is_about| is_about(note.message))
@@ -131,6 +141,17 @@ fn is_about_builtin(note: &str) -> bool {
 fn is_about_macro(note: &str) -> bool {
     note.starts_with("expanded from macro '")
 }
+
+/// Whether a note is about one of several functions that an address may be of.
+fn is_about_candidate(note: &str) -> bool {
+    note.starts_with("candidate function [with ")
+}
+
+/// The header that declares functions of the runtime for device code under the names of those for the host, which nvcc keeps apart.
+const DEVICE_RUNTIME: &str = "cuda_device_runtime_api.h";
+
+/// What stands before the names in it, where the others' addresses are taken.
+const OF_DEVICE: &str = "sirius_of_device_";
 
 /// The macro that gives a source's own function another name, where g++ does not know the name as clang does
 /// (`static uint64_t __rdtsc()`).
@@ -209,6 +230,24 @@ impl Sources {
                 .into_iter()
                 .collect();
         }
+        if error
+            .message
+            .starts_with("address of overloaded function '")
+        {
+            return self.device_functions_apart(notes);
+        }
+        let required: Vec<_> = (notes.iter())
+            .filter(|note| constraints::is_about_requirement(note.message))
+            .filter_map(|note| {
+                let (path, text, at) = self.place(note)?;
+                let changes = constraints::for_both_sides(&text, at)?;
+                Some(changes.map(|change| (path.clone(), change)))
+            })
+            .flatten()
+            .collect();
+        if !required.is_empty() {
+            return required;
+        }
         let macros = notes.iter().filter(|note| is_about_macro(note.message));
         let mut pragmas = macros.filter_map(|note| {
             let (path, text, at) = self.place(note)?;
@@ -224,6 +263,17 @@ impl Sources {
                 self.warn(error, warning);
             }
             return vec![(path, change)];
+        }
+        if let Some((path, text, at)) = self.place(error) {
+            let changes = [
+                declarations::declared(&text, at, error.message),
+                operands::operand(&text, at, error.message),
+            ];
+            let changes = changes.into_iter().flatten();
+            let changes: Vec<_> = changes.map(|change| (path.clone(), change)).collect();
+            if !changes.is_empty() {
+                return changes;
+            }
         }
         if let Some(redeclared) = redeclarations::redeclared(error.message) {
             return self.for_both_sides(finding, redeclared);
@@ -287,6 +337,18 @@ impl Sources {
             self.warn(error, redeclarations::WARNING);
         }
         changes
+    }
+
+    /// Gives functions of the runtime for device code other names.
+    fn device_functions_apart(&self, notes: &[Complaint<'_>]) -> Vec<(PathBuf, Change)> {
+        let candidates = notes.iter().filter(|note| is_about_candidate(note.message));
+        let of_device = candidates.filter(|note| note.file.ends_with(DEVICE_RUNTIME));
+        let renamed = of_device.filter_map(|note| {
+            let (path, text, at) = self.place(note)?;
+            let done = text[at..].starts_with(OF_DEVICE);
+            (!done).then(|| (path, Change::insert(at, OF_DEVICE)))
+        });
+        renamed.collect()
     }
 
     /// Says once what nvcc warns of at a place.
@@ -391,7 +453,7 @@ pub(super) fn without_colours(text: &str) -> String {
 }
 
 /// What is said after clang's message where nvcc takes what clang refuses: a piece of the message, the sentence.
-const EXPLANATIONS: [(&str, &str); 4] = [
+const EXPLANATIONS: [(&str, &str); 6] = [
     (
         "in __host__ __device__ function",
         "nvcc only warns where a __host__ __device__ function calls one of the other side, and a kernel that comes to \
@@ -402,6 +464,16 @@ const EXPLANATIONS: [(&str, &str); 4] = [
         "initialization is not supported for __shared__ variables",
         "nvcc leaves a __shared__ variable whose constructor does something uninitialised, with a warning; this one \
          could not be read so: give it a declaration of its own in the function, without an initialiser",
+    ),
+    (
+        "' cannot be 'extern'",
+        "nvcc takes an extern __shared__ variable that has a size for a definition, one for all functions that declare it; define it once \
+         without extern, outside of them",
+    ),
+    (
+        super::constant_operands::MESSAGE,
+        "nvcc takes an object for an operand \"n\" of asm where its conversion to a number is constant; where this is such an object, which could \
+         not be read so, convert it: \"n\"(+(x))",
     ),
     (
         "cannot jump from switch statement to this case label",

@@ -4,8 +4,8 @@
 // expect: 2 launches -> 1
 // options: -arch=sm_75
 // options: -arch=sm_90
-// options: -gencode arch=compute_75,code=sm_75 -gencode arch=compute_90,code=sm_90
-// options: -gencode arch=compute_75,code=sm_75 -gencode arch=compute_80,code=[sm_80,compute_80]
+// options: -DLISTED=2 -gencode arch=compute_75,code=sm_75 -gencode arch=compute_90,code=sm_90
+// options: -DLISTED=2 -gencode arch=compute_75,code=sm_75 -gencode arch=compute_80,code=[sm_80,compute_80]
 #include <cstdio>
 
 __global__ void compiled_for(int *number) {
@@ -21,6 +21,12 @@ __global__ void doubled(int *number) { number[threadIdx.x + 32] = 2 * number[thr
 #endif
 
 constexpr int listed[] = {__CUDA_ARCH_LIST__};
+
+// All that are asked for, of whichever the code is.
+#ifndef LISTED
+#define LISTED 1
+#endif
+static_assert(sizeof listed / sizeof *listed == LISTED, "not all architectures are listed");
 
 int main() {
     int number[64], *device_number;

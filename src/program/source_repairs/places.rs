@@ -1,6 +1,6 @@
 //! One place of a source: what an error of clang's there is about, and the text that it takes.
 
-use super::shared_variables;
+use super::{dependent, shared_variables};
 use std::ops::Range;
 
 /// Other text for a part of a file.
@@ -43,8 +43,18 @@ pub(super) fn change_at(text: &str, at: usize, message: &str) -> Option<Change> 
         let done = text.get(..at)?.trim_end().ends_with("typename");
         return (!done).then(|| Change::insert(at, "typename "));
     }
-    if message.starts_with("reference to overloaded function could not be resolved") {
-        return qualified_template(text, at);
+    let unresolved = "reference to overloaded function could not be resolved";
+    if message.starts_with("reference to non-static member function must be called")
+        || message.starts_with(unresolved)
+    {
+        // As part of a sum: `a + p->name<n>(x)` is read as `(a + p->name) < n > (x)`.
+        let member = named_template(text, at, word(text.get(at..)?));
+        let here = member.filter(|change| change.range.start == at);
+        return here
+            .or_else(|| qualified_template(text, at).filter(|_| message.starts_with(unresolved)));
+    }
+    if message.starts_with("__shared__ variable '") && message.ends_with("' cannot be 'extern'") {
+        return shared_variables::defined(text, at);
     }
     if message.starts_with("initialization is not supported for __shared__ variables") {
         return shared_variables::uninitialised(text, at);
@@ -73,6 +83,14 @@ pub(super) fn change_at(text: &str, at: usize, message: &str) -> Option<Change> 
     if message == "expected ')'" {
         return next_operand(text, at);
     }
+    if message == "string literal with user-defined suffix cannot be used here" {
+        // `extern "C"__global__`, at what is behind the quotes.
+        let before = text.get(..at)?.strip_suffix("\"C\"")?.trim_end();
+        return before.ends_with("extern").then(|| Change::insert(at, " "));
+    }
+    if let Some(change) = dependent::checked_later(text, at, message) {
+        return Some(change);
+    }
     UNROLL_MESSAGES
         .iter()
         .any(|start| message.starts_with(start))
@@ -84,16 +102,19 @@ fn between<'a>(message: &'a str, start: &str) -> Option<&'a str> {
     message.strip_prefix(start)?.split('\'').next()
 }
 
-/// `a<T>::name<n>(x)`: nvcc's front end sees by the parenthesis that a template is meant.
+/// `a<T>::name<n>(x)`, `x.name<n>(y)` and `p->name<n>(y)` of what depends on a parameter: nvcc's front end reads a template
+/// where what stands there could be a comparison too, and refuses it otherwise, so that something has to be in the parentheses.
 fn named_template(text: &str, at: usize, name: &str) -> Option<Change> {
     let statement = &text[at..at + text[at..].find([';', '{', '}'])?];
     let found = statement.match_indices(name).find(|(begin, _)| {
-        let before = statement[..*begin].trim_end();
+        let before = text[..at + begin].trim_end();
         let behind = statement[begin + name.len()..].trim_start();
         let is_member = ["::", ".", "->"]
             .iter()
             .any(|access| before.ends_with(access));
-        is_member && behind.starts_with('<')
+        let arguments = angled(behind).map(|length| behind[length..].trim_start());
+        let call = arguments.and_then(|rest| rest.strip_prefix('('));
+        is_member && call.is_some_and(|call| !call.trim_start().starts_with(')'))
     });
     Some(Change::insert(at + found?.0, "template "))
 }
@@ -297,7 +318,7 @@ pub(super) fn blanks(text: &str) -> usize {
 }
 
 /// The length of what stands in angle brackets at the beginning, with them.
-fn angled(text: &str) -> Option<usize> {
+pub(super) fn angled(text: &str) -> Option<usize> {
     let (mut angles, mut others) = (0, 0);
     for (index, character) in text.char_indices() {
         match character {
@@ -337,9 +358,22 @@ mod tests {
                 "return ^get<T>::get<2>(v);",
                 "return get<T>::template get<2>(v);",
             ),
-            ("x = ^v.get <2>();", "x = v.template get <2>();"),
+            ("x = ^v.get <2>(1);", "x = v.template get <2>(1);"),
+            ("x = v.^get<2>(1);", "x = v.template get<2>(1);"),
+            (
+                "x = p->^get<n, (1 > 2)>(1);",
+                "x = p->template get<n, (1 > 2)>(1);",
+            ),
         ] {
             assert_eq!(changed(before, missing).as_deref(), Some(after));
+        }
+        // nvcc refuses what cannot be read as a comparison.
+        for text in [
+            "x = v.^get<2>();",
+            "x = ^get<2>(1);",
+            "x = v.template ^get<2>(1);",
+        ] {
+            assert_eq!(changed(text, missing), None, "{text}");
         }
         let behind = "use 'template' keyword to treat 'to' as a dependent template name";
         assert_eq!(
@@ -353,6 +387,12 @@ mod tests {
             Some("x = typename a::b(!!y);")
         );
         assert_eq!(changed("x = typename ^a::b(!!y);", of_type), None);
+        let sum = "reference to non-static member function must be called";
+        assert_eq!(
+            changed("a + p->^get<3>(1);", sum).as_deref(),
+            Some("a + p->template get<3>(1);")
+        );
+        assert_eq!(changed("p->^other; p->get<3>(1);", sum), None);
         let overloaded =
             "reference to overloaded function could not be resolved; did you mean to call it?";
         assert_eq!(
@@ -378,6 +418,16 @@ mod tests {
             Some("{ return this->get(x); }")
         );
         assert_eq!(changed("{ return ^GET(x); }", message), None);
+    }
+
+    #[test]
+    fn languages_without_a_blank_behind() {
+        let message = "string literal with user-defined suffix cannot be used here";
+        assert_eq!(
+            changed("extern \"C\"^__global__ void k();", message).as_deref(),
+            Some("extern \"C\" __global__ void k();")
+        );
+        assert_eq!(changed("f(\"C\"^_x);", message), None);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! `__shared__ barrier a[2], b;` becomes a member `a[2], b` of a structure, which is in a union with a constructor
 //! of ours that does nothing; `a` and `b` are references to what is in there.
 
+use super::code::{code_alone, pieces, words};
 use super::places::{Change, word};
 
 /// As clang words a warning; nvcc's of the same (#20054) has these words.
@@ -27,7 +28,7 @@ pub(super) fn uninitialised(text: &str, at: usize) -> Option<Change> {
         return None;
     }
     let mut names = Vec::new();
-    for declarator in declarators(&text[at..end]) {
+    for declarator in pieces(&text[at..end]) {
         let behind = declarator.trim_start().trim_start_matches(['*', '&', ' ']);
         let name = word(behind);
         let rest = behind[name.len()..].trim();
@@ -54,6 +55,66 @@ pub(super) fn uninitialised(text: &str, at: usize) -> Option<Change> {
     })
 }
 
+/// What nvcc says of these (#20044).
+const NOT_EXTERN: &str =
+    "an extern declaration of a __shared__ variable is treated as a static definition";
+
+/// `extern __shared__ T x;` and `extern __shared__ T x[n];`, which nvcc takes for definitions: without `extern`. What has no bound is memory of
+/// the launch's own size, and stays. Functions that each declare a variable of the same name mean the same one, which this cannot give them.
+pub(super) fn defined(text: &str, at: usize) -> Option<Change> {
+    let code = code_alone(text);
+    let begin = code[..at].rfind([';', '{', '}']).map_or(0, |end| end + 1);
+    let end = at + code[at..].find(';')?;
+    let declaration = &code[begin..end];
+    let is_extern = |declaration: &str| {
+        ["extern", "__shared__"]
+            .iter()
+            .all(|wanted| words(declaration).any(|word| word == *wanted))
+    };
+    if !is_extern(declaration) || declaration.contains(['=', '{']) || text[begin..end].contains('#')
+    {
+        return None;
+    }
+    let pieces = pieces(declaration);
+    let names: Vec<&str> = pieces.iter().map(|piece| declared_name(piece)).collect();
+    let is_bounded = |piece: &str| {
+        let bound = piece.find('[').map(|open| piece[open + 1..].trim_start());
+        bound.is_none_or(|bound| !bound.starts_with(']'))
+    };
+    let others = code[..begin].split(';').chain(code[end..].split(';'));
+    let others = others.map(|other| other.rsplit(['{', '}']).next().unwrap_or(other));
+    let named = |other: &str| words(other).any(|word| names.contains(&word));
+    if names.contains(&"") || others.filter(|other| is_extern(other)).any(named) {
+        return None;
+    }
+    let (bounded, open): (Vec<_>, Vec<_>) = pieces.iter().partition(|piece| is_bounded(piece));
+    let first = pieces[0];
+    let specifiers = first[..first.rfind(names[0])?].trim_end_matches(['*', ' ']);
+    let declared = |kept: &[&&str]| {
+        let kept = kept
+            .iter()
+            .map(|piece| piece.strip_prefix(specifiers).unwrap_or(piece).trim());
+        format!("{specifiers} {};", kept.collect::<Vec<_>>().join(", "))
+    };
+    let mut text = declared(&bounded).replacen("extern", "", 1);
+    if !open.is_empty() {
+        text += &declared(&open).replace('\n', " ");
+    }
+    Some(Change {
+        range: begin..end + 1,
+        text,
+        warning: Some(NOT_EXTERN),
+    })
+}
+
+/// The name in a declarator, which may stand behind the specifiers.
+fn declared_name(piece: &str) -> &str {
+    let end = piece.find('[').unwrap_or(piece.len());
+    let before = piece[..end].trim_end();
+    let begin = before.rfind(|part: char| !part.is_ascii_alphanumeric() && part != '_');
+    &before[begin.map_or(0, |begin| begin + 1)..]
+}
+
 /// Whether something of the same declaration may stand before a place: what ends there is no end of a statement.
 fn begins_amid(before: &str) -> bool {
     let line = before.rfind('\n').map_or(0, |end| end + 1);
@@ -63,23 +124,9 @@ fn begins_amid(before: &str) -> bool {
         || same_line.ends_with("*/"))
 }
 
-/// Pieces between commas that stand in no brackets.
-fn declarators(text: &str) -> Vec<&str> {
-    let mut depth = 0;
-    let is_comma = |character: char| {
-        match character {
-            '[' | '(' | '<' => depth += 1,
-            ']' | ')' | '>' => depth -= 1,
-            _ => {}
-        }
-        character == ',' && depth == 0
-    };
-    text.split(is_comma).collect()
-}
-
 #[cfg(test)]
 mod tests {
-    use super::uninitialised;
+    use super::{defined, uninitialised};
 
     fn changed(text: &str) -> Option<String> {
         let at = text.find('^')?;
@@ -112,6 +159,34 @@ mod tests {
             "SHARED(^x);",
         ] {
             assert_eq!(changed(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn variables_with_a_size_are_definitions() {
+        for (before, after) in [
+            ("{ extern ^__shared__ P p; }", "{  __shared__ P p; }"),
+            (
+                "^__shared__ extern int *p[2][3]; x;",
+                "__shared__  int *p[2][3]; x;",
+            ),
+            (
+                "; extern ^__shared__ int p, q[], *r[3];",
+                ";  __shared__ int p, *r[3]; extern __shared__ int q[];",
+            ),
+        ] {
+            let at = before.find('^').unwrap();
+            let mut text = before.replacen('^', "", 1);
+            let change = defined(&text, at).unwrap();
+            text.replace_range(change.range, &change.text);
+            assert_eq!(text, after);
+        }
+        for text in [
+            "{ extern ^__shared__ int p = 3; }",
+            "f() { extern ^__shared__ P p; } g() { extern __shared__ P p; }",
+        ] {
+            let at = text.find('^').unwrap();
+            assert!(defined(&text.replacen('^', "", 1), at).is_none(), "{text}");
         }
     }
 }

@@ -6,8 +6,8 @@
 //! does. So such functions become functions of both sides there, and bodies of such templates are left out, there
 //! and there alone: device code is read as it stands, and what nvcc refuses in it, clang refuses too.
 
+use super::code::{code_alone, function_around, words};
 use super::places::{Change, blanks, word};
-use std::ops::Range;
 
 /// The macro that stands before the name of a function that becomes one of both sides.
 const BOTH_SIDES: &str = "__sirius_both_sides";
@@ -90,137 +90,6 @@ pub(super) fn for_device(text: &str, at: usize, known: bool) -> Option<[Change; 
             Change::insert(function.body.end, "}"),
         ]
     })
-}
-
-/// A function by its text.
-struct Function<'a> {
-    /// From the end of what stands before it to its body.
-    header: &'a str,
-    /// From its opening brace to the closing one.
-    body: Range<usize>,
-    /// Whether all braces between it and the place are those of plain statements.
-    only_statements: bool,
-}
-
-/// The function whose body is around a place; `code` is what [`code_alone`] gives.
-fn function_around(code: &str, at: usize) -> Option<Function<'_>> {
-    // Where a brace opens, and where what stands before it begins.
-    let mut open: Vec<(usize, usize)> = Vec::new();
-    let (mut begin, mut parentheses) = (0, 0_usize);
-    let mut around: Vec<(usize, usize)> = Vec::new();
-    for (index, byte) in code.bytes().enumerate() {
-        if index == at {
-            around.clone_from(&open);
-        }
-        match byte {
-            b'(' => parentheses += 1,
-            b')' => parentheses = parentheses.saturating_sub(1),
-            b'{' => {
-                open.push((index, begin));
-                begin = index + 1;
-            }
-            b'}' => {
-                let closed = open.pop()?;
-                begin = index + 1;
-                let header = |(brace, begin): (usize, usize)| code[begin..brace].trim();
-                let function = around.iter().position(|brace| is_function(header(*brace)));
-                let Some(function) = function else { continue };
-                if around[function] == closed {
-                    let inner = &around[function + 1..];
-                    return Some(Function {
-                        header: header(closed),
-                        body: closed.0..index,
-                        only_statements: inner.iter().all(|brace| is_statement(header(*brace))),
-                    });
-                }
-            }
-            b';' if parentheses == 0 => begin = index + 1,
-            _ => {}
-        }
-    }
-    None
-}
-
-/// Whether what stands before a brace is a function's declaration, given that it is in none.
-fn is_function(header: &str) -> bool {
-    let end = ["const", "noexcept"]
-        .iter()
-        .find_map(|word| header.strip_suffix(word));
-    end.unwrap_or(header).trim_end().ends_with(')')
-}
-
-/// Whether what stands before a brace in a function is a statement's beginning, and no lambda's or class's.
-fn is_statement(header: &str) -> bool {
-    let known = ["", "if", "else", "for", "while", "do", "switch"];
-    let lambdas = ["[]", "[=", "[&", "[this"];
-    known.contains(&word(header)) && !lambdas.iter().any(|capture| header.contains(capture))
-}
-
-fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|character: char| !character.is_ascii_alphanumeric() && character != '_')
-}
-
-/// The text with blanks for comments, literals and directives, byte by byte.
-fn code_alone(text: &str) -> String {
-    let bytes = text.as_bytes();
-    let mut code = bytes.to_vec();
-    let mut blank = |range: Range<usize>| {
-        for byte in &mut code[range] {
-            if *byte != b'\n' {
-                *byte = b' ';
-            }
-        }
-    };
-    let (mut index, mut line_begins) = (0, true);
-    while index < bytes.len() {
-        let rest = &text.as_bytes()[index..];
-        let length = match rest[0] {
-            b'#' if line_begins => directive(rest),
-            b'/' if rest.starts_with(b"//") => rest
-                .iter()
-                .position(|byte| *byte == b'\n')
-                .unwrap_or(rest.len()),
-            b'/' if rest.starts_with(b"/*") => {
-                let end = rest.windows(2).skip(2).position(|pair| pair == b"*/");
-                end.map_or(rest.len(), |end| end + 4)
-            }
-            quote @ (b'"' | b'\'') if !follows_digit(bytes, index) => literal(rest, quote),
-            _ => 0,
-        };
-        blank(index..index + length);
-        line_begins = match rest[0] {
-            b'\n' => true,
-            byte => line_begins && byte.is_ascii_whitespace(),
-        };
-        index += length.max(1);
-    }
-    String::from_utf8_lossy(&code).into_owned()
-}
-
-/// The length of a directive, with the lines that go on with it.
-fn directive(rest: &[u8]) -> usize {
-    let mut ends = rest.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
-    let end = ends.find(|(index, _)| !rest[..*index].ends_with(b"\\"));
-    end.map_or(rest.len(), |(index, _)| index)
-}
-
-/// The length of a literal, which ends on its line.
-fn literal(rest: &[u8], quote: u8) -> usize {
-    let mut index = 1;
-    while index < rest.len() && rest[index] != b'\n' {
-        match rest[index] {
-            b'\\' => index += 1,
-            byte if byte == quote => return index + 1,
-            _ => {}
-        }
-        index += 1;
-    }
-    index.min(rest.len())
-}
-
-/// Whether a quote separates digits of a number.
-fn follows_digit(bytes: &[u8], index: usize) -> bool {
-    bytes[index] == b'\'' && index > 0 && bytes[index - 1].is_ascii_hexdigit()
 }
 
 #[cfg(test)]

@@ -1,0 +1,76 @@
+//! What is refused as nvcc refuses it, and what is not, where clang by itself would decide otherwise.
+
+use std::process::{Command, Output};
+
+fn program(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_sirius-rs"))
+        .args(arguments)
+        .env_remove("SIRIUS_FLAGS")
+        .output()
+        .expect("the compiler runs")
+}
+
+/// What nvcc checks only where a template is instantiated is refused there, and so is what both compilers refuse.
+#[test]
+fn what_nvcc_refuses_stays_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("refused.cu");
+    for (text, message) in [
+        (
+            "class A { int x; };\ntemplate <class T> int f(A &a) { return a.x; }\nint g(A &a) { return f<int>(a); }\n",
+            "'x' is a private member of 'A'",
+        ),
+        (
+            "struct A { template <int n> __device__ int at() { return n; } };\n\
+             template <class T> __device__ int f(T a) { return a.at<3>(); }\n\
+             __global__ void k(int *o) { *o = f(A()); }\n",
+            "missing 'template' keyword",
+        ),
+        (
+            "__device__ int f() { extern __shared__ int x; return x; }\n\
+             __global__ void k(int *o) { extern __shared__ int x; x = 3; *o = f(); }\n",
+            "define it once without extern",
+        ),
+        (
+            "struct N { constexpr __device__ operator int() const { return 3; } };\n\
+             #define ADD(r, n) asm(\"add.s32 %0, %0, %1;\" : \"+r\"(r) : \"n\"(n))\n\
+             __global__ void k(int *o) { int r = *o; ADD(r, N()); *o = r; }\n",
+            "convert it: \"n\"(+(x))",
+        ),
+    ] {
+        std::fs::write(&source, text).unwrap();
+        let path = source.to_str().unwrap();
+        let output = program(&[path, "--sirius-device=cpu", "-c", "-o", "/dev/null"]);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(stderr.contains(message), "{stderr}");
+        assert_eq!(output.status.code(), Some(2), "{stderr}");
+    }
+}
+
+/// Warnings that only clang has end no build that nvcc would not end, unless they are asked for.
+#[test]
+fn warnings_of_clang_alone_are_off() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("warned.cu");
+    let text = "class A { int unused; public: A() {} };\n\
+                template <class T> void each(T t) { t(); }\n\
+                __global__ void k(float *o, int n) { float x = o[1]; x = x; o[0] = n + x; }\n\
+                int main() { int n = 3; each([n] {}); if ((n == 2)) n++; A a; (void)a; k<<<1, 1>>>(nullptr, n); }\n";
+    std::fs::write(&source, text).unwrap();
+    let path = source.to_str().unwrap();
+    for (asked, status) in [("", 0), (",-Wunused-private-field", 2)] {
+        let options = format!("-Wall,-Wextra,-Werror{asked}");
+        let words = [
+            path,
+            "--sirius-device=cpu",
+            "-c",
+            "-o",
+            "/dev/null",
+            "-Xcompiler",
+            &options,
+        ];
+        let output = program(&words);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(status), "{stderr}");
+    }
+}
