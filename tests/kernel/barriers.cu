@@ -295,6 +295,7 @@ __global__ void leaves_early(const float *x, float *y, int n) {
 //>   must write shared @_ZZ5namedPKfPfE1s[4tx .. +4] : true
 //>   must read shared @_ZZ5namedPKfPfE1s[-4tx + 16*floor((tx)/2) + 4 .. +4] : true
 //>   must write arg1[4tx .. +4] : true
+//>   lanes exchange what access 1 writes by access 2
 //>   reads arg0 within [0, 4*blockDim.x)
 //>   writes arg1 within [0, 4*blockDim.x)
 //>   runs alone: uses a named barrier (named_barrier)
@@ -305,6 +306,7 @@ __global__ void leaves_early(const float *x, float *y, int n) {
 //>   must write shared @_ZZ9named_twoPKfPfE1s[4tx .. +4] : true
 //>   must read shared @_ZZ9named_twoPKfPfE1s[-4tx + 16*floor((tx)/2) + 4 .. +4] : true
 //>   must write arg1[4tx .. +4] : true
+//>   lanes exchange what access 1 writes by access 2
 //>   reads arg0 within [0, 4*blockDim.x)
 //>   writes arg1 within [0, 4*blockDim.x)
 //>   runs alone: uses a named barrier (named_barrier)

@@ -80,3 +80,149 @@ __global__ void scattered(float *x, const int *to) {
     s[to[t]] = x[t];
     x[t] = s[t];
 }
+
+//> kernel tail
+//>   loop i0 uniform
+//>   loop i1 divergent
+//>   must read arg0[4tx .. +4] : true in interval 0
+//>   must write shared @_ZZ4tailPfE1s[4tx .. +4] : true in interval 0
+//>   may read shared @_ZZ4tailPfE1s[4tx + 4i1 .. +4] : i1 - 1 >= 0 and -tx + i1 - 1 >= 0 and i1 >= 0 and -i1 + 16 >= 0 in i0,i1 (only bounds of a number in it are known) in interval 1
+//>   may read shared @_ZZ4tailPfE1s[4tx .. +4] : i1 - 1 >= 0 and -tx + i1 - 1 >= 0 and i1 >= 0 and -i1 + 16 >= 0 in i0,i1 (only bounds of a number in it are known) in interval 1
+//>   may write shared @_ZZ4tailPfE1s[4tx .. +4] : i1 - 1 >= 0 and -tx + i1 - 1 >= 0 and i1 >= 0 and -i1 + 16 >= 0 in i0,i1 (only bounds of a number in it are known) in interval 1
+//>   must read shared @_ZZ4tailPfE1s[4tx .. +4] : true in interval 1
+//>   must write arg0[4tx .. +4] : true in interval 1
+//>   barrier uniform
+//>   flow from access 1 to access 2 across barrier 0
+//>   anti from access 2 to access 4 in one interval
+//>   lanes exchange what access 4 writes by access 2
+//>   writes arg0 within [0, 4*blockDim.x)
+//>   static shared 256 bytes
+//>
+//> kernel tail_in_order
+//>   loop i0 uniform
+//>   loop i1 divergent
+//>   must read arg0[4tx .. +4] : true in interval 0
+//>   must write shared @_ZZ13tail_in_orderPfE1s[4tx .. +4] : true in interval 0
+//>   may read shared @_ZZ13tail_in_orderPfE1s[4tx .. +4] : i1 - 1 >= 0 and i1 >= 0 and -i1 + 16 >= 0 in i0,i1 (only bounds of a number in it are known) in interval 1
+//>   may read shared @_ZZ13tail_in_orderPfE1s[4tx + 4i1 .. +4] : i1 - 1 >= 0 and i1 >= 0 and -i1 + 16 >= 0 in i0,i1 (only bounds of a number in it are known) in interval 1
+//>   may write shared @_ZZ13tail_in_orderPfE1s[4tx .. +4] : i1 - 1 >= 0 and i1 >= 0 and -i1 + 16 >= 0 in i0,i1 (only bounds of a number in it are known) in interval 1
+//>   must read shared @_ZZ13tail_in_orderPfE1s[4tx .. +4] : true in interval 1
+//>   must write arg0[4tx .. +4] : true in interval 1
+//>   barrier uniform
+//>   anti from access 0 to access 6 across barrier 0
+//>   output from access 1 to access 1 in one interval
+//>   flow from access 1 to access 2 across barrier 0
+//>   flow from access 1 to access 3 across barrier 0
+//>   output from access 1 to access 4 across barrier 0
+//>   flow from access 1 to access 5 across barrier 0
+//>   anti from access 2 to access 4 in one interval
+//>   anti from access 3 to access 4 in one interval
+//>   output from access 4 to access 4 in one interval
+//>   flow from access 4 to access 5 in one interval
+//>   output from access 6 to access 6 in one interval
+//>   writes arg0 within [0, 4*blockDim.x)
+//>   warp operations
+//>   static shared 256 bytes
+//>
+//> kernel halves
+//>   p0 = blockDim.x
+//>   loop i0 uniform
+//>   loop i1 divergent
+//>   must read arg0[4tx .. +4] : true in interval 0
+//>   must write shared @_ZZ6halvesPfE1s[4tx .. +4] : true in interval 0
+//>   may read shared @_ZZ6halvesPfE1s[4tx + 4*floor((i1)/2) .. +4] : floor((i1)/2) - 1 >= 0 and -tx + floor((i1)/2) - 1 >= 0 and i1 >= 0 and -i1 + p0 >= 0 in i0,i1 (only bounds of a number in it are known) in interval 1,2
+//>   may read shared @_ZZ6halvesPfE1s[4tx .. +4] : floor((i1)/2) - 1 >= 0 and -tx + floor((i1)/2) - 1 >= 0 and i1 >= 0 and -i1 + p0 >= 0 in i0,i1 (only bounds of a number in it are known) in interval 1,2
+//>   may write shared @_ZZ6halvesPfE1s[4tx .. +4] : floor((i1)/2) - 1 >= 0 and -tx + floor((i1)/2) - 1 >= 0 and i1 >= 0 and -i1 + p0 >= 0 in i0,i1 (only bounds of a number in it are known) in interval 1,2
+//>   must read shared @_ZZ6halvesPfE1s[0 .. +4] : -tx = 0 in interval 1,2
+//>   must write arg0[0 .. +4] : -tx = 0 in interval 1,2
+//>   barrier uniform
+//>   barrier uniform in i0
+//>   flow from access 1 to access 2 across barrier 0
+//>   anti from access 2 to access 4 across barrier 1
+//>   anti from access 2 to access 4 in one interval
+//>   flow from access 4 to access 2 across barrier 1
+//>   writes arg0 within [0, max(4*blockDim.x, 4))
+//>   static shared 4096 bytes
+//>
+//> kernel interleaved
+//>   p0 = blockDim.x
+//>   loop i0 uniform
+//>   loop i1 divergent
+//>   must read arg0[4tx .. +4] : true in interval 0
+//>   must write shared @_ZZ11interleavedPfE1s[4tx .. +4] : true in interval 0
+//>   may read shared @_ZZ11interleavedPfE1s[4tx + 4i1 + 4 .. +4] : -i1 + p0 - 2 >= 0 and i1 >= 0 in i0,i1 (only bounds of a number in it are known) in interval 1,2
+//>   may read shared @_ZZ11interleavedPfE1s[4tx .. +4] : -i1 + p0 - 2 >= 0 and i1 >= 0 in i0,i1 (only bounds of a number in it are known) in interval 1,2
+//>   may write shared @_ZZ11interleavedPfE1s[4tx .. +4] : -i1 + p0 - 2 >= 0 and i1 >= 0 in i0,i1 (only bounds of a number in it are known) in interval 1,2
+//>   must read shared @_ZZ11interleavedPfE1s[0 .. +4] : -tx = 0 in interval 1,2
+//>   must write arg0[0 .. +4] : -tx = 0 in interval 1,2
+//>   barrier uniform
+//>   barrier uniform in i0
+//>   flow from access 1 to access 2 across barrier 0
+//>   anti from access 2 to access 4 across barrier 1
+//>   anti from access 2 to access 4 in one interval
+//>   flow from access 4 to access 2 across barrier 1
+//>   writes arg0 within [0, max(4*blockDim.x, 4))
+//>   static shared 4096 bytes
+//>
+//> kernel sorted
+//>   loop i0 uniform
+//>   loop i1 in i0 uniform
+//>   loop i2 divergent
+//>   loop i3 divergent
+//>   must read arg0[4tx .. +4] : true in interval 0
+//>   must write shared @_ZZ6sortedPfE1s[4tx .. +4] : true in interval 0
+//>   may read shared @_ZZ6sortedPfE1s[4tx .. +4] : -i2 + 254 >= 0 and floor((i3)/2) - 1 >= 0 and i2 >= 0 and i3 >= 0 in i0,i1,i2,i3 (only bounds of a number in it are known) in interval 1
+//>   may read shared @_ZZ6sortedPfE1s[*] : -i2 + 254 >= 0 and floor((i3)/2) - 1 >= 0 and i2 >= 0 and i3 >= 0 in i0,i1,i2,i3 (it is a bitwise combination) in interval 1
+//>   may write shared @_ZZ6sortedPfE1s[4tx .. +4] : -i2 + 254 >= 0 and floor((i3)/2) - 1 >= 0 and i2 >= 0 and i3 >= 0 in i0,i1,i2,i3 (only bounds of a number in it are known) in interval 1
+//>   may write shared @_ZZ6sortedPfE1s[*] : -i2 + 254 >= 0 and floor((i3)/2) - 1 >= 0 and i2 >= 0 and i3 >= 0 in i0,i1,i2,i3 (it is a bitwise combination) in interval 1
+//>   must read shared @_ZZ6sortedPfE1s[4tx .. +4] : true in interval 2
+//>   must write arg0[4tx .. +4] : true in interval 2
+//>   barrier uniform in i0,i1
+//>   barrier uniform
+//>   flow from access 1 to access 3 across barrier 0
+//>   output from access 1 to access 5 across barrier 0
+//>   anti from access 2 to access 5 across barrier 0
+//>   anti from access 2 to access 5 in one interval
+//>   anti from access 3 to access 4 across barrier 0
+//>   anti from access 3 to access 4 in one interval
+//>   anti from access 3 to access 5 across barrier 0
+//>   anti from access 3 to access 5 in one interval
+//>   flow from access 4 to access 3 across barrier 0
+//>   output from access 4 to access 5 across barrier 0
+//>   output from access 4 to access 5 in one interval
+//>   flow from access 5 to access 2 across barrier 0
+//>   flow from access 5 to access 3 across barrier 0
+//>   output from access 5 to access 4 across barrier 0
+//>   output from access 5 to access 5 across barrier 0
+//>   output from access 5 to access 5 in one interval
+//>   flow from access 5 to access 6 across barrier 1
+//>   writes arg0 within [0, 4*blockDim.x)
+//>   static shared 1024 bytes
+//>
+//> kernel butterfly
+//>   loop i0 uniform
+//>   loop i1 divergent
+//>   must read arg0[4tx .. +4] : true in interval 0
+//>   must write shared @_ZZ9butterflyPfE1s[4tx .. +4] : true in interval 0
+//>   may read shared @_ZZ9butterflyPfE1s[*] : i1 - 1 >= 0 and i1 >= 0 and -i1 + 16 >= 0 in i0,i1 (it is a bitwise combination) in interval 1
+//>   may read shared @_ZZ9butterflyPfE1s[4tx .. +4] : i1 - 1 >= 0 and i1 >= 0 and -i1 + 16 >= 0 in i0,i1 (only bounds of a number in it are known) in interval 1
+//>   may write shared @_ZZ9butterflyPfE1s[4tx .. +4] : i1 - 1 >= 0 and i1 >= 0 and -i1 + 16 >= 0 in i0,i1 (only bounds of a number in it are known) in interval 1
+//>   must read shared @_ZZ9butterflyPfE1s[4tx .. +4] : true in interval 1
+//>   must write arg0[4tx .. +4] : true in interval 1
+//>   barrier uniform
+//>   flow from access 1 to access 2 across barrier 0
+//>   anti from access 2 to access 4 in one interval
+//>   lanes may exchange what access 4 writes by access 2
+//>   writes arg0 within [0, 4*blockDim.x)
+//>   static shared 128 bytes
+//>
+//> kernel scattered
+//>   must read arg0[4tx .. +4] : true
+//>   must read arg1[4tx .. +4] : true
+//>   may write shared @_ZZ9scatteredPfPKiE1s[*] : true (it is read from memory)
+//>   must read shared @_ZZ9scatteredPfPKiE1s[4tx .. +4] : true
+//>   must write arg0[4tx .. +4] : true
+//>   lanes may exchange what access 2 writes by access 3
+//>   writes arg0 within [0, 4*blockDim.x)
+//>   reads arg1 within [0, 4*blockDim.x)
+//>   static shared 1024 bytes

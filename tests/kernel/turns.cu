@@ -169,6 +169,7 @@ __global__ void not_equal_from_thread(float *o, int n) {
 //>   flow from access 3 to access 0 across barrier 0
 //>   output from access 3 to access 3 across barrier 0
 //>   output from access 3 to access 3 in one interval
+//>   lanes exchange what access 1 writes by access 2
 //>   writes arg0 within [0, 4*blockDim.x + 128*arg1 - 128)
 //>   requires 32*arg1 - 32 <= 4294967295
 //>   static shared 384 bytes
