@@ -130,7 +130,14 @@ pub fn run(invocation: &Invocation) -> Result<Outcome, PipelineError> {
         }),
         Invocation::Build(build) => {
             let mut built = run_build(build);
-            write_times(build, built.as_mut().ok())?;
+            // The table is an output, too, which may be what was refused.
+            let refused = matches!(
+                built,
+                Err(PipelineError::OutputIsInput(_) | PipelineError::TwoOutputs(_))
+            );
+            if !refused {
+                write_times(build, built.as_mut().ok())?;
+            }
             built
         }
         Invocation::Tune {

@@ -173,7 +173,7 @@ const RACES: &[(&str, &[&str])] = &[
         "lanes",
         &[
             "race in kernel add_up_warp",
-            "of shared memory, at {lane write}",
+            ", at {lane write}",
             "read, at {lane read}",
             "no barrier",
         ],
