@@ -497,3 +497,52 @@ fn every_stage_shows_what_it_found() {
         "{generated}"
     );
 }
+
+/// A program that is linked with a library of which nothing is known: what cuBLAS reads there is written all the same.
+#[test]
+fn a_library_that_is_not_known_reads() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    std::fs::write(path("other.c"), "void other(void) {}\n").unwrap();
+    std::fs::write(
+        path("sum.cu"),
+        "#include <cstdio>\n#include <cublas_v2.h>\n\
+         __global__ void fill(float *out, float by) { out[threadIdx.x] = by; }\n\
+         int main() {\n\
+           cublasHandle_t handle;\n  cublasCreate(&handle);\n\
+           float *x, *y, two = 2, sums[64];\n\
+           cudaMalloc(&x, sizeof sums);\n  cudaMalloc(&y, sizeof sums);\n\
+           fill<<<1, 64>>>(x, 3);\n  fill<<<1, 64>>>(y, 4);\n\
+           cublasSaxpy(handle, 64, &two, x, 1, y, 1);\n\
+           cublasGetVector(64, sizeof(float), y, 1, sums, 1);\n\
+           printf(sums[63] == 10 ? \"PASS\\n\" : \"FAIL: %g\\n\", sums[63]);\n\
+           cublasDestroy(handle);\n  cudaFree(x);\n  cudaFree(y);\n}\n",
+    )
+    .unwrap();
+    let library = path("libother.so");
+    let made = Command::new("cc")
+        .args(["-shared", "-fPIC", "-o"])
+        .arg(&library)
+        .arg(path("other.c"))
+        .status()
+        .unwrap();
+    assert!(made.success());
+    let built = Command::new(env!("CARGO_BIN_EXE_sirius-rs"))
+        .arg(path("sum.cu"))
+        .arg(&library)
+        .args(["-O2", "--sirius-device=cpu", "-lcublas", "-o"])
+        .arg(path("sum"))
+        .env("SIRIUS_STRICT", "1")
+        .env_remove("SIRIUS_FLAGS")
+        .output()
+        .unwrap();
+    let messages = String::from_utf8_lossy(&built.stderr);
+    assert!(built.status.success(), "{messages}");
+    // What is read stays written where launches become one, too.
+    assert!(messages.contains("2 launches -> 1"), "{messages}");
+    let run = Command::new(path("sum"))
+        .env("LD_LIBRARY_PATH", folder.path())
+        .output()
+        .unwrap();
+    assert_eq!(String::from_utf8_lossy(&run.stdout), "PASS\n");
+}

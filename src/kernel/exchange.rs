@@ -45,15 +45,18 @@ const SOME: u8 = 2;
 /// The lane is not in the loop.
 const OUTSIDE: u8 = 3;
 
-/// The exchanges of a kernel whose accesses are modelled; `touches` has the instruction and the pointer of each.
+/// By block, its barriers and accesses in order; by access, its instruction and its pointer.
+type Statements<'a> = (
+    &'a BTreeMap<BlockRef, Vec<Event>>,
+    &'a [(ValueRef, Option<ValueRef>)],
+);
+
+/// The exchanges of a kernel whose accesses are modelled.
 pub(super) fn exchanges(
     body: &Body,
     flow: &Flow,
     uniformity: &Uniformity,
-    (events, touches): (
-        &BTreeMap<BlockRef, Vec<Event>>,
-        &[(ValueRef, Option<ValueRef>)],
-    ),
+    (events, touches): Statements<'_>,
     model: &KernelModel,
 ) -> Vec<Exchange> {
     let shared = |access: &Access| {

@@ -18,7 +18,7 @@ __global__ void matching(const unsigned *label, unsigned *same) {
         all &= mask;
     }
     unsigned any, every;
-    asm volatile("{ .reg .pred p, q, r; setp.ge.u32 p, %%laneid, 30; setp.eq.s32 q, %2, %2; and.pred r, p, q;\n"
+    asm volatile("{ .reg .pred p, q, r; .reg .u32 lane; mov.u32 lane, %%laneid; setp.ge.u32 p, lane, 30; setp.eq.s32 q, %2, %2; and.pred r, p, q;\n"
                  "vote.sync.any.pred p, r, -1; vote.sync.all.pred q, r, -1; selp.u32 %0, 1, 0, p; selp.u32 %1, 1, 0, q; }"
                  : "=r"(any), "=r"(every) : "r"(threadIdx.x));
     same[threadIdx.x] = any == 1 && every == 0 ? all : 0;
