@@ -9,6 +9,9 @@ use llvm_sys::LLVMOpcode;
 use llvm_sys::core::{LLVMGetConstOpcode, LLVMGetPointerAddressSpace, LLVMTypeOf};
 use std::collections::{BTreeSet, HashSet};
 
+/// Metadata of accesses that are `volatile` only because lanes exchange values by them.
+pub const EXCHANGED: &str = "sirius.exchanged";
+
 /// Address space of shared memory.
 const SHARED: u32 = 3;
 
@@ -33,7 +36,11 @@ pub(super) fn make_volatile(device: &Module<'_>, kernel: &str, variables: &BTree
                 _ => continue,
             };
             if leads_to(pointer, Some(variables), function != kernel) {
-                instruction.make_volatile();
+                // A program's own `volatile` says that it relies on lockstep; this one is still a race to look for.
+                if !instruction.is_volatile() {
+                    instruction.make_volatile();
+                    instruction.add_metadata(device, EXCHANGED);
+                }
             }
         }
     }

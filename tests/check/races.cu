@@ -6,10 +6,9 @@
 
 namespace cg = cooperative_groups;
 
-// Lanes of one warp. In shared memory the compiler would see that they exchange values, and run them in step.
-__device__ int sums_of_lanes[32];
+// Lanes of one warp.
 __global__ void add_up_warp(int *out, bool ordered) {
-    int *s = sums_of_lanes;
+    __shared__ int s[32];
     s[threadIdx.x] = threadIdx.x;
     __syncwarp();
     for (int d = 16; d > 0; d /= 2) {

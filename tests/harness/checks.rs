@@ -173,8 +173,8 @@ const RACES: &[(&str, &[&str])] = &[
         "lanes",
         &[
             "race in kernel add_up_warp",
-            ", at {lane write}",
-            "read, at {lane read}",
+            "of shared memory, at {lane read}",
+            "wrote, at {lane write}",
             "no barrier",
         ],
     ),

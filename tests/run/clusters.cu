@@ -1,4 +1,4 @@
-// Clusters of blocks: of the size that the kernel was compiled for, or that the launch asks for; barriers of all their
+// Clusters of blocks, of the size that the launch asks for; barriers of all their
 // threads, in one or in two parts, with threads that leave early; each other's shared memory, by cooperative groups, by
 // intrinsics and in inline PTX.
 //
@@ -17,7 +17,7 @@ static void check(bool right, const char *what) {
     wrong++;
 }
 
-__global__ void __cluster_dims__(2, 1, 1) ranks(int *out) {
+__global__ void ranks(int *out) {
     auto cluster = cg::this_cluster();
     cluster.sync();
     out[blockIdx.x] = cluster.block_rank() + 10 * cluster.num_blocks() + 100 * cluster.num_threads();
@@ -100,11 +100,11 @@ int main() {
     for (int i = 0; i < COUNT; i++) host[i] = i * i % 64;
     cudaMemcpy(values, host, sizeof host, cudaMemcpyHostToDevice);
 
-    ranks<<<4, 32>>>(out);
+    check(launch(ranks, 4, 32, 2, 0, out) == cudaSuccess, "a launch of ranks");
     cudaMemcpy(found, out, sizeof found, cudaMemcpyDeviceToHost);
     for (int i = 0; i < 4; i++) check(found[i] == i % 2 + 20 + 6400, "ranks");
-    ranks<<<3, 32>>>(out);
-    check(cudaGetLastError() != cudaSuccess, "half a cluster");
+    check(launch(ranks, 3, 32, 2, 0, out) != cudaSuccess, "half a cluster");
+    cudaGetLastError();
 
     check(launch(histogram, 4, 16, 4, 16 * sizeof(int), (const int *)values, out, COUNT) == cudaSuccess, "a launch");
     cudaMemcpy(found, out, sizeof found, cudaMemcpyDeviceToHost);

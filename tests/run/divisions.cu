@@ -30,9 +30,9 @@ template <class Number> __device__ void divide(results<Number> *out, Number zero
     both<Number>(out->plain, 17, zero + 5);
 }
 
-__global__ void signed_numbers(everything *out, int zero) {
+__global__ void signed_numbers(everything *out, int zero, long long wide) {
     divide<int>(&out->i, zero, INT_MIN);
-    divide<long long>(&out->l, zero, LLONG_MIN);
+    divide<long long>(&out->l, wide, LLONG_MIN);
     divide<short>(&out->s, zero, SHRT_MIN);
 }
 
@@ -71,7 +71,7 @@ template <class Number> static void check(const char *what, const results<Number
 int main() {
     everything *out, host;
     cudaMalloc(&out, sizeof(everything));
-    signed_numbers<<<1, 1>>>(out, 0);
+    signed_numbers<<<1, 1>>>(out, 0, 0);
     unsigned_numbers<<<1, 1>>>(out, 0);
     cudaMemcpy(&host, out, sizeof(everything), cudaMemcpyDeviceToHost);
     int i[] = {INT_MIN, 0};

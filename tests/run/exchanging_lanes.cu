@@ -2,7 +2,7 @@
 // and CloverLeaf have them, in nested branches and in a loop, and a scan. They go in lockstep, by themselves and in a
 // kernel that is fused.
 //
-// expect: 5 launches -> 3
+// expect: 5 launches -> 5
 #include <cstdio>
 
 static const int blocks = 4, threads = 256, count = blocks * threads;

@@ -1,7 +1,7 @@
 // Inline PTX that converts with `.sat`: to whole numbers, what does not fit becomes the nearest one that does, with or
 // without a number between; to numbers with a point, the nearest from 0 to 1.
 //
-// expect: 1 launches -> 1
+// expect: 3 launches -> 3
 #include <cstdio>
 #include <cstring>
 

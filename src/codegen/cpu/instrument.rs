@@ -3,6 +3,7 @@
 
 use crate::codegen::divisors::DIVISOR;
 use crate::codegen::ir::{Builder, Opcode, Type, Value};
+use crate::program::EXCHANGED;
 use inkwell::module::Module;
 
 /// Named like a device function; the library turns it into the runtime's own.
@@ -141,7 +142,7 @@ fn touches(module: &Module, instruction: Value) -> Vec<Touch> {
 /// Whether a load or store may meet others of its kind at one place: it is atomic, or volatile, which programs
 /// write where threads wait for each other.
 fn meets_others(instruction: Value) -> bool {
-    instruction.is_atomic() || instruction.is_volatile()
+    instruction.is_atomic() || instruction.is_volatile() && !instruction.has_metadata(EXCHANGED)
 }
 
 /// Instructions other than phi, debug and lifetime, and what is no instruction of a GPU.
