@@ -462,6 +462,10 @@ impl Built {
         );
         let program = folder.join(&name);
         let report = folder.join(format!("{name}.json"));
+        let text = std::fs::read_to_string(source)?;
+        let mut named = text.lines();
+        let named = named.find_map(|line| line.strip_prefix("// architecture: "));
+        let architecture = format!("-arch={}", named.unwrap_or("sm_80"));
         let output = Command::new(env!("CARGO_BIN_EXE_sirius-rs"))
             .arg(source)
             .args(["-O2", "-std=c++17", "--sirius-device=cpu"])
@@ -471,7 +475,7 @@ impl Built {
                 (!more
                     .iter()
                     .any(|option| option.starts_with("-arch") || *option == "-gencode"))
-                .then_some("-arch=sm_80"),
+                .then_some(architecture),
             )
             .args(more)
             .arg(format!("--sirius-fusion={fusion}"))

@@ -2,8 +2,8 @@
 // threads, in one or in two parts, with threads that leave early; each other's shared memory, by cooperative groups, by
 // intrinsics and in inline PTX.
 //
-// options: -arch=sm_90
-// expect: 4 launches -> 4
+// architecture: sm_90
+// expect: 1 launches -> 1
 #include <cooperative_groups.h>
 #include <cstdio>
 
