@@ -432,6 +432,9 @@ fn host_arguments(
     arguments
         .0
         .extend(build.host_arguments.iter().map(OsString::from));
+    // Behind the host compiler's `-Wall`, which would switch them on again.
+    let asked: Vec<String> = [&build.front_end_arguments[..], &build.host_arguments].concat();
+    arguments.0.extend(clang_warnings::left_off(&asked));
     arguments.input_output(input, output);
     arguments.0
 }
