@@ -1,6 +1,6 @@
 // Lanes of a warp that exchange plain shared memory with no barrier between: the last steps of a block's sum, as TeaLeaf
-// and CloverLeaf have them, in nested branches and in a loop, and a scan. They go in lockstep, by themselves and in a
-// kernel that is fused.
+// and CloverLeaf have them, in nested branches and in a loop, and a scan. They go in lockstep. None of
+// these kernels fuses: their barriers stand under conditions of threads, or copies stand between.
 //
 // expect: 5 launches -> 5
 #include <cstdio>
