@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use sirius_runtime::abi::access;
+use sirius_runtime::abi::{ABI_VERSION, access};
 use sirius_runtime::statistics::Statistics;
 use sirius_runtime::trace::{NO_SITE, Record, SPACE_SHARED, read_trace};
 
@@ -36,6 +36,7 @@ fn build(program: &str) -> PathBuf {
         folder.join(format!("{program}-{:?}", std::thread::current().id()).replace(['(', ')'], ""));
     let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".to_owned());
     let output = Command::new(compiler)
+        .arg(format!("-DABI_VERSION={ABI_VERSION}"))
         .args(["-g", "-O1", "-o"])
         .arg(&executable)
         .arg(source)

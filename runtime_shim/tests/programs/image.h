@@ -97,7 +97,7 @@ enum { LOAD, STORE, ATOMIC };
 static void **register_image(const Kernel *kernels, uint32_t count, const Variable *variables,
                              uint64_t variable_count) {
     Image *image = malloc(sizeof *image);
-    *image = (Image){IMAGE_MAGIC, 4, count, kernels, variable_count, variables, 80, 13000};
+    *image = (Image){IMAGE_MAGIC, ABI_VERSION, count, kernels, variable_count, variables, 80, 13000};
     Wrapper *wrapper = malloc(sizeof *wrapper);
     *wrapper = (Wrapper){0x466243b1, 1, image, 0};
     void **handle = __cudaRegisterFatBinary(wrapper);

@@ -240,9 +240,9 @@ mod tests {
         let ticket = visit(&order, 1, 0, 0);
         order.meet(&ticket, (0, 8), true, true);
         assert!(order.orders(&written, &visit(&order, 1, 0, 0)));
-        assert!(order.orders(&written, &visit(&order, 1, 40, 1)));
-        // Without a barrier behind the counter, or after it, nothing is.
+        // Without a barrier behind the counter nothing is, with one everything that came before it.
         assert!(!order.orders(&written, &visit(&order, 1, 40, 0)));
+        assert!(order.orders(&written, &visit(&order, 1, 40, 1)));
         assert!(!order.orders(&late, &visit(&order, 1, 40, 1)));
     }
 
