@@ -74,3 +74,34 @@ fn warnings_of_clang_alone_are_off() {
         assert_eq!(output.status.code(), Some(status), "{stderr}");
     }
 }
+
+/// Where lanes of a warp may exchange shared memory with nothing that orders them, and nothing tells whether they do, the
+/// CPU device's compiler names both lines; it is silent where they are ordered, or where lockstep is asked for.
+#[test]
+fn a_possible_exchange_of_lanes_is_warned_of() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("scattered.cu");
+    let path = source.to_str().unwrap();
+    let compiled = [path, "--sirius-device=cpu", "-c", "-o", "/dev/null"];
+    let device = [path, "-ptx", "-o", "/dev/null"];
+    let cases: [(&str, &str, &[&str], bool); 5] = [
+        ("", "", &compiled, true),
+        ("", "__syncwarp();", &compiled, false),
+        ("volatile", "", &compiled, false),
+        ("", "", &[&compiled[..], &["-w"]].concat(), false),
+        ("", "", &device, false),
+    ];
+    for (kind, between, arguments, warned) in cases {
+        let text = format!(
+            "__global__ void scattered(float *x, const int *to) {{\n    {kind} __shared__ float s[256];\n    \
+             s[to[threadIdx.x]] = x[threadIdx.x];\n    {between}\n    x[threadIdx.x] = s[threadIdx.x];\n}}\n"
+        );
+        std::fs::write(&source, text).unwrap();
+        let output = program(arguments);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{stderr}");
+        let said = "scattered.cu:3: warning: `scattered` writes shared memory here";
+        assert_eq!(stderr.contains(said), warned, "{stderr}");
+        assert_eq!(stderr.contains("scattered.cu:5, which reads it"), warned, "{stderr}");
+    }
+}

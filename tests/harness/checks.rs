@@ -297,15 +297,35 @@ const SHARED_RACES: &[(&str, &[&str])] = &[
     ),
 ];
 
+/// The race of `tests/check/fused_races.cu`.
+const FUSED_RACES: &[(&str, &[&str])] = &[
+    (
+        "block",
+        &[
+            "race in kernel sirius_fused_0_twice_turn_without: ",
+            "writes in turn_without byte 128 of shared memory, at {turned}",
+            "thread (31,0,0) read in turn_without, at {turned read}; no barrier",
+        ],
+    ),
+    (
+        "warp",
+        &[
+            "race in kernel sirius_fused_1_twice_swap_pairs: ",
+            "thread (0,0,0) reads in swap_pairs byte 4 of shared memory, at {pair read}",
+            "thread (1,0,0) wrote in swap_pairs, at {pair}; no barrier",
+        ],
+    ),
+];
+
 /// Builds the programs once and runs them with each fault, and one whose threads wait at barriers in shared
 /// memory.
 pub fn check_faults() -> Result<(), Failed> {
     let folder = tempfile::tempdir()?;
     let waits = folder.path().join("waits");
-    build("tests/run/shared_barriers.cu", &waits)?;
+    build("tests/run/shared_barriers.cu", "off", &waits)?;
     passes(&waits, "race", "PASS")?;
     let program = folder.path().join("faults");
-    build("tests/check/faults.cu", &program)?;
+    build("tests/check/faults.cu", "off", &program)?;
     for check in ["memory", "race"] {
         passes(&program, check, "PASS\n")?;
     }
@@ -317,19 +337,33 @@ pub fn check_faults() -> Result<(), Failed> {
         )?;
     }
     let program = folder.path().join("races");
-    build("tests/check/races.cu", &program)?;
+    build("tests/check/races.cu", "off", &program)?;
     for check in ["race", "memory,race"] {
         passes(&program, check, "PASS\n")?;
     }
-    let lines = include_str!("../check/races.cu").lines();
-    let places: Vec<(String, String)> = lines
-        .zip(1..)
+    let text = include_str!("../check/races.cu");
+    fail_at_places(&program, text, RACES.iter().chain(SHARED_RACES))?;
+    let program = folder.path().join("fused_races");
+    build("tests/check/fused_races.cu", "all", &program)?;
+    passes(&program, "race", "PASS\n")?;
+    let text = include_str!("../check/fused_races.cu");
+    fail_at_places(&program, text, FUSED_RACES.iter())
+}
+
+/// Each race is found, at the lines of a program's text that messages name by the comments at their ends.
+fn fail_at_places<'a>(
+    program: &Path,
+    text: &str,
+    races: impl Iterator<Item = &'a (&'a str, &'a [&'a str])>,
+) -> Result<(), Failed> {
+    let file = program.file_name().unwrap_or_default().display();
+    let places: Vec<(String, String)> = (text.lines().zip(1..))
         .filter_map(|(line, number)| {
             let (_, name) = line.split_once("; // ").or(line.split_once("} // "))?;
-            Some((format!("{{{name}}}"), format!("races.cu:{number}")))
+            Some((format!("{{{name}}}"), format!("{file}.cu:{number}")))
         })
         .collect();
-    for (race, parts) in RACES.iter().chain(SHARED_RACES) {
+    for (race, parts) in races {
         let parts = parts.iter().map(|part| {
             let mut part = (*part).to_owned();
             for (name, place) in &places {
@@ -337,7 +371,7 @@ pub fn check_faults() -> Result<(), Failed> {
             }
             part
         });
-        fails(&program, ("race", *race), parts)?;
+        fails(program, ("race", *race), parts)?;
     }
     Ok(())
 }
@@ -366,7 +400,7 @@ fn fails(
     Ok(())
 }
 
-fn build(source: &str, program: &Path) -> Result<(), Failed> {
+fn build(source: &str, fusion: &str, program: &Path) -> Result<(), Failed> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(source);
     let built = Command::new(env!("CARGO_BIN_EXE_sirius-rs"))
         .arg(source)
@@ -376,7 +410,7 @@ fn build(source: &str, program: &Path) -> Result<(), Failed> {
             // Older ones copy asynchronously by plain loads and stores.
             "-arch=sm_80",
             "--sirius-device=cpu",
-            "--sirius-fusion=off",
+            &format!("--sirius-fusion={fusion}"),
             "-o",
         ])
         .arg(program)
