@@ -84,8 +84,15 @@ fn a_possible_exchange_of_lanes_is_warned_of() {
     let path = source.to_str().unwrap();
     let compiled = [path, "--sirius-device=cpu", "-c", "-o", "/dev/null"];
     let device = [path, "-ptx", "-o", "/dev/null"];
-    let cases: [(&str, &str, &[&str], bool); 5] = [
+    let clusters = [&compiled[..], &["-arch=sm_90"]].concat();
+    let named = r#"asm volatile("bar.sync 1, 256;" ::: "memory");"#;
+    let [arrives, waits] = ["arrive", "wait"]
+        .map(|part| format!(r#"asm volatile("barrier.cluster.{part}.aligned;" ::: "memory");"#));
+    let cases: [(&str, &str, &[&str], bool); 8] = [
         ("", "", &compiled, true),
+        ("", named, &compiled, false),
+        ("", &[&*arrives, &*waits].concat(), &clusters, false),
+        ("", &waits, &clusters, true),
         ("", "__syncwarp();", &compiled, false),
         ("volatile", "", &compiled, false),
         ("", "", &[&compiled[..], &["-w"]].concat(), false),
@@ -102,6 +109,10 @@ fn a_possible_exchange_of_lanes_is_warned_of() {
         assert!(output.status.success(), "{stderr}");
         let said = "scattered.cu:3: warning: `scattered` writes shared memory here";
         assert_eq!(stderr.contains(said), warned, "{stderr}");
-        assert_eq!(stderr.contains("scattered.cu:5, which reads it"), warned, "{stderr}");
+        assert_eq!(
+            stderr.contains("scattered.cu:5, which reads it"),
+            warned,
+            "{stderr}"
+        );
     }
 }

@@ -15,7 +15,7 @@
 use std::ffi::{c_char, c_void};
 
 /// Version of this interface; part of every image.
-pub const ABI_VERSION: u32 = 5;
+pub const ABI_VERSION: u32 = 6;
 
 /// First word of a [`CpuImage`] (`SIRIUSIM` in ASCII, little endian).
 pub const IMAGE_MAGIC: u64 = u64::from_le_bytes(*b"SIRIUSIM");
@@ -168,6 +168,12 @@ pub mod access {
     pub const ATOMIC_LOAD: u32 = 3;
     /// A store that may; traced as a store.
     pub const ATOMIC_STORE: u32 = 4;
+    /// A load that the program may not do here; traced as a load, and not checked.
+    pub const SPECULATED_LOAD: u32 = 5;
+    /// What such a load gave is used: checked as a load, and neither counted nor traced.
+    pub const USED_LOAD: u32 = 6;
+    /// A load before an atomic update of the same place, which looks at it again; traced as a load.
+    pub const GUESS_LOAD: u32 = 7;
 }
 
 // Functions that compiled kernels call. All take the thread's context first.

@@ -11,7 +11,7 @@
 //! * by two threads of one block between the same two barriers (of the block, of some of its threads, or
 //!   phases of an `mbarrier`, each taken to order all threads), unless they belong to one warp with a
 //!   warp operation in between;
-//! * by two blocks of a launch;
+//! * by two blocks of a launch, unless a barrier of their cluster stands between;
 //! * by operations of two streams ([`streams`]), or of the device and the host ([`host`]).
 //!
 //! Atomic and volatile accesses do not race with each other, and order what stands before and behind them; stores
@@ -33,6 +33,7 @@ pub use written::freed;
 
 use crate::environment::settings;
 use crate::execution::block::BlockState;
+use crate::execution::clusters::SharedMemory;
 use crate::mapping;
 use crate::memory::{self, Place};
 use crate::{abi, fault, termination};
@@ -75,12 +76,14 @@ pub struct Checked {
     pub bytes: usize,
     /// [`abi::access::LOAD`], [`abi::access::STORE`] or [`abi::access::ATOMIC`].
     pub kind: u32,
-    /// Whether it may meet others of its kind at one place: an update, or an atomic load or store.
+    /// Whether it may meet others of its kind at one place: an update, an atomic load or store, or a look before one.
     pub atomic: bool,
+    /// Whether it orders what threads do before and behind it.
+    pub orders: bool,
     /// The allocation, unless it is shared memory or no allocation's.
     pub place: Option<Place>,
-    /// Whether it is the block's shared memory.
-    pub shared: bool,
+    /// The shared memory that it is in: the block's own, or another one's of its cluster.
+    pub shared: Option<SharedMemory>,
     /// Linear index of the thread in its block.
     pub thread: u32,
     /// Where the access stands in the program.
@@ -164,8 +167,8 @@ pub fn block_rests() {
 fn check_memory(state: &BlockState, checked: &Checked) {
     let Checked { address, bytes, .. } = *checked;
     let end = address.saturating_add(bytes);
-    if checked.shared {
-        let past = end.saturating_sub(state.shared_bounds.1);
+    if let Some(shared) = checked.shared {
+        let past = end.saturating_sub(shared.bounds.1);
         if past > 0 {
             fail(
                 state,
@@ -192,15 +195,15 @@ fn check_memory(state: &BlockState, checked: &Checked) {
             _ => return,
         }
     }
-    if checked.reads() && !written::is_written(state, checked) {
-        let what = match (checked.shared, checked.place) {
-            (false, Some(_)) => memory::describe(address).map_or(String::new(), |(_, what)| what),
-            _ => format!("byte {} of shared memory", address - state.shared_bounds.0),
+    if checked.reads() && !written::is_written(checked) {
+        let what = match checked.shared {
+            Some(shared) => format!("byte {} of shared memory", address - shared.bounds.0),
+            None => memory::describe(address).map_or(String::new(), |(_, what)| what),
         };
         fail(state, checked, &format!("{what}, which nobody has written"));
     }
     if checked.writes() {
-        written::mark(state, checked);
+        written::mark(checked);
     }
 }
 

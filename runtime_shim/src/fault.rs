@@ -169,20 +169,34 @@ fn shared_neighbour(state: &BlockState, address: usize) -> Option<(usize, String
     near.then(|| (distance, format!("{distance} bytes {side} shared memory")))
 }
 
-/// File and line of the innermost function that an instruction belongs to.
+/// File and line of the innermost function that an instruction belongs to and that is the program's own, else of
+/// the innermost one.
 pub fn source_line(instruction: usize) -> Option<String> {
-    let mut place = None;
+    let mut place: Option<String> = None;
     if instruction == 0 {
         return None;
     }
     backtrace::resolve(instruction as *mut c_void, |symbol| {
-        if place.is_none()
+        if place.as_ref().is_none_or(|place| is_of_compiler(place))
             && let (Some(file), Some(line)) = (symbol.filename(), symbol.lineno())
         {
-            place = Some(format!("{}:{line}", file.display()));
+            let found = format!("{}:{line}", file.display());
+            if place.is_none() || !is_of_compiler(&found) {
+                place = Some(found);
+            }
         }
     });
     place
+}
+
+/// Whether a file is one of the headers that come with the compiler or the toolkit.
+fn is_of_compiler(path: &str) -> bool {
+    let folders = [
+        "/lib/clang/",
+        "/nvidia/cu",
+        "/targets/x86_64-linux/include/",
+    ];
+    folders.iter().any(|folder| path.contains(folder))
 }
 
 /// Names of the functions that an instruction belongs to by inlining, the innermost first.

@@ -199,6 +199,17 @@ pub fn makes_lanes_meet(body: &Body, value: ValueRef) -> bool {
     }
 }
 
+/// What an instruction with [`Alone::NamedBarrier`] does at its barrier: whether it arrives, and whether it waits.
+pub fn barrier_parts(body: &Body, value: ValueRef) -> [bool; 2] {
+    let name = match &body.value(value).operation {
+        Operation::Call(call) => call.callee.as_deref().unwrap_or_default(),
+        Operation::Assembly { text, .. } => text,
+        _ => return [false; 2],
+    };
+    let both = [".sync", ".red"].iter().any(|part| name.contains(part));
+    ["cluster.arrive", "cluster.wait"].map(|part| both || name.contains(part))
+}
+
 fn opaque(reason: &str) -> Effect {
     Effect::Opaque(reason.to_owned())
 }

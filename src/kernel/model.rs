@@ -6,7 +6,7 @@ use super::body::{BlockRef, Body, Operation};
 use super::cfg::Flow;
 use super::domain::{Domains, merge};
 use super::exchange;
-use super::features::{Effect, effects, makes_lanes_meet};
+use super::features::{Effect, barrier_parts, effects, makes_lanes_meet};
 use super::footprint::{block_effects, footprints};
 use super::intervals::{Event, Intervals, intervals};
 use super::privacy;
@@ -62,11 +62,14 @@ pub fn model_body(body: &Body, id: KernelId, name: &str) -> KernelModel {
     let mut asynchronous_copies = false;
     let mut prints = false;
     for block in &flow.order {
+        // Arrived at a barrier, and has touched nothing since, which a wait there would not order.
+        let mut has_arrived = false;
         for value in &body.block(*block).instructions {
             let location = &body.value(*value).location;
             for effect in effects(body, *value) {
                 match &effect {
                     Effect::Touch(touch) => {
+                        has_arrived = false;
                         if touch.volatile {
                             // Old code relies on warps in lockstep with volatile shared memory;
                             // volatile global memory means that blocks talk to each other.
@@ -118,7 +121,16 @@ pub fn model_body(body: &Body, id: KernelId, name: &str) -> KernelModel {
                             .push(Event::CopiesComplete);
                     }
                     Effect::Print => prints = true,
-                    Effect::Alone(reason) => keep_alone(reason.clone(), location),
+                    Effect::Alone(reason) => {
+                        if *reason == Alone::NamedBarrier {
+                            let [arrives, waits] = barrier_parts(body, *value);
+                            has_arrived |= arrives;
+                            if waits && has_arrived {
+                                events.entry(*block).or_default().push(Event::LanesMeet);
+                            }
+                        }
+                        keep_alone(reason.clone(), location);
+                    }
                     Effect::Opaque(reason) => {
                         if !opaque.iter().any(|(known, _)| known == reason) {
                             opaque.push((reason.clone(), location.clone()));

@@ -51,6 +51,30 @@ __global__ void count_threads(int *counter) {
 }
 __global__ void count_threads_atomically(int *counter) { atomicAdd(counter, 1); }
 
+// What is found before an atomic update is looked at again by that, unless it goes elsewhere, too.
+__global__ void guess_first(int *sum, int *most, int *sums) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    int before = *sum, expected;
+    do {
+        expected = before;
+        before = atomicCAS(sum, expected, expected + i);
+    } while (before != expected);
+    sums[i] = before;
+    if (i > *most) atomicMax(most, i);
+}
+__global__ void keep_guess(int *sum, int *sums) {
+    sums[threadIdx.x] = *sum; // guess
+    atomicAdd(sum, 1); // sum updated
+}
+__global__ void count_in_block(int *out, bool ordered) {
+    __shared__ int count;
+    if (threadIdx.x == 0) count = 0;
+    __syncthreads();
+    atomicAdd(&count, 1); // counted
+    if (ordered) __syncthreads();
+    if (threadIdx.x == 40) *out = count; // count read
+}
+
 // A lock that threads of all blocks take.
 __global__ void count_under_lock(int *counter, int *lock) {
     for (bool waits = true; waits;)
@@ -155,6 +179,26 @@ __global__ void steps_with_barrier(float *from, float *to, int n, int *arrived, 
     }
 }
 
+// The blocks of a cluster, in each other's shared memory and in global memory.
+__global__ void pass_on(int *out, int *sums, bool cleared, bool waits, bool ends) {
+    __shared__ int received[32];
+    auto cluster = cg::this_cluster();
+    unsigned next = (cluster.block_rank() + 1) % cluster.num_blocks();
+    received[threadIdx.x] = 0; // cleared
+    if (cleared) cluster.sync();
+    cluster.map_shared_rank(received, next)[threadIdx.x] = blockIdx.x; // passed on
+    cluster.barrier_arrive();
+    if (!waits) out[blockIdx.x * 32 + threadIdx.x] = received[threadIdx.x]; // received
+    cluster.barrier_wait();
+    out[blockIdx.x * 32 + threadIdx.x] = received[31 - threadIdx.x]; // result
+    if (ends) cluster.sync();
+    int sum = out[(blockIdx.x ^ 1) * 32 + threadIdx.x]; // other result
+    cluster.sync();
+    if (threadIdx.x == 0 && cluster.block_rank() == 0)
+        for (int i = 0; i < 128; ++i) sum += out[blockIdx.x * 32 + i];
+    atomicAdd(sums, sum);
+}
+
 // Variables of which one thread takes care, behind a test.
 __device__ int total, first_total;
 __global__ void add_to_total(const int *in, bool once) {
@@ -163,10 +207,27 @@ __global__ void add_to_total(const int *in, bool once) {
     __syncthreads();
     atomicAdd(&s, in[threadIdx.x]);
     __syncthreads();
-    if (threadIdx.x == 7) s = s + 1;
+    // The compiler may load for all threads what one of them asks for.
+    int before = threadIdx.x == 7 ? s : 0;
+    if (threadIdx.x == 7) s = before + 1;
     if (threadIdx.x == 0 && blockIdx.x == 0 && once) first_total = first_total + 1;
     __syncthreads();
     if (threadIdx.x == 0) atomicAdd(&total, s);
+}
+
+// A load that all do counts where its value is used.
+__global__ void read_by_some(int *out, bool ordered) {
+    __shared__ int s;
+    if (threadIdx.x == 0) s = 3;
+    __syncthreads();
+    int found = s; // some read
+    if (threadIdx.x < 10) out[threadIdx.x] = found;
+    if (ordered) __syncthreads();
+    if (threadIdx.x == 63) s = 5; // one writes
+    __syncthreads();
+    int late = threadIdx.x == 7 ? s : 0; // one reads
+    if (!ordered && threadIdx.x == 8) s = 6; // meanwhile
+    if (threadIdx.x == 7) out[10] = late;
 }
 
 __global__ void mark(int *found, int *seen) {
@@ -176,6 +237,27 @@ __global__ void mark(int *found, int *seen) {
 
 __global__ void fill(int *out, int value) { out[threadIdx.x] = value; } // fill
 __global__ void twice(int *out, const int *in) { out[threadIdx.x] = 2 * in[threadIdx.x]; } // twice
+
+// Launches when the program ends, when much of it is gone.
+struct LastLaunch {
+    int *memory = nullptr;
+    ~LastLaunch() {
+        if (memory) fill<<<1, 64>>>(memory, 9);
+    }
+} last_launch;
+
+template <class... Arguments>
+static void launch_in_clusters(void (*kernel)(Arguments...), int blocks, int threads, int of, Arguments... arguments) {
+    cudaLaunchConfig_t configuration = {};
+    cudaLaunchAttribute attribute = {};
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim = {(unsigned)of, 1, 1};
+    configuration.gridDim = blocks;
+    configuration.blockDim = threads;
+    configuration.attrs = &attribute;
+    configuration.numAttrs = 1;
+    cudaLaunchKernelEx(&configuration, kernel, arguments...);
+}
 
 int main(int argc, char **argv) {
     const char *race = argc > 1 ? argv[1] : "";
@@ -199,6 +281,9 @@ int main(int argc, char **argv) {
     if (is("blocks_and_threads")) count_threads<<<2, 1>>>(out);
     count_threads<<<1, 1>>>(out);
     count_threads_atomically<<<2, 64>>>(out);
+    guess_first<<<2, 64>>>(out + 5, out + 6, out + 64);
+    if (is("guess")) keep_guess<<<1, 64>>>(out + 5, out + 64);
+    count_in_block<<<1, 64>>>(out, !is("atomics"));
     count_under_lock<<<4, 8>>>(out + 1, out + 2);
     if (is("blocks")) count_blocks<<<4, 64>>>(out);
     if (is("numbers")) last_block_wins<<<4, 64>>>(out);
@@ -214,6 +299,8 @@ int main(int argc, char **argv) {
     cudaLaunchCooperativeKernel((void *)steps_with_barrier, dim3(4), dim3(32), with_barrier, 0, 0);
     add_to_total<<<2, 64>>>(data, true);
     mark<<<4, 64>>>(out + 48, out + 50);
+    read_by_some<<<1, 64>>>(out + 48, !is("some"));
+    launch_in_clusters(pass_on, 8, 32, 4, (int *)x, out + 48, !is("cluster"), !is("early"), !is("results"));
 
     cudaDeviceSynchronize();
 
@@ -261,5 +348,6 @@ int main(int argc, char **argv) {
     pinned[1] = kept;
     cudaFreeHost(pinned);
     cudaFree(managed);
+    last_launch.memory = out;
     printf("PASS\n");
 }

@@ -204,6 +204,59 @@ const RACES: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "atomics",
+        &[
+            "race in kernel count_in_block",
+            "thread (41,0,0) updates byte 0 of shared memory, at {counted}",
+            "thread (40,0,0) read, at {count read}",
+        ],
+    ),
+    (
+        "guess",
+        &[
+            "race in kernel keep_guess",
+            "thread (1,0,0) reads byte 20 of allocation",
+            "at {guess}, which block (0,0,0), thread (0,0,0) wrote, at {sum updated}",
+        ],
+    ),
+    (
+        "some",
+        &[
+            "race in kernel read_by_some",
+            "thread (63,0,0) writes byte 0 of shared memory, at {one writes}",
+            "thread (0,0,0) read, at {some read}",
+        ],
+    ),
+    (
+        "cluster",
+        &[
+            "race in kernel pass_on",
+            "block (2,0,0), thread (0,0,0) writes byte 0 of shared memory, at {cleared}",
+            "block (1,0,0), thread (0,0,0) wrote, at {passed on}",
+            "no barrier of their cluster",
+        ],
+    ),
+    (
+        "early",
+        &[
+            "race in kernel pass_on",
+            "of shared memory",
+            "at {passed on}",
+            "at {received}",
+            "no barrier of their cluster",
+        ],
+    ),
+    (
+        "results",
+        &[
+            "race in kernel pass_on",
+            "of allocation",
+            "at {other result}",
+            "at {result}",
+            "no barrier of their cluster",
+        ],
+    ),
+    (
         "blocks",
         &[
             "race in kernel count_blocks",
@@ -407,8 +460,8 @@ fn build(source: &str, fusion: &str, program: &Path) -> Result<(), Failed> {
         .args([
             "-O2",
             "-std=c++17",
-            // Older ones copy asynchronously by plain loads and stores.
-            "-arch=sm_80",
+            // Older ones copy asynchronously by plain loads and stores, and have no clusters.
+            "-arch=sm_90",
             "--sirius-device=cpu",
             &format!("--sirius-fusion={fusion}"),
             "-o",

@@ -8,11 +8,13 @@ mod shadow;
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::mem::ManuallyDrop;
 
 use self::order::Order;
 use self::shadow::{Shadow, Unit, Visit, Visits};
 use super::{Checked, at, place_of, streams, thread_of};
 use crate::execution::block::BlockState;
+use crate::execution::grid;
 use crate::execution::warp::WARP_LANES;
 use crate::memory::{MemoryKind, Place};
 use crate::{abi, fault, termination};
@@ -34,8 +36,12 @@ struct LaunchState {
 }
 
 thread_local! {
-    static LAUNCH: RefCell<LaunchState> = RefCell::default();
+    /// Never destroyed, because exit handlers launch after a thread's values are.
+    static LAUNCH: RefCell<ManuallyDrop<LaunchState>> = RefCell::default();
 }
+
+/// Parts of an allocation that are compared with what other streams do.
+const MOST_PARTS: usize = 1 << 10;
 
 /// What the names of fused kernels begin with.
 const FUSED: &str = "sirius_fused_";
@@ -51,7 +57,7 @@ struct PendingStore {
 
 /// The last access that was checked has happened.
 pub(super) fn access_is_over() {
-    LAUNCH.with_borrow_mut(LaunchState::settle);
+    LAUNCH.with_borrow_mut(|launch| launch.settle());
 }
 
 /// A launch begins: whatever came before is ordered.
@@ -119,6 +125,16 @@ impl LaunchState {
                 _ => parts.push(part),
             }
         }
+        let (mut memory_before, mut count) = (u32::MAX, 0);
+        parts.retain(|(memory, ..)| {
+            count = if *memory == memory_before {
+                count + 1
+            } else {
+                0
+            };
+            memory_before = *memory;
+            count < MOST_PARTS
+        });
         for (memory, from, to, access, site) in parts {
             let source = streams::Source {
                 name: format!("kernel {kernel}"),
@@ -135,29 +151,33 @@ impl LaunchState {
 
     fn check(&mut self, state: &BlockState, checked: &Checked) {
         let warp = checked.thread as usize / WARP_LANES;
+        let lane = state.lanes.get(checked.thread as usize);
         let visit = Visit {
-            block: linear_block(state),
+            block: state.linear_index(),
+            cluster: cluster_of(state),
             // A block has 1024 threads at most.
             thread: checked.thread as u16,
             atomic: checked.atomic,
+            waits: lane.is_some_and(|lane| lane.has_to_wait),
+            arrived: lane.map_or(0, |lane| lane.cluster_phase),
             interval: state.barriers_passed,
             warp_operations: state.warps.get(warp).map_or(0, |warp| warp.completed),
             time: self.order.now(),
             site: self.visits.site(checked.instruction),
         };
-        if checked.atomic {
+        if checked.orders {
             let place = match checked.shared {
-                true => (visit.block, checked.address - state.shared_bounds.0),
-                false => (u32::MAX, checked.address),
+                Some(shared) => (shared.block, checked.address - shared.bounds.0),
+                None => (u32::MAX, checked.address),
             };
             let (loads, stores) = (checked.reads(), checked.writes());
             self.order.meet(&visit, place, loads, stores);
             self.met_host |= checked.place.is_some_and(|place| !is_of_device(place.kind));
         }
         let (memory, offset) = match (checked.shared, checked.place) {
-            (true, _) => (visit.block, checked.address - state.shared_bounds.0),
-            (false, Some(place)) => (place.ordinal, checked.address - place.base),
-            (false, None) => return,
+            (Some(shared), _) => (shared.block, checked.address - shared.bounds.0),
+            (None, Some(place)) => (place.ordinal, checked.address - place.base),
+            (None, None) => return,
         };
         if let Some(place) = checked.place.filter(|_| streams::are_compared()) {
             self.places.insert(place.ordinal, place);
@@ -173,7 +193,11 @@ impl LaunchState {
             ..
         } = self;
         let id = visits.number(&visit);
-        let shadow = if checked.shared { shared } else { global };
+        let shadow = if checked.shared.is_some() {
+            shared
+        } else {
+            global
+        };
         shadow.touch(
             (memory, *number),
             offset,
@@ -261,7 +285,7 @@ fn races(order: &mut Order, earlier: &Visit, later: &Visit) -> bool {
             return false;
         }
     }
-    !order.orders(earlier, later)
+    !earlier.is_before_in_cluster(later) && !order.orders(earlier, later)
 }
 
 /// Whether all that came to the unit and is not ordered before a store are plain stores, too.
@@ -287,19 +311,21 @@ fn is_of_device(kind: MemoryKind) -> bool {
     matches!(kind, Device | Variable | Constant | Mapped)
 }
 
-/// The linear index of the block that runs; grids of more blocks than 32 bits count are beyond any program.
-fn linear_block(state: &BlockState) -> u32 {
-    let [x, y, z] = state.context.block_index;
-    let [width, height, _] = state.context.grid_size;
-    let row = z.wrapping_mul(height).wrapping_add(y);
-    row.wrapping_mul(width).wrapping_add(x)
+/// The linear index of the cluster of the block that runs.
+fn cluster_of(state: &BlockState) -> u32 {
+    let launch = state.launch();
+    if launch.blocks_per_cluster() == 1 {
+        return state.linear_index();
+    }
+    let each = |extents: [u32; 3]| std::array::from_fn(|axis| extents[axis] / launch.cluster[axis]);
+    grid::linear(each(state.context.block_index), each(launch.grid))
 }
 
 /// The kernel of the program that an instruction of a fused kernel belongs to: the outermost function
 /// that is not ours.
 fn original_kernel(instruction: usize) -> Option<String> {
     thread_local! {
-        static KNOWN: RefCell<HashMap<usize, Option<String>>> = RefCell::default();
+        static KNOWN: RefCell<ManuallyDrop<HashMap<usize, Option<String>>>> = RefCell::default();
     }
     let look_up = || {
         let names = fault::inlined_functions(instruction.saturating_sub(1));
@@ -319,7 +345,10 @@ struct Race {
     kernel: String,
     place: String,
     other_place: String,
+    /// The block whose shared memory it is, where that is not the block that runs.
+    owner: Option<String>,
     one_block: bool,
+    one_cluster: bool,
 }
 
 impl Race {
@@ -330,8 +359,12 @@ impl Race {
         instructions: [usize; 2],
         offset: usize,
     ) -> Self {
-        let index = crate::execution::grid::index;
-        let [bx, by, bz] = index(u64::from(other.visit.block), state.context.grid_size);
+        let block = |linear: u32| {
+            let [x, y, z] = grid::index(u64::from(linear), state.context.grid_size);
+            format!("block ({x},{y},{z})")
+        };
+        let own = state.linear_index();
+        let owner = checked.shared.map(|shared| shared.block);
         let thread = thread_of(state, u32::from(other.visit.thread));
         Self {
             checked: *checked,
@@ -340,8 +373,10 @@ impl Race {
             offset,
             kernel: state.launch().kernel.display_name.clone(),
             place: place_of(state, checked.thread),
-            other_place: format!("block ({bx},{by},{bz}), {thread}"),
-            one_block: other.visit.block == linear_block(state),
+            other_place: format!("{}, {thread}", block(other.visit.block)),
+            owner: owner.filter(|owner| *owner != own).map(block),
+            one_block: other.visit.block == own,
+            one_cluster: other.visit.cluster == cluster_of(state),
         }
     }
 }
@@ -355,11 +390,14 @@ fn report(race: &Race) -> ! {
         kernel,
         place,
         other_place,
+        owner,
         one_block,
+        one_cluster,
     } = race;
-    let what = match (checked.shared, checked.place) {
-        (false, Some(place)) => format!("byte {offset} of allocation {}", place.ordinal),
-        _ => format!("byte {offset} of shared memory"),
+    let what = match (checked.place, owner) {
+        (Some(place), _) => format!("byte {offset} of allocation {}", place.ordinal),
+        (None, Some(owner)) => format!("byte {offset} of shared memory of {owner}"),
+        (None, None) => format!("byte {offset} of shared memory"),
     };
     let members = match kernel.starts_with(FUSED) {
         true => instructions.map(original_kernel),
@@ -367,6 +405,7 @@ fn report(race: &Race) -> ! {
     };
     let apart = match one_block {
         true => "no barrier stands between them",
+        false if *one_cluster => "no barrier of their cluster stands between them",
         false if members[0] != members[1] => {
             "nothing orders blocks of one kernel, as the launches were ordered"
         }

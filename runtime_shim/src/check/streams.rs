@@ -107,7 +107,7 @@ thread_local! {
 const DEFAULT: u64 = 0;
 
 /// Records of an allocation that are kept.
-const MOST_RECORDS: usize = 1 << 12;
+const MOST_RECORDS: usize = 1 << 9;
 
 fn streams() -> MutexGuard<'static, Streams> {
     STREAMS.lock().unwrap_or_else(PoisonError::into_inner)

@@ -5,7 +5,6 @@ use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 use super::Checked;
 use crate::environment::settings;
-use crate::execution::block::BlockState;
 use crate::memory::{MemoryKind, Place, place};
 
 /// One bit a byte.
@@ -41,7 +40,7 @@ impl Bits {
     }
 }
 
-/// By ordinal; [`SHARED`] is the shared memory of the block that runs.
+/// By ordinal; [`SHARED`] is the shared memory of the block that runs, or of all that do.
 static WRITTEN: LazyLock<Mutex<HashMap<u32, Bits>>> = LazyLock::new(Mutex::default);
 
 const SHARED: u32 = u32::MAX;
@@ -55,17 +54,17 @@ fn is_checked() -> bool {
 }
 
 /// Where the bits of an access are; `None` for memory that is taken as written.
-fn home(state: &BlockState, checked: &Checked) -> Option<(u32, usize)> {
-    if checked.shared {
-        return Some((SHARED, checked.address - state.shared_bounds.0));
+fn home(checked: &Checked) -> Option<(u32, usize)> {
+    if let Some(shared) = checked.shared {
+        return Some((SHARED, checked.address - shared.bounds.0));
     }
     let place = checked.place?;
     (place.kind == MemoryKind::Device).then(|| (place.ordinal, checked.address - place.base))
 }
 
 /// Whether some byte of an access was written.
-pub(super) fn is_written(state: &BlockState, checked: &Checked) -> bool {
-    let Some((ordinal, offset)) = home(state, checked) else {
+pub(super) fn is_written(checked: &Checked) -> bool {
+    let Some((ordinal, offset)) = home(checked) else {
         return true;
     };
     checked.bytes == 0
@@ -75,8 +74,8 @@ pub(super) fn is_written(state: &BlockState, checked: &Checked) -> bool {
 }
 
 /// A kernel wrote.
-pub(super) fn mark(state: &BlockState, checked: &Checked) {
-    if let Some((ordinal, offset)) = home(state, checked) {
+pub(super) fn mark(checked: &Checked) {
+    if let Some((ordinal, offset)) = home(checked) {
         let mut written = written();
         written
             .entry(ordinal)

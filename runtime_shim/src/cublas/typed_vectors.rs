@@ -191,6 +191,8 @@ unsafe fn give(place: *mut c_void, kind: u32, value: f64) -> BlasResult {
     unsafe { store(place as usize, kind, value) };
     trace::set(place as usize, bytes(kind));
     checked::filled(place as usize, bytes(kind));
+    // The host may read it when the call returns.
+    checked::streams::host_waits_for_last();
     Ok(())
 }
 

@@ -15,7 +15,7 @@ use super::cooperative::Turn;
 use super::fiber::{FiberStack, Loan};
 use super::shared_barrier::VAIN_ROUNDS;
 use super::warp::{WARP_LANES, Warp};
-use super::{Failure, Launch};
+use super::{Failure, Launch, grid};
 use crate::abi::{BlockContext, Counters, ThreadContext};
 use crate::check;
 use crate::environment::settings;
@@ -99,6 +99,8 @@ pub struct Lane {
     pub step: u32,
     /// The phase of its cluster's barrier at whose end it last arrived.
     pub cluster_phase: u32,
+    /// It has not waited for that end yet.
+    pub has_to_wait: bool,
     coroutine: Option<Coroutine<(), (), (), FiberStack>>,
     yielder: *const Yielder<(), ()>,
 }
@@ -504,6 +506,7 @@ impl<'a> BlockRunner<'a> {
                 },
                 step: 0,
                 cluster_phase: 0,
+                has_to_wait: false,
                 coroutine: executed.then_some(coroutine),
                 yielder: ptr::null(),
             });
@@ -512,6 +515,11 @@ impl<'a> BlockRunner<'a> {
 }
 
 impl BlockState {
+    /// The linear index of the block.
+    pub fn linear_index(&self) -> u32 {
+        grid::linear(self.context.block_index, self.context.grid_size)
+    }
+
     /// The state of the block that a thread belongs to.
     ///
     /// # Safety

@@ -14,6 +14,25 @@ use crate::abi::{Counters, ThreadContext};
 use crate::{fault, termination};
 use std::sync::{Mutex, PoisonError};
 
+/// The shared memory of a block.
+#[derive(Clone, Copy, Debug)]
+pub struct SharedMemory {
+    /// Linear index of the block.
+    pub block: u32,
+    /// Its lowest and highest address.
+    pub bounds: (usize, usize),
+}
+
+impl SharedMemory {
+    /// Of a block that runs.
+    pub fn of(state: &BlockState) -> Self {
+        Self {
+            block: state.linear_index(),
+            bounds: state.shared_bounds,
+        }
+    }
+}
+
 /// Blocks that run together.
 #[derive(Debug, Default)]
 pub struct Cluster {
@@ -64,23 +83,23 @@ impl Cluster {
             (*cluster).phase = (*cluster).phase.wrapping_add(1);
             for block in &(&(*cluster)).blocks {
                 (**block).interval += 1;
-                (**block).barriers_passed += 1;
                 (**block).counters.barriers += 1;
             }
         }
     }
 
-    /// Whether an address is in the shared memory of a cluster of several blocks.
+    /// The shared memory that an address is in, of the blocks of a cluster of several.
     ///
     /// # Safety
     /// The cluster is null, or lives.
-    pub unsafe fn has_shared(cluster: *const Self, address: usize) -> bool {
+    pub unsafe fn shared_memory_at(cluster: *const Self, address: usize) -> Option<SharedMemory> {
         // SAFETY: as the caller promises.
         unsafe {
-            cluster
+            let several = cluster
                 .as_ref()
-                .filter(|cluster| cluster.blocks.len() > 1)
-                .is_some_and(|cluster| cluster.place(address).is_some())
+                .filter(|cluster| cluster.blocks.len() > 1)?;
+            let (rank, _) = several.place(address)?;
+            Some(SharedMemory::of(&*several.blocks[rank]))
         }
     }
 
@@ -206,6 +225,7 @@ pub unsafe extern "C" fn __sirius_cluster_arrive(context: *mut ThreadContext) {
             ));
         }
         (*lane).cluster_phase = phase;
+        (*lane).has_to_wait = true;
         (*cluster).arrived += 1;
         Cluster::complete(cluster);
     }
@@ -229,6 +249,7 @@ pub unsafe extern "C" fn __sirius_cluster_wait(context: *mut ThreadContext) {
         while phase == (*(*state).cluster).phase.wrapping_add(1) {
             __sirius_give_way(context);
         }
+        (&mut (*state).lanes)[linear].has_to_wait = false;
     }
 }
 

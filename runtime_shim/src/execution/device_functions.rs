@@ -7,7 +7,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use super::Failure;
 use super::block::BlockState;
-use super::clusters::Cluster;
+use super::clusters::{Cluster, SharedMemory};
 use crate::abi::{ThreadContext, access};
 use crate::check::{self, Checked};
 use crate::environment::settings;
@@ -218,7 +218,10 @@ unsafe extern "C" fn counted_access(
 ) {
     // SAFETY: nothing else refers into the state while this function runs.
     let (state, thread) = unsafe { (&mut *BlockState::of(context), (*context).linear_index) };
-    let (kind, atomic) = match kind {
+    let (is_checked, is_counted) = (kind != access::SPECULATED_LOAD, kind != access::USED_LOAD);
+    let is_guess = kind == access::GUESS_LOAD;
+    let (kind, orders) = match kind {
+        access::SPECULATED_LOAD | access::USED_LOAD | access::GUESS_LOAD => (access::LOAD, false),
         access::ATOMIC_LOAD => (access::LOAD, true),
         access::ATOMIC_STORE => (access::STORE, true),
         kind => (kind, kind == access::ATOMIC),
@@ -228,27 +231,22 @@ unsafe extern "C" fn counted_access(
     if within(state.local_bounds) {
         return;
     }
-    // SAFETY: the cluster lives as long as its blocks run.
-    if !within(state.shared_bounds) && unsafe { Cluster::has_shared(state.cluster, address) } {
-        // Of another block: it counts, and is not looked at.
-        if kind != access::STORE {
-            state.counters.shared_load_bytes += bytes;
-        }
-        if kind != access::LOAD {
-            state.counters.shared_store_bytes += bytes;
-        }
-        return;
-    }
-    if settings().checks.any() || settings().watch.is_some() {
-        let shared = within(state.shared_bounds);
+    let is_own = within(state.shared_bounds);
+    let shared = match is_own {
+        true => Some(SharedMemory::of(state)),
+        // SAFETY: the cluster lives as long as its blocks run.
+        false => unsafe { Cluster::shared_memory_at(state.cluster, address) },
+    };
+    if is_checked && (settings().checks.any() || settings().watch.is_some()) {
         let checked = Checked {
             address,
             bytes: usize::try_from(bytes).unwrap_or(usize::MAX),
             kind,
-            atomic,
+            atomic: orders || is_guess,
+            orders,
             place: match shared {
-                true => None,
-                false => place_of_access(state, address),
+                Some(_) => None,
+                None => place_of_access(state, address),
             },
             shared,
             thread,
@@ -256,12 +254,19 @@ unsafe extern "C" fn counted_access(
         };
         check::access(state, &checked);
     }
+    if !is_counted {
+        return;
+    }
     let loads = if kind == access::STORE { 0 } else { bytes };
     let stores = if kind == access::LOAD { 0 } else { bytes };
-    let (ordinal, offset, space) = if within(state.shared_bounds) {
+    let (ordinal, offset, space) = if let Some(shared) = shared {
         state.counters.shared_load_bytes += loads;
         state.counters.shared_store_bytes += stores;
-        (NO_ORDINAL, address - state.shared_bounds.0, SPACE_SHARED)
+        if !is_own {
+            // The trace has no place for what is another block's.
+            return;
+        }
+        (NO_ORDINAL, address - shared.bounds.0, SPACE_SHARED)
     } else {
         let place = place_of_access(state, address);
         if place.is_none_or(|place| place.kind != MemoryKind::Constant) {

@@ -123,6 +123,12 @@ pub fn index(linear: u64, grid: [u32; 3]) -> [u32; 3] {
     ]
 }
 
+/// The linear index of a block, as [`index`] counts; grids of more blocks than 32 bits count are beyond any program.
+pub fn linear(index: [u32; 3], grid: [u32; 3]) -> u32 {
+    let row = index[2].wrapping_mul(grid[1]).wrapping_add(index[1]);
+    row.wrapping_mul(grid[0]).wrapping_add(index[0])
+}
+
 fn worker_count(launch: &Launch) -> usize {
     let blocks = usize::try_from(launch.block_count()).unwrap_or(usize::MAX);
     settings().worker_threads.min(blocks).max(1)

@@ -13,7 +13,7 @@ use std::fmt::Write;
 /// `runtime_shim::abi::IMAGE_MAGIC`.
 const IMAGE_MAGIC: u64 = u64::from_le_bytes(*b"SIRIUSIM");
 /// `runtime_shim::abi::ABI_VERSION`.
-const ABI_VERSION: u32 = 5;
+const ABI_VERSION: u32 = 6;
 /// First of the three bits of `flags` that say which threads run in step.
 const IN_STEP_SHIFT: usize = 4;
 /// First of the three bytes of `flags` that are the extents of clusters.

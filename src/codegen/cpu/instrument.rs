@@ -1,6 +1,7 @@
 //! Counting and tracing, inserted into the final device IR before it is lowered, so that the
 //! numbers are those of the device IR on every machine.
 
+use super::loads::{self, Sight};
 use crate::codegen::divisors::DIVISOR;
 use crate::codegen::ir::{Builder, Opcode, Type, Value};
 use crate::program::EXCHANGED;
@@ -8,7 +9,7 @@ use inkwell::module::Module;
 
 /// Named like a device function; the library turns it into the runtime's own.
 const ACCESS: &str = "__sirius_access";
-const COUNT: &str = "__sirius_count";
+pub(super) const COUNT: &str = "__sirius_count";
 
 /// Kinds of accesses, as the runtime numbers them.
 pub(super) const LOAD: u64 = 0;
@@ -16,6 +17,9 @@ pub(super) const STORE: u64 = 1;
 pub(super) const ATOMIC: u64 = 2;
 pub(super) const ATOMIC_LOAD: u64 = 3;
 pub(super) const ATOMIC_STORE: u64 = 4;
+const SPECULATED_LOAD: u64 = 5;
+const USED_LOAD: u64 = 6;
+const GUESS_LOAD: u64 = 7;
 
 /// Makes each basic block add its number of instructions to the counters, in all functions of a device
 /// module.
@@ -44,27 +48,88 @@ pub(super) fn count(module: &Module) {
 /// Makes each access to memory other than a thread's own stack report itself, in all functions of a
 /// device module. What inline PTX and intrinsics access reports itself where they are lowered.
 pub(super) fn report_accesses(module: &Module) {
-    let void = Type::void(module);
-    let [i32, i64] = [32, 64].map(|bits| Type::integer(module, bits));
-    let pointer = Type::pointer(module, 0);
-    let access_type = Type::function(void, &[pointer, i64, i32]);
     let functions = Value::functions(module);
-    let access = Value::add_function(module, ACCESS, access_type);
-    for instruction in functions.into_iter().flat_map(Value::instructions) {
-        for touched in touches(module, instruction) {
-            if is_stack(touched.address) {
-                continue;
-            }
-            let builder = Builder::before(instruction);
-            let address = builder.to_pointer_type(touched.address, pointer);
-            let bytes = match touched.bytes {
-                Bytes::Constant(bytes) => i64.constant(bytes),
-                Bytes::Value(value) if value.ty() == i64 => value,
-                Bytes::Value(value) => builder.cast(Opcode::LLVMZExt, value, i64),
+    let reporter = Reporter::new(module);
+    let instructions = functions.into_iter().flat_map(Value::instructions);
+    // All are found before anything is inserted.
+    let touched: Vec<(Value, Touch, Sight)> = instructions
+        .flat_map(|instruction| {
+            touches(module, instruction)
+                .into_iter()
+                .map(move |touch| (instruction, touch))
+        })
+        .filter(|(_, touch)| !is_stack(touch.address))
+        .map(|(instruction, touch)| {
+            let is_plain = touch.kind == LOAD && instruction.opcode() == Opcode::LLVMLoad;
+            let sight = match is_plain {
+                true => loads::sight(instruction),
+                false => Sight::Plain,
             };
-            let arguments = [address, bytes, i32.constant(touched.kind)];
-            builder.call(access_type, access, &arguments);
+            (instruction, touch, sight)
+        })
+        .collect();
+    for (instruction, touch, sight) in touched {
+        let kind = match &sight {
+            Sight::Plain => touch.kind,
+            Sight::Guess => GUESS_LOAD,
+            Sight::Speculated(_) => SPECULATED_LOAD,
+        };
+        let builder = Builder::before(instruction);
+        let bytes = reporter.bytes(&builder, &touch);
+        reporter.report(&builder, touch.address, bytes, kind);
+        let Sight::Speculated(uses) = sight else {
+            continue;
+        };
+        for one in uses {
+            let builder = Builder::before_as(one.before, instruction);
+            let mut bytes = reporter.bytes(&builder, &touch);
+            for (condition, is) in one.conditions {
+                let nothing = bytes.ty().constant(0);
+                bytes = match is {
+                    true => builder.select(condition, bytes, nothing),
+                    false => builder.select(condition, nothing, bytes),
+                };
+            }
+            reporter.report(&builder, touch.address, bytes, USED_LOAD);
         }
+    }
+}
+
+/// Makes calls that report accesses.
+struct Reporter {
+    access: Value,
+    ty: Type,
+    number: Type,
+    bytes: Type,
+    pointer: Type,
+}
+
+impl Reporter {
+    fn new(module: &Module) -> Self {
+        let [number, bytes] = [32, 64].map(|bits| Type::integer(module, bits));
+        let pointer = Type::pointer(module, 0);
+        let ty = Type::function(Type::void(module), &[pointer, bytes, number]);
+        Self {
+            access: Value::add_function(module, ACCESS, ty),
+            ty,
+            number,
+            bytes,
+            pointer,
+        }
+    }
+
+    fn bytes(&self, builder: &Builder, touch: &Touch) -> Value {
+        match touch.bytes {
+            Bytes::Constant(bytes) => self.bytes.constant(bytes),
+            Bytes::Value(value) if value.ty() == self.bytes => value,
+            Bytes::Value(value) => builder.cast(Opcode::LLVMZExt, value, self.bytes),
+        }
+    }
+
+    fn report(&self, builder: &Builder, address: Value, bytes: Value, kind: u64) {
+        let address = builder.to_pointer_type(address, self.pointer);
+        let arguments = [address, bytes, self.number.constant(kind)];
+        builder.call(self.ty, self.access, &arguments);
     }
 }
 

@@ -21,6 +21,7 @@ mod in_step;
 mod instrument;
 mod integers;
 pub(super) mod libdevice;
+mod loads;
 mod lockstep;
 mod long_blocks;
 mod lower;

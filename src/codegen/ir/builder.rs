@@ -21,6 +21,14 @@ impl Builder {
         }
     }
 
+    /// Inserts before an instruction, with the debug location of another one of its function.
+    pub(in crate::codegen) fn before_as(instruction: Value, other: Value) -> Self {
+        let builder = Self::before(instruction);
+        // SAFETY: as above.
+        unsafe { LLVMSetCurrentDebugLocation2(builder.0, LLVMInstructionGetDebugLoc(other.0)) };
+        builder
+    }
+
     /// Inserts behind an instruction that does not end its block, with its debug location.
     pub(in crate::codegen) fn after(instruction: Value) -> Self {
         let builder = Self::before(instruction);

@@ -7,6 +7,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::{c_char, c_int, c_void};
+use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -392,8 +393,9 @@ static CONTEXTS: Mutex<BTreeMap<usize, u32>> = Mutex::new(BTreeMap::new());
 static PRIMARY_USERS: AtomicU32 = AtomicU32::new(0);
 
 thread_local! {
-    /// This thread's contexts, the current one last.
-    static CURRENT: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
+    /// This thread's contexts, the current one last. Never destroyed, because exit handlers ask after a thread's values
+    /// are.
+    static CURRENT: RefCell<ManuallyDrop<Vec<usize>>> = const { RefCell::new(ManuallyDrop::new(Vec::new())) };
 }
 
 /// Changes this thread's contexts.

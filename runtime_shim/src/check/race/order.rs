@@ -1,8 +1,8 @@
 //! What atomic and volatile accesses order.
 //!
 //! Whatever a thread did before it stored to a place atomically (an update, a volatile store) comes before what
-//! another does after it loaded from that place, and so on over further threads and places. Barriers of a block and
-//! operations of a warp carry this to their other threads. A fence is not asked for. Where there is doubt, accesses
+//! another does after it loaded from that place, and so on over further threads and places. Barriers of a block or a
+//! cluster and operations of a warp carry this to their other threads. A fence is not asked for. Where there is doubt, accesses
 //! are ordered.
 
 use std::collections::{HashMap, HashSet};
@@ -10,8 +10,8 @@ use std::collections::{HashMap, HashSet};
 use super::shadow::Visit;
 use crate::execution::warp::WARP_LANES;
 
-/// A thread of a launch.
-type Thread = (u32, u16);
+/// A thread of a launch: its cluster, its block and itself.
+type Thread = (u32, u32, u16);
 
 /// Where something is that threads meet at: an address, or one of a block's own shared memory.
 pub type Place = (u32, usize);
@@ -22,6 +22,8 @@ struct Moment {
     time: u32,
     interval: u32,
     warp_operations: u32,
+    arrived: u32,
+    waited: u32,
 }
 
 /// What a thread did last at a place; times of 0 are never.
@@ -72,7 +74,7 @@ impl Order {
         if self.is_crowded() {
             return;
         }
-        let thread = (visit.block, visit.thread);
+        let thread = thread_of(visit);
         let meeting = self.meetings.entry((thread, place)).or_insert_with(|| {
             let places = self.places.entry(thread).or_default();
             if places.is_empty() {
@@ -86,10 +88,12 @@ impl Order {
             time: self.now,
             interval: visit.interval,
             warp_operations: visit.warp_operations,
+            arrived: visit.arrived,
+            waited: visit.waited(),
         };
         if loads {
             let before = meeting.acquired;
-            if before.interval != moment.interval {
+            if (before.interval, before.arrived) != (moment.interval, moment.arrived) {
                 meeting.acquired_before_barrier = before;
             }
             if before.warp_operations != moment.warp_operations {
@@ -110,7 +114,7 @@ impl Order {
         if self.is_crowded() {
             return true;
         }
-        let pair = ((earlier.block, earlier.thread), (later.block, later.thread));
+        let pair = (thread_of(earlier), thread_of(later));
         if self
             .known
             .get(&pair)
@@ -131,7 +135,7 @@ impl Order {
 
     fn search(&self, earlier: &Visit, later: &Visit) -> bool {
         let acquired: HashSet<Place> = self
-            .meetings_of(later.block)
+            .meetings_of(later.cluster)
             .filter(|(thread, _, meeting)| {
                 let moments = [
                     meeting.acquired,
@@ -148,7 +152,7 @@ impl Order {
             return false;
         }
         let mut open: Vec<Place> = self
-            .meetings_of(earlier.block)
+            .meetings_of(earlier.cluster)
             .filter(|(thread, _, meeting)| {
                 let moment = meeting.released;
                 moment.time > earlier.time && comes_after(*thread, moment, earlier)
@@ -156,7 +160,7 @@ impl Order {
             .map(|(_, place, _)| place)
             .collect();
         let mut seen: HashSet<Place> = open.iter().copied().collect();
-        let mut blocks = HashSet::new();
+        let mut clusters = HashSet::new();
         let mut searched = 0;
         while let Some(place) = open.pop() {
             if acquired.contains(&place) {
@@ -169,7 +173,7 @@ impl Order {
                 }
                 let meeting = self.meetings.get(&(*thread, place));
                 let came = meeting.is_some_and(|meeting| meeting.acquired.time > earlier.time);
-                if !came || !blocks.insert(thread.0) {
+                if !came || !clusters.insert(thread.0) {
                     continue;
                 }
                 for (_, next, meeting) in self.meetings_of(thread.0) {
@@ -182,8 +186,8 @@ impl Order {
         false
     }
 
-    fn meetings_of(&self, block: u32) -> impl Iterator<Item = (Thread, Place, Meeting)> {
-        let threads = self.threads.get(&block).into_iter().flatten();
+    fn meetings_of(&self, cluster: u32) -> impl Iterator<Item = (Thread, Place, Meeting)> {
+        let threads = self.threads.get(&cluster).into_iter().flatten();
         threads.flat_map(|thread| {
             let places = self.places.get(thread).into_iter().flatten();
             places.filter_map(|place| {
@@ -194,22 +198,30 @@ impl Order {
     }
 }
 
+fn thread_of(visit: &Visit) -> Thread {
+    (visit.cluster, visit.block, visit.thread)
+}
+
 fn warp(thread: u16) -> usize {
     usize::from(thread) / WARP_LANES
 }
 
-/// Whether what a thread did at a moment comes before a visit of its block.
+/// Whether what a thread did at a moment comes before a visit of its cluster.
 fn comes_first(thread: Thread, moment: Moment, visit: &Visit) -> bool {
-    thread.1 == visit.thread
-        || moment.interval < visit.interval
-        || warp(thread.1) == warp(visit.thread) && moment.warp_operations < visit.warp_operations
+    let own = thread_of(visit);
+    let in_warp = warp(thread.2) == warp(own.2);
+    let in_block = moment.interval < visit.interval
+        || in_warp && moment.warp_operations < visit.warp_operations;
+    thread == own || thread.1 == own.1 && in_block || moment.arrived < visit.waited()
 }
 
-/// Whether what a thread did at a moment comes after a visit of its block.
+/// Whether what a thread did at a moment comes after a visit of its cluster.
 fn comes_after(thread: Thread, moment: Moment, visit: &Visit) -> bool {
-    thread.1 == visit.thread
-        || moment.interval > visit.interval
-        || warp(thread.1) == warp(visit.thread) && moment.warp_operations > visit.warp_operations
+    let own = thread_of(visit);
+    let in_warp = warp(thread.2) == warp(own.2);
+    let in_block = moment.interval > visit.interval
+        || in_warp && moment.warp_operations > visit.warp_operations;
+    thread == own || thread.1 == own.1 && in_block || visit.arrived < moment.waited
 }
 
 #[cfg(test)]
@@ -219,8 +231,11 @@ mod tests {
     fn visit(order: &Order, block: u32, thread: u16, interval: u32) -> Visit {
         Visit {
             block,
+            cluster: block,
             thread,
             atomic: false,
+            waits: false,
+            arrived: 0,
             interval,
             warp_operations: 0,
             time: order.now(),

@@ -10,10 +10,16 @@ use std::collections::HashMap;
 pub struct Visit {
     /// Linear index of its block.
     pub block: u32,
+    /// Linear index of its cluster; of its block, where clusters are of one block.
+    pub cluster: u32,
     /// Linear index of the thread in the block.
     pub thread: u16,
     /// Whether it may meet others of its kind: atomic or volatile.
     pub atomic: bool,
+    /// Whether the thread has still to wait for the barrier of its cluster that it arrived at last.
+    pub waits: bool,
+    /// Barriers of its cluster that the thread had arrived at.
+    pub arrived: u32,
     /// Barriers that the block had passed.
     pub interval: u32,
     /// Warp operations that the thread's warp had completed.
@@ -22,6 +28,18 @@ pub struct Visit {
     pub time: u32,
     /// Where it stands in the program, by its number.
     pub site: u32,
+}
+
+impl Visit {
+    /// Barriers of its cluster that the thread had waited for.
+    pub fn waited(&self) -> u32 {
+        self.arrived.wrapping_sub(u32::from(self.waits))
+    }
+
+    /// Whether a barrier of their cluster stands between this visit and a later one.
+    pub fn is_before_in_cluster(&self, later: &Self) -> bool {
+        self.cluster == later.cluster && self.arrived < later.waited()
+    }
 }
 
 /// The number of a visit, from 1; 0 is none.
@@ -229,8 +247,12 @@ impl Unit {
         };
         // A plain read is told of rather than one that may meet atomic updates.
         let gives_way = |other: Visit| other.atomic || !visit.atomic;
+        // Whoever races with a reader that is before this one does with this one.
         match visits.get(self.readers[0]) {
-            Some(first) if (first.block, first.interval) == (visit.block, visit.interval) => {
+            Some(first)
+                if (first.block, first.interval) == (visit.block, visit.interval)
+                    && !first.is_before_in_cluster(&visit) =>
+            {
                 let same = first.thread == visit.thread;
                 let slot = &mut self.readers[usize::from(!same)];
                 if visits.get(*slot).is_none_or(gives_way) {
@@ -241,6 +263,7 @@ impl Unit {
         }
         match visits.get(self.block_readers[0]) {
             None => self.block_readers[0] = number,
+            Some(first) if first.is_before_in_cluster(&visit) => self.block_readers = [number, 0],
             Some(first) => {
                 let same = first.block == visit.block;
                 let slot = &mut self.block_readers[usize::from(!same)];

@@ -428,6 +428,8 @@ unsafe fn write<T: Copy>(side: Side, start: *mut T, values: &[T]) -> SolverResul
     if side == Side::Device {
         trace::set(start as usize, size_of_val(values));
         check::filled(start as usize, size_of_val(values));
+        // Solutions are there when the call returns.
+        check::streams::host_waits_for_last();
     }
     Ok(())
 }

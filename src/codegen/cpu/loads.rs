@@ -1,0 +1,355 @@
+//! Loads that look plain and that the check for races takes otherwise.
+//!
+//! The optimiser does some earlier than the program, before it is known whether anybody needs what they give:
+//! `if (t == 0) x = total;` may become a load of `total` by all threads. Such a load is looked at where its value is
+//! used. And programs look at a place before they update it atomically:
+//! `old = *p; do … while ((seen = atomicCAS(p, old, new)) != old)`, or `if (x > *p) atomicMax(p, x)`. What is found
+//! there is only a guess, which the update looks at again.
+
+use super::instrument::COUNT;
+use crate::codegen::ir::{Block, FUNCTION_ATTRIBUTES, Opcode, Value};
+use std::collections::HashSet;
+
+/// What a load is for the check.
+pub(super) enum Sight {
+    /// One that the program does there.
+    Plain,
+    /// A look before an atomic update of the same place.
+    Guess,
+    /// One that may be done in vain: the places where its value is used.
+    Speculated(Vec<Use>),
+}
+
+/// Where a value is used.
+#[derive(Clone, PartialEq)]
+pub(super) struct Use {
+    /// The instruction.
+    pub(super) before: Value,
+    /// It is used there when each of these truth values is as it says.
+    pub(super) conditions: Vec<(Value, bool)>,
+}
+
+/// Places where a value is used, and values on the way to them, that are looked at; with more, a load counts as plain.
+const MOST_STEPS: usize = 64;
+
+/// What a load, which is neither volatile nor atomic, is for the check.
+pub(super) fn sight(load: Value) -> Sight {
+    if is_guess(load) {
+        return Sight::Guess;
+    }
+    speculated(load).map_or(Sight::Plain, Sight::Speculated)
+}
+
+/// Where the value of a load is used that the program may do only there. Only loads of variables are moved, since their
+/// addresses are known to be valid.
+fn speculated(load: Value) -> Option<Vec<Use>> {
+    if !load.operand(0).is_constant() {
+        return None;
+    }
+    let uses = uses(load)?;
+    let is_certain =
+        |one: &Use| one.conditions.is_empty() && follows(load.block(), one.before.block());
+    let moved = !uses.iter().any(is_certain) && uses.iter().all(|one| is_quiet(load, one.before));
+    moved.then_some(uses)
+}
+
+/// Where a value is used for something else than computing another one.
+fn uses(load: Value) -> Option<Vec<Use>> {
+    let mut found: Vec<Use> = Vec::new();
+    let mut open = vec![(load, Vec::new())];
+    let mut steps = 0;
+    while let Some((value, conditions)) = open.pop() {
+        for user in value.users() {
+            steps += 1;
+            if steps > MOST_STEPS {
+                return None;
+            }
+            let mut further = conditions.clone();
+            let used = match user.opcode() {
+                Opcode::LLVMSelect => {
+                    let [condition, yes, no] = [0, 1, 2].map(|index| user.operand(index));
+                    if condition != value && yes != no && condition.ty().is_integer() {
+                        further.push((condition, yes == value));
+                    }
+                    None
+                }
+                Opcode::LLVMPHI => {
+                    for (_, from) in user
+                        .incoming()
+                        .into_iter()
+                        .filter(|(each, _)| *each == value)
+                    {
+                        let before = from.terminator()?;
+                        let mut conditions = conditions.clone();
+                        match *from.successors() {
+                            [_] => {}
+                            [yes, no] if yes != no => {
+                                let condition = before.branch_condition()?;
+                                conditions.push((condition, yes == user.block()));
+                            }
+                            _ => return None,
+                        }
+                        found.push(Use { before, conditions });
+                    }
+                    continue;
+                }
+                opcode if computes(opcode) || is_computation(user) => None,
+                _ => Some(user),
+            };
+            match used {
+                Some(before) => found.push(Use {
+                    before,
+                    conditions: further,
+                }),
+                None => open.push((user, further)),
+            }
+        }
+    }
+    let mut once: Vec<Use> = Vec::new();
+    for one in found {
+        if !once.contains(&one) {
+            once.push(one);
+        }
+    }
+    Some(once)
+}
+
+/// Whether a thread does nothing from a load on until a place that orders it with others.
+fn is_quiet(load: Value, place: Value) -> bool {
+    let (begin, end) = (load.block(), place.block());
+    let behind = behind(load);
+    let is_place = |at: &Value| *at == place;
+    if begin == end
+        && let Some(count) = behind.iter().position(is_place)
+    {
+        return behind[..count].iter().all(|at| !may_order(*at));
+    }
+    let reached = reached(&begin.successors(), begin, |block| block.successors());
+    let leading = reached_back(end, begin);
+    let mut between = behind;
+    for block in reached.into_iter().filter(|block| leading.contains(block)) {
+        let instructions = block.instructions();
+        // A block that leads to itself is run as a whole before.
+        let runs_again = block != end || self_reaching(end, begin);
+        let count = match runs_again {
+            true => instructions.len(),
+            false => instructions.iter().position(is_place).unwrap_or(0),
+        };
+        between.extend(&instructions[..count]);
+    }
+    between.into_iter().all(|at| !may_order(at))
+}
+
+/// The instructions of a load's block that come after it.
+fn behind(load: Value) -> Vec<Value> {
+    let instructions = load.block().instructions().into_iter();
+    instructions.skip_while(|at| *at != load).skip(1).collect()
+}
+
+/// The blocks that are come to from some without passing `but`.
+fn reached(from: &[Block], but: Block, next: impl Fn(Block) -> Vec<Block>) -> Vec<Block> {
+    let mut seen: Vec<Block> = Vec::new();
+    let mut open = from.to_vec();
+    while let Some(block) = open.pop() {
+        if block != but && !seen.contains(&block) {
+            seen.push(block);
+            open.extend(next(block));
+        }
+    }
+    seen
+}
+
+fn reached_back(end: Block, but: Block) -> Vec<Block> {
+    reached(&[end], but, |block| block.predecessors())
+}
+
+fn self_reaching(block: Block, but: Block) -> bool {
+    reached(&block.successors(), but, |block| block.successors()).contains(&block)
+}
+
+/// Whether what a thread does may tell others something, or wait for them.
+fn may_order(instruction: Value) -> bool {
+    match instruction.opcode() {
+        Opcode::LLVMLoad | Opcode::LLVMStore => {
+            instruction.is_volatile() || instruction.is_atomic()
+        }
+        Opcode::LLVMCall => {
+            let is_count = instruction.called_name().as_deref() == Some(COUNT);
+            !is_count && !is_computation(instruction)
+        }
+        Opcode::LLVMAtomicRMW
+        | Opcode::LLVMAtomicCmpXchg
+        | Opcode::LLVMFence
+        | Opcode::LLVMInvoke
+        | Opcode::LLVMCallBr => true,
+        _ => false,
+    }
+}
+
+/// Whether a load looks at a place that its thread may update atomically before the next barrier, and what it finds
+/// goes only into such updates or decides whether they are done. What is compared and found equal is used as it likes.
+fn is_guess(load: Value) -> bool {
+    let pointer = load.operand(0);
+    let function = load.function_of_instruction();
+    let is_update = |user: &Value| {
+        let updates = [Opcode::LLVMAtomicRMW, Opcode::LLVMAtomicCmpXchg];
+        user.is_instruction()
+            && updates.contains(&user.opcode())
+            && user.operand(0) == pointer
+            && user.function_of_instruction() == function
+    };
+    let updates: Vec<Value> = pointer.users().into_iter().filter(is_update).collect();
+    if updates.is_empty() || !reaches(load, &updates) {
+        return false;
+    }
+    let mut derived = HashSet::from([load]);
+    let mut open = vec![load];
+    let mut used = Vec::new();
+    while let Some(value) = open.pop() {
+        for user in value.users() {
+            let opcode = user.opcode();
+            if opcode == Opcode::LLVMPHI || computes(opcode) || is_computation(user) {
+                if derived.insert(user) {
+                    open.push(user);
+                }
+            } else if !updates.contains(&user)
+                && ![Opcode::LLVMBr, Opcode::LLVMSwitch].contains(&opcode)
+            {
+                used.push(user);
+            }
+        }
+    }
+    if used.is_empty() {
+        return true;
+    }
+    let compares = |at: &Value| {
+        at.opcode() == Opcode::LLVMAtomicCmpXchg
+            && updates.contains(at)
+            && derived.contains(&at.operand(1))
+    };
+    let unlooked = until(load, |at| compares(&at));
+    !used.iter().any(|user| unlooked.contains(user))
+}
+
+/// Whether a thread may come from a load to some instructions without a barrier of the block between.
+fn reaches(load: Value, places: &[Value]) -> bool {
+    let passed = until(load, is_barrier);
+    places.iter().any(|place| passed.contains(place))
+}
+
+/// The instructions that a thread may come to from a load without passing some, or the load again.
+fn until(load: Value, stops: impl Fn(Value) -> bool) -> HashSet<Value> {
+    let mut passed = HashSet::new();
+    let mut seen: Vec<Block> = Vec::new();
+    let mut open = vec![behind(load)];
+    while let Some(instructions) = open.pop() {
+        let mut stopped = false;
+        for at in &instructions {
+            stopped = *at == load || stops(*at);
+            if stopped {
+                break;
+            }
+            passed.insert(*at);
+        }
+        if !stopped && let Some(last) = instructions.last() {
+            for next in last.block().successors() {
+                if !seen.contains(&next) {
+                    seen.push(next);
+                    open.push(next.instructions());
+                }
+            }
+        }
+    }
+    passed
+}
+
+/// Whether threads of a block may wait for each other there.
+fn is_barrier(instruction: Value) -> bool {
+    instruction.opcode() == Opcode::LLVMCall
+        && (instruction.called_name()).is_some_and(|name| name.starts_with("llvm.nvvm.bar"))
+}
+
+/// Whether an instruction only computes, so that it may have been moved together with the load.
+fn computes(opcode: Opcode) -> bool {
+    matches!(
+        opcode,
+        Opcode::LLVMSelect
+            | Opcode::LLVMAdd
+            | Opcode::LLVMFAdd
+            | Opcode::LLVMSub
+            | Opcode::LLVMFSub
+            | Opcode::LLVMMul
+            | Opcode::LLVMFMul
+            | Opcode::LLVMUDiv
+            | Opcode::LLVMSDiv
+            | Opcode::LLVMFDiv
+            | Opcode::LLVMURem
+            | Opcode::LLVMSRem
+            | Opcode::LLVMFRem
+            | Opcode::LLVMShl
+            | Opcode::LLVMLShr
+            | Opcode::LLVMAShr
+            | Opcode::LLVMAnd
+            | Opcode::LLVMOr
+            | Opcode::LLVMXor
+            | Opcode::LLVMFNeg
+            | Opcode::LLVMICmp
+            | Opcode::LLVMFCmp
+            | Opcode::LLVMGetElementPtr
+            | Opcode::LLVMTrunc
+            | Opcode::LLVMZExt
+            | Opcode::LLVMSExt
+            | Opcode::LLVMFPToUI
+            | Opcode::LLVMFPToSI
+            | Opcode::LLVMUIToFP
+            | Opcode::LLVMSIToFP
+            | Opcode::LLVMFPTrunc
+            | Opcode::LLVMFPExt
+            | Opcode::LLVMPtrToInt
+            | Opcode::LLVMIntToPtr
+            | Opcode::LLVMBitCast
+            | Opcode::LLVMAddrSpaceCast
+            | Opcode::LLVMExtractElement
+            | Opcode::LLVMInsertElement
+            | Opcode::LLVMShuffleVector
+            | Opcode::LLVMExtractValue
+            | Opcode::LLVMInsertValue
+            | Opcode::LLVMFreeze
+    )
+}
+
+/// Whether a call is of a function that only computes, by each thread for itself.
+fn is_computation(instruction: Value) -> bool {
+    if instruction.opcode() != Opcode::LLVMCall {
+        return false;
+    }
+    let callee = instruction.called();
+    callee.is_function()
+        // The encoding of `memory(none)`.
+        && callee.integer_attribute(FUNCTION_ATTRIBUTES, "memory") == Some(0)
+        && !callee.has_attribute(FUNCTION_ATTRIBUTES, "convergent")
+}
+
+/// Whether a block is run whenever another one was, unless the thread ends by a trap.
+fn follows(first: Block, then: Block) -> bool {
+    let mut seen = vec![first];
+    let mut open = vec![first];
+    while let Some(block) = open.pop() {
+        if block == then {
+            continue;
+        }
+        let returns = block
+            .terminator()
+            .is_some_and(|terminator| terminator.opcode() == Opcode::LLVMRet);
+        if returns {
+            return false;
+        }
+        for next in block.successors() {
+            if !seen.contains(&next) {
+                seen.push(next);
+                open.push(next);
+            }
+        }
+    }
+    true
+}
