@@ -201,14 +201,15 @@ __global__ void pass_on(int *out, int *sums, bool cleared, bool waits, bool ends
 
 // Variables of which one thread takes care, behind a test.
 __device__ int total, first_total;
-__global__ void add_to_total(const int *in, bool once) {
+__global__ void add_to_total(const int *in, int *found, bool once) {
     __shared__ int s;
     if (threadIdx.x == 0) s = 0;
     __syncthreads();
     atomicAdd(&s, in[threadIdx.x]);
     __syncthreads();
-    // The compiler may load for all threads what one of them asks for.
+    // The compiler loads for all threads what one of them asks for.
     int before = threadIdx.x == 7 ? s : 0;
+    found[blockIdx.x * 64 + threadIdx.x] = before;
     if (threadIdx.x == 7) s = before + 1;
     if (threadIdx.x == 0 && blockIdx.x == 0 && once) first_total = first_total + 1;
     __syncthreads();
@@ -297,7 +298,7 @@ int main(int argc, char **argv) {
     void *steps[] = {&x, &y, &n}, *with_barrier[] = {&x, &y, &n, &arrived, &round, &ordered};
     cudaLaunchCooperativeKernel((void *)steps_of_grid, dim3(4), dim3(32), steps, 0, 0);
     cudaLaunchCooperativeKernel((void *)steps_with_barrier, dim3(4), dim3(32), with_barrier, 0, 0);
-    add_to_total<<<2, 64>>>(data, true);
+    add_to_total<<<2, 64>>>(data, out + 64, true);
     mark<<<4, 64>>>(out + 48, out + 50);
     read_by_some<<<1, 64>>>(out + 48, !is("some"));
     launch_in_clusters(pass_on, 8, 32, 4, (int *)x, out + 48, !is("cluster"), !is("early"), !is("results"));

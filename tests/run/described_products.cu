@@ -100,6 +100,7 @@ int main() {
   cublasLtMatmulDescInit(&plain, CUBLAS_COMPUTE_32I, CUDA_R_32I);
   int unit = 1, nought = 0;
   check("bytes", cublasLtMatmul(handle, &plain, &unit, bytes, &of_bytes, bytes + 16, &of_bytes, &nought, words, &of_words, words, &of_words, nullptr, nullptr, 0, 0), 0);
+  cudaDeviceSynchronize();
   for (int i = 0; i < K * K; i++) {
     double halves = 0;
     int sum = 0;

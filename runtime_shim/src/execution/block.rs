@@ -302,7 +302,9 @@ impl<'a> BlockRunner<'a> {
         self.abandon_lanes();
         self.state.flush_accesses();
         check::block_rests();
-        let failure = self.state.failure;
+        let (failure, state) = (self.state.failure, &raw mut *self.state);
+        // SAFETY: a cluster lives as long as blocks of it do, and no fiber runs.
+        unsafe { Cluster::forget(self.state.cluster, state) };
         (self.finish(), failure)
     }
 

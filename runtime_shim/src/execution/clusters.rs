@@ -36,6 +36,7 @@ impl SharedMemory {
 /// Blocks that run together.
 #[derive(Debug, Default)]
 pub struct Cluster {
+    /// By rank; null for one that is over.
     blocks: Vec<*mut BlockState>,
     live: u32,
     arrived: u32,
@@ -69,6 +70,20 @@ impl Cluster {
         }
     }
 
+    /// A block is over, and its state goes.
+    ///
+    /// # Safety
+    /// As for [`Self::leave`], or the cluster is null.
+    pub unsafe fn forget(cluster: *mut Self, block: *mut BlockState) {
+        // SAFETY: as the caller promises.
+        if let Some(cluster) = unsafe { cluster.as_mut() } {
+            let mut blocks = cluster.blocks.iter_mut();
+            if let Some(own) = blocks.find(|own| **own == block) {
+                *own = std::ptr::null_mut();
+            }
+        }
+    }
+
     /// Begins the next phase where all have arrived.
     ///
     /// # Safety
@@ -81,7 +96,8 @@ impl Cluster {
             }
             (*cluster).arrived = 0;
             (*cluster).phase = (*cluster).phase.wrapping_add(1);
-            for block in &(&(*cluster)).blocks {
+            let blocks = (&(*cluster)).blocks.iter();
+            for block in blocks.filter(|block| !block.is_null()) {
                 (**block).interval += 1;
                 (**block).counters.barriers += 1;
             }
@@ -108,13 +124,14 @@ impl Cluster {
     /// # Safety
     /// As for [`Self::leave`].
     unsafe fn place(&self, address: usize) -> Option<(usize, usize)> {
-        let bounds = |block: &*mut BlockState| {
-            // SAFETY: as the caller promises.
-            unsafe { (**block).shared_bounds }
-        };
-        let mut bounds = self.blocks.iter().map(bounds).enumerate();
-        let found = bounds.find(|(_, (low, high))| (*low..*high).contains(&address))?;
-        Some((found.0, address - found.1.0))
+        let mut blocks = self.blocks.iter().enumerate();
+        blocks.find_map(|(rank, block)| {
+            // SAFETY: as the caller promises; blocks that are over are null.
+            let (low, high) = unsafe { block.as_ref() }?.shared_bounds;
+            (low..high)
+                .contains(&address)
+                .then(|| (rank, address - low))
+        })
     }
 }
 
@@ -269,14 +286,15 @@ pub unsafe extern "C" fn __sirius_map_shared(
         if let Some(cluster) = (*state).cluster.as_ref()
             && let Some((_, offset)) = cluster.place(address as usize)
             && let Some(block) = cluster.blocks.get(rank as usize)
+            && let Some(block) = block.as_ref()
         {
-            return ((**block).shared_bounds.0 + offset) as u64;
+            return (block.shared_bounds.0 + offset) as u64;
         }
         let what = match (*state).cluster.is_null() {
             // No barrier keeps other blocks, so that none is there.
             true => "asks for another block's shared memory without a barrier of its cluster",
             false => {
-                "asks for shared memory of a block that its cluster does not have, or for what is none"
+                "asks for shared memory of a block that its cluster does not have, or no longer has, or for what is none"
             }
         };
         termination::fail(&format!(
