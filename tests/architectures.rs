@@ -120,7 +120,7 @@ fn a_device_link_links_each() {
 fn both_sides_know_all_architectures() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path();
-    // The CPU device is of 8.0, and runs the newest code that such a GPU would.
+    // The CPU device is of 8.0, and runs the newest code that such a GPU would. The host side is told of all.
     let run = |arguments: &[&str], printed: &str| {
         let (apart, program) = (source("apart.cu"), place.join("program"));
         sirius(
@@ -131,9 +131,9 @@ fn both_sides_know_all_architectures() {
         let output = Command::new(program).output().unwrap();
         assert_eq!(String::from_utf8_lossy(&output.stdout), printed);
     };
-    run(&THREE, "75757 1999, of 1 from 750\n");
+    run(&THREE, "75757 1999, of 3 from 750\n");
     run(&["-arch=sm_80"], "80808 1999, of 1 from 800\n");
-    // For the GPU the list is of all: it is in what the preprocessor leaves.
+    // For the GPU too: it is in what the preprocessor leaves.
     let apart = source("apart.cu");
     let text = sirius(place, "cuda", &[&THREE[..], &["-E", &apart]].concat());
     let text = String::from_utf8_lossy(&text.stdout);

@@ -99,6 +99,10 @@ fn cpu_image_runs() {
     };
     let program = folder.path().join("driver");
     let status = Command::new("clang-22")
+        .arg(format!(
+            "-DABI_VERSION={}",
+            sirius_runtime::abi::ABI_VERSION
+        ))
         .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/codegen/driver.c"))
         .args(&objects)
         .args(["-lm", "-o"])

@@ -98,7 +98,7 @@ fn libraries_and_their_program_have_one_runtime() {
         );
         let name = format!("lib{number}.so");
         let mut words = vec!["-shared", &object, "-o", &name];
-        let flags = link_flags(&["-shared"]);
+        let flags = link_flags(&[]);
         words.extend(flags.iter().map(String::as_str));
         run(folder, "g++", &words);
     }

@@ -52,6 +52,8 @@ pub(super) struct Draft {
     pub source: Option<String>,
     /// `--sirius-toolkit`.
     pub toolkit_folder: Option<PathBuf>,
+    /// `-cudart static` was given, and is not the default.
+    pub asks_for_static_cudart: bool,
     /// Print this instead of building.
     pub information: Option<Information>,
     /// `--sirius-opt` was given: it names what is on, in place of the default.
@@ -77,6 +79,7 @@ impl Draft {
             output_directory: None,
             source: None,
             toolkit_folder: None,
+            asks_for_static_cudart: false,
             information: None,
             optimisations_listed: false,
             warnings: Vec::new(),

@@ -200,6 +200,7 @@ pub(super) static NVCC_OPTIONS: &[OptionRow] = &[
         },
     ),
     honour("cudart", &["cudart"], Arity::Scalar, |draft, value| {
+        draft.asks_for_static_cudart = value == "static";
         draft.build.shared_cudart = match value {
             "static" => false,
             "shared" => true,

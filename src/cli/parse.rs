@@ -717,7 +717,11 @@ fn print(information: Information, draft: &Draft, surroundings: &Surroundings<'_
         Information::RealArchitectures => architectures("sm_"),
         Information::LinkFlags => toolchain::link_flags(
             draft.build.device,
-            draft.build.shared_cudart || (draft.build.shared && draft.build.device == Device::Cpu),
+            match draft.build.device {
+                Device::Cuda => draft.build.shared_cudart,
+                // Whoever links may make a library, or a program that loads some: all have to have one runtime.
+                Device::Cpu => !draft.asks_for_static_cudart,
+            },
             surroundings.environment,
         ),
     }

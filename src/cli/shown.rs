@@ -8,10 +8,11 @@
 //! run as it stands, and the lines of `-dryrun` together make the same files as the command itself.
 
 use super::command::{command_line, quoted};
+use super::sirius_options::device as device_by_name;
 use super::spelling::{Argument, split_arguments, split_words};
 use super::toolchain::{self, find_toolkit};
 use super::toolkit_folder::{self, ToolkitFolder};
-use super::{Build, Language, Phase, Toolchain};
+use super::{Build, Device, Language, Phase, Toolchain};
 use std::path::{Path, PathBuf};
 
 /// nvcc's variables, where a command line has `-v` or `-dryrun`, as lines that begin with `#$ `; else
@@ -22,7 +23,9 @@ pub fn variables(
 ) -> String {
     let flags = ["NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS"];
     let flags = flags.map(|name| (name, environment(name).unwrap_or_default()));
-    let asked = flags.iter().flat_map(|(_, text)| split_words(text));
+    let own_flags = environment("SIRIUS_FLAGS").unwrap_or_default();
+    let asked = flags.iter().map(|(_, text)| text).chain([&own_flags]);
+    let asked = asked.flat_map(|text| split_words(text));
     let words = arguments.iter();
     let words = words.map(|word| word.to_string_lossy().into_owned());
     let asked: Vec<String> = asked.chain(words).collect();
@@ -31,9 +34,16 @@ pub fn variables(
         Argument::Option { row, .. } => ["verbose", "verbose2", "dryrun"].contains(&row.long),
         Argument::Input(_) | Argument::Unknown(_) => false,
     };
-    if !split_arguments(&asked).is_ok_and(|asked| asked.iter().any(shows)) {
+    let split = split_arguments(&asked).unwrap_or_default();
+    if !split.iter().any(shows) {
         return String::new();
     }
+    let named = split.iter().rev().find_map(|argument| match argument {
+        Argument::Option { row, value } if row.long == "sirius-device" => value.clone(),
+        _ => None,
+    });
+    let named = named.or_else(|| environment("SIRIUS_DEVICE"));
+    let device = named.map_or(Some(Device::Cuda), |name| device_by_name(&name));
     let mut lines = Vec::new();
     for (name, text) in flags {
         if !text.is_empty() {
@@ -41,9 +51,9 @@ pub fn variables(
         }
     }
     let asks_for_toolkit = asked.iter().any(|word| word == CMAKE_ASKS);
-    let laid_out = asks_for_toolkit
-        .then(|| toolkit_folder::of_own(environment))
-        .flatten();
+    let laid_out = device
+        .filter(|device| asks_for_toolkit || has_own_libraries(*device))
+        .and_then(|device| toolkit_folder::of_own(device, environment));
     if let Some(top) = laid_out.or_else(|| find_toolkit(environment).ok()) {
         let path = [top.join("nvvm/bin"), top.join("bin")];
         let rest = environment("PATH").unwrap_or_default();
@@ -67,6 +77,11 @@ pub fn variables(
     }
     lines.extend(["CUDAFE_FLAGS=".to_owned(), "PTXAS_FLAGS=".to_owned()]);
     lines.iter().map(|line| format!("#$ {line}\n")).collect()
+}
+
+/// Whether nothing in a toolkit's library folder is for a device.
+fn has_own_libraries(device: Device) -> bool {
+    device == Device::Cpu
 }
 
 /// The input by which CMake asks where the toolkit is.
@@ -121,7 +136,12 @@ pub fn steps(build: &Build, toolchain: &Toolchain, outputs: &[PathBuf]) -> Strin
             // Scripts look for the output in nvcc's double quotes, and take the libraries from what stands behind.
             let output = output.as_deref().map(in_quotes);
             line.extend(output.map(|output| format!(" -o {output}")));
-            line = format!("{line} {}", library_folder(&toolchain.toolkit_lib));
+            let environment = |name: &str| std::env::var(name).ok();
+            let own = Some(build.device).filter(|device| has_own_libraries(*device));
+            let own = own.and_then(|device| toolkit_folder::of_own(device, &environment));
+            let own = own.and_then(|folder| toolchain::toolkit_lib(&folder));
+            let libraries = own.as_deref().unwrap_or(&toolchain.toolkit_lib);
+            line = format!("{line} {}", library_folder(libraries));
             let cudart = if build.shared_cudart {
                 "cudart"
             } else {

@@ -233,7 +233,8 @@ pub(super) fn link_flags(
                 || "-lsirius_runtime".to_owned(),
                 |path| match shared {
                     true => path.with_extension("so").display().to_string(),
-                    false => path.display().to_string(),
+                    // No other library of the process sees half of this one.
+                    false => format!("{} -Wl,--exclude-libs,{RUNTIME_LIBRARY}", path.display()),
                 },
             );
             format!("{library} -lpthread -ldl -lm")

@@ -121,15 +121,16 @@ pub fn lay_out(
     })
 }
 
-/// A folder for the device that is asked for, kept for whoever asks again, where the running program is in none; `None`
+/// A folder for a device, kept for whoever asks again, where the running program is in none; `None`
 /// where it is, or where none can be made.
-pub(super) fn of_own(environment: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
+pub(super) fn of_own(
+    device: Device,
+    environment: &dyn Fn(&str) -> Option<String>,
+) -> Option<PathBuf> {
     let found = find_toolkit(environment).ok()?;
     if ToolkitFolder::own().is_some() || ToolkitFolder::at(&found).is_some() {
         return None;
     }
-    let asked = environment("SIRIUS_DEVICE");
-    let device = asked.map_or(Some(Device::Cuda), |name| device_by_name(&name))?;
     let runtime = toolchain::find_runtime_library(environment);
     let header = toolchain::find_compatibility_header()?;
     let mut made_of = format!("{device:?} {}\n", found.display());

@@ -6,9 +6,10 @@
 //! warp), [`exchanges`] has the two accesses, provided that the live lanes of a warp pass the same barriers.
 //!
 //! Two lanes left one barrier together. Which iteration each is in of the loops around it is known from the way that it
-//! has come from there; what is uniform is the same for both in one iteration.
+//! has come from there; what is uniform is the same for both in one iteration, and so is the way that they take where it
+//! decides.
 
-use super::body::{BlockRef, Body, Operation, ValueRef};
+use super::body::{BlockRef, Body, Operation, Terminator, ValueRef};
 use super::cfg::Flow;
 use super::intervals::{Event, is_surely_empty, may_share_target};
 use super::rehearsal::{Place, never_meet};
@@ -87,7 +88,8 @@ pub(super) fn exchanges(
     };
     for start in starts(flow, events) {
         let reached = reached(body, flow, events, start);
-        let reached: Vec<_> = reached
+        let sides = sides(body, flow, events, uniformity, start, &reached);
+        let reached: Vec<_> = (reached.accesses)
             .iter()
             .map(|(access, begun)| (&model.accesses[*access], begun))
             .filter(|(access, _)| shared(access))
@@ -99,6 +101,9 @@ pub(super) fn exchanges(
                 let again = other.kind == AccessKind::Write && other.id <= write.id;
                 let settled = found.contains_key(&pair) || write.volatile && other.volatile;
                 if again || settled || !may_share_target(&write.target, &other.target) {
+                    continue;
+                }
+                if sides.iter().any(|sides| are_apart(sides, pair)) {
                     continue;
                 }
                 let subscripts = write.subscript.as_ref().zip(other.subscript.as_ref());
@@ -202,19 +207,24 @@ fn orders_lanes(event: Event) -> bool {
     matches!(event, Event::Barrier(_) | Event::LanesMeet)
 }
 
-/// The accesses that a lane comes to from a place before it passes a barrier, each with the iterations that it may have
-/// begun by then.
+/// Where a lane comes to from a place before it passes a barrier, each with the iterations that it may have begun by
+/// then.
+#[derive(Default)]
+struct Reached {
+    accesses: BTreeMap<usize, BTreeSet<Begun>>,
+    /// The blocks whose ends it comes to.
+    ends: BTreeMap<BlockRef, BTreeSet<Begun>>,
+}
+
 fn reached(
     body: &Body,
     flow: &Flow,
     events: &BTreeMap<BlockRef, Vec<Event>>,
     start: Option<(BlockRef, usize)>,
-) -> BTreeMap<usize, BTreeSet<Begun>> {
-    let mut found: BTreeMap<usize, BTreeSet<Begun>> = BTreeMap::new();
+) -> Reached {
     let Some(begin) = start.or_else(|| Some((*flow.order.first()?, 0))) else {
-        return found;
+        return Reached::default();
     };
-    let around = flow.loops_of(begin.0);
     let here = flow
         .loops
         .iter()
@@ -222,19 +232,37 @@ fn reached(
             true => 0,
             false => OUTSIDE,
         });
-    let mut work: Vec<(_, Begun)> = vec![(begin, here.collect())];
+    let here = here.collect();
+    reached_past((body, flow, events), (begin, here), |_, _| true)
+}
+
+/// [`reached`] from a place at which iterations have begun, over those ends of blocks alone that may be passed towards a
+/// block.
+fn reached_past(
+    (body, flow, events): (&Body, &Flow, &BTreeMap<BlockRef, Vec<Event>>),
+    (begin, here): ((BlockRef, usize), Begun),
+    may_pass: impl Fn(BlockRef, BlockRef) -> bool,
+) -> Reached {
+    let mut found = Reached::default();
+    let around = flow.loops_of(begin.0);
+    let mut work: Vec<(_, Begun)> = vec![(begin, here)];
     let mut seen = BTreeSet::new();
     'places: while let Some(((block, place), begun)) = work.pop() {
         let events = events.get(&block).map(Vec::as_slice).unwrap_or_default();
         for event in &events[place..] {
             if let Event::Access(access) = event {
-                found.entry(*access).or_default().insert(begun.clone());
+                let begun = begun.clone();
+                found.accesses.entry(*access).or_default().insert(begun);
             }
             if orders_lanes(*event) {
                 continue 'places;
             }
         }
+        found.ends.entry(block).or_default().insert(begun.clone());
         for to in body.block(block).terminator.successors() {
+            if !may_pass(block, to) {
+                continue;
+            }
             let mut begun = begun.clone();
             for (index, each) in flow.loops.iter().enumerate() {
                 let count = &mut begun[index];
@@ -253,6 +281,92 @@ fn reached(
         }
     }
     found
+}
+
+/// By way out of a branch that all lanes take alike, the accesses to which a lane comes by that way alone.
+type Sides = Vec<BTreeSet<usize>>;
+
+/// The branches at which lanes that left a place together stay together: each lane comes to the branch once, in one
+/// iteration, and what decides is the same for all there.
+fn sides(
+    body: &Body,
+    flow: &Flow,
+    events: &BTreeMap<BlockRef, Vec<Event>>,
+    uniformity: &Uniformity,
+    start: Option<(BlockRef, usize)>,
+    reached: &Reached,
+) -> Vec<Sides> {
+    let Some(begin) = start.or_else(|| Some((*flow.order.first()?, 0))) else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    for (branch, begun) in &reached.ends {
+        let terminator = &body.block(*branch).terminator;
+        let (Some(value), 1) = (decides(terminator), begun.len()) else {
+            continue;
+        };
+        let is_known = |index: &usize| begun.iter().all(|begun| begun[*index] < SOME);
+        let place = body.value(value).block;
+        let loops = place.map_or(Vec::new(), |block| flow.loops_of(block));
+        if uniformity.divergent_values.contains(&value) || !loops.iter().all(is_known) {
+            continue;
+        }
+        let ways = terminator.successors();
+        let from_begin = |may_pass: &dyn Fn(BlockRef, BlockRef) -> bool| {
+            let here = flow.loops.iter();
+            let here = here.map(|each| match each.blocks.contains(&begin.0) {
+                true => 0,
+                false => OUTSIDE,
+            });
+            reached_past((body, flow, events), (begin, here.collect()), may_pass)
+        };
+        let besides = from_begin(&|from, _| from != *branch);
+        let by_way: Vec<Reached> = ways
+            .iter()
+            .map(|way| from_begin(&|from, to| from != *branch || to == *way))
+            .collect();
+        // Nothing but a branch that is passed once decides for good.
+        let comes_again = ways.iter().any(|way| {
+            let here = vec![SOME; flow.loops.len()];
+            let behind = reached_past((body, flow, events), ((*way, 0), here), |_, _| true);
+            behind.ends.contains_key(branch)
+        });
+        if comes_again {
+            continue;
+        }
+        let by = |number: usize, access: &usize| by_way[number].accesses.contains_key(access);
+        let alone = |number: usize| {
+            let of_way = by_way[number].accesses.keys().copied();
+            let alone = of_way.filter(|access| {
+                let others = (0..ways.len()).filter(|other| *other != number);
+                !besides.accesses.contains_key(access)
+                    && !others.into_iter().any(|other| by(other, access))
+            });
+            alone.collect()
+        };
+        found.push((0..ways.len()).map(alone).collect());
+    }
+    found
+}
+
+/// The value by which a lane takes its way; `None` where there is one way only, or no such value.
+fn decides(terminator: &Terminator) -> Option<ValueRef> {
+    match terminator {
+        Terminator::Branch { condition, .. } => Some(*condition),
+        Terminator::Switch { value, .. } => Some(*value),
+        Terminator::Return
+        | Terminator::Jump(_)
+        | Terminator::Unreachable
+        | Terminator::Other(_) => None,
+    }
+}
+
+/// Whether two lanes that part nowhere but at such a branch cannot come to one access each.
+fn are_apart(sides: &Sides, (one, two): (AccessId, AccessId)) -> bool {
+    let side = |access: AccessId| sides.iter().position(|side| side.contains(&access.0));
+    side(one)
+        .zip(side(two))
+        .is_some_and(|(one, two)| one != two)
 }
 
 /// By loop, how many iterations the second of two lanes may be ahead of the first; `None` where that is not known.

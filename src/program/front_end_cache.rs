@@ -42,7 +42,10 @@ pub(super) fn run_front_end(
         folder: folder.into(),
         command,
     };
-    if let Some(output) = cache.take(made) {
+    if let Some(mut output) = cache.take(made) {
+        // It is said each time.
+        listener.hear(output.stderr.as_bytes());
+        output.stderr = listener.heard();
         return Ok(output);
     }
     let listed = made.with_extension("d");

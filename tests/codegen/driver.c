@@ -44,7 +44,7 @@ static const Kernel *kernel(const char *name) {
 }
 
 int main(void) {
-  CHECK(image_under_test.magic == 0x4d49535549524953 && image_under_test.version == 4 &&
+  CHECK(image_under_test.magic == 0x4d49535549524953 && image_under_test.version == ABI_VERSION &&
         image_under_test.architecture == 80 && image_under_test.toolkit_version == 13000);
   CHECK(image_under_test.kernel_count == 2 && image_under_test.variable_count == 2);
   int *counter = 0; float *table = 0;

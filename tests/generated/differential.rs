@@ -237,7 +237,7 @@ fn optimisation(unit: &Unit) -> &'static str {
 const LAST_LINES: usize = 40;
 
 /// The fused program once more, one draw, with every access compared.
-const RACE_CHECK: &[(&str, &str)] = &[("SIRIUS_CHECK", "race")];
+const RACE_CHECK: &[(&str, &str)] = &[("SIRIUS_CHECK", "race"), ("SIRIUS_ORDERS_STREAMS", "1")];
 
 impl Differential {
     /// Makes the folder.

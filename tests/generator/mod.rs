@@ -106,6 +106,8 @@ const PRELUDE: &str = r#"
 static void says(double value) { printf("said %g\n", value); }
 static void says_nothing(double) {}
 void (*tell)(double) = getenv("SIRIUS_TELLS_NOTHING") ? says_nothing : says;
+// Whether what is launched on two streams goes to one: on two, with nothing that orders them, it may race.
+static const bool orders_streams = getenv("SIRIUS_ORDERS_STREAMS") != nullptr;
 
 template <typename T> struct Cell {
     T a, b;

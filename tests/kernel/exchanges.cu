@@ -35,6 +35,30 @@ __global__ void halves(float *x) {
     }
     if (t == 0) x[0] = s[0];
 }
+// What all read behind the last round is no exchange either: the lanes of a barrier all go on or all stop.
+__global__ void halves_for_all(float *x) {
+    __shared__ float s[64];
+    int t = threadIdx.x;
+    s[t] = x[t];
+    __syncthreads();
+    for (int half = 32; half > 0; half >>= 1) {
+        if (t < half) s[t] += s[t + half];
+        __syncthreads();
+    }
+    x[t] = s[0];
+}
+// Here it is one: the last round has no barrier.
+__global__ void halves_without_the_last(float *x) {
+    __shared__ float s[64];
+    int t = threadIdx.x;
+    s[t] = x[t];
+    __syncthreads();
+    for (int half = 32; half > 0; half >>= 1) {
+        if (t < half) s[t] += s[t + half];
+        if (half > 1) __syncthreads();
+    }
+    x[t] = s[0];
+}
 // No constraint tells the threads apart; computing the addresses does.
 __global__ void interleaved(float *x) {
     __shared__ float s[1024];
@@ -143,6 +167,51 @@ __global__ void scattered(float *x, const int *to) {
 //>   flow from access 4 to access 2 across barrier 1
 //>   writes arg0 within [0, max(4*blockDim.x, 4))
 //>   static shared 4096 bytes
+//>
+//> kernel halves_for_all
+//>   loop i0 uniform
+//>   loop i1 divergent
+//>   must read arg0[4tx .. +4] : true in interval 0
+//>   must write shared @_ZZ14halves_for_allPfE1s[4tx .. +4] : true in interval 0
+//>   may read shared @_ZZ14halves_for_allPfE1s[4tx + 4i1 .. +4] : i1 - 1 >= 0 and -tx + i1 - 1 >= 0 and i1 >= 0 and -i1 + 32 >= 0 in i0,i1 (only bounds of a number in it are known) in interval 1,2
+//>   may read shared @_ZZ14halves_for_allPfE1s[4tx .. +4] : i1 - 1 >= 0 and -tx + i1 - 1 >= 0 and i1 >= 0 and -i1 + 32 >= 0 in i0,i1 (only bounds of a number in it are known) in interval 1,2
+//>   may write shared @_ZZ14halves_for_allPfE1s[4tx .. +4] : i1 - 1 >= 0 and -tx + i1 - 1 >= 0 and i1 >= 0 and -i1 + 32 >= 0 in i0,i1 (only bounds of a number in it are known) in interval 1,2
+//>   must read shared @_ZZ14halves_for_allPfE1s[0 .. +4] : true in interval 1,2
+//>   must write arg0[4tx .. +4] : true in interval 1,2
+//>   barrier uniform
+//>   barrier uniform in i0
+//>   flow from access 1 to access 2 across barrier 0
+//>   flow from access 1 to access 5 across barrier 0
+//>   anti from access 2 to access 4 across barrier 1
+//>   anti from access 2 to access 4 in one interval
+//>   flow from access 4 to access 2 across barrier 1
+//>   flow from access 4 to access 5 across barrier 1
+//>   writes arg0 within [0, 4*blockDim.x)
+//>   static shared 256 bytes
+//>
+//> kernel halves_without_the_last
+//>   loop i0 uniform
+//>   loop i1 divergent
+//>   must read arg0[4tx .. +4] : true in interval 0
+//>   must write shared @_ZZ23halves_without_the_lastPfE1s[4tx .. +4] : true in interval 0
+//>   may read shared @_ZZ23halves_without_the_lastPfE1s[4tx + 4i1 .. +4] : i1 - 1 >= 0 and -tx + i1 - 1 >= 0 and i1 >= 0 and -i1 + 32 >= 0 in i0,i1 (only bounds of a number in it are known) in interval 1,2
+//>   may read shared @_ZZ23halves_without_the_lastPfE1s[4tx .. +4] : i1 - 1 >= 0 and -tx + i1 - 1 >= 0 and i1 >= 0 and -i1 + 32 >= 0 in i0,i1 (only bounds of a number in it are known) in interval 1,2
+//>   may write shared @_ZZ23halves_without_the_lastPfE1s[4tx .. +4] : i1 - 1 >= 0 and -tx + i1 - 1 >= 0 and i1 >= 0 and -i1 + 32 >= 0 in i0,i1 (only bounds of a number in it are known) in interval 1,2
+//>   must read shared @_ZZ23halves_without_the_lastPfE1s[0 .. +4] : true in interval 1,2
+//>   must write arg0[4tx .. +4] : true in interval 1,2
+//>   barrier uniform
+//>   barrier uniform in i0
+//>   flow from access 1 to access 2 across barrier 0
+//>   flow from access 1 to access 5 across barrier 0
+//>   anti from access 2 to access 4 across barrier 1
+//>   anti from access 2 to access 4 in one interval
+//>   flow from access 4 to access 2 across barrier 1
+//>   flow from access 4 to access 5 across barrier 1
+//>   flow from access 4 to access 5 in one interval
+//>   lanes exchange what access 4 writes by access 2
+//>   lanes exchange what access 4 writes by access 5
+//>   writes arg0 within [0, 4*blockDim.x)
+//>   static shared 256 bytes
 //>
 //> kernel interleaved
 //>   p0 = blockDim.x
