@@ -41,6 +41,7 @@ int main() {
   float two = 2;
   check("ScalEx", cublasScalEx(handle, N, &two, CUDA_R_32F, h, CUDA_R_16F, 1, CUDA_R_32F), 0);
   check("AxpyEx", cublasAxpyEx(handle, N, &two, CUDA_R_32F, b, CUDA_R_16BF, 1, x, CUDA_R_32F, 1, CUDA_R_32F), 0);
+  cudaDeviceSynchronize();
   for (int i = 0; i < N; i++) {
     check("scaled", __half2float(h[i]), i * 0.5);
     check("added", x[i], i * 0.5f - 3 + 2 * (1 - i % 3));
@@ -53,6 +54,7 @@ int main() {
   // The type that is computed in, by the name that it had before CUDA 11.
   check("GemmEx once more", cublasGemmEx(handle, CUBLAS_OP_N, CUBLAS_OP_T, M, M, K, &three, bytes, CUDA_R_8I, M, bytes, CUDA_R_8I, M,
                                &one, sums, CUDA_R_32I, M, CUDA_R_32I, CUBLAS_GEMM_DEFAULT), 0);
+  cudaDeviceSynchronize();
   for (int column = 0; column < M; column++)
     for (int row = 0; row < M; row++) {
       int sum = 0;
@@ -66,6 +68,7 @@ int main() {
   __half unit = __float2half(1), zero = __float2half(0);
   check("HgemmBatched", cublasHgemmBatched(handle, CUBLAS_OP_N, CUBLAS_OP_N, 2, 2, 2, &unit, addresses, 2, addresses + 2, 2,
                                            &zero, addresses + 4, 2, 2), 0);
+  cudaDeviceSynchronize();
   for (int i = 0; i < 2; i++)
     for (int at = 0; at < 4; at++) {
       double sum = 0;

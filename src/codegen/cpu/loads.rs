@@ -8,6 +8,7 @@
 
 use super::instrument::COUNT;
 use crate::codegen::ir::{Block, FUNCTION_ATTRIBUTES, Opcode, Value};
+use crate::kernel::computes_from_operands;
 use std::collections::HashSet;
 
 /// What a load is for the check.
@@ -324,9 +325,20 @@ fn is_computation(instruction: Value) -> bool {
         return false;
     }
     let callee = instruction.called();
-    callee.is_function()
-        // The encoding of `memory(none)`.
-        && callee.integer_attribute(FUNCTION_ATTRIBUTES, "memory") == Some(0)
+    if let Some((template, _)) = callee.inline_assembly() {
+        return !callee.assembly_has_effects() && computes_from_operands(&template);
+    }
+    let is_function_of_numbers = || {
+        let mut arguments = instruction.call_arguments().into_iter();
+        callee.name().starts_with("__nv_") && !arguments.any(|argument| argument.ty().is_pointer())
+    };
+    callee.is_function() && (is_function_of_numbers() || touches_nothing(callee))
+}
+
+/// Whether a function says of itself that it only computes.
+fn touches_nothing(callee: Value) -> bool {
+    // The encoding of `memory(none)`.
+    callee.integer_attribute(FUNCTION_ATTRIBUTES, "memory") == Some(0)
         && !callee.has_attribute(FUNCTION_ATTRIBUTES, "convergent")
 }
 
