@@ -157,7 +157,7 @@ def compile_model(name, options, folder, flags, cached):
     report = json.loads(report.read_text())
     sites = re.search(r"(\d+) launches -> (\d+)", done.stderr)
     apart = {}
-    for missed in report["missed"]:
+    for missed in (each for each in report["missed"] if not each.get("carried")):
         apart[missed["reason"]] = apart.get(missed["reason"], 0) + 1
     return {
         "program": program,

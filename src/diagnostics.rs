@@ -65,8 +65,13 @@ pub enum RejectionReason {
     Fence,
     /// A barrier of a member would be reached by part of a block only.
     DivergentBarrier,
-    /// The launches have different shapes, or are not on one path of the host program.
+    /// The launches have different shapes.
     Shape,
+    /// The host does not always launch one after the other: alternatives of one `if`, a condition or a loop that one of
+    /// them stands in.
+    ControlFlow,
+    /// The launches of one iteration of a host loop and those of the next, which depend on them within threads or blocks.
+    HostLoop,
     /// A path from a member to a member leaves the group.
     NotConvex,
     /// A kernel does something that is not modelled (spinning, inline asm, cooperative launch, …).
@@ -88,7 +93,7 @@ pub enum RejectionReason {
 
 impl RejectionReason {
     /// All reasons, in the order of the documentation's table.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 18] = [
         Self::GlobalDependence,
         Self::MayAlias,
         Self::HostAccess,
@@ -97,6 +102,8 @@ impl RejectionReason {
         Self::Fence,
         Self::DivergentBarrier,
         Self::Shape,
+        Self::ControlFlow,
+        Self::HostLoop,
         Self::NotConvex,
         Self::OpaqueKernel,
         Self::RunsAlone,
@@ -118,6 +125,8 @@ impl RejectionReason {
             Self::Fence => "fence",
             Self::DivergentBarrier => "divergent_barrier",
             Self::Shape => "shape",
+            Self::ControlFlow => "control_flow",
+            Self::HostLoop => "host_loop",
             Self::NotConvex => "not_convex",
             Self::OpaqueKernel => "opaque_kernel",
             Self::RunsAlone => "runs_alone",

@@ -32,6 +32,7 @@ use clock::{Clock, write_times};
 use outputs::{check_names, default_output, in_private, outputs, write_report};
 use preprocess::preprocess;
 
+use crate::cli::instead;
 use crate::cli::shown::steps;
 use crate::cli::toolchain::find_toolchain;
 use crate::cli::toolkit_folder::lay_out;
@@ -158,6 +159,7 @@ pub fn run(invocation: &Invocation) -> Result<Outcome, PipelineError> {
         Invocation::Analyze {
             build,
             format,
+            dependences,
             output,
         } => {
             check_names(build, output.iter().cloned().collect())?;
@@ -170,7 +172,7 @@ pub fn run(invocation: &Invocation) -> Result<Outcome, PipelineError> {
             let gathered = objects::gather(build, &toolchain)?;
             let build = gathered.as_ref().map_or(build, |gathered| &gathered.build);
             let analysis = fallback::caught(|| analyze(build, &toolchain, &mut outcome))?;
-            let text = report::render(&analysis.report(build), *format);
+            let text = report::render(&analysis.report(build), *format, *dependences);
             match output {
                 None => outcome.standard_output.push_str(&text),
                 Some(path) => write_report(path, &text)?,
@@ -469,7 +471,8 @@ fn compile_fused(
     }
     let analysis = without_groups(analysis, &emitted.left_out)?;
     if let Some((path, format)) = &build.sirius.report {
-        write_report(path, &report::render(&analysis.report(build), *format))?;
+        let text = report::render(&analysis.report(build), *format, true);
+        write_report(path, &text)?;
     }
     outcome.summary = report::summary_line(&analysis.graph, analysis.plan.plan());
     Ok(())
@@ -743,7 +746,7 @@ fn analyze_program(
         known.extend(elsewhere);
         return Err(PipelineError::UnknownOrientation {
             name: build.sirius.orientation.clone(),
-            known: known.join(", "),
+            instead: instead(&build.sirius.orientation, known),
         });
     }
     clock.dump(Stage::Schedule, || outcome::as_json(&plan));

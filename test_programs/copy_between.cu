@@ -6,7 +6,7 @@
 //
 // usage: copy_between [elements]
 //
-// expect: 4 launches -> 2
+// expect: 3 launches -> 2
 // expect-missed: copy_between
 #include <cstdio>
 #include <cstdlib>

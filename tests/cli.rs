@@ -71,11 +71,17 @@ fn meaning(command: &str) -> String {
             Invocation::Analyze {
                 build,
                 format,
+                dependences,
                 output,
             },
             mut facts,
         )) => {
-            facts.push(format!("analyze: {format:?} to {output:?}"));
+            let with = if dependences {
+                ", with dependences"
+            } else {
+                ""
+            };
+            facts.push(format!("analyze: {format:?} to {output:?}{with}"));
             (build, facts)
         }
         Ok((

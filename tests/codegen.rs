@@ -92,6 +92,7 @@ fn cpu_image_runs() {
         managed: Vec::new(),
         libdevice: libdevice(),
         object: object.clone(),
+        debug: false,
     };
     let image = CpuImageWork::new(&module, request).emit().unwrap();
     let DeviceImage::CpuObjects { objects, .. } = image else {
@@ -199,6 +200,7 @@ fn warp_half_and_conversion_operations_are_supported() {
         managed: Vec::new(),
         libdevice: libdevice(),
         object: object.clone(),
+        debug: false,
     };
     let image = CpuImageWork::new(&module, request).emit().unwrap();
     let DeviceImage::CpuObjects { objects, .. } = image else {

@@ -546,3 +546,90 @@ fn a_library_that_is_not_known_reads() {
         .unwrap();
     assert_eq!(String::from_utf8_lossy(&run.stdout), "PASS\n");
 }
+
+/// A variable and a parameter of a kernel with barriers, of one without, and of a function that is called.
+#[test]
+fn a_debugger_shows_variables_of_device_code() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let text = "#include <cstdio>
+__device__ float square(float side) {
+  float area = side * side;
+  return area; // break 1
+}
+__global__ void turn(float *data, float factor) {
+  __shared__ float tile[64];
+  float own = data[threadIdx.x] + 1;
+  tile[threadIdx.x] = own;
+  __syncthreads();
+  float other = tile[threadIdx.x ^ 1];
+  data[threadIdx.x] = square(other) * factor; // break 2
+}
+__global__ void plain(float *data, int limit) {
+  int index = blockIdx.x * blockDim.x + threadIdx.x;
+  float half = data[index] / 2;
+  if (index < limit) data[index] = half; // break 3
+}
+int main() {
+  float *data;
+  cudaMallocManaged(&data, 256);
+  for (int i = 0; i < 64; ++i) data[i] = i;
+  turn<<<1, 64>>>(data, 0.5f);
+  plain<<<1, 64>>>(data, 48);
+  cudaDeviceSynchronize();
+  printf(\"%g %g\\n\", data[0], data[50]);
+}
+";
+    std::fs::write(folder.join("seen.cu"), text).unwrap();
+    let place = |mark: &str| {
+        let line = text.lines().position(|line| line.ends_with(mark)).unwrap();
+        format!("seen.cu:{}", line + 1)
+    };
+    let built = Command::new(env!("CARGO_BIN_EXE_sirius-rs"))
+        .args(["-g", "-G", "--sirius-device=cpu", "seen.cu", "-o", "seen"])
+        .env("SIRIUS_STRICT", "1")
+        .env_remove("SIRIUS_FLAGS")
+        .current_dir(folder)
+        .output()
+        .unwrap();
+    assert!(built.status.success(), "{built:?}");
+    let mut commands = vec!["set debuginfod enabled off".to_owned()];
+    commands.push(format!("tbreak {}", place("// break 2")));
+    commands.push("run".to_owned());
+    commands.extend(["own", "other", "factor"].map(|name| format!("print {name}")));
+    commands.push(format!("tbreak {}", place("// break 1")));
+    commands.push("continue".to_owned());
+    commands.extend(["side", "area"].map(|name| format!("print {name}")));
+    commands.push(format!("tbreak {}", place("// break 3")));
+    commands.push("continue".to_owned());
+    commands.extend(["index", "half", "limit"].map(|name| format!("print {name}")));
+    commands.push("continue".to_owned());
+    let commands = commands.iter().flat_map(|command| ["-ex", command]);
+    let shown = Command::new("gdb")
+        .args(["-q", "-nx", "-batch"])
+        .args(commands)
+        .arg("./seen")
+        .env("SIRIUS_CPU_THREADS", "1")
+        .current_dir(folder)
+        .output()
+        .expect("gdb is there (scripts/setup tests)");
+    let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
+    let values: Vec<&str> = shown
+        .lines()
+        .filter(|line| line.starts_with('$'))
+        .filter_map(|line| line.split_once(" = "))
+        .map(|(_, value)| value)
+        .collect();
+    // Thread 0 comes first, or the last one to a barrier; they see 1 or 64.
+    assert_eq!(values.len(), 8, "{shown}");
+    let number = |at: usize| {
+        values[at]
+            .parse::<f64>()
+            .unwrap_or_else(|_| panic!("{shown}"))
+    };
+    assert!(number(0) >= 1.0 && number(1) >= 1.0, "{shown}");
+    assert_eq!(number(2), 0.5, "{shown}");
+    assert_eq!(number(4), number(3) * number(3), "{shown}");
+    assert_eq!((number(5), number(7)), (0.0, 48.0), "{shown}");
+    assert!(shown.contains("1 "), "{shown}");
+}

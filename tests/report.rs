@@ -75,6 +75,7 @@ fn example() -> (Scene, FusionPlan, Report) {
     let missed = Missed {
         source: node_of(two),
         sink: node_of(three),
+        carried: false,
         rejection: Rejection {
             reason: RejectionReason::Fence,
             message: "`puts` stands between them".to_string(),
@@ -203,7 +204,14 @@ fn assert_golden(name: &str, found: &str) {
 
 #[test]
 fn text_view() {
-    assert_golden("example.txt", &render_text(&example().2));
+    let report = example().2;
+    assert_golden("example.txt", &render_text(&report, true));
+    let short = render_text(&report, false);
+    assert!(
+        short.contains("\n2 dependences (--dependences lists them)\n"),
+        "{short}"
+    );
+    assert!(!short.contains(" -> app.cu"), "{short}");
 }
 
 #[test]
@@ -263,8 +271,8 @@ fn every_reason_has_a_test_that_triggers_it() {
             lines.map(str::to_owned).collect::<Vec<_>>()
         })
         .collect();
-    // What takes a bug of ours.
-    let faults = include_str!("pipeline.rs");
+    // What takes a bug of ours, and what is between iterations or alternatives.
+    let faults = concat!(include_str!("pipeline.rs"), include_str!("report_forms.rs"));
     for reason in RejectionReason::ALL {
         let in_plan = planned.contains(&format!("RejectionReason::{reason:?}"));
         let name = reason.name();

@@ -134,6 +134,100 @@ fn reports_are_what_the_schema_says() {
     }
 }
 
+/// Of `tests/report/loops.cu`, by the lines of both ends: the reason, the message and whether it is between
+/// iterations.
+fn apart_in_loops() -> BTreeMap<(u64, u64), (String, String, bool)> {
+    let report: Value = serde_json::from_str(&analyse("tests/report/loops.cu", "json")).unwrap();
+    let line = |id: &Value| {
+        let node = &report["nodes"][id.as_u64().unwrap() as usize];
+        node["line"].as_u64().unwrap()
+    };
+    let word = |value: &Value| value.as_str().unwrap().to_owned();
+    let missed = report["missed"].as_array().unwrap().iter();
+    let missed = missed.map(|missed| {
+        let ends = (line(&missed["src"]), line(&missed["dst"]));
+        let carried = missed["carried"].as_bool().unwrap();
+        (
+            ends,
+            (word(&missed["reason"]), word(&missed["message"]), carried),
+        )
+    });
+    missed.collect()
+}
+
+#[test]
+fn what_keeps_launches_apart_is_what_a_person_would_name() {
+    let missed = apart_in_loops();
+    for (ends, reason, words, carried) in [
+        ((25, 25), "host_loop", "`v`", true),
+        (
+            (29, 28),
+            "global_dependence",
+            "from one iteration to the next",
+            true,
+        ),
+        ((33, 33), "copy_between", "a copy in between", true),
+        ((38, 39), "control_flow", "alternatives of one `if`", false),
+        ((41, 44), "fence", "separate timed phases", false),
+        ((48, 50), "copy_between", "a copy in between", false),
+    ] {
+        let (found, message, between) = missed
+            .get(&ends)
+            .unwrap_or_else(|| panic!("nothing of {ends:?}: {missed:#?}"));
+        assert_eq!(found, reason, "{ends:?}: {message}");
+        assert_eq!(*between, carried, "{ends:?}");
+        assert!(message.contains(words), "{ends:?}: {message}");
+    }
+    let iterations = missed.values().filter(|(_, _, carried)| *carried);
+    assert_eq!(iterations.count(), 3, "{missed:#?}");
+}
+
+#[test]
+fn links_of_a_page_lead_somewhere() {
+    let source = "tests/report/loops.cu";
+    let page = analyse(source, "html");
+    let parts = |mark: &str| -> Vec<String> {
+        let rest = page.split(mark).skip(1);
+        rest.map(|rest| rest.split('"').next().unwrap_or_default().to_owned())
+            .collect()
+    };
+    let anchors = parts(" id=\"");
+    let links = parts("href=\"#");
+    assert!(links.len() > 20, "{links:?}");
+    for link in &links {
+        assert!(anchors.contains(link), "{link} leads nowhere");
+    }
+    let different: std::collections::BTreeSet<&String> = anchors.iter().collect();
+    assert_eq!(different.len(), anchors.len(), "an anchor is there twice");
+    // Launches that stay apart say where they run.
+    assert!(
+        page.contains("a launch of its own, where it stands ("),
+        "{page}"
+    );
+    assert!(!page.contains("http"), "a page needs nothing else");
+}
+
+#[test]
+fn sets_and_copies_are_no_launches() {
+    let source = "test_programs/jacobi_residual.cu";
+    let report: Value = serde_json::from_str(&analyse(source, "json")).unwrap();
+    let nodes = report["nodes"].as_array().unwrap().iter();
+    let launches = nodes.filter(|node| node["kind"] == "launch").count() as u64;
+    let counts = &report["counts"];
+    assert_eq!(counts["launches"].as_u64(), Some(launches));
+    let text = analyse(source, "text");
+    let first = text.lines().next().unwrap_or_default();
+    let begin = format!(
+        "sirius: {launches} launches -> {}",
+        counts["launches_after"]
+    );
+    assert!(first.starts_with(&begin), "{first}");
+    // Dependences are counted there, and listed where they are asked for.
+    assert!(!text.contains("\ndependences\n"), "{text}");
+    let listed = analyse_with(source, "text", &["--dependences"]);
+    assert!(listed.contains("\ndependences\n"), "{listed}");
+}
+
 #[test]
 fn maps_are_told_in_every_form() {
     let source = "tests/report/maps.cu";

@@ -61,7 +61,7 @@ fn retime(results: &Value, time: impl Fn(u64) -> f64) -> String {
     for run in results["runs"].as_array_mut().unwrap() {
         let configuration = run["configuration"].as_u64().unwrap();
         for site in run["sites"].as_array_mut().unwrap() {
-            site[2] = time(configuration).into();
+            site["nanoseconds"] = time(configuration).into();
         }
     }
     results.to_string()
@@ -99,6 +99,10 @@ fn what_a_packed_program_measures_chooses_variants_and_nothing_else() {
         run.status.success() && said.contains("runs on 80"),
         "{said}"
     );
+    // What is tried, and which was the fastest.
+    for words in ["configuration 0: all as planned\n", "configuration 1: ", "fastest of 2: "] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
     let results = std::fs::read_to_string(folder.join("packed.json")).unwrap();
     let results: Value = serde_json::from_str(&results).unwrap();
     // The planned variant and another one of both groups, each launched in every run.
@@ -317,6 +321,9 @@ fn what_was_measured_once_is_known_the_next_time() {
         "-run-args=7",
     ];
     let (said, first, _) = built(folder, &measure);
+    for words in [" has the variants ", " as planned"] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
     assert!(first.iter().all(Option::is_some), "{said}");
     let kept: Vec<_> = std::fs::read_dir(folder.join("cache/tune"))
         .unwrap()
@@ -361,7 +368,11 @@ fn without_fusion_there_is_nothing_to_measure() {
 /// The sites of a run by number, with their launches; a fused launch has the highest bit.
 fn sites_of(run: &Value) -> Vec<(u64, u64)> {
     let sites = run["sites"].as_array().unwrap().iter();
-    let numbers = sites.map(|site| (site[0].as_u64().unwrap(), site[1].as_u64().unwrap()));
+    let numbers = sites.map(|site| {
+        let bit = if site["fused"] == true { FUSED } else { 0 };
+        let number = site["site"].as_u64().unwrap() | bit;
+        (number, site["launches"].as_u64().unwrap())
+    });
     let mut numbers: Vec<_> = numbers.collect();
     numbers.sort_unstable();
     numbers

@@ -4,6 +4,7 @@
 
 use super::parse::UsageError;
 use super::spelling::split_list;
+use super::values::instead;
 use super::{Architecture, FeatureSet, Phase, Target};
 use std::collections::BTreeSet;
 
@@ -204,7 +205,18 @@ impl Resolver {
     /// The number and features of `sm_80` or `compute_90a`, mapped up, and whether it is a real architecture;
     /// so is `lto_80`, device code that is to be optimised when it is linked, as all of ours is.
     fn number(&mut self, name: &str) -> Result<(Target, bool), UsageError> {
-        let unsupported = || UsageError::UnsupportedArchitecture(name.to_owned());
+        let unsupported = || {
+            let prefix = match name.starts_with("compute") {
+                true => "compute_",
+                false => "sm_",
+            };
+            let known = self.known.iter();
+            let known: Vec<String> = known.map(|number| format!("{prefix}{number}")).collect();
+            UsageError::UnsupportedArchitecture {
+                name: name.to_owned(),
+                instead: instead(name, known.iter().map(String::as_str)),
+            }
+        };
         let real = name.strip_prefix("sm_").or(name.strip_prefix("lto_"));
         let (digits, real) = match (real, name.strip_prefix("compute_")) {
             (Some(digits), _) => (digits, true),

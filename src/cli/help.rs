@@ -1,6 +1,10 @@
 //! The texts of `--help` and `--version`.
 
-use super::options::{Arity, Class, OptionRow, all_options};
+use super::Optimisation;
+use super::descriptions::{
+    Description, Group, NVCC_GROUPS, OWN_GROUPS, SUBCOMMAND_OPTIONS, VARIABLES,
+};
+use super::options::{Arity, Class, all_options};
 use std::fmt::Write as _;
 
 /// How `sirius-rs` is used, with every option of the table.
@@ -8,101 +12,92 @@ pub(super) fn help() -> String {
     let mut text = String::from(
         "\
 Usage: sirius-rs [options] files... [-o FILE]
-       sirius-rs analyze [options] files... [--format=text|json|dot|html] [-o FILE]
+       sirius-rs analyze [options] files... [-o FILE]
        sirius-rs tune [--pack] [options] files... -o FILE
 
 Compiles CUDA programs with nvcc's command line, fuses kernel launches that it can prove to be
 one, and links a program with the same results. 'analyze' reports and builds nothing. 'tune'
 measures variants of fused kernels here, or with --pack makes a program that does it elsewhere.
 
-Options of sirius-rs:
+Options of sirius-rs
 ",
     );
-    let descriptions = [
-        (
-            "--sirius-device=cuda|cpu",
-            "build for NVIDIA GPUs, or for this machine's processors",
-        ),
-        ("", "(default: $SIRIUS_DEVICE, else cuda)"),
-        (
-            "--sirius-fusion=off|local|all",
-            "what may be fused (default: all)",
-        ),
-        (
-            "--sirius-report=FILE",
-            "write a report; its form follows .txt .json .dot .html",
-        ),
-        (
-            "--sirius-max-fusions=N",
-            "fuse at most N groups, to find a culprit",
-        ),
-        (
-            "--sirius-keep-syncs",
-            "no launch moves across a synchronisation",
-        ),
-        (
-            "--sirius-orientation=NAME",
-            "auto, v, h, vmax, vmin, or a variant that the report lists",
-        ),
-        (
-            "--sirius-tune=off|model|measure",
-            "choose variants by a cost model, or by running them",
-        ),
-        ("", "(default: off)"),
-        (
-            "--sirius-tune-budget=SECONDS",
-            "how long measuring may take (default: 60)",
-        ),
-        (
-            "--sirius-tune-seed=N",
-            "seed of the search where there are many variants",
-        ),
-        (
-            "--sirius-tune-results=FILE",
-            "choose by what 'sirius-rs tune' measured",
-        ),
-        (
-            "--sirius-stop-after=STAGE",
-            "program launch kernel dependence schedule verify codegen",
-        ),
-        (
-            "--sirius-dump=STAGE",
-            "write what a stage found to standard error",
-        ),
-        (
-            "--sirius-toolkit=DIR",
-            "lay out a folder that stands for a CUDA toolkit",
-        ),
-        (
-            "--sirius-print-link-flags",
-            "print what plain g++ needs to link our objects",
-        ),
-    ];
-    for (option, description) in descriptions {
-        let _ = writeln!(text, "  {option:<31} {description}");
+    groups(&mut text, OWN_GROUPS);
+    text.push_str("\n Of the subcommands\n");
+    for (spelled, what) in SUBCOMMAND_OPTIONS {
+        entry(&mut text, spelled, what);
     }
-    let mut section = |title: &str, wanted: fn(&Class) -> bool| {
-        let _ = writeln!(text, "\n{title}");
-        let rows = all_options().filter(|row| !row.long.starts_with("sirius-"));
-        for row in rows.filter(|row| wanted(&row.class)) {
-            let _ = writeln!(text, "  {}", spelled(row));
-        }
-    };
-    section("Options of nvcc that are honoured:", |class| {
-        matches!(class, Class::Honour(_))
-    });
-    section(
-        "Options of nvcc that are accepted and change nothing:",
-        |class| matches!(class, Class::Ignore),
-    );
+    text.push_str("\n Names for --sirius-opt\n");
+    for optimisation in Optimisation::ALL {
+        entry(&mut text, optimisation.name(), optimisation.description());
+    }
+    text.push_str("\nOptions of nvcc\n");
+    groups(&mut text, NVCC_GROUPS);
     text.push_str(
         "
 Options of the host compiler (-pthread -fPIC -Wall -march=... -Wl,...) are passed on.
-Environment: NVCC_PREPEND_FLAGS NVCC_APPEND_FLAGS NVCC_CCBIN CUDA_PATH CUDA_HOME
-             SIRIUS_FLAGS SIRIUS_DEVICE SIRIUS_CLANG SIRIUS_RUNTIME
+
+Environment
 ",
     );
+    for (name, what) in VARIABLES {
+        entry(&mut text, name, what);
+    }
     text
+}
+
+fn groups(text: &mut String, groups: &[Group]) {
+    for group in groups {
+        let _ = writeln!(text, "\n {}", group.title);
+        for option in group.options {
+            let (spelled, what) = described(option);
+            entry(text, &spelled, &what);
+        }
+    }
+}
+
+/// An option as it is spelled, and what it does.
+fn described(option: &Description) -> (String, String) {
+    let Some(row) = all_options().find(|row| row.long == option.option) else {
+        return (option.option.to_owned(), option.text.to_owned());
+    };
+    let mut spelled = format!("--{}", row.long);
+    if row.arity != Arity::Flag {
+        let _ = write!(spelled, "={}", option.values);
+    }
+    for short in row.short {
+        let _ = write!(spelled, " (-{short})");
+    }
+    let what = match row.class {
+        Class::Honour(_) => option.text.to_owned(),
+        Class::Ignore => format!("{} [accepted, changes nothing]", option.text),
+        Class::Reject(sentence) => format!("{} [refused: {sentence}]", option.text),
+    };
+    (spelled, what)
+}
+
+/// The column in which what an option does begins, and the one before which lines end.
+const COLUMN: usize = 36;
+const WIDTH: usize = 100;
+
+/// A line for an option, or several.
+fn entry(text: &mut String, spelled: &str, what: &str) {
+    let mut line = format!("  {spelled}");
+    if line.len() + 2 > COLUMN {
+        let _ = writeln!(text, "{line}");
+        line.clear();
+    }
+    let mut words = what.split(' ').peekable();
+    while words.peek().is_some() {
+        line = format!("{line:<COLUMN$}");
+        line.push_str(words.next().unwrap_or_default());
+        while let Some(word) = words.next_if(|word| line.len() + 1 + word.len() <= WIDTH) {
+            line.push(' ');
+            line.push_str(word);
+        }
+        let _ = writeln!(text, "{line}");
+        line.clear();
+    }
 }
 
 /// What `--version` prints: CMake looks for the first line's words and for `V…`, the toolkit's
@@ -123,19 +118,39 @@ pub(super) fn version(toolkit_release: Option<String>) -> String {
     text
 }
 
-fn spelled(row: &OptionRow) -> String {
-    let value = match row.arity {
-        Arity::Flag => "",
-        Arity::Scalar | Arity::Repeated => " <value>",
-        Arity::List => " <value>,...",
-    };
-    let short = row
-        .short
-        .iter()
-        .map(|name| format!("(-{name})"))
-        .collect::<Vec<_>>()
-        .join(" ");
-    format!("{:<50} {short}", format!("--{}{value}", row.long))
-        .trim_end()
-        .to_owned()
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn every_option_is_described_once() {
+        let groups = OWN_GROUPS.iter().chain(NVCC_GROUPS);
+        let mut described: BTreeMap<&str, &Description> = BTreeMap::new();
+        for option in groups.flat_map(|group| group.options) {
+            let before = described.insert(option.option, option);
+            assert!(before.is_none(), "{} is described twice", option.option);
+        }
+        // Those that only lines of `-dryrun` have.
+        let hidden = ["sirius-folder", "sirius-source"];
+        for row in all_options().filter(|row| !hidden.contains(&row.long)) {
+            let option = described.remove(row.long);
+            let option = option.unwrap_or_else(|| panic!("{} is not described", row.long));
+            let takes_values = row.arity != Arity::Flag;
+            assert_eq!(takes_values, !option.values.is_empty(), "{}", row.long);
+            assert!(!option.text.is_empty(), "{}", row.long);
+        }
+        assert!(
+            described.is_empty(),
+            "there are no {:?}",
+            described.keys().collect::<Vec<_>>()
+        );
+    }
+
+    #[test]
+    fn lines_fit_a_terminal() {
+        for line in help().lines() {
+            assert!(line.len() <= WIDTH, "{line}");
+        }
+    }
 }

@@ -6,6 +6,7 @@
 pub mod architecture;
 pub mod command;
 pub mod dependencies;
+mod descriptions;
 mod draft;
 mod embedded;
 mod help;
@@ -18,6 +19,7 @@ mod sirius_options;
 mod spelling;
 pub mod toolchain;
 pub mod toolkit_folder;
+mod values;
 
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,6 +32,7 @@ use times::Times;
 pub use command::{Bounded, Listener, Output, ToolError, run_tool, run_tool_heard};
 pub use parse::{Surroundings, UsageError, parse, parse_command_line};
 pub use toolchain::{ToolchainError, find_toolchain};
+pub use values::instead;
 
 /// What one run of the program is asked to do.
 #[derive(Clone, Debug)]
@@ -42,6 +45,8 @@ pub enum Invocation {
         build: Build,
         /// The report's form.
         format: ReportFormat,
+        /// `--dependences`: the text form lists these, too.
+        dependences: bool,
         /// Where it goes; `None`: standard output.
         output: Option<PathBuf>,
     },
@@ -378,6 +383,36 @@ impl Optimisation {
             Self::PermutedBlocks => "permuted-blocks",
             Self::ExpandBuffers => "expand-buffers",
             Self::MixedWaves => "mixed-waves",
+        }
+    }
+
+    /// What it does, for people.
+    fn description(self) -> &'static str {
+        match self {
+            Self::ForwardValues => "what one launch stores and the next loads stays in registers",
+            Self::DeadStores => "memory that nobody reads afterwards is not written",
+            Self::DeadBuffers => "memory that only fused kernels would touch is not allocated",
+            Self::CodeMotion => "independent launches wait at common barriers",
+            Self::AliasScopes => "LLVM is told which accesses go to different allocations",
+            Self::CommonTiles => "shared variables that always hold the same are one",
+            Self::BroadcastValues => "what one thread stores for its block is computed by each",
+            Self::RedundantBarriers => "barriers that nothing needs any more are left out",
+            Self::StagedRows => "rows that a block walks over several times stay in shared memory",
+            Self::StagedBlocks => {
+                "what threads of a block hand to each other stays in shared memory"
+            }
+            Self::SharedOverlay => "shared variables that are in use in turn share storage",
+            Self::JoinLoops => "loops that follow each other and run equally often are one",
+            Self::HostConstants => "arguments and extents that the host knows are constants",
+            Self::OneBase => "pointers into one allocation are one parameter",
+            Self::StructFields => "of structs only the fields that are read are passed",
+            Self::Waves => "launches of loops wait until all that can run together is known",
+            Self::DealtThreads => {
+                "kernels of other blocks and grids take over their neighbours' threads"
+            }
+            Self::PermutedBlocks => "whole blocks take over a neighbour's in another arrangement",
+            Self::ExpandBuffers => "launches that wait get other memory for what they replace",
+            Self::MixedWaves => "launches of different code that can run together are one",
         }
     }
 }

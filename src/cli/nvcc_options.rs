@@ -3,10 +3,11 @@
 use super::draft::{Draft, Information};
 use super::options::{
     Arity, OptionRow, boolean, hidden_device_entities, honour, ignore, inform, integer, joined,
-    reject, static_template_stubs, undefined,
+    reject, static_template_stubs,
 };
 use super::parse::UsageError;
 use super::times::Times;
+use super::values::{one_of, undefined};
 use super::{Language, Phase};
 use std::path::{Path, PathBuf};
 
@@ -211,7 +212,7 @@ pub(super) static NVCC_OPTIONS: &[OptionRow] = &[
                         .to_owned(),
                 ));
             }
-            _ => return Err(undefined("cudart", value)),
+            _ => return Err(undefined("cudart", value, ["static", "shared", "none"])),
         };
         Ok(())
     }),
@@ -286,12 +287,12 @@ pub(super) static NVCC_OPTIONS: &[OptionRow] = &[
     ignore("jump-table-density", &["jtd"], Arity::Scalar),
     // Language.
     joined(honour("x", &["x"], Arity::Scalar, |draft, value| {
-        draft.language = Some(match value {
-            "cu" => Language::Cuda,
-            "c++" => Language::Cxx,
-            "c" => Language::C,
-            _ => return Err(undefined("x", value)),
-        });
+        let languages = [
+            ("cu", Language::Cuda),
+            ("c++", Language::Cxx),
+            ("c", Language::C),
+        ];
+        draft.language = Some(one_of("x", value, &languages)?);
         Ok(())
     })),
     honour("std", &["std"], Arity::Scalar, |draft, value| {
@@ -299,7 +300,7 @@ pub(super) static NVCC_OPTIONS: &[OptionRow] = &[
             "c++03", "c++11", "c++14", "c++17", "c++20", "c++23", "c++26",
         ];
         if !STANDARDS.contains(&value.replacen("gnu++", "c++", 1).as_str()) {
-            return Err(undefined("std", value));
+            return Err(undefined("std", value, STANDARDS));
         }
         draft
             .build
@@ -365,9 +366,8 @@ pub(super) static NVCC_OPTIONS: &[OptionRow] = &[
         Arity::Flag,
         extended_lambda,
     ),
-    honour("machine", &["m"], Arity::Scalar, |_, value| match value {
-        "64" => Ok(()),
-        _ => Err(undefined("machine", value)),
+    honour("machine", &["m"], Arity::Scalar, |_, value| {
+        one_of("machine", value, &[("64", ())])
     }),
     ignore("m64", &["m64"], Arity::Flag),
     reject(
@@ -567,11 +567,8 @@ pub(super) static NVCC_OPTIONS: &[OptionRow] = &[
                         .to_owned(),
                 );
             }
-            draft.build.per_thread_default_stream = match value {
-                "legacy" | "null" => false,
-                "per-thread" => true,
-                _ => return Err(undefined("default-stream", value)),
-            };
+            let streams = [("legacy", false), ("null", false), ("per-thread", true)];
+            draft.build.per_thread_default_stream = one_of("default-stream", value, &streams)?;
             Ok(())
         },
     ),
@@ -592,11 +589,20 @@ pub(super) static NVCC_OPTIONS: &[OptionRow] = &[
                 draft,
                 &["-Werror=#warnings", "-Werror=deprecated-declarations"],
             ),
-            "cross-execution-space-call"
-            | "default-stream-launch"
-            | "ext-lambda-captures-this"
-            | "missing-launch-bounds" => Ok(()),
-            _ => Err(undefined("Werror", value)),
+            _ => one_of(
+                "Werror",
+                value,
+                &[
+                    "all-warnings",
+                    "cross-execution-space-call",
+                    "default-stream-launch",
+                    "deprecated-declarations",
+                    "ext-lambda-captures-this",
+                    "missing-launch-bounds",
+                    "reorder",
+                ]
+                .map(|kind| (kind, ())),
+            ),
         },
     ),
     ignore("display-error-number", &["err-no"], Arity::Flag),

@@ -111,15 +111,12 @@ pub(super) fn inform(draft: &mut Draft, information: Information) -> Result<(), 
     Ok(())
 }
 
-pub(super) fn undefined(option: &'static str, value: &str) -> UsageError {
-    UsageError::UndefinedValue {
+pub(super) fn integer(option: &'static str, value: &str) -> Result<u32, UsageError> {
+    value.parse().map_err(|_| UsageError::UndefinedValue {
         option,
         value: value.to_owned(),
-    }
-}
-
-pub(super) fn integer(option: &'static str, value: &str) -> Result<u32, UsageError> {
-    value.parse().map_err(|_| undefined(option, value))
+        instead: format!("it takes a whole number from 0 to {}", u32::MAX),
+    })
 }
 
 pub(super) fn static_template_stubs(draft: &mut Draft, value: &str) -> Result<(), UsageError> {

@@ -10,12 +10,13 @@ use super::dependencies::DependencyOptions;
 use super::draft::{Draft, Information, is_host_option};
 use super::help;
 use super::nvcc_options::host_compiler;
-use super::options::{Arity, Class};
+use super::options::{Arity, Class, all_options};
 use super::shown::options_given;
-use super::sirius_options::{device, report_format};
+use super::sirius_options::{DEVICES, device, report_format};
 use super::spelling::{Argument, split_arguments, split_list, split_options_file, split_words};
 use super::toolchain;
 use super::toolkit_folder::ToolkitFolder;
+use super::values::{instead, nearest, undefined};
 use super::{
     Build, Device, Fusion, Input, Invocation, KernelSymbols, Language, Numerics, Optimisation,
     Phase, ReportFormat, SiriusOptions, Tuning,
@@ -30,8 +31,13 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UsageError {
     /// In no row of the table.
-    #[error("Unknown option '{0}'")]
-    UnknownOption(String),
+    #[error("Unknown option '{option}'{}", did_you_mean(.nearest.as_deref()))]
+    UnknownOption {
+        /// As it was given.
+        option: String,
+        /// One that is spelled nearly so.
+        nearest: Option<String>,
+    },
     /// An option at the end of the line that takes a value.
     #[error("argument expected after '{0}'")]
     MissingValue(String),
@@ -39,19 +45,26 @@ pub enum UsageError {
     #[error("no argument expected after '{0}'")]
     UnexpectedValue(String),
     /// A value that the option does not have.
-    #[error("Value '{value}' is not defined for option '{option}'")]
+    #[error("Value '{value}' is not defined for option '{option}'; {instead}")]
     UndefinedValue {
         /// The option's long name.
         option: &'static str,
         /// What was given.
         value: String,
+        /// What there is.
+        instead: String,
     },
     /// Neither `true` nor `false`.
     #[error("'{0}': expected true or false")]
     NotBoolean(String),
     /// An architecture that the toolkit or LLVM does not know.
-    #[error("Unsupported gpu architecture '{0}'")]
-    UnsupportedArchitecture(String),
+    #[error("Unsupported gpu architecture '{name}'; {instead}")]
+    UnsupportedArchitecture {
+        /// As it was given.
+        name: String,
+        /// What there is.
+        instead: String,
+    },
     /// `-code` alone.
     #[error("-arch option not specified")]
     CodeWithoutArchitecture,
@@ -89,7 +102,7 @@ pub enum UsageError {
     #[error("No input files specified; use option --help for more information")]
     NoInput,
     /// An input whose ending says nothing.
-    #[error("Don't know what to do with '{0}'")]
+    #[error("Don't know what to do with '{0}'{near}", near = did_you_mean(nearest(.0, ["analyze", "tune"])))]
     UnknownInput(String),
     /// An input that does not exist.
     #[error("Cannot find input file '{0}'")]
@@ -114,6 +127,10 @@ pub enum UsageError {
     /// An argument that is not UTF-8.
     #[error("Argument '{0}' is not valid UTF-8")]
     NotUtf8(String),
+}
+
+fn did_you_mean(nearest: Option<&str>) -> String {
+    nearest.map_or_else(String::new, |near| format!("; did you mean '{near}'?"))
 }
 
 impl UsageError {
@@ -222,7 +239,10 @@ pub fn parse_command_line(
     let (build, warnings) = settle(draft, inputs, surroundings)?;
     let invocation = match subcommand {
         Subcommand::Tune { pack } => tune(build, pack)?,
-        Subcommand::Analyze(AnalysisOptions { format }) => {
+        Subcommand::Analyze(AnalysisOptions {
+            format,
+            dependences,
+        }) => {
             let output = build.output.clone();
             let ending = output
                 .as_deref()
@@ -235,6 +255,7 @@ pub fn parse_command_line(
                     ..build
                 },
                 format,
+                dependences,
                 output,
             }
         }
@@ -297,12 +318,14 @@ fn tune(build: Build, pack: bool) -> Result<Invocation, UsageError> {
 /// What only `sirius-rs analyze` takes.
 struct AnalysisOptions {
     format: Option<ReportFormat>,
+    dependences: bool,
 }
 
 impl AnalysisOptions {
-    /// Removes `analyze` and `--format` from the words.
+    /// Removes `analyze`, `--format` and `--dependences` from the words.
     fn take(words: &mut Vec<String>) -> Result<Self, UsageError> {
         let mut format = None;
+        let mut dependences = false;
         let mut rest = Vec::new();
         let mut given = words.drain(..).skip(1);
         while let Some(word) = given.next() {
@@ -311,22 +334,26 @@ impl AnalysisOptions {
             } else if let Some(value) = word.strip_prefix("--format=") {
                 value.to_owned()
             } else {
-                rest.push(word);
+                match word == "--dependences" {
+                    true => dependences = true,
+                    false => rest.push(word),
+                }
                 continue;
             };
             format = match report_format(&value) {
                 Some(found) if value != "txt" => Some(found),
                 _ => {
-                    return Err(UsageError::UndefinedValue {
-                        option: "format",
-                        value,
-                    });
+                    let forms = ["text", "json", "dot", "html"];
+                    return Err(undefined("format", &value, forms));
                 }
             };
         }
         drop(given);
         *words = rest;
-        Ok(Self { format })
+        Ok(Self {
+            format,
+            dependences,
+        })
     }
 }
 
@@ -341,7 +368,8 @@ fn default_build(surroundings: &Surroundings<'_>) -> Result<Build, UsageError> {
         Some(name) if name.is_empty() => surroundings.default_device,
         Some(name) => device(&name).ok_or_else(|| {
             UsageError::Refused(format!(
-                "The environment variable SIRIUS_DEVICE is '{name}', expected cuda or cpu"
+                "The environment variable SIRIUS_DEVICE is '{name}'; {}",
+                instead(&name, DEVICES.map(|(name, _)| name))
             ))
         })?,
     };
@@ -505,7 +533,7 @@ fn apply(draft: &mut Draft, line: &[String]) -> Result<Vec<String>, UsageError> 
     }
     for text in unknown {
         match (draft.forward_to_compiler, draft.forward_to_linker) {
-            (false, false) => return Err(UsageError::UnknownOption(text)),
+            (false, false) => return Err(unknown_option(text)),
             (true, _) => draft.host_argument(&text),
             (false, true) => draft.build.link_arguments.push(text),
         }
@@ -525,6 +553,21 @@ fn asks_about_compiler(option: &str) -> bool {
     ];
     let begins = |prefix: &str| option.starts_with(prefix);
     QUESTIONS.contains(&option) || ["-print-", "--print-", "--help"].into_iter().any(begins)
+}
+
+/// The sentence for an option that is in no row, with one that is spelled nearly so.
+fn unknown_option(option: String) -> UsageError {
+    let name = option.split('=').next().unwrap_or_default();
+    let spelled = all_options().flat_map(|row| {
+        let short = row.short.iter().map(|short| format!("-{short}"));
+        short.chain([format!("--{}", row.long)])
+    });
+    let spelled: Vec<String> = spelled.collect();
+    let near = nearest(name, spelled.iter().map(String::as_str)).map(str::to_owned);
+    UsageError::UnknownOption {
+        option,
+        nearest: near,
+    }
 }
 
 /// Settles what depends on several options.

@@ -1,8 +1,9 @@
 //! The table of our own options, which all begin with `--sirius-`.
 
 use super::draft::Information;
-use super::options::{Arity, OptionRow, honour, inform, integer, undefined};
+use super::options::{Arity, OptionRow, honour, inform, integer};
 use super::parse::UsageError;
+use super::values::{one_of, undefined};
 use super::{Device, Fusion, Optimisation, ReportFormat, TuneMode};
 use crate::pipeline::Stage;
 use std::path::PathBuf;
@@ -10,16 +11,16 @@ use std::path::PathBuf;
 /// Our options.
 pub(super) static SIRIUS_OPTIONS: &[OptionRow] = &[
     honour("sirius-device", &[], Arity::Scalar, |draft, value| {
-        draft.build.device = device(value).ok_or_else(|| undefined("sirius-device", value))?;
+        draft.build.device = one_of("sirius-device", value, &DEVICES)?;
         Ok(())
     }),
     honour("sirius-fusion", &[], Arity::Scalar, |draft, value| {
-        draft.build.sirius.fusion = match value {
-            "off" => Fusion::Off,
-            "local" => Fusion::Local,
-            "all" => Fusion::All,
-            _ => return Err(undefined("sirius-fusion", value)),
-        };
+        let how_much = [
+            ("off", Fusion::Off),
+            ("local", Fusion::Local),
+            ("all", Fusion::All),
+        ];
+        draft.build.sirius.fusion = one_of("sirius-fusion", value, &how_much)?;
         Ok(())
     }),
     honour("sirius-report", &[], Arity::Scalar, |draft, value| {
@@ -78,23 +79,25 @@ pub(super) static SIRIUS_OPTIONS: &[OptionRow] = &[
                     chosen.remove(&off);
                 }
                 (None, None) => {
-                    let names = Optimisation::ALL.map(Optimisation::name).join("', '");
-                    return Err(UsageError::Refused(format!(
-                        "Optimisation '{value}' of --sirius-opt is not known; there are '{names}', \
-                         'all' and 'none', and '-' before a name takes it away"
-                    )));
+                    let names = Optimisation::ALL.map(Optimisation::name);
+                    let bare = value.strip_prefix('-').unwrap_or(value);
+                    return Err(undefined(
+                        "sirius-opt",
+                        bare,
+                        names.into_iter().chain(["all", "none"]),
+                    ));
                 }
             },
         }
         Ok(())
     }),
     honour("sirius-tune", &[], Arity::Scalar, |draft, value| {
-        draft.build.sirius.tuning.mode = match value {
-            "off" => TuneMode::Off,
-            "model" => TuneMode::Model,
-            "measure" => TuneMode::Measure,
-            _ => return Err(undefined("sirius-tune", value)),
-        };
+        let modes = [
+            ("off", TuneMode::Off),
+            ("model", TuneMode::Model),
+            ("measure", TuneMode::Measure),
+        ];
+        draft.build.sirius.tuning.mode = one_of("sirius-tune", value, &modes)?;
         Ok(())
     }),
     honour("sirius-tune-budget", &[], Arity::Scalar, |draft, value| {
@@ -124,13 +127,13 @@ pub(super) static SIRIUS_OPTIONS: &[OptionRow] = &[
     }),
 ];
 
+/// The devices by their names.
+pub(super) const DEVICES: [(&str, Device); 2] = [("cuda", Device::Cuda), ("cpu", Device::Cpu)];
+
 /// A device by its name.
 pub(super) fn device(name: &str) -> Option<Device> {
-    match name {
-        "cuda" => Some(Device::Cuda),
-        "cpu" => Some(Device::Cpu),
-        _ => None,
-    }
+    let found = DEVICES.iter().find(|(known, _)| *known == name);
+    found.map(|(_, device)| *device)
 }
 
 /// A report's form by its name or a file's ending.
@@ -145,8 +148,9 @@ pub(super) fn report_format(name: &str) -> Option<ReportFormat> {
 }
 
 fn stage(option: &'static str, value: &str) -> Result<Stage, UsageError> {
-    Stage::ALL
-        .into_iter()
-        .find(|stage| stage.name() == value)
-        .ok_or_else(|| undefined(option, value))
+    one_of(
+        option,
+        value,
+        &Stage::ALL.map(|stage| (stage.name(), stage)),
+    )
 }

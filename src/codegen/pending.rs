@@ -5,9 +5,7 @@
 
 use super::CodegenError;
 use super::cpu::{CpuImageRequest, CpuImageWork};
-use super::device::{
-    device_target_machine, keep_to_module, machine_of, make_final, optimise_device,
-};
+use super::device::{device_target_machine, keep_to_module, machine_of, make_final};
 use super::images::Workbench;
 use super::ptx::{MadeImage, Usage, emit_fatbin};
 use super::undefined::refuse_undefined;
@@ -227,7 +225,8 @@ impl Request {
             Device::Cpu => {
                 let (name, module) = (&self.name, &code.oldest);
                 keep_to_module(module, build.keep_device_functions);
-                optimise_device(module, &device_target_machine(CPU_DEVICE_PROCESSOR)?)?;
+                let machine = device_target_machine(CPU_DEVICE_PROCESSOR)?;
+                make_final(module, &machine, build)?;
                 code.refuse_undefined(module)?;
                 let request = CpuImageRequest {
                     symbol: format!("sirius_cpu_image_{:016x}_{name}", sources_hash(build)),
@@ -236,6 +235,7 @@ impl Request {
                     managed: self.managed.clone(),
                     libdevice: toolchain.libdevice.clone(),
                     object: self.folder.join(format!("{name}.o")),
+                    debug: build.device_debug,
                 };
                 Ok(MadeImage {
                     image: CpuImageWork::new(module, request).emit()?,

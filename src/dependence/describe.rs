@@ -6,7 +6,8 @@ use super::relation::Shape;
 use super::witness::Example;
 use super::{Width, Witness, WitnessEnd};
 use crate::affine::{Affine, Variable};
-use crate::kernel::{Access, AccessKind, KernelModel, Reduction};
+use crate::expression::Expression;
+use crate::kernel::{Access, AccessKind, KernelModel, KernelSymbol, Reduction};
 use crate::launch::{LaunchGraph, NodeId, NodeKind, Operand};
 
 /// Why two launches of different shape have no thread or block in common.
@@ -344,9 +345,29 @@ fn variable(model: &KernelModel, variable: &Variable) -> String {
     }
 }
 
+/// A value of the launch by the name of its parameter, where it is one.
+fn symbol_name(model: &KernelModel, symbol: &KernelSymbol) -> String {
+    let formal = match symbol {
+        KernelSymbol::Argument {
+            argument,
+            offset_bytes: 0,
+            ..
+        } => model.formals.get(*argument),
+        _ => None,
+    };
+    match formal {
+        Some(formal) if !formal.name.is_empty() => formal.name.clone(),
+        _ => symbol.to_string(),
+    }
+}
+
 fn parameter(model: &KernelModel, index: usize) -> String {
     match model.parameters.get(index) {
-        Some(expression) => expression.to_string(),
+        Some(expression) => {
+            let named = expression
+                .substitute(&mut |symbol| Some(Expression::Leaf(symbol_name(model, symbol))));
+            named.map_or_else(|| expression.to_string(), |named| named.to_string())
+        }
         None => format!("p{index}"),
     }
 }

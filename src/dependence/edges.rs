@@ -9,7 +9,7 @@ use super::contradiction::guards_contradict;
 use super::decision::{Decision, add_guards};
 use super::describe;
 use super::effect::{Effect, footprint_range, ranges_apart};
-use super::instance::{Alike, Base, Instance, Motion, Place, TargetUse};
+use super::instance::{Alike, Base, Instance, Motion, Place, TargetUse, UNNAMED};
 use super::iteration::{Domain, Later, Proofs};
 use super::kinds::{kinds_between, kinds_of, pairs_of, sides};
 use super::order::{Flow, Link};
@@ -306,12 +306,12 @@ impl Builder<'_> {
                 }
                 let because = describe::whole(
                     self.graph,
-                    (source.node(), &from.place.name),
-                    (sink.node(), &to.place.name),
+                    (source.node(), known_name(&from.place, &to.place)),
+                    (sink.node(), known_name(&to.place, &from.place)),
                     distance.is_some(),
                 );
                 for kind in kinds {
-                    let key = (to.place.name.clone(), kind);
+                    let key = (known_name(&to.place, &from.place).to_owned(), kind);
                     if certain.contains(&key) {
                         continue;
                     }
@@ -322,7 +322,7 @@ impl Builder<'_> {
                     self.add(Edge {
                         source: source.node(),
                         sink: sink.node(),
-                        buffer: to.place.name.clone(),
+                        buffer: known_name(&to.place, &from.place).to_owned(),
                         kind,
                         width: Width::Global,
                         relation: universal_relation(Width::Global),
@@ -442,7 +442,7 @@ impl Builder<'_> {
             }
         };
         let mut link = Link::Nothing;
-        let name = &to.place.name;
+        let name = known_name(&to.place, &from.place);
         for Answer {
             edge,
             absent_when_apart,
@@ -456,7 +456,7 @@ impl Builder<'_> {
                 witness,
                 source: source.node,
                 sink: sink.node,
-                buffer: name.clone(),
+                buffer: name.to_owned(),
                 because: edge.because.replace(NAME, name),
                 carried: carried.is_some(),
                 distances: carried.unwrap_or_default().to_vec(),
@@ -747,4 +747,12 @@ fn broken_together(source: &Instance, sink: &Instance) -> Option<String> {
         })
     };
     own.or_else(contradict)
+}
+
+/// The name of a place, or that of another one that it meets, where only that one has a variable's.
+fn known_name<'p>(place: &'p Place, other: &'p Place) -> &'p str {
+    match place.name == UNNAMED {
+        true => &other.name,
+        false => &place.name,
+    }
 }

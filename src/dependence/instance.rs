@@ -293,6 +293,9 @@ impl<'a> Instance<'a> {
     }
 }
 
+/// Memory of which no variable is known.
+pub(super) const UNNAMED: &str = "memory behind a pointer";
+
 /// The place that a pointer of the launch graph names.
 pub(super) fn pointer_place(graph: &LaunchGraph, pointer: &Pointer) -> Place {
     let name = match &pointer.root {
@@ -305,7 +308,7 @@ pub(super) fn pointer_place(graph: &LaunchGraph, pointer: &Pointer) -> Place {
                     .collect();
                 names.join(" or ")
             }
-            _ => String::from("memory behind a pointer"),
+            _ => String::from(UNNAMED),
         },
     };
     let (base, may_point_to) = match pointer.root {
@@ -451,7 +454,7 @@ fn target_uses(
                 .as_ref()
                 .and_then(|(low, high)| Some((host_polynomial(low)?, host_polynomial(high)?)));
             TargetUse {
-                place: target_place(graph, launch, &access.target),
+                place: target_place(graph, launch, (model, &access.target)),
                 reads: Vec::new(),
                 writes: Vec::new(),
                 footprint,
@@ -487,7 +490,21 @@ fn target_uses(
     by_target.into_values().collect()
 }
 
-fn target_place(graph: &LaunchGraph, launch: &Launch, target: &Target) -> Place {
+fn target_place(
+    graph: &LaunchGraph,
+    launch: &Launch,
+    (model, target): (&KernelModel, &Target),
+) -> Place {
+    // Where the host's variable is not known, the kernel's parameter has a name; with the kernel's before it, it is
+    // no variable's.
+    let parameter = |argument: usize| {
+        let formal = model.formals.get(argument)?;
+        let name = format!("{}.{}", model.display_name, formal.name);
+        (!formal.name.is_empty()).then_some(name)
+    };
+    let by_number = |argument: usize| {
+        parameter(argument).unwrap_or_else(|| format!("memory behind argument {argument}"))
+    };
     let zero = Some(Polynomial::default());
     match target {
         Target::Argument {
@@ -502,7 +519,7 @@ fn target_place(graph: &LaunchGraph, launch: &Launch, target: &Target) -> Place 
             };
             let place = match find_piece(launch, *argument, *offset_bytes) {
                 None => Place {
-                    name: format!("memory behind argument {argument}"),
+                    name: by_number(*argument),
                     ..Instance::anywhere()
                 },
                 Some(piece) => match &piece.pointer {
@@ -517,12 +534,17 @@ fn target_place(graph: &LaunchGraph, launch: &Launch, target: &Target) -> Place 
                         may_point_to: None,
                         operand: None,
                         device_only: false,
-                        name: format!("memory behind argument {argument}"),
+                        name: by_number(*argument),
                     },
                 },
             };
+            let name = match place.name == UNNAMED {
+                true => parameter(*argument).unwrap_or(place.name),
+                false => place.name,
+            };
             Place {
                 operand: Some(operand),
+                name,
                 ..place
             }
         }

@@ -361,6 +361,8 @@ pub struct Block {
 /// A parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Formal {
+    /// Its name in the source; empty where it has none.
+    pub name: String,
     /// Size in parameter space.
     pub bytes: u32,
     /// Alignment in parameter space.

@@ -365,6 +365,9 @@ pub struct WarpPlace {
 /// A parameter of the kernel function.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KernelParameter {
+    /// Its name in the source; empty where it has none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub name: String,
     /// Size in parameter space.
     pub size_bytes: u32,
     /// Alignment in parameter space.

@@ -215,6 +215,7 @@ pub fn model_body(body: &Body, id: KernelId, name: &str) -> KernelModel {
             .iter()
             .enumerate()
             .map(|(index, formal)| KernelParameter {
+                name: formal.name.clone(),
                 captured: privacy.captured_arguments.contains(&index),
                 size_bytes: formal.bytes,
                 align_bytes: formal.align_bytes,

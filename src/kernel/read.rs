@@ -222,6 +222,7 @@ impl Reader {
                         natural
                     };
                     Formal {
+                        name: source_name_of(parameter),
                         bytes: LLVMABISizeOfType(self.layout, shape) as u32,
                         align_bytes,
                         is_pointer: attribute.is_null() && matches!(value_type, Type::Pointer(_)),
@@ -752,5 +753,16 @@ unsafe fn literal_bits(value: LLVMValueRef) -> Option<u64> {
             return None;
         }
         Some(LLVMConstIntGetZExtValue(value))
+    }
+}
+
+/// The name that a parameter has in its source; structs that are passed in pieces have more after a dot.
+fn source_name_of(parameter: LLVMValueRef) -> String {
+    let name = value_name(parameter);
+    let plain = name.split('.').next().unwrap_or_default();
+    let is_name = plain.starts_with(|first: char| first.is_alphabetic() || first == '_');
+    match is_name {
+        true => plain.to_owned(),
+        false => String::new(),
     }
 }

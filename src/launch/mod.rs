@@ -10,6 +10,7 @@
 //! ones, and values and pointers as functions of the counters, so that an operation in a loop is a
 //! set of statement instances.
 
+mod buffer_names;
 mod calls;
 mod capture;
 mod cfg;

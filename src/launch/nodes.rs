@@ -6,6 +6,7 @@ mod libraries;
 mod operations;
 mod tables;
 
+use super::buffer_names::buffer_name;
 use super::calls::{self, Action, Direction, OnStream, RuntimeCall, Size, Waiting};
 use super::cfg::{self, ControlFlow};
 use super::host_ir::{Field, HostModule, Instruction, Opcode, Operand as HostOperand, Type};
@@ -264,8 +265,8 @@ impl Builder<'_> {
                 if once {
                     self.table.runs_once.insert(object);
                 }
-                let name = self
-                    .slot_name(analysed.function, instruction.operands[slot])
+                let place = (analysed.function, instruction.operands[slot]);
+                let name = buffer_name(host, place, &self.graph.buffers)
                     .unwrap_or_else(|| format!("buffer{}", id.0));
                 let bytes = self.size(analysed.function, at, bytes);
                 self.table.buffers.insert(object, id);
@@ -313,33 +314,6 @@ impl Builder<'_> {
     }
 
     /// The name of the variable that an allocation's slot is.
-    fn slot_name(&self, function: usize, slot: HostOperand) -> Option<String> {
-        let host = self.facts.host;
-        let name = match slot {
-            HostOperand::Global(global, 0) => source_name(&host.globals[global].name),
-            HostOperand::Instruction(at) => host.functions[function].instructions[at].name.clone(),
-            _ => return None,
-        };
-        let generic = [
-            "__",
-            "arrayidx",
-            "arraydecay",
-            "call",
-            "incdec",
-            "add.ptr",
-            "ref.tmp",
-            "retval",
-            "tmp",
-        ];
-        let usable = name.starts_with(|first: char| first.is_alphabetic() || first == '_')
-            && !generic.iter().any(|start| name.starts_with(start));
-        // Inlining adds a suffix.
-        let plain = name
-            .split_once(".i")
-            .map_or(name.as_str(), |(plain, _)| plain);
-        usable.then(|| plain.to_owned())
-    }
-
     fn size(&mut self, function: usize, at: usize, size: Size) -> Option<Expression<ValueId>> {
         let (position, element_bytes) = match size {
             Size::Argument(position) => (position, 1),

@@ -11,7 +11,8 @@ use super::{Outcome, PipelineError, write_report};
 use crate::cli::{Build, Device, SiriusOptions, Toolchain, TuneMode, Tuning, run_tool};
 use crate::files::private_folder;
 use crate::interruption::Running;
-use crate::tune::{Evaluated, Manifest, Measurements, next_generation};
+use crate::output::tell;
+use crate::tune::{Evaluated, Manifest, Measurements, Verdict, next_generation};
 use indicatif::{ProgressBar, ProgressStyle};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -24,6 +25,12 @@ use std::time::{Duration, Instant};
 
 /// The program that runs the others.
 const TUNER: &str = include_str!("tuner.c");
+
+/// What the first configuration is.
+const AS_PLANNED: &str = "all as planned";
+
+/// So many variants of a kernel are named.
+const MOST_NAMED: usize = 12;
 
 /// So many configurations are built at a time.
 const MOST_CONFIGURATIONS: usize = 8;
@@ -44,7 +51,10 @@ pub(super) fn tune(
 ) -> Result<(), PipelineError> {
     let mut session = Session::begin(build, toolchain)?;
     if !pack {
-        session.measure(outcome)?;
+        let measured = session.measure(outcome)?;
+        for line in session.winners(&measured) {
+            outcome.warnings.push_str(&line);
+        }
         return write_report(output, &session.results);
     }
     let made = session.build_first(outcome)?;
@@ -82,6 +92,9 @@ pub(super) fn measure(
         }
         Err(error) => Err(error),
         Ok(measured) => {
+            for line in session.winners(&measured) {
+                outcome.warnings.push_str(&line);
+            }
             let verdicts = measured.verdicts();
             keep_verdicts(&verdicts);
             let choices = verdicts.into_iter();
@@ -124,9 +137,13 @@ impl<'a> Session<'a> {
             error,
         })?;
         let bar = ProgressBar::new(0);
-        if let Ok(style) = ProgressStyle::with_template("sirius: {msg} [{bar:30}] {pos}/{len}") {
-            bar.set_style(style);
+        if let Ok(style) =
+            ProgressStyle::with_template("sirius: tune: [{bar:30}] {pos}/{len} {prefix} {wide_msg}")
+        {
+            bar.set_style(style.progress_chars("##-"));
         }
+        bar.set_prefix("building");
+        bar.set_message(AS_PLANNED);
         Ok(Self {
             build,
             toolchain,
@@ -190,10 +207,75 @@ impl<'a> Session<'a> {
                 "no launches were fused of which there is another variant",
             )));
         }
+        for tunable in &self.tunables {
+            let names = tunable
+                .ranked
+                .iter()
+                .map(|each| tunable.subject.space.choice(&each.genome).to_string());
+            let names: Vec<String> = names.collect();
+            let more = match names.len().saturating_sub(MOST_NAMED) {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            self.say(&format!(
+                "sirius: tune: {} has the variants {}{more}",
+                tunable.subject.kernels.join("+"),
+                names[..names.len().min(MOST_NAMED)].join(", ")
+            ));
+        }
         Ok(Made {
             program,
             configuration,
         })
+    }
+
+    /// A line above the bar, or where there is no terminal by itself.
+    fn say(&self, line: &str) {
+        match self.bar.is_hidden() {
+            true => tell(format_args!("{line}\n")),
+            false => self.bar.println(line),
+        }
+    }
+
+    /// What a configuration tries.
+    fn label(&self, configuration: &Configuration) -> String {
+        let tried = self.tunables.iter().filter_map(|tunable| {
+            let name = configuration.get(&tunable.subject.key)?;
+            Some(format!("{} as {name}", tunable.subject.kernels.join("+")))
+        });
+        let tried: Vec<String> = tried.collect();
+        match tried.is_empty() {
+            true => AS_PLANNED.to_owned(),
+            false => tried.join(", "),
+        }
+    }
+
+    /// Which variant of each subject won, and by how much.
+    fn winners(&self, measured: &Measurements) -> Vec<String> {
+        let of = |verdict: Verdict| {
+            let mut subjects = self.tunables.iter().map(|tunable| &tunable.subject);
+            let subject = subjects.find(|subject| subject.key == verdict.key)?;
+            let kernels = subject.kernels.join("+");
+            let tried = measured.variants(&verdict.key).count();
+            let milliseconds = verdict.nanoseconds / 1e6;
+            let of_all = format!("of {}", counted(tried, "variant"));
+            Some(match verdict.choice == subject.planned {
+                true => format!(
+                    "sirius: tune: {kernels} stays '{}' as planned: {milliseconds:.3} ms a run, {of_all} none is \
+                     faster beyond doubt\n",
+                    verdict.choice
+                ),
+                false => format!(
+                    "sirius: tune: {kernels} becomes '{}': {milliseconds:.3} ms a run, {:.0} % less than '{}' as planned \
+                     ({:.3} ms), the fastest {of_all}\n",
+                    verdict.choice,
+                    100.0 * (1.0 - verdict.nanoseconds / verdict.planned_nanoseconds),
+                    subject.planned,
+                    verdict.planned_nanoseconds / 1e6
+                ),
+            })
+        };
+        measured.verdicts().into_iter().filter_map(of).collect()
     }
 
     /// The best variants of each subject, one of each in a configuration.
@@ -271,7 +353,7 @@ impl<'a> Session<'a> {
         configurations: Vec<Configuration>,
         least: Duration,
     ) -> Result<Vec<Made>, PipelineError> {
-        self.bar.set_message("building variants");
+        self.bar.set_prefix("building");
         self.bar.set_length(configurations.len() as u64);
         self.bar.set_position(0);
         let mut programs = vec![planned];
@@ -281,6 +363,7 @@ impl<'a> Session<'a> {
                 break;
             }
             let mut quiet = Outcome::default();
+            self.bar.set_message(self.label(&configuration));
             let program = self.build_one(&configuration, &mut quiet)?;
             self.bar.inc(1);
             programs.push(Made {
@@ -344,6 +427,12 @@ impl<'a> Session<'a> {
             table.push(format!("{{program{number}_start, program{number}_end}}"));
         }
         let _ = writeln!(header, "#define SIRIUS_TABLE {}", table.join(", "));
+        let labels = programs.iter().map(|made| {
+            let label = self.label(&made.configuration);
+            format!("\"{}\"", label.escape_default())
+        });
+        let labels: Vec<String> = labels.collect();
+        let _ = writeln!(header, "#define SIRIUS_LABELS {}", labels.join(", "));
         write_report(&place("programs.h"), &header)?;
         write_report(&place("tuner.c"), TUNER)?;
         let arguments = [
@@ -369,7 +458,7 @@ impl<'a> Session<'a> {
         let place = |name: &str| self.folder.path().join(name);
         let (tuner, results) = (place("tuner"), place("results.json"));
         self.pack(programs, &tuner)?;
-        self.bar.set_message("running variants");
+        self.bar.set_prefix("running");
         self.bar.set_position(0);
         let mut child = Command::new(&tuner)
             .args(&self.build.sirius.tuning.arguments)
@@ -402,9 +491,12 @@ impl<'a> Session<'a> {
             .flat_map(|output| BufReader::new(output).lines())
         {
             let line = line.unwrap_or_default();
-            if let Some((done, all)) = line.split_once(' ') {
+            let mut words = line.splitn(3, ' ');
+            if let (Some(done), Some(all), Some(label)) = (words.next(), words.next(), words.next())
+            {
                 self.bar.set_length(all.parse().unwrap_or(0));
                 self.bar.set_position(done.parse().unwrap_or(0));
+                self.bar.set_message(label.to_owned());
             }
         }
         let status = child.wait().map_err(|error| failed(error.to_string()))?;

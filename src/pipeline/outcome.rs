@@ -62,12 +62,12 @@ impl Outcome {
 #[derive(Debug, thiserror::Error)]
 pub enum PipelineError {
     /// `--sirius-orientation` names a layout that no group has.
-    #[error("no launches can be laid out as '{name}'; there are {known}")]
+    #[error("no launches can be laid out as '{name}'; {instead}")]
     UnknownOrientation {
         /// What the user asked for.
         name: String,
         /// What there is.
-        known: String,
+        instead: String,
     },
     /// A tool or folder is missing.
     #[error(transparent)]

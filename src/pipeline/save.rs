@@ -88,7 +88,7 @@ pub(super) fn analysis(build: &Build, analysis: &Analysis) -> Result<(), Pipelin
     stage(build, "models.json", || as_json(&analysis.models))?;
     stage(build, "plan.json", || as_json(analysis.plan.plan()))?;
     stage(build, "report.txt", || {
-        report::render(&analysis.report(build), ReportFormat::Text)
+        report::render(&analysis.report(build), ReportFormat::Text, true)
     })
 }
 

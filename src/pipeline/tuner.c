@@ -34,6 +34,9 @@ enum { COUNT = sizeof programs / sizeof *programs, MOST_ROUNDS = 11 };
 
 static char *names[COUNT];
 static int failed[COUNT];
+/* What each configuration is, and what its launches took in each round, or 0. */
+static const char *const labels[COUNT] = {SIRIUS_LABELS};
+static double launch_times[COUNT][MOST_ROUNDS];
 static char device[1024];
 static unsigned emptied;
 static volatile pid_t running;
@@ -119,8 +122,8 @@ static int run(int number, char **arguments, int input, int times, int loud, dou
     return status;
 }
 
-/* Writes what a run said of its sites. */
-static int write_run(FILE *results, int times, int configuration, int round, int first) {
+/* Writes what a run said of its sites, and adds up what they took. */
+static int write_run(FILE *results, int times, int configuration, int round, int first, double *total) {
     lseek(times, 0, SEEK_SET);
     int copy = dup(times);
     FILE *lines = copy < 0 ? 0 : fdopen(copy, "r");
@@ -134,12 +137,52 @@ static int write_run(FILE *results, int times, int configuration, int round, int
         line[strcspn(line, "\n")] = 0;
         if (!strncmp(line, "device ", 7)) snprintf(device, sizeof device, "%s", line + 7);
         if (sscanf(line, "emptied %u", &times) == 1) emptied += times;
-        if (sscanf(line, "site %u %u %lf", &site, &count, &nanoseconds) == 3)
-            fprintf(results, "%s[%u,%u,%.0f]", sites++ ? "," : "", site, count, nanoseconds);
+        if (sscanf(line, "site %u %u %lf", &site, &count, &nanoseconds) == 3) {
+            /* The highest bit of a fused launch's number is set. */
+            fprintf(results, "%s{\"site\":%u,\"fused\":%s,\"launches\":%u,\"nanoseconds\":%.0f}", sites++ ? "," : "",
+                    site & 0x7fffffff, site >> 31 ? "true" : "false", count, nanoseconds);
+            *total += nanoseconds;
+        }
     }
     fprintf(results, "]}");
     fclose(lines);
     return sites;
+}
+
+/* How far it is, on a terminal. */
+static void show(int done, int number) {
+    enum { ALL = MOST_ROUNDS * COUNT, WIDTH = 30 };
+    char bar[WIDTH + 1];
+    memset(bar, '-', WIDTH), bar[WIDTH] = 0;
+    memset(bar, '#', (size_t)(done * WIDTH / ALL));
+    fprintf(stderr, "\r\033[Ksirius: tune: [%s] %d of %d runs, now %.60s", bar, done, ALL, labels[number]);
+}
+
+static int ascending(const void *one, const void *other) {
+    double difference = *(const double *)one - *(const double *)other;
+    return (difference > 0) - (difference < 0);
+}
+
+/* The median of what a configuration's launches took, without the first round where there are others. */
+static double median(int number) {
+    double times[MOST_ROUNDS];
+    int count = 0;
+    for (int round = 1; round < MOST_ROUNDS; ++round)
+        if (launch_times[number][round] > 0) times[count++] = launch_times[number][round];
+    if (!count) return launch_times[number][0];
+    qsort(times, (size_t)count, sizeof *times, ascending);
+    return times[count / 2];
+}
+
+/* Says which configuration was the fastest. */
+static void tell_best(void) {
+    int best = 0;
+    for (int i = 0; i < COUNT; ++i)
+        if (!failed[i] && median(i) > 0 && (median(best) <= 0 || median(i) < median(best))) best = i;
+    double planned = median(0), least = median(best);
+    fprintf(stderr, "sirius: tune: fastest of %d: %s, %.3f ms a run in its launches", COUNT, labels[best], least / 1e6);
+    if (best && planned > 0) fprintf(stderr, ", %.0f %% less than %s (%.3f ms)", 100 * (1 - least / planned), labels[0], planned / 1e6);
+    fputc('\n', stderr);
 }
 
 int main(int count, char **arguments) {
@@ -162,6 +205,8 @@ int main(int count, char **arguments) {
 
     int done = 0, sites = 0, first = 1;
     double longest = 0;
+    if (!says_progress)
+        for (int i = 0; i < COUNT; ++i) fprintf(stderr, "sirius: tune: configuration %d: %s\n", i, labels[i]);
     for (int round = 0; round < MOST_ROUNDS; ++round) {
         /* Round 0 warms up; after it no run is begun that would not end in time. */
         for (int turn = 0; turn < COUNT; ++turn) {
@@ -169,6 +214,7 @@ int main(int count, char **arguments) {
             if (failed[number]) continue;
             if (round > 0 && now() - start + longest > budget) goto enough;
             if (ftruncate(times, 0)) end("no room for a file");
+            if (!says_progress && isatty(2)) show(done, number);
             double before = now();
             double most = done ? 10 * longest + 10 : 0;
             int status = run(number, arguments, input, times, done == 0, most);
@@ -191,14 +237,13 @@ int main(int count, char **arguments) {
                 continue;
             }
             if (took > longest) longest = took;
-            sites += write_run(runs, times, number, round, first);
+            sites += write_run(runs, times, number, round, first, &launch_times[number][round]);
             first = 0;
-            if (says_progress) printf("%d %d\n", done, MOST_ROUNDS * COUNT), fflush(stdout);
-            else if (isatty(2)) fprintf(stderr, "\rsirius: tune: %d of %d runs", done, MOST_ROUNDS * COUNT);
+            if (says_progress) printf("%d %d %s\n", done, MOST_ROUNDS * COUNT, labels[number]), fflush(stdout);
         }
     }
 enough:
-    if (!says_progress && isatty(2)) fputc('\n', stderr);
+    if (!says_progress && isatty(2)) fputs("\r\033[K", stderr);
     fclose(runs);
     if (sites == 0) {
         fprintf(stderr, "sirius: tune: the program launches nothing that is timed\n");
@@ -222,6 +267,9 @@ enough:
         errno = reason;
         end(path);
     }
-    if (!says_progress) fprintf(stderr, "sirius: tune: %d runs on %s: %s\n", done, device, path);
+    if (!says_progress) {
+        tell_best();
+        fprintf(stderr, "sirius: tune: %d runs on %s: %s\n", done, device, path);
+    }
     return 0;
 }

@@ -35,6 +35,7 @@ mod host_arrays;
 mod host_functions;
 mod inlining;
 mod ir;
+mod kept_variables;
 mod launches;
 mod loops;
 mod managed;
@@ -76,6 +77,7 @@ use crate::diagnostics::Location;
 use canonicalise_host::Outside;
 use inkwell::context::Context;
 use inkwell::module::Module;
+use kept_variables::keep_variables;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -128,10 +130,12 @@ pub fn read_program<'ctx>(
             }
             let earlier = input.bitcode.as_ref().map(|bitcode| bitcode.numerics);
             let numerics = earlier.unwrap_or(build.numerics);
+            keep_variables(&device, build, toolchain);
             canonicalise_device::decide_numerics(&device, numerics, architecture)?;
             let relocatable = unit.relocatable.is_some();
             unmasked::refuse_unmasked(&device, architecture, relocatable)?;
             for (target, newer) in &unit.newer {
+                keep_variables(newer, build, toolchain);
                 canonicalise_device::decide_numerics(newer, numerics, architecture)?;
                 unmasked::refuse_unmasked(newer, target.number, relocatable)?;
             }

@@ -10,6 +10,7 @@
 //! compiled separately; what a kernel calls in another unit is inlined afterwards.
 
 use super::canonicalise_device::{decide_numerics, inline_linked};
+use super::kept_variables::keep_variables;
 use super::names::{self, Registrations};
 use super::registration_order::REGISTRATION_PRIORITY;
 use super::{
@@ -87,6 +88,7 @@ pub fn read_device_link<'ctx>(
             .into_iter()
             .chain(unit.newer.iter().map(|(_, newer)| newer))
         {
+            keep_variables(device, build, toolchain);
             decide_numerics(device, earlier.unwrap_or(build.numerics), architecture)?;
         }
         parts.push(Part {

@@ -12,16 +12,24 @@ use std::collections::BTreeMap;
 pub(super) struct LaunchNames<'a> {
     graph: &'a LaunchGraph,
     names: BTreeMap<LaunchId, String>,
+    /// The names of each launch's parameters, as its kernel has them.
+    parameters: BTreeMap<LaunchId, Vec<String>>,
 }
 
 impl<'a> LaunchNames<'a> {
     pub(super) fn new(graph: &'a LaunchGraph, kernels: &[KernelModel]) -> Self {
         let mut launches = Vec::new();
+        let mut parameters = BTreeMap::new();
         for node in &graph.nodes {
             if let NodeKind::Launch(launch) = &node.kind {
                 let model = launch.kernel.and_then(|kernel| kernels.get(kernel.0));
                 let name = model.map_or("launch", |model| &model.display_name);
                 launches.push((launch.id, name, node.location.line));
+                let formals = model.into_iter().flat_map(|model| &model.formals);
+                parameters.insert(
+                    launch.id,
+                    formals.map(|formal| formal.name.clone()).collect(),
+                );
             }
         }
         let mut namesakes: BTreeMap<&str, usize> = BTreeMap::new();
@@ -35,7 +43,11 @@ impl<'a> LaunchNames<'a> {
                 _ => (*id, format!("{name}@{line}")),
             });
         let names = names.collect();
-        Self { graph, names }
+        Self {
+            graph,
+            names,
+            parameters,
+        }
     }
 
     pub(super) fn guard(&self, guard: &Guard) -> ReportGuard {
@@ -120,6 +132,14 @@ impl<'a> LaunchNames<'a> {
 
     fn operand(&self, launch: LaunchId, operand: Operand) -> String {
         let name = self.launch(launch);
+        // `scale.n`, or by its number where the source has no name for it.
+        let parameter = |argument: usize| {
+            let names = self.parameters.get(&launch);
+            match names.and_then(|names| names.get(argument)) {
+                Some(parameter) if !parameter.is_empty() => format!("{name}.{parameter}"),
+                _ => format!("{name}.argument{argument}"),
+            }
+        };
         let axis = |axis: u8| {
             ["x", "y", "z"]
                 .get(usize::from(axis))
@@ -135,16 +155,14 @@ impl<'a> LaunchNames<'a> {
                 argument,
                 offset_bytes: 0,
                 ..
-            } => {
-                format!("{name}.argument{argument}")
-            }
+            } => parameter(argument),
             Operand::Argument {
                 argument,
                 offset_bytes,
                 ..
             } => match offset_bytes.checked_sub(BEHIND_POINTER) {
-                Some(distance) => format!("the pointer at {name}.argument{argument}+{distance}"),
-                None => format!("{name}.argument{argument}+{offset_bytes}"),
+                Some(distance) => format!("the pointer at {}+{distance}", parameter(argument)),
+                None => format!("{}+{offset_bytes}", parameter(argument)),
             },
         }
     }

@@ -7,6 +7,7 @@
 #![doc = include_str!("../../docs/reasons.md")]
 
 mod condition;
+mod counts;
 mod dot;
 mod effects;
 mod fold;
@@ -16,6 +17,7 @@ mod reservations;
 mod text;
 mod waves;
 
+pub use counts::ReportCounts;
 pub use dot::render_dot;
 pub use html::render_html;
 pub use maps::ReportMap;
@@ -31,13 +33,13 @@ use crate::diagnostics::source_name;
 use crate::kernel::KernelModel;
 use crate::launch::{HostBlockId, Launch, LaunchGraph, LaunchId, Node, NodeKind, Stream, ValueId};
 use crate::pipeline::Stage;
-use crate::program::OperationKind;
 use crate::schedule::resources::GroupOccupancy;
 use crate::schedule::{FusionGroup, FusionPlan, Missed};
 use condition::LaunchNames;
+use counts::launch_kind;
 pub use effects::{ReportBytes, ReportEffect, ReportKernel};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// Everything about a compilation that users and tools may want to know.
@@ -45,6 +47,9 @@ use std::path::PathBuf;
 pub struct Report {
     /// Version of this format: 1.
     pub version: u32,
+    /// Launches before and after.
+    #[serde(default)]
+    pub counts: ReportCounts,
     /// The host program's operations, in host order.
     pub nodes: Vec<ReportNode>,
     /// The dependences between them.
@@ -290,7 +295,7 @@ pub struct ReportGuard {
     pub condition: String,
 }
 
-/// Two consecutive launches that stay apart.
+/// Two consecutive launches that stay apart, or the last and the first launch of a host loop.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReportMissed {
     /// Id of the earlier node.
@@ -305,6 +310,9 @@ pub struct ReportMissed {
     pub file: String,
     /// Its line, 0 when unknown.
     pub line: u32,
+    /// The later launch is that of the next iteration of a host loop around both.
+    #[serde(default)]
+    pub carried: bool,
 }
 
 /// Time spent in a stage.
@@ -351,6 +359,7 @@ pub fn build_report(
         message: missed.rejection.message.clone(),
         file: missed.rejection.location.file.clone(),
         line: missed.rejection.location.line,
+        carried: missed.carried,
     });
     let stages = stages.iter().map(|(stage, seconds)| ReportStage {
         name: stage.name().to_string(),
@@ -358,6 +367,7 @@ pub fn build_report(
     });
     Report {
         version: 1,
+        counts: ReportCounts::of_plan(graph, plan),
         nodes: graph
             .nodes
             .iter()
@@ -378,10 +388,11 @@ pub fn build_report(
     }
 }
 
-/// The report in the form that was asked for.
-pub fn render(report: &Report, format: ReportFormat) -> String {
+/// The report in the form that was asked for; as text its dependences are listed only where that is wanted,
+/// the other forms have them in any case.
+pub fn render(report: &Report, format: ReportFormat, dependences: bool) -> String {
     match format {
-        ReportFormat::Text => render_text(report),
+        ReportFormat::Text => render_text(report, dependences),
         ReportFormat::Json => render_json(report),
         ReportFormat::Dot => render_dot(report),
         ReportFormat::Html => render_html(report),
@@ -395,25 +406,9 @@ pub fn render_json(report: &Report) -> String {
     text
 }
 
-/// `sirius: 9 launches -> 3`, when something fuses. Launch sites are counted, loops once; so are the
-/// sets and copies that are part of a fused launch.
+/// `sirius: 9 launches -> 3`, when something fuses; see [`ReportCounts`].
 pub fn summary_line(graph: &LaunchGraph, plan: &FusionPlan) -> Option<String> {
-    let members = plan.groups.iter().flat_map(|group| &group.members);
-    let members: BTreeSet<_> = members.map(|member| member.launch).collect();
-    let launches = graph.nodes.iter();
-    let before = launches
-        .filter(|node| match &node.kind {
-            NodeKind::Launch(launch) => {
-                members.contains(&launch.id) || graph.operation_of(launch.id).is_none()
-            }
-            _ => false,
-        })
-        .count();
-    let saved = plan
-        .groups
-        .iter()
-        .map(|group| group.members.len().saturating_sub(1));
-    summary(before, saved.sum())
+    summary(&ReportCounts::of_plan(graph, plan))
 }
 
 impl Report {
@@ -462,16 +457,7 @@ impl Report {
 
     /// The same line as [`summary_line`], from a report.
     pub fn summary_line(&self) -> Option<String> {
-        let is_launch = |node: &&ReportNode| {
-            let mut fusions = self.fusions.iter();
-            node.kind == ReportNodeKind::Launch
-                || fusions.any(|fusion| fusion.members.contains(&node.id))
-        };
-        let saved = self
-            .fusions
-            .iter()
-            .map(|fusion| fusion.members.len().saturating_sub(1));
-        summary(self.nodes.iter().filter(is_launch).count(), saved.sum())
+        summary(&self.counts)
     }
 }
 
@@ -510,9 +496,8 @@ fn kind_name(kind: DependenceKind) -> &'static str {
     }
 }
 
-fn summary(before: usize, saved: usize) -> Option<String> {
-    let after = before.saturating_sub(saved);
-    (saved > 0).then(|| format!("sirius: {before} launches -> {after}"))
+fn summary(counts: &ReportCounts) -> Option<String> {
+    (counts.something_fuses()).then(|| format!("sirius: {counts}"))
 }
 
 fn describe(graph: &LaunchGraph, kernels: &[KernelModel], node: &Node) -> ReportNode {
@@ -538,10 +523,11 @@ fn describe(graph: &LaunchGraph, kernels: &[KernelModel], node: &Node) -> Report
         NodeKind::Launch(launch) => {
             let model = launch.kernel.and_then(|kernel| kernels.get(kernel.0));
             let name = model.map_or("unknown kernel", |model| &model.display_name);
-            if let Some(operation) = graph.operation_of(launch.id) {
-                let (kind, name) = match operation.kind {
-                    OperationKind::Set => (ReportNodeKind::Set, "set"),
-                    OperationKind::Copy => (ReportNodeKind::Copy, "copy"),
+            let kind = launch_kind(graph, launch.id);
+            if kind != ReportNodeKind::Launch {
+                let name = match kind {
+                    ReportNodeKind::Set => "set",
+                    _ => "copy",
                 };
                 return ReportNode {
                     stream: Some(stream(&launch.stream)),

@@ -7,8 +7,8 @@ use super::{
 use crate::schedule::resources::GroupOccupancy;
 use std::fmt::Write;
 
-/// What fuses under which tests, for each pair that stays apart why, and the dependences.
-pub fn render_text(report: &Report) -> String {
+/// What fuses under which tests, for each pair that stays apart why, and where they are wanted the dependences.
+pub fn render_text(report: &Report, dependences: bool) -> String {
     let mut text = match report.summary_line() {
         Some(line) => format!("{line}\n"),
         None => "sirius: nothing fuses\n".to_string(),
@@ -57,7 +57,7 @@ pub fn render_text(report: &Report) -> String {
         let ends = [missed.src, missed.dst].map(|id| bare_name(report, id));
         let place = (missed.file.clone(), missed.line);
         (
-            ends,
+            (ends, missed.carried),
             missed.message.clone(),
             missed.reason.clone(),
             stands_elsewhere(report, missed).then_some(place),
@@ -66,11 +66,12 @@ pub fn render_text(report: &Report) -> String {
     for all in fold(&report.missed, alike) {
         let missed = all[0];
         let (source, sink) = (name_at(report, missed.src), name_at(report, missed.dst));
-        let _ = writeln!(
-            text,
-            "{source} and {sink} stay apart: {} [{}]",
-            missed.message, missed.reason
-        );
+        let both = match (missed.carried, missed.src == missed.dst) {
+            (false, _) => format!("{source} and {sink} stay apart"),
+            (true, true) => format!("{source} stays apart from itself in the next iteration"),
+            (true, false) => format!("{source} and {sink} of the next iteration stay apart"),
+        };
+        let _ = writeln!(text, "{both}: {} [{}]", missed.message, missed.reason);
         if stands_elsewhere(report, missed) {
             let _ = writeln!(
                 text,
@@ -83,7 +84,14 @@ pub fn render_text(report: &Report) -> String {
             let _ = writeln!(text, "  {line}");
         }
     }
-    write_edges(&mut text, report);
+    match report.edges.len() {
+        0 => {}
+        _ if dependences => write_edges(&mut text, report),
+        1 => text.push_str("\n1 dependence (--dependences shows it)\n"),
+        count => {
+            let _ = writeln!(text, "\n{count} dependences (--dependences lists them)");
+        }
+    }
     if !report.stages.is_empty() {
         text.push('\n');
     }
@@ -149,9 +157,7 @@ const MOST_EDGES: usize = 200;
 
 /// The dependences, each with what its width relies on and two threads that show it.
 fn write_edges(text: &mut String, report: &Report) {
-    if !report.edges.is_empty() {
-        text.push_str("\ndependences\n");
-    }
+    text.push_str("\ndependences\n");
     let alike = |edge: &ReportEdge| {
         let ends = [edge.src, edge.dst].map(|id| bare_name(report, id));
         let said = (qualities(edge), details(edge));

@@ -2,7 +2,7 @@
 
 use super::fold::fold;
 use super::text::{list, name_at};
-use super::{Report, kind_name};
+use super::{Report, ReportNodeKind, kind_name};
 use crate::dependence::DependenceKind;
 use crate::schedule::{OrderingEdge, WaveCount, WaveOrder};
 use serde::{Deserialize, Serialize};
@@ -174,20 +174,35 @@ fn figures(region: &ReportWaves, count: ReportWaveCount) -> String {
 
 /// What is said of a part's waves, a line each; the first is a heading.
 pub(super) fn lines(report: &Report, region: &ReportWaves) -> Vec<String> {
-    let launches: usize = region
-        .statements
+    let members = region.statements.iter().flat_map(|each| &each.members);
+    let kinds: Vec<_> = members
+        .filter_map(|id| report.nodes.get(*id))
+        .map(|node| node.kind)
+        .collect();
+    let of_kind = |wanted, one: &str, many: &str| match kinds
         .iter()
-        .map(|each| each.members.len())
-        .sum();
+        .filter(|kind| **kind == wanted)
+        .count()
+    {
+        0 => None,
+        1 => Some(format!("1 {one}")),
+        count => Some(format!("{count} {many}")),
+    };
+    let parts = [
+        of_kind(ReportNodeKind::Launch, "launch", "launches"),
+        of_kind(ReportNodeKind::Set, "set", "sets"),
+        of_kind(ReportNodeKind::Copy, "copy", "copies"),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
     let found = match (region.count.waves, region.inside_loops) {
         (Some(_), _) => String::new(),
         (None, 0) => String::from(", found when the program runs"),
         (None, 1) => String::from(" in a host loop, found when the program runs"),
         (None, loops) => format!(" in {loops} host loops, found when the program runs"),
     };
-    let waiting = match launches {
-        1 => String::from("1 launch waits for its wave"),
-        _ => format!("{launches} launches wait for their waves"),
+    let waiting = match kinds.len() {
+        1 => format!("{} waits for its wave", list(&parts)),
+        _ => format!("{} wait for their waves", list(&parts)),
     };
     let mut lines = vec![format!(
         "{waiting}{found}: {}",

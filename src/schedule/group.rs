@@ -76,6 +76,11 @@ impl<'a> Judge<'a> {
         }
     }
 
+    /// Who may see what.
+    pub(super) fn memory(&self) -> &SharedMemory<'a> {
+        &self.memory
+    }
+
     pub(super) fn edges(&self, source: NodeId, sink: NodeId) -> &[&'a Edge] {
         self.edges.get(&(source, sink)).map_or(&[], Vec::as_slice)
     }

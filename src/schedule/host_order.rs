@@ -62,6 +62,36 @@ impl<'a> HostOrder<'a> {
         !repeating[from.0] && !repeating[to.0] && (from != to || start < end)
     }
 
+    /// Whether each way to the second passes the first.
+    pub(super) fn always_before(&self, first: NodeId, second: NodeId) -> bool {
+        let [from, to] = [first, second].map(|node| self.graph.nodes[node.0].block);
+        self.dominates(from, to)
+    }
+
+    /// Whether control can come from the first to the second within an iteration of the innermost loop around both.
+    pub(super) fn leads_to(&self, first: NodeId, second: NodeId) -> bool {
+        let [from, to] = [first, second].map(|node| self.graph.nodes[node.0].block);
+        if from == to {
+            return true;
+        }
+        let (own, theirs) = (self.graph.loops_around(from), self.graph.loops_around(to));
+        let common = own.iter().rev().find(|around| theirs.contains(around));
+        let header = common.map(|around| self.graph.loops[*around].header);
+        let mut seen = BTreeSet::from([from]);
+        let mut work = vec![from];
+        while let Some(block) = work.pop() {
+            for next in &self.graph.blocks[block.0].successors {
+                if *next == to {
+                    return true;
+                }
+                if Some(*next) != header && seen.insert(*next) {
+                    work.push(*next);
+                }
+            }
+        }
+        false
+    }
+
     /// The nodes strictly between two nodes in step, in host order; `None` when they are not.
     pub(super) fn between(&self, first: NodeId, second: NodeId) -> Option<Vec<NodeId>> {
         if !self.in_step(first, second) {

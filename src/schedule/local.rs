@@ -6,9 +6,11 @@
 //! edges come from: all of them when that is legal, else the latest that is. Groups therefore only
 //! grow at their end, and what a member has already moved past never has to be asked again.
 
+use super::apart::why_apart;
 use super::dead_buffers::find_dead_buffers;
 use super::expansion::Expansion;
-use super::group::{Judge, launches, may_be_inside};
+use super::group::{Judge, launches};
+use super::iterations::between_iterations;
 use super::obstacle::{Candidate, candidate, rejection};
 use super::sharing::{Sharers, loaded};
 use super::units::Units;
@@ -103,7 +105,7 @@ fn plan_by(
         plan.dead_buffers = find_dead_buffers(graph, kernels, &plan);
     }
     let Grouping { groups, refusals } = grouping;
-    let mut missed = Vec::new();
+    let mut missed = between_iterations(&judge, whole, &candidates, &plan.waves);
     // Sets and copies that stay what they are are no launches.
     let is_launch = |node: &&NodeId| match &graph.nodes[node.0].kind {
         NodeKind::Launch(launch) => graph.operation_of(launch.id).is_none(),
@@ -126,8 +128,10 @@ fn plan_by(
             source,
             sink,
             rejection,
+            carried: false,
         });
     }
+    missed.sort_by_key(|missed| (missed.source, missed.carried));
     (plan, missed, left)
 }
 
@@ -138,10 +142,10 @@ struct Grouping<'a> {
 }
 
 /// Why a launch could not join some groups.
-struct Refusal {
+pub(super) struct Refusal {
     /// The last member of each of them.
-    places: Vec<NodeId>,
-    found: Rejection,
+    pub(super) places: Vec<NodeId>,
+    pub(super) found: Rejection,
 }
 
 impl Grouping<'_> {
@@ -335,7 +339,7 @@ fn join_sharers<'a>(groups: &mut Groups<'a>, judge: &mut Judge<'a>, units: Optio
 }
 
 /// Whether launches that share nothing may run side by side.
-fn stand_beside(options: &ScheduleOptions) -> bool {
+pub(super) fn stand_beside(options: &ScheduleOptions) -> bool {
     options.fusion == Fusion::All
 }
 
@@ -393,7 +397,7 @@ const FARTHEST: usize = 128;
 
 /// Disjoint lists of launches in host order.
 #[derive(Default)]
-struct Groups<'a> {
+pub(super) struct Groups<'a> {
     members: Vec<Vec<Candidate<'a>>>,
     /// Where a group went that was joined to another.
     moved: Vec<usize>,
@@ -435,128 +439,26 @@ impl<'a> Groups<'a> {
             .collect();
     }
 
-    fn strand(&self, launch: NodeId) -> usize {
+    pub(super) fn strand(&self, launch: NodeId) -> usize {
         self.strands.get(&launch).copied().unwrap_or(usize::MAX)
     }
 
-    fn group_of(&self, launch: NodeId) -> &[Candidate<'a>] {
+    pub(super) fn group_of(&self, launch: NodeId) -> &[Candidate<'a>] {
         let group = self.of.get(&launch).map(|group| self.find(*group));
         group.map_or(&[], |group| self.members[group].as_slice())
     }
 
-    fn fused(&self) -> usize {
+    pub(super) fn fused(&self) -> usize {
         self.members
             .iter()
             .filter(|members| members.len() > 1)
             .count()
     }
 
-    fn together(&self, a: NodeId, b: NodeId) -> bool {
+    pub(super) fn together(&self, a: NodeId, b: NodeId) -> bool {
         match (self.of.get(&a), self.of.get(&b)) {
             (Some(a), Some(b)) => self.find(*a) == self.find(*b),
             _ => false,
         }
-    }
-}
-
-/// The reason for a report why two launches in sequence stay apart.
-fn why_apart<'a>(
-    judge: &mut Judge<'a>,
-    candidates: (
-        &Result<Candidate<'a>, Rejection>,
-        &Result<Candidate<'a>, Rejection>,
-    ),
-    (source, sink): (NodeId, NodeId),
-    groups: &Groups<'a>,
-    refusals: &[Refusal],
-) -> Rejection {
-    let location = judge.graph.nodes[sink.0].location.clone();
-    if judge.options.fusion == Fusion::Off {
-        let message = String::from("fusion is switched off on the command line");
-        return rejection(RejectionReason::Disabled, message, &location);
-    }
-    let (first, second) = match candidates {
-        (Err(found), _) | (_, Err(found)) => return found.clone(),
-        (Ok(first), Ok(second)) => (*first, *second),
-    };
-    let told = |mut found: Rejection| {
-        if found.detail.is_empty() {
-            found.detail = format!("nodes {} and {}", source.0, sink.0);
-        }
-        found
-    };
-    let independent = judge.edges(source, sink).is_empty() && stand_beside(judge.options);
-    let verdict = match independent {
-        true => judge.may_stand_beside(&[first], &[second], |member| member.node.0),
-        false => judge.may_join(&[&[first]], second),
-    };
-    if let Err(found) = verdict {
-        return told(found);
-    }
-    if independent {
-        let whole = [source, sink].map(|launch| groups.group_of(launch));
-        let [mut earlier, mut later] = whole;
-        if earlier.last().map(|member| member.node) > later.last().map(|member| member.node) {
-            std::mem::swap(&mut earlier, &mut later);
-        }
-        let strand = |member: &Candidate| groups.strand(member.node);
-        if let Err(found) = judge.may_stand_beside(earlier, later, strand) {
-            return told(found);
-        }
-        let limit = judge.options.max_fusions;
-        if limit.is_some_and(|most| groups.fused() >= most) {
-            let message = String::from("the number of fusions is limited on the command line");
-            return rejection(RejectionReason::Disabled, message, &location);
-        }
-        let message = String::from("too many other launches stand between their groups");
-        return rejection(RejectionReason::NotConvex, message, &location);
-    }
-    let local = judge
-        .edges(source, sink)
-        .iter()
-        .any(|edge| may_be_inside(edge));
-    if !local {
-        // A dependence across blocks that a test at run time could rule out is still no reason to
-        // join two launches that share nothing then.
-        let (one, two) = (&first.model.display_name, &second.model.display_name);
-        if let Some(edge) = judge.edges(source, sink).first() {
-            let (reason, message) = match edge.reason {
-                Some(reason) => (reason, edge.because.clone()),
-                None => (
-                    RejectionReason::MayAlias,
-                    format!(
-                        "`{one}` and `{two}` share data only where their pointers are equal, which a run may tell"
-                    ),
-                ),
-            };
-            return Rejection {
-                reason,
-                message,
-                detail: edge.relation.clone(),
-                location: edge.location.clone(),
-            };
-        }
-        return rejection(
-            RejectionReason::NotSimilar,
-            format!("`{one}` and `{two}` do not depend on each other"),
-            &location,
-        );
-    }
-    // The two alone could be one; something else of their groups stands against it.
-    // Best what was said of the other's group by itself, then of several with it.
-    let concerns = |refusal: &&Refusal| {
-        let mut places = refusal.places.iter();
-        places.any(|place| groups.together(*place, source))
-    };
-    let alone = |refusal: &&Refusal| refusal.places.len() == 1 && concerns(refusal);
-    let refusal = refusals.iter().find(alone);
-    let refusal = refusal.or_else(|| refusals.iter().find(concerns));
-    match refusal.or(refusals.first()) {
-        Some(refusal) => refusal.found.clone(),
-        None => rejection(
-            RejectionReason::NotConvex,
-            String::from("another launch of their groups stands between them"),
-            &location,
-        ),
     }
 }

@@ -5,6 +5,7 @@
 
 mod alignment;
 mod alone;
+mod apart;
 mod arrays;
 mod beside;
 mod beside_cost;
@@ -14,6 +15,7 @@ mod expansion;
 mod filling;
 mod group;
 mod host_order;
+mod iterations;
 mod liveness;
 mod local;
 mod obstacle;
@@ -359,6 +361,9 @@ pub struct Missed {
     pub sink: NodeId,
     /// Why.
     pub rejection: Rejection,
+    /// The later launch is that of the next iteration of a host loop around both.
+    #[serde(default)]
+    pub carried: bool,
 }
 
 /// The pairs of a group that could not be one kernel after all: its kernels cannot leave their own image,
@@ -402,6 +407,7 @@ pub fn kept_apart(
     let missed = pairs.map(|pair| Missed {
         source: pair[0].id,
         sink: pair[1].id,
+        carried: false,
         rejection: Rejection {
             reason,
             message: message.to_owned(),

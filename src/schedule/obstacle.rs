@@ -108,6 +108,23 @@ pub(super) fn candidate<'a>(
     })
 }
 
+/// The launch at a node with its kernel, whether or not it could take part in a group.
+pub(super) fn modelled<'a>(
+    graph: &'a LaunchGraph,
+    kernels: &'a [KernelModel],
+    node: NodeId,
+) -> Option<Candidate<'a>> {
+    let NodeKind::Launch(launch) = &graph.nodes[node.0].kind else {
+        return None;
+    };
+    let model = kernels.get(launch.kernel?.0)?;
+    Some(Candidate {
+        node,
+        launch,
+        model,
+    })
+}
+
 /// Why the launch cannot move below `node`, if it cannot.
 pub(super) fn obstacle(
     graph: &LaunchGraph,
@@ -250,7 +267,9 @@ pub(super) fn obstacle(
         NodeKind::Free { .. } => None,
         NodeKind::StreamOperation => blocked(
             RejectionReason::Fence,
-            String::from("a stream or event operation stands in between"),
+            String::from(
+                "a stream or event operation stands in between, such as one that ends a phase that is timed",
+            ),
         ),
         NodeKind::HostAccess => blocked(
             RejectionReason::HostAccess,
@@ -270,6 +289,15 @@ pub(super) fn obstacle(
         ),
         NodeKind::Output { .. } => None,
         NodeKind::Opaque { what } => {
+            if is_clock(what) {
+                return blocked(
+                    RejectionReason::Fence,
+                    format!(
+                        "they are separate timed phases: the host reads the time (`{}`) in between",
+                        short_name(what)
+                    ),
+                );
+            }
             if is_output(what) {
                 return blocked(
                     RejectionReason::HostAccess,
@@ -303,6 +331,30 @@ pub(super) fn rejection(
         detail: String::new(),
         location: location.clone(),
     }
+}
+
+/// A function's name without its parameters.
+fn short_name(called: &str) -> String {
+    let name = source_name(called);
+    name.split('(').next().unwrap_or(&name).to_owned()
+}
+
+/// Functions that tell the time; they only choose the words in a report.
+fn is_clock(called: &str) -> bool {
+    let plain = [
+        "clock",
+        "clock_gettime",
+        "gettimeofday",
+        "time",
+        "ftime",
+        "timespec_get",
+        "times",
+        "getrusage",
+        "omp_get_wtime",
+        "MPI_Wtime",
+        "__rdtsc",
+    ];
+    plain.contains(&called) || source_name(called).contains("_clock::now")
 }
 
 /// Input and output functions of the C and C++ libraries; they only choose the word in a report.

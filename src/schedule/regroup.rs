@@ -102,6 +102,7 @@ impl<'a> Regrouper<'a> {
         Some(Missed {
             source,
             sink,
+            carried: false,
             rejection: Rejection {
                 reason: RejectionReason::Resources,
                 message: message.to_owned(),

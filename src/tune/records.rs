@@ -33,7 +33,7 @@ impl Manifest {
     }
 }
 
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// Why nothing is chosen by a file.
 #[derive(Debug, thiserror::Error)]
@@ -112,11 +112,9 @@ impl Measurements {
                 continue;
             };
             for subject in &subjects {
-                let own = run.sites.iter().filter(|(site, ..)| {
-                    // A fused launch has the number of its first member and this bit.
-                    subject.sites.contains(&(site & !(1 << 31)))
-                });
-                let times: Vec<f64> = own.map(|(_, _, nanoseconds)| *nanoseconds).collect();
+                let sites = run.sites.iter();
+                let own = sites.filter(|site| subject.sites.contains(&site.site));
+                let times: Vec<f64> = own.map(|site| site.nanoseconds).collect();
                 let total: f64 = times.iter().sum();
                 if times.is_empty() || !total.is_finite() {
                     continue;
@@ -141,6 +139,14 @@ impl Measurements {
                 own.entry(name).or_default().extend(times);
             }
         }
+    }
+
+    /// The names of the variants of a subject that ran.
+    pub fn variants(&self, key: &str) -> impl Iterator<Item = &str> {
+        let subject = self.subjects.get(key);
+        subject
+            .into_iter()
+            .flat_map(|(_, variants)| variants.keys().map(String::as_str))
     }
 
     /// What a variant took, the median of all runs.
@@ -211,8 +217,16 @@ struct Results {
 struct Run {
     configuration: usize,
     round: usize,
-    /// Number, launches, and nanoseconds of all of them.
-    sites: Vec<(u32, u64, f64)>,
+    sites: Vec<Site>,
+}
+
+/// What the launches of a site took.
+#[derive(Deserialize)]
+struct Site {
+    /// Its number; a fused launch has that of its first member, and says that it is `fused`.
+    site: u32,
+    /// Of all of them.
+    nanoseconds: f64,
 }
 
 #[cfg(test)]
@@ -237,14 +251,14 @@ mod tests {
     fn results(planned: &[f64], apart: &[f64]) -> String {
         let mut runs = Vec::new();
         for (round, (planned, apart)) in planned.iter().zip(apart).enumerate() {
-            let fused = 3_u32 | 1 << 31;
-            runs.push(format!(
-                "{{\"configuration\":0,\"round\":{round},\"sites\":[[{fused},1,{planned}],[9,1,1e9]]}}"
-            ));
+            let site = |number: u32, fused: bool, nanoseconds: f64| serde_json::json!({"site": number, "fused": fused, "launches": 1, "nanoseconds": nanoseconds});
             let half = apart / 2.0;
-            runs.push(format!(
-                "{{\"configuration\":1,\"round\":{round},\"sites\":[[3,1,{half}],[4,1,{half}]]}}"
-            ));
+            let planned = [site(3, true, *planned), site(9, false, 1e9)];
+            let apart = [site(3, false, half), site(4, false, half)];
+            for (configuration, sites) in [planned, apart].into_iter().enumerate() {
+                let run = serde_json::json!({"configuration": configuration, "round": round, "sites": sites});
+                runs.push(run.to_string());
+            }
         }
         let manifest = serde_json::to_string(&manifest()).unwrap();
         let runs = runs.join(",");

@@ -360,6 +360,7 @@ impl Kernel {
                 location: line(1),
                 formals: vec![
                     KernelParameter {
+                        name: String::new(),
                         captured: false,
                         size_bytes: 8,
                         align_bytes: 8,

@@ -502,6 +502,7 @@ impl Difference {
 /// `sirius: 9 launches -> 3`.
 fn launches(line: &str) -> Option<(usize, usize)> {
     let (before, after) = line.strip_prefix("sirius: ")?.split_once(" launches -> ")?;
+    let after = after.split(',').next()?;
     Some((before.parse().ok()?, after.parse().ok()?))
 }
 

@@ -35,7 +35,7 @@ int main(int count, char **words) {
 
 //> buffer b0 all Device bytes=65536 unique
 //> buffer b1 other Device bytes=65536 unique
-//> buffer b2 buffer2 Device bytes=256
+//> buffer b2 many[…] Device bytes=256
 //> value v0 = 1 from L0.grid0
 //> value v1 = 64 from L0.block0
 //> value v2 = 0 from L0.shared

@@ -1,6 +1,6 @@
 // test: run
 // expect: 8 launches -> 2
-// expect-missed: shape
+// expect-missed: control_flow
 // What the host knows goes into fused kernels: constants of every width and sign, extents, pointers
 // at known distances; and what only looks like it (structures that begin with a pointer, counters).
 #include <cstdio>

@@ -2,7 +2,7 @@
 // are issued on every way out, and nobody may rely on a wait that a launch has passed.
 //
 // expect: 10 launches -> 6
-// expect-missed: shape shape shape copy_between fence
+// expect-missed: control_flow control_flow control_flow copy_between fence
 #include <cstdio>
 #include <vector>
 

@@ -10,9 +10,9 @@
 // expect-missed: may_alias
 // expect-missed: copy_between
 // expect-missed: may_alias
-// expect-missed: stream
+// expect-missed: copy_between
 // expect-missed: may_alias
-// expect-missed: stream
+// expect-missed: copy_between
 // expect-missed: may_alias
 // expect-missed: copy_between
 // expect-missed: copy_between

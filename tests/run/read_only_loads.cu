@@ -1,7 +1,7 @@
 // Loads by the read-only path, of vectors and in two dimensions, of what the launch before has written:
 // in one kernel they become ordinary loads, and inline PTX takes the path on which writes are seen.
 //
-// expect: 7 launches -> 3
+// expect: 6 launches -> 3
 // expect-missed: copy_between
 // expect-missed: copy_between
 #include <cstdio>

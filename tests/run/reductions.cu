@@ -2,7 +2,7 @@
 // make them become one. Floating-point sums, different operators, atomics of a block and results that
 // are used keep theirs.
 //
-// expect: 27 launches -> 18
+// expect: 26 launches -> 18
 // expect-missed: global_dependence
 // expect-missed: copy_between
 // expect-missed: copy_between

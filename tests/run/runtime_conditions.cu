@@ -3,11 +3,11 @@
 // arguments:
 // arguments: apart
 // expect: 12 launches -> 7
-// expect-missed: stream
+// expect-missed: copy_between
 // expect-missed: copy_between
 // expect-missed: global_dependence
 // expect-missed: copy_between
-// expect-missed: stream
+// expect-missed: copy_between
 // expect-missed: stream
 // executes: 7
 // executes: 12

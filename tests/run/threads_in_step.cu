@@ -1,5 +1,5 @@
 // expect: 6 launches -> 3
-// expect-missed: shape, copy_between, shape
+// expect-missed: shape, copy_between, copy_between
 // Threads that differ only in an index that the kernel never reads do the same work. A device runs
 // them in step: each loads `x[i]` before any stores it. One of them stands for all.
 #include <cstdio>

@@ -230,12 +230,14 @@ impl Scene {
     pub fn kernel(&mut self, name: &str, pointers: usize, accesses: Vec<Access>) -> KernelId {
         let id = KernelId(self.kernels.len());
         let pointer = KernelParameter {
+            name: String::new(),
             captured: false,
             size_bytes: 8,
             align_bytes: 8,
             is_pointer: true,
         };
         let integer = KernelParameter {
+            name: String::new(),
             captured: false,
             size_bytes: 4,
             align_bytes: 4,

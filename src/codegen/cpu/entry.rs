@@ -105,7 +105,7 @@ fn entry_function(module: &Module, name: &str, body: Value) -> (Value, Builder) 
     let function = Value::add_function(module, name, ty);
     function.add_attribute(1, "noalias", 0);
     let builder = Builder::at_end(module, Block::append(function, "entry"));
-    if let Some(scope) = DebugScope::of(module, body) {
+    if let Some(scope) = DebugScope::with_frame(module, body) {
         scope.cover(function, name, &builder);
     }
     (function, builder)

@@ -70,6 +70,8 @@ pub struct CpuImageRequest {
     pub libdevice: PathBuf,
     /// Where the first object file goes; the other's name is made from it.
     pub object: PathBuf,
+    /// For a debugger: code stays in the order of the source, and variables in memory.
+    pub debug: bool,
 }
 
 /// A module of final device IR (see [`device::optimise_device`]) that becomes the object files of a CPU image.
@@ -108,7 +110,11 @@ impl CpuImageWork {
     /// image's symbol; all others are their own.
     fn emit_variant(&self, variant: Variant) -> Result<PathBuf, CodegenError> {
         let context = Context::create();
-        let machine = host_target_machine(OptimizationLevel::Aggressive)?;
+        let level = match self.request.debug {
+            true => OptimizationLevel::None,
+            false => OptimizationLevel::Aggressive,
+        };
+        let machine = host_target_machine(level)?;
         let module = context
             .create_module_from_ir(buffer_of(&self.text))
             .map_err(|message| CodegenError::Llvm(message.to_string()))?;
@@ -227,7 +233,11 @@ fn lowered<'ctx>(
         ));
     }
     verify(&module)?;
-    optimise(&module, machine, variant)?;
+    match (request.debug, variant) {
+        // Other passes take the places of variables for the values that they hold.
+        (true, Variant::Plain) => device::run_passes(&module, "always-inline,globaldce", machine)?,
+        _ => optimise(&module, machine, variant)?,
+    }
     Ok(Lowered {
         module,
         kernels: entries,

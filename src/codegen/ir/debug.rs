@@ -13,6 +13,18 @@ pub(in crate::codegen) struct DebugScope {
 impl DebugScope {
     /// The place of a function with line information.
     pub(in crate::codegen) fn of(module: &Module, function: Value) -> Option<Self> {
+        let kind = LLVMDWARFEmissionKind::LLVMDWARFEmissionKindLineTablesOnly;
+        Self::with_kind(module, function, kind)
+    }
+
+    /// The same for functions into which variables that a debugger shows may come: those are found by the frame, which
+    /// line tables alone do not describe.
+    pub(in crate::codegen) fn with_frame(module: &Module, function: Value) -> Option<Self> {
+        let kind = LLVMDWARFEmissionKind::LLVMDWARFEmissionKindFull;
+        Self::with_kind(module, function, kind)
+    }
+
+    fn with_kind(module: &Module, function: Value, kind: LLVMDWARFEmissionKind) -> Option<Self> {
         // SAFETY: the function is alive; the new compile unit lives in its module.
         unsafe {
             let subprogram = LLVMGetSubprogram(function.0);
@@ -35,7 +47,7 @@ impl DebugScope {
                 0,
                 c"".as_ptr(),
                 0,
-                LLVMDWARFEmissionKind::LLVMDWARFEmissionKindLineTablesOnly,
+                kind,
                 0,
                 0,
                 0,

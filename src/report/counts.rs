@@ -1,0 +1,99 @@
+//! How many launches a program has and how many are left, in the same figures for every message.
+
+use super::ReportNodeKind;
+use crate::launch::{LaunchGraph, LaunchId, NodeKind};
+use crate::program::OperationKind;
+use crate::schedule::FusionPlan;
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+use std::fmt;
+
+/// Launch sites that the user wrote, before and after; each loop counts once. Sets and copies are no launches,
+/// those that became part of a fused one are counted by themselves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReportCounts {
+    /// Launches in the source.
+    pub launches: usize,
+    /// Launches that are left of them.
+    pub launches_after: usize,
+    /// Sets that are part of fused launches.
+    pub sets_in_fusions: usize,
+    /// Copies that are part of fused launches.
+    pub copies_in_fusions: usize,
+}
+
+impl ReportCounts {
+    /// The figures of a plan.
+    pub(super) fn of_plan(graph: &LaunchGraph, plan: &FusionPlan) -> Self {
+        let launches: HashMap<LaunchId, ReportNodeKind> = graph
+            .nodes
+            .iter()
+            .filter_map(|node| match &node.kind {
+                NodeKind::Launch(launch) => Some((launch.id, launch_kind(graph, launch.id))),
+                _ => None,
+            })
+            .collect();
+        let groups = plan.groups.iter().map(|group| {
+            let members = group.members.iter();
+            let kinds = members.filter_map(|member| launches.get(&member.launch));
+            kinds.copied().collect()
+        });
+        Self::of(launches.values().copied(), groups)
+    }
+
+    fn of(
+        kinds: impl Iterator<Item = ReportNodeKind>,
+        groups: impl Iterator<Item = Vec<ReportNodeKind>>,
+    ) -> Self {
+        let launches = kinds.filter(|kind| *kind == ReportNodeKind::Launch).count();
+        let mut counts = Self {
+            launches,
+            launches_after: launches,
+            ..Self::default()
+        };
+        for group in groups.filter(|group| group.len() > 1) {
+            let of = |wanted| group.iter().filter(|kind| **kind == wanted).count();
+            counts.launches_after -= of(ReportNodeKind::Launch).saturating_sub(1);
+            counts.sets_in_fusions += of(ReportNodeKind::Set);
+            counts.copies_in_fusions += of(ReportNodeKind::Copy);
+        }
+        counts
+    }
+
+    /// Whether anything becomes part of a launch that it was not.
+    pub fn something_fuses(&self) -> bool {
+        self.launches_after < self.launches || self.sets_in_fusions + self.copies_in_fusions > 0
+    }
+}
+
+/// `9 launches -> 3, with 2 sets and 1 copy in them`.
+impl fmt::Display for ReportCounts {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            formatter,
+            "{} launches -> {}",
+            self.launches, self.launches_after
+        )?;
+        let several = |number: usize, one: &str, many: &str| match number {
+            0 => None,
+            1 => Some(format!("1 {one}")),
+            _ => Some(format!("{number} {many}")),
+        };
+        let sets = several(self.sets_in_fusions, "set", "sets");
+        let copies = several(self.copies_in_fusions, "copy", "copies");
+        let with: Vec<String> = sets.into_iter().chain(copies).collect();
+        match with.is_empty() {
+            true => Ok(()),
+            false => write!(formatter, ", with {} in them", with.join(" and ")),
+        }
+    }
+}
+
+/// A kernel launch, or the set or copy that stands in the graph as one.
+pub(super) fn launch_kind(graph: &LaunchGraph, launch: LaunchId) -> ReportNodeKind {
+    match graph.operation_of(launch).map(|operation| operation.kind) {
+        None => ReportNodeKind::Launch,
+        Some(OperationKind::Set) => ReportNodeKind::Set,
+        Some(OperationKind::Copy) => ReportNodeKind::Copy,
+    }
+}
