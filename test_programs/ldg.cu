@@ -5,7 +5,7 @@
 //
 // usage: ldg [elements]
 //
-// expect: 3 launches -> 1
+// expect: 2 launches -> 1
 #include <cstdio>
 #include <cstdlib>
 #include <vector>

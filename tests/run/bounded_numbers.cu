@@ -2,7 +2,7 @@
 // are clamped, loops that end at `!=`: each kernel before and behind one that reads or writes the
 // same memory thread by thread.
 //
-// expect: 22 launches -> 12
+// expect: 21 launches -> 12
 #include <algorithm>
 #include <cstdio>
 
