@@ -3,7 +3,7 @@
 //
 // arguments:
 // arguments: apart 90
-// expect: 23 launches -> 11
+// expect: 21 launches -> 11
 // allocates: 388064 450484
 // allocates: 715744 122804
 #include <cstdio>

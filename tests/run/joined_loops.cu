@@ -1,7 +1,7 @@
 // Loops with strides of the grid: chains of kernels whose loops become one when they are fused, and
 // kernels whose loops must stay behind each other.
 //
-// expect: 10 launches -> 3
+// expect: 9 launches -> 3
 // arguments: 1000
 // arguments: 1
 // arguments: 70000

@@ -1,7 +1,7 @@
 // A set of many bytes before launches of few threads: it stays what it is, and the launches behind it run as one
 // whatever happens. The set of few bytes joins them.
 //
-// expect: 4 launches -> 1
+// expect: 3 launches -> 1
 // executes: 1
 #include <cstdio>
 

@@ -1,7 +1,7 @@
 // Subscripts that are a masked or narrow part of a counter, plus something else: `base + i % 16`.
 // A vectoriser may not take them for counters that go on.
 //
-// expect: 11 launches -> 10
+// expect: 10 launches -> 10
 #include <cstdio>
 
 constexpr int threads = 96, blocks = 4, count = threads * blocks;

@@ -3,7 +3,7 @@
 //
 // arguments:
 // arguments: apart
-// expect: 22 launches -> 9
+// expect: 20 launches -> 9
 #include <cstdio>
 #include <cstring>
 #include <vector>

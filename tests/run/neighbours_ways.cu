@@ -4,7 +4,7 @@
 // options: --sirius-orientation=v
 // arguments: -5
 // arguments: 2
-// expect: 24 launches -> 6
+// expect: 17 launches -> 6
 #include <cstdio>
 #include <cstdlib>
 

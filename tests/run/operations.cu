@@ -1,7 +1,7 @@
 // Sets, and copies within the device, are part of the launches that touch the same memory; their
 // errors stay.
 //
-// expect: 21 launches -> 11
+// expect: 13 launches -> 11
 #include <cstdio>
 #include <vector>
 

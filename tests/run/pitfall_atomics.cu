@@ -1,7 +1,7 @@
 // Atomics whose results are used and not used, into memory of one block and of all, in floats whose
 // order matters; fences, volatile accesses, and blocks that wait for each other's arrival.
 //
-// expect: 49 launches -> 19
+// expect: 32 launches -> 19
 #include <cstdio>
 
 constexpr int count = 1024, threads = 128, blocks = count / threads;

@@ -1,7 +1,7 @@
 // Barriers beside early returns, uneven blocks, loops and duplicated paths: a thread that returns
 // early leaves its own kernel only, and a barrier waits for the threads that it had.
 //
-// expect: 17 launches -> 4
+// expect: 10 launches -> 4
 #include <cstdio>
 #include <vector>
 

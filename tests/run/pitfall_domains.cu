@@ -1,7 +1,7 @@
 // Grid-stride loops, kernels that use gridDim and blockDim, swapped and flat axes, launch bounds,
 // and launches that are not quite of one shape.
 //
-// expect: 44 launches -> 23
+// expect: 42 launches -> 23
 #include <cstdio>
 #include <vector>
 

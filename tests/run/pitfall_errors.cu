@@ -1,6 +1,6 @@
 // Error codes between launches: which error is seen, where, by which call, and what still runs.
 //
-// expect: 34 launches -> 11
+// expect: 25 launches -> 11
 #include <cstdio>
 #include <cstdlib>
 

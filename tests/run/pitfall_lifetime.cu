@@ -2,7 +2,7 @@
 // address, copies on the device, rows with a pitch, asynchronous copies from memory that changes,
 // symbols, allocation in a stream's order.
 //
-// expect: 40 launches -> 26
+// expect: 37 launches -> 26
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

@@ -1,7 +1,7 @@
 // Large structs by value, up to and beyond what two kernels may pass together, padding, empty
 // structs, bit-fields, pointers inside of structs and arrays of them, references to host objects.
 //
-// expect: 26 launches -> 14
+// expect: 24 launches -> 14
 #include <cstdio>
 #include <cstring>
 

@@ -1,7 +1,7 @@
 // Static and dynamic shared memory of several kernels in one: layouts that overlap, sizes that
 // differ, a write after the last read of a neighbour, sizes above 48 KiB with the opt-in attribute.
 //
-// expect: 17 launches -> 7
+// expect: 16 launches -> 7
 #include <cstdio>
 #include <vector>
 

@@ -1,6 +1,6 @@
 // Warp operations with full and partial masks beside early returns, partial warps and divergence.
 //
-// expect: 37 launches -> 9
+// expect: 20 launches -> 9
 #include <algorithm>
 #include <cstdio>
 

@@ -1,7 +1,7 @@
 // Inline PTX with predicates, votes and carries: what sorts of cub write, what is loaded and stored only
 // where a comparison holds, and sums of numbers that take several registers.
 //
-// expect: 7 launches -> 2
+// expect: 5 launches -> 2
 #include <cmath>
 #include <cstdio>
 

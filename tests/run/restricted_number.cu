@@ -1,6 +1,6 @@
 // nvcc takes `__restrict__` behind a name of a type, whatever that is.
 //
-// expect: 2 launches -> 1
+// expect: 1 launches -> 1
 #include <cstdio>
 
 __global__ void each(float *__restrict__ out, size_t __restrict__ n, float by) {
