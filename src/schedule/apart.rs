@@ -5,8 +5,7 @@
 //! shapes, a wait or a clock would need.
 
 use super::group::{Judge, may_be_inside};
-use super::local::Groups;
-use super::local::{Refusal, stand_beside};
+use super::groups::{Groups, Refusal, stand_beside};
 use super::obstacle::{Candidate, modelled, obstacle, rejection};
 use crate::cli::Fusion;
 use crate::diagnostics::{Location, Rejection, RejectionReason};

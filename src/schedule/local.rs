@@ -10,6 +10,7 @@ use super::apart::why_apart;
 use super::dead_buffers::find_dead_buffers;
 use super::expansion::Expansion;
 use super::group::{Judge, launches};
+use super::groups::{Groups, Refusal, stand_beside};
 use super::iterations::between_iterations;
 use super::obstacle::{Candidate, candidate, rejection};
 use super::sharing::{Sharers, loaded};
@@ -141,13 +142,6 @@ struct Grouping<'a> {
     refusals: HashMap<NodeId, Vec<Refusal>>,
 }
 
-/// Why a launch could not join some groups.
-pub(super) struct Refusal {
-    /// The last member of each of them.
-    pub(super) places: Vec<NodeId>,
-    pub(super) found: Rejection,
-}
-
 impl Grouping<'_> {
     /// The plan of it.
     fn plan(&self, judge: &Judge<'_>) -> FusionPlan {
@@ -193,7 +187,7 @@ fn group<'a>(
             if !may_meet(units, source, *node) {
                 continue;
             }
-            if let Some(group) = groups.of.get(&source).map(|group| groups.find(*group)) {
+            if let Some(group) = groups.index_of(source) {
                 if !sources.contains(&group) {
                     sources.push(group);
                 }
@@ -338,11 +332,6 @@ fn join_sharers<'a>(groups: &mut Groups<'a>, judge: &mut Judge<'a>, units: Optio
     }
 }
 
-/// Whether launches that share nothing may run side by side.
-pub(super) fn stand_beside(options: &ScheduleOptions) -> bool {
-    options.fusion == Fusion::All
-}
-
 /// Joins whole groups that do not depend on each other, side by side: the later of two takes in the
 /// earlier, the nearest first.
 fn join_independent<'a>(groups: &mut Groups<'a>, judge: &mut Judge<'a>, units: Option<&Units>) {
@@ -394,71 +383,3 @@ const MOST_TRIED: usize = 4;
 
 /// A group does not move past more operations than this to share what it loads.
 const FARTHEST: usize = 128;
-
-/// Disjoint lists of launches in host order.
-#[derive(Default)]
-pub(super) struct Groups<'a> {
-    members: Vec<Vec<Candidate<'a>>>,
-    /// Where a group went that was joined to another.
-    moved: Vec<usize>,
-    of: HashMap<NodeId, usize>,
-    /// The group that each launch was in when strands were settled.
-    strands: HashMap<NodeId, usize>,
-}
-
-impl<'a> Groups<'a> {
-    fn open(&mut self, launch: Candidate<'a>) -> usize {
-        let index = self.members.len();
-        self.of.insert(launch.node, index);
-        self.members.push(vec![launch]);
-        self.moved.push(index);
-        index
-    }
-
-    fn find(&self, mut group: usize) -> usize {
-        while self.moved[group] != group {
-            group = self.moved[group];
-        }
-        group
-    }
-
-    fn join(&mut self, sources: &[usize], home: usize) {
-        for source in sources {
-            let members = std::mem::take(&mut self.members[*source]);
-            self.members[home].extend(members);
-            self.moved[*source] = home;
-        }
-        self.members[home].sort_by_key(|member| member.node);
-    }
-
-    /// What is one group now runs in the same blocks; what joins later runs beside it.
-    fn settle_strands(&mut self) {
-        let found = self.of.iter();
-        self.strands = found
-            .map(|(node, group)| (*node, self.find(*group)))
-            .collect();
-    }
-
-    pub(super) fn strand(&self, launch: NodeId) -> usize {
-        self.strands.get(&launch).copied().unwrap_or(usize::MAX)
-    }
-
-    pub(super) fn group_of(&self, launch: NodeId) -> &[Candidate<'a>] {
-        let group = self.of.get(&launch).map(|group| self.find(*group));
-        group.map_or(&[], |group| self.members[group].as_slice())
-    }
-
-    pub(super) fn fused(&self) -> usize {
-        self.members
-            .iter()
-            .filter(|members| members.len() > 1)
-            .count()
-    }
-
-    pub(super) fn together(&self, a: NodeId, b: NodeId) -> bool {
-        match (self.of.get(&a), self.of.get(&b)) {
-            (Some(a), Some(b)) => self.find(*a) == self.find(*b),
-            _ => false,
-        }
-    }
-}

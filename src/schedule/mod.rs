@@ -14,6 +14,7 @@ mod domains;
 mod expansion;
 mod filling;
 mod group;
+mod groups;
 mod host_order;
 mod iterations;
 mod liveness;
