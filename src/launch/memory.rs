@@ -418,7 +418,13 @@ impl HostMemory {
         if calls::is_cuda(name) || library.is_none() && !called.blocks.is_empty() {
             return false;
         }
-        let unrelated = ["llvm.lifetime.", "llvm.dbg.", "llvm.assume"];
+        // The last one takes an exception, of which it is told that it was caught, and ends the program.
+        let unrelated = [
+            "llvm.lifetime.",
+            "llvm.dbg.",
+            "llvm.assume",
+            "__clang_call_terminate",
+        ];
         if unrelated.iter().any(|start| name.starts_with(start)) {
             return false;
         }
