@@ -278,15 +278,38 @@ fn refuses_barrier_before_first() {
 
 #[test]
 fn refuses_divergent_barrier() {
-    let mut chain = chain_of(scale, shift);
-    chain.scene.kernels[1].barriers.push(Barrier {
-        uniform: false,
-        loops: Vec::new(),
-        place: 0,
-        location: Location::default(),
-    });
+    let with = |relied_on: &[Target]| {
+        let mut chain = chain_of(scale, shift);
+        chain.scene.kernels[1].barriers.push(Barrier {
+            uniform: false,
+            uniform_while_unwritten: relied_on.to_vec(),
+            loops: Vec::new(),
+            place: 0,
+            location: Location::default(),
+        });
+        chain
+    };
+    let chain = with(&[]);
     let plan = chain.plan_with(true, Vec::new());
     assert_refused!(chain.scene, plan, Refusal::DivergentBarrier { .. });
+    // What the second one reads stays what it is while it runs; what it writes does not.
+    let [read, written] = [0, 1].map(|argument| Target::Argument {
+        argument,
+        offset_bytes: 0,
+    });
+    assert_passes(&with(&[read.clone()]).scene, &plan);
+    for relied_on in [&[written.clone()][..], &[read.clone(), written]] {
+        let chain = with(relied_on);
+        assert_refused!(chain.scene, plan, Refusal::DivergentBarrier { .. });
+    }
+    // Nor does what it reads if it is what it writes.
+    let mut chain = with(&[read]);
+    if let NodeKind::Launch(launch) = &mut chain.scene.graph.nodes[1].kind {
+        launch.arguments[1] = launch.arguments[0].clone();
+    }
+    let found = refusals(&chain.scene, &plan);
+    let diverges = |refusal: &Refusal| matches!(refusal, Refusal::DivergentBarrier { .. });
+    assert!(found.iter().any(diverges), "{found:#?}");
 }
 
 #[test]

@@ -192,6 +192,11 @@ impl fmt::Display for KernelModel {
                 "divergent"
             };
             write!(formatter, "  barrier {uniform}")?;
+            if !barrier.uniform_while_unwritten.is_empty() {
+                let targets = barrier.uniform_while_unwritten.iter();
+                let targets: Vec<String> = targets.map(Target::to_string).collect();
+                write!(formatter, ", uniform while unwritten {}", targets.join(","))?;
+            }
             if !barrier.loops.is_empty() {
                 let loops: Vec<_> = barrier.loops.iter().map(|at| format!("i{at}")).collect();
                 write!(formatter, " in {}", loops.join(","))?;

@@ -556,6 +556,7 @@ mod tests {
         model.intervals = intervals(&body, &flow, &events, &model.accesses, 1);
         let barrier = |uniform| super::super::Barrier {
             uniform,
+            uniform_while_unwritten: Vec::new(),
             loops: vec![0],
             place: 0,
             location: Location::default(),

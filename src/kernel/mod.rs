@@ -342,6 +342,10 @@ pub struct Barrier {
     /// Proven that all live threads of a block reach it together, and that no thread has returned
     /// before it.
     pub uniform: bool,
+    /// Where that is not proven: it holds of a launch that does not write to what these targets lead to, since it
+    /// hangs on loads from there that all threads of a block make alike. Empty: that does not help.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub uniform_while_unwritten: Vec<Target>,
     /// Enclosing loops, outermost first.
     pub loops: Vec<usize>,
     /// How many barriers stand before it in the function's text, whatever runs first.

@@ -12,8 +12,10 @@ use super::intervals::{Event, Intervals, intervals};
 use super::privacy;
 use super::sides::sides_of;
 use super::space::Space;
-use super::uniformity::Uniformity;
-use super::{Alone, Barrier, KernelModel, KernelParameter, Loop, Quotient, Unknown, WarpPlace};
+use super::uniformity::{Uniformity, pointers_relied_on};
+use super::{
+    Alone, Barrier, KernelModel, KernelParameter, Loop, Quotient, Target, Unknown, WarpPlace,
+};
 use crate::diagnostics::Location;
 use crate::expression::{Condition, Expression};
 use crate::program::KernelId;
@@ -23,7 +25,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub fn model_body(body: &Body, id: KernelId, name: &str) -> KernelModel {
     let flow = Flow::new(body);
     let privacy = privacy::analyse(body);
-    let uniformity = Uniformity::new(body, &flow, &privacy.changed_arguments);
+    let uniformity = Uniformity::new(body, &flow, &privacy.changed_arguments, &BTreeSet::new());
     let mut opaque: Vec<(String, Location)> = Vec::new();
     let mut alone: Vec<(Alone, Location)> = Vec::new();
     let mut keep_alone = |reason: Alone, location: &Location| {
@@ -54,6 +56,7 @@ pub fn model_body(body: &Body, id: KernelId, name: &str) -> KernelModel {
         has_shared: mentions_shared(body),
     };
     let mut barriers: Vec<Barrier> = Vec::new();
+    let mut barrier_blocks: Vec<BlockRef> = Vec::new();
     let mut events: BTreeMap<BlockRef, Vec<Event>> = BTreeMap::new();
     // The instruction that each access is of, and its pointer.
     let mut touches = Vec::new();
@@ -92,9 +95,11 @@ pub fn model_body(body: &Body, id: KernelId, name: &str) -> KernelModel {
                     Effect::Barrier => {
                         let event = Event::Barrier(barriers.len());
                         events.entry(*block).or_default().push(event);
+                        barrier_blocks.push(*block);
                         barriers.push(Barrier {
                             uniform: !flow.irreducible
                                 && !uniformity.divergent_blocks.contains(block),
+                            uniform_while_unwritten: Vec::new(),
                             loops: flow.loops_of(*block),
                             // Values are numbered as they stand in the text.
                             place: value.0,
@@ -139,6 +144,15 @@ pub fn model_body(body: &Body, id: KernelId, name: &str) -> KernelModel {
                 }
             }
         }
+    }
+    if !flow.irreducible {
+        rely_on_pointers(
+            body,
+            &flow,
+            &privacy.changed_arguments,
+            &barrier_blocks,
+            &mut barriers,
+        );
     }
     let mut places: Vec<usize> = barriers.iter().map(|barrier| barrier.place).collect();
     places.sort_unstable();
@@ -251,6 +265,47 @@ pub fn model_body(body: &Body, id: KernelId, name: &str) -> KernelModel {
     };
     model.exchanges = exchange::exchanges(body, &flow, &uniformity, (&events, &touches), &model);
     model
+}
+
+/// Says of barriers that stand behind loads for all threads of a block which pointers these take.
+fn rely_on_pointers(
+    body: &Body,
+    flow: &Flow,
+    changed_arguments: &BTreeSet<usize>,
+    blocks: &[BlockRef],
+    barriers: &mut [Barrier],
+) {
+    let places = || blocks.iter().zip(barriers.iter());
+    let divergent: BTreeSet<BlockRef> = places()
+        .filter(|(_, barrier)| !barrier.uniform)
+        .map(|(block, _)| *block)
+        .collect();
+    if divergent.is_empty() {
+        return;
+    }
+    let pointers = pointers_relied_on(body, flow, changed_arguments, &divergent);
+    if pointers.is_empty() {
+        return;
+    }
+    let left = Uniformity::new(body, flow, changed_arguments, &pointers).divergent_blocks;
+    let targets: Vec<Target> = pointers
+        .into_iter()
+        .filter_map(|pointer| match pointer {
+            Root::Argument {
+                argument,
+                offset_bytes,
+            } => Some(Target::Argument {
+                argument,
+                offset_bytes,
+            }),
+            _ => None,
+        })
+        .collect();
+    for (block, barrier) in blocks.iter().zip(barriers) {
+        if !barrier.uniform && !left.contains(block) {
+            barrier.uniform_while_unwritten.clone_from(&targets);
+        }
+    }
 }
 
 /// The model of a kernel whose body is not there: nothing is known, so it is opaque.

@@ -23,8 +23,17 @@ pub struct Uniformity {
 }
 
 impl Uniformity {
-    /// Analyses a body.
-    pub fn new(body: &Body, flow: &Flow, changed_arguments: &BTreeSet<usize>) -> Self {
+    /// Analyses a body. Nothing writes meanwhile to what the roots in `unwritten` lead to.
+    pub fn new(
+        body: &Body,
+        flow: &Flow,
+        changed_arguments: &BTreeSet<usize>,
+        unwritten: &BTreeSet<Root>,
+    ) -> Self {
+        let told = Told {
+            changed_arguments,
+            unwritten,
+        };
         let mut divergent = BTreeSet::new();
         let mut blocks = BTreeSet::new();
         let mut branches = BTreeSet::new();
@@ -36,7 +45,7 @@ impl Uniformity {
                         && is_divergent(
                             body,
                             flow,
-                            changed_arguments,
+                            &told,
                             *value,
                             &divergent,
                             &branches,
@@ -81,10 +90,62 @@ impl Uniformity {
     }
 }
 
-fn is_divergent(
+/// What is known of the memory that a kernel loads from.
+struct Told<'a> {
+    changed_arguments: &'a BTreeSet<usize>,
+    unwritten: &'a BTreeSet<Root>,
+}
+
+/// Pointers of a launch such that all threads of a block reach together as many blocks of `reached` as possible, so
+/// long as nothing writes to what these lead to: as few of them as are found.
+pub fn pointers_relied_on(
     body: &Body,
     flow: &Flow,
     changed_arguments: &BTreeSet<usize>,
+    reached: &BTreeSet<BlockRef>,
+) -> BTreeSet<Root> {
+    let divergent = |unwritten: &BTreeSet<Root>| -> BTreeSet<BlockRef> {
+        let found = Uniformity::new(body, flow, changed_arguments, unwritten);
+        reached
+            .intersection(&found.divergent_blocks)
+            .copied()
+            .collect()
+    };
+    let mut pointers: BTreeSet<Root> = BTreeSet::new();
+    for block in &flow.order {
+        for value in &body.block(*block).instructions {
+            if let Operation::Load { pointer, .. } = &body.value(*value).operation {
+                let found = roots(body, changed_arguments, *pointer).into_iter();
+                pointers.extend(found.filter(|root| matches!(root, Root::Argument { .. })));
+            }
+        }
+    }
+    if pointers.is_empty() {
+        return pointers;
+    }
+    let best = divergent(&pointers);
+    if best.len() == reached.len() {
+        return BTreeSet::new();
+    }
+    // With more of them all are relied on, which is safe.
+    if pointers.len() <= MOST_POINTERS {
+        for pointer in pointers.clone() {
+            pointers.remove(&pointer);
+            if divergent(&pointers) != best {
+                pointers.insert(pointer);
+            }
+        }
+    }
+    pointers
+}
+
+/// A kernel's body is not analysed more often than so, to find which pointers matter.
+const MOST_POINTERS: usize = 8;
+
+fn is_divergent(
+    body: &Body,
+    flow: &Flow,
+    told: &Told<'_>,
     value: ValueRef,
     divergent: &BTreeSet<ValueRef>,
     branches: &BTreeSet<BlockRef>,
@@ -103,12 +164,12 @@ fn is_divergent(
             ..
         } => {
             // Arguments and constant memory do not change during a launch.
-            let steady = roots(body, changed_arguments, *pointer)
+            let steady = roots(body, told.changed_arguments, *pointer)
                 .iter()
                 .all(|root| match root {
-                    Root::ByValue(argument) => !changed_arguments.contains(argument),
+                    Root::ByValue(argument) => !told.changed_arguments.contains(argument),
                     Root::Global(name) => is_constant(body, name),
-                    _ => false,
+                    _ => told.unwritten.contains(root),
                 });
             *volatile || *atomic || !steady
         }

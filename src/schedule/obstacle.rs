@@ -3,9 +3,12 @@
 use super::ScheduleOptions;
 use crate::dependence::SharedMemory;
 use crate::diagnostics::{Location, Rejection, RejectionReason, source_name};
-use crate::kernel::KernelModel;
-use crate::launch::{Launch, LaunchGraph, NodeId, NodeKind, Stream};
+use crate::kernel::{AccessKind, Barrier, KernelModel, Target};
+use crate::launch::{
+    BufferId, Launch, LaunchGraph, MemoryKind, NodeId, NodeKind, Pointer, Stream,
+};
 use crate::program::OperationKind;
+use std::collections::BTreeSet;
 
 /// A launch with a modelled kernel.
 #[derive(Clone, Copy)]
@@ -62,7 +65,8 @@ pub(super) fn candidate<'a>(
         );
         return Err(rejection(RejectionReason::Stream, message, &place.location));
     }
-    if let Some(barrier) = model.barriers.iter().find(|barrier| !barrier.uniform) {
+    let diverges = |barrier: &&Barrier| !barrier.uniform && !holds(graph, launch, model, barrier);
+    if let Some(barrier) = model.barriers.iter().find(diverges) {
         let message = format!(
             "`{}` has a `__syncthreads()` that some threads of a block may not reach",
             model.display_name
@@ -106,6 +110,50 @@ pub(super) fn candidate<'a>(
         launch,
         model,
     })
+}
+
+/// Whether a launch leaves alone all memory on which it hangs that a block reaches a barrier as one.
+fn holds(graph: &LaunchGraph, launch: &Launch, model: &KernelModel, barrier: &Barrier) -> bool {
+    let places = |target: &Target| match target {
+        Target::Argument {
+            argument,
+            offset_bytes,
+        } => pointer_at(launch, *argument, *offset_bytes)?
+            .may_point_to
+            .as_deref(),
+        _ => None,
+    };
+    let mut relied_on: BTreeSet<BufferId> = BTreeSet::new();
+    for target in &barrier.uniform_while_unwritten {
+        let Some(buffers) = places(target) else {
+            return false;
+        };
+        relied_on.extend(buffers);
+    }
+    // Pinned memory is where the host talks to kernels that run.
+    let memory = |buffer: &BufferId| graph.buffers[buffer.0].memory;
+    if relied_on.is_empty() || relied_on.iter().any(|each| memory(each) == MemoryKind::Pinned) {
+        return false;
+    }
+    let is_variable = |buffer: &BufferId| memory(buffer) != MemoryKind::Device;
+    let mut written = model.accesses.iter();
+    !written.any(|access| {
+        access.kind != AccessKind::Read
+            && match &access.target {
+                Target::Shared(_) | Target::UnknownShared => false,
+                // Which variable a buffer is does not matter.
+                Target::Global(_) => relied_on.iter().any(is_variable),
+                Target::Unknown => true,
+                target @ Target::Argument { .. } => places(target)
+                    .is_none_or(|buffers| buffers.iter().any(|each| relied_on.contains(each))),
+            }
+    })
+}
+
+fn pointer_at(launch: &Launch, argument: usize, offset_bytes: u32) -> Option<&Pointer> {
+    let mut pieces = launch.arguments.get(argument)?.pieces.iter();
+    let piece = pieces.find(|piece| piece.offset_bytes == offset_bytes && piece.bits == 64)?;
+    piece.pointer.as_ref()
 }
 
 /// The launch at a node with its kernel, whether or not it could take part in a group.

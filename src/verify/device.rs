@@ -12,6 +12,7 @@ use super::rearranged::{Rearranging, is_rearranged};
 use super::reduction::in_any_order;
 use super::segments::{Kept, SegmentOrder};
 use super::strands::Strands;
+use super::uniform_barriers::reached_by_all;
 use super::{Refusal, Site};
 use crate::dependence::{Guard, PointerRange};
 use crate::expression::{Condition, Expression};
@@ -385,7 +386,7 @@ impl Judge<'_> {
                 .model
                 .barriers
                 .iter()
-                .filter(|barrier| !barrier.uniform)
+                .filter(|barrier| !reached_by_all(self.graph, member.launch, member.model, barrier))
             {
                 let location = barrier.location.to_string();
                 refusals.push(Refusal::DivergentBarrier { launch, location });

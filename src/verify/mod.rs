@@ -42,6 +42,9 @@
 //! The blocks of a member may be *rearranged* (`rearranged`): they stay whole, and a pair with such a member is
 //! asked for as above, of the blocks and threads of the fused launch.
 //!
+//! All threads of a block reach each *barrier* of a member together, by the model or because the launch does not write
+//! what that hangs on (`uniform_barriers`).
+//!
 //! *Sets and copies* are members only where the call could fail for a null pointer alone
 //! (`operations`).
 //!
@@ -114,6 +117,7 @@ mod streams;
 mod tables;
 mod targets;
 mod touched;
+mod uniform_barriers;
 mod waits;
 mod waves;
 

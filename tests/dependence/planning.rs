@@ -213,6 +213,7 @@ fn branches(inputs: &[&str; 3], wait: bool) -> (FusionPlan, Vec<Missed>) {
     if wait {
         models[0].barriers.push(Barrier {
             uniform: true,
+            uniform_while_unwritten: Vec::new(),
             loops: Vec::new(),
             place: 0,
             location: Default::default(),
@@ -270,6 +271,7 @@ fn members_that_one_needs_run_in_unison() {
     let mut product = pointwise("product", 0);
     product.barriers.push(Barrier {
         uniform: true,
+        uniform_while_unwritten: Vec::new(),
         loops: Vec::new(),
         place: 0,
         location: Default::default(),
@@ -442,6 +444,7 @@ fn properties_of_launches_decide() {
         let location = world.kernels[0].location.clone();
         world.kernels[0].barriers.push(Barrier {
             uniform: false,
+            uniform_while_unwritten: Vec::new(),
             loops: Vec::new(),
             place: 0,
             location,
@@ -504,6 +507,7 @@ fn a_few_threads_do_not_do_what_many_did() {
         let mut waits = pointwise("waits", 0);
         waits.barriers.push(Barrier {
             uniform: true,
+            uniform_while_unwritten: Vec::new(),
             loops: Vec::new(),
             place: 0,
             location,

@@ -132,6 +132,14 @@ __global__ void leaves_early(const float *x, float *y, int n) {
     __syncthreads();
     y[threadIdx.x] = s[n - 1 - threadIdx.x];
 }
+// Whether a block reaches it hangs on memory, which is the same for all threads while nobody writes there.
+__global__ void behind_a_count(const float *x, float *y, const int *count, const int *unused) {
+    __shared__ float s[128];
+    if (blockIdx.x >= *count) return;
+    s[threadIdx.x] = x[threadIdx.x] + *unused;
+    __syncthreads();
+    y[threadIdx.x] = s[127 - threadIdx.x];
+}
 
 //> kernel in_loop
 //>   p0 = arg2

@@ -104,6 +104,7 @@ impl Pair {
         model.static_shared_bytes = 1024;
         model.barriers = vec![Barrier {
             uniform: true,
+            uniform_while_unwritten: Vec::new(),
             loops: Vec::new(),
             place: 0,
             location: Location::default(),

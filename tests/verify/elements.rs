@@ -222,6 +222,7 @@ fn who_needs_others_keeps_its_place() {
     let plan = second(&chain, elements(&[X, Y], SIZE, &[]));
     chain.scene.kernels[1].barriers = vec![Barrier {
         uniform: true,
+        uniform_while_unwritten: Vec::new(),
         loops: Vec::new(),
         place: 0,
         location: Location::default(),

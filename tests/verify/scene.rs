@@ -333,6 +333,7 @@ impl Scene {
         self.kernels[id.0].static_shared_bytes = 1024;
         self.kernels[id.0].barriers = vec![Barrier {
             uniform: true,
+            uniform_while_unwritten: Vec::new(),
             loops: Vec::new(),
             place: 0,
             location: Location::default(),
