@@ -577,7 +577,7 @@ fn a_launch_in_a_loop_joins_its_neighbour_only() {
     this.launch(scale, &z, &y);
     let (plan, missed) = plan(&this.world, &ALL);
     assert_eq!(groups(&plan), [[1, 2]]);
-    assert_eq!(missed[0].rejection.reason, RejectionReason::Shape);
+    assert_eq!(missed[0].rejection.reason, RejectionReason::ControlFlow);
 }
 
 #[test]

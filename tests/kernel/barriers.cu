@@ -386,3 +386,21 @@ __global__ void behind_a_count(const float *x, float *y, const int *count, const
 //>   writes arg1 within [0, min(4*arg2, 4*blockDim.x))
 //>   requires 0 <= arg2
 //>   static shared 512 bytes
+//>
+//> kernel behind_a_count
+//>   must read arg2[0 .. +4] : true in interval 0
+//>   may read arg0[4tx .. +4] : true (its condition is not affine) in interval 0
+//>   may read arg3[0 .. +4] : true (its condition is not affine) in interval 0
+//>   may write shared @_ZZ14behind_a_countPKfPfPKiS3_E1s[4tx .. +4] : true (its condition is not affine) in interval 0
+//>   may read shared @_ZZ14behind_a_countPKfPfPKiS3_E1s[-4tx + 508 .. +4] : true (its condition is not affine) in interval 1
+//>   may write arg1[4tx .. +4] : true (its condition is not affine) in interval 1
+//>   barrier divergent, uniform while unwritten arg2
+//>   anti from access 0 to access 5 across barrier 0
+//>   anti from access 1 to access 5 across barrier 0
+//>   anti from access 2 to access 5 across barrier 0
+//>   flow from access 3 to access 4 across barrier 0
+//>   reads arg0 within [0, 4*blockDim.x)
+//>   writes arg1 within [0, 4*blockDim.x)
+//>   reads arg2 within [0, 4)
+//>   reads arg3 within [0, 4)
+//>   static shared 512 bytes
