@@ -100,7 +100,11 @@ fn what_a_packed_program_measures_chooses_variants_and_nothing_else() {
         "{said}"
     );
     // What is tried, and which was the fastest.
-    for words in ["configuration 0: all as planned\n", "configuration 1: ", "fastest of 2: "] {
+    for words in [
+        "configuration 0: all as planned\n",
+        "configuration 1: ",
+        "fastest of 2: ",
+    ] {
         assert!(said.contains(words), "{words}: {said}");
     }
     let results = std::fs::read_to_string(folder.join("packed.json")).unwrap();

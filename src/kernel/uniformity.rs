@@ -42,14 +42,7 @@ impl Uniformity {
             for block in &flow.order {
                 for value in &body.block(*block).instructions {
                     if !divergent.contains(value)
-                        && is_divergent(
-                            body,
-                            flow,
-                            &told,
-                            *value,
-                            &divergent,
-                            &branches,
-                        )
+                        && is_divergent(body, flow, &told, *value, &divergent, &branches)
                     {
                         divergent.insert(*value);
                     }
@@ -164,13 +157,14 @@ fn is_divergent(
             ..
         } => {
             // Arguments and constant memory do not change during a launch.
-            let steady = roots(body, told.changed_arguments, *pointer)
-                .iter()
-                .all(|root| match root {
-                    Root::ByValue(argument) => !told.changed_arguments.contains(argument),
-                    Root::Global(name) => is_constant(body, name),
-                    _ => told.unwritten.contains(root),
-                });
+            let steady =
+                roots(body, told.changed_arguments, *pointer)
+                    .iter()
+                    .all(|root| match root {
+                        Root::ByValue(argument) => !told.changed_arguments.contains(argument),
+                        Root::Global(name) => is_constant(body, name),
+                        _ => told.unwritten.contains(root),
+                    });
             *volatile || *atomic || !steady
         }
         Operation::AtomicUpdate { .. }

@@ -4,9 +4,7 @@ use super::ScheduleOptions;
 use crate::dependence::SharedMemory;
 use crate::diagnostics::{Location, Rejection, RejectionReason, source_name};
 use crate::kernel::{AccessKind, Barrier, KernelModel, Target};
-use crate::launch::{
-    BufferId, Launch, LaunchGraph, MemoryKind, NodeId, NodeKind, Pointer, Stream,
-};
+use crate::launch::{BufferId, Launch, LaunchGraph, MemoryKind, NodeId, NodeKind, Pointer, Stream};
 use crate::program::OperationKind;
 use std::collections::BTreeSet;
 
@@ -132,7 +130,11 @@ fn holds(graph: &LaunchGraph, launch: &Launch, model: &KernelModel, barrier: &Ba
     }
     // Pinned memory is where the host talks to kernels that run.
     let memory = |buffer: &BufferId| graph.buffers[buffer.0].memory;
-    if relied_on.is_empty() || relied_on.iter().any(|each| memory(each) == MemoryKind::Pinned) {
+    if relied_on.is_empty()
+        || relied_on
+            .iter()
+            .any(|each| memory(each) == MemoryKind::Pinned)
+    {
         return false;
     }
     let is_variable = |buffer: &BufferId| memory(buffer) != MemoryKind::Device;

@@ -382,11 +382,10 @@ impl Judge<'_> {
         let mut refusals = Vec::new();
         for (position, member) in self.members.iter().enumerate() {
             let launch = member.launch.id;
-            for barrier in member
-                .model
-                .barriers
-                .iter()
-                .filter(|barrier| !reached_by_all(self.graph, member.launch, member.model, barrier))
+            for barrier in
+                member.model.barriers.iter().filter(|barrier| {
+                    !reached_by_all(self.graph, member.launch, member.model, barrier)
+                })
             {
                 let location = barrier.location.to_string();
                 refusals.push(Refusal::DivergentBarrier { launch, location });

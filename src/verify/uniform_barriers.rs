@@ -46,12 +46,7 @@ fn led_to<'a>(launch: &'a Launch, target: &Target) -> Option<&'a [BufferId]> {
 }
 
 /// Whether an access may write to one of some allocations.
-fn may_change(
-    graph: &LaunchGraph,
-    launch: &Launch,
-    access: &Access,
-    buffers: &[BufferId],
-) -> bool {
+fn may_change(graph: &LaunchGraph, launch: &Launch, access: &Access, buffers: &[BufferId]) -> bool {
     if access.kind == AccessKind::Read {
         return false;
     }
