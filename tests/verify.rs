@@ -297,9 +297,9 @@ fn refuses_divergent_barrier() {
         argument,
         offset_bytes: 0,
     });
-    assert_passes(&with(&[read.clone()]).scene, &plan);
-    for relied_on in [&[written.clone()][..], &[read.clone(), written]] {
-        let chain = with(relied_on);
+    assert_passes(&with(std::slice::from_ref(&read)).scene, &plan);
+    for relied_on in [vec![written.clone()], vec![read.clone(), written]] {
+        let chain = with(&relied_on);
         assert_refused!(chain.scene, plan, Refusal::DivergentBarrier { .. });
     }
     // Nor does what it reads if it is what it writes.
