@@ -232,6 +232,15 @@ static inline __device__ float nanf(const char *text) {
 }
 #endif
 
+/* ---- clang leaves __cluster_dims__ out but keeps annotations; sizes are the device side's affair. ---- */
+
+#undef __cluster_dims__
+#ifdef __CUDA_ARCH__
+#define __cluster_dims__(...) __attribute__((annotate("sirius.cluster_dims", __VA_ARGS__)))
+#else
+#define __cluster_dims__(...)
+#endif
+
 /*
  * ---- clang ignores this attribute with a warning. The section is a mark, from which sirius-rs makes one
  * variable of the host's and the device's.

@@ -17,6 +17,8 @@ pub enum Alone {
     Clock,
     /// Reads a register whose value the hardware chooses, or that fusion changes.
     HardwareRegister(String),
+    /// It is compiled for clusters of blocks, which the grid has to be made of.
+    Clusters,
     /// A barrier of part of the block.
     NamedBarrier,
     /// Sleeps, as threads do that wait for others.
@@ -42,6 +44,7 @@ impl Alone {
             Self::AtomicOrder => "atomic_order",
             Self::Clock => "clock",
             Self::HardwareRegister(_) => "hardware_register",
+            Self::Clusters => "clusters",
             Self::NamedBarrier => "named_barrier",
             Self::Sleep => "sleep",
             Self::SharedBarrier => "shared_barrier",
@@ -64,6 +67,7 @@ impl fmt::Display for Alone {
             Self::HardwareRegister(name) => {
                 return write!(formatter, "reads the register %{name}");
             }
+            Self::Clusters => "is compiled for clusters of blocks",
             Self::NamedBarrier => "uses a named barrier",
             Self::Sleep => "sleeps",
             Self::SharedBarrier => "uses barriers in shared memory",

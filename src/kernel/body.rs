@@ -386,6 +386,8 @@ pub struct Body {
     pub blocks: Vec<Block>,
     /// `__launch_bounds__`.
     pub max_threads: Option<u32>,
+    /// It has `__cluster_dims__`.
+    pub is_clustered: bool,
     /// Pointers that it loads from memory of which nothing changes while it runs.
     pub tables: Tables,
 }

@@ -36,6 +36,9 @@ pub fn model_body(body: &Body, id: KernelId, name: &str) -> KernelModel {
     if flow.irreducible {
         keep_alone(Alone::IrreducibleLoop, &body.location);
     }
+    if body.is_clustered {
+        keep_alone(Alone::Clusters, &body.location);
+    }
     for location in &privacy.escapes {
         keep_alone(Alone::EscapingAddress, location);
     }

@@ -143,6 +143,7 @@ impl Reader {
                 values: self.values,
                 blocks: read_blocks,
                 max_threads: max_threads(self.function),
+                is_clustered: string_attribute(self.function, "nvvm.cluster_dim").is_some(),
                 tables: Tables::default(),
             }
         }
@@ -657,7 +658,16 @@ fn value_name(value: LLVMValueRef) -> String {
 
 /// `__launch_bounds__` as clang writes it: `"nvvm.maxntid"="256"` (or up to three factors).
 unsafe fn max_threads(function: LLVMValueRef) -> Option<u32> {
-    let key = "nvvm.maxntid";
+    // SAFETY: the caller passes a live function.
+    let value = unsafe { string_attribute(function, "nvvm.maxntid") }?;
+    value
+        .split(',')
+        .map(|factor| factor.trim().parse::<u32>().ok())
+        .try_fold(1u32, |product, factor| product.checked_mul(factor?))
+}
+
+/// An attribute that is text.
+unsafe fn string_attribute(function: LLVMValueRef, key: &str) -> Option<String> {
     // SAFETY: the caller passes a live function.
     let attribute = unsafe {
         LLVMGetStringAttributeAtIndex(
@@ -672,16 +682,12 @@ unsafe fn max_threads(function: LLVMValueRef) -> Option<u32> {
     }
     let mut length = 0;
     // SAFETY: the attribute was found just above and is a string attribute.
-    let value = unsafe {
+    Some(unsafe {
         text(
             LLVMGetStringAttributeValue(attribute, &mut length),
             length as usize,
         )
-    };
-    value
-        .split(',')
-        .map(|factor| factor.trim().parse::<u32>().ok())
-        .try_fold(1u32, |product, factor| product.checked_mul(factor?))
+    })
 }
 
 fn binary_operator(opcode: LLVMOpcode) -> BinaryOperator {

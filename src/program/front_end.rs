@@ -7,9 +7,9 @@ use super::by_architecture::Definitions;
 use super::front_end_cache::run_front_end;
 use super::front_end_messages::{Speaker, passes_on, unsaid};
 use super::{
-    FrontEndStep, ProgramError, SourceBitcode, clang_warnings, constant_operands,
-    device_allocation, for_target, host_arrays, host_functions, managed, registration_order,
-    relocatable, source_repairs, texture_references,
+    FrontEndStep, ProgramError, SourceBitcode, clang_warnings, cluster_dimensions,
+    constant_operands, device_allocation, for_target, host_arrays, host_functions, managed,
+    registration_order, relocatable, source_repairs, texture_references,
 };
 use crate::cli::{
     Bounded, Build, Device, Input, KernelSymbols, Language, Listener, Phase, Relocatable, Target,
@@ -313,6 +313,7 @@ fn read_device<'ctx>(
 ) -> Result<Module<'ctx>, ProgramError> {
     let device = read(context, input, path)?;
     managed::settle_device(&device);
+    cluster_dimensions::settle(&device);
     device_allocation::define(&device, &input.path)?;
     texture_references::settle_device(&device, relocatable.map(unit_name));
     if relocatable.is_some() {

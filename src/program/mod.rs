@@ -22,6 +22,7 @@ mod canonicalise_device;
 mod canonicalise_host;
 mod clang_warnings;
 mod closed;
+mod cluster_dimensions;
 mod constant_operands;
 mod contexts;
 mod device_allocation;

@@ -1,9 +1,9 @@
-// Clusters of blocks, of the size that the launch asks for; barriers of all their
+// Clusters of blocks: of the size that the kernel was compiled for, or that the launch asks for; barriers of all their
 // threads, in one or in two parts, with threads that leave early; each other's shared memory, by cooperative groups, by
 // intrinsics and in inline PTX.
 //
 // architecture: sm_90
-// expect: 1 launches -> 1
+// expect: 6 launches -> 6
 #include <cooperative_groups.h>
 #include <cstdio>
 
@@ -17,7 +17,7 @@ static void check(bool right, const char *what) {
     wrong++;
 }
 
-__global__ void ranks(int *out) {
+__global__ void __cluster_dims__(2, 1, 1) ranks(int *out) {
     auto cluster = cg::this_cluster();
     cluster.sync();
     out[blockIdx.x] = cluster.block_rank() + 10 * cluster.num_blocks() + 100 * cluster.num_threads();
@@ -76,6 +76,12 @@ __global__ void shapes(int *out) {
         + 10000000 * __clusterDimIsSpecified();
 }
 
+// Nothing in these asks for the cluster, but a grid that is not made of whole ones is not run.
+template <int BLOCKS> __global__ void __cluster_dims__(BLOCKS) doubled(int *out) {
+    out[blockIdx.x * blockDim.x + threadIdx.x] *= 2;
+}
+__global__ void increased(int *out) { out[blockIdx.x * blockDim.x + threadIdx.x] += 1; }
+
 template <class... Arguments>
 static cudaError_t launch(void (*kernel)(Arguments...), dim3 grid, int threads, dim3 cluster, size_t bytes, Arguments... arguments) {
     cudaLaunchConfig_t configuration = {};
@@ -100,11 +106,19 @@ int main() {
     for (int i = 0; i < COUNT; i++) host[i] = i * i % 64;
     cudaMemcpy(values, host, sizeof host, cudaMemcpyHostToDevice);
 
-    check(launch(ranks, 4, 32, 2, 0, out) == cudaSuccess, "a launch of ranks");
+    ranks<<<4, 32>>>(out);
     cudaMemcpy(found, out, sizeof found, cudaMemcpyDeviceToHost);
     for (int i = 0; i < 4; i++) check(found[i] == i % 2 + 20 + 6400, "ranks");
-    check(launch(ranks, 3, 32, 2, 0, out) != cudaSuccess, "half a cluster");
-    cudaGetLastError();
+    ranks<<<3, 32>>>(out);
+    check(cudaGetLastError() != cudaSuccess, "half a cluster");
+    for (int &each : found) each = 0;
+    cudaMemcpy(out, found, sizeof found, cudaMemcpyHostToDevice);
+    increased<<<3, 32>>>(out);
+    doubled<2><<<3, 32>>>(out);
+    increased<<<3, 32>>>(out);
+    check(cudaGetLastError() != cudaSuccess, "half a cluster between others");
+    cudaMemcpy(found, out, sizeof found, cudaMemcpyDeviceToHost);
+    for (int i = 0; i < 96; i++) check(found[i] == 2, "what the others did");
 
     check(launch(histogram, 4, 16, 4, 16 * sizeof(int), (const int *)values, out, COUNT) == cudaSuccess, "a launch");
     cudaMemcpy(found, out, sizeof found, cudaMemcpyDeviceToHost);
