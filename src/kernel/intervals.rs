@@ -540,6 +540,7 @@ mod tests {
                 block(Terminator::Return),
             ],
             max_threads: None,
+            is_clustered: false,
             tables: Tables::default(),
         };
         let events = BTreeMap::from([
@@ -620,6 +621,7 @@ mod tests {
                 location: Location::default(),
             }],
             max_threads: None,
+            is_clustered: false,
             tables: Tables::default(),
         };
         let mut order = vec![
