@@ -25,11 +25,16 @@ pub struct Entry {
 impl Entry {
     /// The place of what is made from these bytes; `None` where nothing is to be kept.
     pub fn of(sort: &'static str, made_from: Vec<u8>) -> Option<Self> {
-        Some(Self {
-            folder: folder()?,
+        Some(Self::within(folder()?, sort, made_from))
+    }
+
+    /// [`Self::of`], in a folder of its own.
+    pub fn within(folder: PathBuf, sort: &'static str, made_from: Vec<u8>) -> Self {
+        Self {
+            folder,
             sort,
             made_from,
-        })
+        }
     }
 
     fn path(&self) -> PathBuf {
@@ -92,7 +97,7 @@ pub fn tools_as_text<'a>(tools: impl IntoIterator<Item = &'a Path>) -> Option<St
 }
 
 /// The sorts of entries that [`bound`] removes; other files in the folder are not its own.
-const SORTS: [&str; 2] = ["link", "cubin"];
+const SORTS: [&str; 3] = ["link", "cubin", "headers"];
 
 /// Removes the entries that were used longest ago until the others take no more than `most` bytes, and what runs
 /// left that were killed while they wrote one.

@@ -105,6 +105,7 @@ fn front_end_runs(folder: &Path, options: &[&str]) -> (usize, String) {
         .args(["--sirius-stop-after=program", "--sirius-dump=program"])
         .args(options)
         .env("SIRIUS_FRONT_END_CACHE", folder.join("kept"))
+        .env("SIRIUS_PRECOMPILED_HEADERS", "off")
         .env_remove("SIRIUS_FLAGS")
         .output()
         .expect("the compiler starts");
@@ -118,6 +119,96 @@ fn front_end_runs(folder: &Path, options: &[&str]) -> (usize, String) {
     // What clang says is passed on when it runs, what is kept of that at the end.
     lasting.sort_unstable();
     (commands.count(), lasting.join("\n"))
+}
+
+/// What clang makes of the host side of a source and of its device side, in a folder that may keep precompiled headers,
+/// how often one of them was used, and what is said of the source.
+fn with_headers(folder: &Path, kept: &str) -> (String, usize, String) {
+    let run = |options: &[&str]| {
+        let built = Command::new(env!("CARGO_BIN_EXE_sirius-rs"))
+            .current_dir(folder)
+            .args(["kernel.cu", "-v", "-I", "own", "-include", "own/first.h"])
+            .args(options)
+            .env("SIRIUS_PRECOMPILED_HEADERS", kept)
+            .env_remove("SIRIUS_FRONT_END_CACHE")
+            .env_remove("SIRIUS_FLAGS")
+            .output()
+            .expect("the compiler starts");
+        String::from_utf8_lossy(&built.stderr).into_owned()
+    };
+    let device = run(&["--sirius-device=cuda", "-ptx", "-o", "kernel.ptx"]);
+    let options = ["--sirius-device=cpu", "-MD", "-MF", "rule.d"];
+    let dump = ["--sirius-stop-after=program", "--sirius-dump=program"];
+    let text = device + &run(&[&options[..], &dump[..]].concat());
+    let uses = text.lines().filter(|line| line.contains("-include-pch"));
+    let uses = uses.count();
+    let lines = text.lines();
+    let (said, made): (Vec<&str>, Vec<&str>) = lines
+        .filter(|line| !line.starts_with("#$ ") && !line.starts_with("; ModuleID"))
+        .partition(|line| line.starts_with("kernel.cu:"));
+    let rule = std::fs::read_to_string(folder.join("rule.d")).unwrap_or_default();
+    let mut listed: Vec<&str> = rule
+        .split_whitespace()
+        .filter(|word| *word != "\\")
+        .collect();
+    listed.sort_unstable();
+    let ptx = std::fs::read_to_string(folder.join("kernel.ptx")).unwrap_or_default();
+    let made = made.join("\n") + &listed.join("\n") + &ptx;
+    (made, uses, said.join("\n"))
+}
+
+#[test]
+fn precompiled_headers_change_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let write = |name: &str, text: &str| std::fs::write(folder.join(name), text).unwrap();
+    std::fs::create_dir(folder.join("own")).unwrap();
+    write(
+        "own/first.h",
+        "#ifndef CUDART_VERSION\n#error too early\n#endif\n#define FACTOR 3.0f\n",
+    );
+    let source = "#include <climits>\n#include <algorithm>\n#warning here\n\
+                  #ifdef OTHERS\n#define SUMMAND 7.0f\n#else\n#define SUMMAND 5.0f\n#endif\n\
+                  __global__ void k(float *x) { x[threadIdx.x] = std::max(x[0] * FACTOR + SUMMAND, sinf(x[1])); }\n\
+                  float scaled(float x) { return x + SUMMAND; }\n\
+                  int main() { k<<<1, 2>>>(nullptr); }\n";
+    write("kernel.cu", source);
+    let plain = with_headers(folder, "off");
+    assert_eq!(plain.1, 0);
+    assert!(plain.2.contains("[-W#warnings]"), "{}", plain.2);
+    assert!(plain.0.contains("5.000000e+00"), "{}", plain.0);
+    // Met, made and used, used.
+    for uses in [0, 4, 4] {
+        let found = with_headers(folder, "kept");
+        assert_eq!((&found.0, found.1, &found.2), (&plain.0, uses, &plain.2));
+    }
+    // What does not compile is told of as ever.
+    write("kernel.cu", &format!("{source}int wrong = unknown;\n"));
+    assert_eq!(
+        with_headers(folder, "kept").2,
+        with_headers(folder, "off").2
+    );
+    write("kernel.cu", source);
+    // A damaged one is none, and neither is one that an own header has come in front of.
+    for entry in std::fs::read_dir(folder.join("kept")).unwrap() {
+        let path = entry.unwrap().path();
+        let mut bytes = std::fs::read(&path).unwrap();
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 1;
+        std::fs::write(&path, bytes).unwrap();
+    }
+    let found = with_headers(folder, "kept");
+    assert_eq!((found.0, found.1), (plain.0, 0));
+    write("own/climits", "#include_next <climits>\n#define OTHERS\n");
+    let found = with_headers(folder, "kept");
+    assert!(found.0.contains("7.000000e+00") && !found.0.contains("5.000000e+00"));
+    // Nor is one of whose files one has changed since.
+    write(
+        "own/climits",
+        "#include_next <climits>\n// Nothing is others'.\n",
+    );
+    let found = with_headers(folder, "kept");
+    assert!(found.0.contains("5.000000e+00"));
 }
 
 #[test]

@@ -8,7 +8,8 @@
 //! every file that clang read has the size and time of change that it had. What cannot be told so is
 //! not kept: a command that asks for dependencies itself, files that change while clang runs.
 
-use crate::cli::{Build, Listener, Output, ToolError, run_tool_heard};
+use super::precompiled_headers::run_with_precompiled;
+use crate::cli::{Build, Listener, Output, ToolError};
 use crate::files::read_regular;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
@@ -21,7 +22,7 @@ use std::time::{Duration, SystemTime};
 /// clang says.
 ///
 /// # Errors
-/// As [`run_tool_heard`]; what fails to be kept is no error.
+/// As [`run_with_precompiled`]; what fails to be kept is no error.
 pub(super) fn run_front_end(
     clang: &Path,
     arguments: &[OsString],
@@ -36,7 +37,7 @@ pub(super) fn run_front_end(
         .as_ref()
         .and_then(|_| Command::new(clang, arguments, temporary));
     let (Some(folder), Some(command), Some(made)) = (folder, command, temporary.last()) else {
-        return run_tool_heard(clang, arguments, build, listener);
+        return run_with_precompiled(clang, arguments, build, listener);
     };
     let cache = Cache {
         folder: folder.into(),
@@ -52,7 +53,7 @@ pub(super) fn run_front_end(
     let mut asking = arguments.to_vec();
     asking.extend(["-MD".into(), "-MF".into(), listed.clone().into_os_string()]);
     let started = SystemTime::now();
-    let output = run_tool_heard(clang, &asking, build, listener)?;
+    let output = run_with_precompiled(clang, &asking, build, listener)?;
     // A folder that cannot be written only costs time.
     let _kept = cache.keep(&output, made, &listed, started);
     Ok(output)
@@ -68,7 +69,7 @@ struct Command {
 }
 
 /// Variables that say where clang looks for headers, and what it does.
-const ENVIRONMENT: [&str; 5] = [
+pub(super) const ENVIRONMENT: [&str; 5] = [
     "CPATH",
     "C_INCLUDE_PATH",
     "CPLUS_INCLUDE_PATH",
@@ -102,14 +103,14 @@ impl Command {
 
 /// A file as it was.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-struct Stamp {
-    path: PathBuf,
+pub(super) struct Stamp {
+    pub(super) path: PathBuf,
     bytes: u64,
     changed: SystemTime,
 }
 
 impl Stamp {
-    fn of(path: &Path) -> Option<Self> {
+    pub(super) fn of(path: &Path) -> Option<Self> {
         let known = std::fs::metadata(path).ok()?;
         Some(Self {
             path: path.to_owned(),
@@ -118,7 +119,7 @@ impl Stamp {
         })
     }
 
-    fn is_unchanged(&self) -> bool {
+    pub(super) fn is_unchanged(&self) -> bool {
         Self::of(&self.path).as_ref() == Some(self)
     }
 }
@@ -197,7 +198,7 @@ impl Cache {
 }
 
 /// The files of a rule for make; `None` where one has a name that make would not take as it is.
-fn inputs_of(rule: &str) -> Option<impl Iterator<Item = &str>> {
+pub(super) fn inputs_of(rule: &str) -> Option<impl Iterator<Item = &str>> {
     let (_, inputs) = rule.split_once(": ")?;
     let words = || inputs.split_whitespace().filter(|word| *word != "\\");
     let plain = !words().any(|word| word.contains(['\\', '$', ':']));
