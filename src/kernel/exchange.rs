@@ -17,6 +17,7 @@ use super::uniformity::Uniformity;
 use super::{Access, AccessId, AccessKind, KernelModel, Target};
 use crate::affine::{Affine, Axis};
 use serde::{Deserialize, Serialize};
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Two accesses by which one lane may see what another one of its warp writes, with no barrier between.
@@ -87,9 +88,13 @@ pub(super) fn exchanges(
         rehearsed: 0,
     };
     for start in starts(flow, events) {
-        let reached = reached(body, flow, events, start);
-        let sides = sides(body, flow, events, uniformity, start, &reached);
-        let reached: Vec<_> = (reached.accesses)
+        let Some(begin) = begin(flow, start) else {
+            continue;
+        };
+        let everywhere = reached((body, flow, events), begin.clone(), |_, _| true);
+        // Most kernels have no pair that needs them.
+        let sides = LazyCell::new(|| sides((body, flow, events), uniformity, &begin, &everywhere));
+        let reached: Vec<_> = (everywhere.accesses)
             .iter()
             .map(|(access, begun)| (&model.accesses[*access], begun))
             .filter(|(access, _)| shared(access))
@@ -101,9 +106,6 @@ pub(super) fn exchanges(
                 let again = other.kind == AccessKind::Write && other.id <= write.id;
                 let settled = found.contains_key(&pair) || write.volatile && other.volatile;
                 if again || settled || !may_share_target(&write.target, &other.target) {
-                    continue;
-                }
-                if sides.iter().any(|sides| are_apart(sides, pair)) {
                     continue;
                 }
                 let subscripts = write.subscript.as_ref().zip(other.subscript.as_ref());
@@ -122,7 +124,7 @@ pub(super) fn exchanges(
                             places.is_some_and(|places| never_meet(body, flow, places, &is_same))
                         })
                 });
-                if meet {
+                if meet && !sides.iter().any(|sides| are_apart(sides, pair)) {
                     let known = subscripts.is_some() && is_plain(write) && is_plain(other);
                     found.insert(pair, known);
                 }
@@ -207,6 +209,19 @@ fn orders_lanes(event: Event) -> bool {
     matches!(event, Event::Barrier(_) | Event::LanesMeet)
 }
 
+/// A place at which lanes are together, and the iterations that they have begun since.
+type Begin = ((BlockRef, usize), Begun);
+
+fn begin(flow: &Flow, start: Option<(BlockRef, usize)>) -> Option<Begin> {
+    let place = start.or_else(|| Some((*flow.order.first()?, 0)))?;
+    let loops = flow.loops.iter();
+    let here = loops.map(|each| match each.blocks.contains(&place.0) {
+        true => 0,
+        false => OUTSIDE,
+    });
+    Some((place, here.collect()))
+}
+
 /// Where a lane comes to from a place before it passes a barrier, each with the iterations that it may have begun by
 /// then.
 #[derive(Default)]
@@ -216,31 +231,13 @@ struct Reached {
     ends: BTreeMap<BlockRef, BTreeSet<Begun>>,
 }
 
-fn reached(
-    body: &Body,
-    flow: &Flow,
-    events: &BTreeMap<BlockRef, Vec<Event>>,
-    start: Option<(BlockRef, usize)>,
-) -> Reached {
-    let Some(begin) = start.or_else(|| Some((*flow.order.first()?, 0))) else {
-        return Reached::default();
-    };
-    let here = flow
-        .loops
-        .iter()
-        .map(|each| match each.blocks.contains(&begin.0) {
-            true => 0,
-            false => OUTSIDE,
-        });
-    let here = here.collect();
-    reached_past((body, flow, events), (begin, here), |_, _| true)
-}
+/// A kernel's blocks, with the barriers and accesses in them.
+type Paths<'a> = (&'a Body, &'a Flow, &'a BTreeMap<BlockRef, Vec<Event>>);
 
-/// [`reached`] from a place at which iterations have begun, over those ends of blocks alone that may be passed towards a
-/// block.
-fn reached_past(
-    (body, flow, events): (&Body, &Flow, &BTreeMap<BlockRef, Vec<Event>>),
-    (begin, here): ((BlockRef, usize), Begun),
+/// What is reached from a place over those ends of blocks alone that may be passed towards a block.
+fn reached(
+    (body, flow, events): Paths<'_>,
+    (begin, here): Begin,
     may_pass: impl Fn(BlockRef, BlockRef) -> bool,
 ) -> Reached {
     let mut found = Reached::default();
@@ -289,18 +286,14 @@ type Sides = Vec<BTreeSet<usize>>;
 /// The branches at which lanes that left a place together stay together: each lane comes to the branch once, in one
 /// iteration, and what decides is the same for all there.
 fn sides(
-    body: &Body,
-    flow: &Flow,
-    events: &BTreeMap<BlockRef, Vec<Event>>,
+    paths: Paths<'_>,
     uniformity: &Uniformity,
-    start: Option<(BlockRef, usize)>,
-    reached: &Reached,
+    begin: &Begin,
+    everywhere: &Reached,
 ) -> Vec<Sides> {
-    let Some(begin) = start.or_else(|| Some((*flow.order.first()?, 0))) else {
-        return Vec::new();
-    };
+    let (body, flow, _) = paths;
     let mut found = Vec::new();
-    for (branch, begun) in &reached.ends {
+    for (branch, begun) in &everywhere.ends {
         let terminator = &body.block(*branch).terminator;
         let (Some(value), 1) = (decides(terminator), begun.len()) else {
             continue;
@@ -312,37 +305,27 @@ fn sides(
             continue;
         }
         let ways = terminator.successors();
-        let from_begin = |may_pass: &dyn Fn(BlockRef, BlockRef) -> bool| {
-            let here = flow.loops.iter();
-            let here = here.map(|each| match each.blocks.contains(&begin.0) {
-                true => 0,
-                false => OUTSIDE,
-            });
-            reached_past((body, flow, events), (begin, here.collect()), may_pass)
-        };
-        let besides = from_begin(&|from, _| from != *branch);
-        let by_way: Vec<Reached> = ways
+        let behind: Vec<Reached> = ways
             .iter()
-            .map(|way| from_begin(&|from, to| from != *branch || to == *way))
+            .map(|way| {
+                reached(paths, ((*way, 0), vec![SOME; flow.loops.len()]), |_, _| {
+                    true
+                })
+            })
             .collect();
         // Nothing but a branch that is passed once decides for good.
-        let comes_again = ways.iter().any(|way| {
-            let here = vec![SOME; flow.loops.len()];
-            let behind = reached_past((body, flow, events), ((*way, 0), here), |_, _| true);
-            behind.ends.contains_key(branch)
-        });
-        if comes_again {
+        if behind.iter().any(|way| way.ends.contains_key(branch)) {
             continue;
         }
-        let by = |number: usize, access: &usize| by_way[number].accesses.contains_key(access);
+        let besides = reached(paths, begin.clone(), |from, _| from != *branch);
         let alone = |number: usize| {
-            let of_way = by_way[number].accesses.keys().copied();
-            let alone = of_way.filter(|access| {
-                let others = (0..ways.len()).filter(|other| *other != number);
-                !besides.accesses.contains_key(access)
-                    && !others.into_iter().any(|other| by(other, access))
-            });
-            alone.collect()
+            let others = || (0..ways.len()).filter(|other| *other != number);
+            let is_alone = |access: &usize| {
+                let elsewhere = others().any(|other| behind[other].accesses.contains_key(access));
+                !elsewhere && !besides.accesses.contains_key(access)
+            };
+            let accesses = behind[number].accesses.keys().copied();
+            accesses.filter(is_alone).collect()
         };
         found.push((0..ways.len()).map(alone).collect());
     }
