@@ -262,6 +262,19 @@ pub struct Launch {
     pub special: bool,
 }
 
+impl Launch {
+    /// The piece of an argument, so many bytes from its begin, that is as wide as a pointer.
+    pub fn pointer_piece(&self, argument: usize, offset_bytes: u32) -> Option<&ArgumentPiece> {
+        let mut pieces = self.arguments.get(argument)?.pieces.iter();
+        pieces.find(|piece| piece.offset_bytes == offset_bytes && piece.bits == 64)
+    }
+
+    /// Where that piece points, if that is known.
+    pub fn pointer(&self, argument: usize, offset_bytes: u32) -> Option<&Pointer> {
+        self.pointer_piece(argument, offset_bytes)?.pointer.as_ref()
+    }
+}
+
 /// Memory that a copy, set, free or other operation touches on the device side.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Touch {

@@ -88,11 +88,6 @@ impl Survey<'_> {
             return;
         };
         let in_vain = self.unread.get(&launch.id).copied().unwrap_or_default();
-        let pointer_at = |argument: usize, offset_bytes: u32| {
-            let mut pieces = launch.arguments.get(argument)?.pieces.iter();
-            let at = pieces.find(|piece| piece.offset_bytes == offset_bytes && piece.bits == 64);
-            at?.pointer.as_ref()
-        };
         for access in &model.accesses {
             match &access.target {
                 Target::Shared(_) | Target::UnknownShared | Target::Global(_) => {}
@@ -100,7 +95,7 @@ impl Survey<'_> {
                 Target::Argument {
                     argument,
                     offset_bytes,
-                } => self.add(pointer_at(*argument, *offset_bytes), in_vain),
+                } => self.add(launch.pointer(*argument, *offset_bytes), in_vain),
             }
         }
         // A pointer that a kernel keeps may come back from anywhere.

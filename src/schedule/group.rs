@@ -663,11 +663,7 @@ fn range_of_first(members: &[Candidate], range: PointerRange) -> PointerRange {
     let own = members
         .iter()
         .find(|member| member.launch.id == range.launch)
-        .and_then(|member| member.launch.arguments.get(argument))
-        .and_then(|passed| {
-            let mut pieces = passed.pieces.iter();
-            pieces.find(|piece| piece.offset_bytes == offset_bytes && piece.bits == 64)
-        });
+        .and_then(|member| member.launch.pointer_piece(argument, offset_bytes));
     let Some(own) = own else { return range };
     for member in members {
         for (argument, passed) in member.launch.arguments.iter().enumerate() {

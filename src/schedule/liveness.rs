@@ -171,11 +171,7 @@ fn pointer_of<'a>(launch: &'a Launch, target: &Target) -> Option<&'a Pointer> {
     else {
         return None;
     };
-    let mut pieces = launch.arguments.get(*argument)?.pieces.iter();
-    pieces
-        .find(|piece| piece.offset_bytes == *offset_bytes && piece.bits == 64)?
-        .pointer
-        .as_ref()
+    launch.pointer(*argument, *offset_bytes)
 }
 
 /// Whether the group whose last member stands at `node` may run more than once.

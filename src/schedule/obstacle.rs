@@ -4,7 +4,7 @@ use super::ScheduleOptions;
 use crate::dependence::SharedMemory;
 use crate::diagnostics::{Location, Rejection, RejectionReason, source_name};
 use crate::kernel::{AccessKind, Barrier, KernelModel, Target};
-use crate::launch::{BufferId, Launch, LaunchGraph, MemoryKind, NodeId, NodeKind, Pointer, Stream};
+use crate::launch::{BufferId, Launch, LaunchGraph, MemoryKind, NodeId, NodeKind, Stream};
 use crate::program::OperationKind;
 use std::collections::BTreeSet;
 
@@ -116,7 +116,8 @@ fn holds(graph: &LaunchGraph, launch: &Launch, model: &KernelModel, barrier: &Ba
         Target::Argument {
             argument,
             offset_bytes,
-        } => pointer_at(launch, *argument, *offset_bytes)?
+        } => launch
+            .pointer(*argument, *offset_bytes)?
             .may_point_to
             .as_deref(),
         _ => None,
@@ -150,12 +151,6 @@ fn holds(graph: &LaunchGraph, launch: &Launch, model: &KernelModel, barrier: &Ba
                     .is_none_or(|buffers| buffers.iter().any(|each| relied_on.contains(each))),
             }
     })
-}
-
-fn pointer_at(launch: &Launch, argument: usize, offset_bytes: u32) -> Option<&Pointer> {
-    let mut pieces = launch.arguments.get(argument)?.pieces.iter();
-    let piece = pieces.find(|piece| piece.offset_bytes == offset_bytes && piece.bits == 64)?;
-    piece.pointer.as_ref()
 }
 
 /// The launch at a node with its kernel, whether or not it could take part in a group.

@@ -31,11 +31,7 @@ pub(super) fn loaded(members: &[Candidate<'_>]) -> BTreeSet<Loaded> {
             else {
                 continue;
             };
-            let passed = member.launch.arguments.get(*argument);
-            let piece = passed.and_then(|passed| {
-                let mut pieces = passed.pieces.iter();
-                pieces.find(|piece| piece.offset_bytes == *offset_bytes && piece.bits == 64)
-            });
+            let piece = member.launch.pointer_piece(*argument, *offset_bytes);
             let memory = piece.map(|piece| match &piece.pointer {
                 Some(pointer) => match pointer.root {
                     Root::Buffer(buffer) => Loaded::Buffer(buffer),

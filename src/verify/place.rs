@@ -138,11 +138,7 @@ impl Place {
                 argument,
                 offset_bytes,
             } => {
-                let piece = launch.arguments.get(*argument).and_then(|argument| {
-                    let mut pieces = argument.pieces.iter();
-                    pieces.find(|piece| piece.offset_bytes == *offset_bytes && piece.bits == 64)
-                });
-                let Some(piece) = piece else {
+                let Some(piece) = launch.pointer_piece(*argument, *offset_bytes) else {
                     return Self::default();
                 };
                 let mut place = match &piece.pointer {

@@ -10,10 +10,7 @@
 
 use super::Refusal;
 use crate::kernel::{AccessKind, KernelModel, Target};
-use crate::launch::{
-    ArgumentPiece, BEHIND_POINTER, BufferId, Launch, LaunchGraph, MemoryKind, NodeKind, Pointer,
-    Root,
-};
+use crate::launch::{BEHIND_POINTER, BufferId, Launch, LaunchGraph, MemoryKind, NodeKind, Root};
 use std::collections::BTreeSet;
 
 /// What speaks against taking loaded pointers for what the host has put there.
@@ -34,7 +31,7 @@ pub(super) fn refusals(graph: &LaunchGraph, kernels: &[KernelModel]) -> Vec<Refu
             match misread(graph, launch, argument, distance) {
                 Some(what) => refusals.push(refuse(what)),
                 None => {
-                    let places = pointer(launch, argument, 0);
+                    let places = launch.pointer(argument, 0);
                     let own = places.and_then(|places| places.may_point_to.clone());
                     tables.extend(own.unwrap_or_default());
                     loading.push((launch.id, argument));
@@ -97,15 +94,6 @@ fn loads(kernels: &[KernelModel], launch: &Launch) -> BTreeSet<(usize, u32)> {
     targets.filter_map(Target::behind_argument).collect()
 }
 
-fn piece(launch: &Launch, argument: usize, offset_bytes: u32) -> Option<&ArgumentPiece> {
-    let mut pieces = launch.arguments.get(argument)?.pieces.iter();
-    pieces.find(|piece| piece.offset_bytes == offset_bytes && piece.bits == 64)
-}
-
-fn pointer(launch: &Launch, argument: usize, offset_bytes: u32) -> Option<&Pointer> {
-    piece(launch, argument, offset_bytes)?.pointer.as_ref()
-}
-
 /// Why a loaded pointer may be another one than the graph says.
 fn misread(
     graph: &LaunchGraph,
@@ -114,8 +102,8 @@ fn misread(
     distance: u32,
 ) -> Option<&'static str> {
     let (Some(start), Some(loaded)) = (
-        pointer(launch, argument, 0),
-        piece(launch, argument, BEHIND_POINTER + distance),
+        launch.pointer(argument, 0),
+        launch.pointer_piece(argument, BEHIND_POINTER + distance),
     ) else {
         return Some("the launch does not tell any");
     };
@@ -192,7 +180,7 @@ fn writes(
         return Some(format!("launch {} may write some", launch.id.0));
     };
     let led = |argument: usize, offset_bytes: u32| {
-        let pointer = pointer(launch, argument, offset_bytes);
+        let pointer = launch.pointer(argument, offset_bytes);
         is_written(pointer.and_then(|pointer| pointer.may_point_to.as_deref()))
     };
     let mut changed = model

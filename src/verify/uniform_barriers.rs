@@ -40,9 +40,8 @@ fn led_to<'a>(launch: &'a Launch, target: &Target) -> Option<&'a [BufferId]> {
     else {
         return None;
     };
-    let mut pieces = launch.arguments.get(*argument)?.pieces.iter();
-    let piece = pieces.find(|piece| piece.offset_bytes == *offset_bytes && piece.bits == 64)?;
-    piece.pointer.as_ref()?.may_point_to.as_deref()
+    let pointer = launch.pointer(*argument, *offset_bytes)?;
+    pointer.may_point_to.as_deref()
 }
 
 /// Whether an access may write to one of some allocations.
