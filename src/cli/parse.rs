@@ -102,8 +102,11 @@ pub enum UsageError {
     #[error("No input files specified; use option --help for more information")]
     NoInput,
     /// An input whose ending says nothing.
-    #[error("Don't know what to do with '{0}'{near}", near = did_you_mean(nearest(.0, ["analyze", "tune"])))]
-    UnknownInput(String),
+    #[error("Don't know what to do with '{word}'{}", command_meant(word))]
+    UnknownInput {
+        /// The input.
+        word: String,
+    },
     /// An input that does not exist.
     #[error("Cannot find input file '{0}'")]
     MissingInput(String),
@@ -131,6 +134,15 @@ pub enum UsageError {
 
 fn did_you_mean(nearest: Option<&str>) -> String {
     nearest.map_or_else(String::new, |near| format!("; did you mean '{near}'?"))
+}
+
+/// What a word that is no input may be for: a command, which only the first word can be.
+fn command_meant(word: &str) -> String {
+    const COMMANDS: [&str; 2] = ["analyze", "tune"];
+    match COMMANDS.contains(&word) {
+        true => String::from("; as a command it has to be the first word"),
+        false => did_you_mean(nearest(word, COMMANDS)),
+    }
 }
 
 impl UsageError {
@@ -598,7 +610,9 @@ fn settle(
     for path in inputs {
         let language = match input_language(&path, language) {
             // `-run PROGRAM`.
-            Err(UsageError::UnknownInput(_)) if only_one && build.run.is_some() => Language::Object,
+            Err(UsageError::UnknownInput { .. }) if only_one && build.run.is_some() => {
+                Language::Object
+            }
             language => language?,
         };
         // nvcc shows what it would do to files that are not there; scripts learn from that what to link.
@@ -690,7 +704,9 @@ fn input_language(path: &str, asked: Option<Language>) -> Result<Language, Usage
             Some("ptx" | "cubin" | "fatbin" | "gpu") => Err(UsageError::Refused(format!(
                 "Input '{path}': inputs of this kind are not supported, only sources, objects and libraries"
             ))),
-            _ => Err(UsageError::UnknownInput(path.to_owned())),
+            _ => Err(UsageError::UnknownInput {
+                word: path.to_owned(),
+            }),
         },
     }
 }
