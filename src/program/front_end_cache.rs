@@ -167,15 +167,7 @@ impl Cache {
 
     /// Keeps what clang made. An entry and its bitcode appear whole, since builds may share a folder.
     fn keep(&self, output: &Output, made: &Path, listed: &Path, started: SystemTime) -> Option<()> {
-        let listed = std::fs::read_to_string(listed).ok()?;
-        let inputs: Option<Vec<Stamp>> = inputs_of(&listed)?
-            .map(|path| Stamp::of(Path::new(path)))
-            .collect();
-        let inputs = inputs?;
-        let settled = |input: &Stamp| input.changed + CLOCK_STEP < started;
-        if inputs.is_empty() || !inputs.iter().all(settled) {
-            return None;
-        }
+        let inputs = settled_inputs(listed, started)?;
         std::fs::create_dir_all(&self.folder).ok()?;
         let file = |ending: &str| {
             let mut name = tempfile::Builder::new();
@@ -197,8 +189,17 @@ impl Cache {
     }
 }
 
+/// The files of a rule for make that clang wrote in a run; `None` where one may have changed since clang read it.
+pub(super) fn settled_inputs(rule: &Path, started: SystemTime) -> Option<Vec<Stamp>> {
+    let rule = std::fs::read_to_string(rule).ok()?;
+    let inputs = inputs_of(&rule)?.map(|path| Stamp::of(Path::new(path)));
+    let inputs = inputs.collect::<Option<Vec<Stamp>>>()?;
+    let is_settled = |input: &Stamp| input.changed + CLOCK_STEP < started;
+    (!inputs.is_empty() && inputs.iter().all(is_settled)).then_some(inputs)
+}
+
 /// The files of a rule for make; `None` where one has a name that make would not take as it is.
-pub(super) fn inputs_of(rule: &str) -> Option<impl Iterator<Item = &str>> {
+fn inputs_of(rule: &str) -> Option<impl Iterator<Item = &str>> {
     let (_, inputs) = rule.split_once(": ")?;
     let words = || inputs.split_whitespace().filter(|word| *word != "\\");
     let plain = !words().any(|word| word.contains(['\\', '$', ':']));

@@ -5,11 +5,12 @@
 //! A precompiled header is made for one set of options, and only when that is met for the second time. The folder that
 //! `SIRIUS_PRECOMPILED_HEADERS` names keeps it, or the cache's.
 //!
-//! Invariant: clang makes the same of a source with it as without. It counts only while the files that it was made from
+//! Invariant: clang makes the same of a source with it as without, but for the numbers by which it finds places of inline
+//! assembly again (`srcloc`). It counts only while the files that it was made from
 //! are as they were, and while the folders that the options name have the same files by the names of these. Where clang
 //! fails with it, the source is compiled without it, so that no message is about it.
 
-use super::front_end_cache::{ENVIRONMENT, Stamp, inputs_of};
+use super::front_end_cache::{ENVIRONMENT, Stamp, settled_inputs};
 use crate::cache::{self, Entry};
 use crate::cli::{Bounded, Build, Listener, Output, ToolError, run_tool, run_tool_heard};
 use crate::files::private_folder;
@@ -17,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 /// Runs clang's front end, with a precompiled header where there is one for the command.
 ///
@@ -78,26 +80,23 @@ struct Asked<'a> {
 const FOLDERS: [&str; 4] = ["-isystem", "-iquote", "-idirafter", "-I"];
 
 /// Beginnings of options by which clang does something else, or reads otherwise, or lists what it reads in a way that
-/// is not known here.
-const OTHER: [&str; 14] = [
+/// is not known here; all of those about headers (`-imacros`, `-ivfsoverlay`, `-includefirst.h`) are among them. To a
+/// debugger clang describes less of what it takes from a precompiled header.
+const OTHER: [&str; 10] = [
     "-E",
+    "-g",
     "-M",
+    "-i",
+    "--i",
     "-fsyntax-only",
-    "-imacros",
-    "-include-pch",
-    "-ivfsoverlay",
-    "-nocudainc",
-    "-nostdinc",
     "-fmodule",
+    "-nostdinc",
     "-Wp,",
-    "-isysroot",
-    "-iprefix",
-    "-iwithprefix",
     "@",
 ];
 
-/// Of those, the ones that are understood.
-const KNOWN: [&str; 4] = ["-MD", "-MF", "-MT", "-MQ"];
+/// Of those, the ones that are understood beside [`FOLDERS`].
+const KNOWN: [&str; 6] = ["-MD", "-MF", "-MT", "-MQ", "-include", "-gline-tables-only"];
 
 impl<'a> Asked<'a> {
     /// `None` where it does something else, or headers may come from elsewhere.
@@ -108,9 +107,9 @@ impl<'a> Asked<'a> {
         }
         let words: Option<Vec<&str>> = arguments.iter().map(|word| word.to_str()).collect();
         let words = words?;
-        let is_other = |word: &&str| {
-            OTHER.iter().any(|begin| word.starts_with(begin)) && !KNOWN.contains(word)
-        };
+        let begins = |word: &str, with: &[&str]| with.iter().any(|begin| word.starts_with(begin));
+        let is_other =
+            |word: &&str| begins(word, &OTHER) && !begins(word, &FOLDERS) && !KNOWN.contains(word);
         if !words.starts_with(&["-x", "cuda"]) || words.iter().any(is_other) {
             return None;
         }
@@ -189,15 +188,21 @@ impl<'a> Asked<'a> {
         arguments.extend(["-emit-llvm", "-Xclang", "-emit-pch", "-MD", "-MF"].map(OsString::from));
         arguments.extend([rule.clone().into(), "-c".into(), "-o".into()]);
         arguments.extend([header.clone().into(), self.arguments[self.header].clone()]);
-        let made = run_tool(clang, &arguments, build).ok();
-        // What clang says of headers, it would say of each source.
-        if made.is_none_or(|output| !output.stderr.is_empty()) {
-            entry.keep(&[UNUSABLE]);
-            return None;
+        let started = SystemTime::now();
+        match run_tool(clang, &arguments, build) {
+            Ok(output) if output.stderr.is_empty() => {}
+            // What clang says of headers, it would say of each source.
+            Ok(_)
+            | Err(ToolError::Failed {
+                status: Some(_), ..
+            }) => {
+                entry.keep(&[UNUSABLE]);
+                return None;
+            }
+            // It was stopped, and may come to an end the next time.
+            Err(_) => return None,
         }
-        let rule = std::fs::read_to_string(rule).ok()?;
-        let inputs = inputs_of(&rule)?.map(|path| Stamp::of(Path::new(path)));
-        let inputs = inputs.collect::<Option<Vec<Stamp>>>()?;
+        let inputs = settled_inputs(&rule, started)?;
         let beside = self.beside(&inputs);
         let made_from = MadeFrom { inputs, beside };
         let description = serde_json::to_vec(&made_from).ok()?;
@@ -278,5 +283,58 @@ fn folder() -> Option<PathBuf> {
         Some(name) if name == "off" => None,
         Some(name) => Some(name.into()),
         None => cache::folder(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What of a command a precompiled header depends on, with more options in front of and behind the source.
+    fn lasting(before: &str, behind: &str) -> Option<String> {
+        let command = format!(
+            "-x cuda -I own --cuda-path=/cuda -include ours.h -Xclang -target-feature -Xclang +ptx88 {before} \
+             -emit-llvm -c -o out.bc x.cu {behind}"
+        );
+        let words: Vec<OsString> = command.split_whitespace().map(OsString::from).collect();
+        Asked::of(&words).map(|asked| asked.lasting.join(" "))
+    }
+
+    #[test]
+    fn what_differs_between_sources_is_left_out() {
+        const ALL: &str = "-x cuda -I own --cuda-path=/cuda -Xclang -target-feature -Xclang +ptx88";
+        let image = "-Xclang -fcuda-include-gpubinary -Xclang image -cuid=1";
+        for (before, behind) in [
+            ("", ""),
+            ("-include theirs.h", "-MD -MF rule.d -MT x.o"),
+            (image, "-fcolor-diagnostics"),
+        ] {
+            assert_eq!(lasting(before, behind).as_deref(), Some(ALL));
+        }
+        let kept = lasting("-gline-tables-only -idirafter late", "-DFACTOR=3");
+        let kept = kept.as_deref().and_then(|kept| kept.strip_prefix(ALL));
+        assert_eq!(kept, Some(" -gline-tables-only -idirafter late -DFACTOR=3"));
+    }
+
+    #[test]
+    fn other_uses_of_clang_are_left_alone() {
+        for option in [
+            "-g",
+            "-ggdb",
+            "-MMD",
+            "-MP",
+            "-E",
+            "-includefirst.h",
+            "--include=first.h",
+            "-imacros",
+            "-ivfsoverlay",
+            "-Wp,-MD",
+            "-include-pch",
+            "-nostdinc",
+            "-fmodules",
+            "@more",
+        ] {
+            assert_eq!(lasting(option, ""), None, "{option}");
+        }
     }
 }
