@@ -122,8 +122,8 @@ fn front_end_runs(folder: &Path, options: &[&str]) -> (usize, String) {
 }
 
 /// What clang makes of the host side of a source and of its device side, in a folder that may keep precompiled headers,
-/// how often one of them was used, and what is said of the source.
-fn with_headers(folder: &Path, kept: &str) -> (String, usize, String) {
+/// how often it ran with one of them and how often without, and what is said of the source.
+fn with_headers(folder: &Path, kept: &str) -> (String, [usize; 2], String) {
     let run = |options: &[&str]| {
         let built = Command::new(env!("CARGO_BIN_EXE_sirius-rs"))
             .current_dir(folder)
@@ -137,11 +137,14 @@ fn with_headers(folder: &Path, kept: &str) -> (String, usize, String) {
         String::from_utf8_lossy(&built.stderr).into_owned()
     };
     let device = run(&["--sirius-device=cuda", "-ptx", "-o", "kernel.ptx"]);
-    let options = ["--sirius-device=cpu", "-MD", "-MF", "rule.d"];
+    let options = ["--sirius-device=cpu", "-MD", "-MP", "-MF", "rule.d"];
     let dump = ["--sirius-stop-after=program", "--sirius-dump=program"];
     let text = device + &run(&[&options[..], &dump[..]].concat());
-    let uses = text.lines().filter(|line| line.contains("-include-pch"));
-    let uses = uses.count();
+    let runs = text
+        .lines()
+        .filter(|line| line.contains("-emit-llvm") && !line.contains("-emit-pch"));
+    let (with, without): (Vec<&str>, Vec<&str>) =
+        runs.partition(|line| line.contains("-include-pch"));
     let lines = text.lines();
     let (said, made): (Vec<&str>, Vec<&str>) = lines
         .filter(|line| !line.starts_with("#$ ") && !line.starts_with("; ModuleID"))
@@ -154,7 +157,7 @@ fn with_headers(folder: &Path, kept: &str) -> (String, usize, String) {
     listed.sort_unstable();
     let ptx = std::fs::read_to_string(folder.join("kernel.ptx")).unwrap_or_default();
     let made = made.join("\n") + &listed.join("\n") + &ptx;
-    (made, uses, said.join("\n"))
+    (made, [with.len(), without.len()], said.join("\n"))
 }
 
 #[test]
@@ -174,13 +177,13 @@ fn precompiled_headers_change_nothing() {
                   int main() { k<<<1, 2>>>(nullptr); }\n";
     write("kernel.cu", source);
     let plain = with_headers(folder, "off");
-    assert_eq!(plain.1, 0);
+    assert_eq!(plain.1, [0, 4]);
     assert!(plain.2.contains("[-W#warnings]"), "{}", plain.2);
     assert!(plain.0.contains("5.000000e+00"), "{}", plain.0);
     // Met, made and used, used.
-    for uses in [0, 4, 4] {
+    for runs in [[0, 4], [4, 0], [4, 0]] {
         let found = with_headers(folder, "kept");
-        assert_eq!((&found.0, found.1, &found.2), (&plain.0, uses, &plain.2));
+        assert_eq!((&found.0, found.1, &found.2), (&plain.0, runs, &plain.2));
     }
     // What does not compile is told of as ever.
     write("kernel.cu", &format!("{source}int wrong = unknown;\n"));
@@ -198,7 +201,7 @@ fn precompiled_headers_change_nothing() {
         std::fs::write(&path, bytes).unwrap();
     }
     let found = with_headers(folder, "kept");
-    assert_eq!((found.0, found.1), (plain.0, 0));
+    assert_eq!((found.0, found.1), (plain.0, [0, 4]));
     write("own/climits", "#include_next <climits>\n#define OTHERS\n");
     let found = with_headers(folder, "kept");
     assert!(found.0.contains("7.000000e+00") && !found.0.contains("5.000000e+00"));

@@ -32,33 +32,53 @@ pub(super) fn run_with_precompiled(
 ) -> Result<Output, ToolError> {
     let precompiled = Asked::of(arguments).and_then(|asked| {
         let place = private_folder().ok()?;
-        let inputs = asked.precompile((clang, build), place.path())?;
-        Some((asked, place, inputs))
+        let kept = asked.precompile((clang, build), place.path())?;
+        Some((asked, place, kept))
     });
-    let Some((asked, place, inputs)) = precompiled else {
+    let Some((asked, place, kept)) = precompiled else {
         return run_tool_heard(clang, arguments, build, listener);
     };
-    let header = header_in(place.path());
-    let output = run_tool_heard(clang, &asked.with(&header), build, listener);
-    match output {
-        Ok(output) if list_inputs(asked.rule, &header, &inputs).is_some() => Ok(output),
-        // Whatever was wrong, what the user reads about it comes from a run over the headers themselves.
-        _ => run_tool_heard(clang, arguments, build, &mut Bounded::default()),
+    let command = asked.with(&header_in(place.path()));
+    if let Ok(output) = run_tool_heard(clang, &command, build, listener)
+        && asked.put_source_first().is_some()
+    {
+        return Ok(output);
     }
+    // Whatever was wrong, what the user reads about it comes from a run over the headers themselves.
+    let output = run_tool_heard(clang, arguments, build, &mut Bounded::default());
+    if output.is_ok() {
+        kept.count_mismatch();
+    }
+    output
 }
 
 fn header_in(place: &Path) -> PathBuf {
     place.join("headers.pch")
 }
 
-/// Puts the files that a precompiled header was made from in its place in a rule for make, if one was asked for.
-fn list_inputs(rule: Option<&Path>, header: &Path, inputs: &[Stamp]) -> Option<()> {
-    let Some(rule) = rule else { return Some(()) };
-    let text = std::fs::read_to_string(rule).ok()?;
-    let (before, behind) = text.split_once(header.to_str()?)?;
-    let names: Option<Vec<&str>> = inputs.iter().map(|input| input.path.to_str()).collect();
-    let text = format!("{before}{}{behind}", names?.join(" \\\n  "));
-    std::fs::write(rule, text).ok()
+/// A rule for make as clang writes it without a precompiled header, where it names the source before all others. With
+/// `-MP` it makes a target of each but the one that it names first.
+fn with_source_first(rule: &str, source: &str) -> Option<String> {
+    let (target, rest) = rule.split_once(": ")?;
+    let end = rest.replace("\\\n", "  ").find('\n')?;
+    let (listed, targets) = rest.split_at(end);
+    let names: Vec<&str> = listed
+        .split_whitespace()
+        .filter(|name| *name != "\\")
+        .collect();
+    let first = names.first()?;
+    let mut sorted = names.clone();
+    sorted.sort_by_key(|name| *name != source);
+    if sorted.first() != Some(&source) {
+        return None;
+    }
+    // A blank within a name stands behind a stroke.
+    let listed = sorted.join(" \\\n  ").replace("\\ \\\n  ", "\\ ");
+    let (old, new) = (format!("\n{source}:\n"), format!("\n{first}:\n"));
+    Some(format!(
+        "{target}: {listed}{}",
+        targets.replacen(&old, &new, 1)
+    ))
 }
 
 /// A command that compiles a CUDA source.
@@ -68,10 +88,11 @@ struct Asked<'a> {
     header: usize,
     /// Those that a precompiled header depends on.
     lasting: Vec<&'a str>,
-    /// The folders that it names for headers.
-    folders: Vec<&'a Path>,
+    /// The folders that it names for headers, and the environment does.
+    folders: Vec<PathBuf>,
     /// That of the toolkit.
     toolkit: &'a Path,
+    source: &'a str,
     /// The file that is to have a rule for make.
     rule: Option<&'a Path>,
 }
@@ -96,15 +117,20 @@ const OTHER: [&str; 10] = [
 ];
 
 /// Of those, the ones that are understood beside [`FOLDERS`].
-const KNOWN: [&str; 6] = ["-MD", "-MF", "-MT", "-MQ", "-include", "-gline-tables-only"];
+const KNOWN: [&str; 8] = [
+    "-MD",
+    "-MMD",
+    "-MP",
+    "-MF",
+    "-MT",
+    "-MQ",
+    "-include",
+    "-gline-tables-only",
+];
 
 impl<'a> Asked<'a> {
     /// `None` where it does something else, or headers may come from elsewhere.
     fn of(arguments: &'a [OsString]) -> Option<Self> {
-        let searches = ["CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH"];
-        if searches.iter().any(|name| std::env::var_os(name).is_some()) {
-            return None;
-        }
         let words: Option<Vec<&str>> = arguments.iter().map(|word| word.to_str()).collect();
         let words = words?;
         let begins = |word: &str, with: &[&str]| with.iter().any(|begin| word.starts_with(begin));
@@ -122,14 +148,20 @@ impl<'a> Asked<'a> {
             arguments,
             header: behind("-include")?.0,
             lasting: Vec::new(),
-            folders: Vec::new(),
+            folders: folders_of_environment(),
             toolkit: path(
                 words
                     .iter()
                     .find_map(|word| word.strip_prefix("--cuda-path="))?,
             ),
+            source: words.get(behind("-o")?.0 + 1)?,
             rule: behind("-MF").map(|(_, file)| path(file)),
         };
+        // Make would have to be told of it in other words.
+        let is_plain = !asked.source.contains([' ', '\\', '#', '$', ':']);
+        if asked.rule.is_some() && !is_plain {
+            return None;
+        }
         let mut rest = words.iter().copied();
         while let Some(word) = rest.next() {
             if let Some(option) = FOLDERS.iter().find(|option| word.starts_with(*option)) {
@@ -142,7 +174,7 @@ impl<'a> Asked<'a> {
                     }
                     joined => joined,
                 };
-                asked.folders.push(path(folder));
+                asked.folders.push(folder.into());
                 continue;
             }
             match word {
@@ -150,7 +182,7 @@ impl<'a> Asked<'a> {
                 "-MF" | "-MT" | "-MQ" | "-include" => drop(rest.next()?),
                 // The output and the source.
                 "-o" => drop((rest.next()?, rest.next()?)),
-                "-MD" | "-emit-llvm" | "-c" | "-fcolor-diagnostics" => {}
+                "-MD" | "-MMD" | "-MP" | "-emit-llvm" | "-c" | "-fcolor-diagnostics" => {}
                 "-Xclang" => match rest.next()? {
                     "-fcuda-include-gpubinary" => drop((rest.next()?, rest.next()?)),
                     option => asked.lasting.extend([word, option]),
@@ -162,11 +194,10 @@ impl<'a> Asked<'a> {
         Some(asked)
     }
 
-    /// Puts the precompiled header into a folder, and gives what it was made from; `None` where there is none.
-    fn precompile(&self, (clang, build): (&Path, &Build), place: &Path) -> Option<Vec<Stamp>> {
+    /// Puts the precompiled header into a folder; `None` where there is none.
+    fn precompile(&self, (clang, build): (&Path, &Build), place: &Path) -> Option<Kept> {
         let entry = Entry::within(folder()?, SORT, self.key(clang)?);
-        let kept = entry.take();
-        let Some(kept) = kept else {
+        let Some(kept) = entry.take() else {
             // Most options are met once.
             entry.keep(&[]);
             return None;
@@ -178,7 +209,7 @@ impl<'a> Asked<'a> {
                 && made_from.beside == self.beside(&made_from.inputs);
             if is_unchanged {
                 std::fs::write(&header, bytes).ok()?;
-                return Some(made_from.inputs);
+                return Some(Kept { entry, made_from });
             }
         } else if !kept.is_empty() {
             return None;
@@ -204,10 +235,23 @@ impl<'a> Asked<'a> {
         }
         let inputs = settled_inputs(&rule, started)?;
         let beside = self.beside(&inputs);
-        let made_from = MadeFrom { inputs, beside };
-        let description = serde_json::to_vec(&made_from).ok()?;
-        entry.keep(&[&description, &std::fs::read(&header).ok()?]);
-        Some(made_from.inputs)
+        let made_from = MadeFrom {
+            inputs,
+            beside,
+            mismatches: 0,
+        };
+        let kept = Kept { entry, made_from };
+        kept.keep(&std::fs::read(&header).ok()?)?;
+        Some(kept)
+    }
+
+    /// Has the source stand first in the rule for make, if one was asked for; `None` where that fails.
+    fn put_source_first(&self) -> Option<()> {
+        let Some(rule) = self.rule else {
+            return Some(());
+        };
+        let text = std::fs::read_to_string(rule).ok()?;
+        std::fs::write(rule, with_source_first(&text, self.source)?).ok()
     }
 
     /// All that a precompiled header depends on beside files.
@@ -266,7 +310,36 @@ impl<'a> Asked<'a> {
 struct MadeFrom {
     inputs: Vec<Stamp>,
     beside: BTreeSet<PathBuf>,
+    /// Sources that clang compiled without it alone.
+    mismatches: u32,
 }
+
+/// A precompiled header in the cache.
+struct Kept {
+    entry: Entry,
+    made_from: MadeFrom,
+}
+
+impl Kept {
+    fn keep(&self, header: &[u8]) -> Option<()> {
+        let made_from = serde_json::to_vec(&self.made_from).ok()?;
+        self.entry.keep(&[&made_from, header]);
+        Some(())
+    }
+
+    /// Notes that clang compiled a source only without it. One that several sources do not go with costs more than it
+    /// saves.
+    fn count_mismatch(mut self) {
+        self.made_from.mismatches += 1;
+        if self.made_from.mismatches >= MOST_MISMATCHES {
+            self.entry.keep(&[UNUSABLE]);
+        } else if let Some([_, header]) = self.entry.take().as_deref() {
+            let _kept = self.keep(header);
+        }
+    }
+}
+
+const MOST_MISMATCHES: u32 = 3;
 
 /// Our sort of entries of the cache.
 const SORT: &str = "headers";
@@ -276,6 +349,15 @@ const UNUSABLE: &[u8] = b"unusable";
 
 /// As `cuda/std/__type_traits/conditional.h` has them, and two more.
 const MOST_PARTS_OF_NAME: usize = 6;
+
+/// Where clang looks for headers beside the folders of its options.
+fn folders_of_environment() -> Vec<PathBuf> {
+    let searches = ["CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH"];
+    let values = searches.iter().filter_map(std::env::var_os);
+    values
+        .flat_map(|value| std::env::split_paths(&value).collect::<Vec<_>>())
+        .collect()
+}
 
 fn folder() -> Option<PathBuf> {
     let named = std::env::var_os("SIRIUS_PRECOMPILED_HEADERS").filter(|name| !name.is_empty());
@@ -306,7 +388,7 @@ mod tests {
         let image = "-Xclang -fcuda-include-gpubinary -Xclang image -cuid=1";
         for (before, behind) in [
             ("", ""),
-            ("-include theirs.h", "-MD -MF rule.d -MT x.o"),
+            ("-include theirs.h", "-MMD -MF rule.d -MT x.o -MP"),
             (image, "-fcolor-diagnostics"),
         ] {
             assert_eq!(lasting(before, behind).as_deref(), Some(ALL));
@@ -317,12 +399,23 @@ mod tests {
     }
 
     #[test]
+    fn a_rule_names_its_source_first() {
+        let rule = "x.o: /ours.h a\\ b/own.h \\\n  x.cu \\\n  /last.h\n\na\\ b/own.h:\n\nx.cu:\n\n/last.h:\n";
+        let expected = "x.o: x.cu \\\n  /ours.h \\\n  a\\ b/own.h \\\n  /last.h\n\na\\ b/own.h:\n\n/ours.h:\n\n/last.h:\n";
+        assert_eq!(with_source_first(rule, "x.cu").as_deref(), Some(expected));
+        assert_eq!(with_source_first(rule, "y.cu"), None);
+        assert_eq!(
+            with_source_first(expected, "x.cu").as_deref(),
+            Some(expected)
+        );
+    }
+
+    #[test]
     fn other_uses_of_clang_are_left_alone() {
         for option in [
             "-g",
             "-ggdb",
-            "-MMD",
-            "-MP",
+            "-M",
             "-E",
             "-includefirst.h",
             "--include=first.h",
