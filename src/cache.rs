@@ -7,9 +7,9 @@
 //! the same byte for byte and its own checksum is right, in a regular file. So no other file, and no damage, can change a
 //! program. What fails to be kept is no error.
 
-use crate::files::{is_unfinished, read_regular, write_whole};
+use crate::files::{is_unfinished, open_regular, read_regular, write_whole};
 use std::fmt::Write as _;
-use std::fs::Metadata;
+use std::fs::{File, Metadata, TryLockError};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -50,6 +50,17 @@ impl Entry {
         // What is used stays longest.
         let _ = file.set_modified(SystemTime::now());
         Some(parts)
+    }
+
+    /// That this run is the one to make what is to be kept here instead of what is, until the value is dropped or the
+    /// run ends; `None` where another one is.
+    pub fn claim(&self) -> Option<File> {
+        let file = open_regular(&self.path()).ok()?;
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => None,
+            // Where nothing can be locked, each makes its own.
+            Ok(()) | Err(TryLockError::Error(_)) => Some(file),
+        }
     }
 
     /// Keeps parts, and removes what was used longest ago where there is too much.
@@ -97,7 +108,7 @@ pub fn tools_as_text<'a>(tools: impl IntoIterator<Item = &'a Path>) -> Option<St
 }
 
 /// The sorts of entries that [`bound`] removes; other files in the folder are not its own.
-const SORTS: [&str; 3] = ["link", "cubin", "headers"];
+const SORTS: [&str; 5] = ["link", "cubin", "image", "headers", "host"];
 
 /// Removes the entries that were used longest ago until the others take no more than `most` bytes, and what runs
 /// left that were killed while they wrote one.
@@ -193,6 +204,18 @@ mod tests {
             damaged[place] ^= 1;
             assert_eq!(decode(&damaged, b"sources"), None);
         }
+    }
+
+    #[test]
+    fn one_at_a_time_makes_an_entry() {
+        let folder = tempfile::tempdir().unwrap();
+        let entry = || Entry::within(folder.path().to_owned(), "headers", b"options".to_vec());
+        assert!(entry().claim().is_none());
+        entry().keep(&[]);
+        let claim = entry().claim();
+        assert!(claim.is_some() && entry().claim().is_none());
+        drop(claim);
+        assert!(entry().claim().is_some());
     }
 
     #[test]

@@ -34,18 +34,27 @@ pub(crate) fn write_whole(place: &Path, contents: &[u8]) -> io::Result<()> {
 /// # Errors
 /// It is something else, or cannot be read.
 pub(crate) fn read_regular(path: &Path) -> io::Result<(File, Vec<u8>)> {
-    let mut file = File::options()
-        .read(true)
-        .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
-        .open(path)?;
+    let mut file = open_regular(path)?;
     let known = file.metadata()?;
-    if !known.is_file() {
-        return Err(io::Error::other("not a regular file"));
-    }
     let mut bytes = Vec::new();
     // What grows meanwhile is not read to an end that never comes.
     (&mut file).take(known.len()).read_to_end(&mut bytes)?;
     Ok((file, bytes))
+}
+
+/// Opens a regular file to be read; what else may stand there under the name is no such file.
+///
+/// # Errors
+/// It cannot be opened, or is no regular file.
+pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
+    let file = File::options()
+        .read(true)
+        .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
+        .open(path)?;
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(io::Error::other("not a regular file")),
+    }
 }
 
 /// A folder that nobody else may look into, which goes with the value.

@@ -752,6 +752,11 @@ impl Toolchain {
         self.compatibility_header.with_file_name(Self::CLANG_VIEW)
     }
 
+    /// Headers of ours that stand for larger ones while nothing asks for what they lack.
+    pub fn lean_headers(&self) -> PathBuf {
+        self.compatibility_header.with_file_name("lean")
+    }
+
     /// The definition by which the `cuda.h` in that folder tells clang the toolkit's version.
     #[must_use]
     pub fn driver_version(&self) -> String {

@@ -103,7 +103,7 @@ pub(super) fn compile<'ctx>(
         .collect();
     let clang = |arguments: &[OsString], made: &Path, listener: &mut dyn Listener| {
         let temporary = [image.as_path(), made];
-        run_front_end(&toolchain.clang, arguments, &temporary, build, listener)
+        run_front_end(toolchain, arguments, &temporary, build, listener)
     };
     let run_both = |host: &[OsString], further: &[OsString], listener: &mut dyn Listener| {
         let with_further = |arguments: &[OsString]| [arguments, further].concat();

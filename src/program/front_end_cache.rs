@@ -9,7 +9,7 @@
 //! not kept: a command that asks for dependencies itself, files that change while clang runs.
 
 use super::precompiled_headers::run_with_precompiled;
-use crate::cli::{Build, Listener, Output, ToolError};
+use crate::cli::{Build, Listener, Output, ToolError, Toolchain};
 use crate::files::read_regular;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
@@ -24,7 +24,7 @@ use std::time::{Duration, SystemTime};
 /// # Errors
 /// As [`run_with_precompiled`]; what fails to be kept is no error.
 pub(super) fn run_front_end(
-    clang: &Path,
+    toolchain: &Toolchain,
     arguments: &[OsString],
     temporary: &[&Path],
     build: &Build,
@@ -35,9 +35,9 @@ pub(super) fn run_front_end(
     let folder = folder.filter(|_| !arguments.iter().any(|argument| argument == "-ivfsoverlay"));
     let command = folder
         .as_ref()
-        .and_then(|_| Command::new(clang, arguments, temporary));
+        .and_then(|_| Command::new(&toolchain.clang, arguments, temporary));
     let (Some(folder), Some(command), Some(made)) = (folder, command, temporary.last()) else {
-        return run_with_precompiled(clang, arguments, build, listener);
+        return run_with_precompiled(toolchain, arguments, build, listener);
     };
     let cache = Cache {
         folder: folder.into(),
@@ -53,7 +53,7 @@ pub(super) fn run_front_end(
     let mut asking = arguments.to_vec();
     asking.extend(["-MD".into(), "-MF".into(), listed.clone().into_os_string()]);
     let started = SystemTime::now();
-    let output = run_with_precompiled(clang, &asking, build, listener)?;
+    let output = run_with_precompiled(toolchain, &asking, build, listener)?;
     // A folder that cannot be written only costs time.
     let _kept = cache.keep(&output, made, &listed, started);
     Ok(output)

@@ -46,6 +46,7 @@ mod numerics;
 mod operations;
 mod own_copies;
 mod passes;
+mod lean_headers;
 mod precompiled_headers;
 mod read_only;
 mod registration_order;

@@ -11,8 +11,11 @@
 //! fails with it, the source is compiled without it, so that no message is about it.
 
 use super::front_end_cache::{ENVIRONMENT, Stamp, settled_inputs};
+use super::lean_headers;
 use crate::cache::{self, Entry};
-use crate::cli::{Bounded, Build, Listener, Output, ToolError, run_tool, run_tool_heard};
+use crate::cli::{
+    Bounded, Build, Listener, Output, ToolError, Toolchain, run_tool, run_tool_heard,
+};
 use crate::files::private_folder;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -20,37 +23,98 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Runs clang's front end, with a precompiled header where there is one for the command.
+/// Runs clang's front end, over lean headers where they will do, and with these precompiled where that was done for the
+/// command's options.
 ///
 /// # Errors
 /// As [`run_tool_heard`]; what fails to be kept is no error.
 pub(super) fn run_with_precompiled(
-    clang: &Path,
+    toolchain: &Toolchain,
     arguments: &[OsString],
     build: &Build,
     listener: &mut dyn Listener,
 ) -> Result<Output, ToolError> {
-    let precompiled = Asked::of(arguments).and_then(|asked| {
-        let place = private_folder().ok()?;
-        let kept = asked.precompile((clang, build), place.path())?;
-        Some((asked, place, kept))
-    });
-    let Some((asked, place, kept)) = precompiled else {
+    let clang = toolchain.clang.as_path();
+    if named_folder().is_some_and(|name| name == "off") || Asked::of(arguments).is_none() {
         return run_tool_heard(clang, arguments, build, listener);
-    };
-    let command = asked.with(&header_in(place.path()));
-    if let Ok(output) = run_tool_heard(clang, &command, build, listener)
-        && asked.put_source_first().is_some()
-    {
-        return Ok(output);
     }
+    let lean = lean_headers::in_front(arguments, toolchain);
+    let mut attempt = run_once((clang, build), &lean, true, listener);
+    if matches!(attempt, Attempt::Lacking) {
+        attempt = run_once((clang, build), arguments, false, &mut Bounded::default());
+    }
+    let failures = match attempt {
+        Attempt::Done(output) => return Ok(output),
+        Attempt::Lacking => None,
+        Attempt::Failed(failures) => failures,
+    };
     // Whatever was wrong, what the user reads about it comes from a run over the headers themselves.
     let output = run_tool_heard(clang, arguments, build, &mut Bounded::default());
-    if output.is_ok() {
-        kept.count_mismatch();
+    if let (Ok(_), Some(failures)) = (&output, failures) {
+        failures.count_one();
     }
     output
 }
+
+/// What came of a run.
+enum Attempt {
+    Done(Output),
+    /// There was none, or the code needs what its headers lacked.
+    Lacking,
+    /// It failed; where that is counted.
+    Failed(Option<Failures>),
+}
+
+/// Runs a command over precompiled headers; without them where that is worth it.
+fn run_once(
+    (clang, build): (&Path, &Build),
+    arguments: &[OsString],
+    also_without: bool,
+    listener: &mut dyn Listener,
+) -> Attempt {
+    let Some((asked, place)) = Asked::of(arguments).zip(private_folder().ok()) else {
+        return Attempt::Lacking;
+    };
+    let failures = asked.failures(clang);
+    if failures.as_ref().is_some_and(Failures::are_too_many) {
+        return Attempt::Lacking;
+    }
+    let header = header_in(place.path());
+    let is_there = asked.precompile((clang, build), place.path()).is_some();
+    let output = match is_there {
+        true => run_tool_heard(clang, &asked.with(&header), build, listener),
+        false if also_without => run_tool_heard(clang, arguments, build, listener),
+        false => return Attempt::Lacking,
+    };
+    match output {
+        Ok(_) if lean_headers::are_too_lean(asked.output) => Attempt::Lacking,
+        Ok(output) if !is_there || asked.put_source_first().is_some() => Attempt::Done(output),
+        _ => Attempt::Failed(failures),
+    }
+}
+
+/// How many sources clang compiled only otherwise than in a certain way, which several sources do not go with: that
+/// costs more than it saves.
+struct Failures(Entry);
+
+impl Failures {
+    fn count(&self) -> u8 {
+        let kept = self.0.take().unwrap_or_default();
+        kept.first()
+            .and_then(|count| count.first().copied())
+            .unwrap_or(0)
+    }
+
+    fn are_too_many(&self) -> bool {
+        self.count() >= MOST_FAILURES
+    }
+
+    fn count_one(&self) {
+        self.0.keep(&[&[self.count().saturating_add(1)]]);
+    }
+}
+
+const MOST_FAILURES: u8 = 3;
 
 fn header_in(place: &Path) -> PathBuf {
     place.join("headers.pch")
@@ -93,6 +157,7 @@ struct Asked<'a> {
     /// That of the toolkit.
     toolkit: &'a Path,
     source: &'a str,
+    output: &'a Path,
     /// The file that is to have a rule for make.
     rule: Option<&'a Path>,
 }
@@ -155,6 +220,7 @@ impl<'a> Asked<'a> {
                     .find_map(|word| word.strip_prefix("--cuda-path="))?,
             ),
             source: words.get(behind("-o")?.0 + 1)?,
+            output: path(behind("-o")?.1),
             rule: behind("-MF").map(|(_, file)| path(file)),
         };
         // Make would have to be told of it in other words.
@@ -195,24 +261,16 @@ impl<'a> Asked<'a> {
     }
 
     /// Puts the precompiled header into a folder; `None` where there is none.
-    fn precompile(&self, (clang, build): (&Path, &Build), place: &Path) -> Option<Kept> {
+    fn precompile(&self, (clang, build): (&Path, &Build), place: &Path) -> Option<()> {
         let entry = Entry::within(folder()?, SORT, self.key(clang)?);
-        let Some(kept) = entry.take() else {
-            // Most options are met once.
-            entry.keep(&[]);
-            return None;
-        };
         let header = header_in(place);
-        if let [made_from, bytes] = kept.as_slice() {
-            let made_from: MadeFrom = serde_json::from_slice(made_from).ok()?;
-            let is_unchanged = made_from.inputs.iter().all(Stamp::is_unchanged)
-                && made_from.beside == self.beside(&made_from.inputs);
-            if is_unchanged {
-                std::fs::write(&header, bytes).ok()?;
-                return Some(Kept { entry, made_from });
-            }
-        } else if !kept.is_empty() {
-            return None;
+        if self.take(&entry, &header)? {
+            return Some(());
+        }
+        let _claim = entry.claim()?;
+        // Whoever had it until now may have made one.
+        if self.take(&entry, &header)? {
+            return Some(());
         }
         let rule = place.join("rule.d");
         let mut arguments: Vec<OsString> = self.lasting.iter().map(OsString::from).collect();
@@ -235,14 +293,31 @@ impl<'a> Asked<'a> {
         }
         let inputs = settled_inputs(&rule, started)?;
         let beside = self.beside(&inputs);
-        let made_from = MadeFrom {
-            inputs,
-            beside,
-            mismatches: 0,
+        let made_from = serde_json::to_vec(&MadeFrom { inputs, beside }).ok()?;
+        entry.keep(&[&made_from, &std::fs::read(&header).ok()?]);
+        Some(())
+    }
+
+    /// Writes the header that an entry has; `Some(false)` where one is to be made.
+    fn take(&self, entry: &Entry, header: &Path) -> Option<bool> {
+        let Some(kept) = entry.take() else {
+            // Most options are met once.
+            entry.keep(&[]);
+            return None;
         };
-        let kept = Kept { entry, made_from };
-        kept.keep(&std::fs::read(&header).ok()?)?;
-        Some(kept)
+        match kept.as_slice() {
+            [] => Some(false),
+            [made_from, bytes] => {
+                let made_from: MadeFrom = serde_json::from_slice(made_from).ok()?;
+                let is_unchanged = made_from.inputs.iter().all(Stamp::is_unchanged)
+                    && made_from.beside == self.beside(&made_from.inputs);
+                if is_unchanged {
+                    std::fs::write(header, bytes).ok()?;
+                }
+                Some(is_unchanged)
+            }
+            _ => None,
+        }
     }
 
     /// Has the source stand first in the rule for make, if one was asked for; `None` where that fails.
@@ -252,6 +327,13 @@ impl<'a> Asked<'a> {
         };
         let text = std::fs::read_to_string(rule).ok()?;
         std::fs::write(rule, with_source_first(&text, self.source)?).ok()
+    }
+
+    /// Where it is counted how often this fails.
+    fn failures(&self, clang: &Path) -> Option<Failures> {
+        let mut of = self.key(clang)?;
+        of.extend(b"\nfailures");
+        Some(Failures(Entry::within(folder()?, SORT, of)))
     }
 
     /// All that a precompiled header depends on beside files.
@@ -310,36 +392,7 @@ impl<'a> Asked<'a> {
 struct MadeFrom {
     inputs: Vec<Stamp>,
     beside: BTreeSet<PathBuf>,
-    /// Sources that clang compiled without it alone.
-    mismatches: u32,
 }
-
-/// A precompiled header in the cache.
-struct Kept {
-    entry: Entry,
-    made_from: MadeFrom,
-}
-
-impl Kept {
-    fn keep(&self, header: &[u8]) -> Option<()> {
-        let made_from = serde_json::to_vec(&self.made_from).ok()?;
-        self.entry.keep(&[&made_from, header]);
-        Some(())
-    }
-
-    /// Notes that clang compiled a source only without it. One that several sources do not go with costs more than it
-    /// saves.
-    fn count_mismatch(mut self) {
-        self.made_from.mismatches += 1;
-        if self.made_from.mismatches >= MOST_MISMATCHES {
-            self.entry.keep(&[UNUSABLE]);
-        } else if let Some([_, header]) = self.entry.take().as_deref() {
-            let _kept = self.keep(header);
-        }
-    }
-}
-
-const MOST_MISMATCHES: u32 = 3;
 
 /// Our sort of entries of the cache.
 const SORT: &str = "headers";
@@ -360,12 +413,12 @@ fn folders_of_environment() -> Vec<PathBuf> {
 }
 
 fn folder() -> Option<PathBuf> {
-    let named = std::env::var_os("SIRIUS_PRECOMPILED_HEADERS").filter(|name| !name.is_empty());
-    match named {
-        Some(name) if name == "off" => None,
-        Some(name) => Some(name.into()),
-        None => cache::folder(),
-    }
+    named_folder().map(PathBuf::from).or_else(cache::folder)
+}
+
+/// What the user has for a folder; `off` where clang is to read all headers as they stand.
+fn named_folder() -> Option<OsString> {
+    std::env::var_os("SIRIUS_PRECOMPILED_HEADERS").filter(|name| !name.is_empty())
 }
 
 #[cfg(test)]
