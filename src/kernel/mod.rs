@@ -102,7 +102,7 @@ pub fn model_of(program: &Program<'_>, kernel: &Kernel, tables: Tables) -> Kerne
         tables,
         ..read::read_body(function)
     };
-    let mut model = model::model_body(&body, kernel.id, &kernel.name);
+    let mut model = model::model_written_body(&body, kernel.id, &kernel.name);
     if let Some(name) = operation_name(&kernel.name) {
         model.display_name = name.to_owned();
     }
@@ -154,7 +154,7 @@ fn hidden_variable(program: &Program<'_>, model: &KernelModel) -> Option<(String
     })
 }
 
-/// Models one kernel function in canonical form; `name` is the mangled name in its unit.
+/// Models one kernel function in canonical form, but for its exchanges; `name` is the mangled name in its unit.
 pub fn model_kernel(function: FunctionValue<'_>, id: KernelId, name: &str) -> KernelModel {
     model_kernel_with_tables(function, id, name, Tables::Unknown)
 }

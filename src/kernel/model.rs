@@ -23,6 +23,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Models a body; `name` is the mangled name that the user's program has for it.
 pub fn model_body(body: &Body, id: KernelId, name: &str) -> KernelModel {
+    model_with((body, id, name), false)
+}
+
+/// The same of a kernel that the user wrote, which may go by lanes that run in lockstep.
+pub fn model_written_body(body: &Body, id: KernelId, name: &str) -> KernelModel {
+    model_with((body, id, name), true)
+}
+
+fn model_with((body, id, name): (&Body, KernelId, &str), finds_exchanges: bool) -> KernelModel {
     let flow = Flow::new(body);
     let privacy = privacy::analyse(body);
     let uniformity = Uniformity::new(body, &flow, &privacy.changed_arguments, &BTreeSet::new());
@@ -266,7 +275,10 @@ pub fn model_body(body: &Body, id: KernelId, name: &str) -> KernelModel {
         dynamic_shared,
         max_threads: body.max_threads,
     };
-    model.exchanges = exchange::exchanges(body, &flow, &uniformity, (&events, &touches), &model);
+    if finds_exchanges {
+        let statements = (&events, touches.as_slice());
+        model.exchanges = exchange::exchanges(body, &flow, &uniformity, statements, &model);
+    }
     model
 }
 
