@@ -5,6 +5,7 @@
 //! kernel lost a barrier, a stage panics), the untouched program is built, a reproducer is written where there is a plan, and the
 //! failure is said loudly; with `SIRIUS_STRICT` set, as under test, it is fatal.
 
+mod analysis;
 mod artifacts;
 mod clock;
 mod crowded;
@@ -27,6 +28,7 @@ mod tuning;
 
 pub use outcome::{Outcome, PipelineError};
 
+use analysis::{Analysis, without_groups};
 use artifacts::{link_program, make_library, program_to_run, run_afterwards};
 use clock::{Clock, write_times};
 use outputs::{check_names, default_output, in_private, outputs, write_report};
@@ -38,26 +40,19 @@ use crate::cli::toolchain::find_toolchain;
 use crate::cli::toolkit_folder::lay_out;
 use crate::cli::{Build, Device, Fusion, Invocation, Language, Phase, Toolchain, TuneMode};
 use crate::codegen::{self, CodegenError, FusedImage};
-use crate::dependence::{Uar, build_uar, take_domains};
+use crate::dependence::{build_uar, take_domains};
 use crate::kernel::KernelModel;
-use crate::launch::{
-    BufferId, LaunchGraph, LaunchId, build_launch_graph, fold_launches_by_handles,
-};
+use crate::launch::{LaunchGraph, build_launch_graph, fold_launches_by_handles};
 use crate::objects;
 use crate::output::tell;
 use crate::program::{Program, read_program};
-use crate::report::{self, Report};
+use crate::report;
 use crate::schedule::occupancy::Limits;
-use crate::schedule::resources::GroupOccupancy;
-use crate::schedule::{
-    self, FusionPlan, Missed, Orientation, ScheduleOptions, find_dead_buffers, plan_fusion,
-    wave_orders,
-};
-use crate::verify::{VerifiedPlan, verify};
+use crate::schedule::{FusionPlan, Orientation, ScheduleOptions, plan_fusion};
 use inkwell::context::Context;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// A stage of the compiler, in the order in which data flows. The names serve
 /// `--sirius-stop-after=`, `--sirius-dump=`, timing labels and test folders alike.
@@ -427,8 +422,17 @@ fn compile_fused(
         exchanges::keep_unfused(&mut program, build, outcome)?;
         return emit_unfused(&program, build, toolchain, output, outcome);
     }
+    let Some(facts) = find_facts(&mut program, build, &mut clock, outcome)? else {
+        return Ok(());
+    };
+    let bench = codegen::Workbench::new(build, toolchain)?;
+    // Each source's own image is made while launches are related, unless what was compiled before may do.
+    let units = match objects_will_do || build.sirius.stop_after.is_some() {
+        true => None,
+        false => Some(codegen::emit_units(&program, &bench)?),
+    };
     let stages = (&mut clock, outcome::relate_for(build));
-    let Some(analysis) = analyze_program(&mut program, (build, toolchain), stages, outcome)? else {
+    let Some(analysis) = plan_program(facts, (build, toolchain), stages, outcome)? else {
         return Ok(());
     };
     let analysis = tuning::choose(&program, analysis, build, outcome)?;
@@ -438,7 +442,8 @@ fn compile_fused(
         return Ok(());
     }
     let (analysis, emitted) = clock.time(Stage::Codegen, || {
-        generate(&program, analysis, (build, toolchain), output, outcome)
+        let units = units.map_or_else(|| codegen::emit_units(&program, &bench), Ok)?;
+        generate(&program, analysis, (&bench, units), output, outcome)
     })?;
     clock.dump(Stage::Codegen, || program.host.to_string());
     save::stage(build, "host.after.ll", || program.host.to_string())?;
@@ -482,24 +487,23 @@ fn compile_fused(
 fn generate(
     program: &Program<'_>,
     analysis: Analysis,
-    (build, toolchain): (&Build, &Toolchain),
+    (bench, mut units): (&codegen::Workbench<'_>, codegen::UnitImages),
     output: &Path,
     outcome: &mut Outcome,
 ) -> Result<(Analysis, codegen::Emitted), PipelineError> {
-    let bench = codegen::Workbench::new(build, toolchain)?;
-    let mut units = codegen::emit_units(program, &bench)?;
-    let (mut analysis, mut fused) = fuse(program, analysis, build, (&bench, &mut units))?;
+    let build = bench.build();
+    let (mut analysis, mut fused) = fuse(program, analysis, (bench, &mut units))?;
     if let Some(Ok(image)) = &fused
         && crowded::plan_without_turns(&mut analysis, image)
     {
         analysis = tuning::choose(program, analysis, build, outcome)?;
-        (analysis, fused) = fuse(program, analysis, build, (&bench, &mut units))?;
+        (analysis, fused) = fuse(program, analysis, (bench, &mut units))?;
     }
     let emitted = codegen::emit(
         program,
         (&analysis.graph, &analysis.models, &analysis.plan),
         (units, fused),
-        &bench,
+        bench,
         output,
     )?;
     Ok((analysis, emitted))
@@ -509,10 +513,9 @@ fn generate(
 fn fuse(
     program: &Program<'_>,
     analysis: Analysis,
-    build: &Build,
     (bench, units): (&codegen::Workbench<'_>, &mut codegen::UnitImages),
 ) -> Result<(Analysis, Option<Result<FusedImage, CodegenError>>), PipelineError> {
-    let toolchain = bench.toolchain();
+    let (build, toolchain) = (bench.build(), bench.toolchain());
     let plan = analysis.plan.plan();
     if plan.groups.is_empty() && plan.waves.is_empty() {
         return Ok((analysis, None));
@@ -545,117 +548,6 @@ fn fuse(
     Ok((analysis, Some(fused)))
 }
 
-/// What the stages before code generation found out.
-struct Analysis {
-    graph: LaunchGraph,
-    models: Vec<KernelModel>,
-    uar: Uar,
-    plan: VerifiedPlan,
-    missed: Vec<Missed>,
-    options: ScheduleOptions,
-    /// By a group's first member, what its fused kernel leaves unwritten.
-    unwritten: BTreeMap<LaunchId, Vec<BufferId>>,
-    /// Allocations that take no memory before an original launch needs it.
-    reserved: Vec<BufferId>,
-    /// By a group's first member, how it fares on each architecture, where ptxas was asked.
-    occupancy: BTreeMap<LaunchId, Vec<GroupOccupancy>>,
-    /// By a group's first member, the name of the variant that was chosen.
-    tuned: BTreeMap<LaunchId, String>,
-    seconds: Vec<(Stage, f64)>,
-}
-
-impl Analysis {
-    fn report(&self, build: &Build) -> Report {
-        let plan = self.plan.plan();
-        let (graph, models, missed) = (&self.graph, &self.models, &self.missed);
-        let mut report =
-            report::build_report(graph, models, &self.uar, plan, missed, &self.seconds);
-        let orders = wave_orders(graph, models, &self.uar, &self.options, plan);
-        report.add_waves(&orders);
-        report.add_reservations(graph, &self.reserved);
-        let inputs: Vec<PathBuf> = build
-            .inputs
-            .iter()
-            .map(|input| input.path.clone())
-            .collect();
-        report.spell_files_as(&inputs);
-        let fused = plan.groups.iter().filter(|group| group.members.len() > 1);
-        for (fusion, group) in report.fusions.iter_mut().zip(fused) {
-            let first = group.members.first();
-            let buffers = first.and_then(|first| self.unwritten.get(&first.launch));
-            let names = buffers.into_iter().flatten();
-            fusion.not_written = names
-                .map(|buffer| graph.buffers[buffer.0].name.clone())
-                .collect();
-            let figures = first.and_then(|first| self.occupancy.get(&first.launch));
-            fusion.resources = figures.cloned().unwrap_or_default();
-            let chosen = first.and_then(|first| self.tuned.get(&first.launch));
-            fusion.tuned = chosen.cloned();
-            let asked = &build.sirius.orientation;
-            let there =
-                ["auto", "v", "h"].contains(&asked.as_str()) || fusion.orientations.contains(asked);
-            fusion.orientation_not_there = (!there).then(|| asked.clone());
-        }
-        report
-    }
-}
-
-/// What was found out, when code generation left groups of the plan out.
-fn without_groups(analysis: Analysis, left_out: &[usize]) -> Result<Analysis, PipelineError> {
-    if left_out.is_empty() {
-        return Ok(analysis);
-    }
-    let Analysis {
-        graph,
-        models,
-        uar,
-        plan,
-        mut missed,
-        options,
-        unwritten,
-        reserved,
-        occupancy,
-        tuned,
-        seconds,
-    } = analysis;
-    let mut kept = FusionPlan {
-        waves: plan.plan().waves.clone(),
-        ..FusionPlan::default()
-    };
-    for (index, group) in plan.plan().groups.iter().enumerate() {
-        if left_out.contains(&index) {
-            missed.extend(schedule::left_out(&graph, &models, group));
-            let member = |launch| group.members.iter().any(|member| member.launch == launch);
-            for region in &mut kept.waves {
-                region
-                    .statements
-                    .retain(|statement| !member(statement.launch));
-            }
-        } else {
-            kept.groups.push(group.clone());
-        }
-    }
-    missed.sort_by_key(|missed| missed.source);
-    if options.reserves_memory {
-        kept.dead_buffers = find_dead_buffers(&graph, &models, &kept);
-    }
-    let plan = verify(&graph, &models, kept)
-        .map_err(|_| PipelineError::Bug("the verifier refuses a part of a plan".into()))?;
-    Ok(Analysis {
-        graph,
-        models,
-        uar,
-        plan,
-        missed,
-        options,
-        unwritten,
-        reserved,
-        occupancy,
-        tuned,
-        seconds,
-    })
-}
-
 /// `sirius-rs analyze`: everything up to the verified plan.
 fn analyze(
     build: &Build,
@@ -673,9 +565,11 @@ fn analyze(
     let mut clock = Clock::new(&build);
     let mut program = clock.time(Stage::Program, || read_program(&context, &build, toolchain))?;
     outcome.warnings.push_str(&program.warnings);
+    let stopped = || PipelineError::Bug("analysis was stopped".into());
+    let facts = find_facts(&mut program, &build, &mut clock, outcome)?.ok_or_else(stopped)?;
     let stages = (&mut clock, build_uar as outcome::Relate);
-    let analysis = analyze_program(&mut program, (&build, toolchain), stages, outcome)?;
-    let analysis = analysis.ok_or_else(|| PipelineError::Bug("analysis was stopped".into()))?;
+    let analysis = plan_program(facts, (&build, toolchain), stages, outcome)?;
+    let analysis = analysis.ok_or_else(stopped)?;
     let mut analysis = tuning::choose(&program, analysis, &build, outcome)?;
     if resources::decide(&build, toolchain) {
         (analysis, _) = clock.time(Stage::Codegen, || {
@@ -688,13 +582,20 @@ fn analyze(
     })
 }
 
-/// The stages from `launch` to `verify`; `None` when the command line stops after one of them.
-fn analyze_program(
+/// What host code and device code each say.
+struct Facts {
+    graph: LaunchGraph,
+    models: Vec<KernelModel>,
+}
+
+/// The stages `launch` and `kernel`, after which device code stays as it is; `None` when the command line stops after
+/// one of them.
+fn find_facts(
     program: &mut Program<'_>,
-    (build, toolchain): (&Build, &Toolchain),
-    (clock, relate): (&mut Clock<'_>, outcome::Relate),
+    build: &Build,
+    clock: &mut Clock<'_>,
     outcome: &mut Outcome,
-) -> Result<Option<Analysis>, PipelineError> {
+) -> Result<Option<Facts>, PipelineError> {
     let mut graph = clock.time(Stage::Launch, || {
         fold_launches_by_handles(program)?;
         Ok::<_, PipelineError>(build_launch_graph(program))
@@ -724,6 +625,16 @@ fn analyze_program(
     if clock.stops_after(Stage::Kernel) {
         return Ok(None);
     }
+    Ok(Some(Facts { graph, models }))
+}
+
+/// The stages from `dependence` to `verify`; `None` when the command line stops after one of them.
+fn plan_program(
+    Facts { mut graph, models }: Facts,
+    (build, toolchain): (&Build, &Toolchain),
+    (clock, relate): (&mut Clock<'_>, outcome::Relate),
+    outcome: &mut Outcome,
+) -> Result<Option<Analysis>, PipelineError> {
     let uar = clock.time(Stage::Dependence, || {
         take_domains(&mut graph, &models);
         relate(&graph, &models)

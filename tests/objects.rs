@@ -438,16 +438,28 @@ fn a_link_does_not_assemble_again() {
     ];
     let said = cuda(&compile);
     assert!(said.contains("Compiling entry function"), "{said}");
-    let cubins = || {
+    let entry = |sort: &str| {
         let entries = std::fs::read_dir(&cache).unwrap();
         let entries = entries.map(|entry| entry.unwrap().path());
-        let is_cubin = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "cubin");
-        entries.filter(is_cubin).collect::<Vec<_>>()
+        let is_sort = |path: &PathBuf| path.extension().is_some_and(|ending| ending == sort);
+        let [entry] = entries
+            .filter(is_sort)
+            .collect::<Vec<_>>()
+            .try_into()
+            .unwrap();
+        entry
     };
-    let [entry] = cubins().try_into().unwrap();
+    let [image, cubin] = ["image", "cubin"].map(entry);
     let long_ago = SystemTime::now() - Duration::from_secs(3600);
-    let file = std::fs::File::options().append(true).open(&entry).unwrap();
-    file.set_modified(long_ago).unwrap();
+    for entry in [&image, &cubin] {
+        let file = std::fs::File::options().append(true).open(entry).unwrap();
+        file.set_modified(long_ago).unwrap();
+    }
+    // What was taken counts as used.
+    let was_taken = |entry: &Path| {
+        let used = std::fs::metadata(entry).unwrap().modified().unwrap();
+        used > long_ago + Duration::from_secs(60)
+    };
     let shared = folder.path().join("libscale.so");
     let link = [
         OsStr::new("-shared"),
@@ -457,17 +469,28 @@ fn a_link_does_not_assemble_again() {
     ];
     let again = cuda(&link);
     assert!(again.contains("Compiling entry function"), "{again}");
-    assert_eq!(cubins(), std::slice::from_ref(&entry));
-    // What was taken counts as used.
-    assert!(
-        std::fs::metadata(&entry).unwrap().modified().unwrap() > long_ago + Duration::from_secs(60)
+    assert_eq!(
+        ["image", "cubin"].map(entry),
+        [image.clone(), cubin.clone()]
     );
+    assert!(was_taken(&image) && !was_taken(&cubin));
     // What is damaged is made again.
-    let kept = std::fs::read(&entry).unwrap();
-    let damaged = &kept[..kept.len() - 1];
-    std::fs::write(&entry, damaged).unwrap();
+    let damage = |entry: &Path| {
+        let kept = std::fs::read(entry).unwrap();
+        let damaged = kept[..kept.len() - 1].to_vec();
+        std::fs::write(entry, &damaged).unwrap();
+        damaged
+    };
+    let damaged = damage(&image);
+    assert!(cuda(&compile).contains("Compiling entry function"));
+    assert!(was_taken(&cubin));
+    assert_ne!(std::fs::read(&image).unwrap(), damaged);
+    let damaged = [&image, &cubin].map(|entry| damage(entry));
     cuda(&compile);
-    assert_ne!(std::fs::read(&entry).unwrap(), damaged);
+    assert_ne!(
+        [&image, &cubin].map(|entry| std::fs::read(entry).unwrap()),
+        damaged
+    );
 }
 
 /// Host code that nobody wants optimised lets an `int` that overflows wrap around, in one run of the compiler and in two.

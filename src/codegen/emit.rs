@@ -1,11 +1,12 @@
 //! Carrying out a verified plan: device images, the rewritten host module, objects, the program.
 
+use super::fatbin_object::image_objects;
 use super::host::rewrite_launches;
 use super::images::{FusedImage, UnitImages, Workbench};
 use super::launch_call::{DriverLaunch, Launcher, define_launch_functions};
-use super::link::{compile_host, image_objects, join_objects, link};
+use super::link::{compile_host, join_objects, link};
 use super::loadable::emit_loadable;
-use super::pending::{DeviceCode, PendingImage};
+use super::pending::DeviceCode;
 use super::ptx::{assemble, emit_fatbin, emit_ptx};
 use super::registration::{add_fused_keys, embed_unit_images, register_fused_images};
 use super::reserve::Reservations;
@@ -58,7 +59,6 @@ pub fn emit(
     let (build, toolchain, folder) = (bench.build, bench.toolchain, bench);
     let mut emitted = Emitted::default();
     let groups = plan.plan().groups.len();
-    let images = made(units.images, &mut emitted.messages)?;
     let fused = fused.map(|fused| {
         fused.and_then(|mut fused| {
             fused.settle()?;
@@ -74,7 +74,7 @@ pub fn emit(
                 waves,
                 images,
             } = fused;
-            (kernels, waves, made(images, &mut emitted.messages)?)
+            (kernels, waves, images)
         }
         Some(Err(error)) => {
             emitted.fusion_failed = Some(error.to_string());
@@ -117,7 +117,7 @@ pub fn emit(
     let kernels = (fused.as_slice(), waves.as_slice(), &reservations);
     rewrite_launches(program, graph, models, plan, kernels, &launcher)?;
     define_launch_functions(program, &launcher)?;
-    embed_unit_images(program, &images)?;
+    embed_unit_images(program, &units.images)?;
     register_fused_images(program, &fused_images, &fused, &waves)?;
     program
         .host
@@ -125,9 +125,25 @@ pub fn emit(
         .map_err(|message| CodegenError::Llvm(message.to_string()))?;
 
     let mut objects = vec![folder.path().join("host.o")];
+    // Images are made at the same time.
     let said = compile_host(&program.host, build, toolchain, folder.path(), &objects[0])?;
+    let registers = program
+        .units
+        .iter()
+        .map(|unit| !unit.image_global.is_empty());
+    let registers = registers.chain(fused_images.iter().map(|_| true));
+    let registers: Vec<bool> = registers.collect();
+    let fused_images = fused_images.into_iter().map(|image| image.image);
+    for (image, registered) in units.images.into_iter().chain(fused_images).zip(registers) {
+        let symbol = image.symbol().to_owned();
+        let image = image.wait()?;
+        emitted.messages.push_str(&image.messages);
+        // Nothing asks for the fat binary of a source without kernels and device variables.
+        if registered || build.device == Device::Cpu {
+            objects.extend(image_objects(image.image, &symbol, folder.path())?);
+        }
+    }
     emitted.messages.push_str(&said);
-    objects.extend(image_objects(images.iter().chain(&fused_images)));
     // A link leaves the object of its source, as it does with nvcc; what it was given as an object stays as it is.
     let compiles = build.inputs.iter().all(|input| input.bitcode.is_none());
     if let (true, Phase::Link, [_], true) =
@@ -151,20 +167,6 @@ pub fn emit(
     }
     bench.finish()?;
     Ok(emitted)
-}
-
-/// Waits for images and gathers what was said.
-fn made(
-    images: Vec<PendingImage>,
-    messages: &mut String,
-) -> Result<Vec<DeviceImage>, CodegenError> {
-    let mut made = Vec::new();
-    for image in images {
-        let image = image.wait()?;
-        messages.push_str(&image.messages);
-        made.push(image.image);
-    }
-    Ok(made)
 }
 
 /// The host side of a program alone, as clang made it, as an object file. Returns what clang said.

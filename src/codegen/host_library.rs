@@ -1,9 +1,11 @@
 //! C sources of ours that become part of the host module.
 
 use super::CodegenError;
+use crate::cache::{self, Entry};
 use crate::cli::command::run_tool;
 use crate::cli::{Build, Toolchain};
 use crate::program::Program;
+use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::{Linkage, Module};
 use std::ffi::OsString;
 use std::path::Path;
@@ -31,6 +33,46 @@ impl HostLibrary<'_> {
         (build, toolchain): (&Build, &Toolchain),
         folder: &Path,
     ) -> Result<(), CodegenError> {
+        let kept = self.place_in_cache(toolchain).filter(|_| !build.verbose);
+        let bitcode = match kept.as_ref().and_then(Entry::take).as_deref() {
+            Some([bitcode]) => bitcode.clone(),
+            _ => {
+                let bitcode = self.compile((build, toolchain), folder)?;
+                if let Some(entry) = &kept {
+                    entry.keep(&[&bitcode]);
+                }
+                bitcode
+            }
+        };
+        let llvm = |error: inkwell::support::LLVMString| CodegenError::Llvm(error.to_string());
+        let bitcode = MemoryBuffer::create_from_memory_range_copy(&bitcode, self.name);
+        let library = Module::parse_bitcode_from_buffer(&bitcode, program.context).map_err(llvm)?;
+        library.set_triple(&program.host.get_triple());
+        library.set_data_layout(&program.host.get_data_layout());
+        program.host.link_in_module(library).map_err(llvm)?;
+        for name in self.functions {
+            let function = program.host.get_function(name);
+            let function = function
+                .ok_or_else(|| CodegenError::Inconsistent(format!("no function {name}")))?;
+            function.set_linkage(Linkage::Internal);
+        }
+        Ok(())
+    }
+
+    /// Where its bitcode is kept, which nothing of a program has a part in.
+    fn place_in_cache(&self, toolchain: &Toolchain) -> Option<Entry> {
+        let mut made_from = cache::tools_as_text([toolchain.clang.as_path()])?.into_bytes();
+        cache::put(&mut made_from, self.macros.join("\n").as_bytes());
+        cache::put(&mut made_from, self.source.as_bytes());
+        Entry::of("host", made_from)
+    }
+
+    /// Its bitcode.
+    fn compile(
+        &self,
+        (build, toolchain): (&Build, &Toolchain),
+        folder: &Path,
+    ) -> Result<Vec<u8>, CodegenError> {
         let source = folder.join(format!("{}.c", self.name));
         std::fs::write(&source, self.source).map_err(CodegenError::write(&source))?;
         let bitcode = folder.join(format!("{}.bc", self.name));
@@ -42,17 +84,6 @@ impl HostLibrary<'_> {
         arguments.extend(macros.map(|each| format!("-D{each}").into()));
         arguments.extend([source.into(), "-o".into(), bitcode.clone().into()]);
         run_tool(&toolchain.clang, &arguments, build)?;
-        let llvm = |error: inkwell::support::LLVMString| CodegenError::Llvm(error.to_string());
-        let library = Module::parse_bitcode_from_path(&bitcode, program.context).map_err(llvm)?;
-        library.set_triple(&program.host.get_triple());
-        library.set_data_layout(&program.host.get_data_layout());
-        program.host.link_in_module(library).map_err(llvm)?;
-        for name in self.functions {
-            let function = program.host.get_function(name);
-            let function = function
-                .ok_or_else(|| CodegenError::Inconsistent(format!("no function {name}")))?;
-            function.set_linkage(Linkage::Internal);
-        }
-        Ok(())
+        std::fs::read(&bitcode).map_err(CodegenError::write(&bitcode))
     }
 }

@@ -5,6 +5,7 @@
 
 use super::device::{keep_to_module, machine_of, make_final};
 use super::fuse::{Kernels, Part, Preparation, build_kernels};
+use super::parts::{KernelImage, begin_images};
 use super::pending::{DeviceCode, PendingImage};
 use super::ptx::{Usage, emit_ptx};
 use super::{CodegenError, DeviceImage, FusedKernel, FusedParameter, WaveKernel};
@@ -75,6 +76,11 @@ impl<'a> Workbench<'a> {
             }
         }
         Ok(())
+    }
+
+    /// What is asked.
+    pub fn build(&self) -> &'a Build {
+        self.build
     }
 
     /// The tools.
@@ -173,8 +179,8 @@ impl UnitImages {
 pub struct FusedImage {
     pub(super) kernels: Vec<FusedKernel>,
     pub(super) waves: Vec<WaveKernel>,
-    /// One of groups' kernels, and where there are some one of waves'.
-    pub(super) images: Vec<PendingImage>,
+    /// Those of groups' kernels, and those of waves'.
+    pub(super) images: Vec<KernelImage>,
 }
 
 /// Emits every unit's own image.
@@ -241,13 +247,10 @@ impl<'ctx> FusedKernels<'ctx> {
     /// # Errors
     /// As [`emit_units`].
     pub fn emit(&self, bench: &Workbench<'_>) -> Result<FusedImage, CodegenError> {
-        // Kernels that differ between architectures are in no group.
-        let code = DeviceCode::for_all(self.groups.module.clone());
-        let image = PendingImage::begin(&code, &[], bench, ("fused", "fused"))?;
         Ok(FusedImage {
             kernels: self.groups.groups.clone(),
             waves: self.groups.waves.clone(),
-            images: vec![image],
+            images: begin_images(&self.groups.module, Part::Groups, bench)?,
         })
     }
 
@@ -276,9 +279,8 @@ impl<'ctx> FusedKernels<'ctx> {
         let kernels = build_kernels(program, preparation, part, models, plan, &optimisations)?;
         save(&kernels, build, "device.waves.ll")?;
         if !kernels.waves.is_empty() {
-            let code = DeviceCode::for_all(kernels.module);
-            let made = PendingImage::begin(&code, &[], bench, ("waves", "waves"))?;
-            image.images.push(made);
+            let made = begin_images(&kernels.module, Part::Waves, bench)?;
+            image.images.extend(made);
             image.waves.extend(kernels.waves);
         }
         // A group that is only right where the queue runs it needs the kernel for that.
@@ -367,8 +369,15 @@ impl FusedImage {
         plan: &FusionPlan,
         units: &UnitImages,
     ) -> Vec<Vec<GroupUsage>> {
-        let of_groups = self.images.first().and_then(PendingImage::usage);
-        let usage = of_groups.cloned().unwrap_or_default();
+        let mut usage = Usage::new();
+        let of_groups = self
+            .images
+            .iter()
+            .filter(|image| image.part == Part::Groups);
+        for (architecture, kernels) in of_groups.filter_map(|image| image.image.usage()).flatten() {
+            let all = usage.entry(*architecture).or_default();
+            all.extend(kernels.iter().map(|(name, usage)| (name.clone(), *usage)));
+        }
         group_usage(program, graph, plan, units, &self.kernels, &usage)
     }
 
@@ -377,7 +386,8 @@ impl FusedImage {
     /// # Errors
     /// As [`emit_units`].
     pub fn settle(&mut self) -> Result<(), CodegenError> {
-        self.images.iter_mut().try_for_each(PendingImage::settle)
+        let mut images = self.images.iter_mut();
+        images.try_for_each(|image| image.image.settle())
     }
 }
 

@@ -3,7 +3,7 @@
 //! Invariant: what is linked is an ordinary program of the host compiler; everything of ours is in
 //! ordinary objects and in the runtime library.
 
-use super::{CodegenError, DeviceImage, host_arithmetic, shared_runtime};
+use super::{CodegenError, host_arithmetic, shared_runtime};
 use crate::cli::command::{Output, run_tool};
 use crate::cli::toolkit_folder::ToolkitFolder;
 use crate::cli::{Build, Device, Input, Language, Phase, Toolchain};
@@ -55,18 +55,6 @@ pub fn compile_host_bitcode(
     arguments.extend(build.host_arguments.iter().map(OsString::from));
     arguments.extend([bitcode.into(), "-o".into(), object.into()]);
     Ok(run_tool(&toolchain.clang, &arguments, build)?.stderr)
-}
-
-/// The objects of CPU device images; none for fat binaries, which are embedded.
-pub fn image_objects<'a>(images: impl IntoIterator<Item = &'a DeviceImage>) -> Vec<PathBuf> {
-    images
-        .into_iter()
-        .flat_map(|image| match image {
-            DeviceImage::Fatbin(_) => &[],
-            DeviceImage::CpuObjects { objects, .. } => objects.as_slice(),
-        })
-        .cloned()
-        .collect()
 }
 
 /// Joins objects into one (`-c` for the CPU device).

@@ -7,6 +7,7 @@ use super::CodegenError;
 use super::cpu::{CpuImageRequest, CpuImageWork};
 use super::device::{device_target_machine, keep_to_module, machine_of, make_final};
 use super::images::Workbench;
+use super::kept_images;
 use super::ptx::{MadeImage, Usage, emit_fatbin};
 use super::undefined::refuse_undefined;
 use crate::cli::{Build, Device, Phase, Target, Toolchain};
@@ -19,7 +20,10 @@ use std::path::PathBuf;
 use std::thread::JoinHandle;
 
 /// An image that is there, or that a thread is making.
-pub(super) struct PendingImage(Option<Making>);
+pub(super) struct PendingImage {
+    symbol: String,
+    making: Option<Making>,
+}
 
 enum Making {
     Made(MadeImage),
@@ -44,7 +48,13 @@ impl PendingImage {
             true => (own(name), None),
             false => (own(name), Some(own(stem))),
         };
+        let symbol = format!(
+            "sirius_{}_image_{:016x}_{name}",
+            bench.build.device.name(),
+            sources_hash(bench.build, &bitcode)
+        );
         let request = Request {
+            symbol: symbol.clone(),
             build: bench.build.clone(),
             toolchain: bench.toolchain().clone(),
             folder: bench.path().to_owned(),
@@ -53,14 +63,32 @@ impl PendingImage {
             name,
         };
         let thread = std::thread::spawn(move || {
+            let kept = kept_images::place_of(&bitcode, &request.build, &request.toolchain);
+            if let Some(made) = kept.as_ref().and_then(kept_images::take) {
+                return Ok(made);
+            }
             let context = Context::create();
-            request.emit(&bitcode.read(&context)?)
+            let made = request.emit(&bitcode.read(&context)?)?;
+            // What names files of this run would be wrong in another.
+            let names_files = made.messages.contains(&*request.folder.to_string_lossy());
+            if let Some(place) = kept.filter(|_| !names_files) {
+                kept_images::keep(&place, &made);
+            }
+            Ok(made)
         });
-        let mut pending = Self(Some(Making::Thread(thread)));
+        let mut pending = Self {
+            symbol,
+            making: Some(Making::Thread(thread)),
+        };
         if bench.build.verbose {
             pending.settle()?;
         }
         Ok(pending)
+    }
+
+    /// The symbol in the host's code that stands for the image; no other object of a program has it.
+    pub(super) fn symbol(&self) -> &str {
+        &self.symbol
     }
 
     /// Waits for the image.
@@ -68,7 +96,11 @@ impl PendingImage {
     /// # Errors
     /// As [`emit_fatbin`] and [`CpuImageWork::emit`].
     pub(super) fn wait(mut self) -> Result<MadeImage, CodegenError> {
-        match self.0.take() {
+        self.take()
+    }
+
+    fn take(&mut self) -> Result<MadeImage, CodegenError> {
+        match self.making.take() {
             Some(Making::Made(image)) => Ok(image),
             Some(Making::Thread(thread)) => thread
                 .join()
@@ -79,14 +111,14 @@ impl PendingImage {
 
     /// As [`Self::wait`], with the image kept for later.
     pub(super) fn settle(&mut self) -> Result<(), CodegenError> {
-        let image = Self(self.0.take()).wait()?;
-        self.0 = Some(Making::Made(image));
+        let image = self.take()?;
+        self.making = Some(Making::Made(image));
         Ok(())
     }
 
     /// What its kernels need; `None` while it is in the making.
     pub(super) fn usage(&self) -> Option<&Usage> {
-        match &self.0 {
+        match &self.making {
             Some(Making::Made(image)) => Some(&image.usage),
             _ => None,
         }
@@ -96,7 +128,7 @@ impl PendingImage {
 /// Nothing is left behind of an image that nobody wants any more.
 impl Drop for PendingImage {
     fn drop(&mut self) {
-        if let Some(Making::Thread(thread)) = self.0.take() {
+        if let Some(Making::Thread(thread)) = self.making.take() {
             let _ = thread.join();
         }
     }
@@ -180,13 +212,20 @@ impl<'ctx> DeviceCode<'ctx> {
 }
 
 /// As bitcode, what [`DeviceCode`] is.
-struct Bitcode {
+pub(super) struct Bitcode {
     source: Option<PathBuf>,
     oldest: Vec<u8>,
     newer: Vec<(Target, Vec<u8>)>,
 }
 
 impl Bitcode {
+    /// All modules, that for the oldest architecture first.
+    pub(super) fn modules(&self) -> impl Iterator<Item = (Option<Target>, &[u8])> {
+        let newer = self.newer.iter();
+        let newer = newer.map(|(target, module)| (Some(*target), module.as_slice()));
+        std::iter::once((None, self.oldest.as_slice())).chain(newer)
+    }
+
     fn read<'ctx>(&self, context: &'ctx Context) -> Result<DeviceCode<'ctx>, CodegenError> {
         let module = |bytes: &[u8]| {
             let buffer = MemoryBuffer::create_from_memory_range_copy(bytes, "device code");
@@ -206,6 +245,7 @@ impl Bitcode {
 
 /// What an image is made with.
 struct Request {
+    symbol: String,
     build: Build,
     toolchain: Toolchain,
     folder: PathBuf,
@@ -229,7 +269,7 @@ impl Request {
                 make_final(module, &machine, build)?;
                 code.refuse_undefined(module)?;
                 let request = CpuImageRequest {
-                    symbol: format!("sirius_cpu_image_{:016x}_{name}", sources_hash(build)),
+                    symbol: self.symbol.clone(),
                     architecture: build.oldest_target().number,
                     toolkit_version: toolchain.version.0 * 1000 + toolchain.version.1 * 10,
                     managed: self.managed.clone(),
@@ -251,9 +291,10 @@ impl Request {
 const CPU_DEVICE_PROCESSOR: &str = "sm_80";
 
 /// Tells the images of separately compiled objects apart, those of one source with other macros or in another place
-/// among them.
-fn sources_hash(build: &Build) -> u64 {
+/// among them, and those of sources that had the same place one after the other.
+fn sources_hash(build: &Build, code: &Bitcode) -> u64 {
     let mut hasher = DefaultHasher::new();
+    code.modules().for_each(|module| module.hash(&mut hasher));
     build.front_end_arguments.hash(&mut hasher);
     let output = build.output.as_ref();
     let output =

@@ -235,12 +235,16 @@ pub fn emit_fatbin(
     })
 }
 
+/// Whether what ptxas makes may depend on more files than the PTX and on that file's name.
+pub(super) fn names_files_of_run(build: &Build) -> bool {
+    let names_file = |argument: &String| argument.contains("file") || argument.contains("optf");
+    build.device_debug || build.line_info || build.ptxas_arguments.iter().any(names_file)
+}
+
 /// Where a cubin is kept for those who want the same again, which a link after `-c` does; `None` where the user
 /// watches the tools, where debug information names the PTX file, or where an option of ptxas has another file read.
 fn kept_place(ptx: &str, arguments: &[String], ptxas: &Path, build: &Build) -> Option<Entry> {
-    let names_file = |argument: &String| argument.contains("file") || argument.contains("optf");
-    let reads_more = build.ptxas_arguments.iter().any(names_file);
-    if build.verbose || build.device_debug || build.line_info || reads_more {
+    if build.verbose || names_files_of_run(build) {
         return None;
     }
     let mut made_from = Vec::new();

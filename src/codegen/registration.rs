@@ -4,17 +4,20 @@
 //! kernels and of waves' add a wrapper and a registration of their own, run right after the first unit's. Host IR is
 //! the same for both devices, only what a wrapper's data pointer points to differs.
 
+use super::fuse::Part;
 use super::group::fused_key;
 use super::launch_call::declared;
+use super::parts::KernelImage;
+use super::pending::PendingImage;
 use super::waves::{mixture_key, wave_key};
-use super::{CodegenError, DeviceImage, FusedKernel, WaveKernel};
+use super::{CodegenError, FusedKernel, WaveKernel};
 use crate::program::Program;
-use inkwell::AddressSpace;
 use inkwell::module::Linkage;
 use inkwell::values::{
     BasicMetadataValueEnum, CallSiteValue, FunctionValue, GlobalValue, InstructionOpcode,
     PointerValue,
 };
+use inkwell::{AddressSpace, GlobalVisibility};
 use std::collections::BTreeMap;
 
 /// Replaces each unit's dummy image by the real one.
@@ -23,7 +26,7 @@ use std::collections::BTreeMap;
 /// When the host module lacks a unit's image global: our bug.
 pub fn embed_unit_images(
     program: &Program<'_>,
-    images: &[DeviceImage],
+    images: &[PendingImage],
 ) -> Result<(), CodegenError> {
     for (index, (unit, image)) in program.units.iter().zip(images).enumerate() {
         // A unit without kernels and device variables registers nothing.
@@ -35,7 +38,7 @@ pub fn embed_unit_images(
                 "no image of unit {index}"
             )));
         };
-        let real = image_global(program, &format!("sirius.image.{index}"), image);
+        let real = image_global(program, image);
         dummy.as_pointer_value().replace_all_uses_with(real);
         // SAFETY: the dummy has no use left.
         unsafe { dummy.delete() };
@@ -73,34 +76,40 @@ fn wave_keys(waves: &[WaveKernel]) -> Keys<'_> {
         .collect()
 }
 
-/// Adds the images of fused kernels (the first) and of waves' and registers the kernels under their keys.
+/// Adds the images of fused kernels and of waves' and registers the kernels under their keys.
 ///
 /// # Errors
 /// When the host module has no registration to extend: our bug.
 pub fn register_fused_images(
     program: &Program<'_>,
-    images: &[DeviceImage],
+    images: &[KernelImage],
     fused: &[FusedKernel],
     waves: &[WaveKernel],
 ) -> Result<(), CodegenError> {
-    let keys = [group_keys(fused), wave_keys(waves)];
-    for (image, (name, keys)) in images.iter().zip(PARTS.into_iter().zip(&keys)) {
-        register_image(program, image, name, keys)?;
+    let [of_groups, of_waves] = [group_keys(fused), wave_keys(waves)];
+    for (number, image) in images.iter().enumerate() {
+        let keys = match image.part {
+            Part::Groups => of_groups.iter(),
+            Part::Waves => of_waves.iter(),
+        };
+        let keys = keys.filter(|(_, kernel)| image.kernels.contains(**kernel));
+        let keys: Keys<'_> = keys.map(|(key, kernel)| (key.clone(), *kernel)).collect();
+        register_image(program, &image.image, &format!("fused{number}"), &keys)?;
     }
     Ok(())
 }
 
-/// What the names of each image's things in the host module have.
-const PARTS: [&str; 2] = ["fused", "waves"];
-
 /// The function that registers an image of ours.
-fn register_name(part: &str) -> String {
-    format!("sirius.{part}.register")
+fn register_name(image: &str) -> String {
+    format!("{REGISTERS}{image}")
 }
+
+/// What begins its name.
+const REGISTERS: &str = "sirius.register.";
 
 fn register_image(
     program: &Program<'_>,
-    image: &DeviceImage,
+    image: &PendingImage,
     name: &str,
     keys: &Keys<'_>,
 ) -> Result<(), CodegenError> {
@@ -110,7 +119,7 @@ fn register_image(
     let (int, void) = (context.i32_type(), context.void_type());
     let null = pointer.const_null();
 
-    let data = image_global(program, &format!("sirius.image.{name}"), image);
+    let data = image_global(program, image);
     let wrapper = context.const_struct(
         &[
             int.const_int(FATBIN_WRAPPER_MAGIC, false).into(),
@@ -208,30 +217,13 @@ fn register_image(
 /// First word of the structure that `__cudaRegisterFatBinary` takes.
 const FATBIN_WRAPPER_MAGIC: u64 = 0x466_243b1;
 
-fn image_global<'ctx>(
-    program: &Program<'ctx>,
-    name: &str,
-    image: &DeviceImage,
-) -> PointerValue<'ctx> {
-    match image {
-        DeviceImage::Fatbin(bytes) => {
-            let data = program.context.const_string(bytes, false);
-            let global = program.host.add_global(data.get_type(), None, name);
-            global.set_linkage(Linkage::Internal);
-            global.set_constant(true);
-            global.set_initializer(&data);
-            global.set_section(Some(".nv_fatbin"));
-            global.set_alignment(16);
-            global.as_pointer_value()
-        }
-        DeviceImage::CpuObjects { symbol, .. } => {
-            let byte = program.context.i8_type();
-            program
-                .host
-                .add_global(byte, None, symbol)
-                .as_pointer_value()
-        }
-    }
+/// What stands for an image, which an object of its own defines.
+fn image_global<'ctx>(program: &Program<'ctx>, image: &PendingImage) -> PointerValue<'ctx> {
+    let byte = program.context.i8_type();
+    let global = program.host.add_global(byte, None, image.symbol());
+    global.set_constant(true);
+    global.set_visibility(GlobalVisibility::Hidden);
+    global.as_pointer_value()
 }
 
 fn build_unregister<'ctx>(
@@ -275,10 +267,9 @@ fn call_after_unit_registration(
                     .is_some_and(|f| f.get_name().to_bytes() == b"__cudaRegisterFatBinary")
             })
     };
-    let names = PARTS.map(register_name);
     let is_ours = |function: &FunctionValue<'_>| {
         let name = function.get_name().to_bytes();
-        names.iter().any(|ours| ours.as_bytes() == name)
+        name.starts_with(REGISTERS.as_bytes())
     };
     let constructor = program
         .host

@@ -263,7 +263,7 @@ fn buffer_of(text: &str) -> MemoryBuffer<'static> {
 
 /// The machine that runs the compiler: programs for the CPU device run where they are built. Instructions that
 /// make bfloat16 of numbers are left out, since they take the smallest ones for zero.
-fn host_target_machine(level: OptimizationLevel) -> Result<TargetMachine, CodegenError> {
+pub(super) fn host_target_machine(level: OptimizationLevel) -> Result<TargetMachine, CodegenError> {
     const LEFT_OUT: &str = "-avx512bf16,-avxneconvert";
     Target::initialize_x86(&InitializationConfig::default());
     let triple = TargetMachine::get_default_triple();

@@ -1,0 +1,127 @@
+//! What the stages before code generation found out, and the report of it.
+
+use super::{PipelineError, Stage};
+use crate::cli::Build;
+use crate::dependence::Uar;
+use crate::kernel::KernelModel;
+use crate::launch::{BufferId, LaunchGraph, LaunchId};
+use crate::report::{self, Report};
+use crate::schedule::resources::GroupOccupancy;
+use crate::schedule::{self, FusionPlan, Missed, ScheduleOptions, find_dead_buffers, wave_orders};
+use crate::verify::{VerifiedPlan, verify};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// What the stages before code generation found out.
+pub(super) struct Analysis {
+    pub(super) graph: LaunchGraph,
+    pub(super) models: Vec<KernelModel>,
+    pub(super) uar: Uar,
+    pub(super) plan: VerifiedPlan,
+    pub(super) missed: Vec<Missed>,
+    pub(super) options: ScheduleOptions,
+    /// By a group's first member, what its fused kernel leaves unwritten.
+    pub(super) unwritten: BTreeMap<LaunchId, Vec<BufferId>>,
+    /// Allocations that take no memory before an original launch needs it.
+    pub(super) reserved: Vec<BufferId>,
+    /// By a group's first member, how it fares on each architecture, where ptxas was asked.
+    pub(super) occupancy: BTreeMap<LaunchId, Vec<GroupOccupancy>>,
+    /// By a group's first member, the name of the variant that was chosen.
+    pub(super) tuned: BTreeMap<LaunchId, String>,
+    pub(super) seconds: Vec<(Stage, f64)>,
+}
+
+impl Analysis {
+    pub(super) fn report(&self, build: &Build) -> Report {
+        let plan = self.plan.plan();
+        let (graph, models, missed) = (&self.graph, &self.models, &self.missed);
+        let mut report =
+            report::build_report(graph, models, &self.uar, plan, missed, &self.seconds);
+        let orders = wave_orders(graph, models, &self.uar, &self.options, plan);
+        report.add_waves(&orders);
+        report.add_reservations(graph, &self.reserved);
+        let inputs: Vec<PathBuf> = build
+            .inputs
+            .iter()
+            .map(|input| input.path.clone())
+            .collect();
+        report.spell_files_as(&inputs);
+        let fused = plan.groups.iter().filter(|group| group.members.len() > 1);
+        for (fusion, group) in report.fusions.iter_mut().zip(fused) {
+            let first = group.members.first();
+            let buffers = first.and_then(|first| self.unwritten.get(&first.launch));
+            let names = buffers.into_iter().flatten();
+            fusion.not_written = names
+                .map(|buffer| graph.buffers[buffer.0].name.clone())
+                .collect();
+            let figures = first.and_then(|first| self.occupancy.get(&first.launch));
+            fusion.resources = figures.cloned().unwrap_or_default();
+            let chosen = first.and_then(|first| self.tuned.get(&first.launch));
+            fusion.tuned = chosen.cloned();
+            let asked = &build.sirius.orientation;
+            let there =
+                ["auto", "v", "h"].contains(&asked.as_str()) || fusion.orientations.contains(asked);
+            fusion.orientation_not_there = (!there).then(|| asked.clone());
+        }
+        report
+    }
+}
+
+/// What was found out, when code generation left groups of the plan out.
+pub(super) fn without_groups(
+    analysis: Analysis,
+    left_out: &[usize],
+) -> Result<Analysis, PipelineError> {
+    if left_out.is_empty() {
+        return Ok(analysis);
+    }
+    let Analysis {
+        graph,
+        models,
+        uar,
+        plan,
+        mut missed,
+        options,
+        unwritten,
+        reserved,
+        occupancy,
+        tuned,
+        seconds,
+    } = analysis;
+    let mut kept = FusionPlan {
+        waves: plan.plan().waves.clone(),
+        ..FusionPlan::default()
+    };
+    for (index, group) in plan.plan().groups.iter().enumerate() {
+        if left_out.contains(&index) {
+            missed.extend(schedule::left_out(&graph, &models, group));
+            let member = |launch| group.members.iter().any(|member| member.launch == launch);
+            for region in &mut kept.waves {
+                region
+                    .statements
+                    .retain(|statement| !member(statement.launch));
+            }
+        } else {
+            kept.groups.push(group.clone());
+        }
+    }
+    missed.sort_by_key(|missed| missed.source);
+    if options.reserves_memory {
+        kept.dead_buffers = find_dead_buffers(&graph, &models, &kept);
+    }
+    let plan = verify(&graph, &models, kept)
+        .map_err(|_| PipelineError::Bug("the verifier refuses a part of a plan".into()))?;
+    Ok(Analysis {
+        graph,
+        models,
+        uar,
+        plan,
+        missed,
+        options,
+        unwritten,
+        reserved,
+        occupancy,
+        tuned,
+        seconds,
+    })
+}
