@@ -2,7 +2,9 @@
 """How long sources take to compile, by nvcc and by this compiler. `scripts/bench compile` runs this.
 
 Every source is compiled by `nvcc -O3 -c`, by this compiler for the CUDA device and by it for the CPU device, one after the
-other so that what else the machine does meets all of them. What comes out goes into a file, from which a later run goes on.
+other so that what else the machine does meets all of them. This compiler does so cold, with nothing in its cache, and warm,
+with the headers precompiled that CUDA sources begin with and nothing else kept. What comes out goes into a file, from which a
+later run goes on.
 """
 
 import argparse
@@ -24,7 +26,8 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DEFAULTS = ["-O3", "-arch=sm_80"]
-WORST = 15
+WORST = 10
+RESULTS = ROOT / "bench/results/compile.json"
 
 
 def main():
@@ -35,24 +38,28 @@ def main():
     arguments.add_argument("--rounds", type=int, default=1, help="turns of each compiler, the fastest of which counts (1)")
     arguments.add_argument("--limit", type=float, default=300, metavar="SECONDS", help="the longest that a compiler takes (300)")
     arguments.add_argument("--devices", default="cuda,cpu", help="what is built for, besides nvcc (cuda,cpu)")
+    arguments.add_argument("--caches", default="cold,warm", help="what this compiler has kept before (cold,warm)")
+    arguments.add_argument("--at-random", type=int, metavar="N", help="so many sources of each place, drawn at random")
+    arguments.add_argument("--link", action="store_true", help="programs of one source are linked, in place of compiled")
     arguments.add_argument("--compiler", type=pathlib.Path, help="another sirius-rs than that of this folder")
     arguments.add_argument("--again", action="store_true", help="measures also what the results have")
     arguments.add_argument("--draw", action="store_true", help="only draws docs/compile_time.md from the results")
     arguments.add_argument("places", nargs="*", type=pathlib.Path, metavar="LIST|FOLDER", help="sources and options, a line each; or programs with Makefiles")
     options = arguments.parse_args()
-    place = (options.results or ROOT / "bench/results/compile.json").absolute()
+    place = (options.results or RESULTS).absolute()
     results = json.loads(place.read_text()) if place.exists() else {"files": {}}
     if not options.draw:
         measure(options, place, results)
-    print(summary(results))
-    if place.parent == ROOT / "bench/results":
-        (ROOT / "docs/compile_time.md").write_text(page(results))
+    print("\n".join(tables(results)))
+    if place == RESULTS:
+        draw()
 
 
 def measure(options, place, results):
     nvcc = find_nvcc()
     ours = options.compiler or ROOT / "target" / ("release" if options.release else "debug") / "sirius-rs"
-    compilers = {"nvcc": [nvcc]} | {device: [ours, f"--sirius-device={device}"] for device in options.devices.split(",")}
+    states = [(device, cache) for device in options.devices.split(",") for cache in options.caches.split(",")]
+    compilers = {"nvcc": [nvcc]} | {f"{device} {cache}": [ours, f"--sirius-device={device}"] for device, cache in states}
     results |= {
         "date": datetime.date.today().isoformat(),
         "machine": f"{cpu_name()}, {os.cpu_count()} cores",
@@ -63,7 +70,7 @@ def measure(options, place, results):
         commands = commands_of(named.absolute(), options.programs)
         # In an order of no meaning, so that what a run that was stopped has measured stands for the rest.
         random.Random(0).shuffle(commands)
-        for name, folder, command in commands:
+        for name, folder, command in commands[: options.at_random]:
             if name in results["files"] and not options.again:
                 continue
             row = compare(compilers, folder, command, options)
@@ -140,20 +147,25 @@ def compare(compilers, folder, command, options):
             for name, compiler in compilers.items():
                 if row.get(name, {}) is None:
                     continue
-                line = [*compiler, *arguments, "-c", *command, "-o", f"{made}/{name}.o"]
-                row[name] = better(row.get(name), timed(line, folder, options.limit))
+                with tempfile.TemporaryDirectory() as cache:
+                    output = ["-o", f"{made}/{name.replace(' ', '-')}.o"]
+                    line = [*compiler, *arguments, *([] if options.link else ["-c"]), *command, *output]
+                    if name.endswith("warm"):
+                        # Headers are precompiled for options that are met a second time.
+                        for _ in range(2):
+                            timed([*line, "--sirius-stop-after=program"], folder, options.limit, cache)
+                    row[name] = better(row.get(name), timed(line, folder, options.limit, cache))
     return row
 
 
-def timed(line, folder, limit):
+def timed(line, folder, limit, cache):
     """CPU seconds of a command and all its processes, and elapsed ones; None where it fails."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     start = time.monotonic()
-    environment = dict(os.environ, SIRIUS_CACHE="off")
     process = subprocess.Popen(
         [str(word) for word in line],
         cwd=folder,
-        env=environment,
+        env=dict(os.environ, SIRIUS_CACHE=cache),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -177,65 +189,86 @@ def better(one, other):
     return min((each for each in (one, other) if each), key=lambda each: each["cpu"], default=None)
 
 
-def text_of(measured):
-    return f"{measured['cpu']:.2f}{'' if measured['ended'] else ' and more'}" if measured else "fails"
+def text_of(measured, unit="cpu"):
+    return f"{measured[unit]:.2f}{'' if measured['ended'] else ' and more'}" if measured else "fails"
 
 
-def ratios(results, device):
-    """Ratio of CPU seconds to nvcc's by source, the largest first, where both compile it."""
+COLUMNS = [(f"{device} {cache}", unit) for device in ("cuda", "cpu") for cache in ("cold", "warm") for unit in ("elapsed", "cpu")]
+UNITS = {"elapsed": "elapsed time", "cpu": "CPU time"}
+
+
+def ratios(results, compiler, unit):
+    """Ratio of seconds to nvcc's by source, the largest first, where both compile it."""
     rows = results["files"].items()
-    both = [(row[device]["cpu"] / row["nvcc"]["cpu"], name, row) for name, row in rows if row.get("nvcc") and row.get(device)]
+    both = [(row[compiler][unit] / row["nvcc"][unit], name, row) for name, row in rows if row.get("nvcc") and row.get(compiler)]
     return sorted(both, key=lambda each: -each[0])
 
 
-def summary(results):
-    lines = []
-    for device in ("cuda", "cpu"):
-        found = ratios(results, device)
+def tables(results):
+    """A line for each of what was built, and the slowest of each, with what `causes` in the results says of them."""
+    causes = results.get("causes", {})
+    lines = ["| | | sources | median of ours / nvcc | nine in ten are below | largest | sum, nvcc | sum, ours |"]
+    lines += ["|---|---|---:|---:|---:|---:|---:|---:|"]
+    for compiler, unit in COLUMNS:
+        found = ratios(results, compiler, unit)
         if not found:
             continue
         values = [ratio for ratio, _, _ in found]
-        over = sum(ratio > 4 for ratio in values)
-        lines += [f"{device}: {len(found)} sources, median {statistics.median(values):.2f}, largest {values[0]:.2f}, {over} above 4"]
-        lines += [f"  {ratio:6.2f}  {row['nvcc']['cpu']:7.2f} {text_of(row[device]):>8}  {name}" for ratio, name, row in found[:WORST]]
-    return "\n".join(lines)
+        sums = [sum(row[name][unit] for _, _, row in found) for name in ("nvcc", compiler)]
+        lines += [
+            f"| {compiler} | {UNITS[unit]} | {len(found)} | {statistics.median(values):.2f} | {values[len(values) // 10]:.2f} "
+            f"| {values[0]:.2f} | {sums[0]:.0f} s | {sums[1]:.0f} s |"
+        ]
+    for compiler, unit in COLUMNS:
+        found = ratios(results, compiler, unit)
+        if not found or unit == "cpu":
+            continue
+        lines += ["", f"The slowest beside nvcc, {compiler}, {UNITS[unit]}:", "", "| source | nvcc | ours | ratio | where the time goes |", "|---|---:|---:|---:|---|"]
+        lines += [
+            f"| {name} | {row['nvcc'][unit]:.1f} s | {text_of(row[compiler], unit)} s | {ratio:.2f} | {causes.get(name, '')} |"
+            for ratio, name, row in found[:WORST]
+        ]
+    return lines
+
+
+def draw():
+    """Writes docs/compile_time.md."""
+    import project
+
+    lines = page(json.loads(RESULTS.read_text()))
+    if project.RESULTS.exists():
+        results = json.loads(project.RESULTS.read_text())
+        lines += [
+            "",
+            "## Projects",
+            "",
+            f"`scripts/bench project` builds a project of {results['sources']} sources with `make -j2` ({results['compiler']} on {results['machine']},",
+            f"{results['date']}), three kernels each and a header that all of them include. Seconds are elapsed time, medians of",
+            f"{len(results['seconds']['nvcc']['nothing'])} turns; behind them stands how many times nvcc's they are. From nothing, the cache is empty, too.",
+            "",
+            *project.table(results),
+        ]
+    (ROOT / "docs/compile_time.md").write_text("\n".join(lines) + "\n")
 
 
 def page(results):
-    """docs/compile_time.md."""
+    """What docs/compile_time.md says of single sources."""
     lines = [
         "# How long compilation takes",
         "",
         "`scripts/bench compile` draws this page. Each source is compiled with `-O3 -arch=sm_80 -c` and the options of its Makefile by nvcc,",
-        "by this compiler for the CUDA device (through ptxas, as nvcc) and by it for the CPU device; seconds are CPU time of all processes.",
+        "by this compiler for the CUDA device (through ptxas, as nvcc) and by it for the CPU device. Cold, this compiler has nothing kept; warm, the",
+        "headers that every CUDA source begins with are precompiled, and nothing else is kept. CPU time is that of all processes.",
         f"nvcc {results['nvcc']} and a {results['compiler']} on {results['machine']}, {results['date']}.",
         "",
-        "| device | sources | median of ours / nvcc | nine in ten are below | largest | above 4 | sum, nvcc | sum, ours |",
-        "|---|---:|---:|---:|---:|---:|---:|---:|",
+        *tables(results),
     ]
-    for device in ("cuda", "cpu"):
-        found = ratios(results, device)
-        if not found:
-            continue
-        values = [ratio for ratio, _, _ in found]
-        tenth = values[len(values) // 10]
-        sums = [sum(row[name]["cpu"] for _, _, row in found) for name in ("nvcc", device)]
-        lines += [
-            f"| {device} | {len(found)} | {statistics.median(values):.2f} | {tenth:.2f} | {values[0]:.2f} "
-            f"| {sum(value > 4 for value in values)} | {sums[0]:.0f} s | {sums[1]:.0f} s |"
-        ]
-    for device in ("cuda", "cpu"):
-        found = ratios(results, device)
-        if not found:
-            continue
-        lines += ["", f"The slowest beside nvcc, {device} device:", "", "| source | nvcc | ours | ratio |", "|---|---:|---:|---:|"]
-        lines += [f"| {name} | {row['nvcc']['cpu']:.1f} s | {text_of(row[device])} s | {ratio:.2f} |" for ratio, name, row in found[:WORST]]
-    failed = {name: [each for each in ("cuda", "cpu") if each in row and not row[each]] for name, row in results["files"].items() if row.get("nvcc")}
-    failed = {name: which for name, which in failed.items() if which}
+    refused = lambda row: [name for name in sorted(row) if name != "nvcc" and not row[name]]
+    failed = {name: refused(row) for name, row in results["files"].items() if row.get("nvcc") and refused(row)}
     if failed:
         lines += ["", f"nvcc compiles {len(failed)} more sources that this compiler refuses:", ""]
         lines += [f"- {name} ({', '.join(which)})" for name, which in sorted(failed.items())]
-    return "\n".join(lines) + "\n"
+    return lines
 
 
 def cpu_name():
