@@ -49,8 +49,15 @@ pub(super) fn begin_images(
         let module = module.clone();
         let kernels: BTreeSet<String> = kernels.iter().cloned().collect();
         let others = device::kernels(&module).into_iter();
-        for other in others.filter(|kernel| !kernels.contains(&kernel.name())) {
-            other.delete_function();
+        let others: Vec<Value> = others
+            .filter(|kernel| !kernels.contains(&kernel.name()))
+            .collect();
+        if !others.is_empty() {
+            others.into_iter().for_each(Value::delete_function);
+            // What only those call would be optimised with each part.
+            device::keep_to_module(&module, false);
+            let machine = device::machine_of(bench.build().oldest_target())?;
+            device::run_passes(&module, "globaldce", &machine)?;
         }
         // Kernels that differ between architectures are in no group.
         let code = DeviceCode::for_all(module);
