@@ -6,9 +6,10 @@
 //! `SIRIUS_PRECOMPILED_HEADERS` names keeps it, or the cache's.
 //!
 //! Invariant: clang makes the same of a source with it as without, but for the numbers by which it finds places of inline
-//! assembly again (`srcloc`). It counts only while the files that it was made from
-//! are as they were, and while the folders that the options name have the same files by the names of these. Where clang
-//! fails with it, the source is compiled without it, so that no message is about it.
+//! assembly again (`srcloc`) and the order in which it lists variables that stay (`llvm.compiler.used`). It counts only
+//! while the files that it was made from are as they were, and while the folders that the options name have the same
+//! files by the names of these. Where clang fails with it, the source is compiled without it, so that no message is
+//! about it.
 
 use super::front_end_cache::{ENVIRONMENT, Stamp, settled_inputs};
 use super::lean_headers;
