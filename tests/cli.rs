@@ -631,33 +631,6 @@ fn standard_input_is_a_source_with_a_language() {
     assert_eq!(said, "sirius-rs fatal   : Don't know what to do with '-'\n");
 }
 
-#[test]
-fn wrong_words_are_answered_with_right_ones() {
-    for (words, sentence) in [
-        (
-            &["--sirius-fusoin=off"][..],
-            "Unknown option '--sirius-fusoin=off'; did you mean '--sirius-fusion'?",
-        ),
-        (
-            &["--sirius-device=gpu"],
-            "Value 'gpu' is not defined for option 'sirius-device'; there are 'cuda' and 'cpu'",
-        ),
-        (
-            &["analyse"],
-            "Don't know what to do with 'analyse'; did you mean 'analyze'?",
-        ),
-        (
-            &["--sirius-device=cpu", "analyze"],
-            "Don't know what to do with 'analyze'; as a command it has to be the first word",
-        ),
-    ] {
-        let answered = program(words);
-        let said = String::from_utf8_lossy(&answered.stderr).into_owned();
-        assert_eq!(said, format!("sirius-rs fatal   : {sentence}\n"));
-        assert_eq!(answered.status.code(), Some(1));
-    }
-}
-
 /// `-keep` leaves files under nvcc's names, and `-clean` with the same words takes them away again.
 #[test]
 fn intermediate_files_have_nvccs_names() {

@@ -116,3 +116,32 @@ fn a_possible_exchange_of_lanes_is_warned_of() {
         );
     }
 }
+
+/// A word that is wrong is answered in one sentence, with the right one where that can be told.
+#[test]
+fn wrong_words_are_answered_with_right_ones() {
+    for (words, sentence) in [
+        (
+            &["--sirius-fusoin=off"][..],
+            "Unknown option '--sirius-fusoin=off'; did you mean '--sirius-fusion'?",
+        ),
+        (
+            &["--sirius-device=gpu"],
+            "Value 'gpu' is not defined for option 'sirius-device'; there are 'cuda' and 'cpu'",
+        ),
+        (
+            &["analyse"],
+            "Don't know what to do with 'analyse'; did you mean 'analyze'?",
+        ),
+        (
+            &["--sirius-device=cpu", "analyze"],
+            "Don't know what to do with 'analyze'; as a command it has to be the first word",
+        ),
+        (&["-c", "nothere.cu"], "Cannot find input file 'nothere.cu'"),
+    ] {
+        let answered = program(words);
+        let said = String::from_utf8_lossy(&answered.stderr).into_owned();
+        assert_eq!(said, format!("sirius-rs fatal   : {sentence}\n"));
+        assert_eq!(answered.status.code(), Some(1));
+    }
+}

@@ -69,32 +69,21 @@ impl Analysis {
 
 /// What was found out, when code generation left groups of the plan out.
 pub(super) fn without_groups(
-    analysis: Analysis,
+    mut analysis: Analysis,
     left_out: &[usize],
 ) -> Result<Analysis, PipelineError> {
     if left_out.is_empty() {
         return Ok(analysis);
     }
-    let Analysis {
-        graph,
-        models,
-        uar,
-        plan,
-        mut missed,
-        options,
-        unwritten,
-        reserved,
-        occupancy,
-        tuned,
-        seconds,
-    } = analysis;
+    let (graph, models, plan) = (&analysis.graph, &analysis.models, analysis.plan.plan());
     let mut kept = FusionPlan {
-        waves: plan.plan().waves.clone(),
+        waves: plan.waves.clone(),
         ..FusionPlan::default()
     };
-    for (index, group) in plan.plan().groups.iter().enumerate() {
+    for (index, group) in plan.groups.iter().enumerate() {
         if left_out.contains(&index) {
-            missed.extend(schedule::left_out(&graph, &models, group));
+            let missed = schedule::left_out(graph, models, group);
+            analysis.missed.extend(missed);
             let member = |launch| group.members.iter().any(|member| member.launch == launch);
             for region in &mut kept.waves {
                 region
@@ -105,23 +94,11 @@ pub(super) fn without_groups(
             kept.groups.push(group.clone());
         }
     }
-    missed.sort_by_key(|missed| missed.source);
-    if options.reserves_memory {
-        kept.dead_buffers = find_dead_buffers(&graph, &models, &kept);
+    analysis.missed.sort_by_key(|missed| missed.source);
+    if analysis.options.reserves_memory {
+        kept.dead_buffers = find_dead_buffers(graph, models, &kept);
     }
-    let plan = verify(&graph, &models, kept)
+    analysis.plan = verify(graph, models, kept)
         .map_err(|_| PipelineError::Bug("the verifier refuses a part of a plan".into()))?;
-    Ok(Analysis {
-        graph,
-        models,
-        uar,
-        plan,
-        missed,
-        options,
-        unwritten,
-        reserved,
-        occupancy,
-        tuned,
-        seconds,
-    })
+    Ok(analysis)
 }
