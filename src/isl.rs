@@ -2,7 +2,7 @@
 //!
 //! Invariants: this is the only place that calls isl; every thread has one isl context, which
 //! outlives every object made in it; each operation runs under a budget of isl's own elementary
-//! operations, so that none runs away; isl never aborts the process and never prints. Whoever gets
+//! operations, so that each ends; isl never aborts the process and never prints. Whoever gets
 //! [`IslError::Quota`] knows nothing about the answer and must assume the worst.
 //!
 //! The crate `isl-rs` builds and links the library. Of its generated bindings nothing is used: they
@@ -40,17 +40,33 @@ pub enum IslError {
 /// What an isl operation gives.
 pub type Result<T> = std::result::Result<T, IslError>;
 
-/// Elementary operations that one call may cost, unless [`with_operation_budget`] says otherwise;
-/// well under a second.
+/// Elementary operations that one call may cost, unless [`with_operation_budget`] says otherwise.
+///
+/// isl counts two things: pieces of memory that it asks for, and pivots of its simplex tableaus. This bounds the work,
+/// not the time: a pivot goes through all numbers of a tableau, which have no limit to their digits. A question over
+/// some tens of columns ends well within a second; one over hundreds may take much longer before its budget is spent,
+/// so that who asks such questions gives them a budget by their size ([`System::cells`]).
 pub const DEFAULT_OPERATION_BUDGET: u64 = 400_000;
 
-/// Runs `work` with another budget for each isl call that it makes on this thread.
+/// Runs `work` with another budget for each isl call that it makes on this thread. There is always one: none at all
+/// would be no limit to isl, and is taken for a single operation. The budget before is back also when `work` panics.
 pub fn with_operation_budget<T>(operations: u64, work: impl FnOnce() -> T) -> T {
     let context = context();
-    let before = context.budget.replace(operations);
-    let result = work();
-    context.budget.set(before);
-    result
+    let before = context.budget.replace(operations.max(1));
+    let _restored = Restored { context, before };
+    work()
+}
+
+/// Sets a context's budget back at the end of its life.
+struct Restored {
+    context: Rc<Context>,
+    before: u64,
+}
+
+impl Drop for Restored {
+    fn drop(&mut self) {
+        self.context.budget.set(self.before);
+    }
 }
 
 /// A set of integer points in a named space, with parameters: an `isl_set`.

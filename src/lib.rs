@@ -75,13 +75,14 @@ pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
         "{}",
         cli::shown::variables(&arguments, &environment)
     ));
-    let (invocation, diagnostics) = match cli::parse(&arguments, &environment) {
+    let (mut invocation, diagnostics) = match cli::parse(&arguments, &environment) {
         Ok(parsed) => parsed,
         Err(error) => {
             tell(format_args!("sirius-rs fatal   : {error}\n"));
             return ExitCode::from(error.exit_status());
         }
     };
+    cli::take_over_wrapper(&mut invocation);
     let is_shown_only = matches!(&invocation, cli::Invocation::Build(build) if build.dry_run);
     // Who reads the commands takes every line for one.
     for diagnostic in diagnostics.iter().filter(|_| !is_shown_only) {

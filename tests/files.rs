@@ -244,6 +244,26 @@ fn the_host_compiler_answers_for_itself() {
 }
 
 #[test]
+fn a_wrapper_of_the_host_compiler_adds_its_options() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("hidden")).unwrap();
+    place.write("hidden/ranks.h", "#define RANKS_OF() [RANKS]\n");
+    let source = "#include <ranks.h>\n__device__ int n RANKS_OF();\nstatic_assert(RANKS == 3);\n\
+                  static_assert(sizeof(TEXT) == 4);\n";
+    place.write("w.cu", source);
+    let arguments = ["-ccbin", "./mpicxx", "-c", "w.cu", "-o", "w.o"];
+    for behind in ["g++", "clang++-22"] {
+        let script =
+            format!("#!/bin/sh\nexec {behind} -Ihidden -DRANKS=3 '-DTEXT=\"a b\"' \"$@\"\n");
+        place.write("mpicxx", &script);
+        let everyone = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(place.path("mpicxx"), everyone).unwrap();
+        let output = place.run(&arguments);
+        assert!(output.status.success(), "{behind}: {}", said(&output));
+    }
+}
+
+#[test]
 fn times_are_added_to_a_table() {
     let place = Place::new();
     for lines in [2, 3] {

@@ -10,6 +10,7 @@ mod descriptions;
 mod draft;
 mod embedded;
 mod help;
+mod host_compiler;
 mod nvcc_options;
 mod options;
 mod parse;
@@ -30,6 +31,7 @@ use dependencies::DependencyOptions;
 use times::Times;
 
 pub use command::{Bounded, Listener, Output, ToolError, run_tool, run_tool_heard};
+pub use host_compiler::take_over_wrapper;
 pub use parse::{Surroundings, UsageError, parse, parse_command_line};
 pub use toolchain::{ToolchainError, find_toolchain};
 pub use values::instead;

@@ -29,6 +29,10 @@ fn a_small_budget_is_a_quota() {
     let hard = Set::parse(hard).unwrap();
     let quota = with_operation_budget(1, || hard.is_empty());
     assert_eq!(quota, Err(IslError::Quota));
+    let quota = with_operation_budget(0, || hard.is_empty());
+    assert_eq!(quota, Err(IslError::Quota));
+    let failed = std::panic::catch_unwind(|| with_operation_budget(1, || panic!("on the way")));
+    assert!(failed.is_err());
     assert!(hard.is_empty().is_ok());
 }
 

@@ -1,7 +1,7 @@
 //! Loads, stores, atomics and memory intrinsics -> [`Access`]es.
 
 use super::address::{Address, Root, roots};
-use super::body::{BlockRef, Body, Type, ValueRef};
+use super::body::{BlockRef, Body, ValueRef};
 use super::bounded::{ONLY_BOUNDED, Openness};
 use super::cfg::Flow;
 use super::domain::{Conditions, Domain, Domains, discharge_all, merge};
@@ -31,8 +31,8 @@ pub struct Collector<'a> {
     pub conditions: Conditions,
     /// Loops over the rows of tiles, numbered behind those of the control flow.
     pub row_loops: Vec<Loop>,
-    /// The kernel has shared memory, so that a generic pointer may be to it.
-    pub has_shared: bool,
+    /// The kernel gives addresses of shared memory away, so that a generic pointer from elsewhere may be one.
+    pub gives_shared_away: bool,
 }
 
 /// More alternatives of one pointer are given up.
@@ -285,7 +285,9 @@ impl Collector<'_> {
             Root::Shared(name) => vec![Target::Shared(name.clone())],
             Root::Local | Root::Null | Root::ByValue(_) => Vec::new(),
             Root::Unknown(3) => vec![Target::UnknownShared],
-            Root::Unknown(0) if self.has_shared => vec![Target::Unknown, Target::UnknownShared],
+            Root::Unknown(0) if self.gives_shared_away => {
+                vec![Target::Unknown, Target::UnknownShared]
+            }
             Root::Unknown(_) => vec![Target::Unknown],
         }
     }
@@ -603,11 +605,4 @@ pub fn touched_roots(
             other => other,
         })
         .collect()
-}
-
-/// Whether a body mentions shared memory at all.
-pub fn mentions_shared(body: &Body) -> bool {
-    body.values
-        .iter()
-        .any(|value| value.value_type == Type::Pointer(3))
 }

@@ -1,6 +1,6 @@
 //! One function -> one [`KernelModel`].
 
-use super::access::{Collector, mentions_shared, touched_roots};
+use super::access::{Collector, touched_roots};
 use super::address::Root;
 use super::body::{BlockRef, Body, Operation};
 use super::cfg::Flow;
@@ -65,7 +65,7 @@ fn model_with((body, id, name): (&Body, KernelId, &str), finds_exchanges: bool) 
         accesses: Vec::new(),
         conditions: Vec::new(),
         row_loops: Vec::new(),
-        has_shared: mentions_shared(body),
+        gives_shared_away: privacy::gives_shared_away(body),
     };
     let mut barriers: Vec<Barrier> = Vec::new();
     let mut barrier_blocks: Vec<BlockRef> = Vec::new();

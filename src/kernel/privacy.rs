@@ -4,7 +4,7 @@
 //! local variable or an argument's memory.
 
 use super::AccessKind;
-use super::body::{Body, Operation, Type, Value, ValueRef};
+use super::body::{Body, Call, Operation, Type, Value, ValueRef};
 use super::features::{Effect, effects};
 use crate::diagnostics::Location;
 use std::collections::BTreeSet;
@@ -117,6 +117,40 @@ const SHARED_SPACE: u32 = 3;
 /// And that of a thread's own.
 const LOCAL_SPACE: u32 = 5;
 
+/// Whether an address of shared memory may come back from where it cannot be followed: from memory, out of a number or
+/// from a function. Where none does, a pointer that the kernel finds there leads elsewhere: the host and other kernels
+/// have no addresses of a block's shared memory.
+pub fn gives_shared_away(body: &Body) -> bool {
+    let is_shared = |value: &Value| value.value_type == Type::Pointer(SHARED_SPACE);
+    let values = body.values.iter().enumerate();
+    let shared = values.filter(|(_, value)| is_shared(value));
+    let shared = with_derived(body, shared.map(|(index, _)| ValueRef(index)).collect());
+    !shared.is_empty()
+        && (body.values.iter())
+            .any(|value| captures(value, &shared) || makes_shared(value, &shared))
+}
+
+/// Whether a value may be an address of shared memory that is none of these: what another function returns, which may
+/// have variables of its own, or one that is made of such an address.
+fn makes_shared(value: &Value, shared: &BTreeSet<ValueRef>) -> bool {
+    match &value.operation {
+        Operation::Call(call) => {
+            let converts = matches!(value.value_type, Type::Pointer(_))
+                && call.arguments.iter().any(|each| shared.contains(each));
+            converts || !is_builtin(call)
+        }
+        Operation::Assembly { text, .. } => text.contains("shared"),
+        _ => false,
+    }
+}
+
+/// Whether a called function is one of LLVM or CUDA that keeps no pointer.
+fn is_builtin(call: &Call) -> bool {
+    call.callee.as_deref().is_some_and(|name| {
+        name.starts_with("llvm.") || name.starts_with("__nv_") || name == "vprintf"
+    })
+}
+
 /// Whether a value lets one of the pointers leave for memory or an unknown function.
 pub(super) fn captures(value: &Value, derived: &BTreeSet<ValueRef>) -> bool {
     match &value.operation {
@@ -127,10 +161,7 @@ pub(super) fn captures(value: &Value, derived: &BTreeSet<ValueRef>) -> bool {
             derived.contains(compare) || derived.contains(new)
         }
         Operation::Call(call) => {
-            let known = call.pure
-                || call.callee.as_deref().is_some_and(|name| {
-                    name.starts_with("llvm.") || name.starts_with("__nv_") || name == "vprintf"
-                });
+            let known = call.pure || is_builtin(call);
             !known && call.arguments.iter().any(|each| derived.contains(each))
         }
         Operation::PointerToInteger(pointer) => derived.contains(pointer),

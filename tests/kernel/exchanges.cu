@@ -105,6 +105,29 @@ __global__ void scattered(float *x, const int *to) {
     x[t] = s[t];
 }
 
+// A table of pointers that the host made leads to nobody's shared memory.
+struct Table {
+    float *rows[4];
+};
+__global__ void rows_of_a_table(float *x, Table table, int row) {
+    __shared__ float s[32];
+    int t = threadIdx.x;
+    s[t] = x[t];
+    float y = table.rows[row][t];
+    __syncthreads();
+    x[t] = s[31 - t] + y;
+}
+// That of a kernel which stores an address of its own may.
+__global__ void rows_of_its_own(float **table, float *x) {
+    __shared__ float s[32];
+    int t = threadIdx.x;
+    table[t] = s;
+    s[t] = x[t];
+    float y = table[t ^ 1][t];
+    __syncthreads();
+    x[t] = s[31 - t] + y;
+}
+
 //> kernel tail
 //>   loop i0 uniform
 //>   loop i1 divergent
@@ -295,3 +318,40 @@ __global__ void scattered(float *x, const int *to) {
 //>   writes arg0 within [0, 4*blockDim.x)
 //>   reads arg1 within [0, 4*blockDim.x)
 //>   static shared 1024 bytes
+//>
+//> kernel rows_of_a_table
+//>   must read arg0[4tx .. +4] : true in interval 0
+//>   must write shared @_ZZ15rows_of_a_tablePf5TableiE1s[4tx .. +4] : true in interval 0
+//>   may read anywhere[*] : true (it is read from memory) in interval 0
+//>   must read shared @_ZZ15rows_of_a_tablePf5TableiE1s[-4tx + 124 .. +4] : true in interval 1
+//>   must write arg0[4tx .. +4] : true in interval 1
+//>   barrier uniform
+//>   flow from access 1 to access 3 across barrier 0
+//>   anti from access 2 to access 4 across barrier 0
+//>   writes arg0 within [0, 4*blockDim.x)
+//>   reads anywhere within [?, ?)
+//>   static shared 128 bytes
+//>
+//> kernel rows_of_its_own
+//>   must write arg0[8tx .. +8] : true in interval 0
+//>   must read arg1[4tx .. +4] : true in interval 0
+//>   must write shared @_ZZ15rows_of_its_ownPPfS_E1s[4tx .. +4] : true in interval 0
+//>   must read arg0[-8tx + 32*floor((tx)/2) + 8 .. +8] : true in interval 0
+//>   may read anywhere[*] : true (it is read from memory) in interval 0
+//>   may read shared anywhere[*] : true (it is read from memory) in interval 0
+//>   must read shared @_ZZ15rows_of_its_ownPPfS_E1s[-4tx + 124 .. +4] : true in interval 1
+//>   must write arg1[4tx .. +4] : true in interval 1
+//>   barrier uniform
+//>   flow from access 0 to access 1 in one interval
+//>   flow from access 0 to access 3 in one interval
+//>   flow from access 0 to access 4 in one interval
+//>   output from access 0 to access 7 across barrier 0
+//>   flow from access 2 to access 5 in one interval
+//>   flow from access 2 to access 6 across barrier 0
+//>   anti from access 3 to access 7 across barrier 0
+//>   anti from access 4 to access 7 across barrier 0
+//>   lanes may exchange what access 2 writes by access 5
+//>   writes arg0 within [min(0, max(-8, -8*blockDim.x + 16)), max(8*blockDim.x, min(8*blockDim.x + 8, 32*floor((blockDim.x - 1)/2) + 16)))
+//>   writes arg1 within [0, 4*blockDim.x)
+//>   reads anywhere within [?, ?)
+//>   static shared 128 bytes
