@@ -18,6 +18,16 @@
 // A name that clang knows and g++ does not.
 static unsigned long long inline __rdtsc() { return 5; }
 
+// Headers for what reads sources in editors declare these again.
+extern const dim3 blockDim;
+extern const uint3 threadIdx;
+
+// Never a constant, which g++ and nvcc find out when one is asked for.
+__device__ constexpr int bits() {
+    const short two[] = {1, 0};
+    return *reinterpret_cast<const int *>(two);
+}
+
 #define WORD "of"
 static const char *const words = "two"WORD"them";
 
@@ -37,7 +47,7 @@ template <int count, class To, class From> __device__ void convert(To *to, const
     to[count] = converted<To, From>::one<count>(from[count]);
     to[count] = converted<To, From>::result(!!from[count]) - 1 + to[count];
 }
-__global__ void conversions(float *to, const int *from) { convert<3>(to, from); }
+__global__ void conversions(float *to, const int *from) { convert<3>(to, from + bits() - 1); }
 
 #pragma unroll
 // Pragmas for loops where no loop follows, several before one, and macros that become one.

@@ -1,5 +1,6 @@
 //! One place of a source: what an error of clang's there is about, and the text that it takes.
 
+use super::code::{code_alone, declaration_begin, words};
 use super::{dependent, shared_variables};
 use std::ops::Range;
 
@@ -64,6 +65,9 @@ pub(super) fn change_at(text: &str, at: usize, message: &str) -> Option<Change> 
     }
     if message.starts_with("call to deleted constructor of '") {
         return copied_index(text, at, message);
+    }
+    if let Some(name) = between(message, "redeclaration of '") {
+        return declared_index(text, at, name, message);
     }
     if let Some(name) = between(message, "explicit qualification required to use member '") {
         let named = word(text.get(at..)?) == name;
@@ -178,6 +182,17 @@ fn copied_index(text: &str, at: usize, message: &str) -> Option<Change> {
     })?;
     let range = at + begin..at + begin + name.len();
     Some(Change::replace(range, format!("{vector}({name})")))
+}
+
+/// `extern const dim3 blockDim;`, as headers have it for what reads sources in an editor: declares nothing anew.
+fn declared_index(text: &str, at: usize, name: &str, message: &str) -> Option<Change> {
+    let (_, vector) = INDICES.iter().find(|(index, _)| *index == name)?;
+    let code = code_alone(text);
+    let declared = &code[declaration_begin(&code, at)..at];
+    let is_same = message.contains(&format!("with a different type: 'const {vector}'"));
+    let is_extern = words(declared).any(|word| word == "extern");
+    let fits = is_same && is_extern && word(&text[at..]) == name;
+    fits.then(|| Change::insert(at, "sirius_declared_"))
 }
 
 /// A launch's angle brackets with blanks before the last of three, and its sizes in braces.
