@@ -279,12 +279,19 @@ impl Sources {
             return self.for_both_sides(finding, redeclared);
         }
         if sides::is_specialisation(error.message) {
-            let attributes = |note: &Complaint<'_>| sides::is_about_attributes(note.message);
-            let mended = notes.iter().any(attributes).then(|| {
-                let (path, text, at) = self.place(error)?;
+            let for_both = |place: &Complaint<'_>| {
+                let (path, text, at) = self.place(place)?;
                 Some((path, sides::specialisation_for_both(&text, at)?))
-            });
-            return mended.flatten().into_iter().collect();
+            };
+            let mut templates =
+                (notes.iter()).filter(|note| sides::is_about_attributes(note.message));
+            let mended = match (templates.next(), templates.next()) {
+                // One that is for both sides already leaves its template.
+                (Some(template), None) => for_both(error).or_else(|| for_both(template)),
+                (Some(_), Some(_)) => for_both(error),
+                (None, _) => None,
+            };
+            return mended.into_iter().collect();
         }
         let (calls, needs): (Vec<_>, Vec<_>) = notes
             .iter()
