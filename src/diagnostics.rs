@@ -87,7 +87,7 @@ pub enum RejectionReason {
     NotSimilar,
     /// What was planned did not stand the verifier's check: a bug of ours.
     NotVerified,
-    /// Switched off on the command line.
+    /// Switched off on the command line, or there are too many dependences to look at.
     Disabled,
 }
 

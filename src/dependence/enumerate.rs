@@ -55,6 +55,7 @@ fn build(graph: &LaunchGraph, kernels: &[KernelModel], relations: Relations) -> 
         pasts: vec![Past::default(); graph.nodes.len()],
         links: vec![Vec::new(); graph.nodes.len()],
         again: HashMap::new(),
+        alone: 0,
     };
     for body in &bodies {
         walk.forward(body);
@@ -81,6 +82,15 @@ struct Body {
     touchers: Touchers,
 }
 
+/// With more pairs than this whose edges speak for no others, the graph is cut short. Launches in sequence have none;
+/// of those that exclude each other, as instances of a template from which a loop chooses, each has edges with all.
+const MOST_ALONE: usize = 100_000;
+
+/// It is cut short, too, with more edges than this and so many more for each node, as instances have that a function
+/// chooses from by pointers of which nothing is known. Launches in sequence have some hundred each.
+const MOST_EDGES: usize = 300_000;
+const EDGES_OF_NODE: usize = 200;
+
 struct Walk<'a> {
     graph: &'a LaunchGraph,
     effects: &'a [Option<Effect<'a>>],
@@ -98,9 +108,19 @@ struct Walk<'a> {
     /// The pairs asked for so far whose sink belongs to another call or to a later iteration, of the
     /// loop where that matters.
     again: HashMap<(usize, usize, Option<usize>), Link>,
+    /// Pairs with edges that speak for no others.
+    alone: usize,
 }
 
 impl<'a> Walk<'a> {
+    /// Whether there is too much, which the graph then says.
+    fn is_full(&mut self) -> bool {
+        let uar = &mut self.builder.uar;
+        let most = MOST_EDGES + EDGES_OF_NODE * self.effects.len();
+        uar.cut_short |= self.alone > MOST_ALONE || uar.graph.edge_count() > most;
+        uar.cut_short
+    }
+
     fn block(&self, node: usize) -> HostBlockId {
         self.graph.nodes[node].block
     }
@@ -113,6 +133,9 @@ impl<'a> Walk<'a> {
             let Some(sink) = &effects[*later] else {
                 continue;
             };
+            if self.is_full() {
+                return;
+            }
             let mut past = Past::default();
             for earlier in touchers.conflicting(&self.reaches[*later]).descending() {
                 let close = self.places[*later] - self.places[earlier] <= NEIGHBOURS;
@@ -214,6 +237,9 @@ impl<'a> Walk<'a> {
             let Some(sink) = &effects[*later] else {
                 continue;
             };
+            if self.is_full() {
+                return;
+            }
             let mut past = Past::default();
             for (between, link) in &self.links[*later] {
                 if let Some(before) = pasts.get(between)
@@ -248,7 +274,10 @@ impl<'a> Walk<'a> {
                 };
                 let before = &self.pasts[earlier];
                 match through(earlier) {
-                    Through::Nothing => past.add(earlier, link, None, None),
+                    Through::Nothing => {
+                        self.alone += usize::from(link != Link::Nothing);
+                        past.add(earlier, link, None, None);
+                    }
                     Through::Within(limit) => past.add(earlier, link, Some(before), Some(limit)),
                     Through::Everything => past.add(earlier, link, Some(before), None),
                 }

@@ -278,6 +278,8 @@ pub struct Uar {
     pub graph: DiGraph<NodeId, Edge>,
     /// What it took to build it.
     pub effort: Effort,
+    /// There are more edges than are looked for: some are missing, so that nothing follows from where there is none.
+    pub cut_short: bool,
 }
 
 /// How much was worked out to build a graph. A program repeats itself, so that none of these grows

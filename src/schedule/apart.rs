@@ -27,8 +27,7 @@ pub(super) fn why_apart<'a>(
 ) -> Rejection {
     let location = judge.graph.nodes[sink.0].location.clone();
     if judge.options.fusion == Fusion::Off {
-        let message = String::from("fusion is switched off on the command line");
-        return rejection(RejectionReason::Disabled, message, &location);
+        return judge.disabled(&location);
     }
     if let Some(found) = control_flow(judge, (source, sink)) {
         return found;

@@ -15,7 +15,7 @@ use super::{FusionGroup, Member, ScheduleOptions, ThreadMap, Variant};
 use crate::dependence::{
     DependenceKind, Edge, Guard, PointerRange, SharedMemory, Uar, Width, guards_contradict,
 };
-use crate::diagnostics::{Rejection, RejectionReason};
+use crate::diagnostics::{Location, Rejection, RejectionReason};
 use crate::expression::{Condition, Expression};
 use crate::kernel::KernelModel;
 use crate::launch::{HostBlockId, LaunchGraph, NodeId, NodeKind, Operand, ValueId};
@@ -35,6 +35,8 @@ pub(super) struct Judge<'a> {
     readers: Readers,
     /// Members of groups in which threads are dealt.
     pub(super) among_dealt: HashSet<NodeId>,
+    /// Some edges are missing.
+    cut_short: bool,
 }
 
 impl<'a> Judge<'a> {
@@ -73,7 +75,17 @@ impl<'a> Judge<'a> {
             observers: WaitObservers::new(graph),
             readers: Readers::new(graph, kernels),
             among_dealt: HashSet::new(),
+            cut_short: uar.cut_short,
         }
+    }
+
+    /// Why nothing fuses at all.
+    pub(super) fn disabled(&self, location: &Location) -> Rejection {
+        let message = match self.cut_short {
+            true => "so many launches may depend on each other that they are not looked into",
+            false => "fusion is switched off on the command line",
+        };
+        rejection(RejectionReason::Disabled, message.to_owned(), location)
     }
 
     /// Who may see what.

@@ -93,8 +93,7 @@ fn why<'a>(
     let (first, last) = (*this.launches.first()?, *this.launches.last()?);
     let location = &graph.nodes[first.0].location;
     if judge.options.fusion == Fusion::Off {
-        let message = String::from("fusion is switched off on the command line");
-        return Some(rejection(RejectionReason::Disabled, message, location));
+        return Some(judge.disabled(location));
     }
     let own = this.launches.iter().filter_map(|node| candidates.get(node));
     let own: Vec<&Rejection> = own

@@ -32,6 +32,12 @@ pub fn plan_fusion(
     uar: &Uar,
     options: &ScheduleOptions,
 ) -> (FusionPlan, Vec<Missed>) {
+    // Where edges are missing, nothing follows from there being none.
+    let nothing = ScheduleOptions {
+        fusion: Fusion::Off,
+        ..*options
+    };
+    let options = if uar.cut_short { &nothing } else { options };
     let (plan, missed, launches) = plan_by(graph, kernels, uar, (uar, options));
     let waits = options.waves && options.fusion == Fusion::All;
     if !waits || !options.expands_buffers {

@@ -324,6 +324,20 @@ impl World {
         meeting
     }
 
+    /// What follows, up to [`World::leave_branch`], is another way of a branch.
+    pub fn enter_another_way(&mut self, meeting: HostBlockId) {
+        let branch = self.graph.blocks[meeting.0].immediate_dominator.unwrap();
+        let inside = HostBlockId(self.graph.blocks.len());
+        self.graph.blocks[branch.0].successors.push(inside);
+        self.graph.blocks.push(HostBlock {
+            successors: vec![meeting],
+            immediate_dominator: Some(branch),
+            innermost_loop: self.graph.blocks[branch.0].innermost_loop,
+            ..HostBlock::default()
+        });
+        self.block = inside;
+    }
+
     /// The ways meet.
     pub fn leave_branch(&mut self, meeting: HostBlockId) {
         self.block = meeting;

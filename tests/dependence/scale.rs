@@ -2,9 +2,11 @@
 
 use crate::builder::{World, actuals, pointwise, shape};
 use crate::paths::{Paths, Step};
-use sirius_rs::dependence::{Effort, Uar, Width, build_uar};
+use crate::planning::ALL;
+use sirius_rs::dependence::{Effort, Uar, Width, build_uar, build_uar_without_relations};
 use sirius_rs::expression::Expression;
 use sirius_rs::launch::{NodeId, NodeKind, Pointer};
+use sirius_rs::schedule::{Missed, plan_fusion};
 use std::collections::BTreeSet;
 
 /// Launches one after the other over two buffers in turn, every `step`th at a distance of one
@@ -218,4 +220,38 @@ fn what_isl_is_asked_depends_on_structures_and_not_on_launches() {
     assert!(kernels.questions > many.questions);
     let isl = |effort: Effort| (effort.decisions, effort.problems);
     assert_eq!(isl(kernels), isl(many));
+}
+
+/// Launches of which a loop chooses one each time: each pair has its edges.
+fn alternatives(launches: usize) -> (World, Uar) {
+    let mut world = World::new();
+    let (x, y) = (world.buffer("x"), world.buffer("y"));
+    let (grid, block, n) = (world.extent(), world.extent(), world.unknown());
+    let (grid, block) = (shape(&mut world, grid), shape(&mut world, block));
+    let far = world.kernel(pointwise("far", 1));
+    in_a_loop(&mut world);
+    let meeting = world.enter_branch();
+    for _ in 0..launches {
+        world.launch(far, grid, block, actuals(&x, &y, n));
+        world.enter_another_way(meeting);
+    }
+    world.leave_branch(meeting);
+    let last = [(); 2].map(|()| world.launch(far, grid, block, actuals(&x, &y, n)));
+    assert!(last[0] < last[1]);
+    let uar = build_uar_without_relations(&world.graph, &world.kernels);
+    (world, uar)
+}
+
+#[test]
+fn of_too_many_edges_nothing_follows() {
+    for (launches, cut) in [(30, false), (400, true)] {
+        let (world, uar) = alternatives(launches);
+        let edges = uar.graph.edge_count();
+        assert_eq!(uar.cut_short, cut, "{edges} edges");
+        assert!(edges < 400_000, "{edges} edges");
+        let (plan, missed) = plan_fusion(&world.graph, &world.kernels, &uar, &ALL);
+        assert_eq!(plan.groups.is_empty(), cut);
+        let told = |missed: &Missed| missed.rejection.message.contains("not looked into");
+        assert_eq!(missed.iter().any(told), cut);
+    }
 }
