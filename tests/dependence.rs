@@ -12,8 +12,6 @@ mod maps;
 mod relations;
 #[path = "dependence/planning.rs"]
 mod planning;
-#[path = "oracle/paths.rs"]
-mod paths;
 #[path = "dependence/scale.rs"]
 mod scale;
 #[path = "dependence/unwritten.rs"]
@@ -21,5 +19,5 @@ mod unwritten;
 
 #[test]
 fn paths_speak_for_what_they_should() {
-    paths::check_paths().unwrap();
+    sirius_oracle::paths::check_paths().unwrap();
 }

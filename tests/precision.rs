@@ -20,9 +20,9 @@ mod program;
 #[path = "precision/table.rs"]
 mod table;
 
-use harness::oracle::compare::{StaticGraph, compare};
 use libtest_mimic::{Arguments, Failed, Trial};
 use program::{Measured, Program};
+use sirius_oracle::compare::{StaticGraph, compare};
 use sirius_rs::dependence::Edge;
 use sirius_rs::launch::NodeId;
 use std::io::Write;

@@ -32,6 +32,7 @@ mod launch_bounds;
 mod loops;
 mod memory;
 mod mixture;
+mod names;
 mod overlay;
 mod preparation;
 mod promises;
@@ -132,12 +133,13 @@ pub(super) fn build_kernels<'ctx>(
         .iter()
         .map(|order| optimisations - &order.recipe.shape.variant.without)
         .collect();
-    let builders = (first..).zip(orders.iter().zip(&of_kernels));
+    let names = names::kernel_names(&wanted.orders, models);
+    let builders = names[first..].iter().zip(orders.iter().zip(&of_kernels));
     let builders: Vec<GroupBuilder<'_, 'ctx>> = builders
-        .map(|(number, (order, own))| GroupBuilder {
+        .map(|(name, (order, own))| GroupBuilder {
             module: &module,
+            name,
             models,
-            number,
             recipe: &order.recipe,
             segments,
             optimisations: own,
@@ -270,7 +272,6 @@ pub(super) fn build_kernels<'ctx>(
         }
         if part == Part::Waves {
             bodies.push(batch::Body {
-                number,
                 kernel,
                 statements: of_waves(kernel, &order.sites),
                 single: wanted.is_single(number),
@@ -291,7 +292,6 @@ pub(super) fn build_kernels<'ctx>(
             .iter()
             .filter(|(of_group, _)| *of_group == number);
         bodies.extend(lone.map(|(_, own)| batch::Body {
-            number,
             kernel,
             statements: of_waves(kernel, own),
             single: true,
@@ -314,8 +314,8 @@ pub(super) fn build_kernels<'ctx>(
 
 struct GroupBuilder<'a, 'ctx> {
     module: &'a Module<'ctx>,
+    name: &'a str,
     models: &'a [KernelModel],
-    number: usize,
     recipe: &'a Recipe,
     segments: &'a Segments<'ctx>,
     optimisations: &'a BTreeSet<Optimisation>,
@@ -414,7 +414,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         let members = shape.members.iter().enumerate();
         members
             .map(|(position, member)| {
-                let prefix = format!("sirius_g{}_m{position}_", self.number);
+                let prefix = format!("{}_m{position}_", self.name);
                 let form = form_of(position, &shape.segments, self.optimisations);
                 let placed_anew =
                     shape.dealt[position].is_some() || shape.rearranged[position].is_some();
@@ -452,7 +452,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         let (shape, facts) = (&self.recipe.shape, &self.recipe.facts);
         let types: Vec<Type> = shape.parameters.iter().map(|shape| shape.ty).collect();
         let ty = Type::function(Type::void(self.module), &types);
-        let function = Value::add_function(self.module, &self.name(), ty);
+        let function = Value::add_function(self.module, self.name, ty);
         function.set_call_convention(device::KERNEL_CALL_CONVENTION);
         if let Some(first) = bodies.first() {
             first
@@ -620,7 +620,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         if !wanted || given || segment.len() < 2 {
             return Ok(None);
         }
-        let name = format!("sirius_g{}_s{}", self.number, segment[0]);
+        let name = format!("{}_s{}", self.name, segment[0]);
         let members: Vec<(Value, &[usize])> = segment
             .iter()
             .map(|position| {
@@ -652,24 +652,6 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         }
         let call = builder.call(ty, intrinsic, &[i32.constant(operand)]);
         call.add_call_attribute(FUNCTION_ATTRIBUTES, "convergent");
-    }
-
-    /// `sirius_fused_0_scale_add`: a name that PTX allows and that says what runs.
-    fn name(&self) -> String {
-        let mut name = format!("sirius_fused_{}", self.number);
-        for member in &self.recipe.shape.members {
-            let model = &self.models[member.kernel.0];
-            name.push('_');
-            name.extend(model.display_name.chars().map(|letter| {
-                if letter.is_ascii_alphanumeric() {
-                    letter
-                } else {
-                    '_'
-                }
-            }));
-        }
-        name.truncate(200);
-        name
     }
 }
 

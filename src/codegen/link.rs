@@ -14,7 +14,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// Compiles the rewritten host module to an object file. The host compiler's own optimiser and
-/// back end do it, so that every `-Xcompiler` option means what it says. Returns what clang said.
+/// back end do it, so that every `-Xcompiler` option means what it says. Debug information that nobody has asked for is
+/// left out. Returns what clang said.
 ///
 /// # Errors
 /// When the module cannot be written or clang fails.
@@ -27,6 +28,11 @@ pub fn compile_host(
 ) -> Result<String, CodegenError> {
     if build.lets_host_overflow_wrap() {
         host_arithmetic::let_overflow_wrap(module);
+    }
+    // `-Xcompiler -g` asks for it as well.
+    let asks = |argument: &String| argument.starts_with("-g") && argument != "-g0";
+    if !build.host_debug && !build.host_arguments.iter().any(asks) {
+        module.strip_debug_info();
     }
     let bitcode = folder.join("host.bc");
     // LLVM ends the whole run where it cannot write.

@@ -10,6 +10,7 @@ use super::ir::Value;
 use super::pending::{DeviceCode, PendingImage};
 use inkwell::module::Module;
 use std::collections::BTreeSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// An image of kernels that a plan asks for.
 pub(super) struct KernelImage {
@@ -20,8 +21,12 @@ pub(super) struct KernelImage {
     pub(super) kernels: BTreeSet<String>,
 }
 
-/// So many kernels become one image: where one of a program's kernels changes, all of its image are made again.
-const MOST_KERNELS: usize = 8;
+/// At most so many kernels become one image: where one of a program's kernels changes, all of its image are made again.
+const MOST_KERNELS: usize = 16;
+
+/// One in so many kernels is the last of its image, which its name alone decides: where a kernel comes or goes, the images
+/// before and behind its own stay as they were.
+const ONE_IN: u64 = 8;
 
 /// Begins with the images of a module's kernels.
 ///
@@ -40,12 +45,13 @@ pub(super) fn begin_images(
     let names: Vec<String> = kernels.iter().map(|kernel| kernel.name()).collect();
     // Users look for one file.
     let stays_whole = bench.keeps() || kernels.iter().any(|kernel| kernel.has_uses());
-    let most = match stays_whole || has_memory_in_common(module) {
-        true => names.len(),
-        false => MOST_KERNELS,
+    let parts = match stays_whole || has_memory_in_common(module) {
+        true if names.is_empty() => Vec::new(),
+        true => vec![names.as_slice()],
+        false => parts(&names),
     };
     let mut images = Vec::new();
-    for kernels in names.chunks(most.max(1)) {
+    for kernels in parts {
         let module = module.clone();
         let kernels: BTreeSet<String> = kernels.iter().cloned().collect();
         let others = device::kernels(&module).into_iter();
@@ -71,6 +77,17 @@ pub(super) fn begin_images(
     Ok(images)
 }
 
+/// The kernels of each image.
+fn parts(names: &[String]) -> Vec<&[String]> {
+    let is_last = |name: &String| {
+        let mut hasher = DefaultHasher::new();
+        name.hash(&mut hasher);
+        hasher.finish().is_multiple_of(ONE_IN)
+    };
+    let parts = names.split_inclusive(is_last);
+    parts.flat_map(|part| part.chunks(MOST_KERNELS)).collect()
+}
+
 const SHARED_ADDRESS_SPACE: u32 = 3;
 
 /// Whether a module has memory of its own that all blocks see and may write.
@@ -80,4 +97,24 @@ fn has_memory_in_common(module: &Module<'_>) -> bool {
         let is_shared = global.ty().address_space() == SHARED_ADDRESS_SPACE;
         !global.is_declaration() && !global.is_constant_global() && !is_shared
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kernel_more_changes_one_image() {
+        let names: Vec<String> = (0..200).map(|number| format!("kernel{number}")).collect();
+        let before = parts(&names);
+        assert_eq!(before.concat(), names);
+        assert!(before.len() > 12, "{}", before.len());
+        assert!(before.iter().all(|part| part.len() <= MOST_KERNELS));
+        let mut more = names.clone();
+        more.insert(100, "another".into());
+        let after = parts(&more);
+        let new = after.iter().filter(|part| !before.contains(part));
+        // A part that is full is cut in two.
+        assert!((1..=2).contains(&new.count()), "{after:?}");
+    }
 }

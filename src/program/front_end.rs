@@ -9,7 +9,7 @@ use super::front_end_messages::{Speaker, passes_on, unsaid};
 use super::{
     FrontEndStep, ProgramError, SourceBitcode, clang_warnings, cluster_dimensions,
     constant_operands, device_allocation, for_target, host_arrays, host_functions, managed,
-    registration_order, relocatable, source_repairs, texture_references,
+    registration_order, relocatable, source_places, source_repairs, texture_references,
 };
 use crate::cli::{
     Bounded, Build, Device, Input, KernelSymbols, Language, Listener, Phase, Relocatable, Target,
@@ -164,6 +164,13 @@ pub(super) fn compile<'ctx>(
         keep_rule(&rule, input, build)?;
     }
     let device = different_code(device, input)?;
+    let made = device.iter().map(|(_, path)| path.as_path());
+    for path in made.chain([host_bitcode.as_path()]) {
+        source_places::leave_out(path).map_err(|error| ProgramError::Files {
+            what: format!("cannot write {}", path.display()),
+            error,
+        })?;
+    }
     let is_relocatable = build.relocatable && !device.is_empty();
     let kept = build.phase == Phase::Compile;
     let bitcode = (kept || is_relocatable)
@@ -405,11 +412,7 @@ fn host_arguments(
         Language::C => arguments.plain("c", toolchain),
         Language::Cxx | Language::Object => arguments.plain("c++", toolchain),
     }
-    arguments.add([if build.host_debug {
-        "-g"
-    } else {
-        "-gline-tables-only"
-    }]);
+    arguments.debug_information(build.host_debug);
     // At -O0 clang would mark every function `optnone`; the level that runs is codegen's.
     arguments
         .0
@@ -455,14 +458,8 @@ fn device_arguments(
     let version = format!("+ptx{}", target.isa_version());
     arguments.add(["-Xclang", "-target-feature", "-Xclang", &version]);
     // nvcc optimises device code whatever -O says.
-    arguments.add([
-        if build.device_debug {
-            "-g"
-        } else {
-            "-gline-tables-only"
-        },
-        "-O2",
-    ]);
+    arguments.debug_information(build.device_debug);
+    arguments.add(["-O2"]);
     if build.device_debug {
         // Else clang describes no variables in code that it takes to be optimised later.
         arguments.add(["--cuda-noopt-device-debug"]);
@@ -487,6 +484,15 @@ fn device_arguments(
 struct Arguments(Vec<OsString>);
 
 impl Arguments {
+    /// Debug information as the user asks for it, else what says in which line something stands. No digest of the source
+    /// is in that: after a comment was changed below all code, what is made is as it was.
+    fn debug_information(&mut self, for_debugger: bool) {
+        match for_debugger {
+            true => self.add(["-g"]),
+            false => self.add(["-gline-tables-only", "-Xclang", "-gsrc-hash=none"]),
+        }
+    }
+
     fn add<const N: usize>(&mut self, arguments: [&str; N]) {
         self.0.extend(arguments.map(OsString::from));
     }

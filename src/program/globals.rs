@@ -57,21 +57,12 @@ pub(super) fn shorten_list(module: &Module<'_>, list: Value, wanted: impl Fn(Val
 
 /// Gives a list that LLVM keeps other elements, of the type of the old ones; without any it is gone.
 pub(super) fn replace_list(module: &Module<'_>, list: Value, elements: Vec<Value>) {
-    let mut kept: Vec<_> = elements.into_iter().map(|element| element.0).collect();
     let (name, section, linkage) = (list.name(), list.section(), list.linkage());
     list.delete_global();
-    let Some(first) = kept.first().copied() else {
+    if elements.is_empty() {
         return;
-    };
-    // SAFETY: a live module; the elements are constants of one type, as they were in the list.
-    let shorter = unsafe {
-        let length = kept.len() as u64;
-        Value(LLVMConstArray2(
-            LLVMTypeOf(first),
-            kept.as_mut_ptr(),
-            length,
-        ))
-    };
+    }
+    let shorter = Value::constant_array(&elements);
     let list = Value::add_global(module, shorter.type_of());
     list.set_initializer(shorter);
     list.set_linkage(linkage);
@@ -84,6 +75,17 @@ impl Value {
     pub(super) fn add_global(module: &Module<'_>, value_type: Type) -> Self {
         // SAFETY: a live module and a type of its context.
         Self(unsafe { LLVMAddGlobal(module.as_mut_ptr(), value_type.0, c"".as_ptr()) })
+    }
+
+    /// A constant array of these elements, of which there are some; all are of the type of the first.
+    pub(super) fn constant_array(elements: &[Self]) -> Self {
+        let mut elements: Vec<_> = elements.iter().map(|element| element.0).collect();
+        let length = elements.len() as u64;
+        // SAFETY: live constants of one type, as many as there are.
+        unsafe {
+            let element = LLVMTypeOf(elements[0]);
+            Self(LLVMConstArray2(element, elements.as_mut_ptr(), length))
+        }
     }
 
     /// A constant structure of these members.

@@ -604,27 +604,6 @@ impl Value {
         }
     }
 
-    /// Removes the metadata of a kind from an instruction.
-    pub(super) fn remove_metadata(self, module: &Module<'_>, kind: &str) {
-        // SAFETY: a live instruction; a null node removes.
-        unsafe {
-            let context = LLVMGetModuleContext(module.as_mut_ptr());
-            let id = LLVMGetMDKindIDInContext(context, kind.as_ptr().cast(), kind.len() as u32);
-            LLVMSetMetadata(self.0, id, std::ptr::null_mut());
-        }
-    }
-
-    /// Gives an instruction empty metadata of a kind.
-    pub(super) fn add_metadata(self, module: &Module<'_>, kind: &str) {
-        // SAFETY: a live instruction; the empty node belongs to its context.
-        unsafe {
-            let context = LLVMGetModuleContext(module.as_mut_ptr());
-            let id = LLVMGetMDKindIDInContext(context, kind.as_ptr().cast(), kind.len() as u32);
-            let node = LLVMMDNodeInContext2(context, std::ptr::null_mut(), 0);
-            LLVMSetMetadata(self.0, id, LLVMMetadataAsValue(context, node));
-        }
-    }
-
     /// Whether a load or store is `volatile`.
     pub(super) fn is_volatile(self) -> bool {
         // SAFETY: callers pass loads and stores.

@@ -5,11 +5,10 @@
 //! A precompiled header is made for one set of options, and only when that is met for the second time. The folder that
 //! `SIRIUS_PRECOMPILED_HEADERS` names keeps it, or the cache's.
 //!
-//! Invariant: clang makes the same of a source with it as without, but for the numbers by which it finds places of inline
-//! assembly again (`srcloc`) and the order in which it lists variables that stay (`llvm.compiler.used`). It counts only
-//! while the files that it was made from are as they were, and while the folders that the options name have the same
-//! files by the names of these. Where clang fails with it, the source is compiled without it, so that no message is
-//! about it.
+//! Invariant: clang makes the same of a source with it as without, but for what [`source_places`](super::source_places)
+//! leaves out. It counts only while the files that it was made from are as they were, and while the folders that the
+//! options name have the same files by the names of these. Where clang fails with it, the source is compiled without it,
+//! so that no message is about it.
 
 use super::front_end_cache::{ENVIRONMENT, Stamp, settled_inputs};
 use super::lean_headers;
@@ -183,7 +182,7 @@ const OTHER: [&str; 10] = [
 ];
 
 /// Of those, the ones that are understood beside [`FOLDERS`].
-const KNOWN: [&str; 8] = [
+const KNOWN: [&str; 9] = [
     "-MD",
     "-MMD",
     "-MP",
@@ -192,6 +191,7 @@ const KNOWN: [&str; 8] = [
     "-MQ",
     "-include",
     "-gline-tables-only",
+    "-gsrc-hash=none",
 ];
 
 impl<'a> Asked<'a> {

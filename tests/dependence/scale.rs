@@ -1,8 +1,8 @@
 //! Many launches: the graph grows with their number, and still tells of every pair.
 
 use crate::builder::{World, actuals, pointwise, shape};
-use crate::paths::{Paths, Step};
 use crate::planning::ALL;
+use sirius_oracle::paths::{Paths, Step};
 use sirius_rs::dependence::{Effort, Uar, Width, build_uar, build_uar_without_relations};
 use sirius_rs::expression::Expression;
 use sirius_rs::launch::{NodeId, NodeKind, Pointer};

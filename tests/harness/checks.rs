@@ -363,7 +363,7 @@ const FUSED_RACES: &[(&str, &[&str])] = &[
     (
         "warp",
         &[
-            "race in kernel sirius_fused_1_twice_swap_pairs: ",
+            "race in kernel sirius_fused_0_twice_swap_pairs: ",
             "thread (0,0,0) reads in swap_pairs byte 4 of shared memory, at {pair read}",
             "thread (1,0,0) wrote in swap_pairs, at {pair}; no barrier",
         ],

@@ -1,14 +1,11 @@
 //! Builds a program for the CPU device with fusion off and on, runs both, and compares.
 
-#[path = "../oracle/mod.rs"]
-pub mod oracle;
-
 use crate::quick_link::QUICK_LINK;
 use libtest_mimic::Failed;
-use oracle::compare::{Comparison, StaticGraph, compare};
-use oracle::history::History;
-use oracle::races::races;
 use serde_json::Value;
+use sirius_oracle::compare::{Comparison, StaticGraph, compare};
+use sirius_oracle::history::History;
+use sirius_oracle::races::races;
 use sirius_rs::dependence::Width;
 use sirius_runtime::trace::Trace;
 use std::collections::{BTreeMap, BTreeSet};
@@ -231,11 +228,11 @@ fn no_new_races(
 
 /// Checks the oracle itself.
 pub fn check_oracle() -> Result<(), Failed> {
-    oracle::races::check_races()?;
-    oracle::paths::check_paths()?;
-    oracle::cases::check_control_flow()?;
-    oracle::cases::check_precision()?;
-    Ok(oracle::cases::check_comparison()?)
+    sirius_oracle::races::check_races()?;
+    sirius_oracle::paths::check_paths()?;
+    sirius_oracle::cases::check_control_flow()?;
+    sirius_oracle::cases::check_precision()?;
+    Ok(sirius_oracle::cases::check_comparison()?)
 }
 
 /// Blocks in ascending order, one at a time.

@@ -1,8 +1,8 @@
 //! That the oracle objects where it must, and nowhere else: runs and graphs made by hand.
 
-use super::compare::{StaticGraph, compare};
-use super::history::History;
-use super::values::Operands;
+use crate::compare::{StaticGraph, compare};
+use crate::history::History;
+use crate::values::Operands;
 use serde_json::json;
 use sirius_rs::affine::Axis;
 use sirius_rs::dependence::{

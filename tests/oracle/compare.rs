@@ -1,10 +1,10 @@
 //! The static graph against what was seen.
 
-use super::history::{History, LaunchSeen, Meeting};
-use super::paths::{Paths, Step};
-use super::relations::{Relations, check_map};
-use super::rows::{NeighbourEdge, Rows, kind_name, pair_name};
-use super::values::{Operands, Values};
+use crate::history::{History, LaunchSeen, Meeting};
+use crate::paths::{Paths, Step};
+use crate::relations::{Relations, check_map};
+use crate::rows::{NeighbourEdge, Rows, kind_name, pair_name};
+use crate::values::{Operands, Values};
 use serde_json::Value;
 use sirius_rs::dependence::{DependenceKind, Edge, Width};
 use sirius_rs::launch::NodeId;

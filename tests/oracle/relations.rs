@@ -1,8 +1,8 @@
 //! Relations and maps of edges, asked about the threads of a run.
 
-use super::compare::Claim;
-use super::history::{LaunchSeen, Meeting, Point};
-use super::values::{NoValue, Operands, Values, evaluate};
+use crate::compare::Claim;
+use crate::history::{LaunchSeen, Meeting, Point};
+use crate::values::{NoValue, Operands, Values, evaluate};
 use sirius_rs::affine::Axis;
 use sirius_rs::dependence::{Edge, MappedWidth, PlaceSymbol, Width};
 use sirius_rs::expression::Expression;

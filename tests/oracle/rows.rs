@@ -1,6 +1,6 @@
 //! Edges between launches that ran one after the other, by name: what the graph says and what was seen.
 
-use super::compare::{Claim, LaunchNode};
+use crate::compare::{Claim, LaunchNode};
 use sirius_rs::dependence::{DependenceKind, Width};
 use std::collections::BTreeMap;
 

@@ -3,7 +3,7 @@
 //! A launch shows its shape, its dynamic shared memory and the bytes of its arguments; the graph says which of
 //! these are which value. A value that two launches show differently is known in neither's company.
 
-use super::history::LaunchSeen;
+use crate::history::LaunchSeen;
 use serde::Deserialize;
 use sirius_rs::dependence::{Guard, PointerRange};
 use sirius_rs::expression::{Condition, Expression};

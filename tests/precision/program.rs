@@ -1,11 +1,11 @@
 //! Programs of a list: built without fusion, run with a trace, compared.
 
 use crate::generator;
-use crate::harness::oracle::compare::{Comparison, StaticGraph, compare};
-use crate::harness::oracle::history::History;
-use crate::harness::oracle::rows::NeighbourEdge;
 use crate::quick_link::QUICK_LINK;
 use serde::{Deserialize, Serialize};
+use sirius_oracle::compare::{Comparison, StaticGraph, compare};
+use sirius_oracle::history::History;
+use sirius_oracle::rows::NeighbourEdge;
 use sirius_rs::dependence::Width;
 use sirius_runtime::trace::TraceReader;
 use std::collections::BTreeMap;

@@ -8,11 +8,15 @@ use super::instrument;
 use super::matrices::add_products;
 use super::packed::{add_packed_arithmetic, add_sums_of_products};
 use super::rounding::add_directed_rounding;
+use crate::cache::Entry;
 use crate::codegen::CodegenError;
 use crate::codegen::ir::{Builder, Linkage, Type, Value};
+use inkwell::context::{Context, ContextRef};
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
+use std::collections::HashSet;
 use std::fmt::Write;
+use std::sync::OnceLock;
 
 /// Prefix of the definitions.
 pub(super) const PREFIX: &str = "sirius.";
@@ -49,26 +53,13 @@ impl<'ctx> Library<'ctx> {
     /// Parses the definitions in the context of a module, with accesses that report themselves or
     /// without.
     pub(super) fn parse(module: &Module<'ctx>, reports: bool) -> Result<Self, CodegenError> {
-        let mut text = String::from(include_str!("threads.ll"));
-        text.push_str(include_str!("arithmetic.ll"));
-        text.push_str(include_str!("bits.ll"));
-        text.push_str(include_str!("conversions.ll"));
-        text.push_str(include_str!("half.ll"));
-        text.push_str(include_str!("matrices.ll"));
-        add_products(&mut text, module);
-        add_c_library_wrappers(&mut text);
-        add_directed_rounding(&mut text);
-        add_packed_arithmetic(&mut text);
-        add_sums_of_products(&mut text);
-        add_half_math(&mut text);
-        add_conversions(&mut text);
-        add_eight_bits(&mut text);
-        text.push('\0');
-        let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "sirius library");
-        let definitions = module
-            .get_context()
-            .create_module_from_ir(buffer)
-            .map_err(|message| CodegenError::Llvm(message.to_string()))?;
+        let mut products = String::new();
+        add_products(&mut products, module);
+        let context = module.get_context();
+        let definitions = match products.is_empty() {
+            true => read_bitcode(context, definitions_as_bitcode()?),
+            false => read_text(context, definitions_as_text() + &products),
+        }?;
         for function in Value::functions(&definitions) {
             if !function.is_declaration() {
                 function.set_linkage(Linkage::LLVMLinkOnceODRLinkage);
@@ -201,6 +192,81 @@ impl<'ctx> Library<'ctx> {
     }
 }
 
+/// Whoever needs a function of the C library or of LLVM's declares it; the first declaration stays.
+fn definitions_as_text() -> String {
+    let mut text = String::from(include_str!("threads.ll"));
+    text.push_str(include_str!("arithmetic.ll"));
+    text.push_str(include_str!("bits.ll"));
+    text.push_str(include_str!("conversions.ll"));
+    text.push_str(include_str!("half.ll"));
+    text.push_str(include_str!("matrices.ll"));
+    add_c_library_wrappers(&mut text);
+    add_directed_rounding(&mut text);
+    add_packed_arithmetic(&mut text);
+    add_sums_of_products(&mut text);
+    add_half_math(&mut text);
+    add_conversions(&mut text);
+    add_eight_bits(&mut text);
+    let mut declared = HashSet::new();
+    let mut definitions = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let name = line.strip_prefix("declare ").and_then(declared_name);
+        if name.is_none_or(|name| declared.insert(name)) {
+            definitions.push_str(line);
+        }
+    }
+    definitions
+}
+
+/// Of a declaration behind its first word.
+fn declared_name(rest: &str) -> Option<&str> {
+    let (_, name) = rest.split_once('@')?;
+    name.split('(').next()
+}
+
+/// The definitions as LLVM reads them quickest; the text is read by one of many runs of the compiler.
+fn definitions_as_bitcode() -> Result<&'static [u8], CodegenError> {
+    static BITCODE: OnceLock<Vec<u8>> = OnceLock::new();
+    if let Some(bitcode) = BITCODE.get() {
+        return Ok(bitcode);
+    }
+    let text = definitions_as_text();
+    let entry = Entry::of("library", format!("{LLVM}\n{text}").into_bytes());
+    let kept = entry.as_ref().and_then(Entry::take);
+    let bitcode = match kept.and_then(|parts| <[Vec<u8>; 1]>::try_from(parts).ok()) {
+        Some([bitcode]) => bitcode,
+        None => {
+            let context = Context::create();
+            let module = read_text(context.create_module("").get_context(), text)?;
+            let bitcode = module.write_bitcode_to_memory().as_slice().to_vec();
+            if let Some(entry) = &entry {
+                entry.keep(&[&bitcode]);
+            }
+            bitcode
+        }
+    };
+    Ok(BITCODE.get_or_init(|| bitcode))
+}
+
+/// Who writes bitcode and who reads it.
+const LLVM: &str = "LLVM 22";
+
+fn read_text(context: ContextRef<'_>, mut text: String) -> Result<Module<'_>, CodegenError> {
+    text.push('\0');
+    let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "sirius library");
+    let module = context.create_module_from_ir(buffer);
+    module.map_err(|message| CodegenError::Llvm(message.to_string()))
+}
+
+fn read_bitcode<'ctx>(
+    context: ContextRef<'ctx>,
+    bitcode: &[u8],
+) -> Result<Module<'ctx>, CodegenError> {
+    let buffer = MemoryBuffer::create_from_memory_range_copy(bitcode, "sirius library");
+    let module = Module::parse_bitcode_from_buffer(&buffer, context);
+    module.map_err(|message| CodegenError::Llvm(message.to_string()))
+}
+
 /// Whether a call of type `called` can become a call of `defined`, which has the context in front.
 /// Pointers of all address spaces are alike.
 fn fits(defined: Type, called: Type) -> bool {
@@ -275,11 +341,7 @@ fn add_c_library_wrappers(text: &mut String) {
         for (name, operation, arguments) in OPERATIONS {
             let parameters = vec![ty; *arguments].join(", ");
             let callee = format!("llvm.{operation}.{short}");
-            let declaration = format!("declare {ty} @{callee}({parameters})");
-            if !text.contains(&declaration) {
-                text.push_str(&declaration);
-                text.push('\n');
-            }
+            let _ = writeln!(text, "declare {ty} @{callee}({parameters})");
             wrapper(text, ty, &format!("{name}{suffix}"), &callee, *arguments);
         }
     }

@@ -98,13 +98,8 @@ pub(super) fn add_directed_rounding(text: &mut String) {
             } else {
                 2 - usize::from(name == "sqrt")
             };
-            let declaration = format!(
-                "declare {ty} @llvm.{name}.{function}({})",
-                vec![ty; count].join(", ")
-            );
-            if !text.contains(&declaration) {
-                let _ = writeln!(text, "{declaration}");
-            }
+            let parameters = vec![ty; count].join(", ");
+            let _ = writeln!(text, "declare {ty} @llvm.{name}.{function}({parameters})");
         }
         let errors = ERRORS
             .replace(" T ", &format!(" {ty} "))

@@ -165,8 +165,6 @@ pub(super) fn statements(
 
 /// A kernel of statements that wait.
 pub(super) struct Body<'a> {
-    /// That of the kernel among all of the plan, which its name has.
-    pub(super) number: usize,
     pub(super) kernel: &'a Built,
     pub(super) statements: Vec<WaveStatementSite>,
     /// A launch by itself has a kernel of its own.
@@ -205,7 +203,7 @@ pub(super) fn build_batches(
     for found in bodies {
         let kernel = found.kernel;
         let body = function_of(module, kernel)?;
-        let name = format!("sirius_wave_{}_{}", found.number, body_name(&kernel.name));
+        let name = kernel.name.replacen("sirius_fused_", "sirius_wave_", 1);
         if found.lone {
             let layout = Layout::of(module, body);
             let layout = layout.map(|layout| Layout {
@@ -455,12 +453,6 @@ pub(super) fn call_body(
         body.copy_function_attributes_to_call(at, call, at);
     }
     body.copy_function_attributes_to_call(RETURN_ATTRIBUTES, call, RETURN_ATTRIBUTES);
-}
-
-/// The name of a kernel without the number that a built group has.
-fn body_name(name: &str) -> &str {
-    let rest = name.strip_prefix("sirius_fused_").unwrap_or(name);
-    rest.split_once('_').map_or(rest, |(_, rest)| rest)
 }
 
 /// Inline assembly may read a register that only the block of the grid has.
