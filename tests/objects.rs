@@ -392,6 +392,7 @@ fn unchanged_links_come_from_the_cache() {
         let mut entries: Vec<PathBuf> = std::fs::read_dir(&cache)
             .unwrap()
             .map(|entry| entry.unwrap().path())
+            .filter(|path| path.extension().is_some_and(|sort| sort == "link"))
             .collect();
         entries.sort();
         entries

@@ -42,11 +42,19 @@ fn settle(module: &Module<'_>) -> bool {
     if let Some(list) = globals.find(|global| global.name() == "llvm.compiler.used") {
         let elements = list.initializer().map(Value::operands).unwrap_or_default();
         let mut sorted = elements.clone();
-        sorted.sort_by_cached_key(|element| element.name());
+        sorted.sort_by_cached_key(|element| variable_of(*element).name());
         if sorted != elements {
             list.set_initializer(Value::constant_array(&sorted));
             changed = true;
         }
     }
     changed
+}
+
+/// The variable that an element of the list is; one of an address space of its own is the operand of a cast.
+fn variable_of(element: Value) -> Value {
+    match element.is_global_variable() {
+        true => element,
+        false => element.operands().first().copied().unwrap_or(element),
+    }
 }
